@@ -1,0 +1,40 @@
+"""Isogloss measures where a language model's stereotypes change, and says how sure it is."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .errors import IsoglossError
+    from .items import Candidate, Item, Items
+    from .measures import Measure, Measures, measure
+    from .scores import Scored
+    from .sources import read
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Candidate": "items",
+    "IsoglossError": "errors",
+    "Item": "items",
+    "Items": "items",
+    "Measure": "measures",
+    "Measures": "measures",
+    "Scored": "scores",
+    "measure": "measures",
+    "read": "sources",
+}
+
+__all__ = ["Candidate", "IsoglossError", "Item", "Items", "Measure", "Measures", "Scored", "measure", "read"]
+
+
+def __getattr__(name: str) -> Any:
+    """The public names are imported when first used, so that `import isogloss` costs nothing."""
+    if name in _HOMES:
+        return getattr(import_module(f".{_HOMES[name]}", __name__), name)
+    raise AttributeError(f"module 'isogloss' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOMES])

@@ -1,0 +1,60 @@
+"""The command line: each command is one library call and one print."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+
+import typer
+
+from ..errors import IsoglossError
+from . import data, language, measure, plugins
+
+app = typer.Typer(
+    name="isogloss",
+    help="Measure where a language model's stereotypes change, and how sure that is.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("measure")(measure.measure)
+app.command("list")(plugins.list_plugins)
+app.add_typer(data.app, name="data")
+app.add_typer(language.app, name="language")
+
+
+def _version(value: bool) -> None:
+    if value:
+        from .. import __version__
+
+        typer.echo(f"isogloss {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    debug: bool = typer.Option(False, "--debug", help="Show a traceback when something goes wrong."),
+    version: bool = typer.Option(
+        False, "--version", callback=_version, is_eager=True, help="Show the version and leave."
+    ),
+) -> None:
+    pass
+
+
+def main() -> None:
+    """Run the command line; a user's mistake prints one line and leaves with 2."""
+    warnings.showwarning = lambda message, *rest, **more: typer.echo(f"Warning: {message}", err=True)
+    try:
+        app()
+    except IsoglossError as error:
+        if "--debug" in sys.argv:
+            raise
+        typer.echo(f"Error: {error}", err=True)
+        sys.exit(2)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

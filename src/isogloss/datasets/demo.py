@@ -1,0 +1,41 @@
+"""The demonstration set that ships with Isogloss: small, parallel in five languages, not validated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from .. import registry
+from ..items import Item
+from ..rows import Bad
+from ..sources import Dataset, language_in_name
+
+FOLDER = Path(__file__).parent.parent / "data" / "demo"
+
+
+def bundled() -> dict[str, list[Path]]:
+    """The files by language, intra-sentence first."""
+    files: dict[str, list[Path]] = {}
+    for task in ("intrasentence", "intersentence"):
+        for path in sorted(FOLDER.glob(f"{task}_*.jsonl")):
+            files.setdefault(language_in_name(path) or "", []).append(path)
+    return files
+
+
+def parse(path: Path, language: str | None, bad: Bad) -> Iterator[Item]:
+    """The items of one of the set's files; they have StereoSet's layout."""
+    for item in registry.get("dataset", "stereoset").parse(path, language, bad):
+        yield replace(item, dataset="demo")
+
+
+dataset = Dataset(
+    title="Isogloss demonstration set",
+    summary="48 intra- and 48 inter-sentence items, parallel in five languages; for trying things out, not for conclusions.",
+    licence="CC BY 4.0",
+    citation="Isogloss demonstration set; written for demonstration, not validated by native speakers.",
+    url="docs/data-formats.md",
+    recognise=lambda columns: False,
+    parse=parse,
+    bundled=bundled,
+)

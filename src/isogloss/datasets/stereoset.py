@@ -1,0 +1,184 @@
+"""StereoSet: a context and three candidates; its own JSON, and our layout as JSON lines, CSV, TSV or Parquet."""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from ..errors import BadData, IsoglossError
+from ..items import ANTI_STEREOTYPE, BLANK, STEREOTYPE, UNRELATED, Candidate, Item
+from ..languages import standard_tag
+from ..rows import Bad, clean, read_json, read_rows, suffix
+from ..sources import Dataset
+
+TASKS = ("intrasentence", "intersentence")
+ROLES = (STEREOTYPE, ANTI_STEREOTYPE, UNRELATED)
+WIDE = {role: role.replace("-", "_") for role in ROLES}
+OWN_COLUMNS = {"id", "bias_type", "context"}
+
+
+def recognise(columns: frozenset[str]) -> bool:
+    """Whether a file with these columns is StereoSet's own JSON or our layout."""
+    own = {"version", "data"} <= columns or set(TASKS) & columns
+    ours = columns >= OWN_COLUMNS and (
+        "candidates" in columns or set(WIDE.values()) <= columns or f"{STEREOTYPE}_word" in columns
+    )
+    return bool(own or ours)
+
+
+def parse(path: Path, language: str | None, bad: Bad) -> Iterator[Item]:
+    """The items of a file; `language` is used where the rows do not name one."""
+    rows = _own_json(path, bad) if suffix(path) == ".json" else _our_rows(path, bad)
+    seen: set[str] = set()
+    for place, row in rows:
+        line = place if isinstance(place, int) else None
+        where = "" if line is not None else f"{place}: "
+        try:
+            item = _item(row, language)
+            if f"{item.language} {item.id}" in seen:
+                raise ValueError(f"the id '{item.id}' appears twice.")
+        except ValueError as error:
+            bad(BadData(path, line, f"{where}{error}"))
+            continue
+        seen.add(f"{item.language} {item.id}")
+        yield item
+
+
+def _own_json(path: Path, bad: Bad) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    content = read_json(path)
+    data = content.get("data", content) if isinstance(content, dict) else None
+    if not isinstance(data, dict) or not set(TASKS) & set(data):
+        raise BadData(path, None, "not StereoSet's JSON: it needs 'intrasentence' or 'intersentence' under 'data'.")
+    for task in TASKS:
+        rows = data.get(task, [])
+        if not isinstance(rows, list):
+            raise BadData(path, None, f"'{task}' must be a list of items.")
+        for number, row in enumerate(rows, 1):
+            place = f"{task} item {number}"
+            try:
+                row = clean(row)
+            except UnicodeError:
+                bad(BadData(path, None, f"{place}: not UTF-8."))
+                continue
+            if isinstance(row, dict):
+                yield place, {**row, "task": task}
+            else:
+                bad(BadData(path, None, f"{place}: must be an object with an item's fields."))
+
+
+def _our_rows(path: Path, bad: Bad) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    yield from read_rows(path, bad)
+
+
+def _item(row: Mapping[str, Any], language: str | None) -> Item:
+    item_id = _text(row, "id")
+    context = _text(row, "context")
+    task = row.get("task") or (TASKS[0] if BLANK in context else TASKS[1])
+    if task not in TASKS:
+        raise ValueError(f"task is '{task}'; use 'intrasentence' or 'intersentence'.")
+    if task == TASKS[0] and BLANK not in context:
+        raise ValueError("the context has no BLANK.")
+    tag = row.get("language") or language
+    if not isinstance(tag, str):
+        raise ValueError("the row names no language; add a 'language' column or say --language.")
+    target = _optional(row, "target")
+    cluster = _optional(row, "target_original") or target
+    tags = {"task": task} | ({"target": cluster} if cluster else {}) | ({"target_term": target} if target else {})
+    return Item(
+        id=item_id,
+        dataset=_optional(row, "dataset") or "stereoset",
+        language=_tag(tag),
+        category=_text(row, "bias_type"),
+        candidates=_candidates(row, item_id, context if task == TASKS[0] else None),
+        context=context,
+        cluster=cluster,
+        tags=tags,
+    )
+
+
+def _tag(tag: str) -> str:
+    try:
+        return standard_tag(tag)
+    except IsoglossError as error:
+        raise ValueError(str(error)) from error
+
+
+def _candidates(row: Mapping[str, Any], item_id: str, context: str | None) -> tuple[Candidate, ...]:
+    cells = row.get("candidates") or row.get("sentences") or _wide_cells(row, item_id)
+    if not isinstance(cells, list) or not all(isinstance(cell, Mapping) for cell in cells):
+        raise ValueError("'candidates' must be a list of objects.")
+    found = tuple(_candidate(cell, context) for cell in cells)
+    roles = sorted(candidate.role for candidate in found)
+    if roles != sorted(ROLES):
+        raise ValueError(f"an item needs each of {', '.join(ROLES)} once; found: {', '.join(roles) or 'none'}.")
+    if len({candidate.id for candidate in found}) < len(found):
+        raise ValueError("two candidates have the same id.")
+    return found
+
+
+def _candidate(cell: Mapping[str, Any], context: str | None) -> Candidate:
+    word = _optional(cell, "word")
+    sentence = _optional(cell, "sentence")
+    if context is not None:
+        if sentence is None and word is not None:
+            sentence = context.replace(BLANK, word)
+        elif word is None and sentence is not None:
+            word = word_in(context, sentence)
+        if not word:
+            raise ValueError("a candidate has no word for BLANK, and none can be taken from its sentence.")
+    if sentence is None:
+        raise ValueError("a candidate has no sentence.")
+    return Candidate(
+        id=_text(cell, "id"), role=_text(cell, "gold_label"), text=sentence, word=word if context else None
+    )
+
+
+def word_in(context: str, sentence: str) -> str | None:
+    """The word of the sentence that stands where the context has BLANK, punctuation taken off.
+
+    The published rule: both are split at single spaces, and the last piece with BLANK gives the place.
+    """
+    place = [i for i, piece in enumerate(context.split(" ")) if BLANK in piece][-1]
+    pieces = sentence.split(" ")
+    if place >= len(pieces):
+        return None
+    return pieces[place].translate(str.maketrans("", "", string.punctuation)) or None
+
+
+def _wide_cells(row: Mapping[str, Any], item_id: str) -> list[dict[str, Any]]:
+    cells = []
+    for role, column in WIDE.items():
+        sentence, word = row.get(column) or None, row.get(f"{column}_word") or None
+        if sentence or word:
+            name = row.get(f"{column}_id") or f"{item_id}-{role}"
+            cells.append({"id": name, "gold_label": role, "sentence": sentence, "word": word})
+    return cells
+
+
+def _text(row: Mapping[str, Any], column: str) -> str:
+    value = _optional(row, column)
+    if value is None:
+        raise ValueError(f"'{column}' is missing or empty.")
+    return value
+
+
+def _optional(row: Mapping[str, Any], column: str) -> str | None:
+    value = row.get(column)
+    if value is None or (isinstance(value, str) and not value.strip()):
+        return None
+    if not isinstance(value, str | int):
+        raise ValueError(f"'{column}' must be text.")
+    return str(value)
+
+
+dataset = Dataset(
+    title="StereoSet",
+    summary="Intra- and inter-sentence items with a stereotype, an anti-stereotype and an unrelated candidate; any language.",
+    licence="CC BY-SA 4.0",
+    citation="Nadeem, Bethke and Reddy (2021), StereoSet; translations: Öztürk et al. (2023).",
+    url="https://github.com/moinnadeem/StereoSet",
+    recognise=recognise,
+    parse=parse,
+)

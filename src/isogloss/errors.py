@@ -1,0 +1,52 @@
+"""What a user is told when something cannot be done: what happened, where, and what to do next."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+from collections.abc import Iterable
+from pathlib import Path
+from types import ModuleType
+
+
+class IsoglossError(Exception):
+    """A mistake that the user can mend; the command line prints it as one line and leaves with 2."""
+
+
+class UnknownName(IsoglossError):
+    """A name that is not in a list of known names; suggests a near one only when it is very near."""
+
+    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+        names = sorted(known)
+        near = difflib.get_close_matches(name, names, n=1, cutoff=0.8)
+        hint = f" Did you mean '{near[0]}'?" if near else ""
+        super().__init__(f"No {kind} named '{name}'.{hint} Known: {', '.join(names) or 'none'}.")
+
+
+class BadData(IsoglossError):
+    """A file, or one line of it, that cannot be read as data."""
+
+    def __init__(self, path: Path | str, line: int | None, problem: str) -> None:
+        place = f"{path}, line {line}" if line is not None else f"{path}"
+        super().__init__(f"{place}: {problem}")
+        self.problem = problem
+        self.line = line
+
+
+class MissingExtra(IsoglossError):
+    """A library that is needed for this and is not installed."""
+
+    def __init__(self, module: str, extra: str) -> None:
+        super().__init__(
+            f"This needs the library '{module}', which is not installed: pip install \"isogloss[{extra}]\""
+        )
+
+
+def need(module: str, *, extra: str) -> ModuleType:
+    """The imported module, or a sentence that says which extra to install."""
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name is not None and error.name.split(".")[0] != module.split(".")[0]:
+            raise
+        raise MissingExtra(module, extra) from error

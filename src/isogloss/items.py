@@ -1,0 +1,108 @@
+"""The nouns that walk through every room: a candidate, an item, a set of items, and what was found wrong with it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
+
+import numpy as np
+
+STEREOTYPE = "stereotype"
+ANTI_STEREOTYPE = "anti-stereotype"
+UNRELATED = "unrelated"
+BLANK = "BLANK"
+
+Key = tuple[str, str, str]
+Tag = str | tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One way an item can go: the sentence as stored, and the word that fills BLANK where there is one."""
+
+    id: str
+    role: str
+    text: str
+    word: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One question put to a model; `cluster` is what is resampled together, `tags` are its further columns."""
+
+    id: str
+    dataset: str
+    language: str
+    category: str | None
+    candidates: tuple[Candidate, ...]
+    context: str | None = None
+    cluster: str | None = None
+    tags: Mapping[str, Tag] = field(default_factory=dict)
+    derived_from: str | None = None
+
+    @property
+    def key(self) -> Key:
+        return (self.dataset, self.id, self.language)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something that is wrong, or odd, in the data: which check found it, how grave it is, and where."""
+
+    check: str
+    severity: str
+    item: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """A set of items that were read together, with what was skipped or looked odd on the way."""
+
+    rows: tuple[Item, ...]
+    problems: tuple[Problem, ...] = ()
+
+    def __iter__(self) -> Iterator[Item]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, index: int) -> Item:
+        return self.rows[index]
+
+    def __add__(self, other: Items) -> Items:
+        return Items(self.rows + other.rows, self.problems + other.problems)
+
+
+def problem_counts(problems: tuple[Problem, ...]) -> dict[str, int]:
+    """How often each check spoke, by name."""
+    counts: dict[str, int] = {}
+    for problem in problems:
+        counts[problem.check] = counts.get(problem.check, 0) + 1
+    return counts
+
+
+def items_hash(items: tuple[Item, ...]) -> str:
+    """The SHA-256 of everything the items say, so that a score is never taken for other data."""
+    digest = hashlib.sha256()
+    for item in items:
+        digest.update(json.dumps(asdict(item), ensure_ascii=False, sort_keys=True).encode())
+        digest.update(b"\n")
+    return digest.hexdigest()
+
+
+def limit_items(items: Items, *, limit: int, seed: int = 0) -> Items:
+    """At most `limit` items, whole clusters drawn in seeded order; the file's order is kept.
+
+    The same clusters are drawn in every language, because the order depends on the cluster names and the seed alone.
+    """
+    if len(items) <= limit:
+        return items
+    clusters = sorted({item.cluster or item.id for item in items})
+    rank = {clusters[i]: r for r, i in enumerate(np.random.default_rng(seed).permutation(len(clusters)))}
+    order = sorted(range(len(items)), key=lambda i: (rank[items[i].cluster or items[i].id], i))
+    kept = set(order[:limit])
+    return replace(items, rows=tuple(item for i, item in enumerate(items) if i in kept))

@@ -1,0 +1,136 @@
+"""Languages: one TOML file each, found by BCP 47 tag or by name."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any
+
+import langcodes
+
+from .errors import BadData, IsoglossError, UnknownName
+
+DIRECTIONS = ("ltr", "rtl")
+FACTS = ("tag", "name", "autonym", "direction", "script", "spaces")
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """What is known about a language; `sections` holds what single methods need (prompts, gender words, ...)."""
+
+    tag: str
+    name: str
+    autonym: str
+    direction: str
+    script: str
+    spaces: bool
+    path: Path
+    sections: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+
+def home() -> Path:
+    """The folder that Isogloss keeps for this user: languages of their own, and models (ISOGLOSS_HOME moves it)."""
+    return Path(os.environ.get("ISOGLOSS_HOME", Path.home() / ".isogloss"))
+
+
+def tags() -> list[str]:
+    """The tags of all languages that have a file."""
+    return sorted(_paths())
+
+
+def get(name: str) -> Language:
+    """The language with that tag, English name or own name."""
+    tag = standard_tag(name) if _is_tag(name) else None
+    paths = _paths()
+    if tag in paths:
+        return _read(paths[tag])
+    for language in map(_read, paths.values()):
+        if name.casefold() in (language.name.casefold(), language.autonym.casefold()):
+            return language
+    raise UnknownName("language", name, paths)
+
+
+def resolve(name: str) -> str:
+    """The tag for a tag or a language's name; a well-formed tag needs no file."""
+    if name.casefold() not in _names() and _is_tag(name):
+        return standard_tag(name)
+    return _names().get(name.casefold()) or get(name).tag
+
+
+def standard_tag(tag: str) -> str:
+    """The tag as BCP 47 writes it: `pt-br` becomes `pt-BR`."""
+    if not _is_tag(tag):
+        raise IsoglossError(f"'{tag}' is not a language tag. Use BCP 47, such as 'de', 'pt-BR' or 'zh-Hant'.")
+    return str(langcodes.standardize_tag(tag))
+
+
+def describe(tag: str) -> Language:
+    """The language with that tag, also when no file describes it: then with its tag as its name."""
+    paths = _paths()
+    if tag in paths:
+        return _read(paths[tag])
+    return Language(tag, tag, tag, "ltr", "Zyyy", True, Path())
+
+
+def new(tag: str, *, folder: Path | None = None) -> Path:
+    """The path of a new language file, a skeleton to fill in; an existing file is never overwritten."""
+    tag = standard_tag(tag)
+    target = (folder or home() / "languages") / f"{tag}.toml"
+    if tag in _paths() or target.exists():
+        raise IsoglossError(f"'{tag}' has a file already: {_paths().get(tag, target)}. Edit that one.")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(SKELETON.format(tag=tag), encoding="utf-8")
+    return target
+
+
+SKELETON = """\
+# One file = one language. Fill in what you know; what is missing is only asked for by the methods that need it.
+tag = "{tag}"
+name = "{tag}"         # the English name
+autonym = "{tag}"      # the language's own name
+direction = "ltr"    # or "rtl"
+script = "Latn"      # ISO 15924
+spaces = true        # are words separated by spaces?
+"""
+
+
+def _is_tag(text: str) -> bool:
+    return text.isascii() and len(text.split("-")[0]) in (2, 3) and bool(langcodes.tag_is_valid(text))
+
+
+@cache
+def _names() -> dict[str, str]:
+    return {
+        name.casefold(): language.tag
+        for language in map(_read, _paths().values())
+        for name in (language.tag, language.name, language.autonym)
+    }
+
+
+def _paths() -> dict[str, Path]:
+    folders = [Path(__file__).parent / "data" / "languages"]
+    folders += [Path(point.load()) for point in entry_points(group="isogloss.languages")]
+    folders.append(home() / "languages")
+    return {path.stem: path for folder in folders for path in sorted(folder.glob("*.toml"))}
+
+
+@cache
+def _read(path: Path) -> Language:
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BadData(path, None, f"not a TOML file: {error}.") from error
+    missing = [fact for fact in FACTS if fact not in content]
+    if missing:
+        raise BadData(path, None, f"a language file needs '{missing[0]}'.")
+    if content["direction"] not in DIRECTIONS:
+        raise BadData(path, None, f"direction is '{content['direction']}'; use 'ltr' or 'rtl'.")
+    if content["tag"] != path.stem:
+        raise BadData(path, None, f"the tag '{content['tag']}' differs from the file's name.")
+    sections = {key: value for key, value in content.items() if key not in FACTS}
+    return Language(**{fact: content[fact] for fact in FACTS}, path=path, sections=sections)

@@ -1,0 +1,1 @@
+"""Metrics: one file each, from scored candidates to a number."""

@@ -1,0 +1,35 @@
+"""Macro ICAT: the mean of the ICAT of each target term."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from ..measures import Contribution, Metric
+from ..preferences import TRIPLE, class_scores
+from ..stats import Array
+
+
+def contribute(items: pl.DataFrame, mode: str) -> Contribution:
+    """Per class: its LMS, SS, ICAT, and 1."""
+    sums, classes, ties = class_scores(items, mode)
+    return Contribution(sums, classes, items.height, ties)
+
+
+def finish(sums: Array) -> Array:
+    """mean over target terms of ICAT."""
+    return sums[..., 2] / sums[..., 3]
+
+
+metric = Metric(
+    title="Macro ICAT",
+    formula="mean over target terms of ICAT",
+    citation="Nadeem, Bethke and Reddy (2021); Öztürk et al. (2023)",
+    caution="A class with few items weighs as much as one with many; with few items per term, chance alone pushes it down.",
+    roles=TRIPLE,
+    bounds=(0, 100),
+    neutral=None,
+    swap="same",
+    contribute=contribute,
+    finish=finish,
+    order=60,
+)

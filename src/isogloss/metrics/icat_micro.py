@@ -1,0 +1,35 @@
+"""Micro ICAT: the ICAT of the mean LMS and the mean SS of the target terms."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from ..measures import Contribution, Metric
+from ..preferences import TRIPLE, class_scores, icat
+from ..stats import Array
+
+
+def contribute(items: pl.DataFrame, mode: str) -> Contribution:
+    """Per class: its LMS, SS, ICAT, and 1."""
+    sums, classes, ties = class_scores(items, mode)
+    return Contribution(sums, classes, items.height, ties)
+
+
+def finish(sums: Array) -> Array:
+    """ICAT of (mean LMS, mean SS) over target terms."""
+    return icat(sums[..., 0] / sums[..., 3], sums[..., 1] / sums[..., 3])
+
+
+metric = Metric(
+    title="Micro ICAT",
+    formula="ICAT of (mean LMS, mean SS) over target terms",
+    citation="Nadeem, Bethke and Reddy (2021); Öztürk et al. (2023)",
+    caution="A class with few items weighs as much as one with many; opposite preferences for two targets cancel out.",
+    roles=TRIPLE,
+    bounds=(0, 100),
+    neutral=None,
+    swap="same",
+    contribute=contribute,
+    finish=finish,
+    order=70,
+)

@@ -1,0 +1,35 @@
+"""Multi-class SS: the mean of the SS of each target term."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from ..measures import Contribution, Metric
+from ..preferences import TRIPLE, class_scores
+from ..stats import Array
+
+
+def contribute(items: pl.DataFrame, mode: str) -> Contribution:
+    """Per class: its LMS, SS, ICAT, and 1."""
+    sums, classes, ties = class_scores(items, mode)
+    return Contribution(sums, classes, items.height, ties)
+
+
+def finish(sums: Array) -> Array:
+    """mean over target terms of SS."""
+    return sums[..., 1] / sums[..., 3]
+
+
+metric = Metric(
+    title="Multi-class SS",
+    formula="mean over target terms of SS",
+    citation="Nadeem, Bethke and Reddy (2021); Öztürk et al. (2023)",
+    caution="A class with few items weighs as much as one with many; opposite preferences for two targets cancel out.",
+    roles=TRIPLE,
+    bounds=(0, 100),
+    neutral=50,
+    swap="mirror",
+    contribute=contribute,
+    finish=finish,
+    order=50,
+)

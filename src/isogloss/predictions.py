@@ -1,0 +1,62 @@
+"""StereoSet's prediction layout: a JSON object with a list of {id, score} per task, read and written."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+from .errors import BadData, IsoglossError
+from .rows import clean, read_json
+from .scores import Scored
+
+TASKS = ("intrasentence", "intersentence")
+
+
+def read_predictions(path: Path) -> dict[str, float]:
+    """The score of each candidate id in a prediction file."""
+    content = read_json(path)
+    if not isinstance(content, dict) or not set(content) & set(TASKS):
+        raise BadData(path, None, "not a prediction file: it needs 'intrasentence' or 'intersentence'.")
+    values: dict[str, float] = {}
+    for task in TASKS:
+        rows = content.get(task, [])
+        if not isinstance(rows, list):
+            raise BadData(path, None, f"'{task}' must be a list of objects with 'id' and 'score'.")
+        for number, row in enumerate(rows, 1):
+            name, score = _row(row, path, f"{task} prediction {number}")
+            if name in values:
+                raise BadData(path, None, f"{task} prediction {number}: the id '{name}' appears twice.")
+            values[name] = score
+    return values
+
+
+def _row(row: Any, path: Path, place: str) -> tuple[str, float]:
+    if not isinstance(row, dict) or not isinstance(row.get("id"), str):
+        raise BadData(path, None, f"{place}: must be an object with 'id' and 'score'.")
+    score = row.get("score")
+    if isinstance(score, bool) or not isinstance(score, int | float) or not math.isfinite(score):
+        raise BadData(path, None, f"{place}: the score {score!r} is not a finite number.")
+    try:
+        return clean(row["id"]), float(score)
+    except (UnicodeError, OverflowError) as error:
+        raise BadData(path, None, f"{place}: the id or the score cannot be read.") from error
+
+
+def write_predictions(scored: Scored, path: Path) -> int:
+    """Write the scores of one model and language in StereoSet's prediction layout; gives their number."""
+    table = scored.table.filter(scored.table["quantity"] == "score")
+    for column in ("model", "language"):
+        several = sorted(table[column].unique())
+        if len(several) > 1:
+            raise IsoglossError(f"A prediction file holds one {column}; these runs have {', '.join(several)}.")
+    if table["candidate"].is_duplicated().any():
+        raise IsoglossError("A candidate was scored by more than one method. Give the runs of one method.")
+    content = {
+        task: [{"id": name, "score": value} for name, value in part.select("candidate", "value").iter_rows()]
+        for task in TASKS
+        if (part := table.filter(table["task"] == task)).height
+    }
+    path.write_text(json.dumps(content, indent=1), encoding="utf-8")
+    return table.height

@@ -1,0 +1,69 @@
+"""Plug-ins by name: a file in its room, or an entry point of another package; listed without importing them."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from typing import Any
+
+from .errors import IsoglossError, UnknownName
+
+ROOMS = {"dataset": "datasets", "metric": "metrics", "method": "methods", "family": "models"}
+NOT_PLUGINS = {"models": {"load", "engine"}}
+
+
+def names(kind: str) -> list[str]:
+    """The names of all plug-ins of a kind, sorted."""
+    return sorted({*_files(kind), *_points(kind)})
+
+
+def get(kind: str, name: str) -> Any:
+    """The plug-in of that name; hyphens and underscores are the same.
+
+    A plug-in file defines one object named as its kind (`metric`, `dataset`, ...); an entry point names any object.
+    """
+    wanted = name.replace("-", "_")
+    points = _points(kind)
+    if wanted in _files(kind):
+        module = importlib.import_module(f"isogloss.{ROOMS[kind]}.{wanted}")
+        return getattr(module, kind)
+    if wanted in points:
+        return _load(kind, points[wanted])
+    raise UnknownName(kind, name, names(kind))
+
+
+def everything(kind: str) -> dict[str, Any]:
+    """All plug-ins of a kind by name."""
+    return {name: get(kind, name) for name in names(kind)}
+
+
+def _load(kind: str, point: EntryPoint) -> Any:
+    try:
+        return point.load()
+    except Exception as error:
+        raise IsoglossError(
+            f"The {kind} '{point.name}' of another package ({point.value}) cannot be imported: {error}. "
+            "Mend or uninstall that package."
+        ) from error
+
+
+@cache
+def _files(kind: str) -> frozenset[str]:
+    room = ROOMS[kind]
+    folder = Path(__file__).parent / room
+    found = (module.name for module in pkgutil.iter_modules([str(folder)]) if not module.name.startswith("_"))
+    return frozenset(name for name in found if name not in NOT_PLUGINS.get(room, set()))
+
+
+@cache
+def _points(kind: str) -> dict[str, EntryPoint]:
+    points = {point.name.replace("-", "_"): point for point in entry_points(group=f"isogloss.{ROOMS[kind]}")}
+    twice = sorted(set(points) & _files(kind))
+    if twice:
+        raise IsoglossError(
+            f"Another package brings a {kind} named '{twice[0]}', which Isogloss has already. Rename or uninstall it."
+        )
+    return points

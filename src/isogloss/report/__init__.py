@@ -1,0 +1,1 @@
+"""The street side on paper: measures as tables one can read, paste or load."""

@@ -1,0 +1,132 @@
+"""Measures as tables: text for a terminal, HTML for a notebook, CSV, LaTeX and Markdown. Numbers are formatted only here."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+
+from ..measures import Measure, Measures, by_group
+
+NAMES = {"lms": "LMS", "ss": "SS", "icat": "ICAT", "lms_multiclass": "LMS multi", "ss_multiclass": "SS multi"}
+PROBLEMS = {
+    "several_blanks": "items with more than one BLANK",
+    "equal_words": "items whose stereotype and anti-stereotype are the same",
+    "sentence_differs": "items whose sentence differs from the filled context",
+    "unreadable": "bad rows, left out",
+}
+
+
+def number(row: Measure) -> str:
+    """The value with its interval, as in `52.40 [49.80, 55.00]`."""
+    if row.value is None:
+        return "-"
+    if row.low is None or row.high is None:
+        return f"{row.value:.2f}"
+    return f"{row.value:.2f} [{row.low:.2f}, {row.high:.2f}]"
+
+
+def metric_name(name: str) -> str:
+    """The metric's name as a column heading."""
+    return NAMES.get(name, name.replace("_", " ").replace("icat", "ICAT"))
+
+
+def grid(measures: Measures) -> tuple[list[str], list[list[str]]]:
+    """A heading and rows: one row per group, one column per metric, then n, ties and clusters."""
+    columns = list(dict.fromkeys(name for row in measures for name in row.group))
+    metrics = list(dict.fromkeys(row.metric for row in measures))
+    rows = []
+    for group, found in by_group(measures):
+        values = {row.metric: number(row) for row in found}
+        empty = "overall" if "task" in columns else "all"
+        labels = [group.get(name, empty) for name in columns]
+        counts = [
+            str(max(row.n for row in found)),
+            str(max(row.ties for row in found)),
+            str(max(r.clusters for r in found)),
+        ]
+        rows.append([*labels, *(values.get(name, "-") for name in metrics), *counts])
+    return [*columns, *map(metric_name, metrics), "n", "ties", "clusters"], rows
+
+
+def remarks(measures: Measures) -> list[str]:
+    """What must be said with the table: odd data, left-out items, missing intervals."""
+    lines = [f"{count} {PROBLEMS.get(name, name)}" for name, count in sorted(measures.problems.items())]
+    lines += measures.notes
+    lines += dict.fromkeys(f"no interval: {row.why}" for row in measures if row.why)
+    return lines
+
+
+def measures_as_text(measures: Measures, *, width: int = 120) -> str:
+    """The table for a terminal: what all rows share stands above, and metrics that do not fit come in a second block."""
+    heading, rows = grid(measures)
+    labels = len(heading) - 3 - len({row.metric for row in measures})
+    shared = [i for i in range(labels) if len({row[i] for row in rows}) == 1]
+    title = " · ".join(f"{heading[i]} {rows[0][i]}" for i in shared)
+    left = [i for i in range(labels) if i not in shared]
+    right = list(range(len(heading) - 3, len(heading)))
+    widths = [max(len(row[i]) for row in [heading, *rows]) for i in range(len(heading))]
+    blocks = _blocks(range(labels, len(heading) - 3), widths, width - sum(widths[i] + 2 for i in [*left, *right]))
+    drawn = ["\n".join(_draw([heading, *rows], widths, (left, [*block, *right]))) for block in blocks]
+    return "\n\n".join([title, *drawn]) + "".join(f"\n· {remark}" for remark in remarks(measures))
+
+
+def _blocks(columns: range, widths: list[int], room: int) -> list[list[int]]:
+    blocks: list[list[int]] = [[]]
+    for column in columns:
+        if blocks[-1] and sum(widths[i] + 2 for i in [*blocks[-1], column]) > room:
+            blocks.append([])
+        blocks[-1].append(column)
+    return blocks
+
+
+def _draw(table: list[list[str]], widths: list[int], sides: tuple[list[int], list[int]]) -> list[str]:
+    left, right = sides
+    lines = [
+        "  ".join([*(row[i].ljust(widths[i]) for i in left), *(row[i].rjust(widths[i]) for i in right)]).rstrip()
+        for row in table
+    ]
+    return [lines[0], "  ".join("─" * widths[i] for i in [*left, *right]), *lines[1:]]
+
+
+def measures_as_html(measures: Measures) -> str:
+    """The table for a notebook."""
+    heading, rows = grid(measures)
+
+    def cells(row: Sequence[str], tag: str) -> str:
+        return "<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in row) + "</tr>"
+
+    notes = "".join(f"<li>{html.escape(remark)}</li>" for remark in remarks(measures))
+    body = "".join(cells(row, "td") for row in rows)
+    return f"<table><thead>{cells(heading, 'th')}</thead><tbody>{body}</tbody></table><ul>{notes}</ul>"
+
+
+def measures_as_csv(measures: Measures) -> str:
+    """One line per measure, full precision."""
+    return measures.to_polars().write_csv()
+
+
+def measures_as_latex(measures: Measures) -> str:
+    """The table for a paper, with booktabs."""
+    heading, rows = grid(measures)
+    lines = [
+        rf"\begin{{tabular}}{{{'l' * (len(heading) - 3)}rrr}}",
+        r"\toprule",
+        " & ".join(map(_latex, heading)) + r" \\",
+        r"\midrule",
+        *(" & ".join(map(_latex, row)) + r" \\" for row in rows),
+        r"\bottomrule",
+        r"\end{tabular}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def measures_as_markdown(measures: Measures) -> str:
+    """The table for a page in Markdown."""
+    heading, rows = grid(measures)
+    lines = [heading, ["---"] * len(heading), *rows]
+    return "\n".join("| " + " | ".join(cell.replace("|", r"\|") for cell in line) + " |" for line in lines) + "\n"
+
+
+def _latex(text: str) -> str:
+    special = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    return "".join(special.get(c, "\\" + c if c in "&%$#_{}" else c) for c in text)

@@ -1,0 +1,171 @@
+"""Scored items: a long table with one row per item, candidate and quantity, and the item's own columns beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import polars as pl
+
+from .errors import IsoglossError
+from .items import Item, Items, problem_counts
+
+KEY = ["dataset", "id", "language"]
+ROW_SCHEMA = {
+    "dataset": pl.String,
+    "id": pl.String,
+    "language": pl.String,
+    "candidate": pl.String,
+    "against": pl.String,
+    "quantity": pl.String,
+    "value": pl.Float64,
+    "tokens": pl.Int64,
+    "unknown": pl.Int64,
+    "truncated": pl.Boolean,
+}
+ITEM_SCHEMA = {
+    "dataset": pl.String,
+    "id": pl.String,
+    "language": pl.String,
+    "category": pl.String,
+    "cluster": pl.String,
+    "derived_from": pl.String,
+    "context": pl.String,
+    "candidate": pl.String,
+    "role": pl.String,
+    "text": pl.String,
+    "word": pl.String,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One number that a method found for a candidate (or for a candidate against another)."""
+
+    item: Item
+    candidate: str
+    value: float | None
+    tokens: int | None = None
+    quantity: str = "score"
+    against: str | None = None
+    unknown: int = 0
+    truncated: bool = False
+
+
+@dataclass(frozen=True)
+class Scored:
+    """Scores with their items' columns; `problems` counts what was odd in the data, `notes` what must be said."""
+
+    table: pl.DataFrame
+    problems: dict[str, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return self.table.select(KEY).n_unique()
+
+    def __repr__(self) -> str:
+        return f"Scored({len(self)} items, {self.table.height} rows)\n{self.table}"
+
+    def _repr_html_(self) -> str:
+        return self.table._repr_html_()
+
+    def to_polars(self) -> pl.DataFrame:
+        """The long table."""
+        return self.table
+
+
+def row_table(rows: Iterable[Row]) -> pl.DataFrame:
+    """The narrow table of a method's rows: keys and numbers only."""
+    data = [
+        (*row.item.key, row.candidate, row.against, row.quantity, row.value, row.tokens, row.unknown, row.truncated)
+        for row in rows
+    ]
+    return pl.DataFrame(data, schema=ROW_SCHEMA, orient="row")
+
+
+def item_table(items: Sequence[Item]) -> pl.DataFrame:
+    """One row per item and candidate with all the item's columns; tags become columns of their own."""
+    names = sorted({name for item in items for name in item.tags})
+    lists = {name for item in items for name, value in item.tags.items() if isinstance(value, tuple)}
+    schema: dict[str, Any] = {
+        **ITEM_SCHEMA,
+        **{name: pl.List(pl.String) if name in lists else pl.String for name in names},
+    }
+    data = [
+        (
+            *item.key,
+            item.category,
+            item.cluster,
+            item.derived_from,
+            item.context,
+            candidate.id,
+            candidate.role,
+            candidate.text,
+            candidate.word,
+            *(_cell(item.tags.get(name), name in lists) for name in names),
+        )
+        for item in items
+        for candidate in item.candidates
+    ]
+    return pl.DataFrame(data, schema=schema, orient="row")
+
+
+def _cell(value: str | tuple[str, ...] | None, is_list: bool) -> str | list[str] | None:
+    if value is None or isinstance(value, str):
+        return [value] if is_list and value is not None else value
+    return list(value)
+
+
+def make_scored(items: pl.DataFrame, rows: pl.DataFrame, *, model: str, method: str) -> Scored:
+    """Rows joined with their items' columns, under a model's and a method's name."""
+    joined = rows.join(items.drop("text", "word", "context"), on=[*KEY, "candidate"], how="left", maintain_order="left")
+    names = pl.lit(model).alias("model"), pl.lit(method).alias("method")
+    return Scored(joined.with_columns(*names))
+
+
+def scored_from_values(items: Items, values: dict[str, float], *, model: str, method: str = "predictions") -> Scored:
+    """Scores that were made elsewhere, by candidate id, as scored items.
+
+    A task without any score is left out and named in the notes; a task with some scores missing is refused.
+    """
+    kept, notes = _covered(items, values)
+    known = {candidate.id for item in items for candidate in item.candidates}
+    extra = len(values.keys() - known)
+    if extra:
+        notes.append(f"{extra} scores belong to no item of the data and were left out")
+    rows = row_table(Row(item, candidate.id, values[candidate.id]) for item in kept for candidate in item.candidates)
+    scored = make_scored(item_table(kept), rows, model=model, method=method)
+    return replace(scored, problems=problem_counts(items.problems), notes=tuple(notes))
+
+
+def _covered(items: Items, values: dict[str, float]) -> tuple[list[Item], list[str]]:
+    by_task: dict[Any, list[Item]] = {}
+    for item in items:
+        by_task.setdefault(item.tags.get("task"), []).append(item)
+    kept: list[Item] = []
+    notes: list[str] = []
+    for task, group in by_task.items():
+        missing = [c.id for item in group for c in item.candidates if c.id not in values]
+        if len(missing) == sum(len(item.candidates) for item in group):
+            notes.append(f"no scores for the {len(group)} {task or ''} items, which were left out".replace("  ", " "))
+        elif missing:
+            raise IsoglossError(
+                f"{len(missing)} candidates of the data have no score; the first is '{missing[0]}'. "
+                "Are the predictions and the data of the same language and version?"
+            )
+        else:
+            kept += group
+    if not kept:
+        raise IsoglossError("None of the scores belongs to an item of the data. Is it the right data file?")
+    return kept, notes
+
+
+def join_scored(parts: Sequence[Scored]) -> Scored:
+    """Several scored sets as one table; columns that a set lacks are null."""
+    problems: dict[str, int] = {}
+    for part in parts:
+        for name, count in part.problems.items():
+            problems[name] = problems.get(name, 0) + count
+    notes = tuple(dict.fromkeys(note for part in parts for note in part.notes))
+    return Scored(pl.concat([part.table for part in parts], how="diagonal_relaxed"), problems, notes)

@@ -1,0 +1,156 @@
+"""Reading: from a data set's name, a file or a folder to items, with every oddity counted."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from . import languages, registry
+from .checks import find_problems
+from .errors import BadData, IsoglossError, UnknownName
+from .items import Item, Items, Problem
+from .rows import Bad, is_readable, read_json, read_rows, stop, suffix
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """A family of data files: what it is, and how a file of it becomes items.
+
+    `recognise` looks at the columns of a file; `parse` yields its items and hands bad rows to `bad`;
+    `bundled` gives the files that ship with Isogloss for a language, if any.
+    """
+
+    title: str
+    summary: str
+    licence: str
+    citation: str
+    url: str
+    recognise: Callable[[frozenset[str]], bool]
+    parse: Callable[[Path, str | None, Bad], Iterable[Item]]
+    bundled: Callable[[], dict[str, list[Path]]] | None = None
+
+
+def read(
+    source: str | Path,
+    *,
+    language: str | Sequence[str] | None = None,
+    format: str | None = None,
+    skip_bad: bool = False,
+) -> Items:
+    """The items of a bundled data set, a file, or the files of a folder, in one or several languages.
+
+    A bad row raises BadData with file and line; with `skip_bad` it is left out and counted in `problems`.
+    """
+    wanted = [languages.resolve(name) for name in ([language] if isinstance(language, str) else language or [])]
+    problems: list[Problem] = []
+
+    def skip(error: BadData) -> None:
+        problems.append(Problem("unreadable", "error", _place(error), str(error)))
+
+    bad = skip if skip_bad else stop
+    rows: list[Item] = []
+    for dataset, path in _files(str(source), wanted, format):
+        rows += _parse(dataset, path, wanted, bad)
+    rows = [item for item in rows if not wanted or item.language in wanted]
+    rows = _unique(rows, str(source), bad)
+    if not rows:
+        raise IsoglossError(
+            f"No items in '{source}'{_in(wanted)}. Look at what it holds with: isogloss data show {source}"
+        )
+    return Items(tuple(rows), (*problems, *find_problems(rows)))
+
+
+def read_many(
+    sources: Sequence[str | Path],
+    *,
+    language: str | Sequence[str] | None = None,
+    format: str | None = None,
+    skip_bad: bool = False,
+) -> Items:
+    """The items of several sources together; an item that two of them hold is an error."""
+    if not sources:
+        raise IsoglossError("No data was given. Say --data with a data set's name, a file or a folder.")
+    found = [read(source, language=language, format=format, skip_bad=skip_bad) for source in sources]
+    rows = _unique([item for part in found for item in part], ", ".join(map(str, sources)), stop)
+    return Items(tuple(rows), tuple(problem for part in found for problem in part.problems))
+
+
+def language_in_name(path: Path) -> str | None:
+    """The language that a file's name ends with, as in `intrasentence_pt-BR.jsonl.gz`."""
+    match = re.search(r"[_.-]([a-z]{2,3}(-[A-Za-z0-9]{2,8})*)$", path.name.removesuffix(".gz").rsplit(".", 1)[0])
+    return languages.resolve(match[1]) if match and match[1] in languages.tags() else None
+
+
+def _files(source: str, wanted: list[str], format: str | None) -> list[tuple[Dataset, Path]]:
+    path = Path(source)
+    if not path.exists():
+        return _bundled(source, wanted)
+    paths = [path]
+    if path.is_dir():
+        paths = sorted(inner for inner in path.iterdir() if inner.is_file() and is_readable(inner))
+        paths = [inner for inner in paths if not wanted or language_in_name(inner) in (*wanted, None)]
+        if not paths:
+            raise IsoglossError(f"No data files{_in(wanted)} in the folder {path}.")
+    return [(registry.get("dataset", format) if format else recognise(inner), inner) for inner in paths]
+
+
+def _bundled(source: str, wanted: list[str]) -> list[tuple[Dataset, Path]]:
+    if source.replace("-", "_") not in registry.names("dataset"):
+        if "/" in source or is_readable(Path(source)):
+            raise IsoglossError(f"No such file: {source}.")
+        raise UnknownName("data set or file", source, registry.names("dataset"))
+    dataset = registry.get("dataset", source)
+    if dataset.bundled is None:
+        raise IsoglossError(
+            f"'{source}' does not ship with Isogloss. Get it from {dataset.url} and give the file's path."
+        )
+    files = dataset.bundled()
+    unknown = [tag for tag in wanted if tag not in files]
+    if unknown:
+        raise UnknownName(f"language of '{source}'", unknown[0], files)
+    return [(dataset, path) for tag in wanted or files for path in files[tag]]
+
+
+def recognise(path: Path) -> Dataset:
+    """The data set family whose columns the file has."""
+    if suffix(path) == ".json":
+        content = read_json(path)
+        columns = frozenset(content) if isinstance(content, dict) else frozenset()
+        if isinstance(content, list) and content and isinstance(content[0], dict):
+            columns = frozenset(content[0])
+    else:
+        first = next(islice(read_rows(path, lambda error: None), 1), None)
+        columns = frozenset(first[1]) if first else frozenset()
+    for dataset in registry.everything("dataset").values():
+        if dataset.recognise(columns):
+            return dataset  # type: ignore[no-any-return]
+    seen = ", ".join(sorted(map(str, columns))[:12]) or "none"
+    raise BadData(path, None, f"not a layout that Isogloss knows (columns: {seen}). See docs/data-formats.md.")
+
+
+def _parse(dataset: Dataset, path: Path, wanted: list[str], bad: Bad) -> list[Item]:
+    default = language_in_name(path) or (wanted[0] if len(wanted) == 1 else None)
+    return list(dataset.parse(path, default, bad))
+
+
+def _unique(rows: list[Item], source: str, bad: Bad) -> list[Item]:
+    seen: set[tuple[str, str, str]] = set()
+    kept = []
+    for item in rows:
+        if item.key in seen:
+            bad(BadData(source, None, f"the id '{item.id}' ({item.language}) appears twice."))
+            continue
+        seen.add(item.key)
+        kept.append(item)
+    return kept
+
+
+def _place(error: BadData) -> str:
+    return f"line {error.line}" if error.line is not None else "file"
+
+
+def _in(wanted: list[str]) -> str:
+    return f" in {', '.join(wanted)}" if wanted else ""
