@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from .measures import Measure, Measures, measure
     from .scores import Scored
     from .sources import read
+    from .study import score
 
 __version__ = "0.1.0"
 
@@ -24,9 +25,10 @@ _HOMES = {
     "Scored": "scores",
     "measure": "measures",
     "read": "sources",
+    "score": "study",
 }
 
-__all__ = ["Candidate", "IsoglossError", "Item", "Items", "Measure", "Measures", "Scored", "measure", "read"]
+__all__ = ["Candidate", "IsoglossError", "Item", "Items", "Measure", "Measures", "Scored", "measure", "read", "score"]
 
 
 def __getattr__(name: str) -> Any:

@@ -12,6 +12,9 @@ from types import ModuleType
 class IsoglossError(Exception):
     """A mistake that the user can mend; the command line prints it as one line and leaves with 2."""
 
+    def __init__(self, message: str) -> None:
+        super().__init__(" ".join(message.splitlines()))
+
 
 class UnknownName(IsoglossError):
     """A name that is not in a list of known names; suggests a near one only when it is very near."""

@@ -7,23 +7,26 @@ from pathlib import Path
 from . import store
 from .errors import IsoglossError, UnknownName
 from .items import Items, items_hash, problem_counts
-from .predictions import read_predictions, write_predictions
-from .scores import KEY, item_table, scored_from_values
+from .predictions import model_of_file, read_predictions, write_predictions
+from .scores import ROW_SCHEMA, item_table, scored_from_values
 
 LAYOUTS = ("stereoset-predictions",)
 
 
 def import_run(
     path: Path, items: Items, *, root: Path, layout: str = LAYOUTS[0], model: str | None = None
-) -> list[store.Run]:
-    """A run for each data set and task whose items the file has scores for."""
+) -> store.Run:
+    """A run of the items that the file has scores for."""
     if layout not in LAYOUTS:
         raise UnknownName("layout", layout, LAYOUTS)
-    if len({item.language for item in items}) > 1:
-        raise IsoglossError("A prediction file holds one language, but the data has several. Say --language.")
-    name = model or path.name.removesuffix(".gz").removesuffix(".json")
-    scored = scored_from_values(items, read_predictions(path), model=name)
-    kept = tuple(item for item in items if item.id in set(scored.table["id"]))
+    for kind, several in (("language", {i.language for i in items}), ("data set", {i.dataset for i in items})):
+        if len(several) > 1:
+            raise IsoglossError(f"A run holds one {kind}; the data has {', '.join(sorted(several))}. Give one of them.")
+    name = model or model_of_file(path)
+    values = read_predictions(path)
+    scored = scored_from_values(items, values, model=name)
+    ids = set(scored.table["id"])
+    kept = tuple(item for item in items if item.id in ids)
     info = {
         "model": name,
         "dataset": kept[0].dataset,
@@ -32,12 +35,16 @@ def import_run(
         "parts": 1,
         "problems": problem_counts(items.problems),
         "notes": list(scored.notes),
-        "fingerprint": {"file": path.name, "data": items_hash(kept), "model": name, "method": "predictions"},
+        "fingerprint": {
+            "scores": store.fingerprint(values),
+            "data": items_hash(kept),
+            "model": name,
+            "method": "predictions",
+        },
     }
     run = store.open_run(root, info=info, items=item_table(kept))
-    columns = [*KEY, "candidate", "against", "quantity", "value", "tokens", "unknown", "truncated"]
-    store.write_part(run, 0, scored.table.select(columns))
-    return [store.finish_run(run)]
+    store.write_part(run, 0, rows=scored.table.select(ROW_SCHEMA.keys()))
+    return store.finish_run(run)
 
 
 def export_runs(paths: list[Path], out: Path, *, layout: str = LAYOUTS[0]) -> int:

@@ -7,8 +7,6 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 
-import numpy as np
-
 STEREOTYPE = "stereotype"
 ANTI_STEREOTYPE = "anti-stereotype"
 UNRELATED = "unrelated"
@@ -95,14 +93,21 @@ def items_hash(items: tuple[Item, ...]) -> str:
 
 
 def limit_items(items: Items, *, limit: int, seed: int = 0) -> Items:
-    """At most `limit` items, whole clusters drawn in seeded order; the file's order is kept.
+    """At most `limit` items, drawn in turn from every cluster in seeded order; the file's order is kept.
 
-    The same clusters are drawn in every language, because the order depends on the cluster names and the seed alone.
+    The draw depends on the clusters' names, the items' ids and the seed alone, so parallel languages keep parallel items.
     """
     if len(items) <= limit:
         return items
-    clusters = sorted({item.cluster or item.id for item in items})
-    rank = {clusters[i]: r for r, i in enumerate(np.random.default_rng(seed).permutation(len(clusters)))}
-    order = sorted(range(len(items)), key=lambda i: (rank[items[i].cluster or items[i].id], i))
-    kept = set(order[:limit])
-    return replace(items, rows=tuple(item for i, item in enumerate(items) if i in kept))
+
+    def lot(text: str) -> str:
+        return hashlib.sha256(f"{seed} {text}".encode()).hexdigest()
+
+    turns: dict[str, int] = {}
+    order = []
+    for item in sorted(items, key=lambda item: lot(item.id)):
+        cluster = item.cluster or item.id
+        turns[cluster] = turns.get(cluster, 0) + 1
+        order.append((turns[cluster], lot(cluster), item.id))
+    kept = {item_id for _, _, item_id in sorted(order)[:limit]}
+    return replace(items, rows=tuple(item for item in items if item.id in kept))

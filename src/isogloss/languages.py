@@ -83,8 +83,13 @@ def new(tag: str, *, folder: Path | None = None) -> Path:
     target = (folder or home() / "languages") / f"{tag}.toml"
     if tag in _paths() or target.exists():
         raise IsoglossError(f"'{tag}' has a file already: {_paths().get(tag, target)}. Edit that one.")
-    target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(SKELETON.format(tag=tag), encoding="utf-8")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(SKELETON.format(tag=tag), encoding="utf-8")
+    except OSError as error:
+        raise IsoglossError(
+            f"Cannot write {target} ({error.strerror}). Choose another folder with --folder."
+        ) from error
     return target
 
 
@@ -123,11 +128,16 @@ def _paths() -> dict[str, Path]:
 def _read(path: Path) -> Language:
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise BadData(path, None, f"not a TOML file: {error}.") from error
-    missing = [fact for fact in FACTS if fact not in content]
-    if missing:
-        raise BadData(path, None, f"a language file needs '{missing[0]}'.")
+    except OSError as error:
+        raise BadData(path, None, f"cannot be read ({error.strerror}).") from error
+    for fact in FACTS:
+        kind = bool if fact == "spaces" else str
+        if not isinstance(content.get(fact), kind):
+            raise BadData(
+                path, None, f"a language file needs '{fact}', {'true or false' if kind is bool else 'a text'}."
+            )
     if content["direction"] not in DIRECTIONS:
         raise BadData(path, None, f"direction is '{content['direction']}'; use 'ltr' or 'rtl'.")
     if content["tag"] != path.stem:

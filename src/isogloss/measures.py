@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from functools import partial
 from itertools import groupby
 from typing import Any
 
@@ -12,24 +13,13 @@ import polars as pl
 
 from . import registry
 from .errors import IsoglossError, UnknownName
-from .scores import KEY, Scored
+from .scores import KEY, ROW_SCHEMA, Scored
 from .stats import FEWEST_CLUSTERS, Array, bootstrap_interval, cluster_sums
 
 MODES = ("corrected", "paper")
 IDENTITY = ("model", "dataset", "language")
 SYNONYMS = {"bias_type": "category", "target_original": "target"}
-NOT_GROUPS = {
-    "id",
-    "candidate",
-    "role",
-    "against",
-    "quantity",
-    "value",
-    "tokens",
-    "unknown",
-    "truncated",
-    "derived_from",
-}
+NOT_GROUPS = {*ROW_SCHEMA, "role", "derived_from"} - {"dataset", "language"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,10 +127,12 @@ def measure(
         raise UnknownName("mode", mode, MODES)
     wide = widen(scored)
     chosen = _chosen_metrics(metrics, set(wide.columns))
+    interval = partial(bootstrap_interval, resamples=resamples, seed=seed)
     rows = []
     for group, part in _groups(wide, by):
         for name, metric in chosen.items():
-            rows.append(_measure_one(name, metric, group, part, mode=mode, resamples=resamples, seed=seed))
+            nothing = Measure(name, group, None, None, None, n=0, ties=0, clusters=0, mode=mode)
+            rows.append(_measure_one(nothing, metric, part=part, interval=interval))
     return Measures(tuple(rows), scored.problems, scored.notes + _unscored_note(wide, chosen))
 
 
@@ -152,6 +144,12 @@ def widen(scored: Scored) -> pl.DataFrame:
     broken = table.filter(pl.col("value").is_nan() | pl.col("value").is_infinite())
     if broken.height:
         raise IsoglossError(f"{broken.height} scores are not numbers; the first belongs to item '{broken['id'][0]}'.")
+    twice = table.filter(table.select("model", "method", *KEY, "candidate").is_duplicated())
+    if twice.height:
+        item, model, method = twice.row(0, named=True)["id"], twice["model"][0], twice["method"][0]
+        raise IsoglossError(
+            f"Item '{item}' was scored twice by '{model}' with the method '{method}'. Give one of the runs."
+        )
     index = [name for name in table.columns if name not in NOT_GROUPS or name == "id"]
     wide = table.pivot(on="role", index=index, values="value", aggregate_function="first", maintain_order=True)
     return wide.with_columns(pl.coalesce("cluster", "id").alias("cluster"))
@@ -177,7 +175,7 @@ def _groups(wide: pl.DataFrame, by: Sequence[str] | None) -> Iterator[tuple[dict
     identity = [*IDENTITY, "method"] if _several_methods(wide) else list(IDENTITY)
     if by is not None:
         names = [SYNONYMS.get(name, name) for name in by]
-        known = [name for name in wide.columns if name not in NOT_GROUPS]
+        known = [name for name in wide.columns if name not in NOT_GROUPS and wide.schema[name] != pl.Float64]
         for name in names:
             if name not in known:
                 raise UnknownName("column", name, known)
@@ -195,7 +193,8 @@ def _groups(wide: pl.DataFrame, by: Sequence[str] | None) -> Iterator[tuple[dict
         for values, part in parts.group_by(columns, maintain_order=True):
             if by is None and names == [] and "task" in part.columns and part["task"].n_unique() == 1:
                 continue
-            yield {n: str(v) for n, v in zip(columns, values, strict=True) if v is not None}, part
+            named = zip(columns, values, strict=True)
+            yield {n: "none" if v is None else str(v) for n, v in named if v is not None or by is not None}, part
 
 
 def _several_methods(wide: pl.DataFrame) -> bool:
@@ -203,20 +202,21 @@ def _several_methods(wide: pl.DataFrame) -> bool:
 
 
 def _measure_one(
-    name: str, metric: Metric, group: Mapping[str, str], part: pl.DataFrame, *, mode: str, resamples: int, seed: int
+    nothing: Measure, metric: Metric, *, part: pl.DataFrame, interval: Callable[..., tuple[float, float]]
 ) -> Measure:
-    full = part.drop_nulls([role for role in metric.roles if role in part.columns])
-    if not full.height or any(role not in part.columns for role in metric.roles):
-        return Measure(name, group, None, None, None, 0, 0, 0, mode, "no item of the group has all the roles")
-    found = metric.contribute(full, mode)
+    """`nothing` with the metric's value over the part's items filled in."""
+    full = part.drop_nulls(list(metric.roles))
+    if not full.height:
+        return replace(nothing, why="no item of the group has all the roles")
+    found = metric.contribute(full, nothing.mode)
     labels = {label: i for i, label in enumerate(dict.fromkeys(found.clusters))}
     sums = cluster_sums(found.sums, np.array([labels[label] for label in found.clusters]))
     value = float(metric.finish(sums.sum(axis=0)))
+    counted = replace(nothing, value=value, n=found.n, ties=found.ties, clusters=len(labels))
     if len(labels) < FEWEST_CLUSTERS:
-        why = f"{len(labels)} clusters; an interval needs {FEWEST_CLUSTERS}"
-        return Measure(name, group, value, None, None, found.n, found.ties, len(labels), mode, why)
-    low, high = bootstrap_interval(sums, metric.finish, resamples=resamples, seed=seed)
-    return Measure(name, group, value, low, high, found.n, found.ties, len(labels), mode)
+        return replace(counted, why=f"{len(labels)} clusters; an interval needs {FEWEST_CLUSTERS}")
+    low, high = interval(sums, metric.finish)
+    return replace(counted, low=low, high=high)
 
 
 def _unscored_note(wide: pl.DataFrame, chosen: Mapping[str, Metric]) -> tuple[str, ...]:

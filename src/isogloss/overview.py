@@ -31,9 +31,9 @@ def overview(items: Items) -> dict[str, Any]:
         "duplicate_contexts": sum(count - 1 for count in contexts.values() if count > 1),
         "characters": {
             "distinct": len(letters),
-            "shortest": min(lengths),
-            "mean": sum(lengths) / len(lengths),
-            "longest": max(lengths),
+            "shortest": min(lengths, default=0),
+            "mean": sum(lengths) / max(len(lengths), 1),
+            "longest": max(lengths, default=0),
         },
         "problems": problem_counts(items.problems),
     }

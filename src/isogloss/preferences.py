@@ -13,7 +13,7 @@ from .stats import Array, cluster_sums
 TRIPLE = (STEREOTYPE, ANTI_STEREOTYPE, UNRELATED)
 
 
-def wins(left: pl.Series, right: pl.Series, mode: str) -> tuple[Array, int]:
+def wins(left: pl.Series, right: pl.Series, *, mode: str) -> tuple[Array, int]:
     """For each item 1 where left > right, and the ties: one half each when corrected, nothing in paper mode."""
     a, b = left.to_numpy(), right.to_numpy()
     ties = a == b
@@ -22,9 +22,9 @@ def wins(left: pl.Series, right: pl.Series, mode: str) -> tuple[Array, int]:
 
 def triple_sums(items: pl.DataFrame, mode: str) -> tuple[Array, int]:
     """Per item: share of related candidates that win, win of the stereotype, and 1; and the number of tied comparisons."""
-    stereo, first = wins(items[STEREOTYPE], items[UNRELATED], mode)
-    anti, second = wins(items[ANTI_STEREOTYPE], items[UNRELATED], mode)
-    pro, third = wins(items[STEREOTYPE], items[ANTI_STEREOTYPE], mode)
+    stereo, first = wins(items[STEREOTYPE], items[UNRELATED], mode=mode)
+    anti, second = wins(items[ANTI_STEREOTYPE], items[UNRELATED], mode=mode)
+    pro, third = wins(items[STEREOTYPE], items[ANTI_STEREOTYPE], mode=mode)
     return np.column_stack([(stereo + anti) / 2, pro, np.ones(items.height)]), first + second + third
 
 

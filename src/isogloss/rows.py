@@ -6,9 +6,11 @@ import csv
 import gzip
 import io
 import json
+import os
 import unicodedata
 import zlib
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +45,7 @@ def read_rows(path: Path, bad: Bad = stop) -> Iterator[Row]:
     if kind == ".jsonl":
         rows = _json_lines(path, bad)
     elif kind in (".csv", ".tsv"):
-        rows = _separated(path, bad, "\t" if kind == ".tsv" else ",")
+        rows = _separated(path, bad, delimiter="\t" if kind == ".tsv" else ",")
     elif kind == ".parquet":
         rows = _parquet(path)
     else:
@@ -53,6 +55,8 @@ def read_rows(path: Path, bad: Bad = stop) -> Iterator[Row]:
             yield number, clean(row)
         except UnicodeError:
             bad(BadData(path, number, "not UTF-8. Save the file as UTF-8 and read it again."))
+        except RecursionError:
+            bad(BadData(path, number, "nested too deeply."))
 
 
 def read_json(path: Path) -> Any:
@@ -66,7 +70,7 @@ def read_json(path: Path) -> Any:
 
 
 def clean(value: Any) -> Any:
-    """The value with all its text in NFC; raises UnicodeError where text holds bytes that are not UTF-8."""
+    """The value with all its text in NFC; raises UnicodeError where text is not UTF-8."""
     if isinstance(value, str):
         value.encode()
         return unicodedata.normalize("NFC", value)
@@ -121,7 +125,7 @@ def _json_lines(path: Path, bad: Bad) -> Iterator[Row]:
             bad(BadData(path, number, "a line must be a JSON object with an item's fields."))
 
 
-def _separated(path: Path, bad: Bad, delimiter: str) -> Iterator[Row]:
+def _separated(path: Path, bad: Bad, *, delimiter: str) -> Iterator[Row]:
     reader = csv.reader(io.StringIO(_text(path), newline=""), delimiter=delimiter, strict=True)
     try:
         header = next(reader, [])
@@ -136,10 +140,24 @@ def _separated(path: Path, bad: Bad, delimiter: str) -> Iterator[Row]:
         raise BadData(path, reader.line_num, f"not a table: {error}.") from error
 
 
+@contextmanager
+def _hushed() -> Iterator[None]:
+    """Standard error is shut meanwhile: for some broken files polars prints a traceback before it raises."""
+    saved, nothing = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nothing, 2)
+        yield
+    finally:
+        os.dup2(saved, 2)
+        os.close(saved)
+        os.close(nothing)
+
+
 def _parquet(path: Path) -> Iterator[Row]:
     raw = read_bytes(path)
     try:
-        table = pl.read_parquet(io.BytesIO(raw))
-    except (pl.exceptions.PolarsError, OSError, pl.exceptions.PanicException) as error:
+        with _hushed():
+            table = pl.read_parquet(io.BytesIO(raw))
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, UnicodeError) as error:
         raise BadData(path, None, "not a Parquet file, or a broken one.") from error
     yield from enumerate(table.iter_rows(named=True), 1)

@@ -12,7 +12,7 @@ from .errors import IsoglossError
 from .items import Item, Items, problem_counts
 
 KEY = ["dataset", "id", "language"]
-ROW_SCHEMA = {
+ROW_SCHEMA: dict[str, Any] = {
     "dataset": pl.String,
     "id": pl.String,
     "language": pl.String,
@@ -23,6 +23,8 @@ ROW_SCHEMA = {
     "tokens": pl.Int64,
     "unknown": pl.Int64,
     "truncated": pl.Boolean,
+    "pieces": pl.List(pl.String),
+    "logprobs": pl.List(pl.Float64),
 }
 ITEM_SCHEMA = {
     "dataset": pl.String,
@@ -51,6 +53,8 @@ class Row:
     against: str | None = None
     unknown: int = 0
     truncated: bool = False
+    pieces: tuple[str, ...] = ()
+    logprobs: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -78,7 +82,18 @@ class Scored:
 def row_table(rows: Iterable[Row]) -> pl.DataFrame:
     """The narrow table of a method's rows: keys and numbers only."""
     data = [
-        (*row.item.key, row.candidate, row.against, row.quantity, row.value, row.tokens, row.unknown, row.truncated)
+        (
+            *row.item.key,
+            row.candidate,
+            row.against,
+            row.quantity,
+            row.value,
+            row.tokens,
+            row.unknown,
+            row.truncated,
+            list(row.pieces),
+            list(row.logprobs),
+        )
         for row in rows
     ]
     return pl.DataFrame(data, schema=ROW_SCHEMA, orient="row")
@@ -114,7 +129,7 @@ def item_table(items: Sequence[Item]) -> pl.DataFrame:
 def _cell(value: str | tuple[str, ...] | None, is_list: bool) -> str | list[str] | None:
     if value is None or isinstance(value, str):
         return [value] if is_list and value is not None else value
-    return list(value)
+    return list(value) or None
 
 
 def make_scored(items: pl.DataFrame, rows: pl.DataFrame, *, model: str, method: str) -> Scored:

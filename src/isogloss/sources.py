@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
+from typing import Protocol
 
 from . import languages, registry
 from .checks import find_problems
 from .errors import BadData, IsoglossError, UnknownName
 from .items import Item, Items, Problem
 from .rows import Bad, is_readable, read_json, read_rows, stop, suffix
+
+
+class Parse(Protocol):
+    """A reader: the items of a file; `language` is used where the rows name none, bad rows are handed to `bad`."""
+
+    def __call__(self, path: Path, language: str | None, *, bad: Bad) -> Iterable[Item]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +36,7 @@ class Dataset:
     citation: str
     url: str
     recognise: Callable[[frozenset[str]], bool]
-    parse: Callable[[Path, str | None, Bad], Iterable[Item]]
+    parse: Parse
     bundled: Callable[[], dict[str, list[Path]]] | None = None
 
 
@@ -52,10 +59,11 @@ def read(
 
     bad = skip if skip_bad else stop
     rows: list[Item] = []
-    for dataset, path in _files(str(source), wanted, format):
-        rows += _parse(dataset, path, wanted, bad)
+    for dataset, path in _files(str(source), wanted, format=format):
+        default = language_in_name(path) or (wanted[0] if len(wanted) == 1 else None)
+        rows += dataset.parse(path, default, bad=bad)
     rows = [item for item in rows if not wanted or item.language in wanted]
-    rows = _unique(rows, str(source), bad)
+    rows = _unique(rows, str(source), bad=bad)
     if not rows:
         raise IsoglossError(
             f"No items in '{source}'{_in(wanted)}. Look at what it holds with: isogloss data show {source}"
@@ -74,7 +82,7 @@ def read_many(
     if not sources:
         raise IsoglossError("No data was given. Say --data with a data set's name, a file or a folder.")
     found = [read(source, language=language, format=format, skip_bad=skip_bad) for source in sources]
-    rows = _unique([item for part in found for item in part], ", ".join(map(str, sources)), stop)
+    rows = _unique([item for part in found for item in part], ", ".join(map(str, sources)), bad=stop)
     return Items(tuple(rows), tuple(problem for part in found for problem in part.problems))
 
 
@@ -84,9 +92,9 @@ def language_in_name(path: Path) -> str | None:
     return languages.resolve(match[1]) if match and match[1] in languages.tags() else None
 
 
-def _files(source: str, wanted: list[str], format: str | None) -> list[tuple[Dataset, Path]]:
+def _files(source: str, wanted: list[str], *, format: str | None) -> list[tuple[Dataset, Path]]:
     path = Path(source)
-    if not path.exists():
+    if not os.path.exists(source):  # unlike Path.exists, no error for a name that is too long
         return _bundled(source, wanted)
     paths = [path]
     if path.is_dir():
@@ -122,7 +130,10 @@ def recognise(path: Path) -> Dataset:
         if isinstance(content, list) and content and isinstance(content[0], dict):
             columns = frozenset(content[0])
     else:
-        first = next(islice(read_rows(path, lambda error: None), 1), None)
+        broken: list[BadData] = []
+        first = next(read_rows(path, broken.append), None)
+        if first is None and broken:
+            raise broken[0]
         columns = frozenset(first[1]) if first else frozenset()
     for dataset in registry.everything("dataset").values():
         if dataset.recognise(columns):
@@ -131,12 +142,7 @@ def recognise(path: Path) -> Dataset:
     raise BadData(path, None, f"not a layout that Isogloss knows (columns: {seen}). See docs/data-formats.md.")
 
 
-def _parse(dataset: Dataset, path: Path, wanted: list[str], bad: Bad) -> list[Item]:
-    default = language_in_name(path) or (wanted[0] if len(wanted) == 1 else None)
-    return list(dataset.parse(path, default, bad))
-
-
-def _unique(rows: list[Item], source: str, bad: Bad) -> list[Item]:
+def _unique(rows: list[Item], source: str, *, bad: Bad) -> list[Item]:
     seen: set[tuple[str, str, str]] = set()
     kept = []
     for item in rows:

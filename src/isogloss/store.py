@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
+import io
 import json
 import os
 import re
 import warnings
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from .errors import BadData, IsoglossError
 from .scores import Scored, join_scored, make_scored
 
 SCHEMA = 1
-CHECKSUM = "isogloss.sha256"
+SEAL = "isogloss:sha256:"
+BLANK_HASH = "0" * 64
+FACTS = {"model": str, "dataset": str, "language": str, "method": str, "parts": int, "fingerprint": dict}
+MOST_PARTS = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +62,13 @@ def open_run(root: Path, *, info: dict[str, Any], items: pl.DataFrame) -> Run:
         return run
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        _write(folder / "items.parquet", lambda path: items.write_parquet(path))
-        run = Run(folder, {"schema": SCHEMA, **info, "status": "started"})
-        write_info(run)
     except OSError as error:
         raise IsoglossError(
-            f"Cannot write to {folder} ({error.strerror}). Choose another folder with --out."
+            f"Cannot make the folder {folder} ({error.strerror}). Choose another with --out."
         ) from error
+    _write_table(folder / "items.parquet", items)
+    run = Run(folder, {"schema": SCHEMA, **info, "status": "started"})
+    write_info(run)
     return run
 
 
@@ -80,27 +85,30 @@ def finish_run(run: Run, **facts: Any) -> Run:
     return done
 
 
+@contextmanager
+def locked(run: Run) -> Iterator[None]:
+    """While this is open no other process works on the run; a process that died keeps no lock."""
+    with (run.folder / ".lock").open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise IsoglossError(f"Another process is working on {run.folder}. Wait for it, or stop it.") from error
+        yield
+
+
 def part_path(run: Run, number: int) -> Path:
     """Where a part is kept."""
     return run.folder / f"part-{number:05d}.parquet"
 
 
-def write_part(run: Run, number: int, rows: pl.DataFrame) -> None:
+def write_part(run: Run, number: int, *, rows: pl.DataFrame) -> None:
     """Write a part, in one step, with the checksum of its content."""
-    _write(part_path(run, number), lambda path: rows.write_parquet(path, metadata={CHECKSUM: _checksum(rows)}))
+    _write_table(part_path(run, number), rows)
 
 
 def read_part(run: Run, number: int) -> pl.DataFrame:
     """A part's rows; a truncated or altered part raises BadData."""
-    path = part_path(run, number)
-    try:
-        rows = pl.read_parquet(path, glob=False)
-        known = pl.read_parquet_metadata(path).get(CHECKSUM)
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
-        raise BadData(path, None, "the part is broken. Delete it and run the same command again.") from error
-    if known != _checksum(rows):
-        raise BadData(path, None, "the part was altered. Delete it and run the same command again.")
-    return rows
+    return _read_table(part_path(run, number), "the part", advice="Delete it and run the same command again.")
 
 
 def missing_parts(run: Run) -> list[int]:
@@ -126,12 +134,28 @@ def read_run(folder: Path) -> Run:
         info = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise IsoglossError(f"{folder} is not a run: it has no run.json.") from error
-    except (ValueError, OSError) as error:
+    except (ValueError, RecursionError, OSError) as error:
         raise BadData(path, None, "the file is broken. Delete the run's folder and run again.") from error
     if not isinstance(info, dict) or info.get("schema") != SCHEMA:
         seen = info.get("schema") if isinstance(info, dict) else None
         raise BadData(path, None, f"schema version {seen}; this Isogloss reads version {SCHEMA}.")
+    wrong = _wrong_fact(info)
+    if wrong:
+        raise BadData(path, None, f"'{wrong}' is missing or wrong. Delete the run's folder and run again.")
     return Run(folder, info)
+
+
+def _wrong_fact(info: dict[str, Any]) -> str | None:
+    """The first fact of a `run.json` that is missing or not of its kind."""
+    for name, kind in FACTS.items():
+        if type(info.get(name)) is not kind:
+            return name
+    notes, problems = info.get("notes", []), info.get("problems", {})
+    if not isinstance(notes, list) or not all(isinstance(note, str) for note in notes):
+        return "notes"
+    if not isinstance(problems, dict) or not all(type(count) is int for count in problems.values()):
+        return "problems"
+    return None if 0 < info["parts"] <= MOST_PARTS else "parts"
 
 
 def find_runs(path: Path) -> list[Run]:
@@ -146,17 +170,17 @@ def find_runs(path: Path) -> list[Run]:
 
 def read_items(run: Run) -> pl.DataFrame:
     """The items of a run: one row per item and candidate, with texts and tags."""
-    try:
-        return pl.read_parquet(run.folder / "items.parquet", glob=False)
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise BadData(
-            run.folder / "items.parquet", None, "the run's items are missing or broken. Run again."
-        ) from error
+    return _read_table(
+        run.folder / "items.parquet", "the table of items", advice="Delete the run's folder and run again."
+    )
 
 
 def read_scored(runs: list[Run]) -> Scored:
-    """What all these runs scored, as one table; an unfinished run is named in the notes."""
-    return join_scored(list(_each_scored(runs)))
+    """What all these runs scored, as one table; an unfinished run is named in the notes, a run given twice is read once."""
+    found = list(_each_scored(list({run.folder.resolve(): run for run in runs}.values())))
+    if not found:
+        raise IsoglossError("None of the runs has a finished part. Run the same command again to go on.")
+    return join_scored(found)
 
 
 def _each_scored(runs: list[Run]) -> Iterator[Scored]:
@@ -179,20 +203,33 @@ def _write(path: Path, write: Any) -> None:
         with temporary.open("rb") as file:
             os.fsync(file.fileno())
         temporary.replace(path)
+    except OSError as error:
+        raise IsoglossError(
+            f"Cannot write {path} ({error.strerror or error}). Is the folder writable, and the disk not full?"
+        ) from error
     finally:
-        temporary.unlink(missing_ok=True)
+        if temporary.exists():
+            temporary.unlink()
 
 
-def _checksum(rows: pl.DataFrame) -> str:
-    """A hash of the values, independent of how Parquet packs them."""
-    digest = hashlib.sha256(json.dumps([(n, str(t)) for n, t in rows.schema.items()]).encode())
-    for series in rows:
-        if isinstance(series.dtype, pl.List):
-            digest.update(series.list.len().fill_null(-1).cast(pl.Int64).to_numpy().tobytes())
-            series = series.explode()
-        digest.update(series.is_null().to_numpy().tobytes())
-        if series.dtype.is_numeric():
-            digest.update(np.ascontiguousarray(series.fill_null(0).to_numpy()).tobytes())
-        else:
-            digest.update("\x00".join(series.cast(pl.String).fill_null("")).encode())
-    return digest.hexdigest()
+def _write_table(path: Path, rows: pl.DataFrame) -> None:
+    """Write a Parquet file that carries the hash of its own bytes, counted with the hash's place left blank."""
+    buffer = io.BytesIO()
+    rows.write_parquet(buffer, metadata={"checksum": SEAL + BLANK_HASH})
+    raw = buffer.getvalue()
+    start = raw.rindex(SEAL.encode()) + len(SEAL)
+    sealed = raw[:start] + hashlib.sha256(raw).hexdigest().encode() + raw[start + len(BLANK_HASH) :]
+    _write(path, lambda place: place.write_bytes(sealed))
+
+
+def _read_table(path: Path, what: str, *, advice: str) -> pl.DataFrame:
+    """The table; the hash is compared before anything is decoded, since polars may abort on bytes that were altered."""
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        raise BadData(path, None, f"{what} cannot be read ({error.strerror}). {advice}") from error
+    before, seal, after = raw.rpartition(SEAL.encode())
+    blank = before + seal + BLANK_HASH.encode() + after[len(BLANK_HASH) :]
+    if not seal or hashlib.sha256(blank).hexdigest().encode() != after[: len(BLANK_HASH)]:
+        raise BadData(path, None, f"{what} is broken or was altered. {advice}")
+    return pl.read_parquet(io.BytesIO(raw))

@@ -8,7 +8,7 @@ import warnings
 import typer
 
 from ..errors import IsoglossError
-from . import data, language, measure, plugins
+from . import data, evaluate, language, measure, model, plugins, show
 
 app = typer.Typer(
     name="isogloss",
@@ -17,10 +17,13 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.command("eval")(evaluate.evaluate)
 app.command("measure")(measure.measure)
+app.command("show")(show.show)
 app.command("list")(plugins.list_plugins)
 app.add_typer(data.app, name="data")
 app.add_typer(language.app, name="language")
+app.add_typer(model.app, name="model")
 
 
 def _version(value: bool) -> None:

@@ -86,14 +86,14 @@ def import_scores(
     languages: list[str] = options.Languages,
     model: str = typer.Option(None, "--model", help="The model's name; by default the file's."),
     layout: str = Layout,
+    skip_bad: bool = options.SkipBad,
 ) -> None:
     """Import scores that were made elsewhere as a run."""
     from ..exchange import import_run
     from ..sources import read_many
 
-    items = read_many(data, language=languages)
-    for run in import_run(file, items, root=out, layout=layout, model=model):
-        typer.echo(str(run.folder))
+    items = read_many(data, language=languages, skip_bad=skip_bad)
+    typer.echo(str(import_run(file, items, root=out, layout=layout, model=model).folder))
 
 
 @app.command("export")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from . import options
+
+if TYPE_CHECKING:
+    from ..languages import Language
 
 app = typer.Typer(help="List languages, show one, or start a new one.", no_args_is_help=True)
 
@@ -19,9 +22,7 @@ def list_languages(as_json: bool = options.Json) -> None:
 
     found = [languages.get(tag) for tag in languages.tags()]
     if as_json:
-        options.print_json(
-            [{key: str(value) for key, value in asdict(one).items() if key != "sections"} for one in found]
-        )
+        options.print_json([_facts(one) for one in found])
         return
     for one in found:
         typer.echo(f"{one.tag:8} {one.name:24} {one.script}  {one.direction}  {one.autonym}")
@@ -36,12 +37,18 @@ def show(
 
     found = languages.get(name)
     if as_json:
-        options.print_json({key: value if key == "sections" else str(value) for key, value in asdict(found).items()})
+        options.print_json(_facts(found) | {"sections": found.sections})
         return
     for key in languages.FACTS:
         typer.echo(f"{key:10} {getattr(found, key)}")
     typer.echo(f"{'has':10} {', '.join(found.sections) or 'no further sections'}")
     typer.echo(f"{'file':10} {found.path}")
+
+
+def _facts(one: Language) -> dict[str, Any]:
+    from .. import languages
+
+    return {key: getattr(one, key) for key in languages.FACTS} | {"path": str(one.path)}
 
 
 @app.command("new")

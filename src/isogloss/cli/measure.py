@@ -33,7 +33,7 @@ def measure(
     from ..report import tables
 
     form = options.one_of(json=as_json, csv=as_csv, latex=as_latex, markdown=as_markdown)
-    if bool(runs) == (predictions is not None):
+    if bool(runs) == (predictions is not None) or (runs and data):
         raise IsoglossError("Give either runs, or --predictions FILE with --data PATH.")
     if predictions is not None:
         from ..sources import read_many
@@ -58,4 +58,4 @@ def measure(
             "latex": tables.measures_as_latex,
             "markdown": tables.measures_as_markdown,
         }
-        typer.echo(show.get(form or "", tables.measures_as_text)(found))
+        typer.echo(show.get(form or "", tables.measures_as_text)(found).rstrip("\n"))

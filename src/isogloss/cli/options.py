@@ -32,3 +32,14 @@ def one_of(**flags: bool) -> str | None:
 def split_names(text: str | None) -> list[str] | None:
     """The names in a comma-separated option."""
     return [name.strip() for name in text.split(",") if name.strip()] if text is not None else None
+
+
+def split_pairs(pairs: list[str]) -> dict[str, str]:
+    """The names and values in options written as name=value."""
+    found = {}
+    for pair in pairs:
+        name, sign, value = pair.partition("=")
+        if not sign:
+            raise IsoglossError(f"'{pair}' is not an option. Write it as name=value, such as case=e.")
+        found[name.strip()] = value.strip()
+    return found

@@ -11,12 +11,11 @@ from ..scores import Scored, scored_from_values
 
 def load_predictions(path: Path, items: Items) -> Scored:
     """The file's scores on the items; the model's name is the file's."""
-    from ..predictions import read_predictions
+    from ..predictions import model_of_file, read_predictions
 
     languages = sorted({item.language for item in items})
     if len(languages) > 1:
         raise IsoglossError(
             f"A prediction file holds one language; the data has {', '.join(languages)}. Say --language."
         )
-    model = path.name.removesuffix(".gz").removesuffix(".json")
-    return scored_from_values(items, read_predictions(path), model=model)
+    return scored_from_values(items, read_predictions(path), model=model_of_file(path))

@@ -23,9 +23,9 @@ def bundled() -> dict[str, list[Path]]:
     return files
 
 
-def parse(path: Path, language: str | None, bad: Bad) -> Iterator[Item]:
+def parse(path: Path, language: str | None, *, bad: Bad) -> Iterator[Item]:
     """The items of one of the set's files; they have StereoSet's layout."""
-    for item in registry.get("dataset", "stereoset").parse(path, language, bad):
+    for item in registry.get("dataset", "stereoset").parse(path, language, bad=bad):
         yield replace(item, dataset="demo")
 
 

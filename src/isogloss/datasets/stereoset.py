@@ -28,21 +28,25 @@ def recognise(columns: frozenset[str]) -> bool:
     return bool(own or ours)
 
 
-def parse(path: Path, language: str | None, bad: Bad) -> Iterator[Item]:
+def parse(path: Path, language: str | None, *, bad: Bad) -> Iterator[Item]:
     """The items of a file; `language` is used where the rows do not name one."""
-    rows = _own_json(path, bad) if suffix(path) == ".json" else _our_rows(path, bad)
-    seen: set[str] = set()
+    rows: Iterator[tuple[int | str, Mapping[str, Any]]]
+    rows = _own_json(path, bad) if suffix(path) == ".json" else iter(read_rows(path, bad))
+    seen: set[tuple[str, str, str]] = set()
     for place, row in rows:
         line = place if isinstance(place, int) else None
         where = "" if line is not None else f"{place}: "
         try:
             item = _item(row, language)
-            if f"{item.language} {item.id}" in seen:
-                raise ValueError(f"the id '{item.id}' appears twice.")
+            names = [("id", item.language, item.id)]
+            names += [("candidate id", item.language, candidate.id) for candidate in item.candidates]
+            twice = [f"the {kind} '{name}' appears twice." for kind, tag, name in names if (kind, tag, name) in seen]
+            if twice:
+                raise ValueError(twice[0])
         except ValueError as error:
             bad(BadData(path, line, f"{where}{error}"))
             continue
-        seen.add(f"{item.language} {item.id}")
+        seen.update(names)
         yield item
 
 
@@ -59,17 +63,14 @@ def _own_json(path: Path, bad: Bad) -> Iterator[tuple[str, Mapping[str, Any]]]:
             place = f"{task} item {number}"
             try:
                 row = clean(row)
-            except UnicodeError:
-                bad(BadData(path, None, f"{place}: not UTF-8."))
+            except (UnicodeError, RecursionError) as error:
+                why = "not UTF-8" if isinstance(error, UnicodeError) else "nested too deeply"
+                bad(BadData(path, None, f"{place}: {why}."))
                 continue
             if isinstance(row, dict):
                 yield place, {**row, "task": task}
             else:
                 bad(BadData(path, None, f"{place}: must be an object with an item's fields."))
-
-
-def _our_rows(path: Path, bad: Bad) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    yield from read_rows(path, bad)
 
 
 def _item(row: Mapping[str, Any], language: str | None) -> Item:
@@ -91,7 +92,7 @@ def _item(row: Mapping[str, Any], language: str | None) -> Item:
         dataset=_optional(row, "dataset") or "stereoset",
         language=_tag(tag),
         category=_text(row, "bias_type"),
-        candidates=_candidates(row, item_id, context if task == TASKS[0] else None),
+        candidates=_candidates(row, item_id, context=context if task == TASKS[0] else None),
         context=context,
         cluster=cluster,
         tags=tags,
@@ -105,7 +106,7 @@ def _tag(tag: str) -> str:
         raise ValueError(str(error)) from error
 
 
-def _candidates(row: Mapping[str, Any], item_id: str, context: str | None) -> tuple[Candidate, ...]:
+def _candidates(row: Mapping[str, Any], item_id: str, *, context: str | None) -> tuple[Candidate, ...]:
     cells = row.get("candidates") or row.get("sentences") or _wide_cells(row, item_id)
     if not isinstance(cells, list) or not all(isinstance(cell, Mapping) for cell in cells):
         raise ValueError("'candidates' must be a list of objects.")
@@ -168,7 +169,7 @@ def _optional(row: Mapping[str, Any], column: str) -> str | None:
     value = row.get(column)
     if value is None or (isinstance(value, str) and not value.strip()):
         return None
-    if not isinstance(value, str | int):
+    if isinstance(value, bool) or not isinstance(value, str | int):
         raise ValueError(f"'{column}' must be text.")
     return str(value)
 

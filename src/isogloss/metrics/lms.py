@@ -12,8 +12,8 @@ from ..stats import Array
 
 def contribute(items: pl.DataFrame, mode: str) -> Contribution:
     """Per item: the share of the two related candidates that win, and 1."""
-    stereo, first = wins(items[STEREOTYPE], items[UNRELATED], mode)
-    anti, second = wins(items[ANTI_STEREOTYPE], items[UNRELATED], mode)
+    stereo, first = wins(items[STEREOTYPE], items[UNRELATED], mode=mode)
+    anti, second = wins(items[ANTI_STEREOTYPE], items[UNRELATED], mode=mode)
     sums = pl.DataFrame({"related": (stereo + anti) / 2, "n": 1.0}).to_numpy()
     return Contribution(sums, items["cluster"].to_list(), items.height, first + second)
 

@@ -12,7 +12,7 @@ from ..stats import Array
 
 def contribute(items: pl.DataFrame, mode: str) -> Contribution:
     """Per item: the win of the stereotype, and 1."""
-    won, ties = wins(items[STEREOTYPE], items[ANTI_STEREOTYPE], mode)
+    won, ties = wins(items[STEREOTYPE], items[ANTI_STEREOTYPE], mode=mode)
     sums = pl.DataFrame({"won": won, "n": 1.0}).to_numpy()
     return Contribution(sums, items["cluster"].to_list(), items.height, ties)
 

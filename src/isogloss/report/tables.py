@@ -65,12 +65,13 @@ def measures_as_text(measures: Measures, *, width: int = 120) -> str:
     left = [i for i in range(labels) if i not in shared]
     right = list(range(len(heading) - 3, len(heading)))
     widths = [max(len(row[i]) for row in [heading, *rows]) for i in range(len(heading))]
-    blocks = _blocks(range(labels, len(heading) - 3), widths, width - sum(widths[i] + 2 for i in [*left, *right]))
-    drawn = ["\n".join(_draw([heading, *rows], widths, (left, [*block, *right]))) for block in blocks]
+    room = width - sum(widths[i] + 2 for i in [*left, *right])
+    blocks = _blocks(range(labels, len(heading) - 3), widths, room=room)
+    drawn = ["\n".join(_draw([heading, *rows], widths, sides=(left, [*block, *right]))) for block in blocks]
     return "\n\n".join([title, *drawn]) + "".join(f"\n· {remark}" for remark in remarks(measures))
 
 
-def _blocks(columns: range, widths: list[int], room: int) -> list[list[int]]:
+def _blocks(columns: range, widths: list[int], *, room: int) -> list[list[int]]:
     blocks: list[list[int]] = [[]]
     for column in columns:
         if blocks[-1] and sum(widths[i] + 2 for i in [*blocks[-1], column]) > room:
@@ -79,7 +80,7 @@ def _blocks(columns: range, widths: list[int], room: int) -> list[list[int]]:
     return blocks
 
 
-def _draw(table: list[list[str]], widths: list[int], sides: tuple[list[int], list[int]]) -> list[str]:
+def _draw(table: list[list[str]], widths: list[int], *, sides: tuple[list[int], list[int]]) -> list[str]:
     left, right = sides
     lines = [
         "  ".join([*(row[i].ljust(widths[i]) for i in left), *(row[i].rjust(widths[i]) for i in right)]).rstrip()

@@ -1,0 +1,66 @@
+"""`isogloss eval`: models on data, in languages, by a method; numbers with intervals come out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from . import options
+
+
+def evaluate(
+    models: list[str] = typer.Argument(
+        help="Models: a pulled model, a folder, a GGUF file, or a hub name (name@revision)."
+    ),
+    data: list[str] = options.Data,
+    languages: list[str] = options.Languages,
+    method: str = typer.Option(
+        "auto", "--method", "-m", help="The scoring method; auto chooses by model family and task."
+    ),
+    option: list[str] = typer.Option(
+        [], "--option", help="A method's option, as in case=e. May be given several times."
+    ),
+    out: Path = typer.Option(Path("runs/eval"), "--out", help="The study's folder; what is finished there is kept."),
+    by: str = typer.Option(None, "--by", help="Columns to group the table by, comma-separated."),
+    mode: str = typer.Option("corrected", "--mode", help="corrected (ties count one half) or paper (as published)."),
+    limit: int = typer.Option(
+        None, "--limit", min=1, help="At most so many items per data set and language, by cluster."
+    ),
+    seed: int = typer.Option(0, "--seed", help="The seed of --limit and of the bootstrap."),
+    device: str = typer.Option("cpu", "--device", help="cpu, cuda, cuda:1, mps."),
+    dtype: str = typer.Option("float32", "--dtype", help="float32, bfloat16 or float16."),
+    token_budget: int = typer.Option(None, "--token-budget", min=1, help="Tokens per batch, padding included."),
+    offline: bool = typer.Option(False, "--offline", help="Never ask the hub."),
+    allow_pickle: bool = typer.Option(False, "--allow-pickle", help="Also load pickled weights, which can run code."),
+    skip_bad: bool = options.SkipBad,
+    explain: bool = typer.Option(False, "--explain", help="Say in a sentence what the table means."),
+    as_json: bool = options.Json,
+) -> None:
+    """Score data with models, keep the scores, and print the measures."""
+    from .. import measures, study
+    from ..report.sentences import explain_measures
+    from ..report.tables import measures_as_text
+    from ..sources import read_many
+    from .progress import shown
+
+    items = read_many(data, language=languages, skip_bad=skip_bad)
+    with shown() as progress:
+        scored = study.evaluate(
+            models,
+            items,
+            method=method,
+            options=options.split_pairs(option),
+            out=out,
+            sample=study.Sample(limit, seed),
+            loading=study.Loading(device, dtype, token_budget, offline, allow_pickle),
+            progress=progress,
+        )
+    found = measures.measure(scored, by=options.split_names(by), mode=mode, seed=seed)
+    if as_json:
+        options.print_json(measures.rows_as_json(found))
+        return
+    typer.echo(measures_as_text(found))
+    if explain:
+        typer.echo("\n" + explain_measures(found))
+    typer.echo(f"\nThe scores are in {out}; look at one item with: isogloss show {out} {items[0].id}", err=True)

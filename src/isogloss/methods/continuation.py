@@ -1,0 +1,110 @@
+"""Continuation: how well a candidate sentence follows its context, for causal and encoder-decoder models."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from ..items import BLANK, Candidate, Item
+from ..models.model import Model
+from ..models.questions import Answer, Asking, Question
+from ..models.spans import Span, span, start_token
+from ..models.text import Ids, count_unknown, decode, encode, shared_start
+from ..scores import Row
+from .method import Method
+
+SENTINEL = "<extra_id_0>"
+NEEDS = {"d": "t", "orig": "ba", "b": "tw", "c": "w", "e": "tb", "f": "wb"}
+
+
+def ask(item: Item, model: Model, options: Mapping[str, str]) -> Asking:
+    """One generator per family, the same rows."""
+    context = item.context or ""
+    if not context.endswith((".", "!", "?")):
+        context += "."
+    build = _seq2seq_spans if model.info.family == "seq2seq" else _causal_spans
+    spans = [build(model, context, candidate, options) for candidate in item.candidates]
+    answers = iter((yield [found.question for group in spans for found in group.values() if found.question]))
+    rows = []
+    for candidate, group in zip(item.candidates, spans, strict=True):
+        logs = {name: next(answers) if found.question else np.array([]) for name, found in group.items()}
+        rows.append(_row(item, candidate, model, group=group, logs=logs, case=options["case"]))
+    return rows
+
+
+def _causal_spans(model: Model, context: str, candidate: Candidate, options: Mapping[str, str]) -> dict[str, Span]:
+    """The spans that the case needs: a = context, w = whole, t = candidate after the context, b = candidate alone."""
+    start = start_token(model)
+    whole = encode(model.tokenizer, f"{context} {candidate.text}")
+    alone = encode(model.tokenizer, context)
+    cut = min(shared_start(whole, alone), len(whole) - 1)
+    made = {
+        "a": lambda: span(model, (), alone, start=start),
+        "w": lambda: span(model, (), whole, start=start),
+        "t": lambda: span(model, whole[:cut], whole[cut:], start=start),
+        "b": lambda: span(model, (), encode(model.tokenizer, candidate.text), start=start),
+    }
+    return {name: made[name]() for name in NEEDS[options["case"]]}
+
+
+def _seq2seq_spans(model: Model, context: str, candidate: Candidate, options: Mapping[str, str]) -> dict[str, Span]:
+    tokenizer = model.tokenizer
+    source = tuple(tokenizer.encode(f"{context} {SENTINEL}"))
+    target: Ids = encode(tokenizer, candidate.text)
+    if options["closing"] == "with":
+        target = (*target, tokenizer.eos_token_id)
+    begin = (model.net.config.decoder_start_token_id, tokenizer.convert_tokens_to_ids(SENTINEL))
+    question = Question(source, tuple(range(1, len(target) + 1)), target, decoder_ids=(*begin, *target[:-1]))
+    return {"t": Span(question if target else None, False)}
+
+
+def _row(
+    item: Item, candidate: Candidate, model: Model, *, group: Mapping[str, Span], logs: Mapping[str, Answer], case: str
+) -> Row:
+    if any(not len(values) for values in logs.values()):
+        return Row(item, candidate.id, None)
+    main = next(iter(group))
+    targets = group[main].question.targets if group[main].question else ()  # type: ignore[union-attr]
+    return Row(
+        item,
+        candidate.id,
+        combine(case, {name: float(np.exp(values.mean())) for name, values in logs.items()}),
+        tokens=len(logs[main]),
+        unknown=count_unknown(model.tokenizer, targets),
+        truncated=any(found.truncated for found in group.values()),
+        pieces=decode(model.tokenizer, targets),
+        logprobs=tuple(logs[main].tolist()),
+    )
+
+
+def combine(case: str, means: Mapping[str, float]) -> float:
+    """The score of a case from the geometric means: a = context, w = whole, t = candidate after it, b = candidate alone."""
+    if case == "orig":
+        return means["b"] / means["a"]
+    names = list(NEEDS[case])
+    return means[names[0]] / means[names[1]] if len(names) == 2 else means[names[0]]
+
+
+def refuse(model: Model, options: Mapping[str, str]) -> str | None:
+    """A sentence when the options do not fit the model."""
+    if model.info.family == "seq2seq":
+        if options["case"] != "d":
+            return f"The case '{options['case']}' is for causal models; an encoder-decoder model has the default only."
+        if SENTINEL not in model.tokenizer.get_vocab():
+            return f"'{model.info.name}' has no '{SENTINEL}' token, so it cannot continue a context this way."
+    elif options["closing"] == "with":
+        return "The option 'closing=with' is for encoder-decoder models."
+    return None
+
+
+method = Method(
+    title="Continuation of a context",
+    formula="d: G(B|A) · orig: G(B)/G(A) · b: G(B|A)/G(AB) · c: G(AB) · e: G(B|A)/G(B) · f: G(AB)/G(B); G = geometric mean",
+    citation="Öztürk et al. (2023)",
+    families=("causal", "seq2seq"),
+    suits=lambda item: bool(item.context) and BLANK not in (item.context or ""),
+    ask=ask,
+    options={"case": ("d", "orig", "b", "c", "e", "f"), "closing": ("without", "with")},
+    refuse=refuse,
+)

@@ -1,0 +1,151 @@
+"""Unmask: the probability of a word's pieces, one after the other, where the context has BLANK."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Mapping
+
+import numpy as np
+
+from ..items import BLANK, Candidate, Item
+from ..models.model import Model
+from ..models.questions import ARGMAX, Answer, Asking, Question
+from ..models.text import Ids, around, count_unknown, decode, frame, word_pieces
+from ..scores import Row
+from .method import Method
+
+SENTINEL = "<extra_id_0>"
+
+
+def ask(item: Item, model: Model, options: Mapping[str, str]) -> Asking:
+    """Ask for every piece of every candidate; the first question is the same for all of them."""
+    questions: dict[str, list[Question]] = {}
+    cut: dict[str, bool] = {}
+    for candidate in item.candidates:
+        built = list(_questions(item, candidate, model, options["variant"]))
+        questions[candidate.id] = [question for question, _ in built]
+        cut[candidate.id] = any(truncated for _, truncated in built)
+    if model.info.family == "seq2seq" and options["variant"] == "paper":
+        questions = yield from _second_step(questions)
+    found = iter((yield [question for group in questions.values() for question in group]))
+    rows = []
+    for candidate in item.candidates:
+        group = questions[candidate.id]
+        logs = np.concatenate([next(found) for _ in group]) if group else np.array([])
+        pieces = tuple(token for question in group for token in question.targets)
+        rows.append(_row(item, candidate, model, options, pieces=pieces, logs=logs, truncated=cut[candidate.id]))
+    return rows
+
+
+def _row(
+    item: Item,
+    candidate: Candidate,
+    model: Model,
+    options: Mapping[str, str],
+    *,
+    pieces: Ids,
+    logs: Answer,
+    truncated: bool,
+) -> Row:
+    if not len(logs):
+        return Row(item, candidate.id, None)
+    value = float(logs.mean() if options["variant"] == "log" else np.exp(logs).mean())
+    return Row(
+        item,
+        candidate.id,
+        value,
+        tokens=len(pieces),
+        unknown=count_unknown(model.tokenizer, pieces),
+        truncated=truncated,
+        pieces=decode(model.tokenizer, pieces),
+        logprobs=tuple(logs.tolist()),
+    )
+
+
+def _questions(item: Item, candidate: Candidate, model: Model, variant: str) -> Iterator[tuple[Question, bool]]:
+    """The questions for a candidate's pieces, and whether the context had to be cut for them."""
+    tokenizer = model.tokenizer
+    left, _, right = (item.context or "").partition(BLANK)
+    word = candidate.word or ""
+    right = right.replace(BLANK, word)
+    seq2seq = model.info.family == "seq2seq"
+    mask = SENTINEL if seq2seq else tokenizer.mask_token
+    sides = around(tokenizer, left, right, mask=mask)
+    pieces = word_pieces(tokenizer, left, word)
+    if sides is None or not pieces:
+        return
+    mask_id = tokenizer.convert_tokens_to_ids(mask)
+    steps = (
+        [((), (mask_id,) * len(pieces), pieces)]
+        if variant == "all-masked"
+        else [(pieces[:k], (mask_id,), (piece,)) for k, piece in enumerate(pieces)]
+    )
+    for shown, masks, targets in steps:
+        yield _question(item, model, sides=sides, shown=shown, masks=masks, targets=targets)
+
+
+def _question(
+    item: Item, model: Model, *, sides: tuple[Ids, Ids], shown: Ids, masks: Ids, targets: Ids
+) -> tuple[Question, bool]:
+    start, end = frame(model.tokenizer)
+    left, right, truncated = _cut(sides, len(shown) + len(masks) + len(start) + len(end), model.info.max_length)
+    ids = (*start, *left, *shown, *masks, *right, *end)
+    if model.info.family == "seq2seq":
+        decoder = (model.net.config.decoder_start_token_id, *masks[:1])
+        return Question(ids, (1,), targets, decoder_ids=decoder), truncated
+    first = len(start) + len(left) + len(shown)
+    places = tuple(range(first, first + len(masks)))
+    return Question(ids, places, targets, language=item.language), truncated
+
+
+def _cut(sides: tuple[Ids, Ids], fixed: int, limit: int | None) -> tuple[Ids, Ids, bool]:
+    """Both sides, shortened evenly when the input would be longer than the model reads."""
+    left, right = sides
+    if limit is None or len(left) + len(right) + fixed <= limit:
+        return left, right, False
+    room = max(0, limit - fixed)
+    keep_right = min(len(right), max(room // 2, room - len(left)))
+    keep_left = room - keep_right
+    return left[len(left) - keep_left :] if keep_left else (), right[:keep_right], True
+
+
+def _second_step(
+    questions: dict[str, list[Question]],
+) -> Generator[list[Question], list[Answer], dict[str, list[Question]]]:
+    """As published: the first decoder step is what the model finds most probable, not the sentinel."""
+    flat = [question for group in questions.values() for question in group]
+    first = yield [Question(q.ids, (0,), (), ARGMAX, decoder_ids=q.decoder_ids[:1]) for q in flat]
+    steps = iter(first)
+    return {
+        name: [Question(q.ids, (1,), q.targets, decoder_ids=(q.decoder_ids[0], int(next(steps)[0]))) for q in group]
+        for name, group in questions.items()
+    }
+
+
+def refuse(model: Model, options: Mapping[str, str]) -> str | None:
+    """A sentence when the model cannot fill a blank."""
+    name, tokenizer = model.info.name, model.tokenizer
+    if model.info.family == "seq2seq":
+        if SENTINEL not in tokenizer.get_vocab():
+            return f"'{name}' has no '{SENTINEL}' token, so it cannot fill a blank. Use --method continuation."
+        if options["variant"] == "all-masked":
+            return "The variant 'all-masked' is for masked models; an encoder-decoder model has one sentinel."
+        return None
+    if tokenizer.mask_token is None:
+        return f"'{name}' has no mask token, so it cannot fill a blank. Is it a masked model?"
+    if "lm" in model.info.untrained:
+        return f"The checkpoint '{name}' has no weights for its masked-language-model head; its scores would be noise."
+    if options["variant"] == "paper":
+        return "The variant 'paper' is for encoder-decoder models; for masked models the default is the published way."
+    return None
+
+
+method = Method(
+    title="Unmask: fill the blank piece by piece",
+    formula="mean over pieces j of P(w_j | context with w_1..w_(j-1) and one mask)",
+    citation="Nadeem et al. (2021); Öztürk et al. (2023)",
+    families=("masked", "seq2seq"),
+    suits=lambda item: BLANK in (item.context or "") and all(candidate.word for candidate in item.candidates),
+    ask=ask,
+    options={"variant": ("prob", "log", "all-masked", "paper")},
+    refuse=refuse,
+)

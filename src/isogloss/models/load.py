@@ -1,0 +1,195 @@
+"""Opening a model: a name, a folder or a GGUF file becomes an open model, or one sentence that says why not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from .. import registry
+from ..errors import IsoglossError, need
+from . import info as facts
+from .model import Model, ModelInfo
+from .pull import PULLED, pulled_folder
+
+DEQUANTISED = "dequantised, not the original weights"
+DTYPES = ("float32", "bfloat16", "float16")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a model comes from: a folder, a GGUF file in a folder, or a name on the hub with a revision."""
+
+    name: str
+    source: str
+    revision: str | None = None
+    gguf: str | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """What transformers' from_pretrained needs beside the source."""
+        extra = {"gguf_file": self.gguf} if self.gguf else {}
+        return {"revision": self.revision or "main", "trust_remote_code": False, **extra}
+
+
+def find_place(name: str) -> Place:
+    """Where the model of that name is; a demonstration model must have been pulled."""
+    plain, _, revision = name.partition("@")
+    if plain in PULLED and not Path(plain).exists():
+        folder = pulled_folder(plain)
+        if not (folder / "config.json").is_file():
+            accept = " --accept-licence" if PULLED[plain].terms else ""
+            raise IsoglossError(f"'{plain}' is not here yet. Get it with: isogloss model pull {plain}{accept}")
+        return Place(plain, str(folder), notes=(DEQUANTISED,))
+    path = Path(name).expanduser()
+    if path.suffix == ".gguf":
+        if not path.is_file():
+            raise IsoglossError(f"No such file: {path}.")
+        return Place(path.stem, str(path.parent), gguf=path.name, notes=(DEQUANTISED,))
+    if path.is_dir():
+        if not (path / "config.json").is_file():
+            raise IsoglossError(f"The folder {path} is not a model: it has no config.json.")
+        return Place(path.name, str(path))
+    if name.startswith((".", "/", "~")) or plain.count("/") > 1:
+        raise IsoglossError(f"No such model folder: {path}.")
+    return Place(name, plain, revision or None)
+
+
+def open_model(
+    name: str,
+    *,
+    device: str = "cpu",
+    dtype: str = "float32",
+    offline: bool = False,
+    allow_pickle: bool = False,
+) -> Model:
+    """The model of that name, ready to answer questions."""
+    torch = need("torch", extra="hf")
+    transformers = need("transformers", extra="hf")
+    if dtype not in DTYPES:
+        raise IsoglossError(f"No dtype named '{dtype}'. Known: {', '.join(DTYPES)}.")
+    _check_device(torch, device)
+    place = find_place(name)
+    with _Quiet(transformers):
+        config = _load(place, transformers.AutoConfig, local_files_only=offline)
+        family = facts.family_of(config, place.name)
+        tokenizer = _load(place, transformers.AutoTokenizer, local_files_only=offline)
+        loader = _loader(transformers, config, family)
+        options: dict[str, Any] = {"dtype": getattr(torch, dtype), "local_files_only": offline}
+        if place.gguf:
+            options["quantization_config"] = transformers.GgufConfig(dequantize=True)
+        else:
+            options["use_safetensors"] = None if allow_pickle else True
+        net, report = _load(place, loader, output_loading_info=True, **options)
+    known = _facts(place, net, tokenizer, family=family, missing=set(report["missing_keys"]))
+    return wrap(net, tokenizer, info=replace(known, dtype=dtype), device=device)
+
+
+def wrap(net: Any, tokenizer: Any, *, info: ModelInfo, device: str = "cpu") -> Model:
+    """An open model around a network and a tokenizer that are already in memory."""
+    model = Model(info, net.eval().to(device), tokenizer, registry.get("family", info.family), device)
+    model.family.prepare(model)
+    return model
+
+
+def describe(net: Any, tokenizer: Any, *, name: str) -> ModelInfo:
+    """What is known about a network and a tokenizer in memory."""
+    place = Place(name, "")
+    known = _facts(place, net, tokenizer, family=facts.family_of(net.config, name), missing=set())
+    return replace(known, dtype=str(net.dtype).removeprefix("torch."))
+
+
+def _facts(place: Place, net: Any, tokenizer: Any, *, family: str, missing: set[str]) -> ModelInfo:
+    folder = _folder(place)
+    card = facts.card_facts(folder)
+    heads, untrained = facts.heads_of(net, missing)
+    return ModelInfo(
+        name=place.name,
+        family=family,
+        model_type=net.config.model_type,
+        revision=place.revision or (folder.name if folder and folder.parent.name == "snapshots" else None),
+        source=place.source or None,
+        languages=card.get("languages", ()),
+        licence=card.get("licence"),
+        vocabulary=net.config.get_text_config().vocab_size,
+        parameters=sum(tensor.numel() for tensor in net.parameters()),
+        max_length=facts.max_length(net),
+        heads=heads,
+        untrained=untrained,
+        weights=facts.hash_files(folder) if folder else facts.hash_network(net),
+        tokenizer=facts.hash_tokenizer(tokenizer),
+        notes=place.notes,
+    )
+
+
+def _folder(place: Place) -> Path | None:
+    if not place.source or Path(place.source).is_dir():
+        return Path(place.source) if place.source else None
+    from transformers.utils.hub import cached_file
+
+    found = cached_file(place.source, "config.json", revision=place.revision or "main", local_files_only=True)
+    return Path(found).parent if found else None
+
+
+def _loader(transformers: Any, config: Any, family: str) -> Any:
+    if family == "masked" and config.model_type in facts.NSP_TYPES:
+        return transformers.AutoModelForPreTraining
+    return {
+        "masked": transformers.AutoModelForMaskedLM,
+        "causal": transformers.AutoModelForCausalLM,
+        "seq2seq": transformers.AutoModelForSeq2SeqLM,
+    }[family]
+
+
+def _load(place: Place, loader: Any, **options: Any) -> Any:
+    """What the loader gives; its many errors become one sentence."""
+    try:
+        return loader.from_pretrained(place.source, **place.arguments, **options)
+    except (OSError, ValueError, RuntimeError, ImportError, KeyError, AttributeError) as error:
+        raise IsoglossError(_sentence(place, str(error))) from error
+
+
+def _sentence(place: Place, message: str) -> str:
+    low = message.lower()
+    where = f"'{place.name}'"
+    if "safetensors" in low and ("does not appear" in low or "no file named" in low or "not found" in low):
+        return (
+            f"{where} has no complete safetensors weights. Download it again; or, when it only has pickled weights "
+            "that you trust, say --allow-pickle."
+        )
+    if "trust_remote_code" in low or "custom code" in low:
+        return f"{where} needs code of its own, which Isogloss never runs. Choose a model that transformers knows."
+    if place.revision and ("revision" in low or "not a valid git identifier" in low):
+        return f"{where} has no revision '{place.revision}'. Look at the model's page for its branches and commits."
+    if any(
+        sign in low
+        for sign in ("connect", "offline", "couldn't find", "local_files_only", "not a valid model", "cached")
+    ):
+        return f"{where} is neither a folder, nor a pulled model, nor on the hub as far as it can be reached from here."
+    first = message.strip().splitlines()[0] if message.strip() else "no reason given"
+    return f"{where} cannot be opened: {first[:300]}"
+
+
+def _check_device(torch: Any, device: str) -> None:
+    if device.startswith("cuda") and not torch.cuda.is_available():
+        raise IsoglossError(f"There is no '{device}' on this machine. Say --device cpu.")
+    try:
+        torch.device(device)
+    except RuntimeError as error:
+        raise IsoglossError(f"No device named '{device}'. Known: cpu, cuda, cuda:0, mps.") from error
+
+
+class _Quiet:
+    """While this is open, transformers does not talk."""
+
+    def __init__(self, transformers: Any) -> None:
+        self.logging = transformers.utils.logging
+
+    def __enter__(self) -> None:
+        self.level = self.logging.get_verbosity()
+        self.logging.set_verbosity_error()
+        self.logging.disable_progress_bar()
+
+    def __exit__(self, *error: object) -> None:
+        self.logging.set_verbosity(self.level)

@@ -1,0 +1,62 @@
+"""A model that is open: its network, its tokenizer, its family, and what is known about it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from .questions import Answer, Question
+
+
+@dataclass(frozen=True, slots=True)
+class ModelInfo:
+    """What is known about a model without asking it anything."""
+
+    name: str
+    family: str
+    model_type: str
+    revision: str | None = None
+    source: str | None = None
+    languages: tuple[str, ...] = ()
+    licence: str | None = None
+    vocabulary: int = 0
+    parameters: int = 0
+    max_length: int | None = None
+    heads: tuple[str, ...] = ()
+    untrained: tuple[str, ...] = ()
+    weights: str = ""
+    tokenizer: str = ""
+    dtype: str = "float32"
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """Questions that share one pass: their places in the list of questions, and how many tokens the pass reads."""
+
+    places: tuple[int, ...]
+    cost: int
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """A kind of model: how its questions share passes, and how a batch of bundles is answered."""
+
+    title: str
+    wants: tuple[str, ...]
+    prepare: Callable[[Model], None]
+    bundle: Callable[[Model, Sequence[Question]], list[Bundle]]
+    answer: Callable[[Model, Sequence[Question], Sequence[Bundle]], dict[int, Answer]]
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """An open model; `state` holds what its family found out when it was loaded."""
+
+    info: ModelInfo
+    net: Any
+    tokenizer: Any
+    family: Family
+    device: str = "cpu"
+    state: dict[str, Any] = field(default_factory=dict)

@@ -1,0 +1,37 @@
+"""What a method asks and a family answers: token ids in, numbers out."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ..scores import Row
+
+LOGPROB = "logprob"
+ARGMAX = "argmax"
+CLASS = "class"
+
+Answer = npt.NDArray[np.float64]
+Asking = Generator[list["Question"], list[Answer], list[Row]]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Token ids as the model reads them, and one want.
+
+    `logprob`: the log-probability of each of `targets` at each of `positions`, one number per position.
+    `argmax`: the most probable token at each position. `class`: the log-probabilities of the next-sentence classes.
+    Positions count in `decoder_ids` where there are any (encoder-decoder models), in `ids` otherwise.
+    A position is where the model is asked: a causal model's token t is asked for at position t - 1.
+    """
+
+    ids: tuple[int, ...]
+    positions: tuple[int, ...] = ()
+    targets: tuple[int, ...] = ()
+    want: str = LOGPROB
+    decoder_ids: tuple[int, ...] = ()
+    segments: tuple[int, ...] = ()
+    language: str | None = None

@@ -1,0 +1,84 @@
+"""Encoder-decoder models (T5 class): an encoder input is read once for all decoder inputs that follow it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from transformers.modeling_outputs import BaseModelOutput
+
+from .head import Head, read_head
+from .model import Bundle, Family, Model
+from .questions import ARGMAX, LOGPROB, Answer, Question
+
+
+def prepare(model: Model) -> None:
+    """Find encoder and decoder, and check the head."""
+    net = model.net
+    encoder, decoder = net.get_encoder(), net.get_decoder()
+
+    def head_inputs(states: torch.Tensor) -> dict[str, object]:
+        ids = torch.zeros(1, len(states), dtype=torch.long, device=states.device)
+        return {
+            "encoder_outputs": BaseModelOutput(last_hidden_state=states[None]),
+            "decoder_input_ids": ids,
+            "use_cache": False,
+        }
+
+    head = Head(net, decoder, head_inputs)
+    model.state.update(encoder=encoder, decoder=decoder, head=head)
+    sample = torch.arange(5, 13, device=model.device)[None] % model.info.vocabulary
+    with torch.inference_mode():
+        encoded = encoder(input_ids=sample).last_hidden_state
+        head.check(decoder(input_ids=sample, encoder_hidden_states=encoded, use_cache=False).last_hidden_state[0])
+
+
+def bundle(model: Model, questions: Sequence[Question]) -> list[Bundle]:
+    """Questions with the same encoder input go together."""
+    same: dict[tuple[int, ...], list[int]] = {}
+    for place, question in enumerate(questions):
+        same.setdefault(question.ids, []).append(place)
+    return [
+        Bundle(tuple(places), len(ids) + sum(map(len, {questions[place].decoder_ids for place in places})))
+        for ids, places in same.items()
+    ]
+
+
+def answer(model: Model, questions: Sequence[Question], batch: Sequence[Bundle]) -> dict[int, Answer]:
+    """The encoder once per input, the decoder once per decoder input, the head at the asked positions."""
+    with torch.inference_mode():
+        ids, mask = _padded([questions[bundle.places[0]].ids for bundle in batch], model.device)
+        encoded = model.state["encoder"](input_ids=ids, attention_mask=mask).last_hidden_state
+        rows: dict[tuple[int, tuple[int, ...]], int] = {}
+        asked = []
+        for number, bundle in enumerate(batch):
+            for place in bundle.places:
+                row = rows.setdefault((number, questions[place].decoder_ids), len(rows))
+                asked.append((row, place))
+        decoder_ids, decoder_mask = _padded([text for _, text in rows], model.device)
+        source = torch.tensor([number for number, _ in rows], device=model.device)
+        states = model.state["decoder"](
+            input_ids=decoder_ids,
+            attention_mask=decoder_mask,
+            encoder_hidden_states=encoded[source],
+            encoder_attention_mask=mask[source],
+            use_cache=False,
+        ).last_hidden_state
+        return read_head(model.state["head"], states, questions, asked)
+
+
+def _padded(texts: Sequence[tuple[int, ...]], device: str) -> tuple[torch.Tensor, torch.Tensor]:
+    longest = max(map(len, texts))
+    ids = torch.tensor([[*text, *[0] * (longest - len(text))] for text in texts])
+    lengths = torch.tensor([len(text) for text in texts])
+    mask = (torch.arange(longest)[None] < lengths[:, None]).long()
+    return ids.to(device, non_blocking=True), mask.to(device, non_blocking=True)
+
+
+family = Family(
+    title="Encoder-decoder models: T5, mT5, UMT5, ...",
+    wants=(LOGPROB, ARGMAX),
+    prepare=prepare,
+    bundle=bundle,
+    answer=answer,
+)

@@ -1,0 +1,58 @@
+"""Text as a model's tokenizer sees it: words as they stand in a sentence, masks, starts and pairs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+Ids = tuple[int, ...]
+
+
+def encode(tokenizer: Any, text: str) -> Ids:
+    """The tokens of a text without any special tokens."""
+    return tuple(tokenizer.encode(text, add_special_tokens=False)) if text else ()
+
+
+def frame(tokenizer: Any) -> tuple[Ids, Ids]:
+    """The special tokens before and after a single text."""
+    bare, full = encode(tokenizer, "a"), tuple(tokenizer.encode("a"))
+    for start in range(len(full) - len(bare) + 1):
+        if full[start : start + len(bare)] == bare:
+            return full[:start], full[start + len(bare) :]
+    return (), ()
+
+
+def word_pieces(tokenizer: Any, left: str, word: str) -> Ids:
+    """The tokens of a word as it stands after `left` in a sentence (with its leading space, where tokens have one)."""
+    before, both = encode(tokenizer, left.rstrip(" ")), encode(tokenizer, left + word)
+    if len(both) > len(before) and both[: len(before)] == before:
+        return both[len(before) :]
+    return encode(tokenizer, word)
+
+
+def around(tokenizer: Any, left: str, right: str, *, mask: str) -> tuple[Ids, Ids] | None:
+    """The tokens left and right of a mask, as the tokenizer gives them for the whole text; nothing if the mask is lost."""
+    mask_id = tokenizer.convert_tokens_to_ids(mask)
+    ids = encode(tokenizer, f"{left}{mask}{right}")
+    if ids.count(mask_id) != 1:
+        return None
+    place = ids.index(mask_id)
+    return ids[:place], ids[place + 1 :]
+
+
+def shared_start(first: Ids, second: Ids) -> int:
+    """How many tokens two texts have in common at their beginning."""
+    for place, (a, b) in enumerate(zip(first, second, strict=False)):
+        if a != b:
+            return place
+    return min(len(first), len(second))
+
+
+def decode(tokenizer: Any, ids: Ids) -> tuple[str, ...]:
+    """Each token as text one can read."""
+    return tuple(tokenizer.decode([token]) for token in ids)
+
+
+def count_unknown(tokenizer: Any, ids: Ids) -> int:
+    """How many of the tokens are the unknown token."""
+    unknown = tokenizer.unk_token_id
+    return 0 if unknown is None or unknown in (tokenizer.bos_token_id, tokenizer.eos_token_id) else ids.count(unknown)

@@ -1,0 +1,36 @@
+"""What every test may use: the real data when it is there, and a home of its own for Isogloss."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile(
+    "isogloss",
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture, HealthCheck.data_too_large],
+)
+settings.load_profile("isogloss")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """A user's own languages and models must not change what the tests see."""
+    home = tempfile.mkdtemp(prefix="isogloss-home-")
+    os.environ["ISOGLOSS_HOME"] = home
+    config.add_cleanup(lambda: shutil.rmtree(home, ignore_errors=True))
+
+
+@pytest.fixture(scope="session")
+def real_data() -> Path:
+    """The folder with the published data; without it the test is skipped."""
+    folder = os.environ.get("ISOGLOSS_REAL_DATA")
+    if not folder:
+        pytest.skip("ISOGLOSS_REAL_DATA is not set: the published data is not here")
+    return Path(folder)

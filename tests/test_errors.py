@@ -1,0 +1,41 @@
+"""Errors: one line that says what happened, where, and what to do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from isogloss.errors import BadData, IsoglossError, MissingExtra, UnknownName, need
+
+
+def test_bad_data_names_file_and_line():
+    assert str(BadData(Path("a/b.csv"), 212, "no role.")) == "a/b.csv, line 212: no role."
+    assert str(BadData("a/b.csv", None, "no role.")) == "a/b.csv: no role."
+
+
+def test_an_unknown_name_lists_the_known_ones_sorted():
+    assert str(UnknownName("list", "x", ["b", "a"])) == "No list named 'x'. Known: a, b."
+    assert str(UnknownName("list", "x", [])) == "No list named 'x'. Known: none."
+
+
+def test_a_near_name_is_suggested_only_when_it_is_very_near():
+    assert "Did you mean 'toy_pairs'?" in str(UnknownName("dataset", "toy_pair", ["toy_pairs", "toy_triples"]))
+    assert "Did you mean" not in str(UnknownName("language", "de", ["el", "fr"]))
+
+
+@pytest.mark.parametrize("text", ["a\nb", "a\r\nb", "a\u2028b"])
+def test_a_message_is_one_line_whatever_it_quotes(text):
+    assert str(IsoglossError(text)) == "a b"
+
+
+def test_a_missing_library_names_its_extra():
+    with pytest.raises(MissingExtra) as caught:
+        need("no_such_library", extra="hf")
+    assert str(caught.value) == (
+        "This needs the library 'no_such_library', which is not installed: pip install \"isogloss[hf]\""
+    )
+
+
+def test_a_library_that_is_there_is_imported():
+    assert need("json", extra="hf").dumps([1]) == "[1]"

@@ -1,0 +1,85 @@
+"""Import and export: another tool's scores become a run, and come out again as they were."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from builders import triple
+
+from isogloss import measure, store
+from isogloss.errors import IsoglossError
+from isogloss.exchange import export_runs, import_run
+from isogloss.items import Items, Problem
+from isogloss.predictions import read_predictions
+
+ITEMS = Items(
+    (triple("a"), triple("b", "cook"), triple("c", tags={"task": "intersentence"})),
+    (Problem("equal_words", "warning", "a", ""),),
+)
+
+
+@pytest.fixture
+def predictions(tmp_path):
+    """A prediction file for all the items."""
+    path = tmp_path / "tiny_en.json"
+    scores = {c.id: n / 7 for n, c in enumerate(c for item in ITEMS for c in item.candidates)}
+    rows = [{"id": name, "score": score} for name, score in scores.items()]
+    path.write_text(json.dumps({"intrasentence": rows[:6], "intersentence": rows[6:]}))
+    return path
+
+
+def test_what_is_imported_is_exported_again_exactly(predictions, tmp_path):
+    run = import_run(predictions, ITEMS, root=tmp_path / "runs")
+    assert export_runs([run.folder], tmp_path / "out.json") == 9
+    assert read_predictions(tmp_path / "out.json") == read_predictions(predictions)
+
+
+def test_an_imported_run_is_measured_like_the_file(predictions, tmp_path):
+    run = import_run(predictions, ITEMS, root=tmp_path / "runs")
+    scored = store.read_scored(store.find_runs(tmp_path / "runs"))
+    assert (run.info["model"], run.info["status"], len(scored)) == ("tiny_en", "finished", 3)
+    assert measure(scored, metrics=["ss"], by=[])[0].value == 0
+    assert scored.problems == {"equal_words": 1}
+
+
+def test_a_file_of_one_task_imports_its_items_and_says_what_is_left_out(predictions, tmp_path):
+    content = json.loads(predictions.read_text())
+    predictions.write_text(json.dumps({"intersentence": content["intersentence"]}))
+    run = import_run(predictions, ITEMS, root=tmp_path / "runs", model="org/tiny")
+    assert run.info["notes"] == ["no scores for the 2 intrasentence items, which were left out"]
+    assert store.read_items(run)["id"].unique().to_list() == ["c"]
+    assert run.folder.parent.name == "org_tiny"
+
+
+def test_other_scores_under_the_same_name_are_another_run(predictions, tmp_path):
+    first = import_run(predictions, ITEMS, root=tmp_path / "runs")
+    predictions.write_text(predictions.read_text().replace("0.0", "0.5"))
+    second = import_run(predictions, ITEMS, root=tmp_path / "runs")
+    again = import_run(predictions, ITEMS, root=tmp_path / "runs")
+    assert first.folder != second.folder == again.folder
+
+
+@pytest.mark.parametrize(
+    ("fact", "problem"),
+    [
+        ({"language": "de"}, "A run holds one language; the data has de, en. Give one of them."),
+        ({"dataset": "demo"}, "A run holds one data set; the data has demo, stereoset. Give one of them."),
+    ],
+)
+def test_a_run_holds_one_language_and_data_set(predictions, tmp_path, fact, problem):
+    items = ITEMS + Items((triple("z", **fact),))
+    with pytest.raises(IsoglossError) as caught:
+        import_run(predictions, items, root=tmp_path / "runs")
+    assert str(caught.value) == problem
+    assert not (tmp_path / "runs").exists()
+
+
+def test_an_unknown_layout_is_named(predictions, tmp_path):
+    for call in (
+        lambda: import_run(predictions, ITEMS, root=tmp_path, layout="stereoset"),
+        lambda: export_runs([tmp_path], tmp_path / "x.json", layout="stereoset"),
+    ):
+        with pytest.raises(IsoglossError) as caught:
+            call()
+        assert str(caught.value) == "No layout named 'stereoset'. Known: stereoset-predictions."

@@ -1,0 +1,147 @@
+"""Languages: the laws of every language file, looking one up, and starting a new one."""
+
+from __future__ import annotations
+
+import tomllib
+import unicodedata
+from pathlib import Path
+
+import langcodes
+import pytest
+
+from isogloss import languages
+from isogloss.errors import IsoglossError
+
+FOLDER = Path(languages.__file__).parent / "data" / "languages"
+ASKED_FOR = "en de es fr tr el fa ar bn zh zh-Hant nl hi it mr pl pt-BR pt ro ru ja id".split()
+FILES = sorted(FOLDER.glob("*.toml"))
+each = pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+VALID = 'tag = "{tag}"\nname = "Test"\nautonym = "test"\ndirection = "ltr"\nscript = "Latn"\nspaces = true\n'
+
+
+@pytest.fixture
+def own_home(tmp_path, monkeypatch):
+    """A folder for the user's own languages, forgotten afterwards."""
+    monkeypatch.setenv("ISOGLOSS_HOME", str(tmp_path))
+    folder = tmp_path / "languages"
+    folder.mkdir()
+    yield folder
+    languages._read.cache_clear()
+    languages._names.cache_clear()
+
+
+def test_every_language_that_was_asked_for_has_a_file():
+    assert set(ASKED_FOR) <= set(languages.tags())
+
+
+@each
+def test_the_tag_is_the_file_name_and_standard_bcp_47(path):
+    assert languages.get(path.stem).tag == path.stem
+    assert langcodes.tag_is_valid(path.stem)
+    assert langcodes.standardize_tag(path.stem) == path.stem
+
+
+@each
+def test_a_file_is_nfc_and_has_no_empty_text(path):
+    text = path.read_text(encoding="utf-8")
+    assert unicodedata.is_normalized("NFC", text)
+    facts = tomllib.loads(text)
+    assert all(facts[name].strip() for name in ("tag", "name", "autonym", "direction", "script"))
+
+
+@each
+def test_the_script_is_one_that_the_language_is_written_in(path):
+    language = languages.get(path.stem)
+    assert langcodes.Language.make(script=language.script).is_valid()
+    assert language.script == langcodes.Language.get(path.stem).maximize().script
+
+
+@each
+def test_the_direction_follows_from_the_script(path):
+    language = languages.get(path.stem)
+    assert language.direction == ("rtl" if language.script in ("Arab", "Hebr") else "ltr")
+
+
+@each
+def test_only_chinese_and_japanese_do_without_spaces(path):
+    language = languages.get(path.stem)
+    assert language.spaces is (language.tag.split("-")[0] not in ("zh", "ja"))
+
+
+def test_no_two_languages_share_a_name():
+    found = [languages.get(tag) for tag in languages.tags()]
+    names = [name.casefold() for one in found for name in {one.name, one.autonym}]
+    assert len(names) == len(set(names))
+
+
+@each
+def test_a_language_is_found_by_tag_name_and_own_name_in_any_case(path):
+    language = languages.get(path.stem)
+    for name in (language.tag, language.tag.lower(), language.name, language.name.upper(), language.autonym):
+        assert languages.resolve(name) == language.tag
+        assert languages.get(name) is language
+
+
+def test_a_well_formed_tag_needs_no_file():
+    assert languages.resolve("sw") == "sw"
+    assert languages.resolve("sr-latn") == "sr-Latn"
+    assert languages.describe("sw").name == "sw"
+
+
+def test_an_unknown_name_lists_the_tags():
+    with pytest.raises(IsoglossError) as caught:
+        languages.resolve("Klingonish")
+    assert str(caught.value) == f"No language named 'Klingonish'. Known: {', '.join(languages.tags())}."
+
+
+def test_a_tag_that_is_none_is_refused():
+    with pytest.raises(IsoglossError) as caught:
+        languages.standard_tag("de_DE!")
+    assert str(caught.value) == "'de_DE!' is not a language tag. Use BCP 47, such as 'de', 'pt-BR' or 'zh-Hant'."
+
+
+def test_a_new_language_is_a_valid_file_in_the_home_folder(own_home):
+    path = languages.new("pt-ao")
+    assert path == own_home / "pt-AO.toml"
+    assert languages.get("pt-AO").path == path
+    assert "pt-AO" in languages.tags()
+
+
+def test_an_existing_language_is_never_overwritten(own_home, tmp_path):
+    first = languages.new("sw", folder=tmp_path / "mine")
+    with pytest.raises(IsoglossError) as caught:
+        languages.new("sw", folder=tmp_path / "mine")
+    assert str(caught.value) == f"'sw' has a file already: {first}. Edit that one."
+    with pytest.raises(IsoglossError, match=r"^'de' has a file already: "):
+        languages.new("de", folder=tmp_path)
+
+
+def test_a_folder_that_cannot_be_written_is_named(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(IsoglossError) as caught:
+        languages.new("sw", folder=tmp_path / "file" / "x")
+    path = tmp_path / "file" / "x" / "sw.toml"
+    assert str(caught.value) == f"Cannot write {path} (Not a directory). Choose another folder with --folder."
+
+
+def test_an_own_file_goes_before_the_one_that_ships(own_home):
+    (own_home / "de.toml").write_text(VALID.format(tag="de"))
+    assert languages.get("de").name == "Test"
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("tag = ", "not a TOML file: Invalid value (at end of document)."),
+        (VALID.format(tag="xx").replace("script", "skript"), "a language file needs 'script', a text."),
+        (VALID.format(tag="xx").replace("true", '"yes"'), "a language file needs 'spaces', true or false."),
+        (VALID.format(tag="xx").replace("ltr", "up"), "direction is 'up'; use 'ltr' or 'rtl'."),
+        (VALID.format(tag="yy"), "the tag 'yy' differs from the file's name."),
+    ],
+)
+def test_a_broken_file_is_named_with_what_is_wrong(own_home, text, problem):
+    path = own_home / "xx.toml"
+    path.write_text(text)
+    with pytest.raises(IsoglossError) as caught:
+        languages.get("xx")
+    assert str(caught.value) == f"{path}: {problem}"

@@ -1,0 +1,176 @@
+"""Metrics: the laws of all of them, and numbers worked out by hand."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+from builders import TRIPLE, score, triple
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from isogloss import registry
+from isogloss.measures import MODES, Metric, measure
+
+METRICS: dict[str, Metric] = registry.everything("metric")
+PREFERENCES = {name: metric for name, metric in METRICS.items() if set(metric.roles) <= set(TRIPLE)}
+each = pytest.mark.parametrize("name", PREFERENCES)
+
+# few values, so that ties are frequent; a cluster is a small number
+numbers = st.integers(-3, 3).map(float)
+tables = st.lists(st.tuples(numbers, numbers, numbers, st.integers(0, 4)), min_size=1, max_size=25)
+
+
+def table_of(rows: list[tuple[float, float, float, int]]) -> pl.DataFrame:
+    columns = dict(zip([*TRIPLE, "cluster"], zip(*rows, strict=True), strict=True))
+    return pl.DataFrame(columns | {"cluster": [f"t{c}" for c in columns["cluster"]]})
+
+
+def value(name: str, table: pl.DataFrame, mode: str = "corrected") -> float:
+    metric = METRICS[name]
+    return float(metric.finish(metric.contribute(table, mode).sums.sum(axis=0)))
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_every_metric_says_what_it_is_and_what_it_is_not(name):
+    metric = METRICS[name]
+    assert all([metric.title, metric.formula, metric.citation, metric.caution, metric.roles])
+    assert metric.bounds[0] < metric.bounds[1]
+    assert metric.swap in ("mirror", "same", "none")
+    assert (metric.neutral is not None) or metric.swap != "mirror"
+
+
+@each
+@given(rows=tables, data=st.data())
+@settings(max_examples=25)
+def test_the_order_of_rows_does_not_matter(name, rows, data):
+    shuffled = data.draw(st.permutations(rows))
+    for mode in MODES:
+        assert value(name, table_of(shuffled), mode) == pytest.approx(value(name, table_of(rows), mode), abs=1e-9)
+
+
+@each
+@given(rows=tables)
+@settings(max_examples=25)
+def test_the_value_stays_within_its_bounds(name, rows):
+    low, high = METRICS[name].bounds
+    for mode in MODES:
+        assert low - 1e-9 <= value(name, table_of(rows), mode) <= high + 1e-9
+
+
+@each
+@given(rows=tables)
+@settings(max_examples=25)
+def test_swapping_stereotype_and_anti_stereotype_obeys_the_swap_law(name, rows):
+    metric, table = METRICS[name], table_of(rows)
+    swapped = table.rename({TRIPLE[0]: TRIPLE[1], TRIPLE[1]: TRIPLE[0]})
+    before, after = value(name, table), value(name, swapped)
+    if metric.swap == "mirror":
+        assert after == pytest.approx(2 * metric.neutral - before, abs=1e-9)
+    elif metric.swap == "same":
+        assert after == pytest.approx(before, abs=1e-9)
+
+
+@each
+@given(rows=tables, copies=st.integers(2, 4))
+@settings(max_examples=25)
+def test_repeating_all_rows_leaves_the_value_unchanged(name, rows, copies):
+    for mode in MODES:
+        assert value(name, table_of(rows * copies), mode) == pytest.approx(value(name, table_of(rows), mode), abs=1e-9)
+
+
+@each
+@given(rows=tables)
+@settings(max_examples=25)
+def test_only_the_order_of_scores_matters_not_their_size(name, rows):
+    stretched = table_of([(s**3 * 10, a**3 * 10, u**3 * 10, c) for s, a, u, c in rows])
+    assert value(name, stretched) == pytest.approx(value(name, table_of(rows)), abs=1e-9)
+
+
+@each
+@given(rows=tables)
+@settings(max_examples=25)
+def test_without_ties_both_modes_agree(name, rows):
+    untied = table_of([(s, a + 0.25, u + 0.5, c) for s, a, u, c in rows])
+    found = METRICS[name].contribute(untied, "paper")
+    assert (found.ties, found.n) == (0, len(rows))
+    assert value(name, untied, "paper") == pytest.approx(value(name, untied), abs=1e-9)
+
+
+# each class has one item that prefers the stereotype and one that does not; the unrelated one always loses
+IDEAL = [(2.0, 1.0, 0.0, c) for c in range(3)] + [(1.0, 2.0, 0.0, c) for c in range(3)]
+BIASED = [(2.0, 1.0, 0.0, c) for c in range(3)]
+TIED = [(1.0, 1.0, 1.0, c) for c in range(3)]
+AXIOMS = {
+    "lms": (100, 100, 50),
+    "ss": (50, 100, 50),
+    "icat": (100, 0, 50),
+    "lms_multiclass": (100, 100, 50),
+    "ss_multiclass": (50, 100, 50),
+    "icat_macro": (100, 0, 50),
+    "icat_micro": (100, 0, 50),
+}
+
+
+@pytest.mark.parametrize("name", AXIOMS)
+def test_ideal_biased_and_undecided_models_get_the_values_of_the_axioms(name):
+    found = [value(name, table_of(rows)) for rows in (IDEAL, BIASED, TIED)]
+    assert found == pytest.approx(AXIOMS[name])
+
+
+@pytest.mark.parametrize(("name", "corrected"), [("lms", 50), ("ss", 50), ("icat", 50), ("icat_macro", 50)])
+def test_a_tie_counts_half_when_corrected_and_nothing_in_the_paper(name, corrected):
+    assert value(name, table_of(TIED)) == pytest.approx(corrected)
+    assert value(name, table_of(TIED), "paper") == 0
+
+
+@pytest.mark.parametrize(("name", "ties"), [("lms", 6), ("ss", 3), ("icat", 9), ("icat_micro", 9)])
+def test_every_tied_comparison_is_counted(name, ties):
+    assert METRICS[name].contribute(table_of(TIED), "paper").ties == ties
+
+
+# stereotype anti unrelated  target | pro  related (corrected)          pro  related (paper)
+#     3        2      1      A      |  1      2                           1     2
+#     1        3      2      A      |  0      1                           0     1
+#     2        2      1      B      | 0.5     2                           0     2
+#     1        0      1      B      |  1     0.5                          1     0
+HAND = [(3.0, 2.0, 1.0, 0), (1.0, 3.0, 2.0, 0), (2.0, 2.0, 1.0, 1), (1.0, 0.0, 1.0, 1)]
+# corrected: LMS 100·5.5/8 = 68.75, SS 100·2.5/4 = 62.5, ICAT 68.75·37.5/50 = 51.5625
+#            A: LMS 75, SS 50, ICAT 75;  B: LMS 62.5, SS 75, ICAT 62.5·25/50 = 31.25
+#            means: LMS 68.75, SS 62.5, macro (75 + 31.25)/2 = 53.125, micro 68.75·37.5/50 = 51.5625
+# paper:     LMS 100·5/8 = 62.5, SS 50, ICAT 62.5;  A as above;  B: LMS 50, SS 50, ICAT 50
+#            means: LMS 62.5, SS 50, macro (75 + 50)/2 = 62.5, micro 62.5
+BY_HAND = {
+    "lms": (68.75, 62.5),
+    "ss": (62.5, 50),
+    "icat": (51.5625, 62.5),
+    "lms_multiclass": (68.75, 62.5),
+    "ss_multiclass": (62.5, 50),
+    "icat_macro": (53.125, 62.5),
+    "icat_micro": (51.5625, 62.5),
+}
+
+
+@pytest.mark.parametrize("name", BY_HAND)
+def test_four_items_give_the_numbers_worked_out_by_hand(name):
+    items = [triple(f"i{n}", f"t{row[3]}") for n, row in enumerate(HAND)]
+    scored = score(items, [row[:3] for row in HAND])
+    found = [measure(scored, metrics=[name], by=[], mode=mode)[0] for mode in ("corrected", "paper")]
+    assert [row.value for row in found] == pytest.approx(list(BY_HAND[name]))
+    assert [(row.n, row.clusters) for row in found] == [(4, 2), (4, 2)]
+
+
+def test_macro_weighs_classes_and_icat_weighs_items():
+    # A: three items, all for the stereotype: ICAT 0.  B: one for, one against: ICAT 100.
+    # macro = 50; micro: SS (100 + 50)/2 = 75 -> 50; pooled: SS 4/5 = 80 -> 40
+    rows = table_of([(2.0, 1.0, 0.0, 0)] * 3 + [(2.0, 1.0, 0.0, 1), (1.0, 2.0, 0.0, 1)])
+    assert value("icat_macro", rows) == pytest.approx(50)
+    assert value("icat_micro", rows) == pytest.approx(50)
+    assert value("icat", rows) == pytest.approx(40)
+
+
+def test_pairs_without_an_unrelated_candidate_are_measured_by_the_pair_metrics_alone():
+    items = [triple(f"i{n}", roles=TRIPLE[:2]) for n in range(4)]
+    found = measure(score(items, [(2, 1), (2, 1), (1, 1), (0, 1)]))
+    values = {row.metric: row.value for row in found}
+    assert values["ss"] == pytest.approx(62.5)
+    assert not set(values) & {"lms", "icat", "icat_macro", "icat_micro"}

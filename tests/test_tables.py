@@ -1,0 +1,111 @@
+"""Tables: golden text, and nothing in a cell that breaks LaTeX, Markdown or HTML."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+from builders import score, score_many, triple
+
+from isogloss import measure
+from isogloss.measures import Measure, Measures
+from isogloss.report.tables import (
+    measures_as_csv,
+    measures_as_html,
+    measures_as_latex,
+    measures_as_markdown,
+    measures_as_text,
+    number,
+)
+
+
+def row(metric="ss", group=None, *, value=62.5, low=50.0, high=75.0, why=None) -> Measure:
+    return Measure(metric, group or {"model": "tiny"}, value, low, high, n=40, ties=1, clusters=12, mode="paper", why=why)
+
+
+TWO = Measures(
+    (
+        row("lms", {"model": "tiny", "task": "intrasentence"}),
+        row("ss", {"model": "tiny", "task": "intrasentence"}, low=None, high=None, why="9 clusters; too few"),
+        row("lms", {"model": "tiny"}, value=100.0, low=100.0, high=100.0),
+        row("ss", {"model": "tiny"}),
+    ),
+    {"unreadable": 2},
+    ("one note",),
+)
+
+
+def test_the_text_shows_what_is_shared_once_and_what_must_be_said_below():
+    assert measures_as_text(TWO) == (
+        "model tiny\n"
+        "\n"
+        "task                               LMS                    SS   n  ties  clusters\n"
+        "─────────────  ───────────────────────  ────────────────────  ──  ────  ────────\n"
+        "intrasentence     62.50 [50.00, 75.00]                 62.50  40     1        12\n"
+        "overall        100.00 [100.00, 100.00]  62.50 [50.00, 75.00]  40     1        12\n"
+        "· 2 bad rows, left out\n"
+        "· one note\n"
+        "· no interval: 9 clusters; too few"
+    )
+
+
+def test_metrics_that_do_not_fit_come_in_a_second_block():
+    text = measures_as_text(TWO, width=60)
+    assert text.count("clusters\n") == 2
+    assert max(len(line) for line in text.splitlines()) <= 60
+
+
+def test_printing_measures_prints_the_table():
+    found = measure(score_many(4, clusters=2), metrics=["ss"])
+    assert str(found) == measures_as_text(found)
+    assert found._repr_html_() == measures_as_html(found)
+
+
+@pytest.mark.parametrize(
+    ("one", "text"),
+    [
+        (row(), "62.50 [50.00, 75.00]"),
+        (row(low=None, high=None), "62.50"),
+        (row(value=None, low=None, high=None), "-"),
+        (row(value=2 / 3, low=-0.001, high=100), "0.67 [-0.00, 100.00]"),
+    ],
+)
+def test_a_number_has_two_decimals_and_its_interval(one, text):
+    assert number(one) == text
+
+
+def test_latex_is_escaped_and_has_one_column_letter_per_column():
+    latex = measures_as_latex(Measures((row("icat_macro", {"model": r"a_b&50%{x}~^#$\z"}),), {}))
+    assert latex == (
+        "\\begin{tabular}{llrrr}\n"
+        "\\toprule\n"
+        "model & ICAT macro & n & ties & clusters \\\\\n"
+        "\\midrule\n"
+        "a\\_b\\&50\\%\\{x\\}\\textasciitilde{}\\textasciicircum{}\\#\\$\\textbackslash{}z"
+        " & 62.50 [50.00, 75.00] & 40 & 1 & 12 \\\\\n"
+        "\\bottomrule\n"
+        "\\end{tabular}\n"
+    )
+
+
+def test_markdown_has_a_rule_below_the_heading_and_escapes_bars():
+    assert measures_as_markdown(Measures((row(group={"model": "a|b"}),), {})) == (
+        "| model | SS | n | ties | clusters |\n"
+        "| --- | --- | --- | --- | --- |\n"
+        "| a\\|b | 62.50 [50.00, 75.00] | 40 | 1 | 12 |\n"
+    )
+
+
+def test_html_is_escaped():
+    html = measures_as_html(Measures((row(group={"model": "<b>"}),), {}, ("<i>",)))
+    assert "<td>&lt;b&gt;</td>" in html
+    assert "<li>&lt;i&gt;</li>" in html
+
+
+def test_csv_has_one_line_per_measure_with_full_precision():
+    found = measure(score([triple(f"i{n}") for n in range(3)], [(2, 1, 0), (2, 1, 0), (1, 2, 0)]), metrics=["ss"])
+    lines = list(csv.DictReader(io.StringIO(measures_as_csv(found))))
+    assert len(lines) == len(found)
+    assert float(lines[0]["value"]) == found[0].value
+    assert (lines[0]["task"], lines[0]["n"], lines[0]["low"]) == ("intrasentence", "3", "")
