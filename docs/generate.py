@@ -1,0 +1,396 @@
+"""Write the generated parts of the documentation between their markers; `--check` only says whether they are fresh."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import re
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import chdir
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+PACKAGE = ROOT / "src" / "isogloss"
+WIDTH = "100"
+PLAIN = {
+    "TERMINAL_WIDTH": WIDTH,
+    "COLUMNS": WIDTH,
+    "NO_COLOR": "1",
+    "TERM": "dumb",
+    "_TYPER_FORCE_DISABLE_TERMINAL": "1",
+}
+MARKED = re.compile(r"(<!-- generated: ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+EXAMPLE = re.compile(r"<!-- example: (\S+) -->\n+```\w*\n(.*?)```", re.DOTALL)
+
+ROW_COLUMNS = {
+    "dataset": "The data set; with `id` and `language` the key of the item.",
+    "id": "The item; equal in all languages when items are parallel.",
+    "language": "BCP 47 tag.",
+    "candidate": "The candidate's id, unique within a language.",
+    "against": "The other candidate, for a number that belongs to a pair; null otherwise.",
+    "quantity": "What `value` is; `score` is what metrics compare.",
+    "value": "The number, higher = preferred; null when the candidate could not be scored.",
+    "tokens": "Over how many tokens `value` was taken; null for scores made elsewhere.",
+    "unknown": "How many of those tokens are the tokenizer's unknown token.",
+    "truncated": "Whether text was cut because it was longer than the model reads.",
+    "pieces": "The scored tokens as text; empty where a method scores a whole pair.",
+    "logprobs": "Their natural log-probabilities (for `nsp`: of the two classes).",
+    "vector": "The sentence's vector, for methods that make one; empty otherwise.",
+    "why": "Why `value` is null; null otherwise.",
+}
+ITEM_COLUMNS = {
+    "dataset": "The data set; with `id` and `language` the key of the item.",
+    "id": "The item.",
+    "language": "BCP 47 tag.",
+    "category": "The bias type.",
+    "cluster": "What is resampled together: in StereoSet the English target term.",
+    "derived_from": "The item that this one was made from, or null.",
+    "variant": "Which variant of that item this one is, or null.",
+    "problems": "The checks that found something odd about the item.",
+    "context": "The context, with BLANK where there is one.",
+    "candidate": "The candidate's id.",
+    "role": "`stereotype`, `anti-stereotype` or `unrelated`; other data may have other roles.",
+    "text": "The candidate's sentence as stored.",
+    "word": "What fills BLANK, or null.",
+}
+
+
+def examples(page: str) -> dict[str, str]:
+    """The marked code blocks of a page, by file name."""
+    return dict(EXAMPLE.findall((DOCS / page).read_text(encoding="utf-8")))
+
+
+def table(heading: list[str], rows: list[list[str]]) -> str:
+    """A Markdown table."""
+    lines = [heading, ["---"] * len(heading), *rows]
+    return "\n".join("| " + " | ".join(cell.replace("|", r"\|") for cell in line) + " |" for line in lines)
+
+
+def escaped(text: str) -> str:
+    """A formula that Markdown leaves as it is."""
+    return text.replace("<", "&lt;").replace("*", r"\*")
+
+
+def fenced(text: str, kind: str = "text") -> str:
+    """A block of code or output, without blanks at line ends."""
+    lines = [line.rstrip() for line in text.strip("\n").splitlines()]
+    return "\n".join([f"```{kind}", *lines, "```"])
+
+
+def run_command(*arguments: str) -> str:
+    """What a command prints."""
+    from typer.testing import CliRunner
+
+    from isogloss.cli import app
+
+    done = CliRunner().invoke(app, list(arguments), prog_name="isogloss")
+    if done.exit_code:
+        raise SystemExit(f"isogloss {' '.join(arguments)} failed: {done.output} {done.exception}")
+    return done.stdout
+
+
+def command_names() -> Iterator[tuple[str, ...]]:
+    """Every command and group of the command line, as words."""
+    import typer
+
+    from isogloss.cli import app
+
+    def walk(command: Any, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+        yield path
+        for name, inner in getattr(command, "commands", {}).items():
+            yield from walk(inner, (*path, name))
+
+    return walk(typer.main.get_command(app), ())
+
+
+def commands() -> str:
+    """The help of every command."""
+    parts = []
+    for path in command_names():
+        name = " ".join(["isogloss", *path])
+        parts.append(f"## {name}\n\n" + fenced(run_command(*path, "--help")))
+    return "\n\n".join(parts)
+
+
+def listing() -> str:
+    """What `isogloss list` prints."""
+    return fenced(run_command("list"))
+
+
+def demo_overview() -> str:
+    """What `isogloss data show` prints for the demonstration set in English."""
+    return fenced(run_command("data", "show", "demo", "--language", "en"))
+
+
+def own_scores() -> str:
+    """The table for the scores that the tutorial's example writes."""
+    code = examples("tutorial.md")["short.py"]
+    with tempfile.TemporaryDirectory() as folder, chdir(folder):
+        exec(compile(code, "short.py", "exec"), {})
+        words = "measure --predictions short.json --data demo --language en --metrics lms,ss,icat"
+        return fenced(run_command(*words.split()))
+
+
+def public_names() -> str:
+    """Every public name with its signature and what it says of itself."""
+    import isogloss
+
+    parts = []
+    for name in sorted(isogloss.__all__, key=lambda name: (name[0].isupper(), name.lower())):
+        thing = getattr(isogloss, name)
+        parts.append(f"## {name}\n\n" + fenced(signature(name, thing), "python") + f"\n\n{inspect.getdoc(thing)}")
+        parts += [methods_of(thing)] if inspect.isclass(thing) and methods_of(thing) else []
+    return "\n\n".join(parts)
+
+
+def signature(name: str, thing: Any) -> str:
+    """`name(argument: type = default, ...)`, one argument per line when there are several."""
+    found = inspect.signature(thing)
+    parts, starred = [], False
+    for argument in found.parameters.values():
+        if argument.kind is argument.KEYWORD_ONLY and not starred:
+            parts, starred = [*parts, "*"], True
+        default = "" if argument.default is argument.empty else f" = {shown_default(argument.default)}"
+        parts.append(f"{argument.name}: {argument.annotation}{default}")
+    result = "" if inspect.isclass(thing) else f" -> {found.return_annotation}"
+    inside = "\n" + "".join(f"    {part},\n" for part in parts) if len(parts) > 1 else ", ".join(parts)
+    return f"{name}({inside}){result}"
+
+
+def shown_default(value: Any) -> str:
+    """A default as one would write it; functions and factories have no such form."""
+    return "..." if callable(value) or type(value).__name__ == "_HAS_DEFAULT_FACTORY_CLASS" else repr(value)
+
+
+def methods_of(kind: type) -> str:
+    """The public methods and properties of a class, one line each."""
+    own = {name: thing for name, thing in vars(kind).items() if not name.startswith("_")}
+    told = {
+        name: inspect.getdoc(thing) for name, thing in own.items() if callable(thing) or isinstance(thing, property)
+    }
+    return "\n".join(f"* `{name}`: {(text or '').splitlines()[0]}" for name, text in told.items() if text)
+
+
+def metrics() -> str:
+    """Every metric with its formula, its laws, and what it does not mean."""
+    from isogloss import registry
+
+    laws = {
+        "mirror": "value becomes 2 · neutral - value when stereotype and anti-stereotype change places",
+        "same": "value stays when stereotype and anti-stereotype change places",
+        "none": "nothing is promised when stereotype and anti-stereotype change places",
+    }
+    parts = []
+    for name, one in sorted(registry.everything("metric").items(), key=lambda pair: (pair[1].order, pair[0])):
+        low, high = one.bounds
+        neutral = "none" if one.neutral is None else f"{one.neutral:g}"
+        facts = [
+            ["formula", escaped(one.formula)],
+            ["needs", ", ".join(one.roles)],
+            ["bounds", f"{low:g} to {high:g}"],
+            ["neutral point", neutral],
+            ["swap law", f"{one.swap}: {laws.get(one.swap, '')}"],
+            ["citation", one.citation],
+            ["what it does **not** mean", one.caution],
+        ]
+        parts.append(f"### `{name}`: {one.title}\n\n" + table(["", ""], facts))
+    return "\n\n".join(parts)
+
+
+def methods() -> str:
+    """Every scoring method with its formula, families and options."""
+    from isogloss import registry
+
+    parts = []
+    for name, one in registry.everything("method").items():
+        options = [f"`{key}`: " + ", ".join(f"`{value}`" for value in values) for key, values in one.options.items()]
+        facts = [
+            ["score", escaped(one.formula)],
+            ["families", ", ".join(one.families)],
+            ["options, the default first", "; ".join(options) or "none"],
+            ["version", str(one.version)],
+            ["citation", one.citation],
+        ]
+        parts.append(f"### `{name}`: {one.title}\n\n" + table(["", ""], facts))
+    return "\n\n".join(parts)
+
+
+def auto_methods() -> str:
+    """What `--method auto` chooses."""
+    from isogloss import registry
+
+    chosen = {pair: name for name, one in registry.everything("method").items() for pair in one.auto}
+    tasks, kinds = sorted({task for task, _ in chosen}, reverse=True), registry.names("family")
+    rows = [[kind, *(f"`{chosen[task, kind]}`" if (task, kind) in chosen else "-" for task in tasks)] for kind in kinds]
+    return table(["family", *tasks], rows)
+
+
+def families() -> str:
+    """Every model family."""
+    from isogloss import registry
+
+    return table(
+        ["family", "models"], [[f"`{name}`", one.title] for name, one in registry.everything("family").items()]
+    )
+
+
+def demonstration_models() -> str:
+    """The models that `isogloss model pull` gets."""
+    from isogloss.models.pull import PULLED
+
+    rows = [[f"`{name}`", one.title, one.licence, one.size] for name, one in PULLED.items()]
+    return table(["name", "what", "licence", "size"], rows)
+
+
+def language_table() -> str:
+    """Every language that has a file."""
+    from isogloss import languages
+
+    found = [languages.get(tag) for tag in languages.tags()]
+    rows = [
+        [f"`{one.tag}`", one.name, one.autonym, one.script, one.direction, "yes" if one.spaces else "no"]
+        for one in found
+    ]
+    return table(["tag", "name", "own name", "script", "direction", "spaces between words"], rows)
+
+
+def datasets() -> str:
+    """Every data set family with licence, citation, source, and the hashes of what ships."""
+    from isogloss import registry
+
+    parts = []
+    for name, one in registry.everything("dataset").items():
+        source = f"<{one.url}>" if one.url.startswith("http") else "ships with Isogloss"
+        facts = [["licence", one.licence], ["citation", one.citation], ["source", source]]
+        facts += [["languages", ", ".join(sorted(one.bundled()))]] if one.bundled else []
+        parts.append(f"### `{name}`: {one.title}\n\n{one.summary}\n\n" + table(["", ""], facts))
+        parts += [hashes(one.bundled())] if one.bundled else []
+    return "\n\n".join(parts)
+
+
+def hashes(files: dict[str, list[Path]]) -> str:
+    """The SHA-256 of every file, so that a copy can be told from another version."""
+    import hashlib
+
+    rows = [
+        [
+            f"`{path.name}`",
+            str(len(path.read_text(encoding="utf-8").splitlines())),
+            f"`{hashlib.sha256(path.read_bytes()).hexdigest()[:16]}`",
+        ]
+        for tag in sorted(files)
+        for path in files[tag]
+    ]
+    return table(["file", "items", "SHA-256 (first 16 digits)"], rows)
+
+
+def checks() -> str:
+    """Every check of `isogloss data check`."""
+    from isogloss.checks import check_items
+    from isogloss.items import Items
+
+    found = check_items(Items(()))
+    return table(
+        ["check", "severity", "what it finds"], [[f"`{c['check']}`", c["severity"], c["explanation"]] for c in found]
+    )
+
+
+def row_columns() -> str:
+    """The columns of a part."""
+    from isogloss.scores import ROW_SCHEMA
+
+    return _columns(ROW_SCHEMA, ROW_COLUMNS)
+
+
+def item_columns() -> str:
+    """The columns of `items.parquet`."""
+    from isogloss.scores import ITEM_SCHEMA
+
+    return _columns(ITEM_SCHEMA, ITEM_COLUMNS)
+
+
+def _columns(schema: dict[str, Any], meanings: dict[str, str]) -> str:
+    undocumented = sorted(set(schema) ^ set(meanings))
+    if undocumented:
+        raise SystemExit(f"docs/generate.py: say what the columns mean: {', '.join(undocumented)}")
+    kinds = {name: str(kind()) if isinstance(kind, type) else str(kind) for name, kind in schema.items()}
+    return table(["column", "type", "meaning"], [[f"`{n}`", f"`{kinds[n]}`", meanings[n]] for n in schema])
+
+
+def schema_version() -> str:
+    """The version of the layout of runs."""
+    from isogloss.store import SCHEMA
+
+    return f"The layout described here is **schema version {SCHEMA}**."
+
+
+def rooms() -> str:
+    """Every module with the first sentence it says of itself."""
+    import ast
+
+    rows = []
+    for path in sorted(PACKAGE.rglob("*.py"), key=lambda path: (len(path.relative_to(PACKAGE).parts), str(path))):
+        said = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+        rows.append([f"`{path.relative_to(PACKAGE)}`", (said or "").splitlines()[0] if said else ""])
+    return table(["file", "what is in it"], rows)
+
+
+def make_targets() -> str:
+    """What can be made."""
+    text = (ROOT / "Makefile").read_text(encoding="utf-8")
+    found = re.findall(r"^([a-z-]+):.*?## (.*)$", text, re.MULTILINE)
+    return table(["command", "what it does"], [[f"`make {name}`", what] for name, what in found])
+
+
+PARTS: dict[str, Callable[[], str]] = {
+    "auto-methods": auto_methods,
+    "checks": checks,
+    "commands": commands,
+    "datasets": datasets,
+    "demo-overview": demo_overview,
+    "demonstration-models": demonstration_models,
+    "families": families,
+    "item-columns": item_columns,
+    "languages": language_table,
+    "list": listing,
+    "make-targets": make_targets,
+    "methods": methods,
+    "metrics": metrics,
+    "own-scores": own_scores,
+    "public-names": public_names,
+    "rooms": rooms,
+    "row-columns": row_columns,
+    "schema-version": schema_version,
+}
+
+
+def fresh(text: str) -> str:
+    """A page with its generated parts written anew."""
+    return MARKED.sub(lambda found: f"{found[1]}\n{PARTS[found[2]]()}\n\n{found[3]}", text)
+
+
+def main() -> int:
+    """Write the pages, or with `--check` only name those that are stale."""
+    pages = [*sorted(DOCS.glob("*.md")), *sorted(ROOT.glob("*.md"))]
+    stale = []
+    with tempfile.TemporaryDirectory() as nobody:
+        os.environ |= PLAIN | {"ISOGLOSS_HOME": nobody}
+        for page in pages:
+            old = page.read_text(encoding="utf-8")
+            new = fresh(old)
+            if new != old:
+                stale.append(page.relative_to(ROOT))
+                if "--check" not in sys.argv:
+                    page.write_text(new, encoding="utf-8")
+    if stale and "--check" in sys.argv:
+        print(f"Stale: {', '.join(map(str, stale))}. Write them anew with: python docs/generate.py", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from builders import triple
 
+from builders import triple
 from isogloss.checks import READING, check_items, find_problems
 from isogloss.items import Candidate, Items, Problem
 
@@ -37,7 +37,7 @@ def test_a_good_item_has_no_problem():
     ],
 )
 def test_each_check_finds_what_it_looks_for(item, check, message):
-    assert find_problems([item]) == (Problem(check, "warning", "a", message),)
+    assert find_problems([item]) == (Problem(check, "warning", "a", message, "en"),)
 
 
 def test_sentences_that_are_equal_are_found_without_words_too():

@@ -11,9 +11,9 @@ from typing import Any
 
 import polars as pl
 import pytest
-from builders import TRIPLE, stereoset_rows, write_jsonl
 
 import isogloss
+from builders import TRIPLE, stereoset_rows, write_jsonl
 from isogloss import registry
 from isogloss.errors import IsoglossError
 from isogloss.items import problem_counts
@@ -130,7 +130,9 @@ def test_the_english_target_is_the_cluster_in_every_language(tmp_path):
 )
 def test_the_word_is_taken_from_the_sentence_where_it_is_not_given(tmp_path, context, sentence, word):
     row = stereoset_rows()[0] | {"context": context}
-    row["candidates"] = [{k: v for k, v in c.items() if k != "word"} | {"sentence": sentence} for c in row["candidates"]]
+    row["candidates"] = [
+        {k: v for k, v in c.items() if k != "word"} | {"sentence": sentence} for c in row["candidates"]
+    ]
     item = isogloss.read(write_jsonl(tmp_path / "x.jsonl", [row]))[0]
     assert {candidate.word for candidate in item.candidates} == {word}
     assert {candidate.text for candidate in item.candidates} == {sentence}

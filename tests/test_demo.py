@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from builders import TRIPLE
 
 import isogloss
+from builders import TRIPLE
 from isogloss.items import BLANK
 
 TAGS = ("en", "de", "es", "fr", "tr")

@@ -13,7 +13,30 @@ from isogloss import languages
 from isogloss.errors import IsoglossError
 
 FOLDER = Path(languages.__file__).parent / "data" / "languages"
-ASKED_FOR = "en de es fr tr el fa ar bn zh zh-Hant nl hi it mr pl pt-BR pt ro ru ja id".split()
+ASKED_FOR = [
+    "en",
+    "de",
+    "es",
+    "fr",
+    "tr",
+    "el",
+    "fa",
+    "ar",
+    "bn",
+    "zh",
+    "zh-Hant",
+    "nl",
+    "hi",
+    "it",
+    "mr",
+    "pl",
+    "pt-BR",
+    "pt",
+    "ro",
+    "ru",
+    "ja",
+    "id",
+]
 FILES = sorted(FOLDER.glob("*.toml"))
 each = pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 VALID = 'tag = "{tag}"\nname = "Test"\nautonym = "test"\ndirection = "ltr"\nscript = "Latn"\nspaces = true\n'

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import polars as pl
 import pytest
-from builders import TRIPLE, score, score_many, triple
 
+from builders import TRIPLE, score, score_many, triple
 from isogloss import measure
 from isogloss.errors import IsoglossError
 from isogloss.items import Items
@@ -167,7 +167,7 @@ def test_items_that_lack_a_score_are_left_out_and_named():
     scored = two_tasks()
     value = pl.when((pl.col("id") == "a") & (pl.col("role") == TRIPLE[2])).then(None).otherwise(pl.col("value"))
     found = measure(Scored(scored.table.with_columns(value.alias("value"))), metrics=["lms"], by=[])
-    assert (found[0].n, found.notes) == (1, ("1 items lack a score and were left out",))
+    assert (found[0].n, found.notes) == (1, ("1 items lack a score, such as 'a', and were left out",))
 
 
 def test_a_group_without_any_complete_item_has_no_value():

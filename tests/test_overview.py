@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from builders import triple
-
 from isogloss.items import Candidate, Items, Problem
-from isogloss.overview import overview, overview_as_text
+from isogloss.overview import describe_items, overview_as_text
 
 ITEMS = Items(
     (
@@ -21,7 +20,7 @@ ITEMS = Items(
 
 
 def test_items_are_counted_by_their_columns():
-    found = overview(ITEMS)
+    found = describe_items(ITEMS)
     assert (found["items"], found["candidates"]) == (4, 10)
     assert found["counts"] == {
         "language": {"en": 3, "de": 1},
@@ -33,12 +32,12 @@ def test_items_are_counted_by_their_columns():
 
 
 def test_contexts_are_duplicates_only_within_a_language():
-    assert overview(ITEMS)["duplicate_contexts"] == 1
+    assert describe_items(ITEMS)["duplicate_contexts"] == 1
 
 
 def test_characters_are_those_of_the_candidates():
     # "She is stereotype." 18, "She is anti-stereotype." 23, "She is unrelated." 17, three times; "abc" 3
-    found = overview(ITEMS)["characters"]
+    found = describe_items(ITEMS)["characters"]
     assert (found["shortest"], found["longest"]) == (3, 23)
     assert found["mean"] == (3 * (18 + 23 + 17) + 3) / 10
     assert found["distinct"] == len(set("She is stereotype. anti- unrelated abc"))
@@ -46,16 +45,16 @@ def test_characters_are_those_of_the_candidates():
 
 def test_several_values_of_a_column_are_counted_each():
     item = triple("a", tags={"target": ("nurse", "cook")})
-    assert overview(Items((item,)))["counts"]["target"] == {"nurse": 1, "cook": 1}
+    assert describe_items(Items((item,)))["counts"]["target"] == {"nurse": 1, "cook": 1}
 
 
 def test_no_items_are_an_overview_too():
-    assert overview(Items(()))["characters"] == {"distinct": 0, "shortest": 0, "mean": 0, "longest": 0}
+    assert describe_items(Items(()))["characters"] == {"distinct": 0, "shortest": 0, "mean": 0, "longest": 0}
 
 
 def test_the_text_shows_twelve_values_and_how_many_there_are():
     items = Items(tuple(triple(f"i{n}", f"t{n}") for n in range(13)))
-    lines = overview_as_text(overview(items)).splitlines()
+    lines = overview_as_text(describe_items(items)).splitlines()
     assert lines[0] == "13 items, 39 candidates"
     assert lines[4] == f"target: {', '.join(f't{n} 1' for n in range(12))}, … (13 in all)"
     assert lines[5] == "duplicate contexts: 12"

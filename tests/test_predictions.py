@@ -7,10 +7,10 @@ import json
 
 import polars as pl
 import pytest
-from builders import score, score_many, triple
 from hypothesis import given
 from hypothesis import strategies as st
 
+from builders import score, score_many, triple
 from isogloss.errors import IsoglossError
 from isogloss.items import Items
 from isogloss.predictions import model_of_file, read_predictions, write_predictions

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from builders import stereoset_rows, write_jsonl
 
+from builders import stereoset_rows, write_jsonl
 from isogloss import registry
 from isogloss.errors import IsoglossError
 from isogloss.sources import language_in_name, read, read_many
@@ -74,9 +74,7 @@ def test_a_missing_file_is_named():
 
 def test_an_unknown_name_lists_the_data_sets():
     known = ", ".join(registry.names("dataset"))
-    assert message("sterioset") == (
-        f"No data set or file named 'sterioset'. Did you mean 'stereoset'? Known: {known}."
-    )
+    assert message("sterioset") == (f"No data set or file named 'sterioset'. Did you mean 'stereoset'? Known: {known}.")
 
 
 def test_a_data_set_that_does_not_ship_says_where_to_get_it():

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from builders import score_many, triple
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from builders import score_many, triple
 from isogloss import store
 from isogloss.errors import BadData, IsoglossError
-from isogloss.items import items_hash
+from isogloss.items import Items, items_hash
 from isogloss.scores import ROW_SCHEMA, item_table
 
 ITEMS = [triple(f"i{n}", f"t{n}") for n in range(6)]
@@ -24,7 +24,7 @@ FACTS = {"weights": "abc", "data": items_hash(tuple(ITEMS)), "method": "likeliho
 
 def open_run(root: Path, *, parts: int = 3, facts=FACTS) -> store.Run:
     info = {"model": "org/tiny@main", "dataset": "demo", "language": "en", "method": "likelihood", "parts": parts}
-    return store.open_run(root, info=info | {"fingerprint": facts}, items=item_table(ITEMS))
+    return store.open_run(root, info=info | {"fingerprint": facts}, items=item_table(Items(tuple(ITEMS))))
 
 
 def write_parts(run: store.Run, numbers=(0, 1, 2)) -> None:
@@ -160,7 +160,7 @@ def test_a_broken_part_is_set_aside_and_scored_again(tmp_path, name):
     path.write_bytes(BREAKS[name](path.read_bytes()))
     problem = f"{path}: the part is broken or was altered. Delete it and run the same command again."
     assert message(store.read_part, run, 1) == problem
-    with pytest.warns(UserWarning) as told:
+    with pytest.warns(UserWarning, match="set aside") as told:
         assert store.missing_parts(run) == [1]
     assert str(told[0].message) == f"{problem} It was set aside as part-00001.parquet.broken and is scored again."
     assert (run.folder / "part-00001.parquet.broken").exists()
@@ -219,7 +219,7 @@ def test_a_run_file_that_cannot_be_understood_is_refused(tmp_path, text, problem
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("parts", 0), ("parts", "3"), ("parts", 10**9), ("fingerprint", []), ("notes", "x"), ("problems", {"a": "b"})],
+    [("parts", 0), ("parts", "3"), ("parts", 10**9), ("fingerprint", []), ("notes", "x"), ("skipped", {"a": "b"})],
 )
 def test_a_run_file_with_a_wrong_fact_names_it(tmp_path, name, value):
     run = open_run(tmp_path)

@@ -6,8 +6,8 @@ import csv
 import io
 
 import pytest
-from builders import score, score_many, triple
 
+from builders import score, score_many, triple
 from isogloss import measure
 from isogloss.measures import Measure, Measures
 from isogloss.report.tables import (
@@ -21,7 +21,9 @@ from isogloss.report.tables import (
 
 
 def row(metric="ss", group=None, *, value=62.5, low=50.0, high=75.0, why=None) -> Measure:
-    return Measure(metric, group or {"model": "tiny"}, value, low, high, n=40, ties=1, clusters=12, mode="paper", why=why)
+    return Measure(
+        metric, group or {"model": "tiny"}, value, low, high, n=40, ties=1, clusters=12, mode="paper", why=why
+    )
 
 
 TWO = Measures(

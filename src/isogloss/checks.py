@@ -63,7 +63,11 @@ READING = (
 def find_problems(items: Iterable[Item], checks: tuple[Check, ...] = READING) -> tuple[Problem, ...]:
     """Everything the checks find, item by item."""
     found = ((check, item, check.find(item)) for item in items for check in checks)
-    return tuple(Problem(check.name, check.severity, item.id, message) for check, item, message in found if message)
+    return tuple(
+        Problem(check.name, check.severity, item.id, message, item.language)
+        for check, item, message in found
+        if message
+    )
 
 
 def check_items(items: Items) -> list[dict[str, Any]]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from . import store
 from .errors import IsoglossError, UnknownName
-from .items import Items, items_hash, problem_counts
+from .items import Items, items_hash
 from .predictions import model_of_file, read_predictions, write_predictions
 from .scores import ROW_SCHEMA, item_table, scored_from_values
 
@@ -33,7 +33,8 @@ def import_run(
         "language": kept[0].language,
         "method": "predictions",
         "parts": 1,
-        "problems": problem_counts(items.problems),
+        "items": len(kept),
+        "skipped": dict(scored.skipped),
         "notes": list(scored.notes),
         "fingerprint": {
             "scores": store.fingerprint(values),
@@ -42,7 +43,7 @@ def import_run(
             "method": "predictions",
         },
     }
-    run = store.open_run(root, info=info, items=item_table(kept))
+    run = store.open_run(root, info=info, items=item_table(Items(kept, items.problems)))
     store.write_part(run, 0, rows=scored.table.select(ROW_SCHEMA.keys()))
     return store.finish_run(run)
 

@@ -28,7 +28,10 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One question put to a model; `cluster` is what is resampled together, `tags` are its further columns."""
+    """One question put to a model; `cluster` is what is resampled together, `tags` are its further columns.
+
+    A control or a negated twin has a `variant` and points to its source with `derived_from`.
+    """
 
     id: str
     dataset: str
@@ -39,6 +42,7 @@ class Item:
     cluster: str | None = None
     tags: Mapping[str, Tag] = field(default_factory=dict)
     derived_from: str | None = None
+    variant: str | None = None
 
     @property
     def key(self) -> Key:
@@ -53,6 +57,7 @@ class Problem:
     severity: str
     item: str
     message: str
+    language: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

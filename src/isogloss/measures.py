@@ -8,49 +8,16 @@ from functools import partial
 from itertools import groupby
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from . import registry
+from .contributions import Contribution, Metric
 from .errors import IsoglossError, UnknownName
-from .scores import KEY, ROW_SCHEMA, Scored
-from .stats import FEWEST_CLUSTERS, Array, bootstrap_interval, cluster_sums
+from .groups import check_by, split, usable_rows, widen
+from .scores import KEY, Scored
+from .stats import FEWEST_CLUSTERS, bootstrap_interval
 
 MODES = ("corrected", "paper")
-IDENTITY = ("model", "dataset", "language")
-SYNONYMS = {"bias_type": "category", "target_original": "target"}
-NOT_GROUPS = {*ROW_SCHEMA, "role", "derived_from"} - {"dataset", "language"}
-
-
-@dataclass(frozen=True, slots=True)
-class Contribution:
-    """What the units of a group add up to: one row of `sums` per unit, `clusters` says which cluster it belongs to."""
-
-    sums: Array
-    clusters: Sequence[str]
-    n: int
-    ties: int
-
-
-@dataclass(frozen=True, slots=True)
-class Metric:
-    """A number over a set of items: `contribute` gives each unit's part, `finish` turns (weighted) sums into the value.
-
-    `contribute` gets a table with one row per item: its columns, and one score column per role in `roles`.
-    `swap` is what happens when stereotype and anti-stereotype change places: "mirror" around `neutral`, or "same".
-    """
-
-    title: str
-    formula: str
-    citation: str
-    caution: str
-    roles: tuple[str, ...]
-    bounds: tuple[float, float]
-    neutral: float | None
-    swap: str
-    contribute: Callable[[pl.DataFrame, str], Contribution]
-    finish: Callable[[Array], Array]
-    order: int = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,109 +87,95 @@ def measure(
 ) -> Measures:
     """Every metric for every group, with a 95 % interval by bootstrap over clusters.
 
-    Without `by`, each model, data set and language is measured over all its items and per task.
-    Without `metrics`, all whose roles the data has.
+    Without `by`, each model, data set and language is measured per task and over all its items.
+    Without `metrics`, all that fit the group's items.
     """
-    if mode not in MODES:
-        raise UnknownName("mode", mode, MODES)
-    wide = widen(scored)
-    chosen = _chosen_metrics(metrics, set(wide.columns))
+    check_mode(mode)
+    names = check_by(by, scored.table.columns)
+    table = usable_rows(scored, variants="variant" in (names or ()))
+    chosen = {name.replace("-", "_"): registry.get("metric", name) for name in metrics or ()}
     interval = partial(bootstrap_interval, resamples=resamples, seed=seed)
     rows = []
-    for group, part in _groups(wide, by):
-        for name, metric in chosen.items():
+    for group, part in split(table, names):
+        for name, metric in (chosen or fitting_metrics(part)).items():
             nothing = Measure(name, group, None, None, None, n=0, ties=0, clusters=0, mode=mode)
             rows.append(_measure_one(nothing, metric, part=part, interval=interval))
-    return Measures(tuple(rows), scored.problems, scored.notes + _unscored_note(wide, chosen))
+    return Measures(tuple(rows), problem_counts(table, scored), (*scored.notes, *_notes(table)))
 
 
-def widen(scored: Scored) -> pl.DataFrame:
-    """One row per item, method and model, with the score of each role in a column of the role's name."""
-    table = scored.table.filter((pl.col("quantity") == "score") & pl.col("against").is_null())
-    if not table.height:
-        raise IsoglossError("There are no scores to measure.")
-    broken = table.filter(pl.col("value").is_nan() | pl.col("value").is_infinite())
-    if broken.height:
-        raise IsoglossError(f"{broken.height} scores are not numbers; the first belongs to item '{broken['id'][0]}'.")
-    twice = table.filter(table.select("model", "method", *KEY, "candidate").is_duplicated())
-    if twice.height:
-        item, model, method = twice.row(0, named=True)["id"], twice["model"][0], twice["method"][0]
-        raise IsoglossError(
-            f"Item '{item}' was scored twice by '{model}' with the method '{method}'. Give one of the runs."
-        )
-    index = [name for name in table.columns if name not in NOT_GROUPS or name == "id"]
-    wide = table.pivot(on="role", index=index, values="value", aggregate_function="first", maintain_order=True)
-    return wide.with_columns(pl.coalesce("cluster", "id").alias("cluster"))
+def check_mode(mode: str) -> None:
+    """Refuse a mode that does not exist."""
+    if mode not in MODES:
+        raise UnknownName("mode", mode, MODES)
 
 
-def _chosen_metrics(wanted: Sequence[str] | None, columns: set[str]) -> dict[str, Metric]:
-    known: dict[str, Metric] = registry.everything("metric")
-    for name in wanted or ():
-        metric = registry.get("metric", name)
-        lacking = [role for role in metric.roles if role not in columns]
-        if lacking:
-            raise IsoglossError(f"The metric '{name}' needs the role '{lacking[0]}', which these items do not have.")
-    names = (
-        [name.replace("-", "_") for name in wanted] if wanted else [n for n in known if set(known[n].roles) <= columns]
-    )
-    if not names:
-        raise IsoglossError("No metric fits these items: " + ", ".join(sorted(columns)) + ".")
-    return {name: known[name] for name in (names if wanted else sorted(names, key=lambda n: (known[n].order, n)))}
+def fitting_metrics(rows: pl.DataFrame) -> dict[str, Metric]:
+    """The metrics that can be measured on a group's rows, in the order they are shown."""
+    quantities = set(rows["quantity"])
+    roles = set(rows["role"])
+    found = {
+        name: metric
+        for name, metric in registry.everything("metric").items()
+        if metric.quantity in quantities and set(metric.roles) <= roles and (metric.roles or metric.fits(rows))
+    }
+    if not found:
+        raise IsoglossError(f"No metric fits items with the roles {', '.join(sorted(map(str, roles)))}.")
+    return dict(sorted(found.items(), key=lambda pair: (pair[1].order, pair[0])))
 
 
-def _groups(wide: pl.DataFrame, by: Sequence[str] | None) -> Iterator[tuple[dict[str, str], pl.DataFrame]]:
-    """Each group's columns and items, in the order of the data."""
-    identity = [*IDENTITY, "method"] if _several_methods(wide) else list(IDENTITY)
-    if by is not None:
-        names = [SYNONYMS.get(name, name) for name in by]
-        known = [name for name in wide.columns if name not in NOT_GROUPS and wide.schema[name] != pl.Float64]
-        for name in names:
-            if name not in known:
-                raise UnknownName("column", name, known)
-        levels = [names]
-    elif "task" in wide.columns:
-        levels = [["task"], []]
+def contribution(metric: Metric, rows: pl.DataFrame, *, mode: str) -> Contribution | None:
+    """What a group's rows are to a metric; nothing when no item can be measured."""
+    if not metric.roles:
+        table = rows.filter(pl.col("quantity") == metric.quantity).drop_nulls("value")
     else:
-        levels = [[]]
-    for names in levels:
-        columns = list(dict.fromkeys([*identity, *names]))
-        parts = wide
-        for name in columns:
-            if parts.schema[name] == pl.List(pl.String):
-                parts = parts.explode(name)
-        for values, part in parts.group_by(columns, maintain_order=True):
-            if by is None and names == [] and "task" in part.columns and part["task"].n_unique() == 1:
-                continue
-            named = zip(columns, values, strict=True)
-            yield {n: "none" if v is None else str(v) for n, v in named if v is not None or by is not None}, part
-
-
-def _several_methods(wide: pl.DataFrame) -> bool:
-    return bool(wide.select("model", *KEY).is_duplicated().any())
+        table = widen(rows, quantity=metric.quantity)
+        if any(role not in table.columns for role in metric.roles):
+            return None
+        table = table.drop_nulls(list(metric.roles))
+    return metric.contribute(table, mode) if table.height else None
 
 
 def _measure_one(
     nothing: Measure, metric: Metric, *, part: pl.DataFrame, interval: Callable[..., tuple[float, float]]
 ) -> Measure:
     """`nothing` with the metric's value over the part's items filled in."""
-    full = part.drop_nulls(list(metric.roles))
-    if not full.height:
+    found = contribution(metric, part, mode=nothing.mode)
+    if found is None:
         return replace(nothing, why="no item of the group has all the roles")
-    found = metric.contribute(full, nothing.mode)
-    labels = {label: i for i, label in enumerate(dict.fromkeys(found.clusters))}
-    sums = cluster_sums(found.sums, np.array([labels[label] for label in found.clusters]))
-    value = float(metric.finish(sums.sum(axis=0)))
-    counted = replace(nothing, value=value, n=found.n, ties=found.ties, clusters=len(labels))
-    if len(labels) < FEWEST_CLUSTERS:
-        return replace(counted, why=f"{len(labels)} clusters; an interval needs {FEWEST_CLUSTERS}")
-    low, high = interval(sums, metric.finish)
+    count = len(found.clusters)
+    counted = replace(nothing, value=found.value, n=found.n, ties=found.ties, clusters=count)
+    if count < FEWEST_CLUSTERS:
+        return replace(counted, why=f"{count} clusters; an interval needs {FEWEST_CLUSTERS}")
+    low, high = interval(found.evaluate, count, strata=found.strata)
     return replace(counted, low=low, high=high)
 
 
-def _unscored_note(wide: pl.DataFrame, chosen: Mapping[str, Metric]) -> tuple[str, ...]:
-    roles = sorted({role for metric in chosen.values() for role in metric.roles})
-    lacking = wide.height - wide.drop_nulls(roles).height
-    return (f"{lacking} items lack a score and were left out",) if lacking else ()
+def problem_counts(table: pl.DataFrame, scored: Scored) -> dict[str, int]:
+    """How many items each check found odd, and how many rows could not be read; each item counts once."""
+    counts: dict[str, int] = {}
+    if "problems" in table.columns:
+        odd = table.select(*KEY, "problems").unique(KEY).explode("problems").drop_nulls("problems")
+        counts = {name: count for name, count in odd["problems"].value_counts().sort("problems").iter_rows()}
+    skipped = sum(scored.skipped.values())
+    return counts | ({"unreadable": skipped} if skipped else {})
+
+
+def _notes(table: pl.DataFrame) -> list[str]:
+    """What must be said about the scores themselves: what could not be scored, unknown tokens, cut texts."""
+    notes = []
+    unscored = table.filter(pl.col("value").is_null())
+    if unscored.height:
+        items = unscored.select("model", *KEY).unique(maintain_order=True)
+        reasons = ", ".join(sorted(set(unscored["why"].drop_nulls())))
+        why = f" ({reasons})" if reasons else ""
+        notes.append(f"{items.height} items lack a score, such as '{items['id'][0]}', and were left out{why}")
+    unknown = table.filter(pl.col("unknown") > 0).height
+    if unknown:
+        notes.append(f"{unknown} candidates have tokens that the model does not know")
+    cut = table.filter(pl.col("truncated")).height
+    if cut:
+        notes.append(f"{cut} candidates were too long for the model and were cut")
+    return notes
 
 
 def rows_as_json(measures: Measures) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from .items import Items, problem_counts
 COLUMNS = ("language", "task", "category", "target")
 
 
-def overview(items: Items) -> dict[str, Any]:
+def describe_items(items: Items) -> dict[str, Any]:
     """Counts by language, task, bias type and target; duplicate contexts; lengths; what looked odd."""
     counts: dict[str, Counter[str]] = {name: Counter() for name in COLUMNS}
     contexts: Counter[tuple[str, str]] = Counter()

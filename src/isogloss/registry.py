@@ -12,7 +12,10 @@ from typing import Any
 from .errors import IsoglossError, UnknownName
 
 ROOMS = {"dataset": "datasets", "metric": "metrics", "method": "methods", "family": "models"}
-NOT_PLUGINS = {"models": {"engine", "head", "info", "load", "model", "pull", "questions", "spans", "text"}, "methods": {"method"}}
+NOT_PLUGINS = {
+    "models": {"engine", "head", "info", "load", "model", "pull", "questions", "spans", "text"},
+    "methods": {"method"},
+}
 
 
 def names(kind: str) -> list[str]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import polars as pl
 
 from .errors import IsoglossError
-from .items import Item, Items, problem_counts
+from .items import Item, Items
 
 KEY = ["dataset", "id", "language"]
 ROW_SCHEMA: dict[str, Any] = {
@@ -25,6 +25,8 @@ ROW_SCHEMA: dict[str, Any] = {
     "truncated": pl.Boolean,
     "pieces": pl.List(pl.String),
     "logprobs": pl.List(pl.Float64),
+    "vector": pl.List(pl.Float32),
+    "why": pl.String,
 }
 ITEM_SCHEMA = {
     "dataset": pl.String,
@@ -33,6 +35,8 @@ ITEM_SCHEMA = {
     "category": pl.String,
     "cluster": pl.String,
     "derived_from": pl.String,
+    "variant": pl.String,
+    "problems": pl.List(pl.String),
     "context": pl.String,
     "candidate": pl.String,
     "role": pl.String,
@@ -43,7 +47,10 @@ ITEM_SCHEMA = {
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One number that a method found for a candidate (or for a candidate against another)."""
+    """One number that a method found for a candidate (or for a candidate against another).
+
+    Without a value, `why` says why; `vector` is for methods that make sentence vectors.
+    """
 
     item: Item
     candidate: str
@@ -55,14 +62,16 @@ class Row:
     truncated: bool = False
     pieces: tuple[str, ...] = ()
     logprobs: tuple[float, ...] = ()
+    vector: tuple[float, ...] = ()
+    why: str | None = None
 
 
 @dataclass(frozen=True)
 class Scored:
-    """Scores with their items' columns; `problems` counts what was odd in the data, `notes` what must be said."""
+    """Scores with their items' columns; `skipped` counts rows that could not be read, by data; `notes` must be said."""
 
     table: pl.DataFrame
-    problems: dict[str, int] = field(default_factory=dict)
+    skipped: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
     def __len__(self) -> int:
@@ -93,26 +102,39 @@ def row_table(rows: Iterable[Row]) -> pl.DataFrame:
             row.truncated,
             list(row.pieces),
             list(row.logprobs),
+            list(row.vector),
+            row.why,
         )
         for row in rows
     ]
     return pl.DataFrame(data, schema=ROW_SCHEMA, orient="row")
 
 
-def item_table(items: Sequence[Item]) -> pl.DataFrame:
-    """One row per item and candidate with all the item's columns; tags become columns of their own."""
+def item_table(items: Items) -> pl.DataFrame:
+    """One row per item and candidate with all the item's columns; tags become columns of their own.
+
+    The column `problems` names the checks that found something odd about the item.
+    """
     names = sorted({name for item in items for name in item.tags})
+    taken = sorted(set(names) & {*ITEM_SCHEMA, *ROW_SCHEMA, "model", "method"})
+    if taken:
+        raise IsoglossError(f"A tag may not be named '{taken[0]}', which is a column already.")
     lists = {name for item in items for name, value in item.tags.items() if isinstance(value, tuple)}
     schema: dict[str, Any] = {
         **ITEM_SCHEMA,
         **{name: pl.List(pl.String) if name in lists else pl.String for name in names},
     }
+    odd: dict[tuple[str | None, str], list[str]] = {}
+    for problem in items.problems:
+        odd.setdefault((problem.language, problem.item), []).append(problem.check)
     data = [
         (
             *item.key,
             item.category,
             item.cluster,
             item.derived_from,
+            item.variant,
+            odd.get((item.language, item.id), []),
             item.context,
             candidate.id,
             candidate.role,
@@ -132,11 +154,10 @@ def _cell(value: str | tuple[str, ...] | None, is_list: bool) -> str | list[str]
     return list(value) or None
 
 
-def make_scored(items: pl.DataFrame, rows: pl.DataFrame, *, model: str, method: str) -> Scored:
-    """Rows joined with their items' columns, under a model's and a method's name."""
+def make_scored(items: pl.DataFrame, rows: pl.DataFrame, *, labels: Mapping[str, str]) -> Scored:
+    """Rows joined with their items' columns, and columns for what they share: model, method, facts of the model."""
     joined = rows.join(items.drop("text", "word", "context"), on=[*KEY, "candidate"], how="left", maintain_order="left")
-    names = pl.lit(model).alias("model"), pl.lit(method).alias("method")
-    return Scored(joined.with_columns(*names))
+    return Scored(joined.with_columns(pl.lit(value).alias(name) for name, value in labels.items()))
 
 
 def scored_from_values(items: Items, values: dict[str, float], *, model: str, method: str = "predictions") -> Scored:
@@ -150,8 +171,18 @@ def scored_from_values(items: Items, values: dict[str, float], *, model: str, me
     if extra:
         notes.append(f"{extra} scores belong to no item of the data and were left out")
     rows = row_table(Row(item, candidate.id, values[candidate.id]) for item in kept for candidate in item.candidates)
-    scored = make_scored(item_table(kept), rows, model=model, method=method)
-    return replace(scored, problems=problem_counts(items.problems), notes=tuple(notes))
+    table = item_table(replace(items, rows=tuple(kept)))
+    scored = make_scored(table, rows, labels={"model": model, "method": method})
+    return replace(scored, skipped=skipped_rows(items), notes=tuple(notes))
+
+
+def skipped_rows(items: Items) -> dict[str, int]:
+    """How many rows could not be read, by file."""
+    counts: dict[str, int] = {}
+    for problem in items.problems:
+        if problem.check == "unreadable":
+            counts[problem.item] = counts.get(problem.item, 0) + 1
+    return counts
 
 
 def _covered(items: Items, values: dict[str, float]) -> tuple[list[Item], list[str]]:
@@ -178,9 +209,6 @@ def _covered(items: Items, values: dict[str, float]) -> tuple[list[Item], list[s
 
 def join_scored(parts: Sequence[Scored]) -> Scored:
     """Several scored sets as one table; columns that a set lacks are null."""
-    problems: dict[str, int] = {}
-    for part in parts:
-        for name, count in part.problems.items():
-            problems[name] = problems.get(name, 0) + count
+    skipped = {name: count for part in parts for name, count in part.skipped.items()}
     notes = tuple(dict.fromkeys(note for part in parts for note in part.notes))
-    return Scored(pl.concat([part.table for part in parts], how="diagonal_relaxed"), problems, notes)
+    return Scored(pl.concat([part.table for part in parts], how="diagonal_relaxed"), skipped, notes)

@@ -55,7 +55,7 @@ def read(
     problems: list[Problem] = []
 
     def skip(error: BadData) -> None:
-        problems.append(Problem("unreadable", "error", _place(error), str(error)))
+        problems.append(Problem("unreadable", "error", str(source), str(error)))
 
     bad = skip if skip_bad else stop
     rows: list[Item] = []
@@ -152,10 +152,6 @@ def _unique(rows: list[Item], source: str, *, bad: Bad) -> list[Item]:
         seen.add(item.key)
         kept.append(item)
     return kept
-
-
-def _place(error: BadData) -> str:
-    return f"line {error.line}" if error.line is not None else "file"
 
 
 def _in(wanted: list[str]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -20,24 +20,39 @@ def cluster_sums(values: Array, clusters: npt.NDArray[np.int64]) -> Array:
     return sums
 
 
-def resampling_weights(clusters: int, *, resamples: int, seed: int) -> Iterator[Array]:
-    """How often each cluster is drawn in each resample, some resamples at a time: rows sum to `clusters`."""
+def resampling_weights(
+    clusters: int, *, resamples: int, seed: int, strata: Sequence[str] | None = None
+) -> Iterator[Array]:
+    """How often each cluster is drawn in each resample, some resamples at a time: rows sum to `clusters`.
+
+    With `strata`, one name per cluster, as many clusters of each stratum are drawn as there are.
+    """
     rng = np.random.default_rng(seed)
+    names = np.asarray(strata if strata is not None else [""] * clusters)
+    places = [np.flatnonzero(names == name) for name in dict.fromkeys(names.tolist())]
     block = max(1, DRAWS_AT_ONCE // clusters)
     for start in range(0, resamples, block):
         size = min(block, resamples - start)
-        drawn = rng.integers(clusters, size=(size, clusters)) + clusters * np.arange(size)[:, None]
-        counts = np.bincount(drawn.ravel(), minlength=size * clusters)
-        yield counts.reshape(size, clusters).astype(np.float64)
+        weights = np.empty((size, clusters))
+        for members in places:
+            drawn = rng.integers(len(members), size=(size, len(members))) + len(members) * np.arange(size)[:, None]
+            counts = np.bincount(drawn.ravel(), minlength=size * len(members))
+            weights[:, members] = counts.reshape(size, len(members))
+        yield weights
 
 
 def bootstrap_interval(
-    sums: Array, finish: Callable[[Array], Array], *, level: float = 0.95, resamples: int = 10_000, seed: int = 0
+    evaluate: Callable[[Array], Array],
+    clusters: int,
+    *,
+    strata: Sequence[str] | None = None,
+    level: float = 0.95,
+    resamples: int = 10_000,
+    seed: int = 0,
 ) -> tuple[float, float]:
-    """The percentile interval of `finish(sum of rows)` when the rows of `sums` (one per cluster) are drawn again."""
-    drawn = [weights @ sums for weights in resampling_weights(len(sums), resamples=resamples, seed=seed)]
-    with np.errstate(invalid="ignore", divide="ignore"):
-        values = finish(np.concatenate(drawn))
+    """The percentile interval of a value when its clusters are drawn again; `evaluate` maps weights to values."""
+    drawn = resampling_weights(clusters, resamples=resamples, seed=seed, strata=strata)
+    values = np.concatenate([evaluate(weights) for weights in drawn])
     tail = 50 * (1 - level)
     low, high = np.nanpercentile(values, [tail, 100 - tail])
     return float(low), float(high)

@@ -150,11 +150,11 @@ def _wrong_fact(info: dict[str, Any]) -> str | None:
     for name, kind in FACTS.items():
         if type(info.get(name)) is not kind:
             return name
-    notes, problems = info.get("notes", []), info.get("problems", {})
+    notes, skipped = info.get("notes", []), info.get("skipped", {})
     if not isinstance(notes, list) or not all(isinstance(note, str) for note in notes):
         return "notes"
-    if not isinstance(problems, dict) or not all(type(count) is int for count in problems.values()):
-        return "problems"
+    if not isinstance(skipped, dict) or not all(type(count) is int for count in skipped.values()):
+        return "skipped"
     return None if 0 < info["parts"] <= MOST_PARTS else "parts"
 
 
@@ -192,8 +192,16 @@ def _each_scored(runs: list[Run]) -> Iterator[Scored]:
         if not there:
             continue
         rows = pl.concat([read_part(run, number) for number in there])
-        scored = make_scored(read_items(run), rows, model=run.info["model"], method=run.info["method"])
-        yield replace(scored, problems=run.info.get("problems", {}), notes=notes)
+        scored = make_scored(read_items(run), rows, labels=labels_of(run))
+        yield replace(scored, skipped=run.info.get("skipped", {}), notes=notes)
+
+
+def labels_of(run: Run) -> dict[str, str]:
+    """The columns that all scores of a run share: model, method, family, and the labels that a study gave it."""
+    labels: dict[str, str] = {"model": run.info["model"], "method": run.info["method"]}
+    family = run.info.get("facts", {}).get("family")
+    given: dict[str, str] = run.info.get("labels", {})
+    return labels | ({"family": family} if family else {}) | given
 
 
 def _write(path: Path, write: Any) -> None:

@@ -36,10 +36,10 @@ def show(
     as_json: bool = options.Json,
 ) -> None:
     """Count a data set's items by task, bias type and target, duplicate contexts and characters."""
-    from ..overview import overview, overview_as_text
+    from ..overview import describe_items, overview_as_text
     from ..sources import read
 
-    found = overview(read(source, language=languages, format=format, skip_bad=skip_bad))
+    found = describe_items(read(source, language=languages, format=format, skip_bad=skip_bad))
     if as_json:
         options.print_json(found)
     else:

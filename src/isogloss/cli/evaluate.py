@@ -24,8 +24,9 @@ def evaluate(
     out: Path = typer.Option(Path("runs/eval"), "--out", help="The study's folder; what is finished there is kept."),
     by: str = typer.Option(None, "--by", help="Columns to group the table by, comma-separated."),
     mode: str = typer.Option("corrected", "--mode", help="corrected (ties count one half) or paper (as published)."),
+    metrics: str = typer.Option(None, "--metrics", help="Metrics for the table, comma-separated."),
     limit: int = typer.Option(
-        None, "--limit", min=1, help="At most so many items per data set and language, by cluster."
+        None, "--limit", min=1, help="At most so many items per data set, language and task, over all clusters."
     ),
     seed: int = typer.Option(0, "--seed", help="The seed of --limit and of the bootstrap."),
     device: str = typer.Option("cpu", "--device", help="cpu, cuda, cuda:1, mps."),
@@ -39,12 +40,16 @@ def evaluate(
 ) -> None:
     """Score data with models, keep the scores, and print the measures."""
     from .. import measures, study
+    from ..groups import check_by
     from ..report.sentences import explain_measures
     from ..report.tables import measures_as_text
+    from ..scores import item_table
     from ..sources import read_many
     from .progress import shown
 
     items = read_many(data, language=languages, skip_bad=skip_bad)
+    measures.check_mode(mode)
+    check_by(options.split_names(by), [*item_table(items).columns, "model", "method", "family"])
     with shown() as progress:
         scored = study.evaluate(
             models,
@@ -56,7 +61,8 @@ def evaluate(
             loading=study.Loading(device, dtype, token_budget, offline, allow_pickle),
             progress=progress,
         )
-    found = measures.measure(scored, by=options.split_names(by), mode=mode, seed=seed)
+    chosen = options.split_names(metrics) or (None if as_json else options.SHORT)
+    found = measures.measure(scored, metrics=chosen, by=options.split_names(by), mode=mode, seed=seed)
     if as_json:
         options.print_json(measures.rows_as_json(found))
         return

@@ -105,6 +105,7 @@ method = Method(
     families=("causal", "seq2seq"),
     suits=lambda item: bool(item.context) and BLANK not in (item.context or ""),
     ask=ask,
+    auto=(("intersentence", "causal"), ("intersentence", "seq2seq")),
     options={"case": ("d", "orig", "b", "c", "e", "f"), "closing": ("without", "with")},
     refuse=refuse,
 )

@@ -48,5 +48,6 @@ method = Method(
     families=("causal",),
     suits=lambda item: True,
     ask=ask,
+    auto=(("intrasentence", "causal"),),
     options={"start": ("auto", "none")},
 )

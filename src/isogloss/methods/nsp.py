@@ -50,8 +50,6 @@ def refuse(model: Model, options: Mapping[str, str]) -> str | None:
     name = model.info.name
     if "nsp" not in model.info.heads:
         return f"'{name}' has no next-sentence head, so it cannot be scored with 'nsp'."
-    if "nsp" in model.info.untrained:
-        return f"The checkpoint '{name}' has no weights for its next-sentence head; an untrained head gives noise."
     return None
 
 
@@ -62,5 +60,7 @@ method = Method(
     families=("masked",),
     suits=lambda item: bool(item.context) and BLANK not in (item.context or ""),
     ask=ask,
+    auto=(("intersentence", "masked"),),
+    needs="nsp",
     refuse=refuse,
 )

@@ -87,22 +87,24 @@ def _question(
     item: Item, model: Model, *, sides: tuple[Ids, Ids], shown: Ids, masks: Ids, targets: Ids
 ) -> tuple[Question, bool]:
     start, end = frame(model.tokenizer)
-    left, right, truncated = _cut(sides, len(shown) + len(masks) + len(start) + len(end), model.info.max_length)
-    ids = (*start, *left, *shown, *masks, *right, *end)
+    limit = model.info.max_length
+    room = limit - len(start) - len(end) if limit is not None else None
+    left, right, truncated = _cut((*sides[0], *shown), sides[1], masks=len(masks), room=room)
+    masks, targets = masks[:room], targets[:room]
+    ids = (*start, *left, *masks, *right, *end)
     if model.info.family == "seq2seq":
         decoder = (model.net.config.decoder_start_token_id, *masks[:1])
         return Question(ids, (1,), targets, decoder_ids=decoder), truncated
-    first = len(start) + len(left) + len(shown)
+    first = len(start) + len(left)
     places = tuple(range(first, first + len(masks)))
     return Question(ids, places, targets, language=item.language), truncated
 
 
-def _cut(sides: tuple[Ids, Ids], fixed: int, limit: int | None) -> tuple[Ids, Ids, bool]:
-    """Both sides, shortened evenly when the input would be longer than the model reads."""
-    left, right = sides
-    if limit is None or len(left) + len(right) + fixed <= limit:
+def _cut(left: Ids, right: Ids, *, masks: int, room: int | None) -> tuple[Ids, Ids, bool]:
+    """Both sides, shortened evenly when there is not room enough for them and the masks."""
+    if room is None or len(left) + len(right) + masks <= room:
         return left, right, False
-    room = max(0, limit - fixed)
+    room = max(0, room - masks)
     keep_right = min(len(right), max(room // 2, room - len(left)))
     keep_left = room - keep_right
     return left[len(left) - keep_left :] if keep_left else (), right[:keep_right], True
@@ -132,8 +134,6 @@ def refuse(model: Model, options: Mapping[str, str]) -> str | None:
         return None
     if tokenizer.mask_token is None:
         return f"'{name}' has no mask token, so it cannot fill a blank. Is it a masked model?"
-    if "lm" in model.info.untrained:
-        return f"The checkpoint '{name}' has no weights for its masked-language-model head; its scores would be noise."
     if options["variant"] == "paper":
         return "The variant 'paper' is for encoder-decoder models; for masked models the default is the published way."
     return None
@@ -146,6 +146,7 @@ method = Method(
     families=("masked", "seq2seq"),
     suits=lambda item: BLANK in (item.context or "") and all(candidate.word for candidate in item.candidates),
     ask=ask,
+    auto=(("intrasentence", "masked"), ("intrasentence", "seq2seq")),
     options={"variant": ("prob", "log", "all-masked", "paper")},
     refuse=refuse,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from ..measures import Contribution, Metric
+from ..contributions import Contribution, Metric, from_sums
 from ..preferences import TRIPLE, icat, triple_sums
 from ..stats import Array
 
@@ -12,7 +12,7 @@ from ..stats import Array
 def contribute(items: pl.DataFrame, mode: str) -> Contribution:
     """Per item: the share of related wins, the win of the stereotype, and 1."""
     sums, ties = triple_sums(items, mode)
-    return Contribution(sums, items["cluster"].to_list(), items.height, ties)
+    return from_sums(sums, items["cluster"], finish=finish, n=items.height, ties=ties)
 
 
 def finish(sums: Array) -> Array:
@@ -30,6 +30,5 @@ metric = Metric(
     neutral=None,
     swap="same",
     contribute=contribute,
-    finish=finish,
     order=30,
 )

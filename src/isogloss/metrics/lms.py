@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import polars as pl
 
+from ..contributions import Contribution, Metric, from_sums
 from ..items import ANTI_STEREOTYPE, STEREOTYPE, UNRELATED
-from ..measures import Contribution, Metric
 from ..preferences import TRIPLE, wins
 from ..stats import Array
 
@@ -15,7 +15,7 @@ def contribute(items: pl.DataFrame, mode: str) -> Contribution:
     stereo, first = wins(items[STEREOTYPE], items[UNRELATED], mode=mode)
     anti, second = wins(items[ANTI_STEREOTYPE], items[UNRELATED], mode=mode)
     sums = pl.DataFrame({"related": (stereo + anti) / 2, "n": 1.0}).to_numpy()
-    return Contribution(sums, items["cluster"].to_list(), items.height, first + second)
+    return from_sums(sums, items["cluster"], finish=finish, n=items.height, ties=first + second)
 
 
 def finish(sums: Array) -> Array:
@@ -33,6 +33,5 @@ metric = Metric(
     neutral=None,
     swap="same",
     contribute=contribute,
-    finish=finish,
     order=10,
 )

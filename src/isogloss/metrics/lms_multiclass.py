@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from ..measures import Contribution, Metric
+from ..contributions import Contribution, Metric, from_sums
 from ..preferences import TRIPLE, class_scores
 from ..stats import Array
 
@@ -12,7 +12,7 @@ from ..stats import Array
 def contribute(items: pl.DataFrame, mode: str) -> Contribution:
     """Per class: its LMS, SS, ICAT, and 1."""
     sums, classes, ties = class_scores(items, mode)
-    return Contribution(sums, classes, items.height, ties)
+    return from_sums(sums, classes, finish=finish, n=items.height, ties=ties)
 
 
 def finish(sums: Array) -> Array:
@@ -30,6 +30,5 @@ metric = Metric(
     neutral=None,
     swap="same",
     contribute=contribute,
-    finish=finish,
     order=40,
 )

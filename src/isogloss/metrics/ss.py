@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import polars as pl
 
+from ..contributions import Contribution, Metric, from_sums
 from ..items import ANTI_STEREOTYPE, STEREOTYPE
-from ..measures import Contribution, Metric
 from ..preferences import wins
 from ..stats import Array
 
@@ -14,7 +14,7 @@ def contribute(items: pl.DataFrame, mode: str) -> Contribution:
     """Per item: the win of the stereotype, and 1."""
     won, ties = wins(items[STEREOTYPE], items[ANTI_STEREOTYPE], mode=mode)
     sums = pl.DataFrame({"won": won, "n": 1.0}).to_numpy()
-    return Contribution(sums, items["cluster"].to_list(), items.height, ties)
+    return from_sums(sums, items["cluster"], finish=finish, n=items.height, ties=ties)
 
 
 def finish(sums: Array) -> Array:
@@ -32,6 +32,5 @@ metric = Metric(
     neutral=50,
     swap="mirror",
     contribute=contribute,
-    finish=finish,
     order=20,
 )

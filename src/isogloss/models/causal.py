@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 import torch
 
-from .head import Head, read_head
+from ..errors import IsoglossError
+from .head import blank_inputs, find_head, gap, read_head
 from .model import Bundle, Family, Model
 from .questions import ARGMAX, LOGPROB, Answer, Question
 from .text import shared_start
@@ -16,25 +18,40 @@ CLOSE = 1e-4
 
 
 def prepare(model: Model) -> None:
-    """Find the body, check the head, and find out whether packed rows give the same hidden states as plain ones."""
+    """Find the head, and find out whether packed rows give the same hidden states as plain ones."""
     net = model.net
-    body = net.base_model
-    head = Head(
-        net, body, lambda states: {"input_ids": torch.zeros(1, states.shape[0], dtype=torch.long, device=states.device)}
-    )
-    model.state.update(body=body, head=head, packed=False)
     sample = tuple(token % model.info.vocabulary for token in range(5, 13))
     with torch.inference_mode():
-        states = body(input_ids=torch.tensor([sample], device=model.device), use_cache=False).last_hidden_state[0]
-        head.check(states)
+        read = {"input_ids": torch.tensor([sample], device=model.device), "use_cache": False}
+        head = find_head(net, [net.base_model, net.get_decoder()], inputs=blank_inputs, sample=read)
+        model.state.update(body=head.body, head=head, window=_window(net.config.get_text_config()))
+        _refuse_unless_causal(model, sample)
         model.state["packed"] = _packing_is_exact(model, sample)
+
+
+def _window(config: Any) -> float:
+    """How far back every layer sees; a packed row's own mask takes the place of such windows, so texts must be shorter."""
+    sizes = (getattr(config, name, None) for name in ("sliding_window", "attention_chunk_size"))
+    return min((size for size in sizes if isinstance(size, int) and size > 0), default=math.inf)
+
+
+def _refuse_unless_causal(model: Model, sample: tuple[int, ...]) -> None:
+    """XLNet and its like count as causal in transformers, but without further masks they see the token they are asked for."""
+    other = (*sample[:-1], sample[0])
+    ids = torch.tensor([sample, other], device=model.device)
+    first, second = model.state["body"](input_ids=ids, use_cache=False).last_hidden_state[:, :-1]
+    if not gap(first, second) < CLOSE:
+        raise IsoglossError(
+            f"'{model.info.name}' is a '{model.info.model_type}' model, which sees later tokens; "
+            "it cannot be scored as a causal model."
+        )
 
 
 def _packing_is_exact(model: Model, sample: tuple[int, ...]) -> bool:
     forks = [Question(sample[:3] + tail) for tail in (sample[3:], sample[6:2:-1], sample[4:6])]
     batch = [Bundle((0, 1, 2), 0), Bundle((2,), 0)]
     try:
-        packed, places = _packed_states(model, forks, batch)
+        packed, places = _packed_states(model, forks, batch=batch)
         plain = [
             model.state["body"](
                 input_ids=torch.tensor([q.ids], device=model.device), use_cache=False
@@ -43,12 +60,9 @@ def _packing_is_exact(model: Model, sample: tuple[int, ...]) -> bool:
         ]
     except (RuntimeError, ValueError, TypeError, IndexError, AttributeError):
         return False
-    scale = max(float(states.abs().max()) for states in plain)
-    gaps = [
-        float((packed[row, places[place].columns] - plain[place]).abs().max())
-        for row, place in ((0, 0), (0, 1), (1, 2))
-    ]
-    return max(gaps) < CLOSE * max(scale, 1e-6)
+    return all(
+        gap(plain[place], packed[row, places[place].columns]) < CLOSE for row, place in ((0, 0), (0, 1), (1, 2))
+    )
 
 
 def bundle(model: Model, questions: Sequence[Question]) -> list[Bundle]:
@@ -64,8 +78,9 @@ def bundle(model: Model, questions: Sequence[Question]) -> list[Bundle]:
             same = ids == questions[groups[-1][-1]].ids
             branches = len({questions[other].ids for other in groups[-1]})
             now = min(shared, common)
-            saves = (branches - 1) * (shared - now) < now
-            if same or (model.state["packed"] and saves and _fits(model, questions, [*groups[-1], place], now)):
+            saves = 2 * (now - (branches - 1) * (shared - now)) >= len(ids)
+            texts = {questions[other].ids for other in [*groups[-1], place]}
+            if same or (model.state["packed"] and saves and _fits(model, texts, shared=now)):
                 groups[-1].append(place)
                 shared = now if not same else shared
                 continue
@@ -74,11 +89,9 @@ def bundle(model: Model, questions: Sequence[Question]) -> list[Bundle]:
     return [Bundle(tuple(group), _packed_length(questions, group)) for group in groups]
 
 
-def _fits(model: Model, questions: Sequence[Question], group: list[int], shared: int) -> bool:
-    texts = {questions[place].ids for place in group}
+def _fits(model: Model, texts: set[tuple[int, ...]], *, shared: int) -> bool:
     length = shared + sum(len(text) - shared for text in texts)
-    limit = min(model.info.max_length or 1024, 1024)
-    return length <= limit
+    return length <= min(model.info.max_length or 1024, 1024) and max(map(len, texts)) <= model.state["window"]
 
 
 def _packed_length(questions: Sequence[Question], group: list[int]) -> int:
@@ -90,15 +103,25 @@ def _packed_length(questions: Sequence[Question], group: list[int]) -> int:
 class _Places:
     """Where a text's tokens stand in its packed row."""
 
-    def __init__(self, row: int, shared: int, start: int, length: int) -> None:
+    def __init__(self, row: int, shared: int, *, start: int, length: int) -> None:
         self.row = row
         self.columns = [*range(shared), *range(start, start + length - shared)]
 
 
 def answer(model: Model, questions: Sequence[Question], batch: Sequence[Bundle]) -> dict[int, Answer]:
+    """One pass over plain or packed rows; texts that are longer than the model's window keep the model's own mask."""
+    far = [bundle for bundle in batch if len(questions[bundle.places[0]].ids) > model.state["window"]]
+    near = [bundle for bundle in batch if bundle not in far]
+    found: dict[int, Answer] = {}
+    for part in (near, far):
+        found |= _answer(model, questions, batch=part) if part else {}
+    return found
+
+
+def _answer(model: Model, questions: Sequence[Question], *, batch: Sequence[Bundle]) -> dict[int, Answer]:
     """One pass over plain or packed rows; then the head, at the asked positions only."""
     with torch.inference_mode():
-        states, places = _packed_states(model, questions, batch)
+        states, places = _packed_states(model, questions, batch=batch)
         moved = {
             place: Question(
                 (),
@@ -115,7 +138,7 @@ def answer(model: Model, questions: Sequence[Question], batch: Sequence[Bundle])
 
 
 def _packed_states(
-    model: Model, questions: Sequence[Question], batch: Sequence[Bundle]
+    model: Model, questions: Sequence[Question], *, batch: Sequence[Bundle]
 ) -> tuple[torch.Tensor, dict[int, _Places]]:
     """The hidden states of the batch's rows, and where each question's tokens stand in them."""
     rows, places = [], {}
@@ -129,7 +152,7 @@ def _packed_states(
         rows.append((texts, shared, cursor))
         for place in bundle.places:
             ids = questions[place].ids
-            places[place] = _Places(number, shared, starts[ids], len(ids))
+            places[place] = _Places(number, shared, start=starts[ids], length=len(ids))
     inputs = _plain_inputs(rows) if all(len(texts) == 1 for texts, _, _ in rows) else _packed_inputs(rows)
     on_device = {name: tensor.to(model.device, non_blocking=True) for name, tensor in inputs.items()}
     return model.state["body"](**on_device, use_cache=False).last_hidden_state, places

@@ -9,7 +9,7 @@ import numpy as np
 from ..errors import IsoglossError
 from ..scores import Row
 from .model import Bundle, Model
-from .questions import ARGMAX, Answer, Asking, Question
+from .questions import ARGMAX, NAN, Answer, Asking, Question
 
 TOKEN_BUDGET = 2048
 
@@ -87,7 +87,10 @@ def _answer(model: Model, questions: Sequence[Question], batch: list[Bundle]) ->
 
 
 def _is_out_of_memory(error: BaseException) -> bool:
-    return isinstance(error, MemoryError) or "out of memory" in str(error) or "can't allocate memory" in str(error)
+    """Also torch's own error, known by its name: the engine stays without torch."""
+    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
+        return True
+    return "out of memory" in str(error) or "can't allocate memory" in str(error)
 
 
 def _free_memory(model: Model) -> None:
@@ -100,7 +103,4 @@ def _free_memory(model: Model) -> None:
 def _refuse_nan(questions: Sequence[Question], found: dict[int, Answer]) -> None:
     for place, question in enumerate(questions):
         if question.want != ARGMAX and np.isnan(found[place]).any():
-            raise IsoglossError(
-                "The model gives NaN instead of probabilities. Its weights may be broken or its number format too "
-                "small: try --dtype float32, or pull the model again."
-            )
+            raise IsoglossError(NAN)

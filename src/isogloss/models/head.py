@@ -11,7 +11,8 @@ import torch
 from torch import Tensor, nn
 from transformers.modeling_outputs import BaseModelOutputWithPoolingAndCrossAttentions
 
-from .questions import ARGMAX, LOGPROB, Answer, Question
+from ..errors import IsoglossError
+from .questions import ARGMAX, LOGPROB, NAN, Answer, Question
 
 LOGITS_AT_ONCE = 2_000_000
 TOLERANCE = 1e-4
@@ -31,10 +32,18 @@ class Head:
     gives what the model's own head gives; otherwise the model's own head is used, in blocks of positions.
     """
 
-    def __init__(self, net: Any, body: nn.Module, inputs: Callable[[Tensor], dict[str, Any]]) -> None:
+    def __init__(self, net: Any, body: nn.Module, *, inputs: Callable[[Tensor], dict[str, Any]]) -> None:
         self.net, self.body, self.inputs = net, body, inputs
         self.matrix = net.get_output_embeddings()
         self.blocked = False
+
+    def fits(self, states: Tensor, logits: Tensor) -> bool:
+        """Whether the head, given the body's hidden states, gives the logits that the whole model gives."""
+        try:
+            own = self._run(states)
+        except (RuntimeError, IndexError, AttributeError, TypeError, ValueError):
+            return False
+        return own.shape == logits.shape and gap(logits, own) < TOLERANCE
 
     def check(self, states: Tensor) -> None:
         """Compare the blocked way with the model's own head on some hidden states, also on large ones."""
@@ -43,10 +52,9 @@ class Head:
         own = self._own(sample, targets)
         try:
             blocked = self._blocked(sample, targets)
-        except (_Missed, RuntimeError, AttributeError):
+        except (_Missed, RuntimeError, IndexError, AttributeError):
             return
-        scale = own.abs().max().clamp(min=1.0)
-        self.blocked = bool(((own - blocked).abs().max() / scale) < TOLERANCE)
+        self.blocked = gap(own, blocked) < TOLERANCE
 
     def logprobs(self, states: Tensor, targets: Tensor) -> Tensor:
         """The log-probability of each target given each hidden state: [n, hidden], [n] -> [n]."""
@@ -73,8 +81,7 @@ class Head:
     def _run(self, states: Tensor) -> Tensor:
         with _replaced(self.body, states):
             output = self.net(**self.inputs(states))
-        logits = output.prediction_logits if hasattr(output, "prediction_logits") else output.logits
-        return logits[0]
+        return logits_of(output)[0]
 
     def _before_matrix(self, states: Tensor) -> Tensor:
         def reach(hidden: Tensor) -> Tensor:
@@ -110,6 +117,43 @@ class Head:
 
 class _Missed(Exception):
     """The model's head does not go through its output matrix."""
+
+
+def find_head(
+    net: Any, bodies: Sequence[nn.Module], *, inputs: Callable[[Tensor], dict[str, Any]], sample: dict[str, Any]
+) -> Head:
+    """The head behind the first of the bodies that gives the hidden states which the network makes its logits from."""
+    for body in bodies:
+        head, caught = Head(net, body, inputs=inputs), list[Tensor]()
+        hook = body.register_forward_hook(lambda module, given, output: caught.append(output.last_hidden_state[0]))
+        try:
+            logits = logits_of(net(**sample))[0]
+        finally:
+            hook.remove()
+        if bool(logits.isnan().any()):
+            raise IsoglossError(NAN)
+        if caught and head.fits(caught[0], logits):
+            head.check(caught[0])
+            return head
+    raise IsoglossError(
+        f"The head of a '{net.config.model_type}' model cannot be told from its body. Choose another model."
+    )
+
+
+def blank_inputs(states: Tensor) -> dict[str, Any]:
+    """Inputs as long as the hidden states, for a network whose body does not read them."""
+    return {"input_ids": torch.zeros(1, len(states), dtype=torch.long, device=states.device)}
+
+
+def logits_of(output: Any) -> Tensor:
+    """The vocabulary's logits in what a network gives, also where it has a next-sentence head beside."""
+    found: Tensor = output.prediction_logits if hasattr(output, "prediction_logits") else output.logits
+    return found
+
+
+def gap(wanted: Tensor, found: Tensor) -> float:
+    """The largest difference, by the scale of what is wanted; NaN when there is any."""
+    return float((wanted - found).abs().max() / wanted.abs().max().clamp(min=1e-6))
 
 
 @contextmanager

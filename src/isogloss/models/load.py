@@ -56,6 +56,14 @@ def find_place(name: str) -> Place:
     return Place(name, plain, revision or None)
 
 
+def find_family(name: str, *, offline: bool = False) -> str:
+    """The family of the model of that name, by its configuration alone; no weight is loaded."""
+    transformers = need("transformers", extra="hf")
+    place = find_place(name)
+    with _Quiet(transformers):
+        return facts.family_of(_load(place, transformers.AutoConfig, local_files_only=offline), place.name)
+
+
 def open_model(
     name: str,
     *,

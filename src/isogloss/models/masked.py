@@ -3,26 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
 from typing import Any
 
 import torch
 
-from .head import Head, as_array, read_head
+from ..errors import IsoglossError
+from .head import TOLERANCE, as_array, blank_inputs, find_head, gap, read_head
 from .model import Bundle, Family, Model
 from .questions import ARGMAX, CLASS, LOGPROB, Answer, Question
 
 
 def prepare(model: Model) -> None:
-    """Find the body and check the head."""
-    net = model.net
-    body = net.base_model
-    head = Head(
-        net, body, lambda states: {"input_ids": torch.zeros(1, states.shape[0], dtype=torch.long, device=states.device)}
-    )
-    model.state.update(body=body, head=head)
-    sample = torch.arange(5, 13, device=model.device)[None] % model.info.vocabulary
+    """Find the head, and find out whether padding leaves the hidden states as they are."""
+    sample = Question(tuple(token % model.info.vocabulary for token in range(5, 13)))
     with torch.inference_mode():
-        head.check(body(input_ids=sample).last_hidden_state[0])
+        head = find_head(model.net, [model.net.base_model], inputs=blank_inputs, sample=_inputs(model, [sample]))
+        model.state.update(body=head.body, head=head)
+        model.state["padded"] = _padding_is_exact(model, sample)
+
+
+def _padding_is_exact(model: Model, sample: Question) -> bool:
+    """Not so where neighbours are mixed before any mask is seen: convolutions, trigrams, Fourier transforms."""
+    short = Question(sample.ids[:5])
+    body = model.state["body"]
+    try:
+        padded = body(**_inputs(model, [sample, short])).last_hidden_state[1, :5]
+    except (RuntimeError, TypeError, ValueError):
+        return False
+    return gap(body(**_inputs(model, [short])).last_hidden_state[0], padded) < TOLERANCE
 
 
 def bundle(model: Model, questions: Sequence[Question]) -> list[Bundle]:
@@ -34,19 +43,29 @@ def bundle(model: Model, questions: Sequence[Question]) -> list[Bundle]:
 
 
 def answer(model: Model, questions: Sequence[Question], batch: Sequence[Bundle]) -> dict[int, Answer]:
-    """One padded pass of the body; then the heads, at the asked places only."""
+    """One padded pass of the body, or one for each length where padding would show."""
+    if model.state["padded"]:
+        return _answer(model, questions, batch=batch)
+    found: dict[int, Answer] = {}
+    for _, same in groupby(sorted(batch, key=lambda bundle: bundle.cost), key=lambda bundle: bundle.cost):
+        found |= _answer(model, questions, batch=list(same))
+    return found
+
+
+def _answer(model: Model, questions: Sequence[Question], *, batch: Sequence[Bundle]) -> dict[int, Answer]:
+    """One pass of the body; then the heads, at the asked places only."""
     firsts = [questions[bundle.places[0]] for bundle in batch]
     inputs = _inputs(model, firsts)
     with torch.inference_mode():
         output = model.state["body"](**inputs)
         states = output.last_hidden_state
         asked = [(row, place) for row, bundle in enumerate(batch) for place in bundle.places]
-        found = _classes(model, questions, output, asked)
+        found = _classes(model, questions, output=output, asked=asked)
         return found | read_head(model.state["head"], states, questions, asked)
 
 
 def _classes(
-    model: Model, questions: Sequence[Question], output: Any, asked: list[tuple[int, int]]
+    model: Model, questions: Sequence[Question], *, output: Any, asked: list[tuple[int, int]]
 ) -> dict[int, Answer]:
     pairs = [(row, place) for row, place in asked if questions[place].want == CLASS]
     if not pairs:
@@ -66,11 +85,37 @@ def _inputs(model: Model, firsts: Sequence[Question]) -> dict[str, Any]:
     if any(question.segments for question in firsts):
         segments = [[*question.segments, *[0] * (longest - len(question.segments))] for question in firsts]
         inputs["token_type_ids"] = torch.tensor(segments)
+    if _has_languages(model):
+        inputs["langs"] = torch.tensor([_language(model, question.language) for question in firsts])[:, None].expand_as(ids)
+    on_device = {name: tensor.to(model.device, non_blocking=True) for name, tensor in inputs.items()}
+    return on_device | ({"cache": _NoCache()} if getattr(model.net.config, "pre_norm", False) else {})
+
+
+def _has_languages(model: Model) -> bool:
+    config = model.net.config
+    return bool(getattr(config, "n_langs", 1) > 1 and getattr(config, "use_lang_emb", False))
+
+
+def _language(model: Model, language: str | None) -> int:
+    """The number that the model has for a language, by the first part of its tag; any for a question without one."""
     codes = getattr(model.net.config, "lang2id", None) or {}
-    if getattr(model.net.config, "n_langs", 1) > 1 and codes:
-        chosen = [codes.get((question.language or "").split("-")[0], 0) for question in firsts]
-        inputs["langs"] = torch.tensor(chosen)[:, None].expand_as(ids)
-    return {name: tensor.to(model.device, non_blocking=True) for name, tensor in inputs.items()}
+    plain = (language or "").split("-")[0]
+    if language is None or plain in codes:
+        return int(codes.get(plain, 0))
+    raise IsoglossError(
+        f"'{model.info.name}' must be told the language of a text and does not know '{language}'. "
+        f"It knows: {', '.join(sorted(codes)) or 'none'}."
+    )
+
+
+class _NoCache:
+    """Stands for no cache: transformers 5.22 cannot index the cache that a FlauBERT with `pre_norm` makes itself."""
+
+    def get_seq_length(self) -> int:
+        return 0
+
+    def __getitem__(self, layer: int) -> None:
+        return None
 
 
 family = Family(

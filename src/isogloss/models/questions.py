@@ -14,6 +14,11 @@ LOGPROB = "logprob"
 ARGMAX = "argmax"
 CLASS = "class"
 
+NAN = (
+    "The model gives NaN instead of probabilities. Its weights may be broken or its number format too small: "
+    "try --dtype float32, or pull the model again."
+)
+
 Answer = npt.NDArray[np.float64]
 Asking = Generator[list["Question"], list[Answer], list[Row]]
 

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 from transformers.modeling_outputs import BaseModelOutput
 
-from .head import Head, read_head
+from .head import find_head, read_head
 from .model import Bundle, Family, Model
 from .questions import ARGMAX, LOGPROB, Answer, Question
 
 
 def prepare(model: Model) -> None:
-    """Find encoder and decoder, and check the head."""
-    net = model.net
-    encoder, decoder = net.get_encoder(), net.get_decoder()
+    """Find encoder, decoder and head."""
+    _leave_unscaled(model.net)
+    encoder, decoder = model.net.get_encoder(), model.net.get_decoder()
 
     def head_inputs(states: torch.Tensor) -> dict[str, object]:
         ids = torch.zeros(1, len(states), dtype=torch.long, device=states.device)
@@ -25,12 +26,17 @@ def prepare(model: Model) -> None:
             "use_cache": False,
         }
 
-    head = Head(net, decoder, head_inputs)
-    model.state.update(encoder=encoder, decoder=decoder, head=head)
-    sample = torch.arange(5, 13, device=model.device)[None] % model.info.vocabulary
+    ids = torch.arange(5, 13, device=model.device)[None] % model.info.vocabulary
+    sample = {"input_ids": ids, "decoder_input_ids": ids, "use_cache": False}
     with torch.inference_mode():
-        encoded = encoder(input_ids=sample).last_hidden_state
-        head.check(decoder(input_ids=sample, encoder_hidden_states=encoded, use_cache=False).last_hidden_state[0])
+        head = find_head(model.net, [decoder], inputs=head_inputs, sample=sample)
+    model.state.update(encoder=encoder, decoder=decoder, head=head)
+
+
+def _leave_unscaled(net: Any) -> None:
+    """transformers 5 takes every UMT5 for one with tied matrices and scales its output; with untied ones it must not."""
+    if net.config.model_type == "umt5" and net.lm_head.weight.data_ptr() != net.shared.weight.data_ptr():
+        net.config.tie_word_embeddings = False
 
 
 def bundle(model: Model, questions: Sequence[Question]) -> list[Bundle]:

@@ -27,14 +27,16 @@ def start_token(model: Model) -> Ids:
 
 
 def span(model: Model, before: Ids, tokens: Ids, *, start: Ids) -> Span:
-    """The question for the log-probabilities of `tokens` after `start` and `before`; too long a text loses its end.
+    """The question for the log-probabilities of `tokens` after `start` and `before`.
 
+    Too long a text loses the beginning of `before`, and the end of `tokens` when that is not enough.
     Without a start token the very first token of a text cannot be asked for and is left out.
     """
-    full = (*start, *before, *tokens)
     limit = model.info.max_length
-    truncated = limit is not None and len(full) > limit
-    full = full[:limit]
+    extra = len(start) + len(before) + len(tokens) - limit if limit is not None else 0
+    before = before[max(0, extra) :]
+    full = (*start, *before, *tokens)[:limit]
+    truncated = extra > 0
     first = max(1, len(start) + len(before))
     targets = full[first:]
     if not targets:

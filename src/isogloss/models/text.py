@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 Ids = tuple[int, ...]
+NEUTRAL = "("
 
 
 def encode(tokenizer: Any, text: str) -> Ids:
@@ -22,10 +23,15 @@ def frame(tokenizer: Any) -> tuple[Ids, Ids]:
 
 
 def word_pieces(tokenizer: Any, left: str, word: str) -> Ids:
-    """The tokens of a word as it stands after `left` in a sentence (with its leading space, where tokens have one)."""
-    before, both = encode(tokenizer, left.rstrip(" ")), encode(tokenizer, left + word)
-    if len(both) > len(before) and both[: len(before)] == before:
-        return both[len(before) :]
+    """The tokens of a word as it stands after `left` in a sentence (with its leading space, where tokens have one).
+
+    Where the word would melt into what is before it, as it may in an unspaced script, it is cut as after a bracket.
+    """
+    stem = left.rstrip(" ")
+    for anchor in (stem, NEUTRAL):
+        before, both = encode(tokenizer, anchor), encode(tokenizer, anchor + left[len(stem) :] + word)
+        if len(both) > len(before) and both[: len(before)] == before:
+            return both[len(before) :]
     return encode(tokenizer, word)
 
 

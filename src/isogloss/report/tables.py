@@ -5,6 +5,8 @@ from __future__ import annotations
 import html
 from collections.abc import Sequence
 
+import polars as pl
+
 from ..measures import Measure, Measures, by_group
 
 NAMES = {"lms": "LMS", "ss": "SS", "icat": "ICAT", "lms_multiclass": "LMS multi", "ss_multiclass": "SS multi"}
@@ -102,8 +104,8 @@ def measures_as_html(measures: Measures) -> str:
 
 
 def measures_as_csv(measures: Measures) -> str:
-    """One line per measure, full precision."""
-    return measures.to_polars().write_csv()
+    """One line per measure, full precision; what must be said with them is in the last column."""
+    return measures.to_polars().with_columns(pl.lit("; ".join(remarks(measures))).alias("remarks")).write_csv()
 
 
 def measures_as_latex(measures: Measures) -> str:
@@ -117,6 +119,7 @@ def measures_as_latex(measures: Measures) -> str:
         *(" & ".join(map(_latex, row)) + r" \\" for row in rows),
         r"\bottomrule",
         r"\end{tabular}",
+        *(f"% {remark}" for remark in remarks(measures)),
     ]
     return "\n".join(lines) + "\n"
 
@@ -125,7 +128,9 @@ def measures_as_markdown(measures: Measures) -> str:
     """The table for a page in Markdown."""
     heading, rows = grid(measures)
     lines = [heading, ["---"] * len(heading), *rows]
-    return "\n".join("| " + " | ".join(cell.replace("|", r"\|") for cell in line) + " |" for line in lines) + "\n"
+    table = ["| " + " | ".join(cell.replace("|", r"\|") for cell in line) + " |" for line in lines]
+    notes = [f"- {remark}" for remark in remarks(measures)]
+    return "\n".join([*table, *(["", *notes] if notes else [])]) + "\n"
 
 
 def _latex(text: str) -> str:

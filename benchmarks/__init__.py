@@ -1,0 +1,1 @@
+"""Speed, measured as ratios in one run: ours, plain references that work as published code does, and peers."""

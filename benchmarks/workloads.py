@@ -1,0 +1,81 @@
+"""What is measured: each workload has items, a model, our way, and the plain ways to compare with."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import isogloss as ig
+from isogloss.items import Item, Items, limit_items
+from isogloss.models.model import Model
+
+from . import models, plain
+
+Plain = Callable[[Model, Sequence[Item], int], list[float]]
+
+
+@dataclass(frozen=True)
+class Workload:
+    """One row of the table; targets are the ratios to plain batch 1 and plain batch 32 that we want to reach."""
+
+    name: str
+    make: Callable[[Sequence[str]], Model]
+    task: str
+    method: str
+    plain: Plain
+    targets: tuple[float, float]
+    items: int
+
+
+def big_vocabulary(text: Sequence[str]) -> Model:
+    """BERT-base with mBERT's vocabulary."""
+    return models.masked(text, vocabulary=119_547)
+
+
+WORKLOADS = [
+    Workload("StereoSet intra, BERT-base", models.masked, "intrasentence", "unmask", plain.unmask, (15, 6), 256),
+    Workload("StereoSet intra, mBERT (120k)", big_vocabulary, "intrasentence", "unmask", plain.unmask, (18, 5.5), 128),
+    Workload("StereoSet intra, GPT-2", models.causal, "intrasentence", "likelihood", plain.likelihood, (13, 5), 256),
+    Workload(
+        "StereoSet inter (d), GPT-2", models.causal, "intersentence", "continuation", plain.continuation, (6, 3.7), 128
+    ),
+    Workload(
+        "StereoSet intra, mT5-small (250k)",
+        models.seq2seq,
+        "intrasentence",
+        "unmask",
+        plain.unmask_seq2seq,
+        (15, 2.5),
+        256,
+    ),
+    Workload(
+        "StereoSet inter, mT5-small (250k)",
+        models.seq2seq,
+        "intersentence",
+        "continuation",
+        plain.continuation_seq2seq,
+        (6, 2.5),
+        96,
+    ),
+]
+
+
+def read_items() -> Items:
+    """Real StereoSet text where ISOGLOSS_REAL_DATA names it, the demonstration set otherwise."""
+    real = os.environ.get("ISOGLOSS_REAL_DATA")
+    if not real:
+        return ig.read("demo", language="en")
+    folder = Path(real) / "stereoset"
+    return ig.read(folder / "intrasentence_en.jsonl.gz") + ig.read(folder / "intersentence_en.jsonl.gz")
+
+
+def choose(items: Items, task: str, count: int) -> Items:
+    """So many items of a task; texts that two ways read differently (several blanks) are left out."""
+    rows = tuple(
+        item
+        for item in items
+        if item.tags["task"] == task and (item.context or "").count("BLANK") < 2 and (item.context or "").isascii()
+    )
+    return limit_items(Items(rows), limit=count, seed=1)

@@ -1,0 +1,346 @@
+"""The command line: one line for a mistake, JSON for machines, help for everything."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import typer.main
+from typer.testing import CliRunner
+
+from builders import stereoset_rows, write_jsonl
+from isogloss import __version__, languages, registry
+from isogloss.cli import app, main
+
+
+@pytest.fixture
+def data(tmp_path):
+    """A data file with both tasks."""
+    return write_jsonl(tmp_path / "items_en.jsonl", stereoset_rows())
+
+
+@pytest.fixture
+def predictions(tmp_path):
+    """Scores for the data file: the stereotype always wins, the unrelated candidate always loses."""
+    content = {"intrasentence": [], "intersentence": []}
+    for row in stereoset_rows():
+        cells = [{"id": c["id"], "score": 1 / (i + 1)} for i, c in enumerate(row["candidates"])]
+        content[row["task"]] += cells
+    path = tmp_path / "tiny.json"
+    path.write_text(json.dumps(content), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """Run the command line as a user does: exit code, standard output, standard error."""
+
+    def call(*arguments) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["isogloss", *map(str, arguments)])
+        with pytest.raises(SystemExit) as left:
+            main()
+        shown = capsys.readouterr()
+        return int(left.value.code or 0), shown.out, shown.err
+
+    return call
+
+
+def load(shown: str):
+    return json.loads(shown)
+
+
+# ---- help
+
+
+def commands(command, path=("isogloss",)):
+    yield path, command
+    for name, inner in getattr(command, "commands", {}).items():
+        yield from commands(inner, (*path, name))
+
+
+COMMANDS = {" ".join(path): command for path, command in commands(typer.main.get_command(app))}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_option_and_argument_has_help(name):
+    command = COMMANDS[name]
+    assert (command.help or "").strip()
+    for parameter in command.params:
+        assert (getattr(parameter, "help", "") or "").strip(), f"{name}: {parameter.name}"
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_help_page_can_be_shown_and_is_written_once(name):
+    shown = CliRunner().invoke(app, [*name.split()[1:], "--help"])
+    assert shown.exit_code == 0
+    assert "Usage" in shown.output
+
+
+def test_the_version_is_that_of_the_package(run):
+    assert run("--version") == (0, f"isogloss {__version__}\n", "")
+
+
+def test_without_arguments_help_is_shown():
+    assert "Usage" in CliRunner().invoke(app, []).output
+
+
+# ---- mistakes
+
+
+MISTAKES = {
+    "no such file": (["data", "show", "no/such.csv"], "Error: No such file: no/such.csv.\n"),
+    "no such run": (["measure", "no/such/run"], "Error: No such run: no/such/run.\n"),
+    "nothing to measure": (["measure"], "Error: Give either runs, or --predictions FILE with --data PATH.\n"),
+    "both": (
+        ["measure", "runs", "--predictions", "x.json"],
+        "Error: Give either runs, or --predictions FILE with --data PATH.\n",
+    ),
+    "no data": (
+        ["measure", "--predictions", "x.json"],
+        "Error: No data was given. Say --data with a data set's name, a file or a folder.\n",
+    ),
+    "no such list": (
+        ["list", "metric"],
+        "Error: No list named 'metric'. Did you mean 'metrics'? "
+        "Known: datasets, families, languages, methods, metrics.\n",
+    ),
+    "two formats": (
+        ["measure", "--predictions", "x", "--data", "demo", "--json", "--csv"],
+        "Error: Choose one of --json, --csv.\n",
+    ),
+    "severity": (
+        ["data", "check", "demo", "--fail-on", "fatal"],
+        "Error: No severity named 'fatal'. Known: error, warning.\n",
+    ),
+    "language": (
+        ["language", "new", "x!"],
+        "Error: 'x!' is not a language tag. Use BCP 47, such as 'de', 'pt-BR' or 'zh-Hant'.\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_mistake_is_one_line_on_standard_error_and_leaves_with_two(name, run):
+    arguments, line = MISTAKES[name]
+    assert run(*arguments) == (2, "", line)
+
+
+def test_an_unknown_option_or_command_leaves_with_two(run):
+    for arguments in (["list", "--nonsense"], ["nonsense"], ["measure", "--resamples", "x"]):
+        code, out, err = run(*arguments)
+        assert (code, out) == (2, "")
+        assert "Traceback" not in err
+
+
+def test_a_traceback_is_shown_with_debug_only():
+    command = [sys.executable, "-m", "isogloss"]
+    plain, debug = (
+        subprocess.run([*command, *more, "data", "show", "no/such.csv"], capture_output=True, text=True)
+        for more in ([], ["--debug"])
+    )
+    assert (plain.returncode, plain.stderr) == (2, "Error: No such file: no/such.csv.\n")
+    assert debug.stderr.startswith("Traceback")
+    assert debug.stderr.endswith("IsoglossError: No such file: no/such.csv.\n")
+
+
+def test_a_bad_row_is_named_by_file_and_line(run, tmp_path):
+    rows = stereoset_rows()
+    rows[2]["context"] = "No gap."
+    path = write_jsonl(tmp_path / "x.jsonl", rows)
+    assert run("data", "show", path) == (2, "", f"Error: {path}, line 3: the context has no BLANK.\n")
+    code, out, _ = run("data", "show", path, "--skip-bad")
+    assert code == 0
+    assert out.startswith("3 items, 9 candidates\n")
+    assert "unreadable: 1" in out
+
+
+# ---- list
+
+
+def test_list_names_all_plug_ins_and_languages(run):
+    code, out, err = run("list", "--json")
+    found = load(out)
+    assert (code, err, list(found)) == (0, "", ["datasets", "methods", "metrics", "families", "languages"])
+    assert found["metrics"] == registry.names("metric")
+    assert found["languages"] == languages.tags()
+    assert run("list", "metrics")[1] == f"metrics: {', '.join(registry.names('metric'))}\n"
+
+
+@pytest.mark.parametrize("arguments", [["list"], ["--help"], ["data", "list"], ["language", "list"], ["measure", "-h"]])
+def test_looking_around_imports_nothing_heavy(arguments):
+    code = (
+        "import sys; sys.argv[0] = 'isogloss'\n"
+        "from isogloss.cli import main\n"
+        "try:\n    main()\nexcept SystemExit as left:\n    assert not left.code, left.code\n"
+        "heavy = {'torch', 'transformers', 'tokenizers', 'accelerate'} & set(sys.modules)\n"
+        "assert not heavy, heavy\n"
+    )
+    subprocess.run([sys.executable, "-c", code, *arguments], check=True, stdout=subprocess.DEVNULL)
+
+
+@pytest.mark.parametrize("arguments", [["list"], ["--help"]])
+def test_looking_around_takes_less_than_a_second_of_work(arguments):
+    times = []
+    for _ in range(3):  # the processor's time, best of three: other processes may share the machine
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run([sys.executable, "-m", "isogloss", *arguments], check=True, stdout=subprocess.DEVNULL)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        times.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    assert min(times) < 1
+
+
+# ---- data
+
+
+def test_data_list_gives_licence_and_source(run):
+    found = load(run("data", "list", "--json")[1])
+    assert set(found) == set(registry.names("dataset"))
+    assert set(found["stereoset"]) >= {"title", "licence", "citation", "url"}
+    assert "stereoset: " in run("data", "list")[1]
+
+
+def test_data_show_counts(run, data):
+    found = load(run("data", "show", data, "--json")[1])
+    assert found["items"] == 4
+    assert found["counts"]["category"] == {"gender": 2, "race": 2}
+    assert found["counts"]["target"] == {"nurse": 2, "Norwegian": 2}
+    assert set(found) >= {"duplicate_contexts", "characters", "problems"}
+    assert run("data", "show", data)[1].startswith("4 items, 12 candidates\n")
+
+
+def test_data_check_reports_every_check_and_can_fail(run, tmp_path):
+    rows = stereoset_rows()
+    rows[0]["context"] = "The BLANK is BLANK."
+    rows[1]["id"] = None
+    path = write_jsonl(tmp_path / "x.jsonl", rows)
+    code, out, _ = run("data", "check", path, "--json")
+    found = {one["check"]: one for one in load(out)["checks"]}
+    assert code == 0
+    assert all({"check", "severity", "count", "items"} <= set(one) for one in found.values())
+    assert (found["several_blanks"]["severity"], found["several_blanks"]["items"]) == ("warning", ["intra0"])
+    assert (found["unreadable"]["severity"], found["unreadable"]["count"]) == ("error", 1)
+    assert run("data", "check", path, "--fail-on", "error")[0] == 1
+
+
+def test_data_check_fails_on_the_severity_that_was_asked_for(run, tmp_path):
+    rows = stereoset_rows()
+    rows[0]["context"] = "The BLANK is BLANK."
+    path = write_jsonl(tmp_path / "x.jsonl", rows)
+    assert run("data", "check", path)[0] == 0
+    assert run("data", "check", path, "--fail-on", "error")[0] == 0
+    assert run("data", "check", path, "--fail-on", "warning")[0] == 1
+
+
+def test_scores_are_imported_measured_and_exported(run, data, predictions, tmp_path):
+    code, folder, _ = run("data", "import", predictions, "--data", data, "--out", tmp_path / "runs")
+    assert (code, Path(folder.strip()).parent) == (0, tmp_path / "runs" / "tiny")
+    out = tmp_path / "out.json"
+    assert run("data", "export", tmp_path / "runs", "--out", out) == (0, f"Wrote 12 scores to {out}.\n", "")
+    assert load(out.read_text()) == load(predictions.read_text())
+    imported = load(run("measure", tmp_path / "runs", "--json")[1])
+    assert imported == load(run("measure", "--predictions", predictions, "--data", data, "--json")[1])
+
+
+# ---- measure
+
+
+def test_measure_prints_the_documented_json(run, data, predictions):
+    code, out, err = run("measure", "--predictions", predictions, "--data", data, "--json")
+    found = load(out)["measures"]
+    assert (code, err) == (0, "")
+    keys = ["metric", "group", "value", "low", "high", "n", "ties", "clusters", "mode", "why"]
+    assert set(found[0]) >= set(keys)
+    assert [one["group"].get("task") for one in found if one["metric"] == "ss"] == [
+        "intrasentence",
+        "intersentence",
+        None,
+    ]
+    assert {one["metric"]: one["value"] for one in found if "task" not in one["group"]} == {
+        "lms": 100,
+        "ss": 100,
+        "icat": 0,
+        "lms_multiclass": 100,
+        "ss_multiclass": 100,
+        "icat_macro": 0,
+        "icat_micro": 0,
+    }
+
+
+def test_measure_groups_by_several_columns_and_in_paper_mode(run, data, predictions):
+    base = ["measure", "--predictions", predictions, "--data", data, "--json", "--metrics", "ss,lms"]
+    found = load(run(*base, "--by", "task,target", "--mode", "paper")[1])["measures"]
+    assert len(found) == 2 * 2 * 2
+    assert {one["mode"] for one in found} == {"paper"}
+    assert set(found[0]["group"]) == {"model", "dataset", "language", "task", "target"}
+
+
+def test_measure_prints_csv_latex_markdown_and_text(run, data, predictions):
+    base = ["measure", "--predictions", predictions, "--data", data, "--metrics", "ss"]
+    assert len(list(csv.DictReader(io.StringIO(run(*base, "--csv")[1])))) == 3
+    assert run(*base, "--latex")[1].startswith("\\begin{tabular}")
+    assert run(*base, "--markdown")[1].count("\n| tiny |") == 3
+    text = run(*base)[1]
+    assert text.startswith("model tiny · dataset stereoset · language en\n")
+    assert "no interval: 2 clusters; an interval needs 10" in text
+
+
+def test_measure_takes_several_data_sources(run, tmp_path, predictions):
+    rows = stereoset_rows()
+    paths = [
+        write_jsonl(tmp_path / f"{task}_en.jsonl", [row for row in rows if row["task"] == task])
+        for task in ("intrasentence", "intersentence")
+    ]
+    shown = run("measure", "--predictions", predictions, "--data", paths[0], "--data", paths[1], "--json")[1]
+    assert [one["n"] for one in load(shown)["measures"] if one["metric"] == "ss"] == [2, 2, 4]
+
+
+def test_skipped_rows_are_counted_in_the_result(run, data, predictions):
+    with data.open("a", encoding="utf-8") as file:
+        file.write("nonsense\n")
+    base = ["measure", "--predictions", predictions, "--data", data]
+    assert run(*base) == (2, "", f"Error: {data}, line 5: not JSON: Expecting value.\n")
+    assert "1 bad rows, left out" in run(*base, "--skip-bad")[1]
+
+
+def test_a_prediction_file_of_several_languages_is_refused(run, data, predictions, tmp_path):
+    german = write_jsonl(tmp_path / "items_de.jsonl", [row | {"language": "de"} for row in stereoset_rows()])
+    code, _, err = run("measure", "--predictions", predictions, "--data", data, "--data", german)
+    assert code == 2
+    assert err == "Error: A prediction file holds one language; the data has de, en. Say --language.\n"
+
+
+# ---- language
+
+
+def test_language_list_and_show(run):
+    found = load(run("language", "list", "--json")[1])
+    assert [one["tag"] for one in found] == languages.tags()
+    shown = load(run("language", "show", "Arabic", "--json")[1])
+    assert (shown["tag"], shown["direction"], shown["spaces"]) == ("ar", "rtl", True)
+    assert "autonym    Deutsch" in run("language", "show", "de")[1]
+
+
+def test_language_new_writes_a_file_that_can_be_shown(run, tmp_path):
+    code, out, _ = run("language", "new", "sw", "--folder", tmp_path)
+    assert (code, (tmp_path / "sw.toml").exists()) == (0, True)
+    assert out == f"Wrote {tmp_path / 'sw.toml'}. Fill it in; see docs/languages.md.\n"
+    code, _, err = run("language", "new", "sw", "--folder", tmp_path)
+    assert (code, err) == (2, f"Error: 'sw' has a file already: {tmp_path / 'sw.toml'}. Edit that one.\n")
+
+
+def test_an_unknown_language_is_one_line(run):
+    code, _, err = run("language", "show", "Klingonish")
+    assert code == 2
+    assert err == f"Error: No language named 'Klingonish'. Known: {', '.join(languages.tags())}.\n"
+
+
+def test_a_broken_pipe_is_not_an_error():
+    command = f"{sys.executable} -m isogloss data list | head -c 1"
+    shown = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
+    assert (shown.returncode, shown.stderr) == (0, "")

@@ -1,0 +1,201 @@
+"""The documentation is fresh, complete, and says nothing that does not work."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+import typer
+import yaml
+
+import isogloss
+from isogloss.cli import app
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+PAGES = [*sorted(DOCS.glob("*.md")), *(ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md"))]
+BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
+by_name = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+
+
+def generator() -> ModuleType:
+    """docs/generate.py as a module."""
+    spec = importlib.util.spec_from_file_location("generate", DOCS / "generate.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def blocks(page: Path, kind: str) -> list[str]:
+    """The code blocks of a page that are of one kind."""
+    return [text for found, text in BLOCK.findall(page.read_text(encoding="utf-8")) if found == kind]
+
+
+def shown_commands(page: Path) -> list[list[str]]:
+    """Every command line that a page tells the reader to type, as words."""
+    text = page.read_text(encoding="utf-8")
+    lines = [line[2:] for block in blocks(page, "console") for line in block.splitlines() if line.startswith("$ ")]
+    lines += re.findall(r"(?<!`)`((?:isogloss|make) [^`]+)`(?!`)", text)
+    return [shlex.split(part, comments=True) for line in lines for part in line.split("&&")]
+
+
+def resolve(words: list[str]) -> tuple[Any, list[str]]:
+    """The command that the words name, and the words after it; an unknown command fails."""
+    command: Any = typer.main.get_command(app)
+    rest = words[1:]
+    while rest and hasattr(command, "commands") and not rest[0].startswith("-") and rest[0] != "…":
+        assert rest[0] in command.commands, f"no such command: {shlex.join(words)}"
+        command, rest = command.commands[rest[0]], rest[1:]
+    return command, rest
+
+
+def test_the_generated_parts_are_fresh():
+    done = subprocess.run([sys.executable, DOCS / "generate.py", "--check"], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_stale_page_is_noticed():
+    page = (DOCS / "languages.md").read_text(encoding="utf-8").replace("| `de` |", "| `xx` |")
+    assert generator().fresh(page) != page
+
+
+def test_every_generated_part_is_used_once_and_known():
+    used = [
+        name for page in PAGES for name in re.findall(r"<!-- generated: (.*?) -->", page.read_text(encoding="utf-8"))
+    ]
+    assert sorted(used) == sorted(generator().PARTS)
+
+
+def test_every_command_is_documented():
+    text = (DOCS / "cli.md").read_text(encoding="utf-8")
+    missing = [path for path in generator().command_names() if f"## {' '.join(['isogloss', *path])}\n" not in text]
+    assert missing == []
+
+
+def test_every_public_name_is_documented():
+    text = (DOCS / "library.md").read_text(encoding="utf-8")
+    assert [name for name in isogloss.__all__ if f"## {name}\n" not in text] == []
+
+
+@by_name
+def test_relative_links_lead_somewhere(page):
+    text = BLOCK.sub("", page.read_text(encoding="utf-8"))
+    links = [link.partition("#")[0] for link in re.findall(r"\]\(([^)\s]+)\)", text) if "://" not in link]
+    assert [link for link in links if link and not (page.parent / link).exists()] == []
+
+
+@by_name
+def test_the_commands_that_a_page_shows_exist(page):
+    targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    for words in shown_commands(page):
+        if words[:1] == ["make"]:
+            assert words[1] in targets, words
+        elif words[:1] == ["isogloss"]:
+            command, rest = resolve(words)
+            known = {name for option in command.params for name in [*option.opts, *option.secondary_opts]}
+            assert [word for word in rest if re.match(r"--?[a-z]", word) and word not in known | {"--help"}] == [], (
+                words
+            )
+
+
+@by_name
+def test_the_python_that_a_page_shows_compiles_and_uses_public_names(page):
+    for block in blocks(page, "python"):
+        if page.name != "library.md" or "import" in block:
+            compile(block, page.name, "exec")
+        names = re.findall(r"\big\.(\w+)", block)
+        assert [name for name in names if name not in isogloss.__all__] == []
+
+
+@by_name
+def test_a_page_names_no_machine(page):
+    assert re.findall(r"(?<![\w.~-])/(?:work|home|root|tmp|usr|Users)/\S*", page.read_text(encoding="utf-8")) == []
+
+
+def test_the_readme_names_the_two_commands():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert "$ make demo" in text
+    assert "$ make test" in text
+
+
+def test_the_example_plugins_work(tmp_path):
+    """A package made of the page's examples is found, and its data set, method, family and metric work together."""
+    files = generator().examples("adding.md")
+    package = tmp_path / "my_plugins"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    for name, text in files.items():
+        (package if name.endswith(".py") else tmp_path).joinpath(name).write_text(text, encoding="utf-8")
+    points = tomllib.loads(files["pyproject.toml"])["project"]["entry-points"]
+    lines = [
+        f"[{group}]\n" + "".join(f"{key} = {value}\n" for key, value in each.items()) for group, each in points.items()
+    ]
+    info = tmp_path / "my_plugins-0.1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: my-plugins\nVersion: 0.1.0\n", encoding="utf-8")
+    (info / "entry_points.txt").write_text("\n".join(lines), encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "my_plugins.try_it"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "sentence_pairs" in done.stdout
+    assert "tie rate" in done.stdout
+
+
+def test_the_example_language_works(tmp_path, monkeypatch):
+    from isogloss import languages
+
+    (tmp_path / "languages").mkdir()
+    (tmp_path / "languages" / "sw.toml").write_text(generator().examples("adding.md")["sw.toml"], encoding="utf-8")
+    monkeypatch.setenv("ISOGLOSS_HOME", str(tmp_path))
+    assert languages.get("Kiswahili").tag == "sw"
+
+
+def test_the_example_layouts_can_be_read(tmp_path):
+    page = DOCS / "data-formats.md"
+    own = tmp_path / "dev.json"
+    own.write_text(next(block for block in blocks(page, "json") if "sentences" in block), encoding="utf-8")
+    wide = tmp_path / "wide_en.csv"
+    wide.write_text(next(block for block in blocks(page, "text") if block.startswith("id,")), encoding="utf-8")
+    first, second = isogloss.read(own, language="en")[0], isogloss.read(wide)[0]
+    assert [c.text for c in first.candidates] == [c.text for c in second.candidates]
+    assert first.cluster == second.cluster == "grandmother"
+
+
+def test_versions_agree():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert project["version"] == isogloss.__version__ == str(citation["version"])
+    assert citation["license"] == project["license"]
+    assert f"## {project['version']}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def test_the_citation_has_what_its_format_needs():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert citation["cff-version"] == "1.2.0"
+    assert citation["authors"] == [{"name": "The Isogloss authors"}]
+    assert {"message", "title"} <= citation.keys()
+    assert all({"type", "title", "authors"} <= reference.keys() for reference in citation["references"])
+
+
+def test_the_site_builds_without_a_warning(tmp_path):
+    pytest.importorskip("mkdocs")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", tmp_path / "site"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "site" / "tutorial.html").is_file()

@@ -1,0 +1,250 @@
+"""The house keeps its shape: who may import whom, how large things are, and that everything says what it is."""
+
+from __future__ import annotations
+
+import ast
+import statistics
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+import isogloss
+from isogloss import registry
+
+ROOT = Path(isogloss.__file__).parent
+FILES = sorted(ROOT.rglob("*.py"))
+NAMES = {str(path.relative_to(ROOT)): path for path in FILES}
+each = pytest.mark.parametrize("name", NAMES)
+
+# A room may import rooms below it, and itself. Files in the root are the ground floor unless they stand here.
+FLOORS = {
+    "datasets": 1,
+    "templates": 1,
+    "metrics": 1,
+    "report": 1,
+    "models": 1,
+    "methods": 2,
+    "prompts": 2,
+    "nsp": 2,
+    "translate": 2,
+    "cells": 3,
+    "study": 3,
+    "cluster": 3,
+    "cli": 4,
+    "web": 4,
+    "__init__": 5,
+    "__main__": 5,
+}
+GROUND = 0
+DOORS = {("measures", "report.tables")}  # a table of measures prints itself
+HEAVY = {"torch", "transformers", "tokenizers", "safetensors", "accelerate", "huggingface_hub", "gguf"}
+HEAVY_ROOMS = {"models", "nsp", "prompts", "translate"}
+MANY_OPTIONS = {"measures.measure", "study.score", "study.evaluate"}  # the library's verbs; all by keyword
+BASES = {"Exception", "IsoglossError", "Protocol", "BaseModel", "Module"}
+
+
+@dataclass(frozen=True)
+class Import:
+    """One import: the module it names, and whether it runs when the file is loaded."""
+
+    module: str
+    at_once: bool
+
+
+def tree(name: str) -> ast.Module:
+    return ast.parse(NAMES[name].read_text(encoding="utf-8"))
+
+
+def dotted(name: str) -> str:
+    return name.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+
+MODULES = {dotted(name) for name in NAMES}
+
+
+def walk(node: ast.AST, at_once: bool = True) -> Iterator[tuple[ast.AST, bool]]:
+    """Every node, and whether it runs when the file is loaded."""
+    for child in ast.iter_child_nodes(node):
+        typing = isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test)
+        later = isinstance(child, ast.FunctionDef | ast.Lambda) or typing
+        yield child, at_once
+        yield from walk(child, at_once and not later)
+
+
+def imports(name: str) -> list[Import]:
+    """What a file imports: ours without the package's name, others with a leading '+'."""
+    found = []
+    package = dotted(name).split(".") if name.endswith("__init__.py") else dotted(name).split(".")[:-1]
+    package = [] if name == "__init__.py" else package
+    for node, at_once in walk(tree(name)):
+        if isinstance(node, ast.Import):
+            found += [Import(f"+{alias.name}", at_once) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            found.append(Import(f"+{node.module}", at_once))
+        elif isinstance(node, ast.ImportFrom):
+            base = [*package[: len(package) - node.level + 1], *(node.module or "").split(".")]
+            start = ".".join(part for part in base if part)
+            inner = [f"{start}.{alias.name}".lstrip(".") for alias in node.names]
+            found += [Import(one if one in MODULES else start, at_once) for one in inner]
+    return [one for one in found if one.module]
+
+
+def floor(module: str) -> int:
+    return FLOORS.get(module.split(".")[0], GROUND)
+
+
+def functions(name: str) -> Iterator[tuple[ast.FunctionDef, ast.AST]]:
+    """Every function of a file with what it stands in."""
+    for parent in ast.walk(tree(name)):
+        for child in ast.iter_child_nodes(parent):
+            if isinstance(child, ast.FunctionDef):
+                yield child, parent
+
+
+def length(function: ast.FunctionDef) -> int:
+    """The lines of a function without its docstring."""
+    lines = (function.end_lineno or 0) - function.lineno + 1
+    first = function.body[0]
+    is_text = (
+        isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str)
+    )
+    return lines - ((first.end_lineno or 0) - first.lineno + 1 if is_text else 0)
+
+
+def is_command(name: str, function: ast.FunctionDef) -> bool:
+    defaults = [*function.args.defaults, *function.args.kw_defaults]
+    text = " ".join(ast.unparse(default) for default in defaults if default)
+    return name.startswith("cli/") and ("typer." in text or "options." in text)
+
+
+# ---- who may import whom
+
+
+@each
+def test_a_room_imports_only_what_lies_below_it(name):
+    here = dotted(name)
+    room = here.split(".")[0]
+    for one in imports(name):
+        if one.module.startswith("+") or (here, one.module) in DOORS or floor(here) == 5:
+            continue
+        same = one.module.split(".")[0] == room or (floor(here) == floor(one.module) and floor(here) in (GROUND, 3))
+        assert same or floor(one.module) < floor(here), f"{here} imports {one.module}"
+
+
+@pytest.mark.parametrize("kind", registry.ROOMS)
+def test_a_plug_in_never_imports_its_neighbours(kind):
+    room = registry.ROOMS[kind]
+    plugins = {f"{room}.{name}" for name in registry.names(kind)} & MODULES
+    for plugin in plugins:
+        used = {one.module for one in imports(plugin.replace(".", "/") + ".py")}
+        assert not used & (plugins - {plugin}), plugin
+
+
+@each
+def test_heavy_libraries_are_used_in_their_rooms_only(name):
+    if name.split("/")[0] in HEAVY_ROOMS:
+        return
+    used = {one.module.lstrip("+").split(".")[0] for one in imports(name) if one.module.startswith("+")}
+    needed = {
+        str(node.args[0].value).split(".")[0]
+        for node in ast.walk(tree(name))
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "need" and isinstance(node.args[0], ast.Constant)
+    }
+    assert not (used | needed) & HEAVY
+
+
+def test_there_is_no_import_cycle():
+    graph = {dotted(name): {one.module for one in imports(name) if one.at_once} & MODULES for name in NAMES}
+    done: set[str] = set()
+
+    def visit(module: str, way: tuple[str, ...]) -> None:
+        assert module not in way, " -> ".join([*way, module])
+        if module not in done:
+            for other in graph[module] - {module}:
+                visit(other, (*way, module))
+            done.add(module)
+
+    for module in graph:
+        visit(module, ())
+
+
+def test_importing_the_package_loads_no_library():
+    code = "import sys; before = set(sys.modules); import isogloss; print(sorted(set(sys.modules) - before))"
+    shown = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+    loaded = {module.split(".")[0] for module in ast.literal_eval(shown)}
+    assert not loaded & {*HEAVY, "polars", "numpy", "scipy", "typer", "rich", "langcodes"}
+
+
+# ---- sizes
+
+
+@each
+def test_no_file_is_longer_than_four_hundred_lines(name):
+    assert len(NAMES[name].read_text(encoding="utf-8").splitlines()) <= 400
+
+
+@each
+def test_no_function_is_longer_than_sixty_lines(name):
+    assert {f.name: length(f) for f, _ in functions(name) if length(f) > 60} == {}
+
+
+def test_most_functions_are_short():
+    lengths = sorted(length(function) for name in NAMES for function, _ in functions(name))
+    assert statistics.median(lengths) <= 10
+    assert lengths[int(len(lengths) * 0.95)] <= 35
+
+
+@each
+def test_a_function_takes_two_arguments_by_position_and_five_in_all(name):
+    for function, parent in functions(name):
+        error = isinstance(parent, ast.ClassDef) and any("E" in ast.unparse(base) for base in parent.bases)
+        if is_command(name, function) or (error and function.name == "__init__"):
+            continue
+        own = [a.arg for a in [*function.args.posonlyargs, *function.args.args] if a.arg not in ("self", "cls")]
+        assert len(own) <= 2, f"{function.name}({', '.join(own)}): make all after the second keyword-only"
+        if f"{dotted(name)}.{function.name}" not in MANY_OPTIONS:
+            assert len(own) + len(function.args.kwonlyargs) <= 5, f"{function.name} has too many arguments"
+
+
+@each
+def test_no_class_inherits_from_one_of_ours(name):
+    for node in ast.walk(tree(name)):
+        if isinstance(node, ast.ClassDef):
+            bases = {ast.unparse(base).split("[")[0].split(".")[-1] for base in node.bases}
+            assert bases <= BASES, node.name
+
+
+# ---- words
+
+
+@each
+def test_modules_public_functions_and_classes_say_what_they_are(name):
+    module = tree(name)
+    assert ast.get_docstring(module), "the module has no docstring"
+    for node in module.body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_"):
+            assert ast.get_docstring(node), node.name
+
+
+@each
+def test_names_say_what_is_in_them(name):
+    stem = dotted(name).split(".")[-1]
+    assert not {stem, stem.rstrip("s")} & {"util", "helper", "common", "misc", "base"}
+    public = {node.name for node in tree(name).body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    assert not [one for one in public if one.startswith("base_") or one.endswith("Manager")]
+    assert name.startswith("cli/") or stem not in public, f"{stem} shadows its own module"
+
+
+@each
+def test_the_library_neither_prints_nor_asserts_and_always_names_the_encoding(name):
+    for node in ast.walk(tree(name)):
+        assert not isinstance(node, ast.Assert), f"line {node.lineno}: raise an error instead"
+        if isinstance(node, ast.Call):
+            called = ast.unparse(node.func).split(".")[-1]
+            assert called != "print", f"line {node.lineno}"
+            if called in ("read_text", "write_text"):
+                assert "encoding" in {keyword.arg for keyword in node.keywords}, f"line {node.lineno}"
