@@ -77,8 +77,8 @@ def escaped(text: str) -> str:
 
 def fenced(text: str, kind: str = "text") -> str:
     """A block of code or output, without blanks at line ends."""
-    lines = [line.rstrip() for line in text.strip("\n").splitlines()]
-    return "\n".join([f"```{kind}", *lines, "```"])
+    plain = "\n".join(line.rstrip() for line in text.splitlines()).strip("\n")
+    return f"```{kind}\n{plain}\n```"
 
 
 def run_command(*arguments: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -64,3 +65,9 @@ def test_items_are_parallel_to_the_english_ones(demo, tag):
 def test_items_are_translated(demo, tag):
     same = [a.id for a, b in zip(demo[tag], demo["en"], strict=True) if a.context == b.context]
     assert same == []
+
+
+def test_the_card_says_what_the_set_is_and_is_not():
+    card = (Path(isogloss.__file__).parent / "data" / "demo" / "CARD.md").read_text(encoding="utf-8")
+    for words in ("Written for demonstration", "not validated by native speakers", "Content note", "Licence"):
+        assert words in card

@@ -44,8 +44,9 @@ def same_rows(found: dict[str, Row], wanted: dict[str, Row]) -> None:
 @pytest.mark.parametrize(("name", "method", "options"), CELLS, ids=NAMES)
 def test_scores_do_not_depend_on_batches_order_or_padding(name: str, method: str, options: dict[str, str]) -> None:
     model, items = tiny.model(name), SPANS if method in ("unmask", "likelihood") else PAIRS
+    items = items[1:6] if name in tiny.SEQ2SEQ else items
     alone = {key: row for item in items for key, row in rows_of(model, [item], method, budget=1, **options).items()}
-    for budget in (1, 64, 4096):
+    for budget in (64, 4096):
         same_rows(rows_of(model, items, method, budget=budget, **options), alone)
     same_rows(rows_of(model, items[::-1], method, budget=200, **options), alone)
 

@@ -16,7 +16,7 @@ from isogloss.predictions import read_predictions
 
 ITEMS = Items(
     (triple("a"), triple("b", "cook"), triple("c", tags={"task": "intersentence"})),
-    (Problem("equal_words", "warning", "a", ""),),
+    (Problem("equal_words", "warning", "a", "", "en"),),
 )
 
 

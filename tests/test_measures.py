@@ -11,7 +11,7 @@ import pytest
 from builders import TRIPLE, score, score_many, triple
 from isogloss import measure
 from isogloss.errors import IsoglossError
-from isogloss.items import Items
+from isogloss.items import Items, Problem
 from isogloss.measures import rows_as_json
 from isogloss.scores import Scored, join_scored, scored_from_values
 
@@ -182,7 +182,7 @@ def test_an_unknown_column_is_named_with_the_known_ones():
         measure(two_tasks(), by=["languages"])
     assert str(caught.value) == (
         "No column named 'languages'. Did you mean 'language'? "
-        "Known: category, cluster, dataset, language, method, model, target, task."
+        "Known: category, cluster, dataset, language, method, model, target, task, variant."
     )
 
 
@@ -192,11 +192,30 @@ def test_an_unknown_mode_is_named_with_the_known_ones():
     assert str(caught.value) == "No mode named 'papers'. Did you mean 'paper'? Known: corrected, paper."
 
 
-def test_a_metric_that_needs_other_roles_says_which():
-    scored = score([triple("a", roles=TRIPLE[:2])], [(2, 1)])
+def test_a_metric_that_needs_other_roles_gives_no_value_and_says_why():
+    row = measure(score([triple("a", roles=TRIPLE[:2])], [(2, 1)]), metrics=["lms"])[0]
+    assert (row.value, row.n, row.why) == (None, 0, "no item of the group has all the roles")
+
+
+def test_items_that_no_metric_fits_are_refused():
     with pytest.raises(IsoglossError) as caught:
-        measure(scored, metrics=["lms"])
-    assert str(caught.value) == "The metric 'lms' needs the role 'unrelated', which these items do not have."
+        measure(score([triple("a", roles=["left", "right"])], [(2, 1)]))
+    assert str(caught.value) == "No metric fits items with the roles left, right."
+
+
+def test_controls_and_twins_are_measured_only_when_asked_for():
+    items = [triple("a"), replace(triple("b"), variant="negated", derived_from="a")]
+    scored = score(items, [(2, 1, 0), (1, 2, 0)])
+    assert [row.value for row in measure(scored, metrics=["ss"])] == [100]
+    found = measure(scored, metrics=["ss"], by=["variant"])
+    assert {row.group["variant"]: row.value for row in found} == {"none": 100, "negated": 0}
+
+
+def test_odd_items_and_skipped_rows_are_counted_once_each():
+    odd = Problem("equal_words", "warning", "a", "", "en")
+    items = Items((triple("a"), triple("b")), (odd, Problem("unreadable", "error", "x.csv", "")))
+    values = {candidate.id: 1.0 for item in items for candidate in item.candidates}
+    assert measure(scored_from_values(items, values, model="m")).problems == {"equal_words": 1, "unreadable": 1}
 
 
 def test_the_same_candidate_scored_twice_is_refused():

@@ -12,7 +12,7 @@ from isogloss import registry
 from isogloss.measures import MODES, Metric, measure
 
 METRICS: dict[str, Metric] = registry.everything("metric")
-PREFERENCES = {name: metric for name, metric in METRICS.items() if set(metric.roles) <= set(TRIPLE)}
+PREFERENCES = {name: metric for name, metric in METRICS.items() if metric.roles and set(metric.roles) <= set(TRIPLE)}
 each = pytest.mark.parametrize("name", PREFERENCES)
 
 # few values, so that ties are frequent; a cluster is a small number
@@ -33,7 +33,7 @@ def value(name: str, table: pl.DataFrame, mode: str = "corrected") -> float:
 @pytest.mark.parametrize("name", METRICS)
 def test_every_metric_says_what_it_is_and_what_it_is_not(name):
     metric = METRICS[name]
-    assert all([metric.title, metric.formula, metric.citation, metric.caution, metric.roles])
+    assert all([metric.title, metric.formula, metric.citation, metric.caution, metric.quantity])
     assert metric.bounds[0] < metric.bounds[1]
     assert metric.swap in ("mirror", "same", "none")
     assert (metric.neutral is not None) or metric.swap != "mirror"

@@ -79,3 +79,11 @@ def test_drawing_in_blocks_gives_whole_resamples(monkeypatch):
     blocks = list(resampling_weights(10, resamples=7, seed=0))
     assert [block.shape for block in blocks] == [(2, 10), (2, 10), (2, 10), (1, 10)]
     assert all((block.sum(axis=1) == 10).all() for block in blocks)
+
+
+def test_strata_are_drawn_apart():
+    strata = ["f", "m", "f", "m", "m"]
+    weights = np.concatenate(list(resampling_weights(5, resamples=3000, seed=2, strata=strata)))
+    assert (weights[:, [0, 2]].sum(axis=1) == 2).all()
+    assert (weights[:, [1, 3, 4]].sum(axis=1) == 3).all()
+    assert len(np.unique(weights, axis=0)) == 3 * 10

@@ -219,7 +219,15 @@ def test_a_run_file_that_cannot_be_understood_is_refused(tmp_path, text, problem
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("parts", 0), ("parts", "3"), ("parts", 10**9), ("fingerprint", []), ("notes", "x"), ("skipped", {"a": "b"})],
+    [
+        ("parts", 0),
+        ("parts", "3"),
+        ("parts", 10**9),
+        ("fingerprint", []),
+        ("notes", "x"),
+        ("skipped", {"a": "b"}),
+        ("labels", []),
+    ],
 )
 def test_a_run_file_with_a_wrong_fact_names_it(tmp_path, name, value):
     run = open_run(tmp_path)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import partial
 from itertools import groupby
 from typing import Any
 
@@ -14,8 +13,8 @@ from . import registry
 from .contributions import Contribution, Metric
 from .errors import IsoglossError, UnknownName
 from .groups import check_by, split, usable_rows, widen
+from .intervals import Drawing, check_drawing, find_interval
 from .scores import KEY, Scored
-from .stats import FEWEST_CLUSTERS, bootstrap_interval
 
 MODES = ("corrected", "paper")
 
@@ -82,10 +81,11 @@ def measure(
     metrics: Sequence[str] | None = None,
     by: Sequence[str] | None = None,
     mode: str = "corrected",
+    interval: str = "auto",
     resamples: int = 10_000,
     seed: int = 0,
 ) -> Measures:
-    """Every metric for every group, with a 95 % interval by bootstrap over clusters.
+    """Every metric for every group, with a 95 % interval: by bootstrap over clusters, or Wilson's for independent items.
 
     Without `by`, each model, data set and language is measured per task and over all its items.
     Without `metrics`, all that fit the group's items.
@@ -94,13 +94,17 @@ def measure(
     names = check_by(by, scored.table.columns)
     table = usable_rows(scored, variants="variant" in (names or ()))
     chosen = {name.replace("-", "_"): registry.get("metric", name) for name in metrics or ()}
-    interval = partial(bootstrap_interval, resamples=resamples, seed=seed)
+    drawing = check_drawing(Drawing(interval, resamples, seed))
     rows = []
+    kinds: dict[str, set[str]] = {}
     for group, part in split(table, names):
         for name, metric in (chosen or fitting_metrics(part)).items():
             nothing = Measure(name, group, None, None, None, n=0, ties=0, clusters=0, mode=mode)
-            rows.append(_measure_one(nothing, metric, part=part, interval=interval))
-    return Measures(tuple(rows), problem_counts(table, scored), (*scored.notes, *_notes(table)))
+            row, kind = _measure_one(nothing, metric, part=part, drawing=drawing)
+            rows.append(row)
+            kinds.setdefault(kind, set()).add(name)
+    notes = (*scored.notes, *_notes(table), *_interval_notes(kinds))
+    return Measures(tuple(rows), problem_counts(table, scored), notes)
 
 
 def check_mode(mode: str) -> None:
@@ -135,19 +139,26 @@ def contribution(metric: Metric, rows: pl.DataFrame, *, mode: str) -> Contributi
     return metric.contribute(table, mode) if table.height else None
 
 
-def _measure_one(
-    nothing: Measure, metric: Metric, *, part: pl.DataFrame, interval: Callable[..., tuple[float, float]]
-) -> Measure:
-    """`nothing` with the metric's value over the part's items filled in."""
+def _measure_one(nothing: Measure, metric: Metric, *, part: pl.DataFrame, drawing: Drawing) -> tuple[Measure, str]:
+    """`nothing` with the metric's value over the part's items filled in, and the kind of its interval."""
     found = contribution(metric, part, mode=nothing.mode)
     if found is None:
-        return replace(nothing, why="no item of the group has all the roles")
-    count = len(found.clusters)
-    counted = replace(nothing, value=found.value, n=found.n, ties=found.ties, clusters=count)
-    if count < FEWEST_CLUSTERS:
-        return replace(counted, why=f"{count} clusters; an interval needs {FEWEST_CLUSTERS}")
-    low, high = interval(found.evaluate, count, strata=found.strata)
-    return replace(counted, low=low, high=high)
+        return replace(nothing, why="no item of the group has all the roles"), "none"
+    counted = replace(nothing, value=found.value, n=found.n, ties=found.ties, clusters=len(found.clusters))
+    ends = find_interval(found, drawing, bounds=metric.bounds)
+    kind = ends.kind if ends.low is not None else "none"
+    return replace(counted, low=ends.low, high=ends.high, why=ends.why), kind
+
+
+def _interval_notes(kinds: Mapping[str, set[str]]) -> list[str]:
+    """Which intervals are not the bootstrap's."""
+    notes = []
+    if "wilson" in kinds:
+        names = ", ".join(sorted(kinds["wilson"]))
+        notes.append(f"the intervals of {names} are Wilson's: every item is its own cluster")
+    if "bca" in kinds:
+        notes.append("the intervals are bias-corrected and accelerated (BCa)")
+    return notes
 
 
 def problem_counts(table: pl.DataFrame, scored: Scored) -> dict[str, int]:
@@ -155,7 +166,7 @@ def problem_counts(table: pl.DataFrame, scored: Scored) -> dict[str, int]:
     counts: dict[str, int] = {}
     if "problems" in table.columns:
         odd = table.select(*KEY, "problems").unique(KEY).explode("problems").drop_nulls("problems")
-        counts = {name: count for name, count in odd["problems"].value_counts().sort("problems").iter_rows()}
+        counts = {name: int(count) for name, count in odd["problems"].value_counts().sort("problems").iter_rows()}
     skipped = sum(scored.skipped.values())
     return counts | ({"unreadable": skipped} if skipped else {})
 

@@ -155,6 +155,9 @@ def _wrong_fact(info: dict[str, Any]) -> str | None:
         return "notes"
     if not isinstance(skipped, dict) or not all(type(count) is int for count in skipped.values()):
         return "skipped"
+    for name in ("labels", "facts"):
+        if not isinstance(info.get(name, {}), dict):
+            return name
     return None if 0 < info["parts"] <= MOST_PARTS else "parts"
 
 

@@ -20,6 +20,7 @@ def measure(
     by: str = typer.Option(None, "--by", help="Columns to group by, comma-separated: task,language,category,target."),
     metrics: str = typer.Option(None, "--metrics", help="Metrics, comma-separated; by default all that fit the data."),
     mode: str = typer.Option("corrected", "--mode", help="corrected (ties count one half) or paper (as published)."),
+    interval: str = options.Interval,
     resamples: int = typer.Option(10_000, "--resamples", min=100, help="How many bootstrap resamples."),
     seed: int = typer.Option(0, "--seed", help="The seed of the bootstrap."),
     skip_bad: bool = options.SkipBad,
@@ -47,6 +48,7 @@ def measure(
         metrics=options.split_names(metrics),
         by=options.split_names(by),
         mode=mode,
+        interval=interval,
         resamples=resamples,
         seed=seed,
     )

@@ -13,6 +13,11 @@ Data = typer.Option(..., "--data", help="A data set's name, a file, or a folder 
 Languages = typer.Option([], "--language", "-l", help="A language, by tag or name. May be given several times.")
 Format = typer.Option(None, "--format", help="The data set family to read the files as, when it should not be guessed.")
 SkipBad = typer.Option(False, "--skip-bad", help="Leave bad rows out and count them, instead of stopping.")
+Interval = typer.Option(
+    "auto",
+    "--interval",
+    help="bootstrap (over clusters), bca, wilson (independent items), or auto: Wilson's where it holds, else bootstrap.",
+)
 SHORT = ["lms", "ss", "icat"]
 Json = typer.Option(False, "--json", help="Print JSON.")
 

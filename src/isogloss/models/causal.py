@@ -15,6 +15,7 @@ from .questions import ARGMAX, LOGPROB, Answer, Question
 from .text import shared_start
 
 CLOSE = 1e-4
+WORTH = 4  # a text joins a packed row when that saves at least this part of it: a quarter
 
 
 def prepare(model: Model) -> None:
@@ -66,7 +67,10 @@ def _packing_is_exact(model: Model, sample: tuple[int, ...]) -> bool:
 
 
 def bundle(model: Model, questions: Sequence[Question]) -> list[Bundle]:
-    """Texts that begin alike go together when one packed row is shorter than its texts."""
+    """Texts that begin alike go together when that saves at least a quarter of the text that joins.
+
+    For less, as for a start token that all texts share, rows would grow long and attention over them dear.
+    """
     order = sorted(range(len(questions)), key=lambda place: questions[place].ids)
     groups: list[list[int]] = []
     shared = 0
@@ -78,7 +82,7 @@ def bundle(model: Model, questions: Sequence[Question]) -> list[Bundle]:
             same = ids == questions[groups[-1][-1]].ids
             branches = len({questions[other].ids for other in groups[-1]})
             now = min(shared, common)
-            saves = 2 * (now - (branches - 1) * (shared - now)) >= len(ids)
+            saves = WORTH * (now - (branches - 1) * (shared - now)) >= len(ids)
             texts = {questions[other].ids for other in [*groups[-1], place]}
             if same or (model.state["packed"] and saves and _fits(model, texts, shared=now)):
                 groups[-1].append(place)

@@ -15,6 +15,7 @@ from ..errors import IsoglossError
 from .questions import ARGMAX, LOGPROB, NAN, Answer, Question
 
 LOGITS_AT_ONCE = 2_000_000
+LEAST_BLOCK = 256
 TOLERANCE = 1e-4
 
 
@@ -49,16 +50,21 @@ class Head:
         """Compare the blocked way with the model's own head on some hidden states, also on large ones."""
         sample = torch.cat([states, 30 * states])
         targets = torch.arange(len(sample), device=sample.device) % self.net.config.get_text_config().vocab_size
-        own = self._own(sample, targets)
+        places = torch.arange(len(sample), device=sample.device)
+        own = self._own(sample, targets, index=places)
         try:
-            blocked = self._blocked(sample, targets)
+            blocked = self._blocked(sample, targets, index=places)
         except (_Missed, RuntimeError, IndexError, AttributeError):
             return
         self.blocked = gap(own, blocked) < TOLERANCE
 
-    def logprobs(self, states: Tensor, targets: Tensor) -> Tensor:
-        """The log-probability of each target given each hidden state: [n, hidden], [n] -> [n]."""
-        return self._blocked(states, targets) if self.blocked else self._own(states, targets)
+    def logprobs(self, states: Tensor, targets: Tensor, *, index: Tensor | None = None) -> Tensor:
+        """The log-probability of each target given the hidden state that `index` names (by default its own): [n].
+
+        Targets that are asked for at the same hidden state share the sum over the vocabulary.
+        """
+        index = torch.arange(len(targets), device=states.device) if index is None else index
+        return self._blocked(states, targets, index=index) if self.blocked else self._own(states, targets, index=index)
 
     def logits(self, states: Tensor) -> Iterator[Tensor]:
         """The model's own logits, [some, vocabulary] at a time, in float32."""
@@ -70,49 +76,55 @@ class Head:
         """The most probable token at each hidden state."""
         return torch.cat([logits.argmax(-1) for logits in self.logits(states)])
 
-    def _own(self, states: Tensor, targets: Tensor) -> Tensor:
-        found, start = [], 0
+    def _own(self, states: Tensor, targets: Tensor, *, index: Tensor) -> Tensor:
+        found, start = torch.empty(len(targets), device=states.device), 0
         for logits in self.logits(states):
-            wanted = targets[start : start + len(logits)]
-            found.append(logits.log_softmax(-1).gather(1, wanted[:, None])[:, 0])
+            here = ((index >= start) & (index < start + len(logits))).nonzero()[:, 0]
+            rows = index[here] - start
+            found[here] = logits[rows, targets[here]] - logits.logsumexp(-1)[rows]
             start += len(logits)
-        return torch.cat(found)
+        return found
 
     def _run(self, states: Tensor) -> Tensor:
-        with _replaced(self.body, states):
-            output = self.net(**self.inputs(states))
-        return logits_of(output)[0]
+        output = BaseModelOutputWithPoolingAndCrossAttentions(last_hidden_state=states[None], pooler_output=states[:1])
+        with _answering(self.body, lambda *given, **named: output):
+            found = self.net(**self.inputs(states))
+        return logits_of(found)[0]
 
     def _before_matrix(self, states: Tensor) -> Tensor:
         def reach(hidden: Tensor) -> Tensor:
             raise _Reached(hidden)
 
-        own, self.matrix.forward = self.matrix.forward, reach
         try:
-            self._run(states)
+            with _answering(self.matrix, reach):
+                self._run(states)
         except _Reached as reached:
             return reached.states[0]
-        finally:
-            self.matrix.forward = own
         raise _Missed
 
-    def _blocked(self, states: Tensor, targets: Tensor) -> Tensor:
+    def _blocked(self, states: Tensor, targets: Tensor, *, index: Tensor) -> Tensor:
         weight, bias = self.matrix.weight, getattr(self.matrix, "bias", None)
+        hidden = self._before_matrix(states)
+        sums = torch.cat([self._log_sum_exp(rows) for rows in hidden.split(1024)])
         found = []
-        for rows, wanted in zip(states.split(1024), targets.split(1024), strict=True):
-            hidden = self._before_matrix(rows)
-            top = torch.full((len(hidden),), -torch.inf, device=hidden.device)
-            total = torch.zeros(len(hidden), device=hidden.device)
-            step = max(256, LOGITS_AT_ONCE // len(hidden))
-            for start in range(0, len(weight), step):
-                part = None if bias is None else bias[start : start + step]
-                logits = nn.functional.linear(hidden, weight[start : start + step], part).float()
-                high = torch.maximum(top, logits.amax(1))
-                total = total * (top - high).exp() + (logits - high[:, None]).exp_().sum(1)
-                top = high
-            asked = (hidden * weight[wanted]).float().sum(1) + (0 if bias is None else bias[wanted].float())
-            found.append(asked - top - total.log())
+        for places, wanted in zip(index.split(1024), targets.split(1024), strict=True):
+            asked = (hidden[places] * weight[wanted]).float().sum(1)
+            found.append(asked - sums[places] + (0 if bias is None else bias[wanted].float()))
         return torch.cat(found)
+
+    def _log_sum_exp(self, hidden: Tensor) -> Tensor:
+        """The logarithm of the summed exponentials of all logits, a block of the vocabulary at a time."""
+        weight, bias = self.matrix.weight, getattr(self.matrix, "bias", None)
+        top = torch.full((len(hidden),), -torch.inf, device=hidden.device)
+        total = torch.zeros(len(hidden), device=hidden.device)
+        step = max(LEAST_BLOCK, LOGITS_AT_ONCE // len(hidden))
+        for start in range(0, len(weight), step):
+            part = None if bias is None else bias[start : start + step]
+            logits = nn.functional.linear(hidden, weight[start : start + step], part).float()
+            high = torch.maximum(top, logits.amax(1))
+            total = total * (top - high).exp() + logits.sub_(high[:, None]).exp_().sum(1)
+            top = high
+        return top + total.log()
 
 
 class _Missed(Exception):
@@ -124,20 +136,27 @@ def find_head(
 ) -> Head:
     """The head behind the first of the bodies that gives the hidden states which the network makes its logits from."""
     for body in bodies:
-        head, caught = Head(net, body, inputs=inputs), list[Tensor]()
-        hook = body.register_forward_hook(lambda module, given, output: caught.append(output.last_hidden_state[0]))
-        try:
-            logits = logits_of(net(**sample))[0]
-        finally:
-            hook.remove()
-        if bool(logits.isnan().any()):
-            raise IsoglossError(NAN)
-        if caught and head.fits(caught[0], logits):
-            head.check(caught[0])
+        logits, states = _read_sample(net, body, sample=sample)
+        head = Head(net, body, inputs=inputs)
+        if states is not None and head.fits(states, logits):
+            head.check(states)
             return head
     raise IsoglossError(
         f"The head of a '{net.config.model_type}' model cannot be told from its body. Choose another model."
     )
+
+
+def _read_sample(net: Any, body: nn.Module, *, sample: dict[str, Any]) -> tuple[Tensor, Tensor | None]:
+    """The network's logits for a sample, and the hidden states that the body gave meanwhile, if it was asked at all."""
+    caught: list[Tensor] = []
+    hook = body.register_forward_hook(lambda module, given, output: caught.append(output.last_hidden_state[0]))
+    try:
+        logits = logits_of(net(**sample))[0]
+    finally:
+        hook.remove()
+    if bool(logits.isnan().any()):
+        raise IsoglossError(NAN)
+    return logits, caught[0] if caught else None
 
 
 def blank_inputs(states: Tensor) -> dict[str, Any]:
@@ -157,20 +176,17 @@ def gap(wanted: Tensor, found: Tensor) -> float:
 
 
 @contextmanager
-def _replaced(body: nn.Module, states: Tensor) -> Iterator[None]:
-    """While this is open, the body gives these hidden states whatever it is asked."""
-    pooled = states[:1]
-    output = BaseModelOutputWithPoolingAndCrossAttentions(last_hidden_state=states[None], pooler_output=pooled)
-    had = "forward" in body.__dict__
-    own = body.forward
-    body.forward = lambda *args, **kwargs: output
+def _answering(module: nn.Module, forward: Callable[..., Any]) -> Iterator[None]:
+    """While this is open, the module does something else; afterwards it is as it was."""
+    had, own = "forward" in module.__dict__, module.forward
+    module.forward = forward
     try:
         yield
     finally:
         if had:
-            body.forward = own
+            module.forward = own
         else:
-            del body.forward
+            del module.forward
 
 
 def read_head(
@@ -182,14 +198,16 @@ def read_head(
         chosen = [(row, place) for row, place in asked if questions[place].want == want]
         if not chosen:
             continue
-        rows = [row for row, place in chosen for _ in questions[place].positions]
-        columns = [position for _, place in chosen for position in questions[place].positions]
-        gathered = states[rows, columns]
+        spots: dict[tuple[int, int], int] = {}
+        index = [spots.setdefault((r, p), len(spots)) for r, place in chosen for p in questions[place].positions]
+        rows, columns = zip(*spots, strict=True)
+        gathered = states[list(rows), list(columns)]
+        places = torch.tensor(index, device=states.device)
         if want == LOGPROB:
             targets = [target for _, place in chosen for target in questions[place].targets]
-            values = head.logprobs(gathered, torch.tensor(targets, device=states.device))
+            values = head.logprobs(gathered, torch.tensor(targets, device=states.device), index=places)
         else:
-            values = head.argmax(gathered)
+            values = head.argmax(gathered)[places]
         sizes = [len(questions[place].positions) for _, place in chosen]
         found |= {place: as_array(part) for (_, place), part in zip(chosen, values.split(sizes), strict=True)}
     return found
