@@ -108,7 +108,7 @@ MISTAKES = {
     "no such list": (
         ["list", "metric"],
         "Error: No list named 'metric'. Did you mean 'metrics'? "
-        "Known: datasets, families, languages, methods, metrics.\n",
+        "Known: datasets, families, languages, methods, metrics, translators.\n",
     ),
     "two formats": (
         ["measure", "--predictions", "x", "--data", "demo", "--json", "--csv"],
@@ -116,7 +116,7 @@ MISTAKES = {
     ),
     "severity": (
         ["data", "check", "demo", "--fail-on", "fatal"],
-        "Error: No severity named 'fatal'. Known: error, warning.\n",
+        "Error: No severity named 'fatal'. Known: error, note, warning.\n",
     ),
     "language": (
         ["language", "new", "x!"],
@@ -166,7 +166,7 @@ def test_a_bad_row_is_named_by_file_and_line(run, tmp_path):
 def test_list_names_all_plug_ins_and_languages(run):
     code, out, err = run("list", "--json")
     found = load(out)
-    assert (code, err, list(found)) == (0, "", ["datasets", "methods", "metrics", "families", "languages"])
+    assert (code, err, list(found)) == (0, "", ["datasets", "methods", "metrics", "families", "translators", "languages"])
     assert found["metrics"] == registry.names("metric")
     assert found["languages"] == languages.tags()
     assert run("list", "metrics")[1] == f"metrics: {', '.join(registry.names('metric'))}\n"

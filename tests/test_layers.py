@@ -32,6 +32,7 @@ FLOORS = {
     "nsp": 2,
     "translate": 2,
     "cells": 3,
+    "robustness": 3,
     "study": 3,
     "cluster": 3,
     "cli": 4,
@@ -40,10 +41,14 @@ FLOORS = {
     "__main__": 5,
 }
 GROUND = 0
-DOORS = {("measures", "report.tables")}  # a table of measures prints itself
+DOORS = {  # tables print themselves
+    ("measures", "report.tables"),
+    ("comparisons", "report.comparing"),
+}
 HEAVY = {"torch", "transformers", "tokenizers", "safetensors", "accelerate", "huggingface_hub", "gguf"}
 HEAVY_ROOMS = {"models", "nsp", "prompts", "translate"}
 MANY_OPTIONS = {  # doors of the library: every option has a default and goes by its name
+    "comparisons.compare",
     "measures.measure",
     "stats.bootstrap_interval",
     "study.evaluate",

@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .comparisons import Comparison, Comparisons, compare
     from .errors import IsoglossError
     from .items import Candidate, Item, Items
     from .measures import Measure, Measures, measure
@@ -17,18 +18,35 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "Candidate": "items",
+    "Comparison": "comparisons",
+    "Comparisons": "comparisons",
     "IsoglossError": "errors",
     "Item": "items",
     "Items": "items",
     "Measure": "measures",
     "Measures": "measures",
     "Scored": "scores",
+    "compare": "comparisons",
     "measure": "measures",
     "read": "sources",
     "score": "study",
 }
 
-__all__ = ["Candidate", "IsoglossError", "Item", "Items", "Measure", "Measures", "Scored", "measure", "read", "score"]
+__all__ = [
+    "Candidate",
+    "Comparison",
+    "Comparisons",
+    "IsoglossError",
+    "Item",
+    "Items",
+    "Measure",
+    "Measures",
+    "Scored",
+    "compare",
+    "measure",
+    "read",
+    "score",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -61,18 +61,19 @@ def split(table: pl.DataFrame, by: Sequence[str] | None) -> Iterator[tuple[Group
     Without `by`, every model, data set and language is a group for each of its tasks and, over several tasks, as a whole.
     A column that holds several values puts an item into several groups.
     """
-    identity = [*IDENTITY, "method"] if _several_methods(table) else list(IDENTITY)
+    identity = [*IDENTITY, "method"] if several_methods(table) else list(IDENTITY)
     if by is not None:
-        yield from _cut(table, list(dict.fromkeys([*identity, *by])), keep_null=True)
+        yield from cut(table, list(dict.fromkeys([*identity, *by])), keep_null=True)
         return
-    for whole, part in _cut(table, identity, keep_null=False):
-        tasks = list(_cut(part, [*identity, "task"], keep_null=False)) if "task" in part.columns else []
+    for whole, part in cut(table, identity, keep_null=False):
+        tasks = list(cut(part, [*identity, "task"], keep_null=False)) if "task" in part.columns else []
         yield from tasks if tasks and "task" in tasks[0][0] else []
         if len(tasks) != 1 or "task" not in tasks[0][0]:
             yield whole, part
 
 
-def _cut(table: pl.DataFrame, columns: list[str], *, keep_null: bool) -> Iterator[tuple[Group, pl.DataFrame]]:
+def cut(table: pl.DataFrame, columns: list[str], *, keep_null: bool) -> Iterator[tuple[Group, pl.DataFrame]]:
+    """The rows of each combination of the columns' values; a list of values puts a row into several groups."""
     for name in columns:
         if table.schema[name] == pl.List(pl.String):
             table = table.explode(name)
@@ -81,7 +82,8 @@ def _cut(table: pl.DataFrame, columns: list[str], *, keep_null: bool) -> Iterato
         yield {n: "none" if v is None else str(v) for n, v in named if v is not None or keep_null}, part
 
 
-def _several_methods(table: pl.DataFrame) -> bool:
+def several_methods(table: pl.DataFrame) -> bool:
+    """Whether a model scored some item by more than one method."""
     items = table.select("model", *KEY, "method").unique()
     return bool(items.select("model", *KEY).is_duplicated().any())
 

@@ -11,10 +11,31 @@ from typing import Any
 
 from .errors import IsoglossError, UnknownName
 
-ROOMS = {"dataset": "datasets", "metric": "metrics", "method": "methods", "family": "models"}
+ROOMS = {
+    "dataset": "datasets",
+    "metric": "metrics",
+    "method": "methods",
+    "family": "models",
+    "translator": "translate",
+}
 NOT_PLUGINS = {
-    "models": {"engine", "head", "info", "load", "model", "pull", "questions", "spans", "text"},
-    "methods": {"method"},
+    "models": {"attention", "engine", "head", "info", "load", "model", "pull", "questions", "spans", "text"},
+    "methods": {"method", "sentence"},
+    "translate": {
+        "backtranslation",
+        "cache",
+        "cards",
+        "changes",
+        "charts",
+        "project",
+        "repairs",
+        "review",
+        "sheets",
+        "steps",
+        "texts",
+        "tokens",
+        "translator",
+    },
 }
 
 

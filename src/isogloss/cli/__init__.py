@@ -4,11 +4,26 @@ from __future__ import annotations
 
 import sys
 import warnings
+from typing import Any
 
 import typer
 
 from ..errors import IsoglossError
-from . import data, evaluate, language, measure, model, plugins, show
+from . import (
+    compare,
+    controls,
+    data,
+    evaluate,
+    explain,
+    gate,
+    language,
+    measure,
+    model,
+    plugins,
+    robustness,
+    show,
+    structure,
+)
 
 app = typer.Typer(
     name="isogloss",
@@ -19,6 +34,12 @@ app = typer.Typer(
 )
 app.command("eval")(evaluate.evaluate)
 app.command("measure")(measure.measure)
+app.command("compare")(compare.compare)
+app.command("gate")(gate.gate)
+app.command("structure")(structure.structure)
+app.command("controls")(controls.controls)
+app.command("robustness")(robustness.robustness)
+app.command("explain")(explain.explain)
 app.command("show")(show.show)
 app.command("list")(plugins.list_plugins)
 app.add_typer(data.app, name="data")
@@ -44,15 +65,31 @@ def _options(
     pass
 
 
+def _usage(error: Any) -> str:
+    """What was wrong with the words of a command, and where its help is, in one line."""
+    where = getattr(error, "ctx", None)
+    command = where.command_path if where else "isogloss"
+    return f"{' '.join(error.format_message().split())} See: {command} --help"
+
+
 def main() -> None:
     """Run the command line; a user's mistake prints one line and leaves with 2."""
     warnings.showwarning = lambda message, *rest, **more: typer.echo(f"Warning: {message}", err=True)
     try:
-        app()
+        sys.exit(app(standalone_mode=False) or 0)
     except IsoglossError as error:
         if "--debug" in sys.argv:
             raise
         typer.echo(f"Error: {error}", err=True)
+        sys.exit(2)
+    except typer.Abort:
+        sys.exit(130)
+    except Exception as error:
+        if not hasattr(error, "format_message"):
+            raise
+        if not error.format_message().strip():  # a group without a command has shown its help
+            sys.exit(0)
+        typer.echo(f"Error: {_usage(error)}", err=True)
         sys.exit(2)
     except BrokenPipeError:
         sys.stderr.close()

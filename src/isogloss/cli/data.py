@@ -1,4 +1,4 @@
-"""`isogloss data`: list, show, check, import and export data."""
+"""`isogloss data`: list, show, check, translate, import and export data."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from pathlib import Path
 
 import typer
 
-from . import options
+from . import options, translation
 
-app = typer.Typer(help="List, show, check, import and export data.", no_args_is_help=True)
+app = typer.Typer(help="List, show, check, translate, import and export data.", no_args_is_help=True)
 Source = typer.Argument(help="A data set's name, a file, or a folder of files.")
 
 
@@ -52,24 +52,28 @@ def check(
     languages: list[str] = options.Languages,
     format: str = options.Format,
     fail_on: str = typer.Option(
-        None, "--fail-on", help="Leave with 1 when something of this severity is found: error, warning."
+        None, "--fail-on", help="Leave with 1 when something this grave is found: error, warning, note."
+    ),
+    tokenizer: str = typer.Option(
+        None, "--tokenizer", help="Also compare numbers of tokens, with this model's tokenizer."
     ),
     as_json: bool = options.Json,
 ) -> None:
     """Check a data set: every check with its severity, how often it spoke, and for which items."""
-    from ..checks import SEVERITIES, check_items
+    from ..checks import ALL, SEVERITIES, check_items, checks_as_text
+    from ..checks.candidates import token_gap
     from ..errors import UnknownName
     from ..sources import read
+    from ..translate.tokens import open_counter
 
     if fail_on is not None and fail_on not in SEVERITIES:
         raise UnknownName("severity", fail_on, SEVERITIES)
-    found = check_items(read(source, language=languages, format=format, skip_bad=True))
+    checks = (*ALL, token_gap(open_counter(tokenizer))) if tokenizer else ALL
+    found = check_items(read(source, language=languages, format=format, skip_bad=True), checks=checks)
     if as_json:
         options.print_json({"checks": found})
     else:
-        for one in found:
-            first = f"  first: {', '.join(one['items'][:3])}" if one["items"] else ""
-            typer.echo(f"{one['severity']:8} {one['check']:18} {one['count']:6}  {one['explanation']}{first}")
+        typer.echo(checks_as_text(found))
     grave = SEVERITIES[: SEVERITIES.index(fail_on) + 1] if fail_on else ()
     if any(one["count"] and one["severity"] in grave for one in found):
         raise typer.Exit(1)
@@ -106,3 +110,9 @@ def export_scores(
     from ..exchange import export_runs
 
     typer.echo(f"Wrote {export_runs(runs, out, layout=layout)} scores to {out}.")
+
+
+app.command("translate")(translation.translate)
+app.command("repair")(translation.repair)
+app.add_typer(translation.review, name="review")
+app.command("publish")(translation.publish)

@@ -29,6 +29,7 @@ def evaluate(
         None, "--limit", min=1, help="At most so many items per data set, language and task, over all clusters."
     ),
     seed: int = typer.Option(0, "--seed", help="The seed of --limit and of the bootstrap."),
+    controls: bool = typer.Option(False, "--controls", help="Also score neutral and shuffled twins of the items."),
     device: str = typer.Option("cpu", "--device", help="cpu, cuda, cuda:1, mps."),
     dtype: str = typer.Option("float32", "--dtype", help="float32, bfloat16 or float16."),
     token_budget: int = typer.Option(None, "--token-budget", min=1, help="Tokens per batch, padding included."),
@@ -45,22 +46,20 @@ def evaluate(
     from ..report.tables import measures_as_text
     from ..scores import item_table
     from ..sources import read_many
+    from ..twins import make_twins
     from .progress import shown
 
     items = read_many(data, language=languages, skip_bad=skip_bad)
     measures.check_mode(mode)
     check_by(options.split_names(by), [*item_table(items).columns, "model", "method", "family"])
+    items = study.take_sample(items, study.Sample(limit, seed))
+    loading = study.Loading(device, dtype, token_budget, offline, allow_pickle)
+    given = options.split_pairs(option)
     with shown() as progress:
-        scored = study.evaluate(
-            models,
-            items,
-            method=method,
-            options=options.split_pairs(option),
-            out=out,
-            sample=study.Sample(limit, seed),
-            loading=study.Loading(device, dtype, token_budget, offline, allow_pickle),
-            progress=progress,
-        )
+        for rows in [make_twins(items, seed=seed), items] if controls else [items]:
+            scored = study.evaluate(
+                models, rows, method=method, options=given, out=out, loading=loading, progress=progress
+            )
     chosen = options.split_names(metrics) or (None if as_json else options.SHORT)
     found = measures.measure(scored, metrics=chosen, by=options.split_names(by), mode=mode, seed=seed)
     if as_json:

@@ -6,14 +6,20 @@ import typer
 
 from . import options
 
-KINDS = {"datasets": "dataset", "methods": "method", "metrics": "metric", "families": "family"}
+KINDS = {
+    "datasets": "dataset",
+    "methods": "method",
+    "metrics": "metric",
+    "families": "family",
+    "translators": "translator",
+}
 
 
 def list_plugins(
     kind: str = typer.Argument(None, help=f"One of {', '.join([*KINDS, 'languages'])}; all when left out."),
     as_json: bool = options.Json,
 ) -> None:
-    """List data sets, methods, metrics, model families and languages."""
+    """List data sets, methods, metrics, model families, translators and languages."""
     from .. import languages, registry
     from ..errors import UnknownName
 

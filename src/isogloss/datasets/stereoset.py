@@ -10,6 +10,7 @@ from typing import Any
 from ..errors import BadData, IsoglossError
 from ..items import ANTI_STEREOTYPE, BLANK, STEREOTYPE, UNRELATED, Candidate, Item
 from ..languages import standard_tag
+from ..layout import ORIGIN
 from ..rows import Bad, clean, read_json, read_rows, suffix
 from ..sources import Dataset
 
@@ -87,6 +88,7 @@ def _item(row: Mapping[str, Any], language: str | None) -> Item:
     target = _optional(row, "target")
     cluster = _optional(row, "target_original") or target
     tags = {"task": task} | ({"target": cluster} if cluster else {}) | ({"target_term": target} if target else {})
+    tags |= {name: value for name in ORIGIN if (value := _optional(row, name))}
     return Item(
         id=item_id,
         dataset=_optional(row, "dataset") or "stereoset",

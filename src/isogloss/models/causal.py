@@ -11,7 +11,7 @@ import torch
 from ..errors import IsoglossError
 from .head import blank_inputs, find_head, gap, read_head
 from .model import Bundle, Family, Model
-from .questions import ARGMAX, LOGPROB, Answer, Question
+from .questions import ARGMAX, LOGPROB, VECTOR, Answer, Question
 from .text import shared_start
 
 CLOSE = 1e-4
@@ -61,9 +61,7 @@ def _packing_is_exact(model: Model, sample: tuple[int, ...]) -> bool:
         ]
     except (RuntimeError, ValueError, TypeError, IndexError, AttributeError):
         return False
-    return all(
-        gap(plain[place], packed[row, places[place].columns]) < CLOSE for row, place in ((0, 0), (0, 1), (1, 2))
-    )
+    return all(gap(plain[place], packed[row, places[place].columns]) < CLOSE for row, place in ((0, 0), (0, 1), (1, 2)))
 
 
 def bundle(model: Model, questions: Sequence[Question]) -> list[Bundle]:
@@ -197,7 +195,7 @@ def _packed_inputs(rows: Rows) -> dict[str, Any]:
 
 family = Family(
     title="Causal models: GPT-2, Llama, Gemma, Qwen, BLOOM, OPT, ...",
-    wants=(LOGPROB, ARGMAX),
+    wants=(LOGPROB, ARGMAX, VECTOR),
     prepare=prepare,
     bundle=bundle,
     answer=answer,

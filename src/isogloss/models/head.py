@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from transformers.modeling_outputs import BaseModelOutputWithPoolingAndCrossAttentions
 
 from ..errors import IsoglossError
-from .questions import ARGMAX, LOGPROB, NAN, Answer, Question
+from .questions import ARGMAX, LOGPROB, NAN, VECTOR, Answer, Question
 
 LOGITS_AT_ONCE = 2_000_000
 LEAST_BLOCK = 256
@@ -192,8 +192,15 @@ def _answering(module: nn.Module, forward: Callable[..., Any]) -> Iterator[None]
 def read_head(
     head: Head, states: Tensor, questions: Sequence[Question], asked: Sequence[tuple[int, int]]
 ) -> dict[int, Answer]:
-    """Log-probabilities or most probable tokens at the positions that the questions name; `asked` pairs row and place."""
-    found: dict[int, Answer] = {}
+    """What the questions want at their positions: log-probabilities, most probable tokens, mean hidden states.
+
+    `asked` pairs a row of the hidden states with the place of a question.
+    """
+    found = {
+        place: as_array(states[row, list(questions[place].positions)].float().mean(0))
+        for row, place in asked
+        if questions[place].want == VECTOR
+    }
     for want in (LOGPROB, ARGMAX):
         chosen = [(row, place) for row, place in asked if questions[place].want == want]
         if not chosen:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from ..errors import IsoglossError
 
 NSP_TYPES = ("bert", "ernie", "fnet", "megatron-bert", "mobilebert")
 WEIGHTS = (".safetensors", ".gguf", ".bin")
+NOT_SCORES = ("_name_or_path", "transformers_version", "dtype", "torch_dtype")
 
 
 def family_of(config: Any, name: str) -> str:
@@ -51,10 +53,12 @@ def card_facts(folder: Path | None) -> dict[str, Any]:
     return {"languages": tuple(map(str, languages)), "licence": facts.get("license") or facts.get("licence")}
 
 
-def hash_files(folder: Path) -> str:
-    """The SHA-256 of the weight files in a folder, by name."""
-    digest = hashlib.sha256()
-    for path in sorted(path for path in folder.iterdir() if path.suffix in WEIGHTS):
+def hash_files(folder: Path, only: str | None = None) -> str:
+    """The SHA-256 of the weight files in a folder (or of one of them), by name, and of what its config.json says."""
+    config = folder / "config.json"
+    digest = hashlib.sha256(b"" if only else _plain_config(json.loads(config.read_text(encoding="utf-8"))))
+    found = [folder / only] if only else sorted(path for path in folder.iterdir() if path.suffix in WEIGHTS)
+    for path in found:
         digest.update(path.name.encode())
         with path.open("rb") as file:
             digest.update(hashlib.file_digest(file, "sha256").digest())
@@ -62,12 +66,18 @@ def hash_files(folder: Path) -> str:
 
 
 def hash_network(net: Any) -> str:
-    """The SHA-256 of a network's weights, for a model that is not on disk."""
-    digest = hashlib.sha256()
+    """The SHA-256 of a network's configuration and weights, for a model that is not on disk."""
+    digest = hashlib.sha256(_plain_config(net.config.to_dict()))
     for name, tensor in sorted(net.state_dict().items()):
         digest.update(name.encode())
         digest.update(tensor.detach().cpu().contiguous().view(-1).float().numpy().tobytes())
     return digest.hexdigest()
+
+
+def _plain_config(config: dict[str, Any]) -> bytes:
+    """A configuration without what says nothing about the scores."""
+    kept = {key: value for key, value in config.items() if key not in NOT_SCORES}
+    return json.dumps(kept, sort_keys=True, default=str).encode()
 
 
 def hash_tokenizer(tokenizer: Any) -> str:
@@ -88,6 +98,12 @@ def max_length(net: Any) -> int | None:
         if name.endswith("position_embeddings") and getattr(module, "padding_idx", None) is not None:
             return int(limit - module.padding_idx - 1)
     return limit
+
+
+def missing_body(net: Any, missing: set[str]) -> list[str]:
+    """The weights that a checkpoint lacks and that no head can do without: all but those of heads and poolers."""
+    inside = (f"{net.base_model_prefix}.", "encoder.", "decoder.", "shared.")
+    return sorted(key for key in missing if key.startswith(inside) and "pooler" not in key)
 
 
 def heads_of(net: Any, missing: set[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,13 @@ from .model import Model, ModelInfo
 from .pull import PULLED, pulled_folder
 
 DEQUANTISED = "dequantised, not the original weights"
+OWN_CODE = "has code of its own, which was not run"
+DEVICES = ("cpu", "cuda", "mps", "xpu")
 DTYPES = ("float32", "bfloat16", "float16")
+INCOMPLETE = (
+    "'{}' has no complete safetensors weights. Download it again; or, when it only has pickled weights that you trust, "
+    "say --allow-pickle."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +97,25 @@ def open_model(
         else:
             options["use_safetensors"] = None if allow_pickle else True
         net, report = _load(place, loader, output_loading_info=True, **options)
-    known = _facts(place, net, tokenizer, family=family, missing=set(report["missing_keys"]))
+    missing = set(report["missing_keys"])
+    _refuse_incomplete(place, net, tokenizer=tokenizer, missing=missing)
+    known = _facts(place, net, tokenizer, family=family, missing=missing)
     return wrap(net, tokenizer, info=replace(known, dtype=dtype), device=device)
+
+
+def _refuse_incomplete(place: Place, net: Any, *, tokenizer: Any, missing: set[str]) -> None:
+    """transformers fills what a download lacks with random weights and empty vocabularies; we do not score those."""
+    lacking = facts.missing_body(net, missing)
+    if lacking:
+        raise IsoglossError(
+            f"'{place.name}' lacks {len(lacking)} of its weights, such as '{lacking[0]}'. Download it again."
+        )
+    size = net.config.get_text_config().vocab_size
+    if len(tokenizer) < size / 2:
+        raise IsoglossError(
+            f"'{place.name}' has no tokenizer that fits: it knows {len(tokenizer)} tokens, the model {size}. "
+            "Download it again."
+        )
 
 
 def wrap(net: Any, tokenizer: Any, *, info: ModelInfo, device: str = "cpu") -> Model:
@@ -125,9 +149,9 @@ def _facts(place: Place, net: Any, tokenizer: Any, *, family: str, missing: set[
         max_length=facts.max_length(net),
         heads=heads,
         untrained=untrained,
-        weights=facts.hash_files(folder) if folder else facts.hash_network(net),
+        weights=facts.hash_files(folder, only=place.gguf) if folder else facts.hash_network(net),
         tokenizer=facts.hash_tokenizer(tokenizer),
-        notes=place.notes,
+        notes=place.notes + ((OWN_CODE,) if getattr(net.config, "auto_map", None) else ()),
     )
 
 
@@ -154,18 +178,24 @@ def _load(place: Place, loader: Any, **options: Any) -> Any:
     """What the loader gives; its many errors become one sentence."""
     try:
         return loader.from_pretrained(place.source, **place.arguments, **options)
-    except (OSError, ValueError, RuntimeError, ImportError, KeyError, AttributeError) as error:
-        raise IsoglossError(_sentence(place, str(error))) from error
+    except IsoglossError:
+        raise
+    except Exception as error:
+        raise IsoglossError(_sentence(place, error, loader=loader.__name__)) from error
 
 
-def _sentence(place: Place, message: str) -> str:
+def _sentence(place: Place, error: Exception, *, loader: str) -> str:
+    message = str(error)
     low = message.lower()
     where = f"'{place.name}'"
+    if type(error).__name__ == "SafetensorError":
+        return INCOMPLETE.format(place.name)
     if "safetensors" in low and ("does not appear" in low or "no file named" in low or "not found" in low):
-        return (
-            f"{where} has no complete safetensors weights. Download it again; or, when it only has pickled weights "
-            "that you trust, say --allow-pickle."
-        )
+        return INCOMPLETE.format(place.name)
+    if "ignore_mismatched_sizes" in low:
+        return f"{where} has weights of other sizes than its config.json says. Download it again."
+    if "not a valid json file" in low:
+        return f"{where} has a broken config.json. Download it again."
     if "trust_remote_code" in low or "custom code" in low:
         return f"{where} needs code of its own, which Isogloss never runs. Choose a model that transformers knows."
     if place.revision and ("revision" in low or "not a valid git identifier" in low):
@@ -175,29 +205,36 @@ def _sentence(place: Place, message: str) -> str:
         for sign in ("connect", "offline", "couldn't find", "local_files_only", "not a valid model", "cached")
     ):
         return f"{where} is neither a folder, nor a pulled model, nor on the hub as far as it can be reached from here."
+    if loader == "AutoTokenizer":
+        return f"{where} has no tokenizer that can be read. Download it again."
     first = message.strip().splitlines()[0] if message.strip() else "no reason given"
     return f"{where} cannot be opened: {first[:300]}"
 
 
 def _check_device(torch: Any, device: str) -> None:
-    if device.startswith("cuda") and not torch.cuda.is_available():
-        raise IsoglossError(f"There is no '{device}' on this machine. Say --device cpu.")
+    """Refuse a device that is not there by using it once; torch has many errors for that."""
+    kind = device.partition(":")[0]
+    if kind not in DEVICES:
+        raise IsoglossError(f"No device named '{device}'. Known: cpu, cuda, cuda:0, mps.")
     try:
-        torch.device(device)
-    except RuntimeError as error:
-        raise IsoglossError(f"No device named '{device}'. Known: cpu, cuda, cuda:0, mps.") from error
+        torch.zeros(1, device=device).item()
+    except Exception as error:
+        raise IsoglossError(f"There is no '{device}' on this machine. Say --device cpu.") from error
 
 
 class _Quiet:
-    """While this is open, transformers does not talk."""
+    """While this is open, transformers and the hub's library do not talk."""
 
     def __init__(self, transformers: Any) -> None:
         self.logging = transformers.utils.logging
+        self.hub = logging.getLogger("huggingface_hub")
 
     def __enter__(self) -> None:
-        self.level = self.logging.get_verbosity()
+        self.level, self.hub_level = self.logging.get_verbosity(), self.hub.level
         self.logging.set_verbosity_error()
         self.logging.disable_progress_bar()
+        self.hub.setLevel(logging.ERROR)
 
     def __exit__(self, *error: object) -> None:
         self.logging.set_verbosity(self.level)
+        self.hub.setLevel(self.hub_level)

@@ -9,9 +9,12 @@ from typing import Any
 import torch
 
 from ..errors import IsoglossError
+from .attention import Received, Watch, find_attention, watching
 from .head import TOLERANCE, as_array, blank_inputs, find_head, gap, read_head
 from .model import Bundle, Family, Model
-from .questions import ARGMAX, CLASS, LOGPROB, Answer, Question
+from .questions import ARGMAX, ATTENTION, CLASS, LOGPROB, VECTOR, Answer, Question
+
+NO_ATTENTION = "'{name}' shows no attention, so it cannot be scored with 'aula'. Use --method aul."
 
 
 def prepare(model: Model) -> None:
@@ -57,11 +60,38 @@ def _answer(model: Model, questions: Sequence[Question], *, batch: Sequence[Bund
     firsts = [questions[bundle.places[0]] for bundle in batch]
     inputs = _inputs(model, firsts)
     with torch.inference_mode():
-        output = model.state["body"](**inputs)
-        states = output.last_hidden_state
         asked = [(row, place) for row, bundle in enumerate(batch) for place in bundle.places]
+        watched = [(row, place) for row, place in asked if questions[place].want == ATTENTION]
+        output, received = _read(model, inputs, watch=bool(watched))
+        states = output.last_hidden_state
         found = _classes(model, questions, output=output, asked=asked)
+        found |= {place: as_array(received[row, list(questions[place].positions)]) for row, place in watched}
         return found | read_head(model.state["head"], states, questions, asked)
+
+
+def _read(model: Model, inputs: dict[str, Any], *, watch: bool) -> tuple[Any, Any]:
+    """What the body gives, and the attention that every token received when that is asked for."""
+    body = model.state["body"]
+    if not watch:
+        return body(**inputs), None
+    where = see_attention(model)
+    if where is None:
+        raise IsoglossError(NO_ATTENTION.format(name=model.info.name))
+    ids = inputs["input_ids"]
+    received = Received(inputs.get("attention_mask", torch.ones_like(ids)))
+    with watching(model.net, where, received=received):
+        output = body(**inputs, **where.told)
+    return output, received.mean()
+
+
+def see_attention(model: Model) -> Watch | None:
+    """Where the model's attention can be seen, found out once; nothing for a model without attention."""
+    if "attention" not in model.state:
+        sample = Question(tuple(token % model.info.vocabulary for token in range(5, 13)))
+        with torch.inference_mode():
+            found = find_attention(model.net, model.state["body"], inputs=_inputs(model, [sample]))
+        model.state["attention"] = found
+    return model.state["attention"]  # type: ignore[no-any-return]
 
 
 def _classes(
@@ -86,7 +116,9 @@ def _inputs(model: Model, firsts: Sequence[Question]) -> dict[str, Any]:
         segments = [[*question.segments, *[0] * (longest - len(question.segments))] for question in firsts]
         inputs["token_type_ids"] = torch.tensor(segments)
     if _has_languages(model):
-        inputs["langs"] = torch.tensor([_language(model, question.language) for question in firsts])[:, None].expand_as(ids)
+        inputs["langs"] = torch.tensor([_language(model, question.language) for question in firsts])[:, None].expand_as(
+            ids
+        )
     on_device = {name: tensor.to(model.device, non_blocking=True) for name, tensor in inputs.items()}
     return on_device | ({"cache": _NoCache()} if getattr(model.net.config, "pre_norm", False) else {})
 
@@ -120,7 +152,7 @@ class _NoCache:
 
 family = Family(
     title="Masked models: BERT, RoBERTa, ALBERT, ELECTRA, DistilBERT, DeBERTa, XLM-R, ModernBERT, FlauBERT, XLM, ...",
-    wants=(LOGPROB, ARGMAX, CLASS),
+    wants=(LOGPROB, ARGMAX, CLASS, VECTOR, ATTENTION),
     prepare=prepare,
     bundle=bundle,
     answer=answer,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import torch
@@ -10,7 +10,9 @@ from transformers.modeling_outputs import BaseModelOutput
 
 from .head import find_head, read_head
 from .model import Bundle, Family, Model
-from .questions import ARGMAX, LOGPROB, Answer, Question
+from .questions import ARGMAX, LOGPROB, VECTOR, Answer, Question
+
+MOST_DECODED = 2048
 
 
 def prepare(model: Model) -> None:
@@ -45,9 +47,29 @@ def bundle(model: Model, questions: Sequence[Question]) -> list[Bundle]:
     for place, question in enumerate(questions):
         same.setdefault(question.ids, []).append(place)
     return [
-        Bundle(tuple(places), len(ids) + sum(map(len, {questions[place].decoder_ids for place in places})))
+        Bundle(tuple(part), len(ids) + sum(map(len, {questions[place].decoder_ids for place in part})))
         for ids, places in same.items()
+        for part in _cut(questions, places)
     ]
+
+
+def _cut(questions: Sequence[Question], places: list[int]) -> Iterator[list[int]]:
+    """Questions of one encoder input in parts of so many decoder tokens; equal decoder inputs stay together."""
+    if sum(len(questions[place].decoder_ids) for place in places) <= MOST_DECODED:
+        yield places
+        return
+    part: list[int] = []
+    size = 0
+    last: tuple[int, ...] = ()
+    for place in sorted(places, key=lambda place: (len(questions[place].decoder_ids), questions[place].decoder_ids)):
+        ids = questions[place].decoder_ids
+        if part and ids != last and size + len(ids) > MOST_DECODED:
+            yield part
+            part, size = [], 0
+        size += len(ids) if ids != last or not part else 0
+        part.append(place)
+        last = ids
+    yield part
 
 
 def answer(model: Model, questions: Sequence[Question], batch: Sequence[Bundle]) -> dict[int, Answer]:
@@ -83,7 +105,7 @@ def _padded(texts: Sequence[tuple[int, ...]], device: str) -> tuple[torch.Tensor
 
 family = Family(
     title="Encoder-decoder models: T5, mT5, UMT5, ...",
-    wants=(LOGPROB, ARGMAX),
+    wants=(LOGPROB, ARGMAX, VECTOR),
     prepare=prepare,
     bundle=bundle,
     answer=answer,

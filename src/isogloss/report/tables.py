@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import html
-from collections.abc import Sequence
-
 import polars as pl
 
 from ..measures import Measure, Measures, by_group
+from .drawing import Grid, as_html, as_latex, as_markdown, draw_lines
 
 NAMES = {"lms": "LMS", "ss": "SS", "icat": "ICAT", "lms_multiclass": "LMS multi", "ss_multiclass": "SS multi"}
 PROBLEMS = {
@@ -69,7 +67,7 @@ def measures_as_text(measures: Measures, *, width: int = 120) -> str:
     widths = [max(len(row[i]) for row in [heading, *rows]) for i in range(len(heading))]
     room = width - sum(widths[i] + 2 for i in [*left, *right])
     blocks = _blocks(range(labels, len(heading) - 3), widths, room=room)
-    drawn = ["\n".join(_draw([heading, *rows], widths, sides=(left, [*block, *right]))) for block in blocks]
+    drawn = ["\n".join(draw_lines([heading, *rows], widths, sides=(left, [*block, *right]))) for block in blocks]
     return "\n\n".join([title, *drawn]) + "".join(f"\n· {remark}" for remark in remarks(measures))
 
 
@@ -82,25 +80,9 @@ def _blocks(columns: range, widths: list[int], *, room: int) -> list[list[int]]:
     return blocks
 
 
-def _draw(table: list[list[str]], widths: list[int], *, sides: tuple[list[int], list[int]]) -> list[str]:
-    left, right = sides
-    lines = [
-        "  ".join([*(row[i].ljust(widths[i]) for i in left), *(row[i].rjust(widths[i]) for i in right)]).rstrip()
-        for row in table
-    ]
-    return [lines[0], "  ".join("─" * widths[i] for i in [*left, *right]), *lines[1:]]
-
-
 def measures_as_html(measures: Measures) -> str:
     """The table for a notebook."""
-    heading, rows = grid(measures)
-
-    def cells(row: Sequence[str], tag: str) -> str:
-        return "<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in row) + "</tr>"
-
-    notes = "".join(f"<li>{html.escape(remark)}</li>" for remark in remarks(measures))
-    body = "".join(cells(row, "td") for row in rows)
-    return f"<table><thead>{cells(heading, 'th')}</thead><tbody>{body}</tbody></table><ul>{notes}</ul>"
+    return as_html(_with_remarks(measures))
 
 
 def measures_as_csv(measures: Measures) -> str:
@@ -110,29 +92,14 @@ def measures_as_csv(measures: Measures) -> str:
 
 def measures_as_latex(measures: Measures) -> str:
     """The table for a paper, with booktabs."""
-    heading, rows = grid(measures)
-    lines = [
-        rf"\begin{{tabular}}{{{'l' * (len(heading) - 3)}rrr}}",
-        r"\toprule",
-        " & ".join(map(_latex, heading)) + r" \\",
-        r"\midrule",
-        *(" & ".join(map(_latex, row)) + r" \\" for row in rows),
-        r"\bottomrule",
-        r"\end{tabular}",
-        *(f"% {remark}" for remark in remarks(measures)),
-    ]
-    return "\n".join(lines) + "\n"
+    return as_latex(_with_remarks(measures))
 
 
 def measures_as_markdown(measures: Measures) -> str:
     """The table for a page in Markdown."""
+    return as_markdown(_with_remarks(measures))
+
+
+def _with_remarks(measures: Measures) -> Grid:
     heading, rows = grid(measures)
-    lines = [heading, ["---"] * len(heading), *rows]
-    table = ["| " + " | ".join(cell.replace("|", r"\|") for cell in line) + " |" for line in lines]
-    notes = [f"- {remark}" for remark in remarks(measures)]
-    return "\n".join([*table, *(["", *notes] if notes else [])]) + "\n"
-
-
-def _latex(text: str) -> str:
-    special = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
-    return "".join(special.get(c, "\\" + c if c in "&%$#_{}" else c) for c in text)
+    return Grid(heading, rows, len(heading) - 3, tuple(remarks(measures)))

@@ -1,0 +1,18 @@
+"""Checks of the data itself: what each looks for, how grave it is, and which items it finds."""
+
+from __future__ import annotations
+
+from .report import check_items, checks_as_text, problem_rows, problems_by_target
+from .table import ALL, READING, SEVERITIES, Check, find_problems
+
+__all__ = [
+    "ALL",
+    "READING",
+    "SEVERITIES",
+    "Check",
+    "check_items",
+    "checks_as_text",
+    "find_problems",
+    "problem_rows",
+    "problems_by_target",
+]

@@ -1,0 +1,116 @@
+"""Checks of the candidates against each other: equal, far apart in length, not minimal, or the same item twice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from ..items import ANTI_STEREOTYPE, STEREOTYPE, UNRELATED, Item
+from .check import Check, each, is_cloze
+
+LONGEST = 3.0
+MORE_LETTERS = 10
+MORE_TOKENS = 2
+FEWEST_SHARED = 0.5
+
+
+def equal_words(item: Item) -> str | None:
+    """A sentence when stereotype and anti-stereotype are the same."""
+    found = {candidate.role: candidate.word or candidate.text for candidate in item.candidates}
+    same = STEREOTYPE in found and found.get(STEREOTYPE) == found.get(ANTI_STEREOTYPE)
+    return f"stereotype and anti-stereotype are both '{found[STEREOTYPE]}'" if same else None
+
+
+def equal_unrelated(item: Item) -> str | None:
+    """A sentence when the unrelated candidate is the same as another one."""
+    found = {candidate.role: candidate.word or candidate.text for candidate in item.candidates}
+    same = [role for role in found if role != UNRELATED and found[role] == found.get(UNRELATED)]
+    return f"{same[0]} and unrelated are both '{found[UNRELATED]}'" if same else None
+
+
+def length_gap(item: Item) -> str | None:
+    """A sentence when stereotype and anti-stereotype differ in length beyond reason."""
+    pair = _pair(item)
+    if pair is None:
+        return None
+    short, long = sorted(pair, key=len)
+    far = len(long) > LONGEST * len(short) and len(long) - len(short) > MORE_LETTERS
+    return f"'{long}' has {len(long)} characters, '{short}' {len(short)}" if far else None
+
+
+def not_minimal(item: Item) -> str | None:
+    """A sentence when a pair of whole sentences without a context shares less than half of its words."""
+    pair = _pair(item)
+    if pair is None or is_cloze(item) or item.context:
+        return None
+    first, second = (text.split() for text in pair)
+    shared = len(set(first) & set(second)) / max(len(set(first) | set(second)), 1)
+    return f"the two sentences share {shared:.0%} of their words" if shared < FEWEST_SHARED else None
+
+
+def several_words(item: Item) -> str | None:
+    """A sentence when one word of the pair is several words and the other is not."""
+    pair = _pair(item)
+    if pair is None or not is_cloze(item):
+        return None
+    first, second = (len(text.split()) for text in pair)
+    return f"'{pair[0]}' and '{pair[1]}' have {first} and {second} words" if first != second else None
+
+
+def duplicates(items: Sequence[Item]) -> Iterator[tuple[int, str]]:
+    """The items that say what an earlier item of the same language said."""
+    seen: dict[tuple[str, str | None, tuple[tuple[str, str], ...]], str] = {}
+    for place, item in enumerate(items):
+        said = tuple(sorted((candidate.role, candidate.text) for candidate in item.candidates))
+        first = seen.setdefault((item.language, item.context, said), item.id)
+        if first != item.id:
+            yield place, f"the same as '{first}'"
+
+
+def token_gap(count: Callable[[str], int]) -> Check:
+    """A check that counts the tokens of stereotype and anti-stereotype with a tokenizer."""
+
+    def find(item: Item) -> str | None:
+        pair = _pair(item)
+        if pair is None:
+            return None
+        first, second = count(pair[0]), count(pair[1])
+        far = abs(first - second) >= MORE_TOKENS and max(first, second) >= 2 * min(first, second)
+        return f"'{pair[0]}' has {first} tokens, '{pair[1]}' {second}" if far else None
+
+    return Check(
+        "token_gap", "note", "Stereotype and anti-stereotype differ by two tokens or more, and twofold.", each(find)
+    )
+
+
+def _pair(item: Item) -> tuple[str, str] | None:
+    found = {candidate.role: candidate.word or candidate.text for candidate in item.candidates}
+    if STEREOTYPE not in found or ANTI_STEREOTYPE not in found:
+        return None
+    return found[STEREOTYPE], found[ANTI_STEREOTYPE]
+
+
+EQUAL_WORDS = Check(
+    "equal_words",
+    "warning",
+    "Stereotype and anti-stereotype are the same, so the item can only tie.",
+    each(equal_words),
+)
+EQUAL_UNRELATED = Check(
+    "equal_unrelated", "warning", "The unrelated candidate is the same as another one.", each(equal_unrelated)
+)
+LENGTH_GAP = Check(
+    "length_gap",
+    "note",
+    "Of stereotype and anti-stereotype one is more than three times as long as the other.",
+    each(length_gap),
+)
+SEVERAL_WORDS = Check(
+    "several_words",
+    "note",
+    "Stereotype and anti-stereotype have different numbers of words.",
+    each(several_words),
+)
+NOT_MINIMAL = Check(
+    "not_minimal", "note", "The two sentences of a pair share less than half of their words.", each(not_minimal)
+)
+DUPLICATE = Check("duplicate", "warning", "The item says exactly what an earlier one says.", duplicates)

@@ -1,0 +1,70 @@
+"""What a check is: a name, how grave it is, what it says of itself, and how it finds the items it speaks of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from .. import languages
+from ..items import Item
+from ..languages import Language
+
+SEVERITIES = ("error", "warning", "note")
+Find = Callable[[Item], str | None]
+Search = Callable[[Sequence[Item]], Iterator[tuple[int, str]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that may be wrong; `search` gives the place of every item it finds, with a sentence.
+
+    `missing` gives a reason why the check cannot be made here, or nothing.
+    """
+
+    name: str
+    severity: str
+    explanation: str
+    search: Search
+    missing: Callable[[], str | None] = lambda: None
+
+
+def each(find: Find) -> Search:
+    """A search that looks at every item by itself."""
+
+    def search(items: Sequence[Item]) -> Iterator[tuple[int, str]]:
+        for place, item in enumerate(items):
+            message = find(item)
+            if message:
+                yield place, message
+
+    return search
+
+
+def each_in(find: Callable[[Item, Language], str | None]) -> Search:
+    """A search that looks at every item by itself, with what is known of its language."""
+
+    def search(items: Sequence[Item]) -> Iterator[tuple[int, str]]:
+        known = {tag: languages.describe(tag) for tag in {item.language for item in items}}
+        for place, item in enumerate(items):
+            message = find(item, known[item.language])
+            if message:
+                yield place, message
+
+    return search
+
+
+def texts(item: Item) -> list[str]:
+    """The item's own texts: the context, and the words, or the sentences where there are no words."""
+    return [item.context or "", *(candidate.word or candidate.text for candidate in item.candidates)]
+
+
+def is_cloze(item: Item) -> bool:
+    """Whether the item's candidates are words that fill BLANK."""
+    return any(candidate.word is not None for candidate in item.candidates)
+
+
+def fold(text: str, language: str) -> str:
+    """The text for comparing: without capitals, with plain hyphens and apostrophes; in Turkish, I is ı and İ is i."""
+    if language.split("-")[0] in ("tr", "az"):
+        text = text.replace("I", "ı").replace("İ", "i")
+    return text.casefold().replace("\u2011", "-").replace("\u2010", "-").replace("’", "'")

@@ -1,0 +1,74 @@
+"""What the checks found, counted: by check, by target, and as text."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from ..items import Item, Items, Problem
+from .check import SEVERITIES, Check
+from .table import ALL, find_problems
+
+UNREADABLE = Check("unreadable", "error", "The row cannot be read as an item.", lambda items: iter(()))
+
+
+def check_items(items: Items, *, checks: Sequence[Check] = ALL) -> list[dict[str, Any]]:
+    """Every check with its severity, explanation, count, the items it found, counts by target, and why it was not made.
+
+    Bad rows are the items of `unreadable`; they were found when the data was read.
+    """
+    clusters = {(item.id, item.language): item.cluster or item.id for item in items}
+    problems = [problem for problem in items.problems if problem.check == UNREADABLE.name]
+    problems += find_problems(items.rows, tuple(checks))
+    found: dict[str, list[Problem]] = {check.name: [] for check in (UNREADABLE, *checks)}
+    for problem in problems:
+        found[problem.check].append(problem)
+    return [
+        {
+            "check": check.name,
+            "severity": check.severity,
+            "count": len(found[check.name]),
+            "items": [one.message if check is UNREADABLE else one.item for one in found[check.name]],
+            "explanation": check.explanation,
+            "targets": dict(
+                Counter(
+                    clusters[one.item, one.language or ""] for one in found[check.name] if check is not UNREADABLE
+                ).most_common()
+            ),
+            "note": check.missing(),
+        }
+        for check in (UNREADABLE, *checks)
+    ]
+
+
+def checks_as_text(found: Sequence[dict[str, Any]]) -> str:
+    """The report for a terminal: one line per check, then the targets with the most problems."""
+    lines = []
+    for one in found:
+        first = f"  first: {', '.join(one['items'][:3])}" if one["items"] else ""
+        said = one["note"] or one["explanation"]
+        lines.append(f"{one['severity']:8} {one['check']:18} {one['count']:6}  {said}{first}")
+    grave: Counter[str] = Counter()
+    for one in found:
+        if one["severity"] in SEVERITIES[:2]:
+            grave.update(one["targets"])
+    if grave:
+        shown = ", ".join(f"{target} {count}" for target, count in grave.most_common(12))
+        more = f", … ({len(grave)} in all)" if len(grave) > 12 else ""
+        lines.append(f"targets with the most errors and warnings: {shown}{more}")
+    return "\n".join(lines)
+
+
+def problem_rows(items: Sequence[Item], problems: Sequence[Problem]) -> set[tuple[str, str]]:
+    """The items, by id and language, that have at least one error or warning."""
+    known = {(item.id, item.language) for item in items}
+    grave = {(one.item, one.language or "") for one in problems if one.severity in SEVERITIES[:2]}
+    return grave & known
+
+
+def problems_by_target(items: Sequence[Item], problems: Sequence[Problem]) -> dict[str, int]:
+    """How many items with an error or a warning each target has, most first."""
+    rows = problem_rows(items, problems)
+    counts = Counter(item.cluster or item.id for item in items if (item.id, item.language) in rows)
+    return dict(counts.most_common())

@@ -1,0 +1,56 @@
+"""The table of all checks, and those that are made whenever data is read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ..items import Item, Problem
+from .blanks import GLUED_BLANK, NO_BLANK, SENTENCE_DIFFERS, SEVERAL_BLANKS
+from .candidates import DUPLICATE, EQUAL_UNRELATED, EQUAL_WORDS, LENGTH_GAP, NOT_MINIMAL, SEVERAL_WORDS
+from .check import SEVERITIES, Check
+from .letters import (
+    MIXED_SCRIPTS,
+    NOT_NORMAL,
+    ODD_CHARACTERS,
+    QUOTES,
+    SENTENCE_CASE,
+    SPACES_CHECK,
+    WORD_PUNCTUATION,
+)
+from .meanings import ARTICLE_CLASH, TARGET_MISSING, WRONG_LANGUAGE
+
+__all__ = ["ALL", "READING", "SEVERITIES", "Check", "find_problems"]
+
+READING = (SEVERAL_BLANKS, EQUAL_WORDS, SENTENCE_DIFFERS)
+ALL = (
+    *READING,
+    NO_BLANK,
+    GLUED_BLANK,
+    WORD_PUNCTUATION,
+    EQUAL_UNRELATED,
+    TARGET_MISSING,
+    ARTICLE_CLASH,
+    WRONG_LANGUAGE,
+    DUPLICATE,
+    QUOTES,
+    SPACES_CHECK,
+    ODD_CHARACTERS,
+    NOT_NORMAL,
+    MIXED_SCRIPTS,
+    SENTENCE_CASE,
+    LENGTH_GAP,
+    SEVERAL_WORDS,
+    NOT_MINIMAL,
+)
+
+
+def find_problems(items: Iterable[Item], checks: tuple[Check, ...] = READING) -> tuple[Problem, ...]:
+    """Everything the checks find, item by item; a check that cannot be made here finds nothing."""
+    rows = list(items)
+    found = [
+        (place, order, Problem(check.name, check.severity, rows[place].id, message, rows[place].language))
+        for order, check in enumerate(checks)
+        if check.missing() is None
+        for place, message in check.search(rows)
+    ]
+    return tuple(problem for _, _, problem in sorted(found, key=lambda one: one[:2]))

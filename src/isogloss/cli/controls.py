@@ -1,0 +1,37 @@
+"""`isogloss controls`: the score beside what should not have one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from . import options
+
+
+def controls(
+    runs: list[Path] = typer.Argument(help="Folders of runs; those made with eval --controls also have twins."),
+    frequencies: Path = typer.Option(
+        None,
+        "--frequencies",
+        help="A word list with counts, one word per line; by default words are counted in the data.",
+    ),
+    resamples: int = typer.Option(2000, "--resamples", min=100, help="How many permutations and resamples."),
+    seed: int = typer.Option(0, "--seed", help="The seed of permutations and resamples."),
+    as_json: bool = options.Json,
+) -> None:
+    """Show SS beside that of neutral and shuffled twins, of permuted labels, and of models that like short or frequent words."""
+    import polars as pl
+
+    from .. import store
+    from ..controls import check_controls, controls_as_json, read_frequencies
+    from ..report.controlling import controls_as_text
+
+    counts = read_frequencies(frequencies) if frequencies else None
+    found = [run for path in runs for run in store.find_runs(path)]
+    items = pl.concat([store.read_items(run) for run in found], how="diagonal_relaxed")
+    shown = check_controls(store.read_scored(found), items, frequencies=counts, resamples=resamples, seed=seed)
+    if as_json:
+        options.print_json(controls_as_json(shown))
+    else:
+        typer.echo(controls_as_text(shown))

@@ -1,0 +1,40 @@
+"""`isogloss robustness`: the same items under all methods, dtypes and batch sizes."""
+
+from __future__ import annotations
+
+import typer
+
+from . import options
+
+
+def robustness(
+    model: str = typer.Argument(help="A model: pulled, a folder, a GGUF file, or a hub name (name@revision)."),
+    data: list[str] = options.Data,
+    languages: list[str] = options.Languages,
+    limit: int = typer.Option(
+        None, "--limit", min=1, help="At most so many items per data set, language and task, over all clusters."
+    ),
+    seed: int = typer.Option(0, "--seed", help="The seed of --limit."),
+    resamples: int = typer.Option(2000, "--resamples", min=100, help="How many bootstrap resamples."),
+    device: str = typer.Option("cpu", "--device", help="cpu, cuda, cuda:1, mps."),
+    offline: bool = typer.Option(False, "--offline", help="Never ask the hub."),
+    allow_pickle: bool = typer.Option(False, "--allow-pickle", help="Also load pickled weights, which can run code."),
+    skip_bad: bool = options.SkipBad,
+    as_json: bool = options.Json,
+) -> None:
+    """Score the same items in every way that fits the model: does the sign survive, which items flip, what is noise?"""
+    from .. import study
+    from ..report.cards import card_as_text
+    from ..robustness import check_robustness
+    from ..sources import read_many
+    from ..trials import cards_as_json
+    from .progress import shown
+
+    items = study.take_sample(read_many(data, language=languages, skip_bad=skip_bad), study.Sample(limit, seed))
+    loading = study.Loading(device=device, offline=offline, allow_pickle=allow_pickle)
+    with shown() as progress:
+        cards = check_robustness(items, model=model, loading=loading, resamples=resamples, progress=progress)
+    if as_json:
+        options.print_json(cards_as_json(cards))
+    else:
+        typer.echo("\n\n".join(card_as_text(card) for card in cards))

@@ -1,0 +1,54 @@
+"""The sides of a comparison as the command line gives them: folders of runs, or prediction files with their data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from ..errors import IsoglossError, UnknownName
+from ..items import Items
+from ..scores import Scored
+
+
+def load_side(path: Path, *, data: Sequence[str], where: Mapping[str, str]) -> Scored:
+    """The scores of one side; `where` chooses among them, and for a prediction file also the data's language."""
+    from .. import store
+    from ..sides import select
+    from ..sources import read_many
+    from .predictions import load_predictions
+
+    if path.is_dir() or not path.exists():
+        return select(store.read_scored(store.find_runs(path)), where)
+    if not data:
+        raise IsoglossError(
+            f"{path} is a file of predictions, so it needs its data. Say --data with a file or a folder."
+        )
+    items = read_many(data)
+    if "language" in where:
+        items = _in_language(items, where["language"])
+    scored = load_predictions(path, items)
+    return select(scored, {name: value for name, value in where.items() if name != "language"})
+
+
+def _in_language(items: Items, language: str) -> Items:
+    from ..languages import resolve
+
+    tag = resolve(language)
+    rows = tuple(item for item in items if item.language == tag)
+    if not rows:
+        raise UnknownName("language of the data", language, {item.language for item in items})
+    return replace(items, rows=rows)
+
+
+def two_sides(
+    paths: Sequence[Path], *, a: Mapping[str, str], b: Mapping[str, str], data: Sequence[str]
+) -> tuple[Scored, Scored]:
+    """Both sides: two paths, or one path with what to choose for each side."""
+    if len(paths) == 1 and a and b:
+        paths = [paths[0], paths[0]]
+    if len(paths) != 2:
+        raise IsoglossError(
+            "Give two runs to compare, or one folder and what to choose in it, such as --a language=en --b language=de."
+        )
+    return load_side(paths[0], data=data, where=a), load_side(paths[1], data=data, where=b)

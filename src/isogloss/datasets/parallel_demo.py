@@ -1,0 +1,37 @@
+"""Parallel demonstration sets: 134 English sentences and their translations into eight languages, not validated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from .. import registry
+from ..items import Item
+from ..rows import Bad
+from ..sources import Dataset
+
+FOLDER = Path(__file__).parent.parent / "data" / "parallel_demo"
+
+
+def bundled() -> dict[str, list[Path]]:
+    """The files by language."""
+    return {path.stem.removeprefix("en-"): [path] for path in sorted(FOLDER.glob("en-*.tsv"))}
+
+
+def parse(path: Path, language: str | None, *, bad: Bad) -> Iterator[Item]:
+    """The sentences of one of the files, 63 of each gender."""
+    for item in registry.get("dataset", "parallel").parse(path, language, bad=bad):
+        yield replace(item, dataset="parallel_demo")
+
+
+dataset = Dataset(
+    title="Parallel demonstration sets",
+    summary="63 female and 63 male sentences in de, ja, ar, es, pt, ru, id, zh; for trying MBE out, not for conclusions.",
+    licence="CC BY 4.0",
+    citation="Isogloss demonstration sets; written for demonstration, not validated by native speakers.",
+    url="docs/pairs.md",
+    recognise=lambda columns: False,
+    parse=parse,
+    bundled=bundled,
+)

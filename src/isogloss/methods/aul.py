@@ -1,0 +1,45 @@
+"""All unmasked likelihood: every token of a sentence where it stands, nothing masked; and the sentence's vector."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..items import Item
+from ..models.model import Model
+from ..models.questions import VECTOR, Asking, Question
+from ..scores import Row
+from .method import Method, Options
+from .sentence import read_sentence, row_of
+
+
+def ask(item: Item, model: Model, *, options: Options) -> Asking:
+    """Two questions per candidate that share one pass: the tokens, and their mean hidden state for single sentences."""
+    sentences = [read_sentence(model, candidate.text) for candidate in item.candidates]
+    wants_vector = item.tags.get("task") == "sentence"
+    questions = []
+    for one in sentences:
+        if one.tokens:
+            plain = Question(one.ids, tuple(one.inner), one.tokens, language=item.language)
+            questions += [plain] + ([replace(plain, targets=(), want=VECTOR)] if wants_vector else [])
+    answers = iter((yield questions))
+    rows: list[Row] = []
+    for candidate, one in zip(item.candidates, sentences, strict=True):
+        logs = next(answers) if one.tokens else np.array([])
+        row = row_of(item, candidate, model=model, sentence=one, logs=logs)
+        if one.tokens:
+            vector = tuple(next(answers).tolist()) if wants_vector else ()
+            row = replace(row, value=float(logs.mean()), vector=vector)
+        rows.append(row)
+    return rows
+
+
+method = Method(
+    title="All unmasked likelihood (AUL)",
+    formula="1/|T| · sum over tokens of log P(w_t | the whole sentence T, nothing masked)",
+    citation="Kaneko and Bollegala (2022)",
+    families=("masked",),
+    suits=lambda item: True,
+    ask=lambda item, model, options: ask(item, model, options=options),
+)

@@ -1,0 +1,60 @@
+"""All unmasked likelihood with attention: each token weighted by the attention it receives; AUL and the vector beside it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..items import Item
+from ..models.model import Model
+from ..models.questions import ATTENTION, VECTOR, Answer, Asking, Question
+from ..scores import Row
+from .method import Method, Options
+from .sentence import Sentence, read_sentence, row_of
+
+
+def ask(item: Item, model: Model, *, options: Options) -> Asking:
+    """Questions that share one pass: the tokens, the attention they receive, and the vector of a single sentence."""
+    sentences = [read_sentence(model, candidate.text) for candidate in item.candidates]
+    wants = (ATTENTION, VECTOR) if item.tags.get("task") == "sentence" else (ATTENTION,)
+    answers = iter((yield [question for one in sentences for question in _questions(item, one, wants=wants)]))
+    rows: list[Row] = []
+    for candidate, one in zip(item.candidates, sentences, strict=True):
+        logs = next(answers) if one.tokens else np.array([])
+        row = row_of(item, candidate, model=model, sentence=one, logs=logs)
+        rows += _rows(row, logs, more=[next(answers) for _ in wants]) if one.tokens else [row]
+    return rows
+
+
+def _questions(item: Item, sentence: Sentence, *, wants: tuple[str, ...]) -> list[Question]:
+    if not sentence.tokens:
+        return []
+    plain = Question(sentence.ids, tuple(sentence.inner), sentence.tokens, language=item.language)
+    return [plain, *(replace(plain, targets=(), want=want) for want in wants)]
+
+
+def _rows(row: Row, logs: Answer, *, more: list[Answer]) -> list[Row]:
+    """The score with its vector, and AUL from the same pass as a quantity of its own."""
+    vector = tuple(more[1].tolist()) if len(more) > 1 else ()
+    plain = replace(row, value=float(logs.mean()), quantity="aul", pieces=(), logprobs=())
+    return [replace(row, value=float((more[0] * logs).mean()), vector=vector), plain]
+
+
+def refuse(model: Model) -> str | None:
+    """A sentence when the model shows no attention."""
+    from ..models.masked import NO_ATTENTION, see_attention
+
+    return None if see_attention(model) is not None else NO_ATTENTION.format(name=model.info.name)
+
+
+method = Method(
+    title="All unmasked likelihood with attention (AULA)",
+    formula="1/|T| · sum over tokens of a_t · log P(w_t | T), a_t the attention that t receives, averaged over layers, heads, queries",
+    citation="Kaneko and Bollegala (2022); Kaneko et al. (2022)",
+    families=("masked",),
+    suits=lambda item: True,
+    ask=lambda item, model, options: ask(item, model, options=options),
+    auto=(("sentence", "masked"),),
+    refuse=lambda model, options: refuse(model),
+)

@@ -1,0 +1,43 @@
+"""Pseudo-log-likelihood: every token of a sentence, masked alone, given all the others."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..items import Item
+from ..models.model import Model
+from ..models.questions import Asking
+from ..scores import Row
+from .method import Method, Options
+from .sentence import masked_question, read_sentence, refuse_without_mask, row_of
+
+
+def ask(item: Item, model: Model, *, options: Options) -> Asking:
+    """One question per token and candidate."""
+    sentences = [read_sentence(model, candidate.text) for candidate in item.candidates]
+    questions = [
+        [masked_question(model, one, place=place, hidden=[place], language=item.language) for place in one.inner]
+        for one in sentences
+    ]
+    answers = iter((yield [question for group in questions for question in group]))
+    rows: list[Row] = []
+    for candidate, one, group in zip(item.candidates, sentences, questions, strict=True):
+        logs = np.array([next(answers)[0] for _ in group])
+        row = row_of(item, candidate, model=model, sentence=one, logs=logs)
+        value = float(logs.mean() if options["length"] == "mean" else logs.sum()) if len(logs) else None
+        rows.append(replace(row, value=value))
+    return rows
+
+
+method = Method(
+    title="Pseudo-log-likelihood",
+    formula="sum over tokens of log P(w_t | all other tokens), each masked alone",
+    citation="Wang and Cho (2019); Salazar et al. (2020)",
+    families=("masked",),
+    suits=lambda item: True,
+    ask=lambda item, model, options: ask(item, model, options=options),
+    options={"length": ("sum", "mean")},
+    refuse=lambda model, options: refuse_without_mask(model),
+)

@@ -1,0 +1,107 @@
+"""Attention received: how much each token is looked at, averaged over layers, heads and queries while the layers run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+EAGER = "eager"
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """Where a model's attention can be seen: modules with the place in their output, and what the body must be told."""
+
+    places: tuple[tuple[nn.Module, int], ...]
+    told: dict[str, Any]
+
+
+class Received:
+    """The running sum of the attention that every token received, and over how many layers."""
+
+    def __init__(self, mask: Tensor) -> None:
+        self.weights = mask.float() / mask.sum(1, keepdim=True)
+        self.total = torch.zeros_like(self.weights)
+        self.layers = 0
+
+    def add(self, attention: Tensor) -> None:
+        """One layer's attention, [rows, heads, queries, keys]; padded queries count for nothing."""
+        self.total += torch.einsum("rhqk,rq->rk", attention.float(), self.weights) / attention.shape[1]
+        self.layers += 1
+
+    def mean(self) -> Tensor:
+        """The average over layers: [rows, keys]."""
+        return self.total / self.layers
+
+
+def find_attention(net: Any, body: nn.Module, *, inputs: dict[str, Any]) -> Watch | None:
+    """The modules of a body that give attention when it runs eagerly; nothing for a model without any."""
+    length = inputs["input_ids"].shape[1]
+    for told in ({}, {"output_attentions": True}):
+        seen: dict[int, tuple[nn.Module, int]] = {}
+        kept: list[Tensor] = []  # a tensor that is alive keeps its identity to itself
+
+        def look(module: nn.Module, given: Any, output: Any) -> None:
+            for place, part in enumerate(output if isinstance(output, tuple) else ()):
+                if _is_attention(part, length) and id(part) not in seen:  # noqa: B023
+                    seen[id(part)] = (module, place)  # noqa: B023
+                    kept.append(part)  # noqa: B023
+
+        hooks = [module.register_forward_hook(look) for module in body.modules()]
+        try:
+            with eager(net):
+                body(**inputs, **told)
+        except (RuntimeError, TypeError, IndexError, ValueError):
+            continue
+        finally:
+            for hook in hooks:
+                hook.remove()
+        if seen:
+            return Watch(tuple(dict.fromkeys(seen.values())), told)
+    return None
+
+
+def _is_attention(part: Any, length: int) -> bool:
+    if not isinstance(part, Tensor) or part.ndim != 4 or part.shape[-2:] != (length, length):
+        return False
+    sums = part.float().sum(-1)
+    return bool(torch.allclose(sums, torch.ones_like(sums), atol=1e-3))
+
+
+@contextmanager
+def eager(net: Any) -> Iterator[None]:
+    """While this is open, attention is computed step by step, so that it can be seen."""
+    usual = net.config._attn_implementation
+    if usual == EAGER:
+        yield
+        return
+    net.set_attn_implementation(EAGER)
+    try:
+        yield
+    finally:
+        net.set_attn_implementation(usual)
+
+
+@contextmanager
+def watching(net: Any, watch: Watch, *, received: Received) -> Iterator[None]:
+    """While this is open, every layer's attention is added up and let go."""
+
+    def hook(place: int) -> Any:
+        def take(module: nn.Module, given: Any, output: tuple[Any, ...]) -> tuple[Any, ...]:
+            received.add(output[place])
+            return (*output[:place], output[place].new_empty(0), *output[place + 1 :])
+
+        return take
+
+    hooks = [module.register_forward_hook(hook(place)) for module, place in watch.places]
+    try:
+        with eager(net):
+            yield
+    finally:
+        for one in hooks:
+            one.remove()

@@ -1,0 +1,138 @@
+"""Comparisons as tables: text for a terminal, HTML for a notebook, CSV, LaTeX and Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import polars as pl
+
+from ..agreements import Agreement
+from ..associations import Correlation
+from ..comparisons import Comparison, Comparisons
+from .drawing import Grid, as_html, as_latex, as_markdown, as_text
+from .tables import metric_name
+
+
+def p_value(p: float | None) -> str:
+    """A p-value with three digits; a very small one as a bound."""
+    if p is None:
+        return "-"
+    return "<0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def side_name(side: Mapping[str, str]) -> str:
+    """What a side is, in its own words."""
+    return ", ".join(side.values())
+
+
+def _value(value: float | None, form: str = ".2f") -> str:
+    return "-" if value is None else format(value, form)
+
+
+def _difference(row: Comparison) -> str:
+    if row.difference is None:
+        return "-"
+    if row.low is None or row.high is None:
+        return f"{row.difference:+.2f}"
+    return f"{row.difference:+.2f} [{row.low:+.2f}, {row.high:+.2f}]"
+
+
+def grid(found: Comparisons) -> Grid:
+    """One row per group and metric: both values, the difference, p-values, effect, and what could have been seen."""
+    columns = list(dict.fromkeys(name for row in found for name in row.group))
+    numbers = ["a", "b", "a - b", "p", "Holm", "BH", "effect", "n", "clusters", "MDE", "n needed"]
+    empty = "overall" if "task" in columns else "all"
+    rows = [
+        [
+            *(row.group.get(name, empty) for name in columns),
+            metric_name(row.metric),
+            _value(row.value_a),
+            _value(row.value_b),
+            _difference(row),
+            p_value(row.p),
+            p_value(row.p_holm),
+            p_value(row.p_bh),
+            _value(row.effect, "+.2f"),
+            str(row.n),
+            str(row.clusters),
+            _value(row.mde),
+            "-" if row.n_needed is None else str(row.n_needed),
+        ]
+        for row in found
+    ]
+    return Grid([*columns, "metric", *numbers], rows, len(columns) + 1, tuple(remarks(found)))
+
+
+def remarks(found: Comparisons) -> list[str]:
+    """What must be said with the table."""
+    lines = [f"a is {side_name(row.a)}; b is {side_name(row.b)}" for row in found]
+    if any(row.design == "unpaired" for row in found):
+        lines.append("compared as independent samples: n counts the items of both sides")
+    lines.append(f"Holm and BH adjust p for the {len([1 for row in found if row.p is not None])} tests of this table")
+    lines += found.notes
+    lines += [f"{metric_name(row.metric)}: {row.why}" for row in found if row.why]
+    return list(dict.fromkeys(lines))
+
+
+def comparisons_as_text(found: Comparisons) -> str:
+    """The table for a terminal, and in words what it says."""
+    from .sentences import explain_comparison
+
+    return "\n".join([as_text(grid(found)), "", *(explain_comparison(row) for row in found)])
+
+
+def comparisons_as_html(found: Comparisons) -> str:
+    """The table for a notebook."""
+    return as_html(grid(found))
+
+
+def comparisons_as_csv(found: Comparisons) -> str:
+    """One line per comparison, full precision; what must be said with them is in the last column."""
+    return found.to_polars().with_columns(pl.lit("; ".join(remarks(found))).alias("remarks")).write_csv()
+
+
+def comparisons_as_latex(found: Comparisons) -> str:
+    """The table for a paper, with booktabs."""
+    return as_latex(grid(found))
+
+
+def comparisons_as_markdown(found: Comparisons) -> str:
+    """The table for a page in Markdown."""
+    return as_markdown(grid(found))
+
+
+FORMS: dict[str, Callable[[Comparisons], str]] = {
+    "text": comparisons_as_text,
+    "csv": comparisons_as_csv,
+    "latex": comparisons_as_latex,
+    "markdown": comparisons_as_markdown,
+}
+
+
+def agreements_as_text(found: Sequence[Agreement]) -> str:
+    """The agreements for a terminal."""
+    rows = [
+        [
+            metric_name(one.metric)
+            if one.metric == one.other
+            else f"{metric_name(one.metric)} / {metric_name(one.other)}",
+            _correlation(one.spearman),
+            _correlation(one.pearson),
+            "-" if one.direction is None else f"{100 * one.direction:.0f} %",
+            f"{one.mean_difference:+.2f}",
+            f"{one.mean_absolute_difference:.2f}",
+            str(one.n),
+        ]
+        for one in found
+    ]
+    notes = [f"{metric_name(one.metric)}: {c.why}" for one in found for c in (one.spearman, one.pearson) if c.why]
+    heading = ["metric", "Spearman", "Pearson", "same side", "mean a - b", "mean |a - b|", "n"]
+    return as_text(Grid(heading, rows, 1, tuple(dict.fromkeys(notes))))
+
+
+def _correlation(found: Correlation) -> str:
+    if found.value is None:
+        return "-"
+    if found.low is None or found.high is None:
+        return f"{found.value:.2f}"
+    return f"{found.value:.2f} [{found.low:.2f}, {found.high:.2f}]"

@@ -1,0 +1,55 @@
+"""Controls as a table for a terminal, and in words what they say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..controls import Control
+from .comparing import p_value
+from .drawing import Grid, as_text
+
+
+def controls_as_text(found: Sequence[Control]) -> str:
+    """One row per control: what it scores, how far the score lies above it, and how often both prefer the same."""
+    columns = list(dict.fromkeys(name for one in found for name in one.group))
+    rows = [
+        [
+            *(one.group.get(name, "-") for name in columns),
+            one.name,
+            _ends(one.value, (one.low, one.high), form=".2f"),
+            _ends(one.difference, (one.difference_low, one.difference_high), form="+.2f"),
+            p_value(one.p),
+            "-" if one.kappa is None else f"{one.kappa:.2f}",
+            str(one.n),
+        ]
+        for one in found
+    ]
+    whys = tuple(dict.fromkeys(f"{one.name}: {one.why}" for one in found if one.why))
+    heading = [*columns, "what", "SS", "score - this", "p", "kappa", "n"]
+    table = as_text(Grid(heading, rows, len(columns) + 1, whys))
+    return "\n".join([table, "", *_explained(found)])
+
+
+def _ends(value: float | None, ends: tuple[float | None, float | None], *, form: str) -> str:
+    if value is None:
+        return "-"
+    if ends[0] is None or ends[1] is None:
+        return format(value, form)
+    return f"{value:{form}} [{ends[0]:{form}}, {ends[1]:{form}}]"
+
+
+def _explained(found: Sequence[Control]) -> list[str]:
+    lines = []
+    for one in found:
+        if one.name.endswith("twins") and one.difference_low is not None and one.difference_high is not None:
+            place = ", ".join(one.group[key] for key in ("model", "language") if key in one.group)
+            apart = one.difference_low > 0 or one.difference_high < 0
+            said = "differs from" if apart else "cannot be told from"
+            lines.append(
+                f"{place}: the score {said} that of its {one.name}, in which nothing is a stereotype of the target."
+            )
+    lines.append(
+        "Permuted labels show where chance alone puts SS (95 %). A baseline near the score, with a high kappa, says that "
+        "length or frequency could explain it; a baseline far away does not prove a stereotype."
+    )
+    return lines

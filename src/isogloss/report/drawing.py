@@ -1,0 +1,79 @@
+"""A heading, rows of text and remarks as a table: for a terminal, a notebook, a paper or a page."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A table of text: the first `labels` columns say what a row is, the others are numbers; remarks go below."""
+
+    heading: list[str]
+    rows: list[list[str]]
+    labels: int
+    remarks: tuple[str, ...] = ()
+
+
+def as_text(grid: Grid, *, title: str = "") -> str:
+    """The table for a terminal; labels that all rows share stand above."""
+    shared = [i for i in range(grid.labels) if len(grid.rows) > 1 and len({row[i] for row in grid.rows}) == 1]
+    left = [i for i in range(grid.labels) if i not in shared]
+    right = list(range(grid.labels, len(grid.heading)))
+    widths = [max(len(row[i]) for row in [grid.heading, *grid.rows]) for i in range(len(grid.heading))]
+    above = " · ".join([*([title] if title else []), *(f"{grid.heading[i]} {grid.rows[0][i]}" for i in shared)])
+    lines = draw_lines([grid.heading, *grid.rows], widths, sides=(left, right))
+    return "\n".join([*([above, ""] if above else []), *lines]) + "".join(f"\n· {remark}" for remark in grid.remarks)
+
+
+def draw_lines(table: list[list[str]], widths: list[int], *, sides: tuple[list[int], list[int]]) -> list[str]:
+    """The table's lines: the left columns flush left, the right ones flush right, a rule under the heading."""
+    left, right = sides
+    lines = [
+        "  ".join([*(row[i].ljust(widths[i]) for i in left), *(row[i].rjust(widths[i]) for i in right)]).rstrip()
+        for row in table
+    ]
+    return [lines[0], "  ".join("─" * widths[i] for i in [*left, *right]), *lines[1:]]
+
+
+def as_html(grid: Grid) -> str:
+    """The table for a notebook."""
+
+    def cells(row: Sequence[str], tag: str) -> str:
+        return "<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in row) + "</tr>"
+
+    notes = "".join(f"<li>{html.escape(remark)}</li>" for remark in grid.remarks)
+    body = "".join(cells(row, "td") for row in grid.rows)
+    return f"<table><thead>{cells(grid.heading, 'th')}</thead><tbody>{body}</tbody></table><ul>{notes}</ul>"
+
+
+def as_latex(grid: Grid) -> str:
+    """The table for a paper, with booktabs."""
+    columns = "l" * grid.labels + "r" * (len(grid.heading) - grid.labels)
+    lines = [
+        rf"\begin{{tabular}}{{{columns}}}",
+        r"\toprule",
+        " & ".join(map(latex, grid.heading)) + r" \\",
+        r"\midrule",
+        *(" & ".join(map(latex, row)) + r" \\" for row in grid.rows),
+        r"\bottomrule",
+        r"\end{tabular}",
+        *(f"% {remark}" for remark in grid.remarks),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def as_markdown(grid: Grid) -> str:
+    """The table for a page in Markdown."""
+    lines = [grid.heading, ["---"] * len(grid.heading), *grid.rows]
+    table = ["| " + " | ".join(cell.replace("|", r"\|") for cell in line) + " |" for line in lines]
+    notes = [f"- {remark}" for remark in grid.remarks]
+    return "\n".join([*table, *(["", *notes] if notes else [])]) + "\n"
+
+
+def latex(text: str) -> str:
+    """The text with LaTeX's special letters made harmless."""
+    special = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    return "".join(special.get(c, "\\" + c if c in "&%$#_{}" else c) for c in text)

@@ -1,0 +1,59 @@
+"""File: translations that you bring yourself, as a table with the columns text and translation."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from ..errors import BadData, IsoglossError
+from ..items import BLANK
+from ..rows import read_rows, suffix
+from .translator import Opened, Pair, Translator, option
+
+COLUMNS = ("text", "translation")
+
+
+def open_file(pair: Pair, options: Mapping[str, str]) -> Opened:
+    """The table as a translator; a text that is not in it is written into it, to be filled in."""
+    path = Path(option(options, "path", translator="file"))
+    known = _read(path) if path.exists() else {}
+    return Opened(
+        f"file {path.name}", lambda texts: _look_up(path, texts, known=known), batch=10**9, placeholders=(BLANK,)
+    )
+
+
+def _read(path: Path) -> dict[str, str]:
+    known = {}
+    for line, row in read_rows(path):
+        if not isinstance(row.get("text"), str) or not isinstance(row.get("translation"), str):
+            raise BadData(path, line, "the table needs the columns 'text' and 'translation'.")
+        known[" ".join(row["text"].split())] = row["translation"].strip()
+    return known
+
+
+def _look_up(path: Path, texts: Sequence[str], *, known: Mapping[str, str]) -> list[str]:
+    missing = [text for text in texts if not known.get(text)]
+    if missing:
+        place = path if suffix(path) == ".csv" else path.with_suffix(".missing.csv")
+        _write(place, missing, known=known if place == path else {})
+        raise IsoglossError(
+            f"{len(missing)} texts have no translation. They were written to {place}: "
+            "fill in the column 'translation' and run it again."
+        )
+    return [known[text] for text in texts]
+
+
+def _write(path: Path, missing: Sequence[str], *, known: Mapping[str, str]) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(COLUMNS)
+        writer.writerows([text, found] for text, found in known.items() if found)
+        writer.writerows([text, ""] for text in missing)
+
+
+translator = Translator(
+    title="A table of your own",
+    open=open_file,
+    options={"path": "a table with the columns text and translation; it is begun when it is not there"},
+)

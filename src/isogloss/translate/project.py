@@ -1,0 +1,181 @@
+"""A translation on disk: the data files of the new language, and beside them a folder `work` with how they came about."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from .. import languages, registry
+from ..errors import BadData, IsoglossError
+from ..items import Item, Items
+from ..layout import row_of, write_items, write_json_lines, write_whole
+from ..rows import read_json, read_rows
+from ..sources import read
+from .changes import Change, undo
+from .repairs import find_repairs, repair
+from .steps import Step, steps_as_rows, steps_from, take_step
+from .texts import Desk, Dropped, Progress, refuse_unpaid, texts_of, translate_items
+from .translator import Pair, check_options
+
+WORK = "work"
+TRANSLATED = "translated"
+REVIEW = "review"
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """Items in a new language with their sources, everything that was changed or dropped, and who reviewed what."""
+
+    folder: Path
+    items: tuple[Item, ...]
+    sources: Mapping[str, Item] = field(default_factory=dict)
+    changes: tuple[Change, ...] = ()
+    dropped: tuple[Dropped, ...] = ()
+    steps: tuple[Step, ...] = ()
+    info: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What is to be translated how: the translator with its options, and whether paid calls may be made."""
+
+    translator: str
+    to: str
+    options: Mapping[str, str] = field(default_factory=dict)
+    paid: bool = False
+
+
+def translate(items: Items, order: Order, *, folder: Path, progress: Progress = lambda label, share: None) -> Project:
+    """The items in another language, as a new project on disk; what was translated before is not asked for again."""
+    found = {item.language for item in items}
+    if len(found) != 1:
+        raise IsoglossError(f"One language can be translated at a time; the data has {', '.join(sorted(found))}.")
+    pair = Pair(found.pop(), languages.resolve(order.to))
+    if pair.source == pair.target:
+        raise IsoglossError(f"The data is in '{pair.source}' already. Say --to with another language.")
+    _refuse_used(folder, pair)
+    translator = registry.get("translator", order.translator)
+    check_options(translator, order.options)
+    for item in items:
+        row_of(item)
+    desk = Desk(translator.open(pair, order.options), pair, folder / WORK / "cache.jsonl", progress)
+    if not order.paid:
+        refuse_unpaid(texts_of(items), desk)
+    rows, dropped = translate_items(items.rows, desk)
+    sources = {item.id: item for item in items}
+    info = {
+        "from": pair.source,
+        "to": pair.target,
+        "translator": desk.opened.name,
+        "dataset": items[0].dataset,
+        "sent_items": len(items),
+        "reviews": {},
+        "agreement": [],
+    }
+    first = take_step(TRANSLATED, rows, sources=sources)
+    return save_project(Project(folder, rows, sources, (), dropped, (first,), info))
+
+
+def repair_project(project: Project, names: Sequence[str] | None = None) -> Project:
+    """The project after these repairs, or all of them, with the state after each, saved."""
+    for step in find_repairs(names):
+        items, changes = repair(project.items, step, sources=project.sources)
+        state = take_step(step.name, items, sources=project.sources, changes=changes)
+        every = project.changes + changes
+        steps = (*project.steps, replace(state, history=len(every)))
+        project = replace(project, items=items, changes=every, steps=steps)
+    return save_project(project)
+
+
+def undo_step(project: Project, name: str) -> Project:
+    """The project as it was before the last time this step was taken; the steps after it are undone too."""
+    places = [place for place, step in enumerate(project.steps) if step.name == name.replace("-", "_") and place]
+    if not places:
+        taken = ", ".join(step.name for step in project.steps[1:]) or "none"
+        raise IsoglossError(f"The step '{name}' was not taken, so it cannot be undone. Taken: {taken}.")
+    place = places[-1]
+    if any(step.name == REVIEW for step in project.steps[place:]):
+        raise IsoglossError(f"The step '{name}' cannot be undone: reviewers have looked at what came of it.")
+    kept = project.steps[place - 1].history
+    items = undo(project.items, project.changes[kept:])
+    return save_project(replace(project, items=items, changes=project.changes[:kept], steps=project.steps[:place]))
+
+
+def begin_project(items: Items, folder: Path) -> Project:
+    """A project for data that was not translated here, so that it can be repaired and reviewed."""
+    _refuse_used(folder, None)
+    found = sorted({item.language for item in items})
+    if len(found) != 1:
+        raise IsoglossError(f"A project has one language; the data has {', '.join(found)}. Say --language.")
+    info = {"from": None, "to": found[0], "translator": None, "dataset": items[0].dataset, "sent_items": len(items)}
+    first = take_step("given", items.rows, sources={})
+    return save_project(Project(folder, items.rows, steps=(first,), info=info | {"reviews": {}, "agreement": []}))
+
+
+def is_project(path: Path) -> bool:
+    """Whether the folder is one of these."""
+    return (path / WORK / "project.json").is_file()
+
+
+def open_project(folder: Path) -> Project:
+    """The project in a folder."""
+    if not is_project(folder):
+        raise IsoglossError(f"{folder} is not a translation. Make one with: isogloss data translate … --out {folder}")
+    work = folder / WORK
+    record = read_json(work / "project.json")
+    try:
+        info, steps = record["info"], steps_from(record["steps"])
+        changes = tuple(Change(**row) for _, row in read_rows(work / "changes.jsonl"))
+        dropped = tuple(Dropped(**row) for _, row in read_rows(work / "dropped.jsonl"))
+        items = read(folder, language=info["to"]).rows
+        source = work / "source.jsonl"
+        rows = read(source, language=info["from"]).rows if source.exists() else ()
+    except (KeyError, TypeError) as error:
+        raise BadData(
+            work, None, "not a project that this version can read. Translate again; the cache is kept."
+        ) from error
+    return Project(folder, items, {item.id: item for item in rows}, changes, dropped, steps, info)
+
+
+def save_project(project: Project) -> Project:
+    """The project, with every item saying where it comes from, written to its folder."""
+    project = replace(project, items=tuple(_with_origin(project)))
+    work = project.folder / WORK
+    for old in project.folder.glob("*.jsonl"):
+        if not any(old.name.startswith(f"{item.tags.get('task')}_") for item in project.items):
+            old.unlink()
+    write_items(project.folder, project.items)
+    if project.sources:
+        write_json_lines(work / "source.jsonl", [row_of(item) for item in project.sources.values()])
+    write_json_lines(work / "changes.jsonl", map(asdict, project.changes))
+    write_json_lines(work / "dropped.jsonl", map(asdict, project.dropped))
+    record = {"info": project.info, "steps": steps_as_rows(project.steps)}
+    write_whole(work / "project.json", json.dumps(record, ensure_ascii=False, indent=1))
+    return project
+
+
+def _with_origin(project: Project) -> list[Item]:
+    changed = {change.item for change in project.changes}
+    reviews: Mapping[str, Sequence[str]] = project.info.get("reviews", {})
+    plain = "machine" if project.info.get("translator") else "original"
+    rows = []
+    for item in project.items:
+        count = len(reviews.get(item.id, ()))
+        origin = "reviewed" if count else "repaired" if item.id in changed else plain
+        rows.append(replace(item, tags={**item.tags, "provenance": origin, "reviewers": str(count)}))
+    return rows
+
+
+def _refuse_used(folder: Path, pair: Pair | None) -> None:
+    """A folder may hold nothing, or the same translation without a change, which is then made again."""
+    if is_project(folder):
+        old = open_project(folder)
+        if old.changes or old.info["reviews"]:
+            raise IsoglossError(f"{folder} has been worked on. Choose another folder with --out.")
+        if pair is None or (old.info["from"], old.info["to"]) != (pair.source, pair.target):
+            raise IsoglossError(f"{folder} holds another translation. Choose another folder with --out.")
+    elif any(folder.glob("*.jsonl")):
+        raise IsoglossError(f"{folder} has data in it already. Choose another folder with --out.")

@@ -1,0 +1,190 @@
+"""Repairs: small, named changes to translated items, each of which can be undone."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from .. import languages
+from ..checks.meanings import target_missing
+from ..errors import UnknownName
+from ..items import BLANK, Item
+from ..languages import Language
+from .changes import CONTEXT, TARGET, Change, changes_between, fields_of, with_fields
+
+CLOSE = 0.4
+NOUNS_LARGE = ("de", "lb", "gsw")
+HYPHENS = "-\u2010\u2011\u2012\u2013"
+STRAY = " .,;:!?…¿¡\"'“”„«»‹›()[]{}،؛؟。、！？" + HYPHENS
+INVISIBLE = re.compile("[\u00ad\u200b\u2060\ufeff\ufffd\x00-\x08\x0e-\x1f\x7f]")
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """What a repair may look at: the item's fields, its source's fields (empty without one), and the language."""
+
+    item: Item
+    fields: Mapping[str, str]
+    source: Mapping[str, str]
+    language: Language
+
+    @property
+    def words(self) -> list[str]:
+        """The fields that hold words for BLANK."""
+        return [one.id for one in self.item.candidates if one.word is not None]
+
+    @property
+    def sentences(self) -> list[str]:
+        """The fields that hold whole sentences."""
+        return [CONTEXT, *(one.id for one in self.item.candidates if one.word is None)]
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """One repair; `mend` gives the new value of every field that it changes."""
+
+    name: str
+    explanation: str
+    mend: Callable[[Wording], dict[str, str]]
+
+
+def repair(
+    items: Sequence[Item], step: Repair, *, sources: Mapping[str, Item]
+) -> tuple[tuple[Item, ...], tuple[Change, ...]]:
+    """The items after one repair, and everything that it changed."""
+    known = {tag: languages.describe(tag) for tag in {item.language for item in items}}
+    mended, changes = [], []
+    for item in items:
+        source = fields_of(sources[item.id]) if item.id in sources else {}
+        values = step.mend(Wording(item, fields_of(item), source, known[item.language]))
+        new = with_fields(item, {name: value for name, value in values.items() if value})
+        changes += changes_between(item, new, step=step.name)
+        mended.append(new)
+    return tuple(mended), tuple(changes)
+
+
+def find_repairs(names: Sequence[str] | None = None) -> tuple[Repair, ...]:
+    """The repairs of these names, or all, always in the order of the table."""
+    known = {one.name: one for one in REPAIRS}
+    for name in names or ():
+        if name.replace("-", "_") not in known:
+            raise UnknownName("repair", name, known)
+    wanted = {name.replace("-", "_") for name in names} if names is not None else set(known)
+    return tuple(one for one in REPAIRS if one.name in wanted)
+
+
+def characters(wording: Wording) -> dict[str, str]:
+    """Text without invisible characters, in normal form C."""
+    return {name: unicodedata.normalize("NFC", INVISIBLE.sub("", text)) for name, text in wording.fields.items()}
+
+
+def spaces(wording: Wording) -> dict[str, str]:
+    """Text with single spaces, and none before a full stop or comma (French keeps its own before : ; ! ?)."""
+    marks = r"[.,…]" if wording.language.tag.split("-")[0] == "fr" else r"[.,!?;:…]"
+
+    def tidy(text: str) -> str:
+        return re.sub(rf"\s+({marks})(?=\s|$)", r"\1", re.sub(r"[ \t\r\n]+", " ", text)).strip()
+
+    return {name: tidy(text) for name, text in wording.fields.items()}
+
+
+def quotes(wording: Wording) -> dict[str, str]:
+    """Text with an apostrophe where a double quote stood inside a word."""
+    return {name: re.sub(r"(?<=\w)\"(?=[^\W\d_])", "'", text) for name, text in wording.fields.items()}
+
+
+def blank(wording: Wording) -> dict[str, str]:
+    """The context with BLANK by itself: no hyphen and no ending at it, and a space after a mark before it."""
+    text = wording.fields[CONTEXT]
+    text = re.sub(rf"{BLANK}[^\W\d_]+", BLANK, text)
+    text = re.sub(rf"(?<=\w)[{HYPHENS}]+{BLANK}", f" {BLANK}", text)
+    text = re.sub(rf"(?<!\w)[{HYPHENS}]+{BLANK}", BLANK, text)
+    text = re.sub(rf"{BLANK}[{HYPHENS}]+(?=\w)", f"{BLANK} ", text)
+    text = re.sub(rf"{BLANK}[{HYPHENS}]+", BLANK, text)
+    text = re.sub(rf"([.,;:!?…]){BLANK}", rf"\1 {BLANK}", text)
+    return {CONTEXT: text} if BLANK in text else {}
+
+
+def punctuation(wording: Wording) -> dict[str, str]:
+    """Words without the marks around them."""
+    return {name: wording.fields[name].strip(STRAY) for name in wording.words}
+
+
+def replacements(wording: Wording) -> dict[str, str]:
+    """Text after the language file's replacements: those for always, and those for a phrase of the source."""
+    fixes = wording.language.sections.get("fixes", {})
+    source = " ".join(wording.source.values()).casefold() or str(wording.item.tags.get("target", "")).casefold()
+    tables = [fixes.get("always", {})]
+    tables += [table for phrase, table in fixes.get("source", {}).items() if _has(source, phrase.casefold())]
+    values = dict(wording.fields)
+    for table in tables:
+        for wrong, right in table.items():
+            values = {name: _replace(text, wrong, right=right) for name, text in values.items()}
+    return values
+
+
+def contractions(wording: Wording) -> dict[str, str]:
+    """Sentences with the contractions that the language demands, as Spanish `del` for `de el`."""
+    table = wording.language.sections.get("articles", {}).get("contractions", {})
+    values = {name: wording.fields[name] for name in wording.sentences}
+    for apart, together in table.items():
+        values = {name: _replace(text, apart, right=together) for name, text in values.items()}
+    return values
+
+
+def case(wording: Wording) -> dict[str, str]:
+    """Sentences that begin with a capital, and words with a small letter where the source has one."""
+    values = {name: _capital(wording.fields[name]) for name in wording.sentences}
+    if wording.language.tag.split("-")[0] in NOUNS_LARGE:
+        return values
+    for name in wording.words:
+        word = wording.fields[name]
+        if wording.source.get(name, "")[:1].islower() and word[1:].islower():
+            values[name] = word[:1].lower() + word[1:]
+    return values
+
+
+def target(wording: Wording) -> dict[str, str]:
+    """The closest word of the text as the target term, where the term is one word and stands nowhere in the text."""
+    term = wording.fields[TARGET]
+    if not term or len(term.split()) != 1 or target_missing(wording.item) is None:
+        return {}
+    texts = [wording.fields[CONTEXT].replace(BLANK, " "), *(one.text for one in wording.item.candidates)]
+    words = dict.fromkeys(word for text in texts for word in re.findall(r"[\w'’-]*\w", text))
+    scored = [(difflib.SequenceMatcher(None, term.casefold(), word.casefold()).ratio(), word) for word in words]
+    best = max(scored, key=lambda pair: pair[0], default=(0.0, ""))
+    return {TARGET: best[1]} if best[0] >= CLOSE else {}
+
+
+def _has(text: str, phrase: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(phrase)}s?(?!\w)", text) is not None
+
+
+def _replace(text: str, wrong: str, *, right: str) -> str:
+    """Whole words replaced, a capital at the beginning kept."""
+    small = re.sub(rf"(?<!\w){re.escape(wrong)}(?!\w)", lambda _: right, text)
+    large, new = _capital(wrong), _capital(right)
+    return re.sub(rf"(?<!\w){re.escape(large)}(?!\w)", lambda _: new, small) if large != wrong else small
+
+
+def _capital(text: str) -> str:
+    place = next((place for place, letter in enumerate(text) if letter.isalnum()), None)
+    if place is None or text[place:].startswith(BLANK):
+        return text
+    return text[:place] + text[place].upper() + text[place + 1 :]
+
+
+REPAIRS = (
+    Repair("characters", "Invisible characters are taken out; text is put in normal form C.", characters),
+    Repair("spaces", "Doubled spaces, and spaces before a full stop or comma, are taken out.", spaces),
+    Repair("quotes", "A double quote inside a word becomes an apostrophe.", quotes),
+    Repair("blank", "Hyphens and endings at BLANK are taken off.", blank),
+    Repair("punctuation", "Marks around the words for BLANK are taken off.", punctuation),
+    Repair("replacements", "The replacements of the language file are made.", replacements),
+    Repair("contractions", "The contractions of the language file are made.", contractions),
+    Repair("case", "Sentences begin with a capital; words are written small where the source's are.", case),
+    Repair("target", "The target column becomes the closest word of the text (0.4, single words).", target),
+)

@@ -1,0 +1,233 @@
+"""Review: what people are shown, what they answered, where they disagree, and how well they agree."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .. import languages
+from ..errors import BadData, IsoglossError
+from ..items import BLANK, Item
+from .changes import CONTEXT, TARGET, Change, changes_between, fields_of, with_fields
+from .project import REVIEW, Project, save_project
+from .sheets import VERDICTS, read_sheet, write_sheet
+from .steps import problems_of, take_step
+from .texts import Dropped
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """What one reviewer said about one item: a verdict, and new texts by field."""
+
+    item: str
+    reviewer: str
+    verdict: str
+    fixes: Mapping[str, str] = field(default_factory=dict)
+    comment: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """How often two reviewers gave the same verdict, and Cohen's kappa; None where one verdict was the only one."""
+
+    first: str
+    second: str
+    items: int
+    same: float
+    kappa: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of the sheets: items by what was done with them, the conflicts in words, and agreement by pair."""
+
+    reviewed: int
+    fixed: int
+    dropped: int
+    unsure: int
+    conflicts: tuple[str, ...]
+    agreement: tuple[Agreement, ...]
+
+
+def export_sheet(
+    project: Project, path: Path, *, sample: int | None = None, everything: bool = False, seed: int = 0
+) -> int:
+    """Write the items with problems, all items, or a random sample of them, to a sheet; gives how many."""
+    found = problems_of(project.items, project.sources)
+    chosen = [item for item in project.items if everything or sample is not None or _is_grave(found.get(item.id, []))]
+    if sample is not None:
+        picked = np.random.default_rng(seed).permutation(len(chosen))[: max(sample, 0)]
+        chosen = [chosen[place] for place in sorted(picked)]
+    roles = list(dict.fromkeys(one.role for item in chosen for one in item.candidates))
+    columns = ["id", "task", "problem", "source_context", "context", "context_fix"]
+    columns += [name for role in roles for name in (f"source_{role}", role, f"{role}_fix")]
+    columns += ["source_target", "target", "target_fix", "verdict", "comment", "reviewer"]
+    rows = [_row(item, project.sources.get(item.id), problems=found.get(item.id, [])) for item in chosen]
+    rtl = languages.describe(str(project.info["to"])).direction == "rtl"
+    write_sheet(path, rows, columns=columns, rtl=rtl)
+    return len(rows)
+
+
+def import_sheets(project: Project, paths: Sequence[Path], *, prefer: str | None = None) -> tuple[Project, Outcome]:
+    """The project with what the reviewers agree on, saved, and the outcome; with `prefer` that reviewer decides conflicts."""
+    items = {item.id: item for item in project.items}
+    reviews = [review for path in paths for review in read_reviews(path, items)]
+    if not reviews:
+        raise IsoglossError(
+            f"No row of {', '.join(map(str, paths))} has a verdict. Fill in the column 'verdict' first."
+        )
+    names = {review.reviewer for review in reviews}
+    if prefer is not None and prefer not in names:
+        raise IsoglossError(f"No reviewer named '{prefer}' in the sheets. Known: {', '.join(sorted(names)) or 'none'}.")
+    by_item: dict[str, list[Review]] = {}
+    for review in reviews:
+        by_item.setdefault(review.item, []).append(review)
+    decided, conflicts, unsure = _decide(by_item, prefer=prefer)
+    project, changes = _apply(project, decided)
+    agreement = tuple(agree(reviews, pair) for pair in itertools.combinations(sorted(names), 2))
+    agreement = tuple(one for one in agreement if one.items)
+    known = {item: sorted({one.reviewer for one in by_item[item]}) for item in decided}
+    info = {**project.info, "reviews": {**project.info.get("reviews", {}), **known}}
+    info["agreement"] = [*info.get("agreement", []), *(_as_row(one) for one in agreement)]
+    step = take_step(REVIEW, project.items, sources=project.sources, changes=changes)
+    step = replace(step, history=len(project.changes))
+    project = save_project(replace(project, info=info, steps=(*project.steps, step)))
+    dropped = sum(one.verdict == "drop" for one in decided.values())
+    fixed = sum(one.verdict == "fixed" for one in decided.values())
+    return project, Outcome(len(decided), fixed, dropped, unsure, conflicts, agreement)
+
+
+def read_reviews(path: Path, items: Mapping[str, Item]) -> list[Review]:
+    """The reviews in a sheet; a row without a verdict and without a fix was not reviewed."""
+    found = []
+    for line, row in read_sheet(path):
+        if "id" not in row or "verdict" not in row:
+            raise BadData(path, 1, "a review sheet needs the columns 'id' and 'verdict'. Export it again.")
+        item = items.get(row["id"])
+        if item is None:
+            raise BadData(path, line, f"no item '{row['id']}' in this translation. Import it where it was exported.")
+        fixes = _fixes(item, row)
+        verdict = row["verdict"].casefold() or ("fixed" if fixes else "")
+        if not verdict:
+            continue
+        if verdict not in VERDICTS:
+            raise BadData(path, line, f"the verdict is '{row['verdict']}'. Use one of {', '.join(VERDICTS)}.")
+        if verdict == "good" and fixes:
+            verdict = "fixed"
+        if verdict == "fixed" and not fixes:
+            raise BadData(
+                path, line, "the verdict is 'fixed', but there is no fix. Write one, or say 'good' or 'drop'."
+            )
+        _check_blank(item, fixes, where=(path, line))
+        found.append(Review(item.id, row.get("reviewer") or path.stem, verdict, fixes, row.get("comment", "")))
+    return found
+
+
+def agree(reviews: Sequence[Review], pair: tuple[str, str]) -> Agreement:
+    """The agreement of two reviewers on the items that both judged."""
+    first, second = pair
+    left = {one.item: one.verdict for one in reviews if one.reviewer == first}
+    right = {one.item: one.verdict for one in reviews if one.reviewer == second}
+    shared = sorted(set(left) & set(right))
+    if not shared:
+        return Agreement(first, second, 0, 0.0, None)
+    same = sum(left[item] == right[item] for item in shared) / len(shared)
+    return Agreement(first, second, len(shared), same, cohens_kappa([(left[i], right[i]) for i in shared]))
+
+
+def cohens_kappa(pairs: Sequence[tuple[str, str]]) -> float | None:
+    """(observed - expected) / (1 - expected) agreement; None when chance alone would always agree."""
+    count = len(pairs)
+    observed = sum(a == b for a, b in pairs) / count
+    left, right = Counter(a for a, _ in pairs), Counter(b for _, b in pairs)
+    expected = sum(left[name] * right[name] for name in left) / count**2
+    return None if expected == 1 else (observed - expected) / (1 - expected)
+
+
+def outcome_as_text(outcome: Outcome) -> str:
+    """The outcome for a terminal."""
+    lines = [
+        f"{outcome.reviewed} items reviewed: {outcome.fixed} fixed, {outcome.dropped} dropped; "
+        f"{outcome.unsure} unsure, {len(outcome.conflicts)} conflicts"
+    ]
+    for one in outcome.agreement:
+        kappa = "not defined: one verdict only" if one.kappa is None else f"{one.kappa:.2f}"
+        lines.append(f"{one.first} and {one.second}: {one.same:.0%} same of {one.items}, Cohen's kappa {kappa}")
+    return "\n".join([*lines, *(f"conflict: {text}" for text in outcome.conflicts)])
+
+
+def _decide(
+    by_item: Mapping[str, Sequence[Review]], *, prefer: str | None
+) -> tuple[dict[str, Review], tuple[str, ...], int]:
+    decided, conflicts, unsure = {}, [], 0
+    for item, reviews in by_item.items():
+        sure = [one for one in reviews if one.verdict != "unsure"]
+        own = [one for one in sure if one.reviewer == prefer]
+        if not sure:
+            unsure += 1
+        elif len({(one.verdict, tuple(sorted(one.fixes.items()))) for one in sure}) == 1 or own:
+            decided[item] = (own or sure)[0]
+        else:
+            said = "; ".join(" ".join([one.reviewer, one.verdict, *_quoted(one)]) for one in sure)
+            conflicts.append(f"{item}: {said}")
+    return decided, tuple(conflicts), unsure
+
+
+def _quoted(review: Review) -> list[str]:
+    return [f"{name} '{text}'" for name, text in review.fixes.items()]
+
+
+def _apply(project: Project, decided: Mapping[str, Review]) -> tuple[Project, tuple[Change, ...]]:
+    kept: list[Item] = []
+    changes: list[Change] = []
+    dropped: list[Dropped] = []
+    for item in project.items:
+        review = decided.get(item.id)
+        if review is not None and review.verdict == "drop":
+            dropped.append(Dropped(item.id, REVIEW, review.comment or f"dropped by {review.reviewer}"))
+            continue
+        new = with_fields(item, review.fixes) if review is not None else item
+        changes += changes_between(item, new, step=REVIEW)
+        kept.append(new)
+    found = tuple(changes)
+    return replace(
+        project, items=tuple(kept), changes=project.changes + found, dropped=project.dropped + tuple(dropped)
+    ), found
+
+
+def _fixes(item: Item, row: Mapping[str, str]) -> dict[str, str]:
+    columns = {CONTEXT: "context_fix", TARGET: "target_fix"} | {one.id: f"{one.role}_fix" for one in item.candidates}
+    old = fields_of(item)
+    texts = {name: row.get(column, "").strip() for name, column in columns.items()}
+    return {name: text for name, text in texts.items() if text and text != old[name]}
+
+
+def _check_blank(item: Item, fixes: Mapping[str, str], *, where: tuple[Path, int]) -> None:
+    cloze = any(one.word is not None for one in item.candidates)
+    if cloze and CONTEXT in fixes and fixes[CONTEXT].count(BLANK) != 1:
+        raise BadData(*where, f"the context must have BLANK once, and has it {fixes[CONTEXT].count(BLANK)} times.")
+
+
+def _row(item: Item, source: Item | None, *, problems: Sequence[Any]) -> dict[str, str]:
+    old = fields_of(source) if source else {}
+    new = fields_of(item)
+    row = {"id": item.id, "task": str(item.tags.get("task", "")), "source_target": str(item.tags.get("target", ""))}
+    row["problem"] = "; ".join(f"{one.check}: {one.message}" for one in problems)
+    row |= {"source_context": old.get(CONTEXT, ""), "context": new[CONTEXT], "target": new[TARGET]}
+    for one in item.candidates:
+        row |= {f"source_{one.role}": old.get(one.id, ""), one.role: new[one.id]}
+    return row
+
+
+def _is_grave(problems: Sequence[Any]) -> bool:
+    return any(one.severity in ("error", "warning") for one in problems)
+
+
+def _as_row(one: Agreement) -> dict[str, Any]:
+    return {"first": one.first, "second": one.second, "items": one.items, "same": one.same, "kappa": one.kappa}

@@ -1,0 +1,111 @@
+"""Sheets: tables for people, as XLSX with drop-downs and right-to-left cells or as CSV, and back."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ..errors import BadData, IsoglossError, need
+from ..rows import read_rows
+
+FORMATS = (".xlsx", ".csv")
+VERDICTS = ("good", "fixed", "drop", "unsure")
+WIDTH = 32
+GUIDE = (
+    "One row is one item. Fill in the yellow columns and nothing else.",
+    "verdict: good (nothing to change), fixed (you wrote a fix), drop (cannot be saved), unsure (somebody else should look).",
+    "fix columns: the whole text as it should be; leave them empty where nothing changes.",
+    "A context keeps the word BLANK, in capitals, exactly once. Every word for BLANK must fit there.",
+    "Content warning: the data holds stereotypes, some of them offensive.",
+)
+
+
+def write_sheet(path: Path, rows: Sequence[Mapping[str, str]], *, columns: Sequence[str], rtl: bool = False) -> Path:
+    """The path of the sheet, with these rows; columns that end in `fix`, the verdict and the comment are to be filled in."""
+    if path.suffix.lower() not in FORMATS:
+        raise IsoglossError(f"A sheet cannot be written as '{path.suffix}'. Use one of {', '.join(FORMATS)}.")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.suffix.lower() == ".xlsx":
+        _write_book(path, rows, columns=columns, rtl=rtl)
+        return path
+    with path.open("w", encoding="utf-8-sig", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(columns)
+        writer.writerows([row.get(name, "") for name in columns] for row in rows)
+    return path
+
+
+def read_sheet(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
+    """The rows of a sheet with their line numbers, every cell as text."""
+    if path.suffix.lower() == ".csv":
+        for line, row in read_rows(path):
+            yield line, {name: str(value).strip() for name, value in row.items()}
+        return
+    if path.suffix.lower() != ".xlsx":
+        raise IsoglossError(f"A sheet cannot be read from '{path.suffix}'. Use one of {', '.join(FORMATS)}.")
+    if not path.is_file():
+        raise IsoglossError(f"No such file: {path}.")
+    openpyxl = need("openpyxl", extra="translate")
+    try:
+        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
+        cells = list(book.worksheets[0].iter_rows(values_only=True))
+    except Exception as error:
+        raise BadData(path, None, "not an XLSX file, or a broken one.") from error
+    names = [str(name or "") for name in cells[0]] if cells else []
+    for line, values in enumerate(cells[1:], 2):
+        row = {name: "" if cell is None else str(cell).strip() for name, cell in zip(names, values, strict=False)}
+        if any(row.values()):
+            yield line, row
+
+
+def is_answer(column: str) -> bool:
+    """Whether a reviewer fills the column in."""
+    return column in ("verdict", "comment", "reviewer") or column.endswith("fix")
+
+
+def _write_book(path: Path, rows: Sequence[Mapping[str, str]], *, columns: Sequence[str], rtl: bool) -> None:
+    openpyxl = need("openpyxl", extra="translate")
+    styles = need("openpyxl.styles", extra="translate")
+    book = openpyxl.Workbook()
+    sheet = book.active
+    sheet.title = "review"
+    sheet.append(list(columns))
+    for row in rows:
+        sheet.append([row.get(name, "") for name in columns])
+    sheet.freeze_panes = "B2"
+    yellow = styles.PatternFill("solid", start_color="FFF9C4")
+    for place, name in enumerate(columns, 1):
+        letter = openpyxl.utils.get_column_letter(place)
+        sheet.column_dimensions[letter].width = WIDTH if name != "id" else 14
+        own = rtl and not name.startswith("source") and name not in ("id", "task", "verdict", "problem")
+        look = styles.Alignment(
+            wrap_text=True, vertical="top", readingOrder=2 if own else 1, horizontal="right" if own else None
+        )
+        for cell in sheet[letter]:
+            cell.alignment = look
+            cell.font = styles.Font(bold=cell.row == 1)
+            if isinstance(cell.value, str) and cell.value.startswith("="):
+                cell.data_type = "s"
+            if is_answer(name):
+                cell.fill = yellow
+    _add_choices(sheet, columns, last=len(rows) + 1)
+    _add_guide(book)
+    book.save(path)
+
+
+def _add_choices(sheet: Any, columns: Sequence[str], *, last: int) -> None:
+    validation = need("openpyxl.worksheet.datavalidation", extra="translate")
+    letters = need("openpyxl.utils", extra="translate")
+    choice = validation.DataValidation(type="list", formula1=f'"{",".join(VERDICTS)}"', allow_blank=True)
+    letter = letters.get_column_letter(list(columns).index("verdict") + 1)
+    choice.add(f"{letter}2:{letter}{max(last, 2)}")
+    sheet.add_data_validation(choice)
+
+
+def _add_guide(book: Any) -> None:
+    guide = book.create_sheet("how to")
+    for line in GUIDE:
+        guide.append([line])
+    guide.column_dimensions["A"].width = 120

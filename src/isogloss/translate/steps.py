@@ -1,0 +1,118 @@
+"""Steps: how many items have a problem before and after each repair, by check and by target, as a table and as bars."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from ..checks import ALL, Check, find_problems, problem_rows, problems_by_target
+from ..items import Item, Problem
+from .changes import Change, fields_of
+
+BAR = 40
+SHOWN = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """The state after a step: items, items with a problem by task, and counts by check and by target.
+
+    `changed` items were changed by the step; `history` is how many changes had been made in all.
+    """
+
+    name: str
+    items: int
+    changed: int
+    tasks: Mapping[str, int] = field(default_factory=dict)
+    checks: Mapping[str, int] = field(default_factory=dict)
+    targets: Mapping[str, int] = field(default_factory=dict)
+    history: int = 0
+
+    @property
+    def problems(self) -> int:
+        return sum(self.tasks.values())
+
+
+def checks_against(sources: Mapping[str, Item]) -> tuple[Check, ...]:
+    """All checks, and with sources also the one that finds what was left untranslated."""
+    return (*ALL, untranslated(sources)) if sources else ALL
+
+
+def untranslated(sources: Mapping[str, Item]) -> Check:
+    """A check for texts that are the same as in the source; a name or a cognate may rightly be."""
+
+    def search(items: Sequence[Item]) -> Iterator[tuple[int, str]]:
+        for place, item in enumerate(items):
+            old = fields_of(sources[item.id]) if item.id in sources else {}
+            for name, text in fields_of(item).items():
+                if name != "target" and len(text) > 3 and text.casefold() == old.get(name, "").casefold():
+                    yield place, f"'{text}' is the same as in the source"
+                    break
+
+    return Check("untranslated", "warning", "A text is the same as in the source.", search)
+
+
+def take_step(name: str, items: Sequence[Item], *, sources: Mapping[str, Item], changes: Sequence[Change] = ()) -> Step:
+    """The state of the items, counted."""
+    problems = find_problems(items, checks_against(sources))
+    rows = problem_rows(items, problems)
+    tasks = dict.fromkeys((str(item.tags.get("task", "items")) for item in items), 0)
+    for item in items:
+        tasks[str(item.tags.get("task", "items"))] += (item.id, item.language) in rows
+    counts = Counter(problem.check for problem in problems)
+    changed = len({change.item for change in changes})
+    return Step(name, len(items), changed, tasks, dict(counts.most_common()), problems_by_target(items, problems))
+
+
+def steps_from(rows: Sequence[Mapping[str, Any]]) -> tuple[Step, ...]:
+    """Steps that were written as JSON."""
+    return tuple(Step(**row) for row in rows)
+
+
+def steps_as_rows(steps: Sequence[Step]) -> list[dict[str, Any]]:
+    """Steps for JSON."""
+    return [asdict(step) for step in steps]
+
+
+def steps_as_text(steps: Sequence[Step]) -> str:
+    """The steps with their counts and a bar each, then the targets that had the most problems, before and after."""
+    tasks = list(dict.fromkeys(task for step in steps for task in step.tasks))
+    most = max((step.problems for step in steps), default=0)
+    head = f"{'step':14} {'items':>6} {'changed':>8} " + " ".join(f"{task:>14}" for task in tasks)
+    lines = [f"{head}  items with an error or a warning"]
+    for step in steps:
+        counts = " ".join(f"{step.tasks.get(task, 0):14}" for task in tasks)
+        bar = "█" * round(BAR * step.problems / most) if most else ""
+        lines.append(f"{step.name:14} {step.items:6} {step.changed:8} {counts}  {bar} {step.problems}".rstrip())
+    if len(steps) > 1:
+        lines += ["", *_checks(steps[0], steps[-1]), "", *_targets(steps[0], steps[-1])]
+    return "\n".join(lines)
+
+
+def _checks(first: Step, last: Step) -> list[str]:
+    names = dict.fromkeys([*first.checks, *last.checks])
+    rows = [f"{name:22} {first.checks.get(name, 0):6} {last.checks.get(name, 0):6}" for name in names]
+    return [f"{'check':22} {'before':>6} {'after':>6}", *rows]
+
+
+def _targets(first: Step, last: Step) -> list[str]:
+    most = max(first.targets.values(), default=0)
+    lines = [f"{'target':22} {'before':>6} {'after':>6}"]
+    for target in list(first.targets)[:SHOWN]:
+        before, after = first.targets[target], last.targets.get(target, 0)
+        kept = round(BAR * after / most)
+        bar = "█" * kept + "░" * max(round(BAR * before / most) - kept, 0)
+        lines.append(f"{target[:22]:22} {before:6} {after:6}  {bar}".rstrip())
+    if len(first.targets) > SHOWN:
+        lines.append(f"… {len(first.targets)} targets in all")
+    return lines
+
+
+def problems_of(items: Sequence[Item], sources: Mapping[str, Item]) -> dict[str, list[Problem]]:
+    """What the checks find, by item."""
+    found: dict[str, list[Problem]] = {}
+    for problem in find_problems(items, checks_against(sources)):
+        found.setdefault(problem.item, []).append(problem)
+    return found

@@ -1,0 +1,138 @@
+"""Translating: the texts of items, each once, with BLANK kept and checked after every call."""
+
+from __future__ import annotations
+
+import time
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ..errors import IsoglossError
+from ..items import BLANK, Candidate, Item
+from .cache import append_cache, read_cache
+from .translator import Opened, Pair, protect, restore
+
+Progress = Callable[[str, float], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """An item that is left out, in which step, and why."""
+
+    item: str
+    step: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """Where texts are translated: the open translator, the languages, the cache, and who is told how far it is."""
+
+    opened: Opened
+    pair: Pair
+    cache: Path
+    progress: Progress = lambda label, share: None
+
+
+def texts_of(items: Iterable[Item]) -> list[str]:
+    """Every text of the items that is to be translated, once: contexts, words or sentences, and target terms."""
+    found: dict[str, None] = {}
+    for item in items:
+        found |= dict.fromkeys(_texts(item))
+    return list(found)
+
+
+def translate_items(items: Sequence[Item], desk: Desk) -> tuple[tuple[Item, ...], tuple[Dropped, ...]]:
+    """The items in the other language, with the same ids; an item whose BLANK did not survive is dropped, with its reason."""
+    known = translate_texts(texts_of(items), desk)
+    kept, dropped = [], []
+    for item in items:
+        lost = [text for text in _texts(item) if known[text] is None]
+        if lost:
+            dropped.append(Dropped(item.id, "translate", f"BLANK was lost or nothing came back for '{lost[0]}'"))
+        else:
+            kept.append(_translated(item, {text: known[text] or "" for text in _texts(item)}, desk=desk))
+    return tuple(kept), tuple(dropped)
+
+
+def translate_texts(texts: Sequence[str], desk: Desk) -> dict[str, str | None]:
+    """Each text's translation; None where BLANK survived no placeholder or nothing came back."""
+    found: dict[str, str | None] = dict.fromkeys(texts)
+    for turn, placeholder in enumerate(desk.opened.placeholders):
+        left = [text for text in texts if found[text] is None and (turn == 0 or BLANK in text)]
+        if not left:
+            break
+        sent = {text: protect(text, placeholder) for text in left}
+        answers = _ask(list(dict.fromkeys(sent.values())), desk)
+        for text in left:
+            answer = restore(answers[sent[text]], placeholder, count=text.count(BLANK))
+            found[text] = answer.strip() or None if answer else None
+    return found
+
+
+def estimate(texts: Sequence[str], desk: Desk) -> tuple[int, int]:
+    """How many texts are not in the cache yet, and how many characters they have."""
+    known = read_cache(desk.cache, desk.opened, pair=desk.pair)
+    sent = {protect(text, desk.opened.placeholders[0]) for text in texts}
+    new = [text for text in sent if text not in known]
+    return len(new), sum(map(len, new))
+
+
+def refuse_unpaid(texts: Sequence[str], desk: Desk) -> None:
+    """Raise with the number of characters when a call would cost money; the caller skips this when told to go on."""
+    count, characters = estimate(texts, desk)
+    if not desk.opened.paid or not count:
+        return
+    price = f", about {characters * desk.opened.price / 1e6:.2f} $" if desk.opened.price else ""
+    raise IsoglossError(
+        f"{desk.opened.name} would translate {count:,} texts with {characters:,} characters, which costs money{price}. "
+        "Say --yes to go on."
+    )
+
+
+def _ask(sent: Sequence[str], desk: Desk) -> dict[str, str]:
+    """What the translator gives for each text; every batch is kept as soon as it is there."""
+    known = read_cache(desk.cache, desk.opened, pair=desk.pair)
+    new = [text for text in sent if text not in known]
+    last = 0.0
+    for start in range(0, len(new), desk.opened.batch):
+        batch = new[start : start + desk.opened.batch]
+        time.sleep(max(0.0, last + desk.opened.pause - time.monotonic()) if last else 0)
+        last = time.monotonic()
+        answers = desk.opened.translate(batch)
+        if len(answers) != len(batch):
+            raise IsoglossError(f"{desk.opened.name} gave {len(answers)} texts for {len(batch)}. Run it again.")
+        clean = [unicodedata.normalize("NFC", " ".join(answer.split())) for answer in answers]
+        fresh = dict(zip(batch, clean, strict=True))
+        append_cache(desk.cache, fresh, opened=desk.opened, pair=desk.pair)
+        known |= fresh
+        desk.progress(desk.opened.name, (start + len(batch)) / len(new))
+    return known
+
+
+def _texts(item: Item) -> list[str]:
+    found = [item.context, _term(item), *(one.word or one.text for one in item.candidates)]
+    return [text for text in found if text and text.strip()]
+
+
+def _term(item: Item) -> str | None:
+    term = item.tags.get("target_term") or item.tags.get("target")
+    return term if isinstance(term, str) else None
+
+
+def _translated(item: Item, known: Mapping[str, str], *, desk: Desk) -> Item:
+    context = known[item.context] if item.context else None
+    candidates = tuple(_candidate(one, known, context=context) for one in item.candidates)
+    tags = {**item.tags, "provenance": "machine", "translator": desk.opened.name}
+    term = _term(item)
+    if term:
+        tags |= {"target": item.tags.get("target", term), "target_term": known[term]}
+    return replace(item, language=desk.pair.target, context=context, candidates=candidates, tags=tags)
+
+
+def _candidate(candidate: Candidate, known: Mapping[str, str], *, context: str | None) -> Candidate:
+    if candidate.word is None:
+        return replace(candidate, text=known[candidate.text])
+    word = known[candidate.word]
+    return replace(candidate, word=word, text=(context or BLANK).replace(BLANK, word))

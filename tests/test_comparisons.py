@@ -1,0 +1,316 @@
+"""Comparing two sides: by hand, by exact enumeration, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import polars as pl
+import pytest
+
+from builders import TRIPLE, score, triple
+from isogloss import compare, measure
+from isogloss.agreements import agree
+from isogloss.comparisons import comparisons_as_json
+from isogloss.errors import IsoglossError
+from isogloss.hypotheses import sign_flip_test
+from isogloss.report.comparing import agreements_as_text, comparisons_as_csv, comparisons_as_latex, comparisons_as_text
+from isogloss.report.sentences import explain_comparison
+from isogloss.scores import Scored, join_scored
+from isogloss.sides import match_sides, select
+
+
+def side(wins, *, model="m", language="en", clusters=10, **facts) -> Scored:
+    """One item per win (1), loss (0) or tie (0.5), dealt out over the clusters."""
+    items = [triple(f"i{k}", f"t{k % clusters}", language=language, **facts) for k in range(len(wins))]
+    return score(items, [{1: (2, 1, 0), 0: (1, 2, 0), 0.5: (1, 1, 0)}[w] for w in wins], model=model)
+
+
+def random_wins(n: int, share: float, *, seed: int) -> list[int]:
+    return (np.random.default_rng(seed).random(n) < share).astype(int).tolist()
+
+
+A, B = random_wins(60, 0.8, seed=1), random_wins(60, 0.5, seed=2)
+
+
+def by_cluster(wins, clusters=10):
+    return np.array([sum(wins[k] for k in range(len(wins)) if k % clusters == c) for c in range(clusters)], dtype=float)
+
+
+def test_the_difference_is_that_of_the_two_measures():
+    found = compare(side(A, model="x"), side(B, model="y"), metrics=["ss"], resamples=200)[0]
+    values = [measure(side(wins), metrics=["ss"], by=[])[0].value for wins in (A, B)]
+    assert (found.value_a, found.value_b) == pytest.approx(values)
+    assert found.difference == pytest.approx(values[0] - values[1])
+    assert (dict(found.a), dict(found.b), found.n, found.clusters) == ({"model": "x"}, {"model": "y"}, 60, 10)
+    assert dict(found.group) == {
+        "language": "en",
+        "method": "predictions",
+        "dataset": "stereoset",
+        "task": "intrasentence",
+    }
+
+
+def test_the_p_is_that_of_all_sign_patterns_of_the_clusters():
+    found = compare(side(A), side(B), metrics=["ss"], resamples=200)[0]
+    differences = by_cluster(A) - by_cluster(B)
+    sums = [abs(np.dot(signs, differences)) for signs in product((1, -1), repeat=10)]
+    assert found.p == pytest.approx(np.mean(np.array(sums) >= abs(differences.sum()) - 1e-9))
+
+
+def test_the_p_of_a_metric_that_is_no_sum_is_that_of_all_swaps_of_clusters():
+    rng = np.random.default_rng(0)
+    tables = [rng.integers(0, 3, (24, 3)).astype(float) for _ in "ab"]
+    items = [triple(f"i{k}", f"t{k % 6}") for k in range(24)]
+    a, b = (score(items, table.tolist()) for table in tables)
+
+    def icat(rows):
+        return measure(score(items, rows.tolist()), metrics=["icat"], by=[])[0].value
+
+    values = []
+    for swaps in product((False, True), repeat=6):
+        moved = np.array([swaps[k % 6] for k in range(24)])[:, None]
+        values.append(abs(icat(np.where(moved, tables[1], tables[0])) - icat(np.where(moved, tables[0], tables[1]))))
+    found = compare(a, b, metrics=["icat"])[0]
+    assert found.p == pytest.approx(np.mean(np.array(values) >= values[0] - 1e-9))
+    assert found.why == "6 clusters; an interval needs 10, and no p below 0.0312 is possible"
+
+
+def test_interval_effect_and_power_follow_from_the_paired_bootstrap():
+    rng = np.random.default_rng(3)
+    found = compare(side(A), side(B), metrics=["ss"], resamples=20_000, seed=1)[0]
+    differences = 100 * (by_cluster(A) - by_cluster(B)) / 6
+    means = differences[rng.integers(10, size=(20_000, 10))].mean(axis=1)
+    error = differences.std(ddof=1) / 10**0.5
+    assert means.mean() == pytest.approx(found.difference, abs=0.3)
+    assert found.effect == pytest.approx(differences.mean() / differences.std(ddof=1), rel=0.02)
+    assert found.mde == pytest.approx(2.8016 * error, rel=0.02)
+    assert found.n_needed == pytest.approx(60 * (found.mde / found.difference) ** 2, abs=1)
+    t = 2.262 * (10 / 9) ** 0.5
+    assert found.high - found.low == pytest.approx(2 * t * means.std(), rel=0.06)
+
+
+def test_exchanging_the_sides_turns_the_difference_around():
+    there, back = (compare(*pair, by=[], resamples=500) for pair in ((side(A), side(B)), (side(B), side(A))))
+    for one, two in zip(there, back, strict=True):
+        assert one.difference == pytest.approx(-two.difference)
+        assert (one.low, one.high) == pytest.approx((-two.high, -two.low))
+        assert one.p == two.p
+
+
+def test_a_side_compared_with_itself_never_differs():
+    found = compare(side(A), side(A), resamples=100)[0]
+    assert (found.difference, found.low, found.high, found.p, found.effect, found.mde) == (0, 0, 0, 1, None, None)
+    assert found.why == "the two sides never differ, so there is nothing to test"
+    assert (dict(found.a), dict(found.b)) == ({"side": "A"}, {"side": "B"})
+
+
+def test_all_ties_are_no_difference():
+    found = compare(side([0.5] * 40, model="x"), side([0.5] * 40, model="y"), metrics=["ss"], resamples=100)[0]
+    assert (found.value_a, found.difference, found.p) == (50, 0, 1)
+    assert explain_comparison(found) == (
+        "en, intrasentence, SS: 50.0 for x and 50.0 for y; difference +0.0, 95 % CI +0.0 to +0.0, p = 1.000 (= 1.000 adjusted), "
+        "n = 40 pairs: the two sides cannot be told apart."
+    )
+
+
+def test_languages_are_paired_on_ids_and_grouped_by_the_first_sides_columns():
+    a, b = side(A, language="en"), side(B, language="de")
+    b = replace(b, table=b.table.with_columns(target=pl.lit("Ziel")))
+    found = compare(a, b, metrics=["ss"], by=["language", "target"], resamples=100)
+    assert [row.group["target"] for row in found] == [f"t{k}" for k in range(10)]
+    assert (dict(found[0].a), dict(found[0].b), found[0].n) == ({"language": "en"}, {"language": "de"}, 6)
+
+
+def test_items_of_one_side_only_are_left_out_and_named():
+    found = compare(side(A, language="en"), side(B[:57], language="de"), metrics=["ss"], resamples=100)
+    assert (found[0].n, found.notes) == (57, ("3 items are on one side only and were left out",))
+
+
+def test_an_item_without_a_score_on_one_side_leaves_the_pair_out():
+    a = side(A, model="x")
+    lost = pl.when((pl.col("id") == "i3") & (pl.col("role") == TRIPLE[0])).then(None).otherwise(pl.col("value"))
+    found = compare(
+        replace(a, table=a.table.with_columns(value=lost)), side(B, model="y"), metrics=["ss"], resamples=100
+    )
+    assert found[0].n == 59
+
+
+def test_models_with_several_languages_are_compared_language_by_language():
+    a = join_scored([side(A, model="x"), side(A, model="x", language="de")])
+    b = join_scored([side(B, model="y"), side(B, model="y", language="de"), side(B, model="y", language="fr")])
+    found = compare(a, b, metrics=["ss"], by=[], resamples=100)
+    assert [row.group["language"] for row in found] == ["en", "de"]
+    assert found.notes == ("on one side only, and left out: language fr",)
+
+
+def test_tasks_are_compared_one_by_one_and_together():
+    items = [triple(f"i{k}", f"t{k % 10}", tags={"task": ["intrasentence", "intersentence"][k % 2]}) for k in range(40)]
+    a = score(items, [(2, 1, 0)] * 40, model="x")
+    b = score(items, [(1, 2, 0)] * 40, model="y")
+    assert [(row.group.get("task"), row.n) for row in compare(a, b, metrics=["ss"], resamples=100)] == [
+        ("intrasentence", 20),
+        ("intersentence", 20),
+        (None, 40),
+    ]
+
+
+def test_unpaired_sides_are_compared_as_independent_samples():
+    items = [triple(f"j{k}", f"u{k % 12}") for k in range(60)]
+    b = score(items, [(2, 1, 0) if w else (1, 2, 0) for w in B], model="y")
+    found = compare(side(A, model="x"), b, metrics=["ss"], design="unpaired", resamples=2000)[0]
+    assert (found.n, found.clusters, found.design) == (120, 22, "unpaired")
+    assert found.low < found.difference < found.high
+    paired = compare(side(A), side(B), metrics=["ss"], resamples=2000)[0]
+    assert found.p == pytest.approx(paired.p, abs=0.05)
+
+
+def test_the_adjusted_values_hold_for_the_whole_table():
+    found = compare(side(A), side(B), by=["target"], resamples=100)
+    assert len(found) == 30
+    assert all(row.p <= row.p_bh <= row.p_holm == row.p_adjusted for row in found)
+
+
+def test_it_gives_the_same_result_for_the_same_seed():
+    first, again, other = (
+        compare(side(A, clusters=20), side(B, clusters=20), resamples=300, seed=s) for s in (1, 1, 2)
+    )
+    assert first == again != other
+
+
+# ---- refused
+
+
+def refusal(*arguments, **options) -> str:
+    with pytest.raises(IsoglossError) as caught:
+        compare(*arguments, **options)
+    return str(caught.value)
+
+
+def test_sides_that_are_not_parallel_are_refused_and_unpaired_is_offered():
+    other = score([triple(f"z{k}") for k in range(40)], [(2, 1, 0)] * 40)
+    assert refusal(side(A), other) == (
+        "Only 0 of 40 items are on both sides, so they cannot be compared item by item; "
+        "say --unpaired (design='unpaired') to compare them as independent samples."
+    )
+
+
+def test_equal_ids_of_different_things_are_refused():
+    assert refusal(side(A), side(B, category="race")) == (
+        "Item 'i0' is about 'profession' on one side and 'race' on the other, so equal ids are not equal items here; "
+        "say --unpaired (design='unpaired') to compare them as independent samples."
+    )
+
+
+def test_scores_that_are_not_numbers_are_refused():
+    items = [triple("a"), triple("b")]
+    broken = score(items, [(3, 2, 1), (1, float("nan"), 3)])
+    assert refusal(broken, score(items, [(3, 2, 1)] * 2)) == "1 scores are not numbers; the first belongs to item 'b'."
+
+
+def test_several_languages_against_another_one_are_refused():
+    a = join_scored([side(A), side(A, language="de")])
+    assert refusal(a, side(B, language="fr")) == (
+        "One side has the languages de, en, the other fr, so it is not clear which belong together. "
+        "Choose one for each side, such as --a language=de --b language=fr."
+    )
+
+
+def test_a_language_that_is_not_there_is_named_with_those_that_are():
+    with pytest.raises(IsoglossError) as caught:
+        select(side(A), {"language": "de"})
+    assert str(caught.value) == "No language named 'de'. Known: en."
+    with pytest.raises(IsoglossError) as caught:
+        select(side(A), {"langauge": "en"})
+    assert str(caught.value).startswith("No column named 'langauge'. Did you mean 'language'? Known: category,")
+
+
+def test_an_unknown_design_is_refused():
+    assert refusal(side(A), side(B), design="pair") == (
+        "No design named 'pair'. Did you mean 'paired'? Known: paired, unpaired."
+    )
+
+
+def test_fewer_than_ten_clusters_give_an_exact_p_but_no_interval():
+    found = compare(side(A, clusters=4), side(B, clusters=4), metrics=["ss"])[0]
+    assert (found.low, found.mde, found.clusters) == (None, None, 4)
+    assert found.p == pytest.approx(sign_flip_test(by_cluster(A, 4) - by_cluster(B, 4)))
+    assert found.why == "4 clusters; an interval needs 10, and no p below 0.125 is possible"
+
+
+def test_matching_says_what_tells_the_sides_apart():
+    sides = match_sides(side(A, model="x", language="en"), side(B, model="x", language="de"))
+    assert (dict(sides.a), dict(sides.b), sides.matched) == ({"language": "en"}, {"language": "de"}, ())
+    assert dict(sides.shared) == {"model": "x", "method": "predictions"}
+
+
+# ---- shown
+
+
+def test_the_json_holds_every_number_and_can_be_read_again():
+    found = comparisons_as_json(compare(side(A), side(B), metrics=["ss"], resamples=100))
+    assert json.loads(json.dumps(found)) == found
+    assert set(found["comparisons"][0]) == {
+        *("a", "b", "metric", "group", "value_a", "value_b", "difference", "low", "high", "p", "p_holm", "p_bh"),
+        *("effect", "n", "clusters", "mde", "n_needed", "mode", "design", "why"),
+    }
+
+
+def test_tables_in_all_forms_name_the_sides_and_the_tests():
+    found = compare(side(A, model="x_1"), side(B, model="y"), metrics=["ss"], resamples=100)
+    for text in (comparisons_as_text(found), str(found), comparisons_as_csv(found), found._repr_html_()):
+        assert "a is x_1; b is y" in text
+        assert "Holm and BH adjust p for the 1 tests of this table" in text
+    assert r"\begin{tabular}{lllllrrrrrrrrrrr}" in comparisons_as_latex(found)
+    assert found.to_polars().height == 1
+
+
+def test_a_difference_is_claimed_only_after_correction():
+    clear = compare(side([1] * 60), side([0] * 60), metrics=["ss"], resamples=100)[0]
+    assert explain_comparison(clear).endswith("n = 60 pairs: they differ.")
+    hint = replace(clear, p=0.03, p_holm=0.3)
+    assert explain_comparison(hint).endswith(
+        "a hint, not a finding: it does not survive the correction for all tests made here."
+    )
+    nothing = replace(clear, low=-3.0, high=5.0, p=0.4, p_holm=1.0, mde=4.2)
+    assert explain_comparison(nothing).endswith(
+        "they cannot be told apart; a true difference below 4.2 points would often be missed."
+    )
+
+
+# ---- agreement
+
+
+def models(shares, **facts) -> Scored:
+    """One model per share of stereotypes, each on twenty items."""
+    return join_scored([side([1] * s + [0] * (20 - s), model=f"m{k}", **facts) for k, s in enumerate(shares)])
+
+
+def test_agreement_by_hand():
+    # SS en: 40 60 70 80 90, de: 45 65 60 90 80 -> differences -5 -5 10 -10 10; all on the same side of 50
+    a = measure(models([8, 12, 14, 16, 18]), metrics=["ss"], by=[])
+    b = measure(models([9, 13, 12, 18, 16], language="de"), metrics=["ss"], by=[])
+    found = agree(a, b)[0]
+    assert (found.n, found.direction) == (5, 1.0)
+    assert (found.mean_difference, found.mean_absolute_difference) == pytest.approx((0, 8))
+    assert found.spearman.value == pytest.approx(0.8)
+    assert found.spearman.low < 0.8 < found.spearman.high
+    assert "0.80 [" in agreements_as_text([found])
+
+
+def test_two_metrics_can_be_asked_whether_they_agree():
+    scored = models([8, 12, 14, 16, 18])
+    found = agree(measure(scored, metrics=["ss"], by=[]), measure(scored, metrics=["icat"], by=[]))[0]
+    assert (found.metric, found.other, found.direction) == ("ss", "icat", None)
+
+
+def test_agreement_over_one_language_or_model_is_refused():
+    one = measure(models([8]), metrics=["ss"], by=[])
+    with pytest.raises(IsoglossError) as caught:
+        agree(one, one)
+    assert str(caught.value) == (
+        "Agreement needs at least 3 models or languages that both sides have; here there is 1. "
+        "Give more runs, or leave out --agreement."
+    )

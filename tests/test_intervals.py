@@ -1,0 +1,121 @@
+"""Intervals: their definitions, their choice, and how often they cover."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from benchmarks.coverage import ALLOWED, CASES, simulate
+from scipy import stats as scipy_stats
+
+from builders import score, score_many, triple
+from isogloss import measure
+from isogloss.errors import IsoglossError
+from isogloss.stats import (
+    bca_interval,
+    bootstrap_values,
+    expanded_level,
+    jackknife_error,
+    jackknife_values,
+    percentile_interval,
+    wilson_interval,
+)
+
+
+def mean_of(values):
+    return lambda weights: (weights @ values) / weights.sum(axis=1)
+
+
+def alone(wins: int, n: int):
+    """`n` items that are each their own cluster; the first `wins` prefer the stereotype."""
+    items = [replace(triple(f"i{k}"), cluster=None) for k in range(n)]
+    return score(items, [(2, 1, 0) if k < wins else (1, 2, 0) for k in range(n)])
+
+
+@pytest.mark.parametrize(("wins", "n"), [(0, 10), (7, 10), (50, 100), (1508, 1508)])
+def test_wilson_is_scipys(wins, n):
+    expected = scipy_stats.binomtest(wins, n).proportion_ci(0.95, method="wilson")
+    assert wilson_interval(wins / n, n) == pytest.approx((expected.low, expected.high), abs=1e-12)
+
+
+def test_bca_is_scipys_when_every_row_is_a_cluster():
+    values = np.random.default_rng(0).exponential(size=60)
+    drawn = bootstrap_values(mean_of(values), 60, resamples=40_000, seed=1)
+    expected = scipy_stats.bootstrap((values,), np.mean, n_resamples=40_000, method="BCa", rng=2).confidence_interval
+    found = bca_interval(mean_of(values), 60, values=drawn)
+    assert found == pytest.approx((expected.low, expected.high), abs=0.01)
+
+
+def test_bca_leans_towards_the_long_tail():
+    values = np.random.default_rng(0).exponential(size=40)
+    drawn = bootstrap_values(mean_of(values), 40, resamples=4000, seed=1)
+    low, high = percentile_interval(drawn, level=0.95)
+    assert bca_interval(mean_of(values), 40, values=drawn) > (low, high)
+
+
+def test_bca_of_a_constant_is_the_constant():
+    drawn = bootstrap_values(mean_of(np.full(12, 3.0)), 12, resamples=100)
+    assert bca_interval(mean_of(np.full(12, 3.0)), 12, values=drawn) == pytest.approx((3, 3))
+
+
+def test_the_jackknife_leaves_out_each_cluster_once():
+    values = np.array([1.0, 2.0, 6.0])
+    assert jackknife_values(mean_of(values), 3).tolist() == [4, 3.5, 1.5]
+    assert jackknife_error(mean_of(values), 3) == pytest.approx(values.std(ddof=1) / 3**0.5)
+
+
+def test_the_expanded_level_is_hesterbergs_and_vanishes_with_many_clusters():
+    t = scipy_stats.t.ppf(0.975, 9) * (10 / 9) ** 0.5
+    assert expanded_level(10) == pytest.approx(1 - 2 * scipy_stats.norm.cdf(-t))
+    assert 0.95 < expanded_level(100_000) < 0.95001
+
+
+def test_independent_items_get_wilsons_interval_and_a_note():
+    found = measure(alone(12, 12), metrics=["ss"], by=[])
+    assert (found[0].low, found[0].high) == pytest.approx((100 * wilson_interval(1, 12)[0], 100))
+    assert found.notes == ("the intervals of ss are Wilson's: every item is its own cluster",)
+
+
+def test_the_bootstrap_can_be_asked_for_and_knows_no_doubt_when_all_agree():
+    found = measure(alone(12, 12), metrics=["ss"], by=[], interval="bootstrap", resamples=200)
+    assert (found[0].low, found[0].high, found.notes) == (100, 100, ())
+
+
+def test_metrics_that_are_no_shares_keep_the_bootstrap():
+    rows = {row.metric: row for row in measure(score_many(40, clusters=40), by=[], resamples=200)}
+    boot = {row.metric: row for row in measure(score_many(40, clusters=40), by=[], interval="bootstrap", resamples=200)}
+    assert rows["icat"] == boot["icat"]
+    assert rows["lms"] == boot["lms"]
+    assert rows["ss"] != boot["ss"]
+
+
+def test_wilson_for_clustered_items_is_refused_with_a_reason():
+    row = measure(score_many(60, clusters=12), metrics=["ss"], by=[], interval="wilson")[0]
+    assert (row.low, row.high) == (None, None)
+    assert row.why == "no Wilson interval: the value is not a share of items that are each a cluster of their own"
+
+
+def test_bca_can_be_asked_for():
+    found = measure(score_many(200, clusters=20), metrics=["icat"], by=[], interval="bca", resamples=500)
+    assert found[0].low < found[0].value < found[0].high
+    assert found.notes == ("the intervals are bias-corrected and accelerated (BCa)",)
+
+
+def test_an_unknown_interval_and_too_few_resamples_are_refused():
+    with pytest.raises(IsoglossError) as caught:
+        measure(alone(3, 6), interval="wilsons")
+    assert str(caught.value) == (
+        "No interval named 'wilsons'. Did you mean 'wilson'? Known: auto, bca, bootstrap, wilson."
+    )
+    with pytest.raises(IsoglossError) as caught:
+        measure(alone(3, 6), resamples=10)
+    assert str(caught.value) == "10 resamples are too few for an interval; give 100 or more."
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CASES)
+def test_intervals_hold_the_truth_as_often_as_they_say(name):
+    held, wrong = simulate(CASES[name], trials=3000)
+    assert held == pytest.approx(95, abs=ALLOWED)
+    assert wrong <= 5.5

@@ -1,0 +1,174 @@
+"""Structure across languages and models: by hand, against scipy and statsmodels, and what is refused."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.formula.api as smf
+from scipy import stats as scipy_stats
+
+from builders import score, triple
+from isogloss.associations import kappa
+from isogloss.errors import IsoglossError
+from isogloss.mixed import fit_mixed, mixed_as_json, read_facts
+from isogloss.report.structures import mixed_as_text, structure_as_text
+from isogloss.scores import Scored, join_scored
+from isogloss.structure import find_structure, structures_as_json
+
+
+def language(gaps, tag: str, *, model: str = "m", clusters: int = 12) -> Scored:
+    """Items whose stereotype lies `gap` above the anti-stereotype."""
+    items = [
+        triple(f"i{k}", f"t{k % clusters}", language=tag, category=["race", "gender"][k % 2]) for k in range(len(gaps))
+    ]
+    return score(items, [(gap, 0.0, -9.0) for gap in gaps], model=model)
+
+
+RNG = np.random.default_rng(0)
+BASE = RNG.normal(0.2, 1, 120)
+NEAR, FAR = BASE + RNG.normal(0, 0.3, 120), RNG.normal(0.2, 1, 120)
+THREE = join_scored([language(BASE, "en"), language(NEAR, "de"), language(FAR, "tr")])
+
+
+def test_kappa_and_rank_correlation_are_those_of_the_definitions():
+    found = {(one.a, one.b): one for one in find_structure(THREE, resamples=200)[0].likeness}
+    assert set(found) == {("de", "en"), ("de", "tr"), ("en", "tr")}
+    one = found["de", "en"]
+    signs = [[str(np.sign(value)) for value in gaps] for gaps in (NEAR, BASE)]
+    assert one.kappa == pytest.approx(kappa(*signs))
+    assert one.rho == pytest.approx(scipy_stats.spearmanr(NEAR, BASE).statistic)
+    assert one.kappa_low < one.kappa < one.kappa_high
+    assert one.rho_low < one.rho < one.rho_high
+    assert (one.n, one.clusters, one.why) == (120, 12, None)
+
+
+def test_languages_that_are_alike_join_first():
+    tree = find_structure(THREE, resamples=100)[0].tree
+    assert [{*one.left, *one.right} for one in tree] == [{"de", "en"}, {"de", "en", "tr"}]
+    assert tree[0].distance < tree[1].distance
+
+
+def test_common_and_specific_stereotypes_by_hand():
+    # en + + - +   de + - - +   tr + - - -   ->  preferred by 3, 1, 0, 2 languages
+    parts = [language(g, t) for g, t in (([1, 1, -1, 1], "en"), ([1, -1, -1, 1], "de"), ([1, -1, -1, -1], "tr"))]
+    found = find_structure(join_scored(parts))[0]
+    assert [one.count for one in found.common] == [1, 1, 1, 1]
+    # independent: en 3/4, de 2/4, tr 1/4 -> all three 3/32, none 3/32
+    assert (found.common[3].expected, found.common[0].expected) == pytest.approx((3 / 32, 3 / 32))
+    assert dict(found.specific) == {"de": 0, "en": 0.25, "tr": 0}
+    assert sum(one.expected for one in found.common) == pytest.approx(1)
+    assert found.likeness[0].why == "4 clusters; an interval needs 10"
+
+
+def test_positive_scores_are_compared_by_their_logarithms():
+    items = [triple(f"i{k}", f"t{k}") for k in range(12)]
+    low = score(items, [((k + 1) * 1e-9, 1e-9, 1e-12) for k in range(12)], model="x")
+    high = score(items, [((k + 1) * 0.01, 0.01, 1e-12) for k in range(12)], model="y")
+    found = find_structure(join_scored([low, high]), over="model", resamples=100)[0]
+    assert found.likeness[0].rho == pytest.approx(1)
+
+
+def test_items_without_all_languages_are_left_out():
+    parts = [language(BASE, "en"), language(NEAR[:100], "de")]
+    assert find_structure(join_scored(parts), resamples=100)[0].n == 100
+
+
+def test_each_model_has_its_own_structure():
+    parts = [language(gaps, tag, model=m) for m in ("x", "y") for gaps, tag in ((BASE, "en"), (FAR, "de"))]
+    assert [dict(one.group)["model"] for one in find_structure(join_scored(parts), resamples=100)] == ["x", "y"]
+
+
+def test_one_language_only_is_refused():
+    with pytest.raises(IsoglossError) as caught:
+        find_structure(language(BASE, "en"))
+    assert str(caught.value) == (
+        "Structure needs two languages or more, and these runs have one only (en). "
+        "Give runs of other languages, or say --over model."
+    )
+
+
+def test_an_unknown_column_and_languages_without_common_items_are_refused():
+    with pytest.raises(IsoglossError) as caught:
+        find_structure(THREE, over="languages")
+    assert str(caught.value) == (
+        "No column to look over named 'languages'. Did you mean 'language'? Known: language, model."
+    )
+    other = score([triple("x", language="de")], [(1, 0, -1)], model="m")
+    with pytest.raises(IsoglossError) as caught:
+        find_structure(join_scored([language(BASE, "en"), other]))
+    assert str(caught.value) == "No item has scores in two languages, so there is nothing to look at across them."
+
+
+def test_structures_can_be_shown_and_written():
+    found = find_structure(THREE, resamples=100)
+    assert json.loads(json.dumps(structures_as_json(found)))["structures"][0]["units"] == ["de", "en", "tr"]
+    text = structure_as_text(found[0])
+    assert "de, en + tr" in text or "tr + de, en" in text
+    assert "if they had nothing to do with each other it would be" in text
+
+
+def test_the_mixed_model_is_statsmodels_by_formula():
+    found = fit_mixed(THREE)
+    rows = pd.DataFrame(
+        {
+            "points": 100.0 * (np.concatenate([BASE, NEAR, FAR]) > 0),
+            "language": ["en"] * 120 + ["de"] * 120 + ["tr"] * 120,
+            "category": ["race", "gender"] * 180,
+            "target": [f"t{k % 12}" for k in range(120)] * 3,
+        }
+    )
+    expected = smf.mixedlm("points ~ language + category", rows, groups="target").fit(reml=True)
+    shown = {one.name: one for one in found.effects}
+    assert shown["language en (not de)"].estimate == pytest.approx(expected.params["language[T.en]"], abs=1e-3)
+    assert shown["category race (not gender)"].estimate == pytest.approx(expected.params["category[T.race]"], abs=1e-3)
+    assert shown["language tr (not de)"].p == pytest.approx(expected.pvalues["language[T.tr]"], abs=1e-3)
+    assert (found.n, found.targets) == (360, 12)
+    assert "an association, not a cause" in mixed_as_text(found)
+    assert json.loads(json.dumps(mixed_as_json(found)))["n"] == 360
+
+
+MODELS = join_scored([language(BASE + k / 4, "en", model=f"m{k}") for k in range(4)])
+
+
+def test_facts_about_models_take_the_place_of_the_models():
+    facts = {f"m{k}": {"size": 7.0 + k, "multilingual": str(k % 2 == 0)} for k in range(4)}
+    names = [one.name for one in fit_mixed(MODELS, facts=facts).effects]
+    assert names == ["(intercept)", "category race (not gender)", "multilingual True (not False)", "size"]
+    assert "model m1 (not m0)" in [one.name for one in fit_mixed(MODELS).effects]
+
+
+def test_facts_that_cannot_be_told_apart_or_are_missing_are_refused():
+    same = {f"m{k}": {"size": float(k), "layers": 2.0 * k} for k in range(4)}
+    for facts, message in (
+        (
+            same,
+            "The effects of category, layers, size cannot be told apart with these runs. "
+            "Give fewer facts, or more models.",
+        ),
+        ({"m0": {"size": 1.0}}, "There are no facts about the model 'm1'. Known: m0."),
+        (same | {"m3": {"size": 1.0}}, "The fact 'layers' is not given for every model."),
+    ):
+        with pytest.raises(IsoglossError) as caught:
+            fit_mixed(MODELS, facts=facts)
+        assert str(caught.value) == message
+
+
+def test_too_few_targets_are_refused():
+    with pytest.raises(IsoglossError) as caught:
+        fit_mixed(join_scored([language(BASE, t, clusters=5) for t in ("en", "de")]))
+    assert str(caught.value) == "5 targets are too few for a mixed model; it needs 10."
+
+
+def test_facts_are_read_from_yaml(tmp_path):
+    path = tmp_path / "facts.yaml"
+    path.write_text("m0: {size: 8.1, multilingual: true}\n", encoding="utf-8")
+    assert read_facts(path) == {"m0": {"size": 8.1, "multilingual": "True"}}
+    path.write_text("m0: 3\n", encoding="utf-8")
+    with pytest.raises(IsoglossError) as caught:
+        read_facts(path)
+    assert str(caught.value) == (
+        f"{path}: must map each model's name to its facts, such as size: 8.1 or multilingual: true."
+    )

@@ -1,0 +1,115 @@
+"""Words as they stand in a sentence, masks, frames and spans, for every kind of tokenizer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from tokenizers import Tokenizer, models, pre_tokenizers
+from transformers import PreTrainedTokenizerFast
+
+import tiny
+from isogloss.models.questions import Question
+from isogloss.models.spans import Span, span, start_token
+from isogloss.models.text import around, count_unknown, decode, encode, frame, shared_start, word_pieces
+
+FRAMES = {
+    "bert": (("[CLS]",), ("[SEP]",)),
+    "roberta": (("<s>",), ("</s>",)),
+    "xlm-roberta": (("<s>",), ("</s>",)),
+    "xlm": (("<s>",), ("</s>",)),
+    "t5": ((), ("</s>",)),
+    "llama": (("<s>",), ()),
+    "gpt2": ((), ()),
+    "gemma3": ((), ()),
+    "opt": (("</s>",), ()),
+}
+
+
+@pytest.mark.parametrize("name", FRAMES)
+def test_the_frame_is_what_the_tokenizer_puts_around_a_text(name: str) -> None:
+    tokenizer = tiny.tokenizer_of(name)
+    before, after = FRAMES[name]
+    wanted = tuple(map(tokenizer.convert_tokens_to_ids, before)), tuple(map(tokenizer.convert_tokens_to_ids, after))
+    assert frame(tokenizer) == wanted
+
+
+@pytest.mark.parametrize(
+    ("name", "left", "word", "wanted"),
+    [
+        ("bert", "She is ", "kind", "kind"),
+        ("roberta", "She is ", "kind", "Ġkind"),
+        ("roberta", "", "kind", "kind"),
+        ("roberta", "(", "kind", "kind"),
+        ("xlm-roberta", "She is ", "and", "▁and"),
+        ("xlm-roberta", "", "and", "▁and"),
+        ("xlm-roberta", "她", "很", "很"),
+        ("t5", "She is ", "and", "▁and"),
+        ("xlm", "She is ", "kind", "kind</w>"),
+    ],
+)
+def test_a_word_is_cut_as_it_stands_in_the_sentence(name: str, left: str, word: str, wanted: str) -> None:
+    tokenizer = tiny.tokenizer_of(name)
+    pieces = tokenizer.convert_ids_to_tokens(list(word_pieces(tokenizer, left, word)))
+    assert "".join(piece.removeprefix("##") for piece in pieces) == wanted
+
+
+def melting() -> PreTrainedTokenizerFast:
+    """Sentence pieces that join 很 and 好 to one."""
+    pieces = [("<unk>", 0.0), ("▁", -3.0), ("▁(", -3.0), ("很", -5.0), ("好", -5.0), ("很好", -2.0), ("▁好", -2.0)]
+    tokenizer = Tokenizer(models.Unigram(pieces, unk_id=0, byte_fallback=False))
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, unk_token="<unk>")
+
+
+def test_a_word_that_would_melt_into_what_is_before_it_gets_no_space_of_its_own() -> None:
+    tokenizer = melting()
+    assert tokenizer.tokenize("很好") == ["▁", "很好"]
+    assert decode(tokenizer, word_pieces(tokenizer, "很", "好")) == ("好",)
+    assert tokenizer.convert_ids_to_tokens(list(word_pieces(tokenizer, "很", "好"))) == ["好"]
+
+
+@pytest.mark.parametrize("name", ["bert", "roberta", "xlm-roberta", "xlm", "mpnet"])
+def test_both_sides_of_a_mask_are_as_the_tokenizer_gives_them(name: str) -> None:
+    tokenizer = tiny.tokenizer_of(name)
+    sides = around(tokenizer, "She is ", " and quiet.", mask=tokenizer.mask_token)
+    assert sides is not None
+    whole = encode(tokenizer, f"She is {tokenizer.mask_token} and quiet.")
+    assert (*sides[0], tokenizer.mask_token_id, *sides[1]) == whole
+    assert around(tokenizer, f"{tokenizer.mask_token} is ", ".", mask=tokenizer.mask_token) is None
+
+
+def test_unknown_tokens_are_counted_unless_they_are_also_the_end() -> None:
+    assert count_unknown(tiny.wordpiece(), (1, 7, 1)) == 2
+    assert count_unknown(tiny.byte_plain(), (0, 7, 0)) == 0
+    assert count_unknown(tiny.byte_qwen(), (0, 7, 0)) == 0
+
+
+def test_texts_share_their_beginning() -> None:
+    assert shared_start((1, 2, 3), (1, 2, 4)) == 2
+    assert shared_start((1, 2), (1, 2, 4)) == 2
+    assert shared_start((), (1,)) == shared_start((5,), (1,)) == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "token"),
+    [("gpt2", "<|endoftext|>"), ("gemma3", "<bos>"), ("qwen2", "<|endoftext|>"), ("llama", "<s>"), ("opt", "</s>")],
+)
+def test_a_text_begins_with_the_model_s_start_token(name: str, token: str) -> None:
+    model = tiny.model(name)
+    assert start_token(model) == (model.tokenizer.convert_tokens_to_ids(token),)
+
+
+def test_a_span_asks_for_each_token_one_position_before_it() -> None:
+    model = tiny.model("gpt2")
+    assert span(model, (5, 6), (7, 8), start=(0,)) == Span(Question((0, 5, 6, 7, 8), (2, 3), (7, 8)), False)
+    assert span(model, (), (7, 8), start=()) == Span(Question((7, 8), (0,), (8,)), False)
+    assert span(model, (), (7,), start=()) == Span(None, False)
+    assert span(model, (5,), (), start=(0,)) == Span(None, False)
+
+
+def test_too_long_a_span_loses_its_context_first_and_then_its_end() -> None:
+    model = tiny.model("gpt2")
+    short = replace(model, info=replace(model.info, max_length=4))
+    assert span(short, (5, 6, 7), (8, 9), start=(0,)) == Span(Question((0, 7, 8, 9), (1, 2), (8, 9)), True)
+    assert span(short, (5, 6), (7, 8, 9, 10), start=(0,)) == Span(Question((0, 7, 8, 9), (0, 1, 2), (7, 8, 9)), True)
