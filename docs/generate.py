@@ -299,6 +299,24 @@ def checks() -> str:
     )
 
 
+def translators() -> str:
+    """Every translator with its options."""
+    from isogloss import registry
+
+    rows = []
+    for name, one in registry.everything("translator").items():
+        options = "<br>".join(f"`{key}`: {meaning}" for key, meaning in one.options.items())
+        rows.append([f"`{name}`", one.title, options or "none"])
+    return table(["translator", "what it is", "options"], rows)
+
+
+def repairs() -> str:
+    """Every repair of `isogloss data repair`, in their order."""
+    from isogloss.translate.repairs import REPAIRS
+
+    return table(["repair", "what it does"], [[f"`{one.name}`", one.explanation] for one in REPAIRS])
+
+
 def row_columns() -> str:
     """The columns of a part."""
     from isogloss.scores import ROW_SCHEMA
@@ -362,9 +380,11 @@ PARTS: dict[str, Callable[[], str]] = {
     "metrics": metrics,
     "own-scores": own_scores,
     "public-names": public_names,
+    "repairs": repairs,
     "rooms": rooms,
     "row-columns": row_columns,
     "schema-version": schema_version,
+    "translators": translators,
 }
 
 

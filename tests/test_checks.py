@@ -7,6 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from builders import triple
 from isogloss.checks import ALL, READING, check_items, checks_as_text, find_problems
@@ -15,6 +17,7 @@ from isogloss.items import Candidate, Item, Items, Problem
 from isogloss.sources import read
 
 ROLES = ("stereotype", "anti-stereotype", "unrelated")
+TAGS = ("en", "de", "fr", "tr", "fa", "ja", "xx")
 KNOWN = {check.name: check for check in ALL}
 
 
@@ -194,6 +197,12 @@ def test_punctuation_and_elision_may_touch_blank(context):
 def test_articles_clash_by_the_rules_of_the_language(language, context, word, clashes):
     item = filled(context, word, word, word, language=language)
     assert bool(find_problems([item], (KNOWN["article_clash"],))) is clashes
+
+
+@given(context=st.text(), words=st.lists(st.text(min_size=1), min_size=3, max_size=3), tag=st.sampled_from(TAGS))
+def test_no_check_stumbles_over_any_text(context, words, tag):
+    items = [filled(f"{context}BLANK", *words, language=tag, term=context or "x"), sentences(*words)]
+    assert {problem.check for problem in find_problems(items, ALL)} <= set(KNOWN)
 
 
 def test_token_gaps_are_found_with_a_tokenizer():

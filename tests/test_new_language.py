@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import openpyxl
@@ -11,7 +12,8 @@ import pytest
 import yaml
 
 import isogloss
-from builders import triple
+from builders import triple, write_jsonl
+from isogloss.cli import main
 from isogloss.errors import IsoglossError
 from isogloss.items import Items, limit_items
 from isogloss.sources import read
@@ -214,6 +216,32 @@ def test_what_reviewers_agree_on_is_taken_over_and_the_rest_is_named(project, tm
     assert [(one.item, one.reason) for one in done.dropped] == [("demo-intra-003", "nonsense")]
 
 
+def test_sheets_may_be_imported_again_once_a_conflict_is_settled(project, tmp_path):
+    sheets = [tmp_path / "ana.csv", tmp_path / "luis.csv"]
+    for path in sheets:
+        export_sheet(project, path, everything=True)
+    fix = {"stereotype_fix": "cosiendo"}
+    answer(sheets[0], demo_intra_001=fix, demo_intra_002={"verdict": "drop"}, demo_intra_003={"verdict": "good"})
+    answer(sheets[1], demo_intra_001=fix, demo_intra_002={"verdict": "drop"}, demo_intra_003={"verdict": "drop"})
+    first, outcome = import_sheets(project, sheets)
+    assert len(outcome.conflicts) == 1
+    answer(sheets[1], demo_intra_003={"verdict": "good"})
+    second, outcome = import_sheets(open_project(first.folder), sheets)
+    assert (outcome.conflicts, outcome.agreement[0].kappa) == ((), 1.0)
+    assert [row["kappa"] for row in second.info["agreement"]] == [1.0]
+    assert [one.item for one in second.dropped] == ["demo-intra-002"]
+    assert set(second.info["reviews"]) >= {"demo-intra-001", "demo-intra-003"}
+
+
+def test_a_step_that_reviewers_have_seen_cannot_be_undone(project, tmp_path):
+    export_sheet(project, tmp_path / "ana.csv", everything=True)
+    answer(tmp_path / "ana.csv", demo_intra_001={"verdict": "good"})
+    done, _ = import_sheets(repair_project(project), [tmp_path / "ana.csv"])
+    with pytest.raises(IsoglossError) as caught:
+        undo_step(done, "case")
+    assert str(caught.value) == "The step 'case' cannot be undone: reviewers have looked at what came of it."
+
+
 def test_one_reviewer_can_be_given_the_last_word(project, tmp_path):
     for name, verdict in (("ana", "good"), ("luis", "drop")):
         export_sheet(project, tmp_path / f"{name}.csv", everything=True)
@@ -317,6 +345,41 @@ def test_a_data_set_without_licence_or_into_a_full_folder_is_not_published(proje
     assert str(caught.value) == f"{project.folder} is not empty. Choose another folder with --out."
 
 
+# ---- other data
+
+
+def test_pairs_of_sentences_go_the_same_way(tmp_path):
+    rows = [
+        {
+            "id": f"p{n}",
+            "language": "en",
+            "category": "age",
+            "stereotype": f"My {who} is old .",
+            "anti_stereotype": "My son is old.",
+        }
+        for n, who in enumerate(("father", "mother"))
+    ]
+    items = read(write_jsonl(tmp_path / "pairs_en.jsonl", rows))
+    done = repair_project(translate(items, Order("apertium", "es"), folder=tmp_path / "es"))
+    assert [c.text for c in done.items[0].candidates] == ["Mi padre es viejo.", "Mi hijo es viejo."]
+    assert open_project(tmp_path / "es") == done
+    assert read(publish(done, tmp_path / "out", label=LABEL)).rows == done.items
+    export_sheet(done, tmp_path / "ana.csv", everything=True)
+    answer(tmp_path / "ana.csv", p0={"anti-stereotype_fix": "Mi hijo es muy viejo."})
+    assert import_sheets(done, [tmp_path / "ana.csv"])[0].items[0].candidates[1].text == "Mi hijo es muy viejo."
+
+
+def test_data_that_our_layouts_cannot_hold_is_refused_before_the_first_call(tmp_path):
+    odd = replace(triple("a"), context=None)
+    with pytest.raises(IsoglossError) as caught:
+        translate(Items((odd,)), Order("apertium", "es"), folder=tmp_path / "x")
+    assert str(caught.value) == (
+        "The item 'a' cannot be written: our layouts hold a context with each of stereotype, anti-stereotype, unrelated, "
+        "or a pair of sentences. See docs/data-formats.md."
+    )
+    assert not (tmp_path / "x").exists()
+
+
 # ---- the published English set
 
 
@@ -332,3 +395,28 @@ def test_a_slice_of_the_real_set_goes_all_the_way(real_data, tmp_path):
     assert not {"spaces", "glued_blank", "word_punctuation", "sentence_case"} & set(last.checks)
     assert last.problems < 0.75 * first.problems
     assert len(read(publish(done, tmp_path / "out", label=LABEL))) == 400
+
+
+# ---- the command line
+
+
+def test_the_whole_way_by_commands(tmp_path, monkeypatch, capsys):
+    def run(*words: object) -> str:
+        monkeypatch.setattr("sys.argv", ["isogloss", *map(str, words)])
+        with pytest.raises(SystemExit) as left:
+            main()
+        assert not left.value.code
+        return capsys.readouterr().out
+
+    folder, sheet = tmp_path / "es", tmp_path / "ana.csv"
+    assert "translated          6" in run("data", "translate", "demo", "--to", "es", "--limit", 6, "--out", folder)
+    assert "target              6" in run("data", "repair", folder, "--chart", tmp_path / "steps.png")
+    assert (tmp_path / "steps.png").read_bytes().startswith(b"\x89PNG")
+    assert json.loads(run("data", "repair", folder, "--undo", "spaces", "--json"))["steps"][-1]["name"] == "characters"
+    assert run("data", "review", "export", folder, "--out", sheet, "--all") == f"Wrote 6 items to {sheet}.\n"
+    first = next(read_sheet(sheet))[1]["id"].replace("-", "_")
+    answer(sheet, **{first: {"verdict": "good"}})
+    assert run("data", "review", "import", folder, sheet).startswith("1 items reviewed: 0 fixed, 0 dropped; ")
+    facts = ("--title", "Test", "--licence", "CC BY 4.0", "--source", "demo", "--back", "apertium")
+    assert run("data", "publish", folder, "--out", tmp_path / "out", *facts).startswith("Wrote 6 items and a data card")
+    assert json.loads(run("data", "check", tmp_path / "out", "--json"))["checks"][0]["check"] == "unreadable"

@@ -336,11 +336,26 @@ def test_a_tiny_marian_translates_in_batches_and_what_loses_blank_is_dropped(tmp
         decoder_attention_heads=2, encoder_ffn_dim=16, decoder_ffn_dim=16, max_position_embeddings=64,
         pad_token_id=0, eos_token_id=3, decoder_start_token_id=0, forced_eos_token_id=3,
     )  # fmt: skip
-    opened = open_network(transformers.MarianMTModel(config), tokenizer, pair=PAIR, name="tiny", beams=1)
+    net = transformers.MarianMTModel(config)
+    opened = open_network(net, tokenizer, pair=PAIR, name="tiny", beams=1)
     one_by_one = [opened.translate([text])[0] for text in ("kind", "The nurse is kind.")]
     assert opened.translate(["kind", "The nurse is kind."]) == one_by_one
     items, dropped = translate_items([triple("a")], desk(tmp_path, opened))
     assert (items, [one.item for one in dropped]) == ((), ["a"])
+    net.save_pretrained(tmp_path / "model")
+    tokenizer.save_pretrained(tmp_path / "model")
+    from_folder = registry.get("translator", "hf").open(PAIR, {"model": str(tmp_path / "model"), "beams": "1"})
+    assert from_folder.translate(["kind"]) == one_by_one[:1]
+
+
+def test_a_model_that_cannot_be_opened_is_one_sentence(tmp_path):
+    pytest.importorskip("transformers")
+    with pytest.raises(IsoglossError) as caught:
+        registry.get("translator", "hf").open(PAIR, {"model": str(tmp_path)})
+    assert str(caught.value) == (
+        f"'{tmp_path}' cannot be opened as a translation model. Check the name, or give a folder with its files; "
+        "when it only has pickled weights that you trust, say --option pickle=yes."
+    )
 
 
 def test_the_languages_of_multilingual_models_are_found():

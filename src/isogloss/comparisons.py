@@ -258,6 +258,7 @@ def _unpaired_test(
         bootstrap_values(
             lambda weights, side=side: value(weights, side),  # type: ignore[misc]
             counts[side],
+            strata=[found.strata[i] for i in places[side]] if found.strata else None,
             resamples=drawing.resamples,
             seed=drawing.seed + side,
         )

@@ -17,6 +17,7 @@ class Contribution:
 
     `evaluate` maps cluster weights [r, clusters] to values [r]; weights of one give the metric's value, resampled
     counts its bootstrap, a zero the jackknife. Where clusters must be drawn apart, `strata` names each one's stratum.
+    `alone` gives the value of each cluster on its own, where that is cheap.
     """
 
     clusters: tuple[str, ...]
@@ -24,6 +25,7 @@ class Contribution:
     n: int
     ties: int = 0
     strata: tuple[str, ...] | None = None
+    alone: Callable[[], Array] | None = None
 
     @property
     def value(self) -> float:
@@ -35,8 +37,8 @@ class Metric:
     """A number over a set of items; `contribute` gets a table and a mode, and says what the value is made of.
 
     With `roles`, the table has one row per item: its columns, and one score column per role.
-    Without, it has the long table's rows of `quantity` (also those of one candidate against another); then `fits`
-    says whether the table is one that the metric can read.
+    Without, it has the long table's rows of `quantity` (also those of one candidate against another).
+    `fits` says whether the group's rows are ones that the metric is for.
     `swap` is what happens when stereotype and anti-stereotype change places: "mirror" around `neutral`, "same" or "none".
     """
 
@@ -69,4 +71,4 @@ def from_sums(
         with np.errstate(invalid="ignore", divide="ignore"):
             return finish(weights @ totals)
 
-    return Contribution(tuple(labels), evaluate, n, ties)
+    return Contribution(tuple(labels), evaluate, n, ties, alone=lambda: finish(totals))

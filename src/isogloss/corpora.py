@@ -9,7 +9,7 @@ import re
 import unicodedata
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -77,6 +77,15 @@ def open_corpus(source: str | Path, *, target: str | Path | None = None, languag
     return Corpus(path.name, ENGLISH, lambda: _alone(path))
 
 
+def open_corpora(
+    sources: Sequence[str], *, target: str | Path | None = None, language: str | None = None
+) -> list[Corpus]:
+    """Several corpora; two aligned files are given one pair at a time."""
+    if target is not None and len(sources) != 1:
+        raise IsoglossError("--target goes with one corpus, its English side.")
+    return [open_corpus(source, target=target, language=language) for source in sources]
+
+
 def _needed(tag: str | None, name: str) -> str:
     if tag is None:
         raise IsoglossError(f"The language of '{name}' is not in its name. Say --language TAG.")
@@ -94,7 +103,7 @@ def _other_language(name: str) -> str | None:
     for first, second in re.findall(r"(?<![a-zA-Z])([a-z]{2,3})[-_]([a-z]{2,3})(?![a-zA-Z])", name):
         for one, other in ((first, second), (second, first)):
             if one == ENGLISH and other in languages.tags():
-                return other
+                return str(other)
     return None
 
 
@@ -159,7 +168,9 @@ def _tsv(path: Path, tag: str | None) -> Corpus:
             if (header and number == 1) or not line.strip():
                 continue
             if len(cells) != len(columns):
-                raise BadData(path, number, f"{len(cells)} cells instead of {len(columns)}; the two sides are not aligned.")
+                raise BadData(
+                    path, number, f"{len(cells)} cells instead of {len(columns)}; the two sides are not aligned."
+                )
             yield Pair(number, cells[places[0]].strip(), cells[places[1]].strip())
 
     return Corpus(path.name, wanted, read)
@@ -191,7 +202,9 @@ def _zip(path: Path, tag: str | None) -> Corpus:
         return Corpus(path.name, wanted, lambda: _tmx(path, wanted, opener=member(units[0])))
     wanted = _needed(tag or (others[0] if len(others) == 1 else None), path.name)
     if ENGLISH not in sides or wanted not in sides:
-        raise IsoglossError(f"{path} holds no aligned files that end in .en and .{wanted}; it holds: {', '.join(names)}.")
+        raise IsoglossError(
+            f"{path} holds no aligned files that end in .en and .{wanted}; it holds: {', '.join(names)}."
+        )
     chosen = (sides[ENGLISH], sides[wanted])
     return _moses(
         path.name,

@@ -10,7 +10,6 @@ from .contributions import Contribution
 from .errors import IsoglossError, UnknownName
 from .stats import (
     FEWEST_CLUSTERS,
-    Array,
     bca_interval,
     bootstrap_values,
     expanded_level,
@@ -81,21 +80,10 @@ def find_interval(found: Contribution, drawing: Drawing, *, bounds: tuple[float,
 
 def _share(found: Contribution, bounds: tuple[float, float]) -> float | None:
     """The value as a share of independent rows, if it is one: each cluster alone gives no or all, and ties a half."""
-    if len(found.clusters) != found.n or found.strata is not None:
+    if len(found.clusters) != found.n or found.strata is not None or found.alone is None:
         return None
-    alone = (_one_by_one(found) - bounds[0]) / (bounds[1] - bounds[0])
+    alone = (found.alone() - bounds[0]) / (bounds[1] - bounds[0])
     share = (found.value - bounds[0]) / (bounds[1] - bounds[0])
     halves = int(np.sum(alone == 0.5))
     whole = bool(np.isin(alone, (0.0, 0.5, 1.0)).all()) and halves <= found.ties
     return share if whole and abs(float(alone.mean()) - share) < 1e-9 else None
-
-
-def _one_by_one(found: Contribution, *, block: int = 1000) -> Array:
-    """The value of each cluster alone."""
-    count = len(found.clusters)
-    parts = []
-    for start in range(0, count, block):
-        weights = np.zeros((min(block, count - start), count))
-        weights[np.arange(len(weights)), start + np.arange(len(weights))] = 1
-        parts.append(found.evaluate(weights))
-    return np.concatenate(parts)

@@ -12,15 +12,26 @@ from .errors import IsoglossError
 from .items import ANTI_STEREOTYPE, STEREOTYPE, UNRELATED, Item
 
 ROLES = (STEREOTYPE, ANTI_STEREOTYPE, UNRELATED)
+PAIR_TAGS = ("direction", "template", "occupation", "target", "groups")
 ORIGIN = ("provenance", "translator", "reviewers")
 
 
 def row_of(item: Item, *, origin: Sequence[str] = ()) -> dict[str, Any]:
     """The item as a row of our JSON lines; `origin` names the columns about its making that every row has."""
-    if sorted(candidate.role for candidate in item.candidates) != sorted(ROLES) or not item.context:
+    roles = sorted(candidate.role for candidate in item.candidates)
+    if item.context is None and len(set(roles)) == len(roles) == 2:
+        row = _pair(item)
+    elif item.context and roles == sorted(ROLES):
+        row = _triple(item)
+    else:
         raise IsoglossError(
-            f"The item '{item.id}' cannot be written: our layout needs a context and each of {', '.join(ROLES)} once."
+            f"The item '{item.id}' cannot be written: our layouts hold a context with each of {', '.join(ROLES)}, "
+            "or a pair of sentences. See docs/data-formats.md."
         )
+    return row | {name: item.tags.get(name) for name in origin}
+
+
+def _triple(item: Item) -> dict[str, Any]:
     original = item.tags.get("target")
     return {
         "id": item.id,
@@ -34,7 +45,18 @@ def row_of(item: Item, *, origin: Sequence[str] = ()) -> dict[str, Any]:
         "candidates": [
             {"id": one.id, "gold_label": one.role, "sentence": one.text, "word": one.word} for one in item.candidates
         ],
-        **{name: item.tags.get(name) for name in origin},
+    }
+
+
+def _pair(item: Item) -> dict[str, Any]:
+    return {
+        "id": item.id,
+        "language": item.language,
+        "dataset": item.dataset,
+        "category": item.category,
+        "cluster": item.cluster,
+        "candidates": [{"role": one.role, "text": one.text} for one in item.candidates],
+        **{name: item.tags.get(name) for name in PAIR_TAGS if name in item.tags},
     }
 
 

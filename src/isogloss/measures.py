@@ -120,7 +120,7 @@ def fitting_metrics(rows: pl.DataFrame) -> dict[str, Metric]:
     found = {
         name: metric
         for name, metric in registry.everything("metric").items()
-        if metric.quantity in quantities and set(metric.roles) <= roles and (metric.roles or metric.fits(rows))
+        if metric.quantity in quantities and set(metric.roles) <= roles and metric.fits(rows)
     }
     if not found:
         raise IsoglossError(f"No metric fits items with the roles {', '.join(sorted(map(str, roles)))}.")

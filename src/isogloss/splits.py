@@ -46,7 +46,7 @@ def split_corpus(
     """
     groups = [one.group for one in lists]
     held: dict[str, list[tuple[int, int, Pair]]] = {group: [] for group in groups}
-    counts: Counter[str] = Counter({group: 0 for group in groups})
+    counts: Counter[str] = Counter(dict.fromkeys(groups, 0))
     for pair in corpus.read():
         group = find_group(pair.english, lists) if pair.english and pair.text else "empty"
         counts[group] += 1
@@ -61,6 +61,13 @@ def split_corpus(
         for _, _, pair in sorted(heapq.nlargest(kept, held[group]), key=lambda entry: entry[1])
     ]
     return Split(corpus.name, corpus.language, tuple(rows), dict(counts), kept)
+
+
+def split_corpora(
+    corpora: Sequence[Corpus], lists: tuple[WordList, WordList], *, most: int = MOST, seed: int = 0
+) -> list[Split]:
+    """Each corpus split by the same lists."""
+    return [split_corpus(corpus, lists, most=most, seed=seed) for corpus in corpora]
 
 
 def sentence_items(corpus: Corpus, lists: tuple[WordList, WordList]) -> Iterator[Item]:

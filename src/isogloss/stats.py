@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from statistics import NormalDist
 
 import numpy as np
@@ -29,18 +30,33 @@ def resampling_weights(
 
     With `strata`, one name per cluster, as many clusters of each stratum are drawn as there are.
     """
+    names = tuple(strata) if strata is not None else None
+    if clusters * resamples <= DRAWS_AT_ONCE:
+        yield _drawn_once(clusters, resamples, seed=seed, strata=names)
+        return
     rng = np.random.default_rng(seed)
-    names = np.asarray(strata if strata is not None else [""] * clusters)
-    places = [np.flatnonzero(names == name) for name in dict.fromkeys(names.tolist())]
     block = max(1, DRAWS_AT_ONCE // clusters)
     for start in range(0, resamples, block):
-        size = min(block, resamples - start)
-        weights = np.empty((size, clusters))
-        for members in places:
-            drawn = rng.integers(len(members), size=(size, len(members))) + len(members) * np.arange(size)[:, None]
-            counts = np.bincount(drawn.ravel(), minlength=size * len(members))
-            weights[:, members] = counts.reshape(size, len(members))
-        yield weights
+        yield _draw(rng, clusters, size=min(block, resamples - start), strata=names)
+
+
+@lru_cache(maxsize=2)
+def _drawn_once(clusters: int, resamples: int, *, seed: int, strata: tuple[str, ...] | None) -> Array:
+    """The same draws for all metrics of a group, so that they are made once."""
+    weights = _draw(np.random.default_rng(seed), clusters, size=resamples, strata=strata)
+    weights.flags.writeable = False
+    return weights
+
+
+def _draw(rng: np.random.Generator, clusters: int, *, size: int, strata: tuple[str, ...] | None) -> Array:
+    names = np.asarray(strata if strata is not None else [""] * clusters)
+    weights = np.empty((size, clusters))
+    for name in dict.fromkeys(names.tolist()):
+        members = np.flatnonzero(names == name)
+        drawn = rng.integers(len(members), size=(size, len(members))) + len(members) * np.arange(size)[:, None]
+        counts = np.bincount(drawn.ravel(), minlength=size * len(members))
+        weights[:, members] = counts.reshape(size, len(members))
+    return weights
 
 
 def bootstrap_values(

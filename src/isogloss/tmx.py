@@ -47,7 +47,9 @@ class _Units:
 
     def refuse(self, *declared: object) -> None:
         raise BadData(
-            self.path, None, f"it declares the entity '{declared[0]}', which could grow without end. Remove its entities."
+            self.path,
+            None,
+            f"it declares the entity '{declared[0]}', which could grow without end. Remove its entities.",
         )
 
 

@@ -14,6 +14,7 @@ from .errors import BadData, IsoglossError
 
 FOLDER = Path(__file__).parent / "data" / "gender"
 WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
+KIN = re.compile(r"^(?:ex|half|step|great|grand)-|-in-law$|-to-be$", re.IGNORECASE)
 BOTH = "both"
 NEITHER = "neither"
 
@@ -61,7 +62,9 @@ def load_toml(name: str) -> dict[str, Any]:
 def read_lists(given: Sequence[str]) -> tuple[WordList, WordList]:
     """Two lists given as GROUP=FILE, one word, name or phrase per line; # begins a remark."""
     if len(given) != 2:
-        raise IsoglossError(f"Two lists are needed, as in --list female=her.txt --list male=his.txt; {len(given)} given.")
+        raise IsoglossError(
+            f"Two lists are needed, as in --list female=her.txt --list male=his.txt; {len(given)} given."
+        )
     found = []
     for text in given:
         group, sign, name = text.partition("=")
@@ -83,15 +86,17 @@ def check_lists(first: WordList, second: WordList) -> tuple[WordList, WordList]:
         raise IsoglossError(f"Both lists are named '{first.group}'. Give them two names.")
     shared = sorted((first.any_case & second.any_case) | (first.as_written & second.as_written))
     if shared:
-        raise IsoglossError(f"'{shared[0]}' is in both lists, '{first.group}' and '{second.group}'. Take it out of one.")
+        raise IsoglossError(
+            f"'{shared[0]}' is in both lists, '{first.group}' and '{second.group}'. Take it out of one."
+        )
     return first, second
 
 
 def find_group(text: str, lists: tuple[WordList, WordList]) -> str:
     """The one list that has a word of the sentence, or `both`, or `neither`."""
     words = WORD.findall(text)
-    # "she's" and "sister's" are found as they are without what follows the apostrophe
-    plain = [word.replace("’", "'").split("'")[0] for word in words]
+    # "she's" and "sister's" are found as they are without what follows the apostrophe, "mother-in-law" without its end
+    plain = [KIN.sub("", word.replace("’", "'").split("'")[0]) for word in words]
     longest = max(one.longest for one in lists)
     seen = {*words, *plain}
     for size in range(2, longest + 1):

@@ -20,7 +20,7 @@ ENOUGH_LETTERS = 40
 def target_missing(item: Item) -> str | None:
     """A sentence when the target term, as written in this language, stands nowhere in the item."""
     term = item.tags.get("target_term") or item.tags.get("target")
-    if not isinstance(term, str):
+    if not isinstance(term, str) or not item.context:
         return None
     where = " ".join([item.context or "", *(candidate.text for candidate in item.candidates)])
     missing = fold(term, item.language) not in fold(where, item.language)

@@ -17,6 +17,7 @@ from . import (
     explain,
     gate,
     language,
+    mbe,
     measure,
     model,
     plugins,
@@ -34,6 +35,7 @@ app = typer.Typer(
 )
 app.command("eval")(evaluate.evaluate)
 app.command("measure")(measure.measure)
+app.command("mbe")(mbe.mbe)
 app.command("compare")(compare.compare)
 app.command("gate")(gate.gate)
 app.command("structure")(structure.structure)

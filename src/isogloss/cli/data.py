@@ -6,9 +6,10 @@ from pathlib import Path
 
 import typer
 
-from . import options, translation
+from . import options, split, translation
 
 app = typer.Typer(help="List, show, check, translate, import and export data.", no_args_is_help=True)
+split.register(app)
 Source = typer.Argument(help="A data set's name, a file, or a folder of files.")
 
 

@@ -42,6 +42,7 @@ def evaluate(
     """Score data with models, keep the scores, and print the measures."""
     from .. import measures, study
     from ..groups import check_by
+    from ..items import UNRELATED
     from ..report.sentences import explain_measures
     from ..report.tables import measures_as_text
     from ..scores import item_table
@@ -60,12 +61,11 @@ def evaluate(
             scored = study.evaluate(
                 models, rows, method=method, options=given, out=out, loading=loading, progress=progress
             )
-    chosen = options.split_names(metrics) or (None if as_json else options.SHORT)
+    short = options.SHORT if UNRELATED in set(scored.table["role"]) else None
+    chosen = options.split_names(metrics) or (None if as_json else short)
     found = measures.measure(scored, metrics=chosen, by=options.split_names(by), mode=mode, seed=seed)
     if as_json:
         options.print_json(measures.rows_as_json(found))
         return
-    typer.echo(measures_as_text(found))
-    if explain:
-        typer.echo("\n" + explain_measures(found))
+    typer.echo(measures_as_text(found) + ("\n\n" + explain_measures(found) if explain else ""))
     typer.echo(f"\nThe scores are in {out}; look at one item with: isogloss show {out} {items[0].id}", err=True)

@@ -82,7 +82,9 @@ def _item(row: Mapping[str, Any], number: int, *, ending: str, language: str | N
     for text in (more, less):
         wrong = misread_as(text)
         if wrong:
-            raise ValueError(f"'{text[:40]}' is UTF-8 that was read as {wrong}. Convert the file again from its source.")
+            raise ValueError(
+                f"'{text[:40]}' is UTF-8 that was read as {wrong}. Convert the file again from its source."
+            )
     named = next((str(row[name]) for name in NUMBER if str(row.get(name, "")).strip()), None)
     name = named or f"{kind}-{number}"
     return Item(

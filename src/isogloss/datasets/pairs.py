@@ -9,11 +9,12 @@ from typing import Any
 from ..errors import BadData, IsoglossError
 from ..items import ANTI_STEREOTYPE, STEREOTYPE, Candidate, Item
 from ..languages import standard_tag
+from ..layout import ORIGIN, PAIR_TAGS
 from ..rows import Bad, read_rows
 from ..sources import Dataset
 
 FLAT = {STEREOTYPE: "stereotype", ANTI_STEREOTYPE: "anti_stereotype"}
-TAGS = ("direction", "template", "occupation", "target", "groups")
+TAGS = (*PAIR_TAGS, *ORIGIN)
 
 
 def recognise(columns: frozenset[str]) -> bool:

@@ -6,6 +6,7 @@ import polars as pl
 
 from ..contributions import Contribution, Metric, from_sums
 from ..items import ANTI_STEREOTYPE, STEREOTYPE
+from ..pairscores import is_task
 from ..preferences import wins
 from ..stats import Array
 
@@ -32,5 +33,6 @@ metric = Metric(
     neutral=50,
     swap="mirror",
     contribute=contribute,
+    fits=lambda rows: not is_task(rows, "pair"),
     order=20,
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -97,6 +98,7 @@ def open_model(
         else:
             options["use_safetensors"] = None if allow_pickle else True
         net, report = _load(place, loader, output_loading_info=True, **options)
+        _fetch_card(place, offline=offline)
     missing = set(report["missing_keys"])
     _refuse_incomplete(place, net, tokenizer=tokenizer, missing=missing)
     known = _facts(place, net, tokenizer, family=family, missing=missing)
@@ -162,6 +164,16 @@ def _folder(place: Place) -> Path | None:
 
     found = cached_file(place.source, "config.json", revision=place.revision or "main", local_files_only=True)
     return Path(found).parent if found else None
+
+
+def _fetch_card(place: Place, *, offline: bool) -> None:
+    """Bring a hub model's card beside its weights, so that its languages and licence are known; none is no harm."""
+    if offline or not place.source or Path(place.source).is_dir():
+        return
+    from transformers.utils.hub import cached_file
+
+    with suppress(OSError, ValueError):
+        cached_file(place.source, "README.md", revision=place.revision or "main")
 
 
 def _loader(transformers: Any, config: Any, family: str) -> Any:

@@ -18,12 +18,15 @@ def open_hf(pair: Pair, options: Mapping[str, str]) -> Opened:
     """The model of that name, from a folder or the hub; no code that comes with it is run."""
     transformers = need("transformers", extra="hf")
     name = option(options, "model", translator="hf")
+    safe = None if options.get("pickle") == "yes" else True
     try:
         tokenizer = transformers.AutoTokenizer.from_pretrained(name, trust_remote_code=False)
-        net = transformers.AutoModelForSeq2SeqLM.from_pretrained(name, trust_remote_code=False, use_safetensors=True)
+        net = transformers.AutoModelForSeq2SeqLM.from_pretrained(name, trust_remote_code=False, use_safetensors=safe)
     except Exception as error:
-        first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise IsoglossError(f"'{name}' cannot be opened as a translation model: {first} Check the name.") from error
+        raise IsoglossError(
+            f"'{name}' cannot be opened as a translation model. Check the name, or give a folder with its files; "
+            "when it only has pickled weights that you trust, say --option pickle=yes."
+        ) from error
     beams = int(number(options, "beams", default=4))
     return open_network(net, tokenizer, pair=pair, name=name, beams=beams)
 
@@ -77,5 +80,6 @@ translator = Translator(
     options={
         "model": "a folder or a name on the hub, such as Helsinki-NLP/opus-mt-en-es",
         "beams": "how many beams; by default 4",
+        "pickle": "yes, to open pickled weights that you trust",
     },
 )

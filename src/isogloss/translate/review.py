@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -77,7 +77,8 @@ def export_sheet(
 def import_sheets(project: Project, paths: Sequence[Path], *, prefer: str | None = None) -> tuple[Project, Outcome]:
     """The project with what the reviewers agree on, saved, and the outcome; with `prefer` that reviewer decides conflicts."""
     items = {item.id: item for item in project.items}
-    reviews = [review for path in paths for review in read_reviews(path, items)]
+    gone = {one.item for one in project.dropped}
+    reviews = [review for path in paths for review in read_reviews(path, items, gone=gone)]
     if not reviews:
         raise IsoglossError(
             f"No row of {', '.join(map(str, paths))} has a verdict. Fill in the column 'verdict' first."
@@ -94,7 +95,9 @@ def import_sheets(project: Project, paths: Sequence[Path], *, prefer: str | None
     agreement = tuple(one for one in agreement if one.items)
     known = {item: sorted({one.reviewer for one in by_item[item]}) for item in decided}
     info = {**project.info, "reviews": {**project.info.get("reviews", {}), **known}}
-    info["agreement"] = [*info.get("agreement", []), *(_as_row(one) for one in agreement)]
+    pairs = {(one.first, one.second) for one in agreement}
+    earlier = [row for row in info.get("agreement", []) if (row["first"], row["second"]) not in pairs]
+    info["agreement"] = [*earlier, *(_as_row(one) for one in agreement)]
     step = take_step(REVIEW, project.items, sources=project.sources, changes=changes)
     step = replace(step, history=len(project.changes))
     project = save_project(replace(project, info=info, steps=(*project.steps, step)))
@@ -103,30 +106,35 @@ def import_sheets(project: Project, paths: Sequence[Path], *, prefer: str | None
     return project, Outcome(len(decided), fixed, dropped, unsure, conflicts, agreement)
 
 
-def read_reviews(path: Path, items: Mapping[str, Item]) -> list[Review]:
-    """The reviews in a sheet; a row without a verdict and without a fix was not reviewed."""
+def read_reviews(path: Path, items: Mapping[str, Item], *, gone: Collection[str] = ()) -> list[Review]:
+    """The reviews in a sheet; a row without a verdict and without a fix was not reviewed, a dropped item may be in it."""
     found = []
     for line, row in read_sheet(path):
         if "id" not in row or "verdict" not in row:
             raise BadData(path, 1, "a review sheet needs the columns 'id' and 'verdict'. Export it again.")
         item = items.get(row["id"])
-        if item is None:
+        if item is None and row["id"] not in gone:
             raise BadData(path, line, f"no item '{row['id']}' in this translation. Import it where it was exported.")
-        fixes = _fixes(item, row)
-        verdict = row["verdict"].casefold() or ("fixed" if fixes else "")
+        fixes = _fixes(item, row) if item is not None else {}
+        verdict = _verdict(row, where=(path, line))
         if not verdict:
             continue
-        if verdict not in VERDICTS:
-            raise BadData(path, line, f"the verdict is '{row['verdict']}'. Use one of {', '.join(VERDICTS)}.")
-        if verdict == "good" and fixes:
-            verdict = "fixed"
-        if verdict == "fixed" and not fixes:
-            raise BadData(
-                path, line, "the verdict is 'fixed', but there is no fix. Write one, or say 'good' or 'drop'."
-            )
-        _check_blank(item, fixes, where=(path, line))
-        found.append(Review(item.id, row.get("reviewer") or path.stem, verdict, fixes, row.get("comment", "")))
+        if item is not None:
+            _check_blank(item, fixes, where=(path, line))
+        reviewer = row.get("reviewer") or path.stem
+        found.append(Review(row["id"], reviewer, verdict, fixes, row.get("comment", "")))
     return found
+
+
+def _verdict(row: Mapping[str, str], *, where: tuple[Path, int]) -> str:
+    """The row's verdict, or nothing; a fix that was written makes it `fixed`."""
+    written = any(text for name, text in row.items() if name.endswith("_fix"))
+    verdict = row["verdict"].casefold()
+    if verdict and verdict not in VERDICTS:
+        raise BadData(*where, f"the verdict is '{row['verdict']}'. Use one of {', '.join(VERDICTS)}.")
+    if verdict == "fixed" and not written:
+        raise BadData(*where, "the verdict is 'fixed', but there is no fix. Write one, or say 'good' or 'drop'.")
+    return "fixed" if written and verdict in ("", "good") else verdict
 
 
 def agree(reviews: Sequence[Review], pair: tuple[str, str]) -> Agreement:

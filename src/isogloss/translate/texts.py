@@ -118,7 +118,7 @@ def _texts(item: Item) -> list[str]:
 
 def _term(item: Item) -> str | None:
     term = item.tags.get("target_term") or item.tags.get("target")
-    return term if isinstance(term, str) else None
+    return term if isinstance(term, str) and item.context else None
 
 
 def _translated(item: Item, known: Mapping[str, str], *, desk: Desk) -> Item:

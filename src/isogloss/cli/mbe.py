@@ -1,0 +1,31 @@
+"""`isogloss mbe`: single sentences of two groups, with the tests that belong to them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from . import options
+
+
+def mbe(
+    runs: list[Path] = typer.Argument(help="Folders of runs on single sentences."),
+    mode: str = typer.Option(
+        "corrected", "--mode", help="corrected (cosines, ties half) or paper (dot products, strict)."
+    ),
+    resamples: int = typer.Option(10_000, "--resamples", min=100, help="How many bootstrap resamples."),
+    permutations: int = typer.Option(2_000, "--permutations", min=100, help="How many permutations of the labels."),
+    seed: int = typer.Option(0, "--seed", help="The seed of all that is drawn."),
+    as_json: bool = options.Json,
+) -> None:
+    """Measure MBE with an interval over sentences, a permutation test, McNemar's as published, and Shf."""
+    from .. import significance, store
+    from ..report.preferring import mbe_as_text
+
+    scored = store.read_scored([run for path in runs for run in store.find_runs(path)])
+    found = significance.check_mbe(scored, mode=mode, resamples=resamples, permutations=permutations, seed=seed)
+    if as_json:
+        options.print_json(significance.tests_as_json(found))
+    else:
+        typer.echo(mbe_as_text(found))

@@ -1,0 +1,53 @@
+"""Multilingual bias evaluation: does a model find sentences of one group more likely than like ones of the other?"""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from ..contributions import Contribution, Metric
+from ..pairscores import group_order, is_task
+from ..pairwise import count_wins, rank, unit, weighted_share
+from ..stats import Array
+
+
+def contribute(rows: pl.DataFrame, mode: str) -> Contribution:
+    """Each sentence is a cluster, and the two groups are drawn apart; likeness is the cosine, as published the dot product."""
+    high = group_order(rows)[1]
+    male, scores = (rows["role"] == high).to_numpy(), rows["value"].to_numpy()
+    vectors = np.stack(rows["vector"].to_numpy()).astype(np.float64)  # type: ignore[call-overload]
+    corrected = mode == "corrected"
+    ranked = rank(scores, unit(vectors) if corrected else vectors, ties=0.5 if corrected else 0.0)
+    labels: dict[str, int] = {}
+    index = np.array([labels.setdefault(name, len(labels)) for name in rows["cluster"]])
+    strata = dict(zip(rows["cluster"], rows["role"], strict=True))
+
+    def evaluate(weights: Array) -> Array:
+        spread = weights[:, index]
+        return 100 * weighted_share(ranked, spread * male, spread * ~male)
+
+    ties = count_wins(scores[male], scores[~male])[1]
+    return Contribution(tuple(labels), evaluate, len(scores), ties, tuple(strata[name] for name in labels))
+
+
+def fits(rows: pl.DataFrame) -> bool:
+    """Whether the rows are single sentences of two groups, each with a vector."""
+    if not is_task(rows, "sentence") or rows["role"].n_unique() != 2:
+        return False
+    main = rows.filter((pl.col("quantity") == "score") & pl.col("value").is_not_null())
+    return bool(main.height) and int(main["vector"].list.len().fill_null(0).min() or 0) > 0  # type: ignore[arg-type]
+
+
+metric = Metric(
+    title="Multilingual bias evaluation (MBE)",
+    formula="100 · Σ C(m,f)·[A(m) > A(f)] / Σ C(m,f) over all pairs of a male and a female sentence; C = cosine of their vectors",
+    citation="Kaneko et al. (2022), Gender Bias in Masked Language Models for Multiple Languages",
+    caution="More than 50: male sentences are found more likely than like female ones. The lists differ in topic and length "
+    "too, so it is no proof of bias; it cannot be compared with a pair score.",
+    bounds=(float("-inf"), float("inf")),
+    neutral=50,
+    swap="mirror",
+    contribute=contribute,
+    fits=fits,
+    order=15,
+)
