@@ -166,7 +166,11 @@ def test_a_bad_row_is_named_by_file_and_line(run, tmp_path):
 def test_list_names_all_plug_ins_and_languages(run):
     code, out, err = run("list", "--json")
     found = load(out)
-    assert (code, err, list(found)) == (0, "", ["datasets", "methods", "metrics", "families", "translators", "languages"])
+    assert (code, err, list(found)) == (
+        0,
+        "",
+        ["datasets", "methods", "metrics", "families", "translators", "languages"],
+    )
     assert found["metrics"] == registry.names("metric")
     assert found["languages"] == languages.tags()
     assert run("list", "metrics")[1] == f"metrics: {', '.join(registry.names('metric'))}\n"

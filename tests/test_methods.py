@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -182,3 +183,14 @@ def test_a_model_with_relative_positions_reads_a_long_text_whole(name: str) -> N
     else:
         reference = references.continuation_seq2seq
         compare(rows, [item], lambda item, candidate: reference(model, item, candidate, closing=False))
+
+
+def test_a_candidate_without_tokens_has_no_score() -> None:
+    item = follow("empty", "en", "I met a nurse.", "", "She was kind.", "\u200b")
+    rows = rows_of(tiny.model("llama"), [item], "continuation")
+    assert rows["empty-stereotype"].value is None
+    assert rows["empty-anti-stereotype"].value is not None
+    assert rows_of(tiny.model("t5"), [item], "continuation")["empty-stereotype"].value is None
+    assert (
+        rows_of(tiny.model("gpt2"), [replace(item, context="A BLANK.")], "likelihood")["empty-stereotype"].value is None
+    )

@@ -322,6 +322,9 @@ def test_a_table_of_ones_own_is_begun_filled_in_and_used(tmp_path):
     opened = registry.get("translator", "file").open(PAIR, {"path": str(path)})
     found = translate_texts(["She is BLANK.", "kind"], desk(tmp_path, opened))
     assert found == {"She is BLANK.": "Es BLANK.", "kind": "amable"}
+    path.write_text("text,translation\nkind,bondadosa\n", encoding="utf-8")
+    edited = registry.get("translator", "file").open(PAIR, {"path": str(path)})
+    assert translate_texts(["kind"], desk(tmp_path, edited)) == {"kind": "bondadosa"}
 
 
 def test_a_tiny_marian_translates_in_batches_and_what_loses_blank_is_dropped(tmp_path):

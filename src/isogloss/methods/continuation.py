@@ -38,7 +38,7 @@ def _causal_spans(model: Model, context: str, candidate: Candidate, options: Map
     start = start_token(model)
     whole = encode(model.tokenizer, f"{context} {candidate.text}")
     alone = encode(model.tokenizer, context)
-    cut = min(shared_start(whole, alone), len(whole) - 1)
+    cut = shared_start(whole, alone)
     made = {
         "a": lambda: span(model, (), alone, start=start),
         "w": lambda: span(model, (), whole, start=start),

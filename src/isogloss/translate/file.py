@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -18,8 +20,13 @@ def open_file(pair: Pair, options: Mapping[str, str]) -> Opened:
     """The table as a translator; a text that is not in it is written into it, to be filled in."""
     path = Path(option(options, "path", translator="file"))
     known = _read(path) if path.exists() else {}
+    # A table that was edited must not be answered from the cache of the old one.
+    version = hashlib.sha256(json.dumps(known, sort_keys=True).encode()).hexdigest()[:8]
     return Opened(
-        f"file {path.name}", lambda texts: _look_up(path, texts, known=known), batch=10**9, placeholders=(BLANK,)
+        f"file {path.name} {version}",
+        lambda texts: _look_up(path, texts, known=known),
+        batch=10**9,
+        placeholders=(BLANK,),
     )
 
 
