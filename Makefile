@@ -21,10 +21,10 @@ lint: setup  ## Check style and types
 	$(BIN)/mypy
 
 test: lint  ## Run the checks and the tests
-	$(BIN)/pytest -n auto -m "not slow and not hub"
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n auto -m "not slow and not hub"
 
 test-slow: setup  ## Run the slow tests
-	$(BIN)/pytest -n auto -m "slow"
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n auto -m "slow"
 
 docs: setup  ## Write the generated pages and build the documentation
 	$(BIN)/python docs/generate.py

@@ -9,16 +9,20 @@ from collections.abc import Sequence
 
 import torch
 
-from isogloss.items import Item
+from isogloss.items import Candidate, Item
 from isogloss.models.model import Model
 
 SENTINEL = "<extra_id_0>"
 
 
+def _each(items: Sequence[Item]) -> list[tuple[Item, Candidate]]:
+    return [(item, candidate) for item in items for candidate in item.candidates]
+
+
 def unmask(model: Model, items: Sequence[Item], batch: int) -> list[float]:
     """Masked models: one input per piece of every word."""
     tokenizer, texts, targets, owners = model.tokenizer, [], [], []
-    for number, (item, candidate) in enumerate((item, c) for item in items for c in item.candidates):
+    for number, (item, candidate) in enumerate(_each(items)):
         pieces = tokenizer.encode(candidate.word, add_special_tokens=False)
         for k, piece in enumerate(pieces):
             shown = tokenizer.decode(pieces[:k])
@@ -79,7 +83,7 @@ def _causal(model: Model, pairs: Sequence[tuple[str, str]], batch: int) -> list[
 def unmask_seq2seq(model: Model, items: Sequence[Item], batch: int) -> list[float]:
     """Encoder-decoder models: one input per piece; the decoder is forced to begin with the sentinel."""
     tokenizer, texts, targets, owners = model.tokenizer, [], [], []
-    for number, (item, candidate) in enumerate((item, c) for item in items for c in item.candidates):
+    for number, (item, candidate) in enumerate(_each(items)):
         left = (item.context or "").partition("BLANK")[0]
         before = tokenizer.encode(left.rstrip(), add_special_tokens=False) if left else []
         pieces = tokenizer.encode(left + (candidate.word or ""), add_special_tokens=False)[len(before) :]

@@ -19,7 +19,7 @@ import isogloss as ig
 from isogloss.items import Items
 from isogloss.models.model import Model
 
-from . import measure, models
+from . import measure, models, pairs
 from .workloads import WORKLOADS, Workload, choose, read_items
 
 HERE = Path(__file__).parent
@@ -65,10 +65,10 @@ def tokens_read(model: Model, items: Items, method: str) -> int:
     counted = 0
     family = model.family
 
-    def answer(opened: Model, questions: Any, batch: Any) -> Any:
+    def answer(opened: Model, questions: Any, *, batch: Any) -> Any:
         nonlocal counted
         counted += batch[0].cost * len(batch)
-        return family.answer(opened, questions, batch)
+        return family.answer(opened, questions, batch=batch)
 
     from dataclasses import replace
 
@@ -161,7 +161,9 @@ def main() -> None:
             rows.append(bench(workload, everything, text))
             print(json.dumps(rows[-1]), flush=True)
     print(table(rows))
-    results = {"machine": machine(), "workloads": rows} | (
+    more = pairs.bench_all(arguments.only)
+    print(pairs.table(more))
+    results = {"machine": machine(), "workloads": rows, "pairs": more} | (
         {} if arguments.no_growth else {"growth": growth(everything, text)}
     )
     if not arguments.no_write:
@@ -173,7 +175,7 @@ def write_page(results: dict[str, Any]) -> None:
     """Put the table into the documentation, between its markers."""
     where = results["machine"]
     named = f"{where['processor']}, {where['cores']} cores, torch {where['torch']}; text: {where['text']}"
-    block = f"<!-- bench -->\n\nMeasured on {named}.\n\n{table(results['workloads'])}\n\n<!-- end bench -->"
+    block = f"<!-- bench -->\n\nMeasured on {named}.\n\n{table(results['workloads'])}\n\n{pairs.table(results['pairs'])}\n\n<!-- end bench -->"
     page = PAGE.read_text(encoding="utf-8")
     PAGE.write_text(
         re.sub(r"<!-- bench -->.*?<!-- end bench -->", lambda match: block, page, flags=re.DOTALL), encoding="utf-8"

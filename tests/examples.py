@@ -72,5 +72,5 @@ def rows_of(
     method = registry.get("method", name)
     filled = fill_options(name, method, given=options)
     check_model(name, method, model=model, options=filled)
-    asking = (method.ask(item, model, filled) for item in items)
+    asking = (method.ask(item, model, options=filled) for item in items)
     return {row.candidate: row for row in run_all(model, asking, token_budget=budget)}

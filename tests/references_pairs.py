@@ -25,7 +25,7 @@ def pll(model: Model, text: str, language: str) -> list[float]:
     ids, inner = whole(model, text)
     found = []
     for place in inner:
-        shown = [*ids[:place], model.tokenizer.mask_token_id, *ids[place + 1:]]
+        shown = [*ids[:place], model.tokenizer.mask_token_id, *ids[place + 1 :]]
         found.append(logprobs(model, shown, language)[place, ids[place]].item())
     return found
 
@@ -73,7 +73,7 @@ def crows(model: Model, texts: tuple[str, str], language: str) -> list[list[floa
     for one, where in zip(ids, places, strict=True):
         logs = []
         for place in where[1:-1]:
-            shown = [*one[:place], model.tokenizer.mask_token_id, *one[place + 1:]]
+            shown = [*one[:place], model.tokenizer.mask_token_id, *one[place + 1 :]]
             logs.append(logprobs(model, shown, language)[place, one[place]].item())
         found.append(logs)
     return found

@@ -128,9 +128,7 @@ def test_files_that_are_not_aligned_are_refused(tmp_path: Path) -> None:
 def test_a_tmx_that_declares_entities_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "en-de.tmx"
     path.write_text(BOMB, encoding="utf-8")
-    assert message(path) == (
-        f"{path}: it declares the entity 'a', which could grow without end. Remove its entities."
-    )
+    assert message(path) == (f"{path}: it declares the entity 'a', which could grow without end. Remove its entities.")
     path.write_text(TMX[:-20], encoding="utf-8")
     assert message(path) == f"{path}, line 7: not TMX: unclosed token."
 

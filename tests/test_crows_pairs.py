@@ -47,7 +47,15 @@ def test_equal_sentences_are_kept_and_reported(tmp_path: Path) -> None:
 
 
 def test_the_japanese_layout_has_no_ids_and_a_language_in_words(tmp_path: Path) -> None:
-    rows = [{"direction": "stereo", "bias_type": "gender", "stereotype": "彼女。", "anti-stereotype": "彼。", "bias_score": 4}]
+    rows = [
+        {
+            "direction": "stereo",
+            "bias_type": "gender",
+            "stereotype": "彼女。",
+            "anti-stereotype": "彼。",
+            "bias_score": 4,
+        }
+    ]
     path = tmp_path / "mbe_japanese.json"
     path.write_text(json.dumps(rows), encoding="utf-8")
     items = read(path)
@@ -55,7 +63,9 @@ def test_the_japanese_layout_has_no_ids_and_a_language_in_words(tmp_path: Path) 
 
 
 def test_columns_may_name_several_languages(tmp_path: Path) -> None:
-    text = "id,sent_more_de,sent_less_de,sent_more_fr,sent_less_fr,stereo_antistereo,bias_type\n7,a,b,c,d,stereo,gender\n"
+    text = (
+        "id,sent_more_de,sent_less_de,sent_more_fr,sent_less_fr,stereo_antistereo,bias_type\n7,a,b,c,d,stereo,gender\n"
+    )
     items = read(write(tmp_path / "many.csv", text))
     assert [(i.id, i.language, i.candidates[0].text) for i in items] == [("7", "de", "a"), ("7", "fr", "c")]
 
@@ -67,10 +77,10 @@ def test_empty_cells_unknown_directions_and_missing_languages_are_reported(tmp_p
     assert message(path, language="fr") == f"{path}, line 2: the direction is 'both'; use 'stereo' or 'antistereo'."
     assert len(read(path, language="fr", skip_bad=True)) == 1
     write(path, "id,sent_more,sent_less,stereo_antistereo,bias_type\n1,a,b,stereo,gender\n")
-    assert message(path) == (
-        f"{path}, line 2: the row names no language; add a 'language' column or say --language."
+    assert message(path) == (f"{path}, line 2: the row names no language; add a 'language' column or say --language.")
+    path = write(
+        tmp_path / "x_japanese.json", '[{"stereotype": "a", "anti-stereotype": "b", "direction": "stereo"}, 3]'
     )
-    path = write(tmp_path / "x_japanese.json", '[{"stereotype": "a", "anti-stereotype": "b", "direction": "stereo"}, 3]')
     assert message(path) == f"{path}: 'bias_type' is missing or empty."
 
 
@@ -99,13 +109,20 @@ def test_our_own_pairs_flat_and_with_candidates(tmp_path: Path) -> None:
     item = read(flat)[0]
     assert (item.dataset, item.language, dict(item.tags)) == ("pairs", "de", {"task": "pair", "direction": "stereo"})
     rows = [
-        {"id": "1", "category": "age", "language": "ja", "candidates": [{"role": r, "text": r} for r in ("old", "young")]}
+        {
+            "id": "1",
+            "category": "age",
+            "language": "ja",
+            "candidates": [{"role": r, "text": r} for r in ("old", "young")],
+        }
     ]
     assert [one.role for one in read(write_jsonl(tmp_path / "p.jsonl", rows))[0].candidates] == ["old", "young"]
 
 
 def test_broken_pairs_are_reported(tmp_path: Path) -> None:
-    path = write_jsonl(tmp_path / "p_de.jsonl", [{"id": "1", "category": "age", "candidates": [{"role": "a", "text": "x"}]}])
+    path = write_jsonl(
+        tmp_path / "p_de.jsonl", [{"id": "1", "category": "age", "candidates": [{"role": "a", "text": "x"}]}]
+    )
     assert message(path) == f"{path}, line 1: 'candidates' must be a list of two objects with 'role' and 'text'."
     same = [{"role": "a", "text": "x"}, {"role": "a", "text": "y"}]
     write_jsonl(path, [{"id": "1", "category": "age", "candidates": same}])

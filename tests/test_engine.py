@@ -54,7 +54,7 @@ def test_scores_do_not_depend_on_batches_order_or_padding(name: str, method: str
 def watched(model: Model, answer: Callable[..., dict[int, Answer]]) -> Model:
     """The model with another way to answer, which is given the real one first."""
     own = model.family.answer
-    return replace(model, family=replace(model.family, answer=lambda *given: answer(own, *given)))
+    return replace(model, family=replace(model.family, answer=lambda *given, **named: answer(own, *given, **named)))
 
 
 def counting(model: Model) -> tuple[Model, list[int]]:
@@ -63,7 +63,7 @@ def counting(model: Model) -> tuple[Model, list[int]]:
 
     def answer(own: Any, model: Model, questions: Sequence[Question], batch: Sequence[Bundle]) -> dict[int, Answer]:
         counts.append(sum(len(bundle.places) for bundle in batch))
-        return own(model, questions, batch)
+        return own(model, questions, batch=batch)
 
     return watched(model, answer), counts
 
@@ -148,7 +148,7 @@ def out_of_memory_above(model: Model, most: int, error: Exception) -> tuple[Mode
         sizes.append(len(batch))
         if len(batch) > most:
             raise error
-        return own(model, questions, batch)
+        return own(model, questions, batch=batch)
 
     return watched(model, answer), sizes
 

@@ -92,5 +92,7 @@ def test_own_lists_split_by_other_groups(tmp_path: Path) -> None:
     (tmp_path / "c.txt").write_text("An old house.\nA young tree.\n", encoding="utf-8")
     lists = ["--list", f"old={tmp_path / 'old.txt'}", "--list", f"young={tmp_path / 'young.txt'}"]
     assert "1 old, 1 young" in run("data", "split", tmp_path / "c.txt", *lists, "-o", tmp_path / "o.jsonl")
-    with pytest.raises(IsoglossError, match=r"^None of the 2 sentences of 'c\.txt' has words of 'female' and 'male' only"):
+    with pytest.raises(
+        IsoglossError, match=r"^None of the 2 sentences of 'c\.txt' has words of 'female' and 'male' only"
+    ):
         run("data", "split", tmp_path / "c.txt", "-o", tmp_path / "o.jsonl")

@@ -33,7 +33,9 @@ LABELS = {"model": "m", "method": "x", "family": "masked"}
 ROLES = ("stereotype", "anti-stereotype")
 
 
-def pairs(numbers: Sequence[tuple[float, float, str]], *, quantity: str = "shared", roles: Sequence[str] = ROLES) -> Scored:
+def pairs(
+    numbers: Sequence[tuple[float, float, str]], *, quantity: str = "shared", roles: Sequence[str] = ROLES
+) -> Scored:
     """Pairs with their two scores and their direction."""
     items, rows = [], []
     for number, (more, less, direction) in enumerate(numbers):
@@ -107,6 +109,29 @@ def test_pairs_and_sentences_get_their_own_metrics() -> None:
     assert list(fitting_metrics(usable_rows(one))) == ["mbe"]
 
 
+def test_a_metric_that_does_not_fit_says_so() -> None:
+    one = sentences([1, 2], np.eye(2), ["female", "male"])
+    with pytest.raises(IsoglossError) as caught:
+        measure(one, metrics=["pair_score"])
+    assert str(caught.value) == "These are single sentences, not pairs, so no sentence can be set against another."
+    with pytest.raises(IsoglossError) as caught:
+        measure(pairs(FOUR, quantity="score"), metrics=["mbe"])
+    assert str(caught.value) == (
+        "MBE needs the vectors of single sentences; score what isogloss data split writes with --method aula."
+    )
+    with pytest.raises(IsoglossError) as caught:
+        measure(sentences([1, 2], np.eye(2), ["female", "female"]), metrics=["mbe"])
+    assert str(caught.value) == "Two groups are compared, but the sentences are of: female."
+
+
+def test_a_part_without_pairs_has_no_value_and_says_why() -> None:
+    only = pairs([(-1, -2, "stereo")])
+    assert measure(only, metrics=["crows_antistereo"])[0].why == "no item of the group has all the roles"
+    tied = pairs([(-1, -1, "stereo")])
+    row = measure(tied, metrics=["crows_stereo"], mode="paper")[0]
+    assert (row.value, row.n, row.why) == (None, 1, "the value is a division by zero here")
+
+
 numbers = st.lists(st.tuples(st.integers(-2, 2), st.integers(-2, 2)), min_size=1, max_size=12)
 
 
@@ -148,7 +173,7 @@ def test_mbe_equals_the_dense_way_over_many_blocks(decimals: int) -> None:
     male = rng.random(count) < 0.4
     for cosine, ties in ((True, 0.5), (False, 0.0)):
         ranked = rank(numbers, unit(vectors) if cosine else vectors, ties=ties)
-        found = weighted_share(ranked, male[None].astype(float), (~male)[None].astype(float))
+        found = weighted_share(ranked, male[None].astype(float), second=(~male)[None].astype(float))
         assert 100 * found[0] == pytest.approx(references_pairs.mbe(numbers, vectors, male, cosine=cosine), abs=1e-9)
 
 
@@ -181,7 +206,7 @@ def test_twenty_thousand_sentences_of_each_group_take_about_two_seconds() -> Non
     numbers, vectors = rng.normal(size=40_000), rng.normal(size=(40_000, 768)) + 0.1
     male = (np.arange(40_000) % 2 == 0)[None].astype(float)
     started = time.process_time()
-    weighted_share(rank(numbers, unit(vectors), ties=0.5), male, 1 - male)
+    weighted_share(rank(numbers, unit(vectors), ties=0.5), male, second=1 - male)
     assert time.process_time() - started < 6  # 1.2 s on an idle core
 
 
@@ -198,7 +223,7 @@ def test_the_permutation_of_labels_agrees_with_all_permutations() -> None:
     ranked = rank(numbers, unit(vectors), ties=0.5)
 
     def statistic(first: np.ndarray) -> np.ndarray:
-        return 100 * weighted_share(ranked, first, 1 - first) - 50
+        return 100 * weighted_share(ranked, first, second=1 - first) - 50
 
     ways = np.array([[k in chosen for k in range(8)] for chosen in itertools.combinations(range(8), 4)], dtype=float)
     exact = np.mean(np.abs(statistic(ways)) >= abs(statistic(ways[:1])[0]) - 1e-9)

@@ -101,7 +101,9 @@ def test_the_template_baseline_inflects() -> None:
 
 
 def test_foreign_names_become_native_ones_the_same_in_both_sentences() -> None:
-    source = items(pair("1", "ja", "ジョンは医者です。", "メアリーは医者です。"), pair("2", "ja", "ジョンソンと彼", "ジムとジム"))
+    source = items(
+        pair("1", "ja", "ジョンは医者です。", "メアリーは医者です。"), pair("2", "ja", "ジョンソンと彼", "ジムとジム")
+    )
     found, changed = native_names(source, seed=3)
     native = load_toml("native_names.toml")["ja"]
     first, second = (one.text.removesuffix("は医者です。") for one in found[0].candidates)
@@ -133,7 +135,9 @@ def test_pronouns_that_are_kept_are_counted_by_gender() -> None:
     assert preservation_rows(found)[1]["share"] == 100
     assert preservation_as_text(found).splitlines()[0] == "ja  c: 'he' kept in 1 of 3 sentences (33.3 %)"
     assert count_all([corpus("de", ("It.", "Es."))])[0].share is None
-    assert message(lambda: count_preserved(corpus("xx", ("He.", "?")))).startswith("No language with pronouns named 'xx'.")
+    assert message(lambda: count_preserved(corpus("xx", ("He.", "?")))).startswith(
+        "No language with pronouns named 'xx'."
+    )
 
 
 def test_a_language_with_one_pronoun_keeps_it_for_both() -> None:

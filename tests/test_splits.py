@@ -81,9 +81,7 @@ def test_a_written_split_is_read_again(tmp_path: Path) -> None:
     assert [(i.id, i.language, i.candidates, i.tags) for i in items] == [
         (i.id, i.language, i.candidates, i.tags) for i in found.items
     ]
-    assert counts_as_text([found]) == (
-        "ja  en-ja.tsv: 63 female, 63 male, 4 neither, 4 both; kept 63 of each group"
-    )
+    assert counts_as_text([found]) == ("ja  en-ja.tsv: 63 female, 63 male, 4 neither, 4 both; kept 63 of each group")
     assert split_counts([found])[0]["kept_per_group"] == 63
 
 
@@ -125,5 +123,7 @@ def test_lists_that_make_no_sense_are_refused(tmp_path: Path) -> None:
         "The list 'young' is empty. Give one word or name per line."
     )
     assert message(lambda: read_lists([f"x={a}", f"x={b}"])) == "Both lists are named 'x'. Give them two names."
-    assert message(lambda: read_lists(["x", "y"])) == "'x' is not a list. Write it as GROUP=FILE, such as young=young.txt."
+    assert (
+        message(lambda: read_lists(["x", "y"])) == "'x' is not a list. Write it as GROUP=FILE, such as young=young.txt."
+    )
     assert message(lambda: read_lists(["x=no.txt", "y=no.txt"])) == "No such file: no.txt."

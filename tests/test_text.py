@@ -50,7 +50,7 @@ def test_the_frame_is_what_the_tokenizer_puts_around_a_text(name: str) -> None:
 )
 def test_a_word_is_cut_as_it_stands_in_the_sentence(name: str, left: str, word: str, wanted: str) -> None:
     tokenizer = tiny.tokenizer_of(name)
-    pieces = tokenizer.convert_ids_to_tokens(list(word_pieces(tokenizer, left, word)))
+    pieces = tokenizer.convert_ids_to_tokens(list(word_pieces(tokenizer, word, left=left)))
     assert "".join(piece.removeprefix("##") for piece in pieces) == wanted
 
 
@@ -65,18 +65,18 @@ def melting() -> PreTrainedTokenizerFast:
 def test_a_word_that_would_melt_into_what_is_before_it_gets_no_space_of_its_own() -> None:
     tokenizer = melting()
     assert tokenizer.tokenize("很好") == ["▁", "很好"]
-    assert decode(tokenizer, word_pieces(tokenizer, "很", "好")) == ("好",)
-    assert tokenizer.convert_ids_to_tokens(list(word_pieces(tokenizer, "很", "好"))) == ["好"]
+    assert decode(tokenizer, word_pieces(tokenizer, "好", left="很")) == ("好",)
+    assert tokenizer.convert_ids_to_tokens(list(word_pieces(tokenizer, "好", left="很"))) == ["好"]
 
 
 @pytest.mark.parametrize("name", ["bert", "roberta", "xlm-roberta", "xlm", "mpnet"])
 def test_both_sides_of_a_mask_are_as_the_tokenizer_gives_them(name: str) -> None:
     tokenizer = tiny.tokenizer_of(name)
-    sides = around(tokenizer, "She is ", " and quiet.", mask=tokenizer.mask_token)
+    sides = around(tokenizer, tokenizer.mask_token, left="She is ", right=" and quiet.")
     assert sides is not None
     whole = encode(tokenizer, f"She is {tokenizer.mask_token} and quiet.")
     assert (*sides[0], tokenizer.mask_token_id, *sides[1]) == whole
-    assert around(tokenizer, f"{tokenizer.mask_token} is ", ".", mask=tokenizer.mask_token) is None
+    assert around(tokenizer, tokenizer.mask_token, left=f"{tokenizer.mask_token} is ", right=".") is None
 
 
 def test_unknown_tokens_are_counted_unless_they_are_also_the_end() -> None:
@@ -102,14 +102,16 @@ def test_a_text_begins_with_the_model_s_start_token(name: str, token: str) -> No
 
 def test_a_span_asks_for_each_token_one_position_before_it() -> None:
     model = tiny.model("gpt2")
-    assert span(model, (5, 6), (7, 8), start=(0,)) == Span(Question((0, 5, 6, 7, 8), (2, 3), (7, 8)), False)
-    assert span(model, (), (7, 8), start=()) == Span(Question((7, 8), (0,), (8,)), False)
-    assert span(model, (), (7,), start=()) == Span(None, False)
-    assert span(model, (5,), (), start=(0,)) == Span(None, False)
+    assert span(model, (7, 8), start=(0,), before=(5, 6)) == Span(Question((0, 5, 6, 7, 8), (2, 3), (7, 8)), False)
+    assert span(model, (7, 8), start=()) == Span(Question((7, 8), (0,), (8,)), False)
+    assert span(model, (7,), start=()) == Span(None, False)
+    assert span(model, (), start=(0,), before=(5,)) == Span(None, False)
 
 
 def test_too_long_a_span_loses_its_context_first_and_then_its_end() -> None:
     model = tiny.model("gpt2")
     short = replace(model, info=replace(model.info, max_length=4))
-    assert span(short, (5, 6, 7), (8, 9), start=(0,)) == Span(Question((0, 7, 8, 9), (1, 2), (8, 9)), True)
-    assert span(short, (5, 6), (7, 8, 9, 10), start=(0,)) == Span(Question((0, 7, 8, 9), (0, 1, 2), (7, 8, 9)), True)
+    assert span(short, (8, 9), start=(0,), before=(5, 6, 7)) == Span(Question((0, 7, 8, 9), (1, 2), (8, 9)), True)
+    assert span(short, (7, 8, 9, 10), start=(0,), before=(5, 6)) == Span(
+        Question((0, 7, 8, 9), (0, 1, 2), (7, 8, 9)), True
+    )

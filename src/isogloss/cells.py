@@ -27,10 +27,10 @@ LIBRARIES = ("isogloss", "torch", "transformers", "tokenizers", "polars", "numpy
 class Progress(Protocol):
     """Told how far a labelled piece of work is, and how many items it has."""
 
-    def __call__(self, label: str, share: float, items: int = 0) -> None: ...
+    def __call__(self, label: str, share: float, *, items: int = 0) -> None: ...
 
 
-def silent(label: str, share: float, items: int = 0) -> None:
+def silent(label: str, share: float, *, items: int = 0) -> None:
     """Progress that nobody looks at."""
 
 
@@ -68,7 +68,7 @@ def run_cell(
 
     def score_part(number: int) -> pl.DataFrame:
         def share(done: float) -> None:
-            progress(title, (number + done) / len(parts), len(cell.items))
+            progress(title, (number + done) / len(parts), items=len(cell.items))
 
         return _score_part(cell, model, part=parts[number], token_budget=token_budget, share=share)
 
@@ -113,7 +113,7 @@ def _score_part(
 ) -> pl.DataFrame:
     from .models.engine import TOKEN_BUDGET, run_all
 
-    asking = (cell.method.ask(item, model, cell.options) for item in part)
+    asking = (cell.method.ask(item, model, options=cell.options) for item in part)
     return row_table(run_all(model, asking, token_budget=token_budget or TOKEN_BUDGET, progress=share))
 
 

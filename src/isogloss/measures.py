@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import groupby
@@ -136,7 +137,8 @@ def contribution(metric: Metric, rows: pl.DataFrame, *, mode: str) -> Contributi
         if any(role not in table.columns for role in metric.roles):
             return None
         table = table.drop_nulls(list(metric.roles))
-    return metric.contribute(table, mode) if table.height else None
+    found = metric.contribute(table, mode) if table.height else None
+    return found if found is not None and found.n else None
 
 
 def _measure_one(nothing: Measure, metric: Metric, *, part: pl.DataFrame, drawing: Drawing) -> tuple[Measure, str]:
@@ -145,6 +147,8 @@ def _measure_one(nothing: Measure, metric: Metric, *, part: pl.DataFrame, drawin
     if found is None:
         return replace(nothing, why="no item of the group has all the roles"), "none"
     counted = replace(nothing, value=found.value, n=found.n, ties=found.ties, clusters=len(found.clusters))
+    if math.isnan(found.value):
+        return replace(counted, value=None, why="the value is a division by zero here"), "none"
     ends = find_interval(found, drawing, bounds=metric.bounds)
     kind = ends.kind if ends.low is not None else "none"
     return replace(counted, low=ends.low, high=ends.high, why=ends.why), kind

@@ -14,6 +14,7 @@ import numpy as np
 from .corpora import ENGLISH
 from .errors import IsoglossError, UnknownName
 from .items import ANTI_STEREOTYPE, BLANK, STEREOTYPE, Candidate, Item, Items
+from .layout import row_of
 from .wordlists import load_toml
 
 UNSPACED = ("ja", "zh", "th")
@@ -89,19 +90,7 @@ def write_parallel(rows: Sequence[tuple[str, str]], path: Path, *, language: str
 
 def write_pairs(items: Items, path: Path) -> Path:
     """The pairs as JSON lines in our layout."""
-    lines = []
-    for item in items:
-        row = {
-            "id": item.id,
-            "dataset": item.dataset,
-            "language": item.language,
-            "category": item.category or "none",
-            "cluster": item.cluster or item.id,
-            "candidates": [{"role": one.role, "text": one.text} for one in item.candidates],
-            **{name: value for name, value in item.tags.items() if name != "task"},
-        }
-        lines.append(json.dumps(row, ensure_ascii=False))
-    return _write(path, lines)
+    return _write(path, [json.dumps(row_of(item), ensure_ascii=False) for item in items])
 
 
 def _write(path: Path, lines: Sequence[str]) -> Path:

@@ -34,10 +34,12 @@ def group_order(rows: pl.DataFrame) -> tuple[str, str]:
     return found[0], found[1]
 
 
-def two_sides(rows: pl.DataFrame, *, extra: tuple[str, ...] = ()) -> pl.DataFrame:
+def two_sides(rows: pl.DataFrame) -> pl.DataFrame:
     """One row per item with the scores of the second group (`won`) and of the first (`lost`), and its cluster."""
     low, high = group_order(rows)
-    index = [name for name in (*ITEM, "cluster", *extra) if name in rows.columns]
+    index = [*ITEM, "cluster"]
+    if rows.select(*ITEM).n_unique() == rows.height:
+        raise IsoglossError("These are single sentences, not pairs, so no sentence can be set against another.")
     wide = rows.pivot(on="role", index=index, values="value", aggregate_function="first", maintain_order=True)
     return wide.rename({high: "won", low: "lost"}).drop_nulls(["won", "lost"])
 
@@ -47,6 +49,8 @@ def share_won(items: pl.DataFrame, *, mode: str, neutral_counts: bool, decimals:
 
     Corrected, a tie is half a win. As published, it is none, and with `neutral_counts` it is still among the items.
     """
+    if not items.height:
+        return Contribution((), lambda weights: np.full(len(weights), np.nan), 0)
     won, lost = items["won"].to_numpy(), items["lost"].to_numpy()
     if mode == "paper" and decimals is not None:
         won, lost = np.round(won, decimals), np.round(lost, decimals)
@@ -64,7 +68,8 @@ def _percent(sums: Array) -> Array:
 
 def crows_part(rows: pl.DataFrame, *, mode: str, direction: str) -> Contribution:
     """The share won among the pairs of one direction, neutral ones left out as published."""
-    items = two_sides(rows.filter(pl.col("direction") == direction), extra=("direction",))
+    chosen = rows.filter(pl.col("direction") == direction) if "direction" in rows.columns else rows.clear()
+    items = two_sides(chosen) if chosen.height else pl.DataFrame()
     return share_won(items, mode=mode, neutral_counts=False, decimals=DECIMALS)
 
 

@@ -53,7 +53,7 @@ def unit(vectors: Array) -> Array:
     return np.asarray(vectors / np.where(lengths == 0, 1, lengths), dtype=np.float64)
 
 
-def weighted_share(ranked: Ranked, first: Array, second: Array) -> Array:
+def weighted_share(ranked: Ranked, first: Array, *, second: Array) -> Array:
     """The share, by likeness, of pairs in which the sentence of the first list has the higher score: [r].
 
     `first` and `second` say how often each sentence is in either list, [r, sentences], in the order they were given.

@@ -77,7 +77,7 @@ def _tests(rows: pl.DataFrame, *, mode: str, permutations: int, seed: int) -> di
     sizes = int(male.sum()), int((~male).sum())
 
     def statistic(first: Array) -> Array:
-        return 100 * weighted_share(ranked, first, 1 - first) - 50
+        return 100 * weighted_share(ranked, first, second=1 - first) - 50
 
     return {
         "preferred": high,

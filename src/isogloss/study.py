@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from . import registry
 from .cells import Cell, Progress, run_cell, silent
-from .errors import IsoglossError
+from .errors import IsoglossError, UnknownName
 from .items import Item, Items, Problem, limit_items
 from .scores import Scored, join_scored
 
@@ -146,20 +146,31 @@ def plan_cells(items: Items, model: Model, *, method: str, options: Mapping[str,
 
     With `auto`, items that the model cannot be scored on are left out and named; without any other it is an error.
     """
+    if not len(items):
+        raise IsoglossError("There are no items to score.")
     groups: dict[tuple[str, str, str], list[Item]] = {}
     for item in items:
         name = choose_method(item, model.info.family) if method == "auto" else method.replace("-", "_")
         groups.setdefault((item.dataset, item.language, name), []).append(item)
+    _check_options([name for _, _, name in groups], options)
     cells: list[Cell] = []
     left_out: list[str] = []
     for (_, language, name), rows in groups.items():
         try:
-            cells.append(_plan_cell(name, rows, items=items, model=model, options=options, auto=method == "auto"))
+            cells.append(_plan_cell(name, rows, model=model, options=options, auto=method == "auto"))
         except IsoglossError as error:
             if method != "auto" or len(left_out) + 1 == len(groups):
                 raise
             left_out.append(f"the {len(rows)} {_tasks(rows)} items in {language} were left out: {error}")
-    return [replace(cell, notes=(*cell.notes, *left_out)) for cell in cells]
+    return [replace(cell, notes=(*cell.notes, *left_out), problems=_problems(items, cell.items)) for cell in cells]
+
+
+def _check_options(names: Sequence[str], options: Mapping[str, str]) -> None:
+    """Refuse an option that none of the chosen methods has."""
+    known = {option for name in names for option in registry.get("method", name).options}
+    for option in options:
+        if option not in known:
+            raise UnknownName(f"option of {' or '.join(dict.fromkeys(names))}", option, known)
 
 
 def choose_method(item: Item, family: str) -> str:
@@ -173,9 +184,7 @@ def choose_method(item: Item, family: str) -> str:
     )
 
 
-def _plan_cell(
-    name: str, rows: Sequence[Item], *, items: Items, model: Model, options: Mapping[str, str], auto: bool
-) -> Cell:
+def _plan_cell(name: str, rows: Sequence[Item], *, model: Model, options: Mapping[str, str], auto: bool) -> Cell:
     from .methods.method import check_model, fill_options
 
     found: Method = registry.get("method", name)
@@ -183,7 +192,7 @@ def _plan_cell(
     filled = fill_options(name, found, given=given)
     check_model(name, found, model=model, options=filled)
     _check_items(name, found, rows=rows)
-    cell = Cell(tuple(rows), name, found, filled, _problems(items, rows))
+    cell = Cell(tuple(rows), name, found, filled)
     notes = (f"{_tasks(rows)} items were scored by '{cell.label}', chosen by auto",) if auto else ()
     return replace(cell, notes=notes)
 

@@ -27,7 +27,7 @@ def shown() -> Iterator[Progress]:
     ) as bars:
         known = {}
 
-        def progress(label: str, share: float, items: int = 0) -> None:
+        def progress(label: str, share: float, *, items: int = 0) -> None:
             if label not in known:
                 known[label] = bars.add_task(label, total=1.0, rate="")
             elapsed = bars.tasks[known[label]].elapsed or 0

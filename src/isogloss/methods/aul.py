@@ -41,5 +41,5 @@ method = Method(
     citation="Kaneko and Bollegala (2022)",
     families=("masked",),
     suits=lambda item: True,
-    ask=lambda item, model, options: ask(item, model, options=options),
+    ask=ask,
 )

@@ -37,7 +37,7 @@ def _questions(item: Item, sentence: Sentence, *, wants: tuple[str, ...]) -> lis
 def _rows(row: Row, logs: Answer, *, more: list[Answer]) -> list[Row]:
     """The score with its vector, and AUL from the same pass as a quantity of its own."""
     vector = tuple(more[1].tolist()) if len(more) > 1 else ()
-    plain = replace(row, value=float(logs.mean()), quantity="aul", pieces=(), logprobs=())
+    plain = replace(row, value=float(logs.mean()), quantity="aul", unknown=0, truncated=False, pieces=(), logprobs=())
     return [replace(row, value=float((more[0] * logs).mean()), vector=vector), plain]
 
 
@@ -54,7 +54,7 @@ method = Method(
     citation="Kaneko and Bollegala (2022); Kaneko et al. (2022)",
     families=("masked",),
     suits=lambda item: True,
-    ask=lambda item, model, options: ask(item, model, options=options),
+    ask=ask,
     auto=(("sentence", "masked"),),
     refuse=lambda model, options: refuse(model),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -18,37 +19,39 @@ SENTINEL = "<extra_id_0>"
 NEEDS = {"d": "t", "orig": "ba", "b": "tw", "c": "w", "e": "tb", "f": "wb"}
 
 
-def ask(item: Item, model: Model, options: Mapping[str, str]) -> Asking:
+def ask(item: Item, model: Model, *, options: Mapping[str, str]) -> Asking:
     """One generator per family, the same rows."""
     context = item.context or ""
     if not context.endswith((".", "!", "?")):
         context += "."
     build = _seq2seq_spans if model.info.family == "seq2seq" else _causal_spans
-    spans = [build(model, context, candidate, options) for candidate in item.candidates]
+    spans = [build(model, context, candidate=candidate, options=options) for candidate in item.candidates]
     answers = iter((yield [found.question for group in spans for found in group.values() if found.question]))
     rows = []
     for candidate, group in zip(item.candidates, spans, strict=True):
         logs = {name: next(answers) if found.question else np.array([]) for name, found in group.items()}
-        rows.append(_row(item, candidate, model, group=group, logs=logs, case=options["case"]))
+        row = _row(item, candidate.id, model=model, group=group, logs=logs)
+        means = {name: float(np.exp(values.mean())) for name, values in logs.items() if row.value is not None}
+        rows.append(replace(row, value=combine(options["case"], means)) if means else row)
     return rows
 
 
-def _causal_spans(model: Model, context: str, candidate: Candidate, options: Mapping[str, str]) -> dict[str, Span]:
+def _causal_spans(model: Model, context: str, *, candidate: Candidate, options: Mapping[str, str]) -> dict[str, Span]:
     """The spans that the case needs: a = context, w = whole, t = candidate after the context, b = candidate alone."""
     start = start_token(model)
     whole = encode(model.tokenizer, f"{context} {candidate.text}")
     alone = encode(model.tokenizer, context)
     cut = shared_start(whole, alone)
     made = {
-        "a": lambda: span(model, (), alone, start=start),
-        "w": lambda: span(model, (), whole, start=start),
-        "t": lambda: span(model, whole[:cut], whole[cut:], start=start),
-        "b": lambda: span(model, (), encode(model.tokenizer, candidate.text), start=start),
+        "a": lambda: span(model, alone, start=start),
+        "w": lambda: span(model, whole, start=start),
+        "t": lambda: span(model, whole[cut:], start=start, before=whole[:cut]),
+        "b": lambda: span(model, encode(model.tokenizer, candidate.text), start=start),
     }
     return {name: made[name]() for name in NEEDS[options["case"]]}
 
 
-def _seq2seq_spans(model: Model, context: str, candidate: Candidate, options: Mapping[str, str]) -> dict[str, Span]:
+def _seq2seq_spans(model: Model, context: str, *, candidate: Candidate, options: Mapping[str, str]) -> dict[str, Span]:
     tokenizer = model.tokenizer
     source = tuple(tokenizer.encode(f"{context} {SENTINEL}"))
     target: Ids = encode(tokenizer, candidate.text)
@@ -59,17 +62,15 @@ def _seq2seq_spans(model: Model, context: str, candidate: Candidate, options: Ma
     return {"t": Span(question if target else None, False)}
 
 
-def _row(
-    item: Item, candidate: Candidate, model: Model, *, group: Mapping[str, Span], logs: Mapping[str, Answer], case: str
-) -> Row:
+def _row(item: Item, candidate: str, *, model: Model, group: Mapping[str, Span], logs: Mapping[str, Answer]) -> Row:
     if any(not len(values) for values in logs.values()):
-        return Row(item, candidate.id, None)
+        return Row(item, candidate, None)
     main = next(iter(group))
     targets = group[main].question.targets if group[main].question else ()  # type: ignore[union-attr]
     return Row(
         item,
-        candidate.id,
-        combine(case, {name: float(np.exp(values.mean())) for name, values in logs.items()}),
+        candidate,
+        float(np.exp(logs[main].mean())),
         tokens=len(logs[main]),
         unknown=count_unknown(model.tokenizer, targets),
         truncated=any(found.truncated for found in group.values()),

@@ -60,7 +60,7 @@ method = Method(
     citation="Nangia et al. (2020)",
     families=("masked",),
     suits=lambda item: len(item.candidates) == 2,
-    ask=lambda item, model, options: ask(item, model, options=options),
+    ask=ask,
     auto=(("pair", "masked"),),
     refuse=lambda model, options: refuse_without_mask(model),
 )

@@ -18,7 +18,7 @@ from .method import Method
 SENTINEL = "<extra_id_0>"
 
 
-def ask(item: Item, model: Model, options: Mapping[str, str]) -> Asking:
+def ask(item: Item, model: Model, *, options: Mapping[str, str]) -> Asking:
     """One question per candidate: every token of the sentence as it is stored; for a single sentence its vector too."""
     spans = [_span(model, candidate.text, start=options["start"]) for candidate in item.candidates]
     wants_vector = item.tags.get("task") == "sentence"
@@ -50,7 +50,7 @@ def _span(model: Model, text: str, *, start: str) -> Span:
     """The question for a sentence; an encoder-decoder model reads a sentinel and is made to fill it with the sentence."""
     tokens = encode(model.tokenizer, text)
     if model.info.family != "seq2seq":
-        return span(model, (), tokens, start=() if start == "none" else start_token(model))
+        return span(model, tokens, start=() if start == "none" else start_token(model))
     if not tokens:
         return Span(None, False)
     source = tuple(model.tokenizer.encode(SENTINEL))

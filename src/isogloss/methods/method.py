@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from ..errors import IsoglossError, UnknownName
 from ..items import Item
@@ -12,6 +13,12 @@ from ..models.questions import Asking
 
 Options = Mapping[str, str]
 HEADS = {"lm": "language-model", "nsp": "next-sentence"}
+
+
+class Ask(Protocol):
+    """Turns an item into questions for a model, under a method's options."""
+
+    def __call__(self, item: Item, model: Model, *, options: Options) -> Asking: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +35,7 @@ class Method:
     citation: str
     families: tuple[str, ...]
     suits: Callable[[Item], bool]
-    ask: Callable[[Item, Model, Options], Asking]
+    ask: Ask
     options: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     auto: tuple[tuple[str, str], ...] = ()
     refuse: Callable[[Model, Options], str | None] = lambda model, options: None

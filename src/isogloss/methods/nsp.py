@@ -16,9 +16,9 @@ from .method import Method
 IS_NEXT = 0
 
 
-def ask(item: Item, model: Model, options: Mapping[str, str]) -> Asking:
+def ask(item: Item, model: Model, *, options: Mapping[str, str]) -> Asking:
     """One question per candidate: the class of the pair."""
-    pairs = [_pair(model, item.context or "", candidate.text) for candidate in item.candidates]
+    pairs = [_pair(model, item.context or "", text=candidate.text) for candidate in item.candidates]
     answers = yield [question for question, _ in pairs]
     return [
         Row(
@@ -34,7 +34,7 @@ def ask(item: Item, model: Model, options: Mapping[str, str]) -> Asking:
     ]
 
 
-def _pair(model: Model, context: str, text: str) -> tuple[Question, bool]:
+def _pair(model: Model, context: str, *, text: str) -> tuple[Question, bool]:
     """The pair as the tokenizer joins it; too long a context loses its beginning."""
     tokenizer, limit = model.tokenizer, model.info.max_length
     made = tokenizer(context, text, return_token_type_ids=True)

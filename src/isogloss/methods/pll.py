@@ -37,7 +37,7 @@ method = Method(
     citation="Wang and Cho (2019); Salazar et al. (2020)",
     families=("masked",),
     suits=lambda item: True,
-    ask=lambda item, model, options: ask(item, model, options=options),
+    ask=ask,
     options={"length": ("sum", "mean")},
     refuse=lambda model, options: refuse_without_mask(model),
 )

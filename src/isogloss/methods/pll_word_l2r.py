@@ -53,7 +53,7 @@ method = Method(
     citation="Kauf and Ivanova (2023)",
     families=("masked",),
     suits=lambda item: True,
-    ask=lambda item, model, options: ask(item, model, options=options),
+    ask=ask,
     options={"length": ("sum", "mean")},
     refuse=lambda model, options: refuse(model),
 )

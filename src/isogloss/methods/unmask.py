@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -16,12 +17,12 @@ from .method import Method
 SENTINEL = "<extra_id_0>"
 
 
-def ask(item: Item, model: Model, options: Mapping[str, str]) -> Asking:
+def ask(item: Item, model: Model, *, options: Mapping[str, str]) -> Asking:
     """Ask for every piece of every candidate; the first question is the same for all of them."""
     questions: dict[str, list[Question]] = {}
     cut: dict[str, bool] = {}
     for candidate in item.candidates:
-        built = list(_questions(item, candidate, model, options["variant"]))
+        built = list(_questions(item, candidate, model=model, variant=options["variant"]))
         questions[candidate.id] = [question for question, _ in built]
         cut[candidate.id] = any(truncated for _, truncated in built)
     if model.info.family == "seq2seq" and options["variant"] == "paper":
@@ -32,36 +33,28 @@ def ask(item: Item, model: Model, options: Mapping[str, str]) -> Asking:
         group = questions[candidate.id]
         logs = np.concatenate([next(found) for _ in group]) if group else np.array([])
         pieces = tuple(token for question in group for token in question.targets)
-        rows.append(_row(item, candidate, model, options, pieces=pieces, logs=logs, truncated=cut[candidate.id]))
+        row = _row(item, candidate.id, model=model, pieces=pieces, logs=logs)
+        if options["variant"] == "log" and row.value is not None:
+            row = replace(row, value=float(logs.mean()))
+        rows.append(replace(row, truncated=cut[candidate.id]))
     return rows
 
 
-def _row(
-    item: Item,
-    candidate: Candidate,
-    model: Model,
-    options: Mapping[str, str],
-    *,
-    pieces: Ids,
-    logs: Answer,
-    truncated: bool,
-) -> Row:
+def _row(item: Item, candidate: str, *, model: Model, pieces: Ids, logs: Answer) -> Row:
     if not len(logs):
-        return Row(item, candidate.id, None)
-    value = float(logs.mean() if options["variant"] == "log" else np.exp(logs).mean())
+        return Row(item, candidate, None)
     return Row(
         item,
-        candidate.id,
-        value,
+        candidate,
+        float(np.exp(logs).mean()),
         tokens=len(pieces),
         unknown=count_unknown(model.tokenizer, pieces),
-        truncated=truncated,
         pieces=decode(model.tokenizer, pieces),
         logprobs=tuple(logs.tolist()),
     )
 
 
-def _questions(item: Item, candidate: Candidate, model: Model, variant: str) -> Iterator[tuple[Question, bool]]:
+def _questions(item: Item, candidate: Candidate, *, model: Model, variant: str) -> Iterator[tuple[Question, bool]]:
     """The questions for a candidate's pieces, and whether the context had to be cut for them."""
     tokenizer = model.tokenizer
     left, _, right = (item.context or "").partition(BLANK)
@@ -69,8 +62,8 @@ def _questions(item: Item, candidate: Candidate, model: Model, variant: str) -> 
     right = right.replace(BLANK, word)
     seq2seq = model.info.family == "seq2seq"
     mask = SENTINEL if seq2seq else tokenizer.mask_token
-    sides = around(tokenizer, left, right, mask=mask)
-    pieces = word_pieces(tokenizer, left, word)
+    sides = around(tokenizer, mask, left=left, right=right)
+    pieces = word_pieces(tokenizer, word, left=left)
     if sides is None or not pieces:
         return
     mask_id = tokenizer.convert_tokens_to_ids(mask)
@@ -80,16 +73,16 @@ def _questions(item: Item, candidate: Candidate, model: Model, variant: str) -> 
         else [(pieces[:k], (mask_id,), (piece,)) for k, piece in enumerate(pieces)]
     )
     for shown, masks, targets in steps:
-        yield _question(item, model, sides=sides, shown=shown, masks=masks, targets=targets)
+        yield _question(model, ((*sides[0], *shown), sides[1]), masks=masks, targets=targets, language=item.language)
 
 
 def _question(
-    item: Item, model: Model, *, sides: tuple[Ids, Ids], shown: Ids, masks: Ids, targets: Ids
+    model: Model, sides: tuple[Ids, Ids], *, masks: Ids, targets: Ids, language: str
 ) -> tuple[Question, bool]:
     start, end = frame(model.tokenizer)
     limit = model.info.max_length
     room = limit - len(start) - len(end) if limit is not None else None
-    left, right, truncated = _cut((*sides[0], *shown), sides[1], masks=len(masks), room=room)
+    left, right, truncated = _cut(*sides, masks=len(masks), room=room)
     masks, targets = masks[:room], targets[:room]
     ids = (*start, *left, *masks, *right, *end)
     if model.info.family == "seq2seq":
@@ -97,7 +90,7 @@ def _question(
         return Question(ids, (1,), targets, decoder_ids=decoder), truncated
     first = len(start) + len(left)
     places = tuple(range(first, first + len(masks)))
-    return Question(ids, places, targets, language=item.language), truncated
+    return Question(ids, places, targets, language=language), truncated
 
 
 def _cut(left: Ids, right: Ids, *, masks: int, room: int | None) -> tuple[Ids, Ids, bool]:

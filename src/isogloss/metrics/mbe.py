@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 
 from ..contributions import Contribution, Metric
+from ..errors import IsoglossError
 from ..pairscores import group_order, is_task
 from ..pairwise import count_wins, rank, unit, weighted_share
 from ..stats import Array
@@ -15,6 +16,10 @@ def contribute(rows: pl.DataFrame, mode: str) -> Contribution:
     """Each sentence is a cluster, and the two groups are drawn apart; likeness is the cosine, as published the dot product."""
     high = group_order(rows)[1]
     male, scores = (rows["role"] == high).to_numpy(), rows["value"].to_numpy()
+    if int(rows["vector"].list.len().fill_null(0).min() or 0) == 0:  # type: ignore[arg-type]
+        raise IsoglossError(
+            "MBE needs the vectors of single sentences; score what isogloss data split writes with --method aula."
+        )
     vectors = np.stack(rows["vector"].to_numpy()).astype(np.float64)  # type: ignore[call-overload]
     corrected = mode == "corrected"
     ranked = rank(scores, unit(vectors) if corrected else vectors, ties=0.5 if corrected else 0.0)
@@ -24,7 +29,7 @@ def contribute(rows: pl.DataFrame, mode: str) -> Contribution:
 
     def evaluate(weights: Array) -> Array:
         spread = weights[:, index]
-        return 100 * weighted_share(ranked, spread * male, spread * ~male)
+        return 100 * weighted_share(ranked, spread * male, second=spread * ~male)
 
     ties = count_wins(scores[male], scores[~male])[1]
     return Contribution(tuple(labels), evaluate, len(scores), ties, tuple(strata[name] for name in labels))

@@ -46,7 +46,8 @@ def find_attention(net: Any, body: nn.Module, *, inputs: dict[str, Any]) -> Watc
         seen: dict[int, tuple[nn.Module, int]] = {}
         kept: list[Tensor] = []  # a tensor that is alive keeps its identity to itself
 
-        def look(module: nn.Module, given: Any, output: Any) -> None:
+        def look(module: nn.Module, *passed: Any) -> None:
+            output = passed[-1]
             for place, part in enumerate(output if isinstance(output, tuple) else ()):
                 if _is_attention(part, length) and id(part) not in seen:  # noqa: B023
                     seen[id(part)] = (module, place)  # noqa: B023
@@ -92,7 +93,8 @@ def watching(net: Any, watch: Watch, *, received: Received) -> Iterator[None]:
     """While this is open, every layer's attention is added up and let go."""
 
     def hook(place: int) -> Any:
-        def take(module: nn.Module, given: Any, output: tuple[Any, ...]) -> tuple[Any, ...]:
+        def take(module: nn.Module, *passed: Any) -> tuple[Any, ...]:
+            output: tuple[Any, ...] = passed[-1]
             received.add(output[place])
             return (*output[:place], output[place].new_empty(0), *output[place + 1 :])
 

@@ -110,7 +110,7 @@ class _Places:
         self.columns = [*range(shared), *range(start, start + length - shared)]
 
 
-def answer(model: Model, questions: Sequence[Question], batch: Sequence[Bundle]) -> dict[int, Answer]:
+def answer(model: Model, questions: Sequence[Question], *, batch: Sequence[Bundle]) -> dict[int, Answer]:
     """One pass over plain or packed rows; texts that are longer than the model's window keep the model's own mask."""
     far = [bundle for bundle in batch if len(questions[bundle.places[0]].ids) > model.state["window"]]
     near = [bundle for bundle in batch if bundle not in far]
@@ -135,7 +135,7 @@ def _answer(model: Model, questions: Sequence[Question], *, batch: Sequence[Bund
         }
         order = sorted(moved)
         asked = [(places[place].row, i) for i, place in enumerate(order)]
-        found = read_head(model.state["head"], states, [moved[place] for place in order], asked)
+        found = read_head(model.state["head"], states, questions=[moved[place] for place in order], asked=asked)
         return {order[i]: value for i, value in found.items()}
 
 

@@ -51,7 +51,7 @@ def answer_all(
     batches = fill_batches(bundles, token_budget)
     found: dict[int, Answer] = {}
     for number, batch in enumerate(batches, 1):
-        found |= _answer(model, unique, batch)
+        found |= _answer(model, unique, batch=batch)
         progress(number / len(batches))
     _refuse_nan(unique, found)
     by_question = {question: found[place] for place, question in enumerate(unique)}
@@ -59,20 +59,25 @@ def answer_all(
 
 
 def fill_batches(bundles: Sequence[Bundle], budget: int) -> list[list[Bundle]]:
-    """Bundles, sorted by falling cost, in batches whose padded size stays within the budget."""
+    """Bundles, sorted by falling cost, in batches whose padded size stays within the budget.
+
+    A batch that is filled to a quarter is closed rather than padded by more than a quarter.
+    """
     batches: list[list[Bundle]] = []
     for bundle in bundles:
-        if batches and batches[-1][0].cost * (len(batches[-1]) + 1) <= budget:
+        longest, count = (batches[-1][0].cost, len(batches[-1])) if batches else (0, 0)
+        wasteful = 4 * bundle.cost < 3 * longest and 4 * longest * count >= budget
+        if batches and longest * (count + 1) <= budget and not wasteful:
             batches[-1].append(bundle)
         else:
             batches.append([bundle])
     return batches
 
 
-def _answer(model: Model, questions: Sequence[Question], batch: list[Bundle]) -> dict[int, Answer]:
+def _answer(model: Model, questions: Sequence[Question], *, batch: list[Bundle]) -> dict[int, Answer]:
     """The batch's answers; when memory runs out, those of its two halves."""
     try:
-        return model.family.answer(model, questions, batch)
+        return model.family.answer(model, questions, batch=batch)
     except (MemoryError, RuntimeError) as error:
         if not _is_out_of_memory(error):
             raise
@@ -83,7 +88,7 @@ def _answer(model: Model, questions: Sequence[Question], batch: list[Bundle]) ->
             "Use a smaller model, another --device, or --dtype bfloat16."
         )
     middle = len(batch) // 2
-    return _answer(model, questions, batch[:middle]) | _answer(model, questions, batch[middle:])
+    return _answer(model, questions, batch=batch[:middle]) | _answer(model, questions, batch=batch[middle:])
 
 
 def _is_out_of_memory(error: BaseException) -> bool:

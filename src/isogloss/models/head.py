@@ -190,7 +190,7 @@ def _answering(module: nn.Module, forward: Callable[..., Any]) -> Iterator[None]
 
 
 def read_head(
-    head: Head, states: Tensor, questions: Sequence[Question], asked: Sequence[tuple[int, int]]
+    head: Head, states: Tensor, *, questions: Sequence[Question], asked: Sequence[tuple[int, int]]
 ) -> dict[int, Answer]:
     """What the questions want at their positions: log-probabilities, most probable tokens, mean hidden states.
 

@@ -91,7 +91,7 @@ def open_model(
         config = _load(place, transformers.AutoConfig, local_files_only=offline)
         family = facts.family_of(config, place.name)
         tokenizer = _load(place, transformers.AutoTokenizer, local_files_only=offline)
-        loader = _loader(transformers, config, family)
+        loader = _loader(transformers, config, family=family)
         options: dict[str, Any] = {"dtype": getattr(torch, dtype), "local_files_only": offline}
         if place.gguf:
             options["quantization_config"] = transformers.GgufConfig(dequantize=True)
@@ -101,7 +101,7 @@ def open_model(
         _fetch_card(place, offline=offline)
     missing = set(report["missing_keys"])
     _refuse_incomplete(place, net, tokenizer=tokenizer, missing=missing)
-    known = _facts(place, net, tokenizer, family=family, missing=missing)
+    known = _facts(place, net, tokenizer=tokenizer, family=family, missing=missing)
     return wrap(net, tokenizer, info=replace(known, dtype=dtype), device=device)
 
 
@@ -130,11 +130,11 @@ def wrap(net: Any, tokenizer: Any, *, info: ModelInfo, device: str = "cpu") -> M
 def describe(net: Any, tokenizer: Any, *, name: str) -> ModelInfo:
     """What is known about a network and a tokenizer in memory."""
     place = Place(name, "")
-    known = _facts(place, net, tokenizer, family=facts.family_of(net.config, name), missing=set())
+    known = _facts(place, net, tokenizer=tokenizer, family=facts.family_of(net.config, name), missing=set())
     return replace(known, dtype=str(net.dtype).removeprefix("torch."))
 
 
-def _facts(place: Place, net: Any, tokenizer: Any, *, family: str, missing: set[str]) -> ModelInfo:
+def _facts(place: Place, net: Any, *, tokenizer: Any, family: str, missing: set[str]) -> ModelInfo:
     folder = _folder(place)
     card = facts.card_facts(folder)
     heads, untrained = facts.heads_of(net, missing)
@@ -176,7 +176,7 @@ def _fetch_card(place: Place, *, offline: bool) -> None:
         cached_file(place.source, "README.md", revision=place.revision or "main")
 
 
-def _loader(transformers: Any, config: Any, family: str) -> Any:
+def _loader(transformers: Any, config: Any, *, family: str) -> Any:
     if family == "masked" and config.model_type in facts.NSP_TYPES:
         return transformers.AutoModelForPreTraining
     return {

@@ -45,7 +45,7 @@ def bundle(model: Model, questions: Sequence[Question]) -> list[Bundle]:
     return [Bundle(tuple(places), len(key[0])) for key, places in same.items()]
 
 
-def answer(model: Model, questions: Sequence[Question], batch: Sequence[Bundle]) -> dict[int, Answer]:
+def answer(model: Model, questions: Sequence[Question], *, batch: Sequence[Bundle]) -> dict[int, Answer]:
     """One padded pass of the body, or one for each length where padding would show."""
     if model.state["padded"]:
         return _answer(model, questions, batch=batch)
@@ -66,7 +66,7 @@ def _answer(model: Model, questions: Sequence[Question], *, batch: Sequence[Bund
         states = output.last_hidden_state
         found = _classes(model, questions, output=output, asked=asked)
         found |= {place: as_array(received[row, list(questions[place].positions)]) for row, place in watched}
-        return found | read_head(model.state["head"], states, questions, asked)
+        return found | read_head(model.state["head"], states, questions=questions, asked=asked)
 
 
 def _read(model: Model, inputs: dict[str, Any], *, watch: bool) -> tuple[Any, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from .questions import Answer, Question
 
@@ -39,6 +39,14 @@ class Bundle:
     cost: int
 
 
+class AnswerBatch(Protocol):
+    """Answers the questions of a batch of bundles, by their places."""
+
+    def __call__(
+        self, model: Model, questions: Sequence[Question], *, batch: Sequence[Bundle]
+    ) -> dict[int, Answer]: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Family:
     """A kind of model: how its questions share passes, and how a batch of bundles is answered."""
@@ -47,7 +55,7 @@ class Family:
     wants: tuple[str, ...]
     prepare: Callable[[Model], None]
     bundle: Callable[[Model, Sequence[Question]], list[Bundle]]
-    answer: Callable[[Model, Sequence[Question], Sequence[Bundle]], dict[int, Answer]]
+    answer: AnswerBatch
 
 
 @dataclass(frozen=True, eq=False)

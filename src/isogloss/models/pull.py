@@ -81,7 +81,7 @@ def pull(name: str, *, accept_licence: bool = False, say: Callable[[str], None] 
         weights = _join(model, Path(scratch))
         say("Converting to safetensors, once …")
         made = Path(scratch) / "converted"
-        _convert(weights, made, model)
+        _convert(weights, made, model=model)
         made.replace(folder) if not folder.exists() else shutil.rmtree(made)
     say(f"{name} is ready: {folder}")
     return folder
@@ -129,7 +129,7 @@ def _is_weights(name: str) -> bool:
     return ".gguf" in base and not base.endswith((".py", ".json", ".txt"))
 
 
-def _convert(weights: Path, folder: Path, model: Pulled) -> None:
+def _convert(weights: Path, folder: Path, *, model: Pulled) -> None:
     import torch
     import transformers
 

@@ -72,7 +72,7 @@ def _cut(questions: Sequence[Question], places: list[int]) -> Iterator[list[int]
     yield part
 
 
-def answer(model: Model, questions: Sequence[Question], batch: Sequence[Bundle]) -> dict[int, Answer]:
+def answer(model: Model, questions: Sequence[Question], *, batch: Sequence[Bundle]) -> dict[int, Answer]:
     """The encoder once per input, the decoder once per decoder input, the head at the asked positions."""
     with torch.inference_mode():
         ids, mask = _padded([questions[bundle.places[0]].ids for bundle in batch], model.device)
@@ -92,7 +92,7 @@ def answer(model: Model, questions: Sequence[Question], batch: Sequence[Bundle])
             encoder_attention_mask=mask[source],
             use_cache=False,
         ).last_hidden_state
-        return read_head(model.state["head"], states, questions, asked)
+        return read_head(model.state["head"], states, questions=questions, asked=asked)
 
 
 def _padded(texts: Sequence[tuple[int, ...]], device: str) -> tuple[torch.Tensor, torch.Tensor]:

@@ -26,7 +26,7 @@ def start_token(model: Model) -> Ids:
     return ()
 
 
-def span(model: Model, before: Ids, tokens: Ids, *, start: Ids) -> Span:
+def span(model: Model, tokens: Ids, *, start: Ids, before: Ids = ()) -> Span:
     """The question for the log-probabilities of `tokens` after `start` and `before`.
 
     Too long a text loses the beginning of `before`, and the end of `tokens` when that is not enough.

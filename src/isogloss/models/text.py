@@ -22,7 +22,7 @@ def frame(tokenizer: Any) -> tuple[Ids, Ids]:
     return (), ()
 
 
-def word_pieces(tokenizer: Any, left: str, word: str) -> Ids:
+def word_pieces(tokenizer: Any, word: str, *, left: str) -> Ids:
     """The tokens of a word as it stands after `left` in a sentence (with its leading space, where tokens have one).
 
     Where the word would melt into what is before it, as it may in an unspaced script, it is cut as after a bracket.
@@ -35,7 +35,7 @@ def word_pieces(tokenizer: Any, left: str, word: str) -> Ids:
     return encode(tokenizer, word)
 
 
-def around(tokenizer: Any, left: str, right: str, *, mask: str) -> tuple[Ids, Ids] | None:
+def around(tokenizer: Any, mask: str, *, left: str, right: str) -> tuple[Ids, Ids] | None:
     """The tokens left and right of a mask, as the tokenizer gives them for the whole text; nothing if the mask is lost."""
     mask_id = tokenizer.convert_tokens_to_ids(mask)
     ids = encode(tokenizer, f"{left}{mask}{right}")
