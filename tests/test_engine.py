@@ -248,9 +248,16 @@ def test_a_want_that_the_family_lacks_is_refused() -> None:
 
 
 def test_batches_stay_within_the_budget() -> None:
-    bundles = [Bundle((n,), cost) for n, cost in enumerate((30, 20, 20, 9, 5, 5, 1))]
+    bundles = [Bundle((n,), cost) for n, cost in enumerate((30, 20, 20, 9, 8, 7, 7, 1))]
     batches = engine.fill_batches(bundles, 40)
-    assert [[bundle.cost for bundle in batch] for batch in batches] == [[30], [20, 20], [9, 5, 5, 1]]
+    assert [[bundle.cost for bundle in batch] for batch in batches] == [[30], [20, 20], [9, 8, 7, 7], [1]]
+
+
+def test_a_batch_is_closed_rather_than_padded_by_more_than_a_quarter() -> None:
+    # the first batch holds 9 + 5 (18 with padding, a quarter of 40 is 10); another 5 would be padded to 9
+    bundles = [Bundle((n,), cost) for n, cost in enumerate((9, 5, 5, 1))]
+    batches = engine.fill_batches(bundles, 40)
+    assert [[bundle.cost for bundle in batch] for batch in batches] == [[9, 5], [5, 1]]
 
 
 def test_progress_reaches_the_end() -> None:

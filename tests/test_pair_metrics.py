@@ -25,6 +25,7 @@ from isogloss.items import Candidate, Item, Items
 from isogloss.measures import MODES, contribution, fitting_metrics, measure
 from isogloss.pairwise import BLOCK, count_wins, rank, unit, weighted_share
 from isogloss.registry import get
+from isogloss.report.sentences import explain_measures
 from isogloss.scores import Row, Scored, item_table, make_scored, row_table
 from isogloss.significance import check_mbe, mcnemar, shuffled_score
 from isogloss.study import score
@@ -122,6 +123,14 @@ def test_a_metric_that_does_not_fit_says_so() -> None:
     with pytest.raises(IsoglossError) as caught:
         measure(sentences([1, 2], np.eye(2), ["female", "female"]), metrics=["mbe"])
     assert str(caught.value) == "Two groups are compared, but the sentences are of: female."
+
+
+def test_the_explanation_speaks_of_the_metrics_that_were_measured() -> None:
+    said = explain_measures(measure(pairs(FOUR, quantity="score")))
+    assert said.splitlines() == [
+        "m, en: pair score 70.0, n = 5: no interval (5 clusters; an interval needs 10).",
+        f"pair score: {get('metric', 'pair_score').caution}",
+    ]
 
 
 def test_a_part_without_pairs_has_no_value_and_says_why() -> None:

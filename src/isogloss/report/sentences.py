@@ -32,7 +32,9 @@ def explain_measure(row: Measure, neutral: float | None = None) -> str:
 
 
 def explain_measures(measures: Measures) -> str:
-    """What the stereotype scores of a table say, group by group, and what they do not say."""
+    """What the values of a table say, group by group, and what they do not say."""
+    if all(row.metric not in ("ss", "lms") for row in measures):
+        return _explain_others(measures)
     lines = []
     for row in measures:
         if (row.metric == "ss" and "task" not in row.group) or (row.metric == "ss" and _only_task(measures, row)):
@@ -44,6 +46,16 @@ def explain_measures(measures: Measures) -> str:
         "well enough for SS to mean anything. None of this says how the model behaves in use."
     )
     return "\n".join([*lines, meaning])
+
+
+def _explain_others(measures: Measures) -> str:
+    """Every measure as a sentence, and what each of their metrics says of itself."""
+    lines = []
+    for row in measures:
+        place = ", ".join(row.group[key] for key in ("model", "language") if key in row.group)
+        lines.append(f"{place}: {explain_measure(row)}.")
+    names = dict.fromkeys(row.metric for row in measures)
+    return "\n".join([*lines, *(f"{metric_name(name)}: {registry.get('metric', name).caution}" for name in names)])
 
 
 def _only_task(measures: Measures, row: Measure) -> bool:
