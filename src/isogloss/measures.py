@@ -79,8 +79,8 @@ class Measures:
 def measure(
     scored: Scored,
     *,
-    metrics: Sequence[str] | None = None,
-    by: Sequence[str] | None = None,
+    metrics: str | Sequence[str] | None = None,
+    by: str | Sequence[str] | None = None,
     mode: str = "corrected",
     interval: str = "auto",
     resamples: int = 10_000,
@@ -92,6 +92,12 @@ def measure(
     Without `metrics`, all that fit the group's items.
     """
     check_mode(mode)
+    if not isinstance(scored, Scored):
+        raise IsoglossError(
+            "measure takes scored items: what isogloss.score gives, or isogloss.store.read_scored(runs)."
+        )
+    by = [by] if isinstance(by, str) else by
+    metrics = [metrics] if isinstance(metrics, str) else metrics
     names = check_by(by, scored.table.columns)
     table = usable_rows(scored, variants="variant" in (names or ()))
     chosen = {name.replace("-", "_"): registry.get("metric", name) for name in metrics or ()}

@@ -64,6 +64,10 @@ def read(
         rows += dataset.parse(path, default, bad=bad)
     rows = [item for item in rows if not wanted or item.language in wanted]
     rows = _unique(rows, str(source), bad=bad)
+    if not rows and problems:
+        raise IsoglossError(
+            f"None of the {len(problems)} rows of '{source}' can be read. The first: {problems[0].message}"
+        )
     if not rows:
         raise IsoglossError(
             f"No items in '{source}'{_in(wanted)}. Look at what it holds with: isogloss data show {source}"

@@ -9,7 +9,7 @@ import json
 import os
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,6 +17,7 @@ from typing import Any
 
 import polars as pl
 
+from . import languages
 from .errors import BadData, IsoglossError
 from .scores import Scored, join_scored, make_scored
 
@@ -168,6 +169,16 @@ def find_runs(path: Path) -> list[Run]:
     found = [read_run(file.parent) for file in sorted(path.rglob("run.json"))]
     if not found:
         raise IsoglossError(f"No runs in {path}. Make one with: isogloss eval MODEL --data demo")
+    return found
+
+
+def in_languages(runs: Sequence[Run], wanted: Sequence[str]) -> list[Run]:
+    """The runs in these languages, by tag or name; all when none is named, and none of them is an error."""
+    tags = [languages.resolve(name) for name in wanted]
+    found = [run for run in runs if not tags or run.info["language"] in tags]
+    if not found:
+        known = ", ".join(sorted({run.info["language"] for run in runs}))
+        raise IsoglossError(f"None of the runs is in {', '.join(tags)}; they are in {known}.")
     return found
 
 

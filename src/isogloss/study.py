@@ -76,6 +76,8 @@ def score(
     """The items scored by a model, kept in `out` when it is given (then finished parts are never scored again)."""
     from .models.load import open_model
 
+    if not isinstance(items, Items):
+        raise IsoglossError("score takes items. Read them first: items = isogloss.read('demo', language='en')")
     if isinstance(model, str):
         check_request([model], items, method=method, options=options or {}, loading=loading)
         model = open_model(
@@ -102,13 +104,14 @@ def check_request(
     if method != "auto":
         found = registry.get("method", method)
         fill_options(method, found, given=options)
-        _check_items(method, found, rows=items.rows)
     for name in models:
         find_place(name)
     for name in models:
         family = find_family(name, offline=loading.offline)
         if method != "auto":
             check_family(method, found, model=name, family=family)
+    if method != "auto":
+        _check_items(method, found, rows=items.rows)
 
 
 def take_sample(items: Items, sample: Sample) -> Items:

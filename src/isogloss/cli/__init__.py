@@ -71,7 +71,8 @@ def _usage(error: Any) -> str:
     """What was wrong with the words of a command, and where its help is, in one line."""
     where = getattr(error, "ctx", None)
     command = where.command_path if where else "isogloss"
-    return f"{' '.join(error.format_message().split())} See: {command} --help"
+    message = " ".join(error.format_message().split())
+    return f"{message}{'' if message.endswith(('.', ')', '?')) else '.'} See: {command} --help"
 
 
 def main() -> None:

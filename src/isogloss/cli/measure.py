@@ -42,7 +42,9 @@ def measure(
 
         scored = load_predictions(predictions, read_many(data, language=languages, skip_bad=skip_bad))
     else:
-        scored = store.read_scored([run for path in runs for run in store.find_runs(path)])
+        scored = store.read_scored(
+            store.in_languages([run for path in runs for run in store.find_runs(path)], languages)
+        )
     found = measures.measure(
         scored,
         metrics=options.split_names(metrics),

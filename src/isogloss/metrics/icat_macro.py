@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import polars as pl
 
 from ..contributions import Contribution, Metric, from_sums
@@ -12,7 +14,8 @@ from ..stats import Array
 def contribute(items: pl.DataFrame, mode: str) -> Contribution:
     """Per class: its LMS, SS, ICAT, and 1."""
     sums, classes, ties = class_scores(items, mode)
-    return from_sums(sums, classes, finish=finish, n=items.height, ties=ties)
+    found = from_sums(sums, classes, finish=finish, n=items.height, ties=ties)
+    return replace(found, alone=None)  # a class has an ICAT of its own, which is no share
 
 
 def finish(sums: Array) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import logging
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -216,7 +217,9 @@ def _sentence(place: Place, error: Exception, *, loader: str) -> str:
         sign in low
         for sign in ("connect", "offline", "couldn't find", "local_files_only", "not a valid model", "cached")
     ):
-        return f"{where} is neither a folder, nor a pulled model, nor on the hub as far as it can be reached from here."
+        near = difflib.get_close_matches(place.name, PULLED, n=1, cutoff=0.8)
+        hint = f"Did you mean '{near[0]}'?" if near else "See: isogloss model list"
+        return f"{where} is neither a folder, nor a pulled model, nor on the hub as far as it can be reached from here. {hint}"
     if loader == "AutoTokenizer":
         return f"{where} has no tokenizer that can be read. Download it again."
     first = message.strip().splitlines()[0] if message.strip() else "no reason given"
