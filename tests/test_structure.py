@@ -172,3 +172,11 @@ def test_facts_are_read_from_yaml(tmp_path):
     assert str(caught.value) == (
         f"{path}: must map each model's name to its facts, such as size: 8.1 or multilingual: true."
     )
+
+
+def test_a_mixed_model_stands_when_targets_hardly_differ() -> None:
+    rng = np.random.default_rng(5)
+    items = [triple(f"i{n}", f"t{n % 40}", category=f"c{n % 4}") for n in range(1200)]
+    found = fit_mixed(score(items, rng.normal(size=(1200, 3)).tolist()))
+    assert found.effects[0].estimate == pytest.approx(50, abs=10)
+    assert all(effect.high - effect.low < 40 for effect in found.effects)

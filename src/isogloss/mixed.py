@@ -85,18 +85,19 @@ def fit_mixed(scored: Scored, *, facts: Facts | None = None) -> MixedModel:
             f"The effects of {', '.join(name.removeprefix('fact ') for name in names)} cannot be told apart with these runs. "
             "Give fewer facts, or more models."
         )
-    points = 100 * wins(rows[STEREOTYPE], rows[ANTI_STEREOTYPE], mode="corrected")[0]
+    shares = wins(rows[STEREOTYPE], rows[ANTI_STEREOTYPE], mode="corrected")[0]
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        fitted = models.MixedLM(points, design, groups=rows["cluster"].to_numpy()).fit(reml=True)
-    ends = fitted.conf_int()
+        # Powell needs no gradient: near a random effect of zero the gradient methods stop at a flat, useless place.
+        fitted = models.MixedLM(shares, design, groups=rows["cluster"].to_numpy()).fit(reml=True, method=["powell"])
+    ends = 100 * fitted.conf_int()
     effects = tuple(
-        Effect(name, float(fitted.params[i]), float(ends[i][0]), float(ends[i][1]), float(fitted.pvalues[i]))
+        Effect(name, 100 * float(fitted.params[i]), float(ends[i][0]), float(ends[i][1]), float(fitted.pvalues[i]))
         for i, name in enumerate(columns)
     )
     notes = tuple(dict.fromkeys(str(one.message).split(". ")[0] for one in caught))
-    random = float(np.sqrt(np.asarray(fitted.cov_re)[0][0]))
-    return MixedModel(effects, random, float(np.sqrt(fitted.scale)), len(points), targets, notes)
+    random = 100 * float(np.sqrt(np.asarray(fitted.cov_re)[0][0]))
+    return MixedModel(effects, random, 100 * float(np.sqrt(fitted.scale)), len(shares), targets, notes)
 
 
 def _with_facts(rows: pl.DataFrame, facts: Facts) -> tuple[pl.DataFrame, list[str]]:
