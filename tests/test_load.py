@@ -27,6 +27,7 @@ INCOMPLETE = (
     "or, when it only has pickled weights that you trust, say --allow-pickle."
 )
 FAR = "is neither a folder, nor a pulled model, nor on the hub as far as it can be reached from here."
+LIST = "See: isogloss model list"
 
 
 @pytest.fixture(scope="session")
@@ -348,7 +349,11 @@ def test_a_folder_that_is_not_there_is_refused(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["nobody/nothing", "nobody/nothing@main", "nothing-at-all"])
 def test_a_hub_name_is_refused_when_offline(name: str) -> None:
-    assert message(name, offline=True) == f"'{name}' {FAR}"
+    assert message(name, offline=True) == f"'{name}' {FAR} {LIST}"
+
+
+def test_a_name_that_is_very_near_to_a_pulled_model_is_suggested() -> None:
+    assert message("smolm2", offline=True) == f"'smolm2' {FAR} Did you mean 'smollm2'?"
 
 
 def test_a_revision_that_is_not_there_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

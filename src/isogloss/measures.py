@@ -120,6 +120,12 @@ def check_mode(mode: str) -> None:
         raise UnknownName("mode", mode, MODES)
 
 
+def check_metrics(names: Sequence[str] | None) -> None:
+    """Refuse a metric that does not exist."""
+    for name in names or ():
+        registry.get("metric", name)
+
+
 def fitting_metrics(rows: pl.DataFrame) -> dict[str, Metric]:
     """The metrics that can be measured on a group's rows, in the order they are shown."""
     quantities = set(rows["quantity"])

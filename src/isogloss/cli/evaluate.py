@@ -40,7 +40,7 @@ def evaluate(
     as_json: bool = options.Json,
 ) -> None:
     """Score data with models, keep the scores, and print the measures."""
-    from .. import measures, registry, study
+    from .. import measures, study
     from ..groups import check_by
     from ..items import UNRELATED
     from ..report.sentences import explain_measures
@@ -52,8 +52,7 @@ def evaluate(
 
     items = read_many(data, language=languages, skip_bad=skip_bad)
     measures.check_mode(mode)
-    for name in options.split_names(metrics) or []:
-        registry.get("metric", name)
+    measures.check_metrics(options.split_names(metrics))
     check_by(options.split_names(by), [*item_table(items).columns, "model", "method", "family"])
     items = study.take_sample(items, study.Sample(limit, seed))
     loading = study.Loading(device, dtype, token_budget, offline, allow_pickle)
