@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from . import languages, registry
 from .checks import find_problems
@@ -88,6 +88,34 @@ def read_many(
     found = [read(source, language=language, format=format, skip_bad=skip_bad) for source in sources]
     rows = _unique([item for part in found for item in part], ", ".join(map(str, sources)), bad=stop)
     return Items(tuple(rows), tuple(problem for part in found for problem in part.problems))
+
+
+def parse_rows(path: Path, make: Callable[[Mapping[str, Any]], Item], *, bad: Bad) -> Iterator[Item]:
+    """The items that `make` makes of a table's rows; a row it refuses with a ValueError goes to `bad` with its line."""
+    for line, row in read_rows(path, bad):
+        try:
+            yield make(row)
+        except ValueError as error:
+            bad(BadData(path, line, str(error)))
+
+
+def row_language(row: Mapping[str, Any], default: str | None) -> str:
+    """The tag of the language that a row names, or the default; neither is a ValueError."""
+    tag = row.get("language") or default
+    if not isinstance(tag, str):
+        raise ValueError("the row names no language; add a 'language' column or say --language.")
+    try:
+        return languages.standard_tag(tag)
+    except IsoglossError as error:
+        raise ValueError(str(error)) from error
+
+
+def row_text(row: Mapping[str, Any], name: str) -> str:
+    """The text in a row's column; none, or something that is no text, is a ValueError."""
+    value = row.get(name)
+    if not isinstance(value, str | int) or isinstance(value, bool) or not str(value).strip():
+        raise ValueError(f"'{name}' is missing or empty.")
+    return str(value)
 
 
 def language_in_name(path: Path) -> str | None:

@@ -7,12 +7,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from ..errors import BadData, IsoglossError
+from ..errors import BadData
 from ..items import ANTI_STEREOTYPE, BLANK, STEREOTYPE, UNRELATED, Candidate, Item
-from ..languages import standard_tag
 from ..layout import ORIGIN
 from ..rows import Bad, clean, read_json, read_rows, suffix
-from ..sources import Dataset
+from ..sources import Dataset, row_language
 
 TASKS = ("intrasentence", "intersentence")
 ROLES = (STEREOTYPE, ANTI_STEREOTYPE, UNRELATED)
@@ -82,9 +81,7 @@ def _item(row: Mapping[str, Any], language: str | None) -> Item:
         raise ValueError(f"task is '{task}'; use 'intrasentence' or 'intersentence'.")
     if task == TASKS[0] and BLANK not in context:
         raise ValueError("the context has no BLANK.")
-    tag = row.get("language") or language
-    if not isinstance(tag, str):
-        raise ValueError("the row names no language; add a 'language' column or say --language.")
+    tag = row_language(row, language)
     target = _optional(row, "target")
     cluster = _optional(row, "target_original") or target
     tags = {"task": task} | ({"target": cluster} if cluster else {}) | ({"target_term": target} if target else {})
@@ -92,20 +89,13 @@ def _item(row: Mapping[str, Any], language: str | None) -> Item:
     return Item(
         id=item_id,
         dataset=_optional(row, "dataset") or "stereoset",
-        language=_tag(tag),
+        language=tag,
         category=_text(row, "bias_type"),
         candidates=_candidates(row, item_id, context=context if task == TASKS[0] else None),
         context=context,
         cluster=cluster,
         tags=tags,
     )
-
-
-def _tag(tag: str) -> str:
-    try:
-        return standard_tag(tag)
-    except IsoglossError as error:
-        raise ValueError(str(error)) from error
 
 
 def _candidates(row: Mapping[str, Any], item_id: str, *, context: str | None) -> tuple[Candidate, ...]:
