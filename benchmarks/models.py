@@ -12,6 +12,9 @@ from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers,
 from isogloss.models.load import describe, wrap
 from isogloss.models.model import Model
 
+# Trained on English StereoSet, 8000 pieces cut its candidate words into 1.28 (WordPiece), 1.30 (BPE) and 1.26 (Unigram) pieces.
+# A real English tokenizer of 49,152 pieces (SmolLM2) has 1.25, one of 262,144 for many languages (Gemma 3) 1.12. Larger
+# vocabularies trained on so little text know every word (1.00 from 16,000 pieces on), which would flatter us.
 PIECES = 8000
 
 

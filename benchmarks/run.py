@@ -8,7 +8,9 @@ import os
 import platform
 import re
 import time
+from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -39,13 +41,15 @@ def bench(workload: Workload, everything: Items, text: list[str]) -> dict[str, A
     seconds = measure.interleaved(works)
     rates = {"ours": len(items) / seconds["ours"]} | {f"plain {b}": len(few[b]) / seconds[f"plain {b}"] for b in few}
     memory = {name: round(measure.memory_added(work)) for name, work in works.items()}
-    tokens, floor = tokens_read(model, items, workload.method) / seconds["ours"], floor_rate(model)
+    counts = count(model, items, workload.method)
+    tokens, floor = counts["tokens read"] * len(items) / seconds["ours"], floor_rate(model)
     return {
         "workload": workload.name,
         "items_per_second": {name: round(rate, 2) for name, rate in rates.items()},
         "ratio": {batch: round(rates["ours"] / rates[f"plain {batch}"], 2) for batch in few},
         "target": dict(zip(few, workload.targets, strict=True)),
         "largest_difference": gap,
+        "per_item": counts,
         "memory_added_mb": memory,
         "tokens_per_second": round(tokens),
         "floor_tokens_per_second": round(floor),
@@ -60,20 +64,31 @@ def difference(workload: Workload, model: Model, items: Items) -> float:
     return float(np.quantile(gaps, 0.95))
 
 
-def tokens_read(model: Model, items: Items, method: str) -> int:
-    """How many tokens the engine's passes read for these items, padding included."""
-    counted = 0
+def count(model: Model, items: Items, method: str) -> dict[str, float]:
+    """Per item, without any clock: questions, passes over inputs, tokens in the plain way and in ours, and padding.
+
+    They explain the ratios: plain tokens by ours is what sharing gives, the rest is batching and the head.
+    """
+    found: Counter[str] = Counter()
     family = model.family
 
+    def bundle(opened: Model, questions: Any) -> Any:
+        found["questions"] += len(questions)
+        found["tokens, plain"] += sum(len(question.ids) + len(question.decoder_ids) for question in questions)
+        return family.bundle(opened, questions)
+
     def answer(opened: Model, questions: Any, *, batch: Any) -> Any:
-        nonlocal counted
-        counted += batch[0].cost * len(batch)
+        found["inputs"] += len(batch)
+        found["tokens"] += sum(one.cost for one in batch)
+        found["tokens read"] += batch[0].cost * len(batch) if family.pads else sum(one.cost for one in batch)
         return family.answer(opened, questions, batch=batch)
 
-    from dataclasses import replace
-
-    ig.score(items, model=replace(model, family=replace(family, answer=answer)), method=method)
-    return counted
+    counting = replace(model, family=replace(family, answer=answer, bundle=bundle))
+    scored = ig.score(items, model=counting, method=method)
+    per_item = {name: round(value / len(items), 2) for name, value in found.items()}
+    pieces = float(scored.table["tokens"].mean())  # type: ignore[arg-type]
+    waste = 1 - found["tokens"] / found["tokens read"]
+    return per_item | {"tokens asked per candidate": round(pieces, 2), "padding": round(waste, 3)}
 
 
 def floor_rate(model: Model) -> float:

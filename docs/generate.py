@@ -364,7 +364,58 @@ def make_targets() -> str:
     return table(["command", "what it does"], [[f"`make {name}`", what] for name, what in found])
 
 
+def verdict_matrices() -> str:
+    """How the labelled answers are read: the shares by language, one matrix over all, and every answer read wrong."""
+    import json
+
+    from isogloss.verdicts import VERDICTS, read_verdict
+
+    def labelled(name: str) -> list[dict[str, str]]:
+        lines = (ROOT / "tests" / "data" / name).read_text(encoding="utf-8").splitlines()
+        rows = [json.loads(line) for line in lines]
+        return [
+            row | {"read": read_verdict(row["text"], language=row["language"], prompt=row["prompt"])} for row in rows
+        ]
+
+    rows, later = labelled("answers.jsonl"), labelled("answers_later.jsonl")
+    tags = list(dict.fromkeys(row["language"] for row in rows))
+    shares = [verdict_share(tag, [row for row in rows if row["language"] == tag]) for tag in tags]
+    shares.append(verdict_share("all", rows))
+    shares.append(verdict_share("written later", later))
+    wrong = [row for row in rows if row["read"] != row["verdict"]]
+    listed = [
+        [f"`{r['language']}`", r["prompt"], f"`{r['text']!r}`", r["verdict"], r["read"], r["source"]] for r in wrong
+    ]
+    matrices = [
+        f"### {tag}\n\n{verdict_matrix([r for r in rows if tag in ('all', r['language'])], VERDICTS)}"
+        for tag in ("all", *tags)
+    ]
+    head = ["language", "answers", "read right", "real ones", "read right"]
+    told = table(["language", "prompt", "answer", "labelled", "read as", "from"], listed)
+    return "\n\n".join(
+        [table(head, shares), "Read wrong:", told, "Labels are rows, what is read are columns.", *matrices]
+    )
+
+
+def verdict_share(name: str, rows: list[dict[str, str]]) -> list[str]:
+    """A row of the table: how many answers, and how many of them are read right; the same for real outputs."""
+    real = [row for row in rows if row["source"] != "constructed"]
+    right = [sum(row["read"] == row["verdict"] for row in part) for part in (rows, real)]
+    cells = [name]
+    for count, good in zip((len(rows), len(real)), right, strict=True):
+        cells += [str(count), f"{100 * good / count:.1f} %" if count else ""]
+    return cells
+
+
+def verdict_matrix(rows: list[dict[str, str]], verdicts: tuple[str, ...]) -> str:
+    """Labels against what is read; labels that do not occur are left out."""
+    counts = {(a, b): sum((row["verdict"], row["read"]) == (a, b) for row in rows) for a in verdicts for b in verdicts}
+    used = [a for a in verdicts if any(counts[a, b] for b in verdicts)]
+    return table(["", *verdicts], [[a, *(str(counts[a, b] or "") for b in verdicts)] for a in used])
+
+
 PARTS: dict[str, Callable[[], str]] = {
+    "verdict-matrices": verdict_matrices,
     "auto-methods": auto_methods,
     "checks": checks,
     "commands": commands,

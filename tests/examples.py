@@ -73,4 +73,4 @@ def rows_of(
     filled = fill_options(name, method, given=options)
     check_model(name, method, model=model, options=filled)
     asking = (method.ask(item, model, options=filled) for item in items)
-    return {row.candidate: row for row in run_all(model, asking, token_budget=budget)}
+    return {row.candidate: row for rows in run_all(model, asking, token_budget=budget) for row in rows}

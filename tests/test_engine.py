@@ -218,7 +218,11 @@ def asks(*turns: list[Question]) -> Asking:
 def test_a_method_may_ask_again_or_not_at_all() -> None:
     model = tiny.model("gpt2")
     first, second = Question((0, 9, 8), (0, 1), (9, 8)), Question((0, 9, 7), (1,), (7,))
-    rows = engine.run_all(model, [asks(), asks([first], [], [second]), asks([second]), asks([first, second], [first])])
+    groups = engine.run_all(
+        model, [asks(), asks([first], [], [second]), asks([second]), asks([first, second], [first])]
+    )
+    rows = [row for group in groups for row in group]
+    assert [len(group) for group in groups] == [1, 1, 1, 1]
     one, two = (answer.tolist() for answer in engine.answer_all(model, [first, second], token_budget=64))
     assert [row.candidate for row in rows] == ["0", "3", "1", "2"]
     for row, wanted in zip(rows, ([], one + two, two, one + two + one), strict=True):
@@ -243,8 +247,8 @@ def test_argmax_is_the_most_probable_token(name: str) -> None:
 
 def test_a_want_that_the_family_lacks_is_refused() -> None:
     with pytest.raises(IsoglossError) as caught:
-        engine.answer_all(tiny.model("gpt2"), [Question((1, 2), want="class")], token_budget=64)
-    assert str(caught.value) == "A causal model cannot answer 'class'."
+        engine.answer_all(tiny.model("gpt2"), [Question((1, 2), want="attention")], token_budget=64)
+    assert str(caught.value) == "A causal model cannot answer 'attention'."
 
 
 def test_batches_stay_within_the_budget() -> None:
@@ -253,11 +257,30 @@ def test_batches_stay_within_the_budget() -> None:
     assert [[bundle.cost for bundle in batch] for batch in batches] == [[30], [20, 20], [9, 8, 7, 7], [1]]
 
 
-def test_a_batch_is_closed_rather_than_padded_by_more_than_a_quarter() -> None:
-    # the first batch holds 9 + 5 (18 with padding, a quarter of 40 is 10); another 5 would be padded to 9
-    bundles = [Bundle((n,), cost) for n, cost in enumerate((9, 5, 5, 1))]
-    batches = engine.fill_batches(bundles, 40)
-    assert [[bundle.cost for bundle in batch] for batch in batches] == [[9, 5], [5, 1]]
+def padded(batches: Sequence[Sequence[Bundle]]) -> int:
+    return sum(batch[0].cost * len(batch) for batch in batches)
+
+
+def test_lengths_are_mixed_only_where_that_is_cheaper_than_another_pass() -> None:
+    bundles = [Bundle((n,), cost) for n, cost in enumerate([9] * 4 + [8] * 2 + [3] * 6)]
+    costs = [[b.cost for b in batch] for batch in engine.fill_batches(bundles, 400, extra=5)]
+    assert costs == [[9] * 4 + [8] * 2, [3] * 6]
+    assert len(engine.fill_batches(bundles, 400, extra=1)) == 3
+    assert len(engine.fill_batches(bundles, 400, extra=99)) == 1
+
+
+def test_little_is_padded_and_nothing_lost() -> None:
+    costs = sorted((6 + (n * n) % 17 for n in range(400)), reverse=True)
+    bundles = [Bundle((n,), cost) for n, cost in enumerate(costs)]
+    batches = engine.fill_batches(bundles, 2048)
+    assert [bundle for batch in batches for bundle in batch] == bundles
+    assert max(batch[0].cost * len(batch) for batch in batches) <= 2048
+    assert sum(costs) > 0.95 * padded(batches)
+
+
+def test_a_family_that_groups_itself_gets_full_batches() -> None:
+    bundles = [Bundle((n,), cost) for n, cost in enumerate((30, 9, 8, 50, 7, 1))]
+    assert [[bundle.cost for bundle in batch] for batch in engine.fill_up(bundles, 40)] == [[30, 9], [8], [50], [7, 1]]
 
 
 def test_progress_reaches_the_end() -> None:

@@ -83,4 +83,4 @@ def test_an_unknown_layout_is_named(predictions, tmp_path):
     ):
         with pytest.raises(IsoglossError) as caught:
             call()
-        assert str(caught.value) == "No layout named 'stereoset'. Known: stereoset-predictions."
+        assert str(caught.value) == "No layout named 'stereoset'. Known: lm-eval, stereoset-predictions."

@@ -70,6 +70,7 @@ def test_the_blocked_way_is_taken_where_it_is_exact(name: str) -> None:
 @pytest.mark.parametrize("name", tiny.KINDS)
 def test_blocks_of_any_size_give_the_same(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(head_module, "LOGITS_AT_ONCE", 1)
+    monkeypatch.setattr(head_module, "LOGITS_IN_CACHE", 1)
     monkeypatch.setattr(head_module, "LEAST_BLOCK", 7)
     check_every_target(tiny.model(name))
 
@@ -100,6 +101,7 @@ def test_no_tensor_holds_positions_times_vocabulary(name: str, monkeypatch: pyte
     model, size = tiny.model(name), tiny.model(name).info.vocabulary
     states = states_of(model).repeat(100, 1)
     monkeypatch.setattr(head_module, "LOGITS_AT_ONCE", 4 * size)
+    monkeypatch.setattr(head_module, "LOGITS_IN_CACHE", 4 * size)
     monkeypatch.setattr(head_module, "LEAST_BLOCK", 4)
     largest = Largest()
     with torch.inference_mode(), largest.besides(model):

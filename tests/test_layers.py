@@ -23,7 +23,6 @@ each = pytest.mark.parametrize("name", NAMES)
 # A room may import rooms below it, and itself. Files in the root are the ground floor unless they stand here.
 FLOORS = {
     "datasets": 1,
-    "templates": 1,
     "metrics": 1,
     "report": 1,
     "models": 1,
@@ -32,9 +31,14 @@ FLOORS = {
     "nsp": 2,
     "translate": 2,
     "cells": 3,
+    "probing": 3,
     "robustness": 3,
     "study": 3,
+    "studyplans": 3,
+    "studies": 3,
+    "forecasts": 3,
     "cluster": 3,
+    "workers": 3,
     "cli": 4,
     "web": 4,
     "__init__": 5,
@@ -56,7 +60,7 @@ MANY_OPTIONS = {  # doors of the library: every option has a default and goes by
 }
 OWED: set[str] = set()  # known to break the rule about arguments; the list may only shrink
 SHADOWS = {"models.pull"}  # has a function of its own name; owed too
-BASES = {"Exception", "IsoglossError", "Protocol", "BaseModel", "Module"}
+BASES = {"Exception", "IsoglossError", "Protocol", "BaseModel", "Module", "ModuleType"}
 
 
 @dataclass(frozen=True)

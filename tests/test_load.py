@@ -176,7 +176,7 @@ def test_a_checkpoint_without_a_language_model_head_is_refused(tmp_path: Path) -
 
 def test_a_model_without_a_next_sentence_head_is_refused() -> None:
     assert refusal(tiny.model("roberta"), "nsp", INTER[:1]) == (
-        "'tiny-roberta' has no next-sentence head, so it cannot be scored with 'nsp'."
+        "'tiny-roberta' has no next-sentence head, so it cannot be scored with 'nsp'. Train one: isogloss nsp train"
     )
 
 
@@ -201,7 +201,7 @@ def test_a_model_without_a_sentinel_is_refused() -> None:
 
 @pytest.mark.parametrize(
     ("name", "method", "families"),
-    [("gpt2", "unmask", "masked and seq2seq"), ("bert", "likelihood", "causal and seq2seq"), ("bert", "continuation", "causal and seq2seq"), ("t5", "nsp", "masked")],
+    [("gpt2", "unmask", "masked and seq2seq"), ("bert", "likelihood", "causal and seq2seq"), ("bert", "continuation", "causal and seq2seq"), ("t5", "pll", "masked")],
 )  # fmt: skip
 def test_a_method_of_another_family_is_refused(name: str, method: str, families: str) -> None:
     model = tiny.model(name)

@@ -47,8 +47,10 @@ def rows_of(model: Model, items: list[Item], name: str, *, budget: int = 2048, *
     filled = fill_options(name, method, given=options)
     check_model(name, method, model=model, options=filled)
     found: dict[str, list[Row]] = {}
-    for row in run_all(model, (method.ask(item, model, options=filled) for item in items), token_budget=budget):
-        found.setdefault(row.candidate, []).append(row)
+    asking = (method.ask(item, model, options=filled) for item in items)
+    for rows in run_all(model, asking, token_budget=budget):
+        for row in rows:
+            found.setdefault(row.candidate, []).append(row)
     return found
 
 

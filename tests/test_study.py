@@ -91,7 +91,7 @@ def test_auto_chooses_by_family_and_task_and_says_so(name: str, intra: str, inte
 def test_auto_leaves_out_what_the_model_cannot_do_and_names_it() -> None:
     scored = score(Items((*INTRA[:1], *INTER[:2])), model=tiny.model("roberta"))
     assert scored.table["task"].unique().to_list() == ["intrasentence"]
-    why = "'tiny-roberta' has no next-sentence head, so it cannot be scored with 'nsp'."
+    why = "'tiny-roberta' has no next-sentence head, so it cannot be scored with 'nsp'. Train one: isogloss nsp train"
     assert f"the 2 intersentence items in en were left out: {why}" in scored.notes
     with pytest.raises(IsoglossError) as caught:
         score(Items(tuple(INTER[:2])), model=tiny.model("roberta"))

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from .errors import IsoglossError
     from .items import Candidate, Item, Items
     from .measures import Measure, Measures, measure
+    from .report.page import write_report as report
     from .scores import Scored
     from .sources import read
     from .study import score
@@ -45,12 +46,15 @@ __all__ = [
     "compare",
     "measure",
     "read",
+    "report",
     "score",
 ]
 
 
 def __getattr__(name: str) -> Any:
     """The public names are imported when first used, so that `import isogloss` costs nothing."""
+    if name == "report":  # a room that can be called
+        return import_module(".report", __name__)
     if name in _HOMES:
         return getattr(import_module(f".{_HOMES[name]}", __name__), name)
     raise AttributeError(f"module 'isogloss' has no attribute '{name}'")

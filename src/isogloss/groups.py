@@ -46,7 +46,9 @@ def usable_rows(scored: Scored, *, variants: bool = False) -> pl.DataFrame:
     broken = table.filter(pl.col("value").is_nan() | pl.col("value").is_infinite())
     if broken.height:
         raise IsoglossError(f"{broken.height} scores are not numbers; the first belongs to item '{broken['id'][0]}'.")
-    twice = table.filter(table.select("model", "method", *KEY, "candidate", "against", "quantity").is_duplicated())
+    marks = [name for name in ("prompt",) if name in table.columns]
+    whose = ("model", "method", *KEY, "candidate", "against", "quantity", *marks)
+    twice = table.filter(table.select(whose).is_duplicated())
     if twice.height:
         item, model, method = twice["id"][0], twice["model"][0], twice["method"][0]
         raise IsoglossError(

@@ -8,7 +8,9 @@ from typing import Any
 import polars as pl
 
 from . import store
+from .answers import ANSWERS
 from .errors import IsoglossError
+from .verdicts import read_answers
 
 
 def list_runs(path: Path) -> list[dict[str, Any]]:
@@ -24,11 +26,7 @@ def inspect_item(path: Path, item: str) -> list[dict[str, Any]]:
         texts = store.read_items(run).filter(pl.col("id") == item)
         if not texts.height:
             continue
-        rows = [
-            store.read_part(run, n).filter(pl.col("id") == item)
-            for n in range(run.parts)
-            if store.part_path(run, n).exists()
-        ]
+        rows = [_readable(store.read_part(run, n).filter(pl.col("id") == item)) for n in store.written_parts(run)]
         names = ["dataset", "id", "language", "candidate"]
         joined = texts.join(pl.concat(rows), on=names, how="left", maintain_order="left") if rows else texts
         keys = (
@@ -46,10 +44,17 @@ def inspect_item(path: Path, item: str) -> list[dict[str, Any]]:
         )
         for row in joined.iter_rows(named=True):
             head = {key: run.info[key] for key in ("model", "language", "method")}
+            if run.info.get("holds") == ANSWERS:
+                head |= {key: row.get(key) for key in ("prompt", "order", "sample", "answer", "verdict")}
             found.append(head | {key: row.get(key) for key in keys})
     if not found:
         raise IsoglossError(f"No run in {path} has an item '{item}'.")
     return found
+
+
+def _readable(rows: pl.DataFrame) -> pl.DataFrame:
+    """A part's rows; answers with their verdicts, and their text under a name of its own."""
+    return read_answers(rows).rename({"text": "answer"}) if "prompt" in rows.columns else rows
 
 
 def inspection_as_text(found: list[dict[str, Any]]) -> str:
@@ -65,6 +70,10 @@ def inspection_as_text(found: list[dict[str, Any]]) -> str:
         if row["context"]:
             lines.append(f"  context  {row['context']}")
         lines.append(f"  text     {row['text']}")
+        if "answer" in row:
+            said = f"{row['answer']!r} is {row['verdict']}" if row["answer"] is not None else "not asked"
+            lines.append(f"  {row['prompt'] or 'answer':8} {row['order'] or ''} {said}")
+            continue
         if row["value"] is None:
             lines.append("  score    none: this candidate could not be scored")
             continue

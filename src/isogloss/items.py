@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, field, replace
 STEREOTYPE = "stereotype"
 ANTI_STEREOTYPE = "anti-stereotype"
 UNRELATED = "unrelated"
+CONTRAST = "contrast"
 BLANK = "BLANK"
 
 Key = tuple[str, str, str]

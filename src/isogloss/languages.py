@@ -14,6 +14,7 @@ from typing import Any
 import langcodes
 
 from .errors import BadData, IsoglossError, UnknownName
+from .wording import check_wording
 
 DIRECTIONS = ("ltr", "rtl")
 FACTS = ("tag", "name", "autonym", "direction", "script", "spaces")
@@ -143,4 +144,6 @@ def _read(path: Path) -> Language:
     if content["tag"] != path.stem:
         raise BadData(path, None, f"the tag '{content['tag']}' differs from the file's name.")
     sections = {key: value for key, value in content.items() if key not in FACTS}
+    if "ask" in sections:
+        check_wording(path, sections["ask"])
     return Language(**{fact: content[fact] for fact in FACTS}, path=path, sections=sections)

@@ -7,11 +7,11 @@ from typing import Any
 
 from .items import Items, problem_counts
 
-COLUMNS = ("language", "task", "category", "target")
+COLUMNS = ("language", "task", "category", "target", "statement", "original", "region")
 
 
 def describe_items(items: Items) -> dict[str, Any]:
-    """Counts by language, task, bias type and target; duplicate contexts; lengths; what looked odd."""
+    """Counts by language, task, bias type, target, statement and region; duplicate contexts; lengths; what looked odd."""
     counts: dict[str, Counter[str]] = {name: Counter() for name in COLUMNS}
     contexts: Counter[tuple[str, str]] = Counter()
     lengths: list[int] = []

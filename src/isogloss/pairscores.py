@@ -7,7 +7,7 @@ import polars as pl
 
 from .contributions import Contribution, from_sums
 from .errors import IsoglossError
-from .items import ANTI_STEREOTYPE, STEREOTYPE
+from .items import STEREOTYPE
 from .scores import KEY
 from .stats import Array
 
@@ -21,10 +21,10 @@ def is_task(rows: pl.DataFrame, task: str) -> bool:
 
 
 def group_order(rows: pl.DataFrame) -> tuple[str, str]:
-    """The two groups, the one first whose preference gives less than 50: female, male; anti-stereotype, stereotype."""
+    """The two groups, the one first whose preference gives less than 50: female, male; anti-stereotype or contrast, stereotype."""
     found = sorted(set(rows["role"].drop_nulls()))
-    if found == sorted([STEREOTYPE, ANTI_STEREOTYPE]):
-        return ANTI_STEREOTYPE, STEREOTYPE
+    if len(found) == 2 and STEREOTYPE in found:
+        return next(role for role in found if role != STEREOTYPE), STEREOTYPE
     named = rows["groups"].drop_nulls().unique().to_list() if "groups" in rows.columns else []
     if len(named) == 1 and sorted(named[0].split("/")) == found:
         first, second = named[0].split("/")

@@ -17,9 +17,22 @@ ROOMS = {
     "method": "methods",
     "family": "models",
     "translator": "translate",
+    "figure": "report.figures",
 }
 NOT_PLUGINS = {
-    "models": {"attention", "engine", "head", "info", "load", "model", "pull", "questions", "spans", "text"},
+    "models": {
+        "attention",
+        "engine",
+        "head",
+        "info",
+        "load",
+        "model",
+        "next_sentence",
+        "pull",
+        "questions",
+        "spans",
+        "text",
+    },
     "methods": {"method", "sentence"},
     "translate": {
         "backtranslation",
@@ -77,7 +90,7 @@ def _load(kind: str, point: EntryPoint) -> Any:
 @cache
 def _files(kind: str) -> frozenset[str]:
     room = ROOMS[kind]
-    folder = Path(__file__).parent / room
+    folder = Path(__file__).parent.joinpath(*room.split("."))
     found = (module.name for module in pkgutil.iter_modules([str(folder)]) if not module.name.startswith("_"))
     return frozenset(name for name in found if name not in NOT_PLUGINS.get(room, set()))
 

@@ -93,7 +93,7 @@ def _settings(rows: Sequence[Item], model: Model, *, dtypes: Sequence[str]) -> I
     from .methods.method import label
 
     try:
-        usual = [choose_method(rows[0], model.info.family)]
+        usual = [choose_method(rows[0], model.info.family, heads=model.info.heads)]
     except IsoglossError:
         usual = []
     names = [*usual, *(name for name in registry.names("method") if name not in usual)]

@@ -109,7 +109,7 @@ def _pair(tables: Sequence[pl.DataFrame], key: list[str]) -> tuple[list[pl.DataF
     lost = sum(one.height - both.height for one in items)
     if lost:
         notes.append(f"{lost} items are on one side only and were left out")
-    columns = [name for name in tables[0].columns if name not in {*ROW_SCHEMA, *WHO, *key, "role", "family"}]
+    columns = [name for name in tables[0].columns if name not in {*ROW_SCHEMA, *WHO, *key, "role", "family", "prompt"}]
     facts = both.select(*key, *columns)
     first = tables[0].join(facts.select(key), on=key, how="semi", nulls_equal=True)
     own = tables[1].drop([name for name in columns if name in tables[1].columns])

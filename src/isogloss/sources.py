@@ -12,6 +12,8 @@ from typing import Any, Protocol
 from . import languages, registry
 from .checks import find_problems
 from .errors import BadData, IsoglossError, UnknownName
+from .filters import filter_items
+from .hub import PREFIX, fetch_table, how_to_enter
 from .items import Item, Items, Problem
 from .rows import Bad, is_readable, read_json, read_rows, stop, suffix
 
@@ -27,7 +29,7 @@ class Dataset:
     """A family of data files: what it is, and how a file of it becomes items.
 
     `recognise` looks at the columns of a file; `parse` yields its items and hands bad rows to `bad`;
-    `bundled` gives the files that ship with Isogloss for a language, if any.
+    `bundled` gives the files that ship with Isogloss for a language, if any; `hub` is its name on the hub, where it is gated.
     """
 
     title: str
@@ -38,6 +40,7 @@ class Dataset:
     recognise: Callable[[frozenset[str]], bool]
     parse: Parse
     bundled: Callable[[], dict[str, list[Path]]] | None = None
+    hub: str | None = None
 
 
 def read(
@@ -45,11 +48,12 @@ def read(
     *,
     language: str | Sequence[str] | None = None,
     format: str | None = None,
+    where: Sequence[str] = (),
     skip_bad: bool = False,
 ) -> Items:
     """The items of a bundled data set, a file, or the files of a folder, in one or several languages.
 
-    A bad row raises BadData with file and line; with `skip_bad` it is left out and counted in `problems`.
+    `where` holds conditions such as `original=yes` (see `filter_items`). A bad row raises BadData with file and line; with `skip_bad` it is left out and counted in `problems`.
     """
     wanted = [languages.resolve(name) for name in ([language] if isinstance(language, str) else language or [])]
     problems: list[Problem] = []
@@ -72,7 +76,7 @@ def read(
         raise IsoglossError(
             f"No items in '{source}'{_in(wanted)}. Look at what it holds with: isogloss data show {source}"
         )
-    return Items(tuple(rows), (*problems, *find_problems(rows)))
+    return filter_items(Items(tuple(rows), (*problems, *find_problems(rows))), where)
 
 
 def read_many(
@@ -80,14 +84,16 @@ def read_many(
     *,
     language: str | Sequence[str] | None = None,
     format: str | None = None,
+    where: Sequence[str] = (),
     skip_bad: bool = False,
 ) -> Items:
-    """The items of several sources together; an item that two of them hold is an error."""
+    """The items of several sources together, as far as they meet the conditions; an item that two of them hold is an error."""
     if not sources:
         raise IsoglossError("No data was given. Say --data with a data set's name, a file or a folder.")
     found = [read(source, language=language, format=format, skip_bad=skip_bad) for source in sources]
     rows = _unique([item for part in found for item in part], ", ".join(map(str, sources)), bad=stop)
-    return Items(tuple(rows), tuple(problem for part in found for problem in part.problems))
+    items = Items(tuple(rows), tuple(problem for part in found for problem in part.problems))
+    return filter_items(items, where)
 
 
 def parse_rows(path: Path, make: Callable[[Mapping[str, Any]], Item], *, bad: Bad) -> Iterator[Item]:
@@ -139,10 +145,17 @@ def _files(source: str, wanted: list[str], *, format: str | None) -> list[tuple[
 
 def _bundled(source: str, wanted: list[str]) -> list[tuple[Dataset, Path]]:
     if source.replace("-", "_") not in registry.names("dataset"):
+        if source.startswith(PREFIX) or source in {one.hub for one in registry.everything("dataset").values()}:
+            path = fetch_table(source)
+            return [(recognise(path), path)]
         if "/" in source or is_readable(Path(source)):
             raise IsoglossError(f"No such file: {source}.")
         raise UnknownName("data set or file", source, registry.names("dataset"))
     dataset = registry.get("dataset", source)
+    if dataset.bundled is None and dataset.hub:
+        raise IsoglossError(
+            f"'{source}' does not ship with Isogloss. {how_to_enter(dataset.hub)} Or give the path of a file in its layout."
+        )
     if dataset.bundled is None:
         raise IsoglossError(
             f"'{source}' does not ship with Isogloss. Get it from {dataset.url} and give the file's path."
@@ -151,11 +164,13 @@ def _bundled(source: str, wanted: list[str]) -> list[tuple[Dataset, Path]]:
     unknown = [tag for tag in wanted if tag not in files]
     if unknown:
         raise UnknownName(f"language of '{source}'", unknown[0], files)
-    return [(dataset, path) for tag in wanted or files for path in files[tag]]
+    return list(dict.fromkeys((dataset, path) for tag in wanted or files for path in files[tag]))
 
 
 def recognise(path: Path) -> Dataset:
-    """The data set family whose columns the file has."""
+    """The data set family whose columns the file has; a TOML file holds sets of templates."""
+    if suffix(path) == ".toml":
+        return registry.get("dataset", "templates")  # type: ignore[no-any-return]
     if suffix(path) == ".json":
         content = read_json(path)
         columns = frozenset(content) if isinstance(content, dict) else frozenset()

@@ -1,4 +1,4 @@
-"""Runs on disk: one folder per model, data, language and method; parts are written once, by rename, with a checksum."""
+"""Runs on disk: one folder per model, data, language and method; parts are written once, in one step, with a checksum."""
 
 from __future__ import annotations
 
@@ -8,17 +8,21 @@ import io
 import json
 import os
 import re
+import secrets
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import polars as pl
 
 from . import languages
+from .answers import ANSWERS
 from .errors import BadData, IsoglossError
+from .opinions import opinion_rows
+from .places import Place, Remote, names_in, place_of
 from .scores import Scored, join_scored, make_scored
 
 SCHEMA = 1
@@ -32,7 +36,7 @@ MOST_PARTS = 100_000
 class Run:
     """A run's folder and what its `run.json` says."""
 
-    folder: Path
+    folder: Place
     info: dict[str, Any]
 
     @property
@@ -50,17 +54,12 @@ def slug(name: str) -> str:
     return re.sub(r"[^\w.-]+", "_", name, flags=re.ASCII).strip("._") or "model"
 
 
-def open_run(root: Path, *, info: dict[str, Any], items: pl.DataFrame) -> Run:
+def open_run(root: Place, *, info: dict[str, Any], items: pl.DataFrame) -> Run:
     """The run with this fingerprint, made when it is not there yet; what it holds already is kept."""
-    facts = info["fingerprint"]
-    mark = fingerprint(facts)[:8]
-    name = "-".join(slug(str(info[key])) for key in ("dataset", "language", "method"))
-    folder = root / slug(info["model"]) / f"{name}-{mark}"
-    if (folder / "run.json").exists():
-        run = read_run(folder)
-        if run.info["fingerprint"] != facts:
-            raise IsoglossError(f"{folder} holds a run with another fingerprint. Move it away and run again.")
+    run = find_run(root, info)
+    if run:
         return run
+    folder = _run_folder(root, info)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -73,10 +72,27 @@ def open_run(root: Path, *, info: dict[str, Any], items: pl.DataFrame) -> Run:
     return run
 
 
+def find_run(root: Place, info: dict[str, Any]) -> Run | None:
+    """The run with this fingerprint, if it is there."""
+    folder = _run_folder(root, info)
+    if not (folder / "run.json").exists():
+        return None
+    run = read_run(folder)
+    if run.info["fingerprint"] != info["fingerprint"]:
+        raise IsoglossError(f"{folder} holds a run with another fingerprint. Move it away and run again.")
+    return run
+
+
+def _run_folder(root: Place, info: dict[str, Any]) -> Place:
+    mark = fingerprint(info["fingerprint"])[:8]
+    name = "-".join(slug(str(info[key])) for key in ("dataset", "language", "method"))
+    return place_of(root) / slug(info["model"]) / f"{name}-{mark}"
+
+
 def write_info(run: Run) -> None:
     """Write the run's `run.json`, in one step."""
     text = json.dumps(run.info, indent=1, ensure_ascii=False, sort_keys=True)
-    _write(run.folder / "run.json", lambda path: path.write_text(text, encoding="utf-8"))
+    _write(run.folder / "run.json", text.encode())
 
 
 def finish_run(run: Run, **facts: Any) -> Run:
@@ -88,16 +104,34 @@ def finish_run(run: Run, **facts: Any) -> Run:
 
 @contextmanager
 def locked(run: Run) -> Iterator[None]:
-    """While this is open no other process works on the run; a process that died keeps no lock."""
-    with (run.folder / ".lock").open("w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            raise IsoglossError(f"Another process is working on {run.folder}. Wait for it, or stop it.") from error
+    """While this is open no other process works on the run; a process that died keeps no lock.
+
+    Behind an address nothing is locked: two writers of a part put the same bytes there, each in one step.
+    """
+    file = None if isinstance(run.folder, Remote) else _open_lock(run, run.folder)
+    with file or nullcontext():
         yield
 
 
-def part_path(run: Run, number: int) -> Path:
+def _open_lock(run: Run, folder: Path) -> IO[str] | None:
+    """The lock's file, held until it is closed; none for a finished run that can only be read."""
+    try:
+        file = (folder / ".lock").open("w")
+    except OSError as error:
+        if run.info.get("status") == "finished":
+            return None
+        raise _unwritable(folder, error) from error
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        file.close()
+        raise IsoglossError(f"Another process is working on {folder}. Wait for it, or stop it.") from error
+    for left in folder.glob(".*~"):  # what a process that was killed had begun to write
+        left.unlink(missing_ok=True)
+    return file
+
+
+def part_path(run: Run, number: int) -> Place:
     """Where a part is kept."""
     return run.folder / f"part-{number:05d}.parquet"
 
@@ -107,6 +141,30 @@ def write_part(run: Run, number: int, *, rows: pl.DataFrame) -> None:
     _write_table(part_path(run, number), rows)
 
 
+def write_ready(run: Run, number: int, *, rows: pl.DataFrame) -> None:
+    """Write a part beside its place; `promote_part` puts it there when all parts of one work are written."""
+    _write_table(_ready_path(run, number), rows)
+
+
+def promote_part(run: Run, number: int) -> None:
+    """Put a part that is ready in its place, in one step."""
+    _move(_ready_path(run, number), part_path(run, number))
+
+
+def is_ready(run: Run, number: int) -> bool:
+    """Whether a part lies whole beside its place."""
+    path = _ready_path(run, number)
+    try:
+        return path.exists() and bool(_read_table(path, "the part", advice="").width)
+    except BadData:
+        return False
+
+
+def _ready_path(run: Run, number: int) -> Place:
+    path = part_path(run, number)
+    return path.with_name(path.name + ".ready")
+
+
 def read_part(run: Run, number: int) -> pl.DataFrame:
     """A part's rows; a truncated or altered part raises BadData."""
     return _read_table(part_path(run, number), "the part", advice="Delete it and run the same command again.")
@@ -114,35 +172,43 @@ def read_part(run: Run, number: int) -> pl.DataFrame:
 
 def missing_parts(run: Run) -> list[int]:
     """The numbers of the parts that are not there yet; a broken part is set aside and counts as missing."""
+    there = set(written_parts(run))
     missing = []
     for number in range(run.parts):
-        path = part_path(run, number)
-        if path.exists():
+        if number in there:
             try:
                 read_part(run, number)
                 continue
             except BadData as error:
+                path = part_path(run, number)
                 warnings.warn(f"{error} It was set aside as {path.name}.broken and is scored again.", stacklevel=2)
-                path.rename(path.with_name(path.name + ".broken"))
+                _move(path, path.with_name(path.name + ".broken"))
         missing.append(number)
     return missing
 
 
-def read_run(folder: Path) -> Run:
+def written_parts(run: Run) -> list[int]:
+    """The numbers of the parts that are there, found in one look at the folder."""
+    names = set(names_in(run.folder))
+    return [number for number in range(run.parts) if part_path(run, number).name in names]
+
+
+def read_run(folder: Place) -> Run:
     """The run in a folder; a run of another schema version is refused."""
+    folder = place_of(folder)
     path = folder / "run.json"
     try:
         info = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise IsoglossError(f"{folder} is not a run: it has no run.json.") from error
     except (ValueError, RecursionError, OSError) as error:
-        raise BadData(path, None, "the file is broken. Delete the run's folder and run again.") from error
+        raise BadData(str(path), None, "the file is broken. Delete the run's folder and run again.") from error
     if not isinstance(info, dict) or info.get("schema") != SCHEMA:
         seen = info.get("schema") if isinstance(info, dict) else None
-        raise BadData(path, None, f"schema version {seen}; this Isogloss reads version {SCHEMA}.")
+        raise BadData(str(path), None, f"schema version {seen}; this Isogloss reads version {SCHEMA}.")
     wrong = _wrong_fact(info)
     if wrong:
-        raise BadData(path, None, f"'{wrong}' is missing or wrong. Delete the run's folder and run again.")
+        raise BadData(str(path), None, f"'{wrong}' is missing or wrong. Delete the run's folder and run again.")
     return Run(folder, info)
 
 
@@ -162,11 +228,13 @@ def _wrong_fact(info: dict[str, Any]) -> str | None:
     return None if 0 < info["parts"] <= MOST_PARTS else "parts"
 
 
-def find_runs(path: Path) -> list[Run]:
+def find_runs(path: Place) -> list[Run]:
     """All runs in a folder and below it."""
+    path = place_of(path)
     if not path.exists():
         raise IsoglossError(f"No such run: {path}.")
-    found = [read_run(file.parent) for file in sorted(path.rglob("run.json"))]
+    files: list[Place] = [*path.rglob("run.json")]
+    found = [read_run(file.parent) for file in sorted(files, key=str)]
     if not found:
         raise IsoglossError(f"No runs in {path}. Make one with: isogloss eval MODEL --data demo")
     return found
@@ -199,13 +267,14 @@ def read_scored(runs: list[Run]) -> Scored:
 
 def _each_scored(runs: list[Run]) -> Iterator[Scored]:
     for run in runs:
-        there = [number for number in range(run.parts) if part_path(run, number).exists()]
+        there = written_parts(run)
         notes = tuple(run.info.get("notes", ()))
         if len(there) < run.parts:
             notes += (f"{run.folder.name}: {run.parts - len(there)} of {run.parts} parts are missing",)
         if not there:
             continue
         rows = pl.concat([read_part(run, number) for number in there])
+        rows = opinion_rows(rows) if run.info.get("holds") == ANSWERS else rows
         scored = make_scored(read_items(run), rows, labels=labels_of(run))
         yield replace(scored, skipped=run.info.get("skipped", {}), notes=notes)
 
@@ -218,40 +287,59 @@ def labels_of(run: Run) -> dict[str, str]:
     return labels | ({"family": family} if family else {}) | given
 
 
-def _write(path: Path, write: Any) -> None:
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+def _write(path: Place, content: bytes) -> None:
+    """Write a file in one step: by rename on this machine, in one PUT behind an address."""
+    if isinstance(path, Remote):
+        path.write_bytes(content)
+        return
+    temporary = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}~")
     try:
-        write(temporary)
-        with temporary.open("rb") as file:
+        with temporary.open("wb") as file:
+            file.write(content)
+            file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
     except OSError as error:
-        raise IsoglossError(
-            f"Cannot write {path} ({error.strerror or error}). Is the folder writable, and the disk not full?"
-        ) from error
+        raise _unwritable(path, error) from error
     finally:
-        if temporary.exists():
-            temporary.unlink()
+        temporary.unlink(missing_ok=True)
 
 
-def _write_table(path: Path, rows: pl.DataFrame) -> None:
+def _move(path: Place, target: Place) -> None:
+    """Put a file in another's place, in one step where the store can; who comes second finds it done."""
+    try:
+        path.replace(target)  # type: ignore[arg-type]  # both lie in one run's folder
+    except OSError as error:
+        if not (isinstance(error, FileNotFoundError) and target.exists()):
+            raise _unwritable(target, error) from error
+
+
+def _unwritable(path: Place, error: OSError) -> IsoglossError:
+    return IsoglossError(
+        f"Cannot write {path} ({error.strerror or error}). Is the folder writable, and the disk not full?"
+    )
+
+
+def _write_table(path: Place, rows: pl.DataFrame) -> None:
     """Write a Parquet file that carries the hash of its own bytes, counted with the hash's place left blank."""
     buffer = io.BytesIO()
     rows.write_parquet(buffer, metadata={"checksum": SEAL + BLANK_HASH})
     raw = buffer.getvalue()
     start = raw.rindex(SEAL.encode()) + len(SEAL)
     sealed = raw[:start] + hashlib.sha256(raw).hexdigest().encode() + raw[start + len(BLANK_HASH) :]
-    _write(path, lambda place: place.write_bytes(sealed))
+    _write(path, sealed)
 
 
-def _read_table(path: Path, what: str, *, advice: str) -> pl.DataFrame:
+def _read_table(path: Place, what: str, *, advice: str) -> pl.DataFrame:
     """The table; the hash is compared before anything is decoded, since polars may abort on bytes that were altered."""
     try:
         raw = path.read_bytes()
     except OSError as error:
-        raise BadData(path, None, f"{what} cannot be read ({error.strerror}). {advice}") from error
+        raise BadData(
+            str(path), None, f"{what} cannot be read ({error.strerror or 'No such file'}). {advice}"
+        ) from error
     before, seal, after = raw.rpartition(SEAL.encode())
     blank = before + seal + BLANK_HASH.encode() + after[len(BLANK_HASH) :]
     if not seal or hashlib.sha256(blank).hexdigest().encode() != after[: len(BLANK_HASH)]:
-        raise BadData(path, None, f"{what} is broken or was altered. {advice}")
+        raise BadData(str(path), None, f"{what} is broken or was altered. {advice}")
     return pl.read_parquet(io.BytesIO(raw))

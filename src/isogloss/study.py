@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from . import registry
-from .cells import Cell, Progress, run_cell, silent
+from .cells import Cell, Progress, group_cells, run_cells, silent
 from .errors import IsoglossError, UnknownName
-from .items import Item, Items, Problem, limit_items
+from .items import Item, Items, Problem, items_hash, limit_items
+from .places import Place, place_of
 from .scores import Scored, join_scored
 
 if TYPE_CHECKING:
@@ -42,6 +43,42 @@ EVERYTHING = Sample()
 PLAIN = Loading()
 
 
+@dataclass(frozen=True, slots=True)
+class Request:
+    """Items and the method that they are scored by; `labels` are columns that all scores share."""
+
+    items: Items
+    method: str = "auto"
+    options: Mapping[str, str] = field(default_factory=dict)
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """Everything that one model is asked, and how it is opened."""
+
+    model: str
+    requests: tuple[Request, ...]
+    loading: Loading = PLAIN
+
+
+class Failed(Protocol):
+    """Told what could not be scored, and why; what else was asked goes on."""
+
+    def __call__(self, requests: Sequence[Request], error: Exception) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """Who is told how far the work is, and of what fails; without `failed` an error ends the work."""
+
+    progress: Progress = silent
+    failed: Failed | None = None
+
+
+QUIET = Watch()
+
+
 def evaluate(
     models: Sequence[str],
     items: Items,
@@ -55,12 +92,9 @@ def evaluate(
 ) -> Scored:
     """What `score` gives, for several models, each opened once and only one at a time."""
     check_request(models, items, method=method, options=options or {}, loading=loading)
-    chosen = take_sample(items, sample)
-    done = [
-        score(chosen, model=name, method=method, options=options, out=out, loading=loading, progress=progress)
-        for name in models
-    ]
-    return join_scored(done)
+    request = Request(take_sample(items, sample), method, options or {})
+    found = [run_job(Job(name, (request,), loading), out=out, watch=Watch(progress)) for name in models]
+    return join_scored([scored for parts in found for scored in parts])
 
 
 def score(
@@ -74,24 +108,74 @@ def score(
     progress: Progress = silent,
 ) -> Scored:
     """The items scored by a model, kept in `out` when it is given (then finished parts are never scored again)."""
-    from .models.load import open_model
-
     if not isinstance(items, Items):
         raise IsoglossError("score takes items. Read them first: items = isogloss.read('demo', language='en')")
+    request = Request(items, method, options or {})
+    folder = place_of(out) if out else None
     if isinstance(model, str):
         check_request([model], items, method=method, options=options or {}, loading=loading)
-        model = open_model(
-            model,
-            device=loading.device,
-            dtype=loading.dtype,
-            offline=loading.offline,
-            allow_pickle=loading.allow_pickle,
-        )
-    cells = plan_cells(items, model, method=method, options=options or {})
-    folder = Path(out) if out else None
-    return join_scored(
-        [run_cell(cell, model, out=folder, token_budget=loading.token_budget, progress=progress) for cell in cells]
-    )
+        return join_scored(run_job(Job(model, (request,), loading), out=folder, watch=Watch(progress)))
+    cells = plan_requests([request], model)
+    return run_cells(cells, model, out=folder, token_budget=loading.token_budget, progress=progress)
+
+
+def run_job(job: Job, *, out: Place | None = None, watch: Watch = QUIET) -> list[Scored]:
+    """All that a model is asked, the model opened once; the cells of one language are scored together."""
+    try:
+        model = open_job(job)
+    except Exception as error:
+        if watch.failed is None:
+            raise
+        watch.failed(job.requests, error)
+        return []
+    planned = plan_requests(job.requests, model, failed=watch.failed)
+    found = []
+    for places in group_cells(planned):
+        group = [planned[place] for place in places]
+        found += _run_group(group, model, out=out, token_budget=job.loading.token_budget, watch=watch)
+    return found
+
+
+def open_job(job: Job) -> Model:
+    """The job's model, open."""
+    from .models.load import open_model
+
+    how = {key: value for key, value in asdict(job.loading).items() if key != "token_budget"}
+    return open_model(job.model, **how)
+
+
+def plan_requests(requests: Sequence[Request], model: Model, *, failed: Failed | None = None) -> list[Cell]:
+    """The cells of all requests, each once; a request that cannot be planned is told to `failed`."""
+    found: dict[tuple[str, ...], Cell] = {}
+    for request in requests:
+        try:
+            cells = plan_cells(request.items, model, method=request.method, options=request.options)
+        except Exception as error:
+            if failed is None:
+                raise
+            failed([request], error)
+            continue
+        for cell in cells:
+            key = (request.labels.get("model", ""), cell.label, items_hash(cell.items))
+            found.setdefault(key, replace(cell, labels=request.labels))
+    return list(found.values())
+
+
+def _run_group(
+    group: Sequence[Cell], model: Model, *, out: Place | None, token_budget: int | None, watch: Watch
+) -> list[Scored]:
+    """The scores of cells of one language; when something fails, each cell is tried alone."""
+    try:
+        return [run_cells(group, model, out=out, token_budget=token_budget, progress=watch.progress)]
+    except Exception as error:
+        if watch.failed is None:
+            raise
+        if len(group) == 1:
+            (cell,) = group
+            watch.failed([Request(Items(cell.items), cell.name, cell.options, cell.labels)], error)
+            return []
+    alone = [_run_group([cell], model, out=out, token_budget=token_budget, watch=watch) for cell in group]
+    return [scored for found in alone for scored in found]
 
 
 def check_request(
@@ -111,7 +195,7 @@ def check_request(
         if method != "auto":
             check_family(method, found, model=name, family=family)
     if method != "auto":
-        _check_items(method, found, rows=items.rows)
+        check_items(method, found, rows=items.rows)
 
 
 def take_sample(items: Items, sample: Sample) -> Items:
@@ -153,7 +237,11 @@ def plan_cells(items: Items, model: Model, *, method: str, options: Mapping[str,
         raise IsoglossError("There are no items to score.")
     groups: dict[tuple[str, str, str], list[Item]] = {}
     for item in items:
-        name = choose_method(item, model.info.family) if method == "auto" else method.replace("-", "_")
+        name = (
+            choose_method(item, model.info.family, heads=model.info.heads)
+            if method == "auto"
+            else method.replace("-", "_")
+        )
         groups.setdefault((item.dataset, item.language, name), []).append(item)
     _check_options([name for _, _, name in groups], options)
     cells: list[Cell] = []
@@ -176,12 +264,15 @@ def _check_options(names: Sequence[str], options: Mapping[str, str]) -> None:
             raise UnknownName(f"option of {' or '.join(dict.fromkeys(names))}", option, known)
 
 
-def choose_method(item: Item, family: str) -> str:
-    """The method that `auto` takes for an item and a family of models: the one that declares itself for its task."""
+def choose_method(item: Item, family: str, *, heads: Sequence[str] = ("lm",)) -> str:
+    """The method that `auto` takes for an item and a family of models: the one that declares itself for its task.
+
+    Of several, the one whose head the model has; a next-sentence head before the language model's.
+    """
     task = str(item.tags.get("task") or "")
-    for name, method in registry.everything("method").items():
-        if (task, family) in method.auto:
-            return name
+    found = {name: one.needs for name, one in registry.everything("method").items() if (task, family) in one.auto}
+    if found:
+        return max(found, key=lambda name: (found[name] in heads, found[name] != "lm"))
     raise IsoglossError(
         f"There is no default method for a {family} model on '{task or item.dataset}' items. Say --method NAME."
     )
@@ -194,13 +285,14 @@ def _plan_cell(name: str, rows: Sequence[Item], *, model: Model, options: Mappin
     given = {key: value for key, value in options.items() if not auto or key in found.options}
     filled = fill_options(name, found, given=given)
     check_model(name, found, model=model, options=filled)
-    _check_items(name, found, rows=rows)
+    check_items(name, found, rows=rows)
     cell = Cell(tuple(rows), name, found, filled)
     notes = (f"{_tasks(rows)} items were scored by '{cell.label}', chosen by auto",) if auto else ()
     return replace(cell, notes=notes)
 
 
-def _check_items(name: str, method: Method, *, rows: Sequence[Item]) -> None:
+def check_items(name: str, method: Method, *, rows: Sequence[Item]) -> None:
+    """Refuse, in one sentence, items that cannot be scored this way."""
     unfit = [item.id for item in rows if not method.suits(item)]
     if unfit:
         raise IsoglossError(

@@ -10,6 +10,7 @@ import typer
 
 from ..errors import IsoglossError
 from . import (
+    ask,
     compare,
     controls,
     data,
@@ -20,10 +21,15 @@ from . import (
     mbe,
     measure,
     model,
+    nsp,
     plugins,
+    probe,
+    report,
     robustness,
+    run,
     show,
     structure,
+    templates,
 )
 
 app = typer.Typer(
@@ -34,6 +40,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("eval")(evaluate.evaluate)
+app.command("ask")(ask.ask)
+app.command("run")(run.run)
 app.command("measure")(measure.measure)
 app.command("mbe")(mbe.mbe)
 app.command("compare")(compare.compare)
@@ -42,11 +50,15 @@ app.command("structure")(structure.structure)
 app.command("controls")(controls.controls)
 app.command("robustness")(robustness.robustness)
 app.command("explain")(explain.explain)
+app.command("report")(report.report)
 app.command("show")(show.show)
+app.command("probe")(probe.probe)
 app.command("list")(plugins.list_plugins)
 app.add_typer(data.app, name="data")
 app.add_typer(language.app, name="language")
 app.add_typer(model.app, name="model")
+app.add_typer(nsp.app, name="nsp")
+app.add_typer(templates.app, name="templates")
 
 
 def _version(value: bool) -> None:

@@ -32,6 +32,7 @@ def list_data(as_json: bool = options.Json) -> None:
 def show(
     source: str = Source,
     languages: list[str] = options.Languages,
+    where: list[str] = options.Where,
     format: str = options.Format,
     skip_bad: bool = options.SkipBad,
     as_json: bool = options.Json,
@@ -40,7 +41,7 @@ def show(
     from ..overview import describe_items, overview_as_text
     from ..sources import read
 
-    found = describe_items(read(source, language=languages, format=format, skip_bad=skip_bad))
+    found = describe_items(read(source, language=languages, format=format, where=where, skip_bad=skip_bad))
     if as_json:
         options.print_json(found)
     else:
@@ -80,7 +81,11 @@ def check(
         raise typer.Exit(1)
 
 
-Layout = typer.Option("stereoset-predictions", "--format", help="The layout of the file: stereoset-predictions.")
+Layout = typer.Option(
+    "stereoset-predictions",
+    "--format",
+    help="The layout of the file: stereoset-predictions, or lm-eval (that harness's log of samples).",
+)
 
 
 @app.command("import")

@@ -15,12 +15,11 @@ def evaluate(
     ),
     data: list[str] = options.Data,
     languages: list[str] = options.Languages,
+    where: list[str] = options.Where,
     method: str = typer.Option(
         "auto", "--method", "-m", help="The scoring method; auto chooses by model family and task."
     ),
-    option: list[str] = typer.Option(
-        [], "--option", help="A method's option, as in case=e. May be given several times."
-    ),
+    option: list[str] = typer.Option([], "--option", help="A method's option, as in case=e; may be repeated."),
     out: Path = typer.Option(Path("runs/eval"), "--out", help="The study's folder; what is finished there is kept."),
     by: str = typer.Option(None, "--by", help="Columns to group the table by, comma-separated."),
     mode: str = typer.Option("corrected", "--mode", help="corrected (ties count one half) or paper (as published)."),
@@ -50,7 +49,7 @@ def evaluate(
     from ..twins import make_twins
     from .progress import shown
 
-    items = read_many(data, language=languages, skip_bad=skip_bad)
+    items = read_many(data, language=languages, where=where, skip_bad=skip_bad)
     measures.check_mode(mode)
     measures.check_metrics(options.split_names(metrics))
     check_by(options.split_names(by), [*item_table(items).columns, "model", "method", "family"])

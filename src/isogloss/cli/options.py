@@ -13,6 +13,11 @@ Data = typer.Option(..., "--data", help="A data set's name, a file, or a folder 
 Languages = typer.Option([], "--language", "-l", help="A language, by tag or name. May be given several times.")
 Format = typer.Option(None, "--format", help="The data set family to read the files as, when it should not be guessed.")
 SkipBad = typer.Option(False, "--skip-bad", help="Leave bad rows out and count them, instead of stopping.")
+Where = typer.Option(
+    [],
+    "--where",
+    help="Only items with this value in a column: original=yes, region=France,Germany, type!=saying. May be given several times.",
+)
 Interval = typer.Option(
     "auto",
     "--interval",

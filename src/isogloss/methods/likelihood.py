@@ -10,17 +10,16 @@ import numpy as np
 from ..items import Item
 from ..models.model import Model
 from ..models.questions import VECTOR, Asking, Question
-from ..models.spans import Span, span, start_token
-from ..models.text import count_unknown, decode, encode
+from ..models.spans import refuse_without_sentinel, sentence_span
+from ..models.text import count_unknown, decode
 from ..scores import Row
 from .method import Method
-
-SENTINEL = "<extra_id_0>"
 
 
 def ask(item: Item, model: Model, *, options: Mapping[str, str]) -> Asking:
     """One question per candidate: every token of the sentence as it is stored; for a single sentence its vector too."""
-    spans = [_span(model, candidate.text, start=options["start"]) for candidate in item.candidates]
+    start = () if options["start"] == "none" else None
+    spans = [sentence_span(model, candidate.text, start=start) for candidate in item.candidates]
     wants_vector = item.tags.get("task") == "sentence"
     asked = [found.question for found in spans if found.question is not None]
     answers = iter((yield [q for one in asked for q in ([one, _vector(one)] if wants_vector else [one])]))
@@ -46,18 +45,6 @@ def ask(item: Item, model: Model, *, options: Mapping[str, str]) -> Asking:
     return rows
 
 
-def _span(model: Model, text: str, *, start: str) -> Span:
-    """The question for a sentence; an encoder-decoder model reads a sentinel and is made to fill it with the sentence."""
-    tokens = encode(model.tokenizer, text)
-    if model.info.family != "seq2seq":
-        return span(model, tokens, start=() if start == "none" else start_token(model))
-    if not tokens:
-        return Span(None, False)
-    source = tuple(model.tokenizer.encode(SENTINEL))
-    begin = (model.net.config.decoder_start_token_id, model.tokenizer.convert_tokens_to_ids(SENTINEL))
-    return Span(Question(source, tuple(range(1, len(tokens) + 1)), tokens, decoder_ids=(*begin, *tokens)), False)
-
-
 def _vector(question: Question) -> Question:
     """The question for the mean hidden state of the tokens that are asked for: each stands one place after the asking."""
     return replace(question, positions=tuple(place + 1 for place in question.positions), targets=(), want=VECTOR)
@@ -65,13 +52,9 @@ def _vector(question: Question) -> Question:
 
 def refuse(model: Model, options: Mapping[str, str]) -> str | None:
     """A sentence when the options or the model do not fit."""
-    if model.info.family != "seq2seq":
-        return None
-    if options["start"] == "none":
+    if model.info.family == "seq2seq" and options["start"] == "none":
         return "The option 'start=none' is for causal models."
-    if SENTINEL not in model.tokenizer.get_vocab():
-        return f"'{model.info.name}' has no '{SENTINEL}' token, so it cannot be made to write a sentence."
-    return None
+    return refuse_without_sentinel(model)
 
 
 method = Method(
@@ -83,7 +66,7 @@ method = Method(
     ask=ask,
     auto=(
         ("intrasentence", "causal"),
-        *((task, family) for task in ("pair", "sentence") for family in ("causal", "seq2seq")),
+        *((task, family) for task in ("pair", "sentence", "template") for family in ("causal", "seq2seq")),
     ),
     options={"start": ("auto", "none")},
     refuse=refuse,

@@ -38,6 +38,7 @@ method = Method(
     families=("masked",),
     suits=lambda item: True,
     ask=ask,
+    auto=(("template", "masked"),),
     options={"length": ("sum", "mean")},
     refuse=lambda model, options: refuse_without_mask(model),
 )

@@ -11,7 +11,7 @@ from ..models.model import Model
 from ..models.questions import Asking, Question
 from ..scores import Row
 from .method import Method, Options
-from .sentence import Sentence, masked_question, read_sentence, refuse_without_mask, row_of
+from .sentence import Sentence, later_in_word, masked_question, read_sentence, refuse_without_mask, row_of
 
 
 def ask(item: Item, model: Model, *, options: Options) -> Asking:
@@ -30,12 +30,10 @@ def ask(item: Item, model: Model, *, options: Options) -> Asking:
 
 
 def _questions(model: Model, sentence: Sentence, *, text: str, language: str) -> list[Question]:
-    words = model.tokenizer(text, add_special_tokens=False).word_ids() if sentence.tokens else []
+    tails = later_in_word(model, text, count=len(sentence.tokens))
     found = []
-    for k, place in enumerate(sentence.inner):
-        hidden = [place]
-        while words[k] is not None and hidden[-1] + 1 in sentence.inner and words[k + len(hidden)] == words[k]:
-            hidden.append(hidden[-1] + 1)
+    for place, tail in zip(sentence.inner, tails, strict=True):
+        hidden = [place, *(sentence.inner[k] for k in tail)]
         found.append(masked_question(model, sentence, place=place, hidden=hidden, language=language))
     return found
 

@@ -45,6 +45,18 @@ def masked_question(model: Model, sentence: Sentence, *, place: int, hidden: Seq
     return Question(ids, (place,), (sentence.ids[place],), language=language)
 
 
+def later_in_word(model: Model, text: str, *, count: int) -> list[list[int]]:
+    """For each of a sentence's first `count` tokens, the places of the tokens after it in the same word."""
+    words = model.tokenizer(text, add_special_tokens=False).word_ids() if count else []
+    found: list[list[int]] = []
+    for place in range(count):
+        end = place + 1
+        while words[place] is not None and end < count and words[end] == words[place]:
+            end += 1
+        found.append(list(range(place + 1, end)))
+    return found
+
+
 def row_of(item: Item, candidate: Candidate, *, model: Model, sentence: Sentence, logs: Answer) -> Row:
     """A row without a value yet: the tokens, their log-probabilities, unknown ones counted."""
     if not sentence.tokens:

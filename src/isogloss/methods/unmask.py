@@ -10,7 +10,7 @@ import numpy as np
 from ..items import BLANK, Candidate, Item
 from ..models.model import Model
 from ..models.questions import ARGMAX, Answer, Asking, Question
-from ..models.text import Ids, around, count_unknown, decode, frame, word_pieces
+from ..models.text import Ids, around, count_unknown, decode, frame, token_id, word_pieces
 from ..scores import Row
 from .method import Method
 
@@ -66,7 +66,7 @@ def _questions(item: Item, candidate: Candidate, *, model: Model, variant: str) 
     pieces = word_pieces(tokenizer, word, left=left)
     if sides is None or not pieces:
         return
-    mask_id = tokenizer.convert_tokens_to_ids(mask)
+    mask_id = token_id(tokenizer, mask)
     steps = (
         [((), (mask_id,) * len(pieces), pieces)]
         if variant == "all-masked"

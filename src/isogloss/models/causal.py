@@ -11,7 +11,9 @@ import torch
 from ..errors import IsoglossError
 from .head import blank_inputs, find_head, gap, read_head
 from .model import Bundle, Family, Model
-from .questions import ARGMAX, LOGPROB, VECTOR, Answer, Question
+from .next_sentence import read_classes
+from .passes import find_activations, one_pass, send
+from .questions import ARGMAX, CLASS, DISTRIBUTION, LOGPROB, VECTOR, Answer, Question
 from .text import shared_start
 
 CLOSE = 1e-4
@@ -28,6 +30,7 @@ def prepare(model: Model) -> None:
         model.state.update(body=head.body, head=head, window=_window(net.config.get_text_config()))
         _refuse_unless_causal(model, sample)
         model.state["packed"] = _packing_is_exact(model, sample)
+        model.state["activations"] = find_activations(net)
 
 
 def _window(config: Any) -> float:
@@ -122,7 +125,7 @@ def answer(model: Model, questions: Sequence[Question], *, batch: Sequence[Bundl
 
 def _answer(model: Model, questions: Sequence[Question], *, batch: Sequence[Bundle]) -> dict[int, Answer]:
     """One pass over plain or packed rows; then the head, at the asked positions only."""
-    with torch.inference_mode():
+    with one_pass(model):
         states, places = _packed_states(model, questions, batch=batch)
         moved = {
             place: Question(
@@ -136,6 +139,9 @@ def _answer(model: Model, questions: Sequence[Question], *, batch: Sequence[Bund
         order = sorted(moved)
         asked = [(places[place].row, i) for i, place in enumerate(order)]
         found = read_head(model.state["head"], states, questions=[moved[place] for place in order], asked=asked)
+        if "classifier" in model.state:
+            own = [moved[place] for place in order]
+            found |= read_classes(model.state["classifier"], states, questions=own, asked=asked)
         return {order[i]: value for i, value in found.items()}
 
 
@@ -156,8 +162,7 @@ def _packed_states(
             ids = questions[place].ids
             places[place] = _Places(number, shared, start=starts[ids], length=len(ids))
     inputs = _plain_inputs(rows) if all(len(texts) == 1 for texts, _, _ in rows) else _packed_inputs(rows)
-    on_device = {name: tensor.to(model.device, non_blocking=True) for name, tensor in inputs.items()}
-    return model.state["body"](**on_device, use_cache=False).last_hidden_state, places
+    return model.state["body"](**send(inputs, model.device), use_cache=False).last_hidden_state, places
 
 
 Rows = Sequence[tuple[list[tuple[int, ...]], int, int]]
@@ -195,7 +200,7 @@ def _packed_inputs(rows: Rows) -> dict[str, Any]:
 
 family = Family(
     title="Causal models: GPT-2, Llama, Gemma, Qwen, BLOOM, OPT, ...",
-    wants=(LOGPROB, ARGMAX, VECTOR),
+    wants=(LOGPROB, ARGMAX, CLASS, VECTOR, DISTRIBUTION),
     prepare=prepare,
     bundle=bundle,
     answer=answer,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
 
 import numpy as np
 
@@ -12,14 +13,16 @@ from .model import Bundle, Model
 from .questions import ARGMAX, NAN, Answer, Asking, Question
 
 TOKEN_BUDGET = 2048
+PASS_COSTS = 32  # tokens; on a graphics card, which is quick with tokens and slow to start, many more
+PASS_COSTS_THERE = 512
 
 Progress = Callable[[float], None]
 
 
 def run_all(
     model: Model, asking: Iterable[Asking], *, token_budget: int = TOKEN_BUDGET, progress: Progress = lambda share: None
-) -> list[Row]:
-    """The rows of all the generators, in their order; each is asked again until it has what it needs."""
+) -> list[list[Row]]:
+    """The rows of each generator, in their order; each is asked again until it has what it needs."""
     waiting = [(place, generator) for place, generator in enumerate(asking)]
     results: dict[int, list[Row]] = {}
     answers: dict[int, list[Answer]] = {}
@@ -36,7 +39,7 @@ def run_all(
         answers = {place: [next(found) for _ in group] for place, _, group in asked}
         waiting = [(place, generator) for place, generator, _ in asked]
         turn += 1
-    return [row for place in sorted(results) for row in results[place]]
+    return [results[place] for place in sorted(results)]
 
 
 def answer_all(
@@ -48,7 +51,8 @@ def answer_all(
     if unknown:
         raise IsoglossError(f"A {model.info.family} model cannot answer '{unknown[0]}'.")
     bundles = sorted(model.family.bundle(model, unique), key=lambda bundle: (-bundle.cost, bundle.places))
-    batches = fill_batches(bundles, token_budget)
+    extra = PASS_COSTS if model.device == "cpu" else PASS_COSTS_THERE
+    batches = fill_batches(bundles, token_budget, extra=extra) if model.family.pads else fill_up(bundles, token_budget)
     found: dict[int, Answer] = {}
     for number, batch in enumerate(batches, 1):
         found |= _answer(model, unique, batch=batch)
@@ -58,20 +62,54 @@ def answer_all(
     return [by_question[question] for question in questions]
 
 
-def fill_batches(bundles: Sequence[Bundle], budget: int) -> list[list[Bundle]]:
-    """Bundles, sorted by falling cost, in batches whose padded size stays within the budget.
+def fill_batches(bundles: Sequence[Bundle], budget: int, *, extra: int = PASS_COSTS) -> list[list[Bundle]]:
+    """Bundles, sorted by falling cost, in batches that stay within the budget and have little padding in all.
 
-    A batch that is filled to a quarter is closed rather than padded by more than a quarter.
+    A pass costs as much as `extra` tokens beside its own, so lengths are mixed where that is cheaper than another pass.
     """
+    costs = [bundle.cost for bundle in bundles]
+    starts = [place for place, cost in enumerate(costs) if place == 0 or cost != costs[place - 1]]
+    best: list[tuple[int, int]] = [
+        (0, 0)
+    ]  # for the bundles before each start: the least cost, and where its last run starts
+    for end in [*starts[1:], len(costs)] if starts else []:
+        ways = (
+            (best[number][0] + _price(costs[start], end - start, budget=budget, extra=extra), number)
+            for number, start in enumerate(starts[: len(best)])
+        )
+        best.append(min(ways))
     batches: list[list[Bundle]] = []
-    for bundle in bundles:
-        longest, count = (batches[-1][0].cost, len(batches[-1])) if batches else (0, 0)
-        wasteful = 4 * bundle.cost < 3 * longest and 4 * longest * count >= budget
-        if batches and longest * (count + 1) <= budget and not wasteful:
-            batches[-1].append(bundle)
-        else:
-            batches.append([bundle])
+    last, end = len(best) - 1, len(costs)
+    while last:
+        last = best[last][1]
+        batches = [*_split(bundles[starts[last] : end], budget), *batches]
+        end = starts[last]
     return batches
+
+
+def fill_up(bundles: Sequence[Bundle], budget: int) -> list[list[Bundle]]:
+    """Bundles in batches whose costs stay within the budget in all, for a family that does not pad them to each other."""
+    batches: list[list[Bundle]] = []
+    left = 0
+    for bundle in bundles:
+        if bundle.cost > left:
+            batches.append([])
+            left = budget
+        batches[-1].append(bundle)
+        left -= bundle.cost
+    return batches
+
+
+def _price(longest: int, count: int, *, budget: int, extra: int) -> int:
+    """What a run of bundles costs when all are padded to the longest: its tokens, and its passes."""
+    return longest * count + extra * -(-count // max(1, budget // max(1, longest)))
+
+
+def _split(run: Sequence[Bundle], budget: int) -> list[list[Bundle]]:
+    """A run in as few batches as the budget allows, all about as large."""
+    passes = -(-len(run) // max(1, budget // max(1, run[0].cost)))
+    cuts = [len(run) * number // passes for number in range(passes + 1)]
+    return [list(run[start:end]) for start, end in pairwise(cuts)]
 
 
 def _answer(model: Model, questions: Sequence[Question], *, batch: list[Bundle]) -> dict[int, Answer]:

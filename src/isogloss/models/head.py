@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -12,10 +12,14 @@ from torch import Tensor, nn
 from transformers.modeling_outputs import BaseModelOutputWithPoolingAndCrossAttentions
 
 from ..errors import IsoglossError
-from .questions import ARGMAX, LOGPROB, NAN, VECTOR, Answer, Question
+from .questions import ARGMAX, DISTRIBUTION, LOGPROB, NAN, VECTOR, Answer, Question
 
-LOGITS_AT_ONCE = 2_000_000
-LEAST_BLOCK = 256
+LOGITS_AT_ONCE = 8_000_000
+LOGITS_IN_CACHE = 60_000  # a processor's cache is small: blocks of about a thousand tokens are the fastest there
+LEAST_BLOCK = 1024
+LEAST_POWER = (
+    -80.0
+)  # exp of less adds nothing to a float32 sum of at least one, and takes 18 times as long where it underflows
 TOLERANCE = 1e-4
 
 
@@ -81,13 +85,14 @@ class Head:
         for logits in self.logits(states):
             here = ((index >= start) & (index < start + len(logits))).nonzero()[:, 0]
             rows = index[here] - start
-            found[here] = logits[rows, targets[here]] - logits.logsumexp(-1)[rows]
+            asked, high = logits[rows, targets[here]], logits.amax(1)
+            found[here] = asked - (high + _sum_of_powers(logits, high).log())[rows]
             start += len(logits)
         return found
 
     def _run(self, states: Tensor) -> Tensor:
         output = BaseModelOutputWithPoolingAndCrossAttentions(last_hidden_state=states[None], pooler_output=states[:1])
-        with _answering(self.body, lambda *given, **named: output):
+        with answering(self.body, lambda *given, **named: output):
             found = self.net(**self.inputs(states))
         return logits_of(found)[0]
 
@@ -96,7 +101,7 @@ class Head:
             raise _Reached(hidden)
 
         try:
-            with _answering(self.matrix, reach):
+            with answering(self.matrix, reach):
                 self._run(states)
         except _Reached as reached:
             return reached.states[0]
@@ -117,14 +122,20 @@ class Head:
         weight, bias = self.matrix.weight, getattr(self.matrix, "bias", None)
         top = torch.full((len(hidden),), -torch.inf, device=hidden.device)
         total = torch.zeros(len(hidden), device=hidden.device)
-        step = max(LEAST_BLOCK, LOGITS_AT_ONCE // len(hidden))
+        most = LOGITS_IN_CACHE if hidden.device.type == "cpu" else LOGITS_AT_ONCE
+        step = max(LEAST_BLOCK, most // len(hidden))
         for start in range(0, len(weight), step):
             part = None if bias is None else bias[start : start + step]
             logits = nn.functional.linear(hidden, weight[start : start + step], part).float()
             high = torch.maximum(top, logits.amax(1))
-            total = total * (top - high).exp() + logits.sub_(high[:, None]).exp_().sum(1)
+            total = total * (top - high).exp() + _sum_of_powers(logits, high)
             top = high
         return top + total.log()
+
+
+def _sum_of_powers(logits: Tensor, high: Tensor) -> Tensor:
+    """The sum over each row of exp(logit - high); the logits are used up."""
+    return logits.sub_(high[:, None]).clamp_(min=LEAST_POWER).exp_().sum(1)
 
 
 class _Missed(Exception):
@@ -176,7 +187,7 @@ def gap(wanted: Tensor, found: Tensor) -> float:
 
 
 @contextmanager
-def _answering(module: nn.Module, forward: Callable[..., Any]) -> Iterator[None]:
+def answering(module: nn.Module, forward: Callable[..., Any]) -> Iterator[None]:
     """While this is open, the module does something else; afterwards it is as it was."""
     had, own = "forward" in module.__dict__, module.forward
     module.forward = forward
@@ -190,25 +201,42 @@ def _answering(module: nn.Module, forward: Callable[..., Any]) -> Iterator[None]
 
 
 def read_head(
-    head: Head, states: Tensor, *, questions: Sequence[Question], asked: Sequence[tuple[int, int]]
+    head: Head,
+    states: Tensor,
+    *,
+    questions: Sequence[Question],
+    asked: Sequence[tuple[int, int]],
+    spots: Mapping[tuple[int, int], int] | None = None,
 ) -> dict[int, Answer]:
-    """What the questions want at their positions: log-probabilities, most probable tokens, mean hidden states.
+    """What the questions want at their positions: log-probabilities, most probable tokens, mean hidden states, and
+    whole distributions, in float32: they are large, and reduced to a few numbers before anything is stored.
 
-    `asked` pairs a row of the hidden states with the place of a question.
+    `asked` pairs a row of the hidden states with the place of a question. With `spots`, the hidden states are those of
+    some rows and positions only, in that order.
     """
+
+    def gather(places: Sequence[tuple[int, int]]) -> Tensor:
+        if spots is not None:
+            return states[0, [spots[spot] for spot in places]]
+        return states[[row for row, _ in places], [position for _, position in places]]
+
     found = {
         place: as_array(states[row, list(questions[place].positions)].float().mean(0))
         for row, place in asked
         if questions[place].want == VECTOR
     }
+    whole = [(row, place) for row, place in asked if questions[place].want == DISTRIBUTION]
+    if whole:
+        gathered = gather([(row, questions[place].positions[0]) for row, place in whole])
+        lines = (line for logits in head.logits(gathered) for line in logits.log_softmax(-1))
+        found |= {place: line.cpu().numpy() for (_, place), line in zip(whole, lines, strict=True)}
     for want in (LOGPROB, ARGMAX):
         chosen = [(row, place) for row, place in asked if questions[place].want == want]
         if not chosen:
             continue
-        spots: dict[tuple[int, int], int] = {}
-        index = [spots.setdefault((r, p), len(spots)) for r, place in chosen for p in questions[place].positions]
-        rows, columns = zip(*spots, strict=True)
-        gathered = states[list(rows), list(columns)]
+        once: dict[tuple[int, int], int] = {}
+        index = [once.setdefault((r, p), len(once)) for r, place in chosen for p in questions[place].positions]
+        gathered = gather(list(once))
         places = torch.tensor(index, device=states.device)
         if want == LOGPROB:
             targets = [target for _, place in chosen for target in questions[place].targets]

@@ -11,6 +11,7 @@ from typing import Any
 import yaml
 
 from ..errors import IsoglossError
+from .next_sentence import reading_of
 
 NSP_TYPES = ("bert", "ernie", "fnet", "megatron-bert", "mobilebert")
 WEIGHTS = (".safetensors", ".gguf", ".bin")
@@ -108,11 +109,12 @@ def missing_body(net: Any, missing: set[str]) -> list[str]:
 
 def heads_of(net: Any, missing: set[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The heads that the model has, and those among them whose weights are not in the checkpoint."""
-    heads = ["lm", "nsp"] if hasattr(getattr(net, "cls", None), "seq_relationship") else ["lm"]
+    trained = reading_of(net.config) is not None
+    heads = ["lm", "nsp"] if trained or hasattr(getattr(net, "cls", None), "seq_relationship") else ["lm"]
     untrained = set()
     for key in missing:
         if "seq_relationship" in key or "pooler" in key:
-            untrained.add("nsp")
+            untrained |= set() if trained else {"nsp"}
         else:
             untrained.add("lm")
     return tuple(heads), tuple(sorted(untrained & set(heads)))

@@ -13,9 +13,11 @@ from .. import registry
 from ..errors import IsoglossError, need
 from . import info as facts
 from .model import Model, ModelInfo
+from .next_sentence import POOLED, WEIGHTS, attach, read_head_weights, reading_of
 from .pull import PULLED, pulled_folder
 
 DEQUANTISED = "dequantised, not the original weights"
+TRAINED = "its next-sentence head was trained with 'isogloss nsp train'"
 OWN_CODE = "has code of its own, which was not run"
 DEVICES = ("cpu", "cuda", "mps", "xpu")
 DTYPES = ("float32", "bfloat16", "float16")
@@ -99,11 +101,25 @@ def open_model(
         else:
             options["use_safetensors"] = None if allow_pickle else True
         net, report = _load(place, loader, output_loading_info=True, **options)
-        _fetch_card(place, offline=offline)
+        _fetch_file(place, "README.md", offline=offline)
+        if reading_of(net.config):
+            _fetch_file(place, WEIGHTS, offline=offline)
     missing = set(report["missing_keys"])
     _refuse_incomplete(place, net, tokenizer=tokenizer, missing=missing)
     known = _facts(place, net, tokenizer=tokenizer, family=family, missing=missing)
-    return wrap(net, tokenizer, info=replace(known, dtype=dtype), device=device)
+    model = wrap(net, tokenizer, info=replace(known, dtype=dtype), device=device)
+    _attach_head(model, place)
+    return model
+
+
+def _attach_head(model: Model, place: Place) -> None:
+    """Let the model use the next-sentence head that was trained for it, where it has one."""
+    reading = reading_of(model.net.config)
+    if reading is None:
+        return
+    folder = _folder(place)
+    path = folder / WEIGHTS if folder else None
+    attach(model, reading, head=read_head_weights(path, name=place.name) if reading.form == POOLED else None)
 
 
 def _refuse_incomplete(place: Place, net: Any, *, tokenizer: Any, missing: set[str]) -> None:
@@ -154,8 +170,16 @@ def _facts(place: Place, net: Any, *, tokenizer: Any, family: str, missing: set[
         untrained=untrained,
         weights=facts.hash_files(folder, only=place.gguf) if folder else facts.hash_network(net),
         tokenizer=facts.hash_tokenizer(tokenizer),
-        notes=place.notes + ((OWN_CODE,) if getattr(net.config, "auto_map", None) else ()),
+        notes=_notes(place, net.config),
     )
+
+
+def _notes(place: Place, config: Any) -> tuple[str, ...]:
+    """What must be said with every number of the model."""
+    reading = reading_of(config)
+    known = f" (accuracy {reading.accuracy:.1%} on unseen articles)" if reading and reading.accuracy else ""
+    own_code = (OWN_CODE,) if getattr(config, "auto_map", None) else ()
+    return place.notes + own_code + ((TRAINED + known,) if reading else ())
 
 
 def _folder(place: Place) -> Path | None:
@@ -167,14 +191,14 @@ def _folder(place: Place) -> Path | None:
     return Path(found).parent if found else None
 
 
-def _fetch_card(place: Place, *, offline: bool) -> None:
-    """Bring a hub model's card beside its weights, so that its languages and licence are known; none is no harm."""
+def _fetch_file(place: Place, name: str, *, offline: bool) -> None:
+    """Bring a hub model's card (for languages and licence) or trained head beside its weights; none is no harm."""
     if offline or not place.source or Path(place.source).is_dir():
         return
     from transformers.utils.hub import cached_file
 
     with suppress(OSError, ValueError):
-        cached_file(place.source, "README.md", revision=place.revision or "main")
+        cached_file(place.source, name, revision=place.revision or "main")
 
 
 def _loader(transformers: Any, config: Any, *, family: str) -> Any:

@@ -11,8 +11,11 @@ import torch
 from ..errors import IsoglossError
 from .attention import Received, Watch, find_attention, watching
 from .head import TOLERANCE, as_array, blank_inputs, find_head, gap, read_head
+from .lastlayer import WORTH, find_gate, find_spots, only
 from .model import Bundle, Family, Model
-from .questions import ARGMAX, ATTENTION, CLASS, LOGPROB, VECTOR, Answer, Question
+from .next_sentence import read_classes
+from .passes import find_activations, one_pass, send
+from .questions import ARGMAX, ATTENTION, CLASS, DISTRIBUTION, LOGPROB, VECTOR, Answer, Question
 
 NO_ATTENTION = "'{name}' shows no attention, so it cannot be scored with 'aula'. Use --method aul."
 
@@ -24,6 +27,8 @@ def prepare(model: Model) -> None:
         head = find_head(model.net, [model.net.base_model], inputs=blank_inputs, sample=_inputs(model, [sample]))
         model.state.update(body=head.body, head=head)
         model.state["padded"] = _padding_is_exact(model, sample)
+        model.state["gate"] = find_gate(head.body, _inputs(model, [sample, Question(sample.ids[::-1])]))
+        model.state["activations"] = find_activations(model.net)
 
 
 def _padding_is_exact(model: Model, sample: Question) -> bool:
@@ -59,8 +64,13 @@ def _answer(model: Model, questions: Sequence[Question], *, batch: Sequence[Bund
     """One pass of the body; then the heads, at the asked places only."""
     firsts = [questions[bundle.places[0]] for bundle in batch]
     inputs = _inputs(model, firsts)
-    with torch.inference_mode():
-        asked = [(row, place) for row, bundle in enumerate(batch) for place in bundle.places]
+    asked = [(row, place) for row, bundle in enumerate(batch) for place in bundle.places]
+    with one_pass(model):
+        spots = find_spots(questions, asked) if model.state["gate"] else None
+        if spots and WORTH * len(spots) <= inputs["input_ids"].numel():
+            with only(model.state["gate"], spots):
+                states = model.state["body"](**inputs).last_hidden_state
+            return read_head(model.state["head"], states, questions=questions, asked=asked, spots=spots)
         watched = [(row, place) for row, place in asked if questions[place].want == ATTENTION]
         output, received = _read(model, inputs, watch=bool(watched))
         states = output.last_hidden_state
@@ -100,6 +110,9 @@ def _classes(
     pairs = [(row, place) for row, place in asked if questions[place].want == CLASS]
     if not pairs:
         return {}
+    if "classifier" in model.state:
+        states = output.last_hidden_state
+        return read_classes(model.state["classifier"], states, questions=questions, asked=asked)
     logits = model.net.cls.seq_relationship(output.pooler_output[[row for row, _ in pairs]])
     return {place: as_array(line) for (_, place), line in zip(pairs, logits.float().log_softmax(-1), strict=True)}
 
@@ -108,7 +121,7 @@ def _inputs(model: Model, firsts: Sequence[Question]) -> dict[str, Any]:
     longest = max(len(question.ids) for question in firsts)
     pad = model.tokenizer.pad_token_id or 0
     ids = torch.tensor([[*question.ids, *[pad] * (longest - len(question.ids))] for question in firsts])
-    inputs: dict[str, Any] = {"input_ids": ids}
+    inputs: dict[str, torch.Tensor] = {"input_ids": ids}
     if any(len(question.ids) < longest for question in firsts):
         lengths = torch.tensor([len(question.ids) for question in firsts])
         inputs["attention_mask"] = (torch.arange(longest)[None] < lengths[:, None]).long()
@@ -119,8 +132,7 @@ def _inputs(model: Model, firsts: Sequence[Question]) -> dict[str, Any]:
         inputs["langs"] = torch.tensor([_language(model, question.language) for question in firsts])[:, None].expand_as(
             ids
         )
-    on_device = {name: tensor.to(model.device, non_blocking=True) for name, tensor in inputs.items()}
-    return on_device | ({"cache": _NoCache()} if getattr(model.net.config, "pre_norm", False) else {})
+    return send(inputs, model.device) | ({"cache": _NoCache()} if getattr(model.net.config, "pre_norm", False) else {})
 
 
 def _has_languages(model: Model) -> bool:
@@ -152,7 +164,7 @@ class _NoCache:
 
 family = Family(
     title="Masked models: BERT, RoBERTa, ALBERT, ELECTRA, DistilBERT, DeBERTa, XLM-R, ModernBERT, FlauBERT, XLM, ...",
-    wants=(LOGPROB, ARGMAX, CLASS, VECTOR, ATTENTION),
+    wants=(LOGPROB, ARGMAX, CLASS, VECTOR, ATTENTION, DISTRIBUTION),
     prepare=prepare,
     bundle=bundle,
     answer=answer,

@@ -49,13 +49,17 @@ class AnswerBatch(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """A kind of model: how its questions share passes, and how a batch of bundles is answered."""
+    """A kind of model: how its questions share passes, and how a batch of bundles is answered.
+
+    One that `pads` gets bundles of like cost together; another groups what is alike in a batch itself.
+    """
 
     title: str
     wants: tuple[str, ...]
     prepare: Callable[[Model], None]
     bundle: Callable[[Model, Sequence[Question]], list[Bundle]]
     answer: AnswerBatch
+    pads: bool = True
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,6 +15,7 @@ ARGMAX = "argmax"
 CLASS = "class"
 VECTOR = "vector"
 ATTENTION = "attention"
+DISTRIBUTION = "distribution"
 
 NAN = (
     "The model gives NaN instead of probabilities. Its weights may be broken or its number format too small: "
@@ -33,6 +34,7 @@ class Question:
     `argmax`: the most probable token at each position. `class`: the log-probabilities of the next-sentence classes.
     `vector`: the mean of the last layer's hidden states over the positions. `attention`: how much attention each of the
     positions received, averaged over layers, heads and all the text's tokens.
+    `distribution`: the log-probabilities of the whole vocabulary at the one position.
     Positions count in `decoder_ids` where there are any (encoder-decoder models), in `ids` otherwise.
     A position is where the model is asked: a causal model's token t is asked for at position t - 1.
     """

@@ -8,8 +8,10 @@ from typing import Any
 import torch
 from transformers.modeling_outputs import BaseModelOutput
 
+from .engine import fill_batches
 from .head import find_head, read_head
 from .model import Bundle, Family, Model
+from .passes import find_activations, one_pass, send
 from .questions import ARGMAX, LOGPROB, VECTOR, Answer, Question
 
 MOST_DECODED = 2048
@@ -32,7 +34,7 @@ def prepare(model: Model) -> None:
     sample = {"input_ids": ids, "decoder_input_ids": ids, "use_cache": False}
     with torch.inference_mode():
         head = find_head(model.net, [decoder], inputs=head_inputs, sample=sample)
-    model.state.update(encoder=encoder, decoder=decoder, head=head)
+    model.state.update(encoder=encoder, decoder=decoder, head=head, activations=find_activations(model.net))
 
 
 def _leave_unscaled(net: Any) -> None:
@@ -73,26 +75,56 @@ def _cut(questions: Sequence[Question], places: list[int]) -> Iterator[list[int]
 
 
 def answer(model: Model, questions: Sequence[Question], *, batch: Sequence[Bundle]) -> dict[int, Answer]:
-    """The encoder once per input, the decoder once per decoder input, the head at the asked positions."""
-    with torch.inference_mode():
-        ids, mask = _padded([questions[bundle.places[0]].ids for bundle in batch], model.device)
-        encoded = model.state["encoder"](input_ids=ids, attention_mask=mask).last_hidden_state
-        rows: dict[tuple[int, tuple[int, ...]], int] = {}
-        asked = []
-        for number, bundle in enumerate(batch):
-            for place in bundle.places:
-                row = rows.setdefault((number, questions[place].decoder_ids), len(rows))
-                asked.append((row, place))
-        decoder_ids, decoder_mask = _padded([text for _, text in rows], model.device)
-        source = torch.tensor([number for number, _ in rows], device=model.device)
-        states = model.state["decoder"](
-            input_ids=decoder_ids,
-            attention_mask=decoder_mask,
-            encoder_hidden_states=encoded[source],
-            encoder_attention_mask=mask[source],
-            use_cache=False,
-        ).last_hidden_state
-        return read_head(model.state["head"], states, questions=questions, asked=asked)
+    """The encoder once per input, the decoder once per decoder input, the head at the asked positions.
+
+    The two lengths of a question have little to do with each other, so encoder and decoder inputs are grouped apart.
+    """
+    rows: dict[tuple[int, tuple[int, ...]], list[int]] = {}
+    for number, bundle in enumerate(batch):
+        for place in bundle.places:
+            rows.setdefault((number, questions[place].decoder_ids), []).append(place)
+    found: dict[int, Answer] = {}
+    with one_pass(model):
+        encoded = _encode(model, [questions[bundle.places[0]].ids for bundle in batch])
+        texts = list(rows)
+        for group in _alike([len(ids) for _, ids in texts]):
+            chosen = [texts[place] for place in group]
+            states = _decode(model, [ids for _, ids in chosen], encoded=[encoded[number] for number, _ in chosen])
+            asked = [(row, place) for row, text in enumerate(chosen) for place in rows[text]]
+            found |= read_head(model.state["head"], states, questions=questions, asked=asked)
+    return found
+
+
+def _alike(lengths: Sequence[int]) -> list[list[int]]:
+    """The places of texts in groups of about the same length."""
+    order = sorted(range(len(lengths)), key=lambda place: -lengths[place])
+    groups = fill_batches([Bundle((place,), lengths[place]) for place in order], MOST_DECODED)
+    return [[bundle.places[0] for bundle in group] for group in groups]
+
+
+def _encode(model: Model, texts: Sequence[tuple[int, ...]]) -> dict[int, torch.Tensor]:
+    """The hidden states of each text, by its place."""
+    found: dict[int, torch.Tensor] = {}
+    for group in _alike([len(text) for text in texts]):
+        ids, mask = _padded([texts[place] for place in group], model.device)
+        states = model.state["encoder"](input_ids=ids, attention_mask=mask).last_hidden_state
+        found |= {place: line[: len(texts[place])] for place, line in zip(group, states, strict=True)}
+    return found
+
+
+def _decode(model: Model, texts: Sequence[tuple[int, ...]], *, encoded: Sequence[torch.Tensor]) -> torch.Tensor:
+    """The decoder's hidden states for texts that follow what was encoded."""
+    ids, mask = _padded(texts, model.device)
+    source = torch.nn.utils.rnn.pad_sequence(list(encoded), batch_first=True)
+    lengths = torch.tensor([len(states) for states in encoded], device=source.device)
+    states: torch.Tensor = model.state["decoder"](
+        input_ids=ids,
+        attention_mask=mask,
+        encoder_hidden_states=source,
+        encoder_attention_mask=(torch.arange(source.shape[1], device=source.device)[None] < lengths[:, None]).long(),
+        use_cache=False,
+    ).last_hidden_state
+    return states
 
 
 def _padded(texts: Sequence[tuple[int, ...]], device: str) -> tuple[torch.Tensor, torch.Tensor]:
@@ -100,7 +132,8 @@ def _padded(texts: Sequence[tuple[int, ...]], device: str) -> tuple[torch.Tensor
     ids = torch.tensor([[*text, *[0] * (longest - len(text))] for text in texts])
     lengths = torch.tensor([len(text) for text in texts])
     mask = (torch.arange(longest)[None] < lengths[:, None]).long()
-    return ids.to(device, non_blocking=True), mask.to(device, non_blocking=True)
+    sent = send({"ids": ids, "mask": mask}, device)
+    return sent["ids"], sent["mask"]
 
 
 family = Family(
@@ -109,4 +142,5 @@ family = Family(
     prepare=prepare,
     bundle=bundle,
     answer=answer,
+    pads=False,
 )

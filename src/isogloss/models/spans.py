@@ -1,4 +1,4 @@
-"""Spans of a causal model's text: a question about the tokens that follow others."""
+"""Spans of text that a model writes: a question about the tokens that follow others."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 from .model import Model
 from .questions import Question
-from .text import Ids
+from .text import Ids, encode, encode_full, token_id
+
+SENTINEL = "<extra_id_0>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,3 +44,25 @@ def span(model: Model, tokens: Ids, *, start: Ids, before: Ids = ()) -> Span:
     if not targets:
         return Span(None, truncated)
     return Span(Question(full, tuple(range(first - 1, len(full) - 1)), targets), truncated)
+
+
+def sentence_span(model: Model, text: str, *, start: Ids | None = None) -> Span:
+    """The question for every token of a sentence; the first one after the model's start token, or after `start`.
+
+    An encoder-decoder model reads a sentinel and is made to fill it with the sentence.
+    """
+    tokens = encode(model.tokenizer, text)
+    if model.info.family != "seq2seq":
+        return span(model, tokens, start=start_token(model) if start is None else start)
+    if not tokens:
+        return Span(None, False)
+    source = encode_full(model.tokenizer, SENTINEL)
+    begin = (model.net.config.decoder_start_token_id, token_id(model.tokenizer, SENTINEL))
+    return Span(Question(source, tuple(range(1, len(tokens) + 1)), tokens, decoder_ids=(*begin, *tokens)), False)
+
+
+def refuse_without_sentinel(model: Model) -> str | None:
+    """A sentence when an encoder-decoder model has no sentinel to fill."""
+    if model.info.family == "seq2seq" and SENTINEL not in model.tokenizer.get_vocab():
+        return f"'{model.info.name}' has no '{SENTINEL}' token, so it cannot be made to write a sentence."
+    return None

@@ -2,19 +2,50 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
 
 Ids = tuple[int, ...]
+Made = TypeVar("Made")
 NEUTRAL = "("
+MOST_KNOWN = 10_000
+_KNOWN: WeakKeyDictionary[Any, dict[tuple[str, str | int], Any]] = WeakKeyDictionary()
+
+
+def known(tokenizer: Any, key: tuple[str, str | int], *, make: Callable[[], Made]) -> Made:
+    """What a tokenizer said before, or says now: the candidates of an item share context and words with each other."""
+    found = _KNOWN.setdefault(tokenizer, {})
+    if key not in found:
+        if len(found) >= MOST_KNOWN:
+            found.clear()
+        found[key] = make()
+    return found[key]  # type: ignore[no-any-return]
 
 
 def encode(tokenizer: Any, text: str) -> Ids:
     """The tokens of a text without any special tokens."""
-    return tuple(tokenizer.encode(text, add_special_tokens=False)) if text else ()
+    if not text:
+        return ()
+    return known(tokenizer, ("bare", text), make=lambda: tuple(tokenizer.encode(text, add_special_tokens=False)))
+
+
+def encode_full(tokenizer: Any, text: str) -> Ids:
+    """The tokens of a text with the special tokens that the tokenizer puts around it."""
+    return known(tokenizer, ("full", text), make=lambda: tuple(tokenizer.encode(text)))
+
+
+def token_id(tokenizer: Any, token: str) -> int:
+    """The number of a token that the tokenizer knows by name."""
+    return known(tokenizer, ("id", token), make=lambda: int(tokenizer.convert_tokens_to_ids(token)))
 
 
 def frame(tokenizer: Any) -> tuple[Ids, Ids]:
     """The special tokens before and after a single text."""
+    return known(tokenizer, ("frame", ""), make=lambda: _frame(tokenizer))
+
+
+def _frame(tokenizer: Any) -> tuple[Ids, Ids]:
     bare, full = encode(tokenizer, "a"), tuple(tokenizer.encode("a"))
     for start in range(len(full) - len(bare) + 1):
         if full[start : start + len(bare)] == bare:
@@ -37,7 +68,7 @@ def word_pieces(tokenizer: Any, word: str, *, left: str) -> Ids:
 
 def around(tokenizer: Any, mask: str, *, left: str, right: str) -> tuple[Ids, Ids] | None:
     """The tokens left and right of a mask, as the tokenizer gives them for the whole text; nothing if the mask is lost."""
-    mask_id = tokenizer.convert_tokens_to_ids(mask)
+    mask_id = token_id(tokenizer, mask)
     ids = encode(tokenizer, f"{left}{mask}{right}")
     if ids.count(mask_id) != 1:
         return None
@@ -55,7 +86,10 @@ def shared_start(first: Ids, second: Ids) -> int:
 
 def decode(tokenizer: Any, ids: Ids) -> tuple[str, ...]:
     """Each token as text one can read."""
-    return tuple(tokenizer.decode([token]) for token in ids)
+    return tuple(
+        known(tokenizer, ("token", token), make=lambda token=token: str(tokenizer.decode([token])))  # type: ignore[misc]
+        for token in ids
+    )
 
 
 def count_unknown(tokenizer: Any, ids: Ids) -> int:

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import polars as pl
 
 from ..measures import Measure, Measures, by_group
 from .drawing import Grid, as_html, as_latex, as_markdown, draw_lines
 
-NAMES = {"lms": "LMS", "ss": "SS", "icat": "ICAT", "lms_multiclass": "LMS multi", "ss_multiclass": "SS multi"}
+NAMES = {
+    "lms": "LMS",
+    "ss": "SS",
+    "icat": "ICAT",
+    "lms_multiclass": "LMS multi",
+    "ss_multiclass": "SS multi",
+    "bias_l": "B_L",
+}
+UNCLAIMED = "does not claim to know"  # as the notes of a run say it
 PROBLEMS = {
     "several_blanks": "items with more than one BLANK",
     "equal_words": "items whose stereotype and anti-stereotype are the same",
@@ -20,9 +30,10 @@ def number(row: Measure) -> str:
     """The value with its interval, as in `52.40 [49.80, 55.00]`."""
     if row.value is None:
         return "-"
+    form = ".2e" if (row.metric, row.mode) == ("distribution_difference", "paper") else ".2f"
     if row.low is None or row.high is None:
-        return f"{row.value:.2f}"
-    return f"{row.value:.2f} [{row.low:.2f}, {row.high:.2f}]"
+        return f"{row.value:{form}}"
+    return f"{row.value:{form}} [{row.low:{form}}, {row.high:{form}}]"
 
 
 def metric_name(name: str) -> str:
@@ -31,16 +42,20 @@ def metric_name(name: str) -> str:
 
 
 def grid(measures: Measures) -> tuple[list[str], list[list[str]]]:
-    """A heading and rows: one row per group, one column per metric, then n, ties and clusters."""
+    """A heading and rows: one row per group, one column per metric, then n, ties and clusters.
+
+    A metric that was measured on fewer items than another says on how many.
+    """
     columns = list(dict.fromkeys(name for row in measures for name in row.group))
     metrics = list(dict.fromkeys(row.metric for row in measures))
     rows = []
     for group, found in by_group(measures):
-        values = {row.metric: number(row) for row in found}
+        most = max(row.n for row in found)
+        values = {row.metric: number(row) + (f" (n {row.n})" if 0 < row.n < most else "") for row in found}
         empty = "overall" if "task" in columns else "all"
-        labels = [group.get(name, empty) for name in columns]
+        labels = [group.get(name, empty) + mark(name, group, measures=measures) for name in columns]
         counts = [
-            str(max(row.n for row in found)),
+            str(most),
             str(max(row.ties for row in found)),
             str(max(r.clusters for r in found)),
         ]
@@ -48,10 +63,16 @@ def grid(measures: Measures) -> tuple[list[str], list[list[str]]]:
     return [*columns, *map(metric_name, metrics), "n", "ties", "clusters"], rows
 
 
+def mark(column: str, group: Mapping[str, str], *, measures: Measures) -> str:
+    """An asterisk for a language that the model does not claim to know; the remark that says so has one too."""
+    said = f"{group.get('model')} {UNCLAIMED} '{group.get('language')}'"
+    return " *" if column == "language" and any(note.startswith(said) for note in measures.notes) else ""
+
+
 def remarks(measures: Measures) -> list[str]:
     """What must be said with the table: odd data, left-out items, missing intervals."""
     lines = [f"{count} {PROBLEMS.get(name, name)}" for name, count in sorted(measures.problems.items())]
-    lines += measures.notes
+    lines += [f"* {note}" if UNCLAIMED in note else note for note in measures.notes]
     lines += dict.fromkeys(f"no interval: {row.why}" for row in measures if row.why)
     return lines
 

@@ -1,0 +1,5 @@
+"""An example of a package that adds a metric and a language to Isogloss."""
+
+from pathlib import Path
+
+LANGUAGES = Path(__file__).parent / "languages"

@@ -1,0 +1,159 @@
+"""`isogloss ask`: chat models are asked about statements, here or behind an address; shares with intervals come out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from ..errors import IsoglossError
+from . import options
+
+if TYPE_CHECKING:
+    from ..prompts.asking import Cell
+    from ..prompts.endpoint import Endpoint
+    from ..prompts.local import Loading
+    from ..prompts.requests import Backend, Plan
+    from ..store import Run
+
+WARNING = "Content warning: the statements are stereotypes, some of them offensive."
+
+Models = typer.Argument(
+    help="Chat models: a pulled model, a folder, a GGUF file or a hub name; with --endpoint, their names there."
+)
+Out = typer.Option(Path("runs/ask"), "--out", help="The study's folder; what is answered there is kept.")
+Role = typer.Option("stereotype", "--role", help="The candidates that are asked about, by their role.")
+Order = typer.Option(
+    "both", "--order", help="Which answer word a prompt names first: both (asks twice), yes-no, no-yes."
+)
+Samples = typer.Option(
+    1, "--samples", min=1, help="How many answers to each prompt; more than one needs --temperature."
+)
+Temperature = typer.Option(0.0, "--temperature", min=0.0, help="0 takes the most probable answer.")
+Seed = typer.Option(0, "--seed", help="The seed of samples, of --limit and of the bootstrap.")
+MaxTokens = typer.Option(10, "--max-tokens", min=1, help="How long an answer may be; verdicts read its first ten.")
+Template = typer.Option("auto", "--template", help="auto: the model's chat template; plain: the bare prompt.")
+Url = typer.Option(None, "--endpoint", help="An OpenAI-compatible address, such as http://localhost:8000/v1.")
+KeyEnv = typer.Option(None, "--key-env", help="The environment variable that holds the endpoint's key.")
+Concurrency = typer.Option(4, "--concurrency", min=1, help="How many requests at once.")
+Timeout = typer.Option(60.0, "--timeout", min=0.1, help="Seconds that a whole response may take.")
+Tries = typer.Option(6, "--tries", min=1, help="How often a request is tried before giving up.")
+PriceIn = typer.Option(0.0, "--price-in", min=0.0, help="The price of a million prompt tokens.")
+PriceOut = typer.Option(0.0, "--price-out", min=0.0, help="The price of a million answer tokens.")
+Limit = typer.Option(None, "--limit", min=1, help="At most so many items per data set, language and task.")
+By = typer.Option(None, "--by", help="Columns to group the table by, comma-separated; prompt is one.")
+Mode = typer.Option("corrected", "--mode", help="corrected, or paper: agreement averages yes over all prompts.")
+DryRun = typer.Option(False, "--dry-run", help="Only say how many requests that is, and show the prompts.")
+Device = typer.Option("cpu", "--device", help="cpu, cuda, cuda:1, mps.")
+Dtype = typer.Option("float32", "--dtype", help="float32, bfloat16 or float16.")
+Budget = typer.Option(None, "--token-budget", min=1, help="Prompt tokens per batch, padding included.")
+Offline = typer.Option(False, "--offline", help="Never ask the hub.")
+
+
+def ask(
+    models: list[str] = Models,
+    data: list[str] = options.Data,
+    languages: list[str] = options.Languages,
+    out: Path = Out,
+    role: str = Role,
+    order: str = Order,
+    samples: int = Samples,
+    temperature: float = Temperature,
+    seed: int = Seed,
+    max_tokens: int = MaxTokens,
+    template: str = Template,
+    endpoint: str = Url,
+    key_env: str = KeyEnv,
+    concurrency: int = Concurrency,
+    timeout: float = Timeout,
+    tries: int = Tries,
+    price_in: float = PriceIn,
+    price_out: float = PriceOut,
+    limit: int = Limit,
+    by: str = By,
+    mode: str = Mode,
+    dry_run: bool = DryRun,
+    device: str = Device,
+    dtype: str = Dtype,
+    token_budget: int = Budget,
+    offline: bool = Offline,
+    skip_bad: bool = options.SkipBad,
+    as_json: bool = options.Json,
+) -> None:
+    """Ask chat models whether statements are stereotypes and whether they agree, and measure their answers."""
+    from .. import measures, study
+    from ..prompts import asking
+    from ..prompts.endpoint import Endpoint
+    from ..prompts.local import Loading
+    from ..prompts.requests import Plan
+    from ..prompts.waiting import Patience
+    from ..sources import read_many
+    from .progress import shown
+
+    items = study.take_sample(read_many(data, language=languages, skip_bad=skip_bad), study.Sample(limit, seed))
+    plan = Plan(role, order, samples, temperature, seed, max_tokens, template)
+    cells = asking.plan_cells(items, plan)
+    measures.check_mode(mode)
+    there = Endpoint(endpoint or "", "", key_env, concurrency, timeout, Patience(tries))
+    opener = _opener(plan, there, loading=Loading(device, dtype, token_budget, offline))
+    if dry_run:
+        _show_plan(models, cells)
+        return
+    with shown() as progress:
+        runs = asking.ask_models(models, items, open_backend=opener, out=out, progress=progress)
+    _show_measures(runs, by=by, mode=mode, seed=seed, as_json=as_json)
+    _show_bill(runs, price_in=price_in, price_out=price_out, out=out)
+
+
+def _opener(plan: Plan, endpoint: Endpoint, *, loading: Loading) -> Callable[[str], Backend]:
+    """What opens a model by its name: on this machine, or behind an address when one is given."""
+    from dataclasses import replace
+
+    from ..prompts.endpoint import http_backend
+    from ..prompts.local import open_local
+
+    if not endpoint.url and endpoint.key_env is not None:
+        raise IsoglossError("--key-env goes with --endpoint.")
+    if endpoint.url:
+        http_backend(endpoint, plan)  # a wrong address or a missing key is told before anything else
+        return lambda name: http_backend(replace(endpoint, model=name), plan)
+    return lambda name: open_local(name, plan, loading=loading)
+
+
+def _show_plan(models: Sequence[str], cells: Sequence[Cell]) -> None:
+    """How many requests there would be, and each language's prompts once."""
+    typer.echo(WARNING, err=True)
+    for cell in cells:
+        first = cell.items[0]
+        typer.echo(f"{first.dataset} {first.language}: {len(cell.items)} items, {len(cell.requests)} requests")
+        shown = {request.prompt: request.text for request in reversed(cell.requests)}
+        for prompt in reversed(shown):
+            typer.echo(f"  {prompt}: " + shown[prompt].replace("\n", "\n    "))
+    total = sum(len(cell.requests) for cell in cells) * len(models)
+    typer.echo(f"{total} requests in all, to {len(models)} model{'s' * (len(models) > 1)}; nothing was asked.")
+
+
+def _show_measures(runs: list[Run], *, by: str | None, mode: str, seed: int, as_json: bool) -> None:
+    from .. import measures, store
+    from ..report.tables import measures_as_text
+
+    found = measures.measure(store.read_scored(runs), by=options.split_names(by), mode=mode, seed=seed)
+    if as_json:
+        options.print_json(measures.rows_as_json(found))
+    else:
+        typer.echo(measures_as_text(found))
+
+
+def _show_bill(runs: list[Run], *, price_in: float, price_out: float, out: Path) -> None:
+    """What the answers took, on standard error."""
+    from ..prompts.asking import bill
+
+    total = bill(runs, price_in=price_in, price_out=price_out)
+    asked = sum(run.info.get("asked", 0) for run in runs)
+    requests = sum(run.info.get("requests", 0) for run in runs)
+    line = f"{requests} answers, {total['prompt']:.0f} prompt and {total['answer']:.0f} answer tokens"
+    line += f", {total['uncounted_answers']:.0f} answers uncounted" * bool(total["uncounted_answers"])
+    line += f", cost {total['cost']:.4f}" * bool(price_in or price_out)
+    typer.echo(f"\n{line}; {asked} were asked by the last command. They are in {out}.", err=True)

@@ -1,0 +1,171 @@
+"""`isogloss nsp`: next-sentence heads for models that have none: build data, train, test."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from . import options
+
+if TYPE_CHECKING:
+    from ..nsp.train import Beat
+
+app = typer.Typer(help="Give a model a next-sentence head: build data, train, test.", no_args_is_help=True)
+Pairs = typer.Option(..., "--data", help="The folder that `isogloss nsp data` wrote.")
+
+
+@app.command("data")
+def build(
+    sources: list[str] = typer.Argument(
+        help="Text (blank line between articles), JSONL or Parquet files (field text), folders, or hf:NAME:CONFIG. "
+        "Several languages: de=FILE fr=FILE."
+    ),
+    out: Path = typer.Option(..., "--out", "-o", help="The folder to write."),
+    language: str = typer.Option(None, "--language", "-l", help="The language of sources that do not name theirs."),
+    validation: float = typer.Option(0.05, "--validation", help="The share of articles for validation."),
+    test: float = typer.Option(0.05, "--test", help="The share of articles for the test."),
+    limit: int = typer.Option(None, "--limit", min=1, help="At most so many sentences per language and split."),
+    longest: int = typer.Option(None, "--max-letters", min=1, help="Leave out pairs with a longer sentence than this."),
+    format: str = typer.Option("parquet", "--format", help="parquet or jsonl."),
+    seed: int = typer.Option(0, "--seed", help="The seed of splits, negatives and order."),
+    any_language: bool = typer.Option(False, "--any-language", help="Do not check which language the text is in."),
+    as_json: bool = options.Json,
+) -> None:
+    """Make pairs of sentences from articles: true ones, and as many with a sentence of another article."""
+    from ..nsp.articles import parse_sources
+    from ..nsp.counts import counts_as_text
+    from ..nsp.data import Plan, build_data
+    from ..nsp.pairs import Shares
+
+    plan = Plan(seed, Shares(validation, test), limit, longest, format, any_language)
+    found = parse_sources(sources, language=language)
+    with _counting() as progress:
+        card = build_data(found, out, plan=plan, progress=progress)
+    if as_json:
+        options.print_json(card)
+    else:
+        typer.echo(counts_as_text(card))
+
+
+@app.command("train")
+def train(
+    model: str = typer.Argument(help="A pulled model, a folder, or a hub name (name@revision)."),
+    data: Path = Pairs,
+    out: Path = typer.Option(..., "--out", "-o", help="The folder for the model; a stopped training there goes on."),
+    core_rate: float = typer.Option(
+        None, "--core-rate", help="Learning rate of the network: 5e-6 (LoRA 2e-4, mT5 1e-4)."
+    ),
+    head_rate: float = typer.Option(1e-3, "--head-rate", help="Learning rate of the head."),
+    schedule: str = typer.Option(None, "--schedule", help="cosine (with hard restarts) or constant (mT5's default)."),
+    cycles: int = typer.Option(1, "--cycles", min=1, help="How often the cosine falls; it restarts in between."),
+    epochs: int = typer.Option(1, "--epochs", min=1, help="How often all pairs are read."),
+    pairs: int = typer.Option(None, "--pairs", min=1, help="At most so many pairs in an epoch."),
+    batch: int = typer.Option(8, "--batch", min=1, help="Pairs in a batch."),
+    accumulation: int = typer.Option(8, "--accumulation", min=1, help="Batches in a step."),
+    max_length: int = typer.Option(
+        256, "--max-length", min=8, help="Tokens in a pair; longer ones lose their beginning."
+    ),
+    lora: int = typer.Option(
+        None, "--lora", min=1, help="Train low-rank adapters of this rank instead of the network."
+    ),
+    lora_layers: int = typer.Option(None, "--lora-layers", min=1, help="Adapters in the last so many layers only."),
+    precision: str = typer.Option("auto", "--precision", help="auto, no, fp16 or bf16."),
+    gradient_checkpointing: bool = typer.Option(False, "--gradient-checkpointing", help="Less memory, more time."),
+    every: float = typer.Option(20.0, "--checkpoint", help="A checkpoint every so many per cent."),
+    patience: int = typer.Option(None, "--patience", min=1, help="Stop after so many checkpoints that are no better."),
+    validation_pairs: int = typer.Option(2000, "--validation-pairs", min=1, help="Pairs for each validation."),
+    test_pairs: int = typer.Option(10_000, "--test-pairs", min=1, help="Pairs for the test at the end."),
+    seed: int = typer.Option(0, "--seed", help="The seed of the head, the order and dropout."),
+    device: str = typer.Option("auto", "--device", help="auto (what accelerate finds) or cpu."),
+    core_watts: float = typer.Option(10.0, "--core-watts", help="Assumed watts of a processor core, for the energy."),
+    device_watts: float = typer.Option(300.0, "--device-watts", help="Assumed watts of an accelerator."),
+    grams: float = typer.Option(480.0, "--grams-per-kwh", help="Assumed grams of CO2 for a kilowatt-hour."),
+) -> None:
+    """Train a next-sentence head; the folder can then be used by `isogloss eval` as any model."""
+    from ..nsp.card import card_as_text
+    from ..nsp.settings import Footprint, Lora, Rates, Settings
+    from ..nsp.train import train_head
+
+    settings = Settings(
+        seed=seed,
+        epochs=epochs,
+        pairs=pairs,
+        batch=batch,
+        accumulation=accumulation,
+        max_length=max_length,
+        rates=Rates(core_rate, head_rate, schedule, cycles),
+        lora=Lora(rank=lora, alpha=2 * lora, layers=lora_layers) if lora else None,
+        precision=precision,
+        gradient_checkpointing=gradient_checkpointing,
+        checkpoint_percent=every,
+        patience=patience,
+        validation_pairs=validation_pairs,
+        test_pairs=test_pairs,
+        device=device,
+        footprint=Footprint(core_watts, device_watts, grams),
+    )
+    with _training() as heard:
+        card = train_head(model, data, out=out, settings=settings, heard=heard)
+    if card:
+        typer.echo(card_as_text(card))
+
+
+@app.command("test")
+def check(
+    model: str = typer.Argument(help="A folder that `isogloss nsp train` wrote, or a model with a published head."),
+    data: Path = Pairs,
+    limit: int = typer.Option(10_000, "--limit", min=1, help="At most so many pairs of the test split."),
+    train_limit: int = typer.Option(
+        100_000, "--train-limit", min=1, help="Training pairs that the baselines learn from."
+    ),
+    device: str = typer.Option("cpu", "--device", help="cpu, cuda, cuda:0 or mps."),
+    as_json: bool = options.Json,
+) -> None:
+    """Say how often the head is right on unseen articles, beside two baselines that do not read the pair."""
+    from ..nsp.trial import Sizes, run_trial, trial_as_rows, trial_as_text
+    from .progress import shown
+
+    with shown() as progress:
+        trial = run_trial(model, data, sizes=Sizes(limit, train_limit), device=device, progress=progress)
+    if as_json:
+        options.print_json(trial_as_rows(trial))
+    else:
+        typer.echo(trial_as_text(trial))
+
+
+@contextmanager
+def _counting() -> Iterator[Callable[[str, int], None]]:
+    """A line on standard error with what is counted, renewed while this is open; none where there is no terminal."""
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    with console.status("reading") as status:
+        yield lambda label, count: status.update(f"{label}: {count:,}")
+
+
+@contextmanager
+def _training() -> Iterator[Callable[[Beat], None]]:
+    """A bar with loss and accuracy on standard error; plain lines where there is no terminal."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed}/{task.total}"))
+    with Progress(
+        *columns, TimeElapsedColumn(), TimeRemainingColumn(), console=console, disable=not console.is_terminal
+    ) as bars:
+        task = bars.add_task("training", total=None)
+
+        def heard(beat: Beat) -> None:
+            if not math.isnan(beat.loss):
+                label = f"loss {beat.loss:.3f} accuracy {beat.accuracy:.2f}"
+                bars.update(task, description=label, total=beat.steps, completed=beat.step)
+            if beat.said and not console.is_terminal:
+                typer.echo(f"{beat.step}/{beat.steps} {beat.said}", err=True)
+
+        yield heard

@@ -1,0 +1,114 @@
+"""`isogloss run`: a study in one file; models, data, languages and methods go in, scores and measures come out."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from ..errors import IsoglossError
+from . import options
+
+if TYPE_CHECKING:
+    from ..cluster import Cluster
+    from ..places import Place
+    from ..studies import Finished
+    from ..studyplans import Plan
+
+
+def run(
+    study: str = typer.Argument(None, help="The study file (YAML).", show_default=False),
+    out: str = typer.Option(None, "--out", help="The study's folder, by default runs/NAME; what is finished is kept."),
+    only: list[str] = typer.Option(
+        [], "--only", help="Only cells that fit MODEL/DATA/LANGUAGE, as in 'BERT/*/de'. May be given several times."
+    ),
+    limit: int = typer.Option(None, "--limit", min=1, help="At most so many items per data set, language and task."),
+    seed: int = typer.Option(None, "--seed", help="The seed of the sample."),
+    device: str = typer.Option(None, "--device", help="cpu, cuda, cuda:1, mps; instead of the study's."),
+    dry_run: bool = typer.Option(False, "--dry-run", help="Say what would be asked and how long it would take."),
+    no_trial: bool = typer.Option(False, "--no-trial", help="With --dry-run: do not try how fast the models are."),
+    on: str = typer.Option("here", "--on", help="here, or ray: the same cells on a Ray cluster."),
+    address: str = typer.Option(None, "--address", help="The Ray cluster's address; without it one is started here."),
+    workers: int = typer.Option(None, "--workers", min=1, help="With --on ray: at most so many workers."),
+    threads: int = typer.Option(1, "--threads", min=1, help="With --on ray: cores for each worker."),
+    schema: bool = typer.Option(False, "--schema", help="Print the JSON schema of study files, for editors."),
+    as_json: bool = options.Json,
+) -> None:
+    """Run a study: score all its cells, carry on past those that fail, and measure. Run it again to go on."""
+    from .. import studies, studyfile
+    from ..places import place_of
+    from ..studyplans import Choice, plan_study
+    from .progress import shown
+
+    if schema:
+        options.print_json(studyfile.schema())
+        return
+    if not study:
+        raise IsoglossError("Which study? Give its file: isogloss run study.yaml")
+    cluster = _cluster(on, address=address, workers=workers, threads=threads)
+    plan = plan_study(study, choice=Choice(tuple(only), limit, seed, device))
+    folder = place_of(out or f"runs/{plan.study.name}")
+    if dry_run:
+        _forecast(plan, folder, trial=not no_trial, as_json=as_json)
+        return
+    try:
+        with shown() as progress:
+            outcome = studies.run_study(plan, out=folder, progress=progress, cluster=cluster)
+    except KeyboardInterrupt:
+        typer.echo(f"Stopped. What is finished is in {folder}; run the same command again to go on.", err=True)
+        raise typer.Exit(130) from None
+    _tell(studies.finish_study(plan, outcome, out=folder), folder, as_json=as_json)
+
+
+def _cluster(on: str, *, address: str | None, workers: int | None, threads: int) -> Cluster | None:
+    if on == "ray":
+        from ..cluster import Cluster
+
+        return replace(Cluster(), address=address, workers=workers, threads=threads)
+    if on != "here":
+        raise IsoglossError(f"No place named '{on}' to run on. Known: here, ray.")
+    if address or workers:
+        raise IsoglossError("--address and --workers are for --on ray.")
+    return None
+
+
+def _forecast(plan: Plan, folder: Place, *, trial: bool, as_json: bool) -> None:
+    from .. import studies
+    from ..forecasts import forecasts_as_json, forecasts_as_text
+    from ..studies import forecast_study
+
+    rows, failures = forecast_study(plan, out=folder, trial=trial)
+    if as_json:
+        found: dict[str, Any] = {"cells": forecasts_as_json(rows), "failed": studies.failures_as_json(failures)}
+        options.print_json(found)
+    elif rows:
+        typer.echo(forecasts_as_text(rows))
+    if failures:
+        _complain(studies.failures_as_text(failures), count=len(failures), past=False)
+        raise typer.Exit(1)
+
+
+def _tell(done: Finished, folder: Place, *, as_json: bool) -> None:
+    from ..measures import rows_as_json
+    from ..report.tables import measures_as_text
+    from ..studies import failures_as_json, failures_as_text
+
+    if as_json:
+        found = rows_as_json(done.measures) if done.measures else {"measures": [], "problems": {}, "notes": []}
+        typer.echo(json.dumps({**found, "failed": failures_as_json(done.failures)}, ensure_ascii=False, indent=1))
+    elif done.measures:
+        typer.echo(measures_as_text(done.measures))
+        typer.echo(f"\nThe scores and measures are in {folder}; see them with: isogloss show {folder}", err=True)
+    for trouble in done.troubles:
+        typer.echo(trouble, err=True)
+    if done.failures:
+        _complain(failures_as_text(done.failures), count=len(done.failures), past=True)
+    if done.failures or done.troubles:
+        raise typer.Exit(1)
+
+
+def _complain(text: str, *, count: int, past: bool) -> None:
+    cells = "1 cell" if count == 1 else f"{count} cells"
+    typer.echo(f"\n{cells} {'could not be scored' if past else 'will fail'}:\n{text}", err=True)

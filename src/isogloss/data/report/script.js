@@ -1,0 +1,146 @@
+"use strict";
+(() => {
+  const all = (query, root = document) => [...root.querySelectorAll(query)];
+  const one = (query, root = document) => root.querySelector(query);
+
+  // Theme: as the system says, or as the reader says.
+  const themes = { "": "as the system", light: "light", dark: "dark" };
+  const root = document.documentElement;
+  const button = one("#theme");
+  const remember = (name) => { try { localStorage.setItem("isogloss-theme", name); } catch { /* a file may not store */ } };
+  const recall = () => { try { return localStorage.getItem("isogloss-theme") || ""; } catch { return ""; } };
+  const setTheme = (name) => {
+    if (name) root.dataset.theme = name; else delete root.dataset.theme;
+    one("span", button).textContent = themes[name] || themes[""];
+  };
+  setTheme(recall() in themes ? recall() : "");
+  button.hidden = false;
+  button.addEventListener("click", () => {
+    const names = Object.keys(themes);
+    const next = names[(names.indexOf(root.dataset.theme || "") + 1) % names.length];
+    setTheme(next);
+    remember(next);
+  });
+
+  // Switches: the chosen values, joined, name the one view that is shown.
+  for (const group of all("[data-switches]")) {
+    const parts = all("[data-part]", group);
+    const show = () => {
+      const chosen = parts.filter((part) => part.type !== "radio" || part.checked);
+      const key = chosen.sort((a, b) => a.dataset.part - b.dataset.part).map((part) => part.value).join("|");
+      for (const view of all("[data-view]", group)) view.hidden = view.dataset.view !== key;
+    };
+    for (const part of parts) part.addEventListener("change", show);
+    show();
+  }
+
+  // Charts: drawn when they come near, with an interpreter instead of eval, so that the page's policy can forbid eval.
+  const views = new Map();
+  const picked = new Map();
+  const draw = async (figure) => {
+    if (views.has(figure.id)) return views.get(figure.id);
+    const spec = JSON.parse(one("script.spec", figure).textContent);
+    for (const [name, value] of Object.entries(spec.datasets || {}))  // what several charts need stands once in the page
+      if (value === "shared") spec.datasets[name] = JSON.parse(one(`script[data-shared="${name}"]`).textContent);
+    const place = one(".vega", figure);
+    const made = vegaEmbed(place, spec, { mode: "vega-lite", ast: true, renderer: "svg", actions: false, tooltip: { theme: "custom" } });
+    views.set(figure.id, made);
+    const result = await made;
+    one("svg", place).setAttribute("aria-hidden", "true");  // the place around it has the label, and a table the numbers
+    if (picked.has(figure.id)) await result.view.signal("pick", picked.get(figure.id)).runAsync();
+    return made;
+  };
+  const figures = all("figure.chart");
+  const drawAll = () => Promise.all(figures.map(draw));
+  if ("IntersectionObserver" in window) {
+    const watch = new IntersectionObserver((entries) => {
+      for (const entry of entries) if (entry.isIntersecting) { watch.unobserve(entry.target); draw(entry.target); }
+    }, { rootMargin: "600px" });
+    for (const figure of figures) watch.observe(figure);
+  } else drawAll();
+  addEventListener("beforeprint", drawAll);
+  const idle = window.requestIdleCallback || ((work) => setTimeout(work, 1500));
+  idle(() => drawAll().then(() => { root.dataset.charts = "drawn"; }));
+
+  // Picks: one value chooses what several charts, and the rows of their tables, show.
+  for (const select of all("select[data-pick]")) {
+    const apply = async () => {
+      for (const id of select.dataset.pick.split(" ")) {
+        const figure = document.getElementById(id);
+        picked.set(id, Number(select.value));
+        for (const row of all("[data-row]", figure)) row.hidden = row.dataset.row !== select.value;
+        if (views.has(id)) (await views.get(id)).view.signal("pick", Number(select.value)).runAsync();
+      }
+    };
+    select.addEventListener("change", apply);
+    apply();
+  }
+
+  // Explorer: nothing of the sentences is on the page until the reader agrees.
+  const source = one("#explorer-data");
+  if (!source) return;
+  const STEP = 20;
+  const gate = one("#explorer-gate"), body = one("#explorer-body"), list = one("#explorer-list");
+  const fields = Object.fromEntries(["search", "language", "kind", "who", "order"].map((name) => [name, one(`#explorer-${name}`)]));
+  const more = one("#explorer-more");
+  let data = null, found = [], shown = 0;
+
+  const element = (tag, text, more = {}) => Object.assign(document.createElement(tag), text === null ? {} : { textContent: text }, more);
+  const sentence = (tag, text, language) => element(tag, text, { lang: language, dir: "auto" });
+  const fold = (text) => (text || "").normalize("NFKC").toLocaleLowerCase();
+
+  const card = (item, who) => {
+    const box = element("li", null);
+    const about = [data.names[item.l], item.c, item.k].filter(Boolean).join(" · ");
+    const line = element("p", about + (item.t ? " · " : ""), { className: "about" });
+    if (item.t) line.append(sentence("bdi", item.t, ""));
+    box.append(line);
+    if (item.x) box.append(sentence("p", item.x, item.l)), box.lastChild.className = "context";
+    const pairs = element("dl", null);
+    item.s.forEach((text, i) => { if (text) pairs.append(element("dt", data.roles[i]), sentence("dd", text, item.l)); });
+    box.append(pairs);
+    const gap = item.g[who];
+    const side = gap > 0 ? "the stereotype is preferred" : gap < 0 ? "the anti-stereotype is preferred" : "a tie";
+    box.append(element("p", `Gap ${gap > 0 ? "+" : ""}${gap.toFixed(2)}: ${side}`, { className: "gap" }));
+    return box;
+  };
+  const grow = () => {
+    const who = Number(fields.who.value);
+    list.append(...found.slice(shown, shown + STEP).map((item) => card(item, who)));
+    shown = Math.min(found.length, shown + STEP);
+    more.hidden = shown >= found.length;
+    one("#explorer-count").textContent = `${found.length} items found, ${shown} shown`;
+  };
+  const search = () => {
+    const words = fold(fields.search.value).split(/\s+/).filter(Boolean);
+    const who = Number(fields.who.value);
+    const orders = { most: (a, b) => b.g[who] - a.g[who], least: (a, b) => a.g[who] - b.g[who], close: (a, b) => Math.abs(a.g[who]) - Math.abs(b.g[who]) };
+    found = data.items.filter((item) => item.g[who] !== null
+      && (!fields.language.value || item.l === fields.language.value)
+      && (!fields.kind.value || item.c === fields.kind.value)
+      && words.every((word) => item.text.includes(word))).sort(orders[fields.order.value]);
+    shown = 0;
+    list.replaceChildren();
+    grow();
+  };
+  const open = () => {
+    if (!data) {
+      data = JSON.parse(source.textContent);
+      for (const item of data.items) item.text = fold([item.i, item.t, item.x, ...item.s].filter(Boolean).join(" "));
+    }
+    gate.hidden = true;
+    body.hidden = false;
+    search();
+    fields.search.focus();
+  };
+  one("#explorer-agree").addEventListener("click", open);
+  one("#explorer-hide").addEventListener("click", () => {
+    list.replaceChildren();
+    body.hidden = true;
+    gate.hidden = false;
+    one("#explorer-agree").focus();
+  });
+  more.addEventListener("click", () => { const next = shown; grow(); list.children[next].tabIndex = -1; list.children[next].focus(); });
+  one("#explorer-form").addEventListener("submit", (event) => event.preventDefault());
+  for (const field of Object.values(fields)) field.addEventListener(field === fields.search ? "input" : "change", search);
+})();

@@ -1,0 +1,99 @@
+"""Distributions: how far the model's expectations at the blank differ from term to term, over the whole vocabulary."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..items import BLANK, Item
+from ..models.model import Model
+from ..models.questions import DISTRIBUTION, Answer, Asking, Question
+from ..models.spans import start_token
+from ..models.text import around, decode, encode, frame
+from ..scores import Row
+from .method import Method, Options
+from .sentence import refuse_without_mask
+
+KL = "kl"
+ENTROPY = "entropy"
+TOP = 10
+FLOOR = -1e4  # a token that a model can never give has no logarithm
+BLOCK = 32_768
+
+SAME = "the terms stand after the blank, where a causal model does not see them"
+LOST = "the blank cannot be found in the text"
+LONG = "the text is too long for the model"
+
+
+def ask(item: Item, model: Model, *, options: Options) -> Asking:
+    """One distribution per candidate; then the divergence of each ordered pair, and what is likeliest for each."""
+    found = [_question(model, candidate.text, language=item.language) for candidate in item.candidates]
+    problem = _problem(found, model)
+    if problem is not None:
+        return [Row(item, candidate.id, None, quantity=KL, why=problem) for candidate in item.candidates]
+    answers = yield [question for question in found if question is not None]
+    logs = np.maximum(np.stack(answers), FLOOR)
+    divergence, entropies = compare(logs)
+    size = logs.shape[1]
+    rows = [
+        Row(item, one.id, float(divergence[i, k]), tokens=size, quantity=KL, against=other.id)
+        for i, one in enumerate(item.candidates)
+        for k, other in enumerate(item.candidates)
+        if i != k
+    ]
+    for candidate, line, entropy in zip(item.candidates, logs, entropies, strict=True):
+        best = np.argsort(-line, kind="stable")[:TOP]
+        pieces = decode(model.tokenizer, tuple(int(token) for token in best))
+        shown = tuple(float(line[token]) for token in best)
+        rows.append(Row(item, candidate.id, float(entropy), size, ENTROPY, pieces=pieces, logprobs=shown))
+    return rows
+
+
+def compare(logs: Answer) -> tuple[Answer, Answer]:
+    """KL(i, k) in nats for all pairs of rows of log-probabilities, and the entropy of each row; blocks of the vocabulary."""
+    cross, own = np.zeros((len(logs), len(logs))), np.zeros(len(logs))
+    for start in range(0, logs.shape[1], BLOCK):
+        part = logs[:, start : start + BLOCK].astype(np.float64)
+        shares = np.exp(part)
+        cross += shares @ part.T
+        own += (shares * part).sum(1)
+    return np.maximum(own[:, None] - cross, 0.0), -own
+
+
+def _problem(found: Sequence[Question | None], model: Model) -> str | None:
+    if any(question is None for question in found):
+        return LOST
+    limit = model.info.max_length
+    if limit is not None and any(len(question.ids) > limit for question in found if question is not None):
+        return LONG
+    if model.info.family == "causal" and len(found) > 1 and len({q.ids for q in found if q is not None}) == 1:
+        return SAME
+    return None
+
+
+def _question(model: Model, text: str, *, language: str) -> Question | None:
+    """The question for everything that may fill the blank; a causal model is asked after what stands before it."""
+    left, _, right = text.partition(BLANK)
+    tokenizer = model.tokenizer
+    if model.info.family == "causal":
+        ids = (*start_token(model), *encode(tokenizer, left.rstrip(" ")))
+        return Question(ids, (len(ids) - 1,), want=DISTRIBUTION) if ids else None
+    sides = around(tokenizer, tokenizer.mask_token, left=left, right=right)
+    if sides is None:
+        return None
+    start, end = frame(tokenizer)
+    ids = (*start, *sides[0], tokenizer.mask_token_id, *sides[1], *end)
+    return Question(ids, (len(start) + len(sides[0]),), want=DISTRIBUTION, language=language)
+
+
+method = Method(
+    title="Distributions over the vocabulary at the blank",
+    formula="KL(p_i ‖ p_k) in nats between the distributions at the blank for two terms; causal: at its first token, from the left",
+    citation="BehnamGhader and Milios (2022), after Liang et al. (2021)",
+    families=("masked", "causal"),
+    suits=lambda item: all(candidate.text.count(BLANK) == 1 for candidate in item.candidates),
+    ask=ask,
+    auto=(("template-blank", "masked"), ("template-blank", "causal")),
+    refuse=lambda model, options: refuse_without_mask(model) if model.info.family == "masked" else None,
+)

@@ -1,0 +1,28 @@
+"""Agreement by probability: how probable siding with the statement is when only yes or no is possible."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from ..contributions import Contribution, Metric
+from ..opinions import AGREE, DISAGREE, PROBABILITY, favour_probability, of_prompts
+
+
+def contribute(rows: pl.DataFrame, mode: str) -> Contribution:
+    """Per statement: the probability of yes to agreeing and of no to disagreeing, averaged."""
+    return favour_probability(of_prompts(rows, AGREE, DISAGREE))
+
+
+metric = Metric(
+    title="Agreement, by probability",
+    formula="100/n · Σ ½·(P(yes | agree?) + P(no | disagree?)), P of the two words alone, both orders averaged",
+    citation="ours",
+    caution="Words of several tokens are less probable than short ones, so languages cannot be compared by it; it is "
+    "blind to what the model says when it may say anything.",
+    bounds=(0, 100),
+    neutral=None,
+    swap="none",
+    contribute=contribute,
+    quantity=PROBABILITY,
+    order=58,
+)

@@ -1,0 +1,28 @@
+"""Share of answers: yes."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from ..contributions import Contribution, Metric
+from ..opinions import ANSWER, verdict_share
+from ..verdicts import YES
+
+
+def contribute(rows: pl.DataFrame, mode: str) -> Contribution:
+    """Per statement and prompt: the share of its answers that are yes, and 1."""
+    return verdict_share(rows, (YES,))
+
+
+metric = Metric(
+    title="Answered yes",
+    formula="100 · #(yes) / #(answers)",
+    citation="Mitchell et al. (2025), SHADES",
+    caution="Over several prompts it mixes questions; group by prompt.",
+    bounds=(0, 100),
+    neutral=None,
+    swap="none",
+    contribute=contribute,
+    quantity=ANSWER,
+    order=53,
+)

@@ -1,0 +1,34 @@
+"""Normalised categorical bias: how unevenly a concept changes the probability of the terms themselves."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from ..contributions import Contribution, Metric
+from ..terms import ITEM, Frame, mean_over_items
+
+
+def contribute(rows: pl.DataFrame, mode: str) -> Contribution:
+    """Per item the variance over terms of the logarithm of the normalised probability; the same in both modes."""
+    frames = [
+        Frame(str(part["id"][0]), str(part["cluster"][0]), ("", ""), tuple(part["role"]), part["value"].to_numpy())
+        for _, part in rows.group_by(ITEM, maintain_order=True)
+        if part.height > 1
+    ]
+    return mean_over_items([float(np.var(one.logs)) for one in frames], frames)
+
+
+metric = Metric(
+    title="Normalised categorical bias",
+    formula="mean over templates t and concepts a of Var over terms n of ln(P(n | a shown) / P(n | a masked too))",
+    citation="Ahn and Oh (2021); BehnamGhader and Milios (2022), appendix A.4",
+    caution="Works badly for rare words: both probabilities are then tiny, and their ratio is noise. Only for templates in which no "
+    "other word changes with the term.",
+    bounds=(0, float("inf")),
+    neutral=0,
+    swap="same",
+    contribute=contribute,
+    quantity="normalised",
+    order=12,
+)

@@ -1,0 +1,46 @@
+"""Relative categorical bias: how unevenly a concept moves the terms, once each term's usual share is taken away."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from ..contributions import Contribution, Metric
+from ..stats import Array
+from ..terms import Frame, is_templates, mean_over_items, read_frames
+
+
+def contribute(rows: pl.DataFrame, mode: str) -> Contribution:
+    """Per item the variance of the shares' logarithms, less those of the template's mean shares over its concepts."""
+    frames = read_frames(rows)
+    usual = _usual(frames)
+    kept = [one for one in frames if one.cluster in usual and usual[one.cluster][0] == one.terms]
+    values = [float(np.var(np.log(one.shares) - np.log(usual[one.cluster][1]))) for one in kept]
+    return mean_over_items(values, kept)
+
+
+def _usual(frames: list[Frame]) -> dict[str, tuple[tuple[str, ...], Array]]:
+    """For each template with several concepts, its terms and their mean shares."""
+    groups: dict[str, list[Frame]] = {}
+    for one in frames:
+        groups.setdefault(one.cluster, []).append(one)
+    return {
+        name: (group[0].terms, np.mean([one.shares for one in group], axis=0))
+        for name, group in groups.items()
+        if len(group) > 1 and len({one.terms for one in group}) == 1
+    }
+
+
+metric = Metric(
+    title="Relative categorical bias",
+    formula="mean over templates t and concepts a of Var over terms n of ln(share of n with a / mean share of n over all concepts)",
+    citation="ours, after the normalised probability of Ahn and Oh (2021)",
+    caution="0 means that every concept gives the terms the same shares. Unlike CB it does not grow with rare or long terms, but it "
+    "depends on which concepts are in the set. Very small shares still weigh much.",
+    bounds=(0, float("inf")),
+    neutral=0,
+    swap="same",
+    contribute=contribute,
+    fits=is_templates,
+    order=11,
+)

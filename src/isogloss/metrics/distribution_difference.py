@@ -1,0 +1,56 @@
+"""Distribution difference: how far apart the two terms lie for which the model expects the most different words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+
+from ..contributions import Contribution, Metric, from_sums
+from ..divergences import PairTable, pair_tables
+from ..stats import Array
+
+KL = "kl"
+
+
+def contribute(rows: pl.DataFrame, mode: str) -> Contribution:
+    """The largest divergence per template, averaged; as published, a set's largest average, by the vocabulary's size."""
+    tables = [table for table in pair_tables(rows) if table.pairs]
+    clusters = [name for table in tables for name in table.clusters]
+    if not tables:
+        return Contribution((), lambda weights: np.full(len(weights), np.nan), 0)
+    if mode == "corrected":
+        largest = np.concatenate([table.values.max(1) for table in tables])
+        sums = np.column_stack([largest, np.ones(len(largest))])
+        return from_sums(sums, clusters, finish=lambda s: s[..., 0] / s[..., 1], n=len(largest))
+    labels = tuple(dict.fromkeys(clusters))
+    return Contribution(labels, lambda weights: _published(tables, weights, labels=labels), len(clusters))
+
+
+def _published(tables: Sequence[PairTable], weights: Array, *, labels: tuple[str, ...]) -> Array:
+    """The mean over sets of the largest divergence between two terms, averaged over templates, by the vocabulary's size."""
+    found = []
+    with np.errstate(invalid="ignore", divide="ignore"):
+        for table in tables:
+            chosen = weights[:, [labels.index(name) for name in table.clusters]]
+            means = chosen @ table.values / chosen.sum(1, keepdims=True)
+            found.append(means.max(1) / table.vocabulary)
+        there = ~np.isnan(found)
+        return np.asarray(np.where(there, found, 0).sum(0) / there.sum(0))
+
+
+metric = Metric(
+    title="Distribution difference",
+    formula="mean over templates of the largest KL(p_n ‖ p_m) over ordered pairs of terms, in nats; "
+    "paper: divergences are averaged over templates before the maximum, and divided by the size of the vocabulary; over several sets their mean",
+    citation="BehnamGhader and Milios (2022), after Liang et al. (2021)",
+    caution="A maximum grows with the number of terms and with noise; a causal model is asked for the first token only, from the "
+    "left. It does not say in which direction the words differ.",
+    bounds=(0, float("inf")),
+    neutral=0,
+    swap="same",
+    contribute=contribute,
+    quantity=KL,
+    order=10,
+)

@@ -1,0 +1,57 @@
+"""Periphrasis: how far the terms' shares move when people are named by where they are from instead of by a demonym."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from ..contributions import Contribution, Metric
+from ..stats import Array
+from ..terms import is_templates, mean_over_items, read_frames
+
+
+def contribute(rows: pl.DataFrame, mode: str) -> Contribution:
+    """Per wording and concept: half the sum of the differences between the shares of both ways to say it."""
+    frames = {one.id: one for one in read_frames(rows)}
+    distances, paired = [], []
+    for name, other in _twins(rows).items():
+        one, two = frames.get(name), frames.get(other)
+        if one is not None and two is not None and one.terms == two.terms:
+            distances.append(_distance(one.shares, two.shares))
+            paired.append(one)
+    return mean_over_items(distances, paired)
+
+
+def _distance(first: Array, second: Array) -> float:
+    return float(abs(first - second).sum() / 2)
+
+
+def _twins(rows: pl.DataFrame) -> dict[str, str]:
+    """For each item of a periphrasis, the item of the demonym: the same wording and concept."""
+    columns = ["id", "set", "wording", "concept", "periphrasis_of"]
+    table = rows.select(columns).unique(maintain_order=True)
+    known = {(s, w, c): name for name, s, w, c, _ in table.iter_rows()}
+    return {
+        name: known[source, wording, concept]
+        for name, _, wording, concept, source in table.iter_rows()
+        if source is not None and (source, wording, concept) in known
+    }
+
+
+def fits(rows: pl.DataFrame) -> bool:
+    """Whether the rows hold both ways to say it."""
+    return is_templates(rows) and "periphrasis_of" in rows.columns and bool(_twins(rows))
+
+
+metric = Metric(
+    title="Distance between demonym and periphrasis",
+    formula="mean over wordings and concepts of ½ Σ over terms n of |share of n as demonym - share of n as 'people from'|",
+    citation="after BehnamGhader and Milios (2022), figure 4",
+    caution="0 means that both ways to say it give the same shares, 1 that they have nothing in common. It is a matter of wording, "
+    "not of bias: it says how fragile the shares are. Measure it by category, not by set.",
+    bounds=(0, 1),
+    neutral=0,
+    swap="same",
+    contribute=contribute,
+    fits=fits,
+    order=60,
+)

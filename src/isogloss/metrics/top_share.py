@@ -1,0 +1,35 @@
+"""Top share: how much of the probability the most favoured term takes."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from ..contributions import Contribution, Metric
+from ..terms import is_templates, mean_over_items, mean_shares, read_cells, read_frames
+
+
+def contribute(rows: pl.DataFrame, mode: str) -> Contribution:
+    """The largest share of each item; as published, of shares that were averaged over a set's templates first."""
+    frames = read_frames(rows)
+    if mode == "corrected":
+        return mean_over_items([float(one.shares.max()) for one in frames], frames)
+    cells, names = read_cells(frames)
+    return Contribution(
+        names, lambda weights: np.nanmean([mean_shares(cell, weights).max(1) for cell in cells], axis=0), len(frames)
+    )
+
+
+metric = Metric(
+    title="Share of the most favoured term",
+    formula="mean over templates and concepts of max over terms n of P(n) / Σ P; paper: shares averaged over templates first",
+    citation="BehnamGhader and Milios (2022), as bars",
+    caution="1/N for N equally probable terms, 1 for a single one. Frequent and short terms win for every concept; look at how the "
+    "shares change from concept to concept.",
+    bounds=(0, 1),
+    neutral=None,
+    swap="same",
+    contribute=contribute,
+    fits=is_templates,
+    order=20,
+)

@@ -1,0 +1,1 @@
+"""Next-sentence heads: their data, their training, their test."""

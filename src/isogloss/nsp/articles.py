@@ -1,0 +1,197 @@
+"""Articles, read one at a time: plain text, JSON lines, Parquet, folders of them, or a data set of the hub."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import unicodedata
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import IO, Any
+
+import polars as pl
+
+from .. import languages
+from ..errors import BadData, IsoglossError, need
+
+HUB = "hf:"
+PLAIN = (".txt", ".text")
+SUFFIXES = (*PLAIN, ".jsonl", ".parquet")
+ROWS_AT_ONCE = 500
+FIELDS = ("text", "id", "language")
+
+
+@dataclass(frozen=True, slots=True)
+class Article:
+    """A text with its language and a name that no other article has."""
+
+    id: str
+    text: str
+    language: str
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where articles come from, and their language unless the rows name it themselves."""
+
+    place: str
+    language: str | None = None
+
+    @property
+    def paths(self) -> list[Path]:
+        """The source's files; none for the hub."""
+        path = Path(self.place)
+        if self.place.startswith(HUB):
+            return []
+        if path.is_dir():
+            return sorted(file for file in path.rglob("*") if _suffix(file) in SUFFIXES)
+        return [path]
+
+
+def parse_sources(texts: Sequence[str], *, language: str | None = None) -> list[Source]:
+    """Sources written as PLACE or LANGUAGE=PLACE; every place is looked for before anything is read."""
+    usual = languages.resolve(language) if language else None
+    found = []
+    for text in texts:
+        tag, sign, place = text.partition("=")
+        if sign and not Path(text).exists():
+            found.append(Source(place, languages.resolve(tag)))
+        else:
+            found.append(Source(text, usual))
+    for source in found:
+        _check_place(source)
+    return found
+
+
+def _check_place(source: Source) -> None:
+    path = Path(source.place)
+    if source.place.startswith(HUB):
+        return
+    if not path.exists():
+        raise IsoglossError(f"No such file or folder: {path}.")
+    if not source.paths:
+        raise IsoglossError(f"The folder {path} has no articles: none of its files ends in {', '.join(SUFFIXES)}.")
+    if path.is_file() and _suffix(path) not in SUFFIXES:
+        raise BadData(path, None, f"unknown format. Use one of {', '.join(SUFFIXES)}, gzipped or not.")
+
+
+def _suffix(path: Path) -> str:
+    return Path(path.name.lower().removesuffix(".gz")).suffix
+
+
+def read_articles(source: Source) -> Iterator[Article]:
+    """The articles of a source, one after the other, in constant memory."""
+    if source.place.startswith(HUB):
+        yield from _from_hub(source)
+    for path in source.paths:
+        kind = _suffix(path)
+        if kind in PLAIN:
+            yield from _from_text(path, _needed(source.language, path))
+        else:
+            rows = _from_lines(path) if kind == ".jsonl" else _from_parquet(path)
+            yield from _from_rows(path, rows, language=source.language)
+
+
+def _needed(language: str | None, place: Path | str) -> str:
+    if language is None:
+        raise IsoglossError(f"The language of {place} is not known. Say --language TAG, or TAG={place}.")
+    return language
+
+
+@cache
+def _resolve(tag: str) -> str:
+    return languages.resolve(tag)
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    """A file that breaks while it is read says so in one sentence."""
+    try:
+        yield
+    except (OSError, EOFError, zlib.error) as error:
+        raise BadData(path, None, f"cannot be read ({error}).") from error
+
+
+def _open(path: Path) -> IO[bytes]:
+    return gzip.open(path) if path.name.lower().endswith(".gz") else path.open("rb")  # type: ignore[return-value]
+
+
+def _lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Each line with its number, as UTF-8 in NFC."""
+    with _reading(path), _open(path) as file:
+        for number, line in enumerate(file, 1):
+            try:
+                text = line.decode("utf-8-sig" if number == 1 else "utf-8")
+            except UnicodeDecodeError as error:
+                raise BadData(path, number, "not UTF-8. Save the file as UTF-8 and read it again.") from error
+            yield number, unicodedata.normalize("NFC", text.rstrip("\r\n"))
+
+
+def _from_text(path: Path, language: str) -> Iterator[Article]:
+    """Articles with a blank line between them; an article is named by its first line's number."""
+    kept: list[str] = []
+    start = 0
+    for number, line in _lines(path):
+        if line.strip():
+            start = start if kept else number
+            kept.append(line.strip())
+        elif kept:
+            yield Article(f"{path.name}:{start}", "\n".join(kept), language)
+            kept = []
+    if kept:
+        yield Article(f"{path.name}:{start}", "\n".join(kept), language)
+
+
+def _from_lines(path: Path) -> Iterator[Mapping[str, Any]]:
+    for number, line in _lines(path):
+        if not line.strip():
+            yield {}
+            continue
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise BadData(path, number, f"not JSON: {getattr(error, 'msg', error)}.") from error
+        if not isinstance(row, dict):
+            raise BadData(path, number, "a line must be a JSON object with the field 'text'.")
+        yield row
+
+
+def _from_parquet(path: Path) -> Iterator[Mapping[str, Any]]:
+    try:
+        lazy = pl.scan_parquet(path)
+        names = lazy.collect_schema().names()
+        lazy = lazy.select([name for name in FIELDS if name in names])
+        height = int(pl.scan_parquet(path).select(pl.len()).collect().item())
+        for start in range(0, height, ROWS_AT_ONCE):
+            yield from lazy.slice(start, ROWS_AT_ONCE).collect().iter_rows(named=True)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        raise BadData(path, None, "not a Parquet file, or a broken one.") from error
+
+
+def _from_hub(source: Source) -> Iterator[Article]:
+    """A data set of the hub with a `text` column, streamed: hf:NAME or hf:NAME:CONFIG."""
+    hub = need("datasets", extra="corpora")
+    place, _, config = source.place.removeprefix(HUB).partition(":")
+    try:
+        rows = hub.load_dataset(place, config or None, split="train", streaming=True)
+    except Exception as error:
+        first = (str(error).splitlines() or ["no reason given"])[0]
+        raise IsoglossError(f"The data set '{place}' cannot be opened: {first[:300]}") from error
+    yield from _from_rows(place, rows, language=source.language)
+
+
+def _from_rows(place: Path | str, rows: Iterable[Mapping[str, Any]], *, language: str | None) -> Iterator[Article]:
+    """Rows as articles; empty rows of a file of lines count for the numbers only."""
+    name = place.name if isinstance(place, Path) else place
+    for number, row in enumerate(rows, 1):
+        if not row:
+            continue
+        if not isinstance(row.get("text"), str):
+            raise BadData(place, number, f"an article needs the field 'text'; this row has: {', '.join(row)}.")
+        tag = row.get("language") or _needed(language, place)
+        text = unicodedata.normalize("NFC", row["text"])
+        yield Article(str(row.get("id") or f"{name}:{number}"), text, _resolve(str(tag)))

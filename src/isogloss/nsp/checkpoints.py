@@ -1,0 +1,143 @@
+"""Checkpoints: weights and optimizer as safetensors, the rest as JSON; written beside, then renamed, never pickled."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from ..errors import BadData, IsoglossError
+
+FOLDER = "checkpoints"
+STATE = "state.json"
+WEIGHTS = "trained.safetensors"
+OPTIMIZER = "optimizer.safetensors"
+KEPT = 2
+
+
+@dataclass(slots=True)
+class State:
+    """How far a training is: the next step, sums since the last line of the log, and what validation gave so far."""
+
+    step: int = 0
+    loss: float = 0.0
+    right: float = 0.0
+    count: float = 0.0
+    seconds: float = 0.0
+    lines: list[dict[str, float]] = field(default_factory=list)
+    validations: list[dict[str, float]] = field(default_factory=list)
+    best_step: int = 0
+    scaler: dict[str, Any] = field(default_factory=dict)
+
+
+def trained_parameters(scorer: nn.Module) -> dict[str, nn.Parameter]:
+    """The parameters that are trained, by name."""
+    return {name: parameter for name, parameter in scorer.named_parameters() if parameter.requires_grad}
+
+
+def write_checkpoint(
+    out: Path, state: State, *, scorer: nn.Module, optimizer: torch.optim.Optimizer, mark: dict[str, Any]
+) -> None:
+    """Write a checkpoint in one step; older ones are removed, but not the best."""
+    from safetensors.torch import save_file
+
+    folder = out / FOLDER
+    work = folder / f".partial-{os.getpid()}"
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir(parents=True)
+    named = trained_parameters(scorer)
+    save_file({name: one.detach().cpu().contiguous() for name, one in named.items()}, work / WEIGHTS)
+    slots = {
+        f"{name}|{slot}": value.detach().cpu().contiguous()
+        for name, one in named.items()
+        for slot, value in optimizer.state.get(one, {}).items()
+    }
+    save_file(slots, work / OPTIMIZER)
+    facts = {"mark": mark, "state": {name: getattr(state, name) for name in State.__slots__}}
+    (work / STATE).write_text(json.dumps(facts, ensure_ascii=False), encoding="utf-8")
+    for path in work.iterdir():
+        _sync(path)
+    target = folder / f"step-{state.step:08d}"
+    shutil.rmtree(target, ignore_errors=True)
+    work.rename(target)
+    _sync(folder)
+    _remove_old(folder, keep=state.best_step)
+
+
+def _sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _remove_old(folder: Path, *, keep: int) -> None:
+    for path in sorted(folder.glob("step-*"))[:-KEPT]:
+        if path.name != f"step-{keep:08d}":
+            shutil.rmtree(path)
+    for path in folder.glob(".partial-*"):
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def find_checkpoint(out: Path, mark: dict[str, Any]) -> tuple[Path, State] | None:
+    """The last checkpoint in the folder, if there is one; one of another training is refused."""
+    found = sorted((out / FOLDER).glob("step-*"))
+    return (found[-1], read_state(found[-1], mark)) if found else None
+
+
+def read_state(path: Path, mark: dict[str, Any]) -> State:
+    """What a checkpoint says about how far it is."""
+    try:
+        facts = json.loads((path / STATE).read_text(encoding="utf-8"))
+        state = State(**facts["state"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise BadData(path, None, "a broken checkpoint. Remove it, and the one before is taken.") from error
+    refuse_other(path.parent.parent, made=facts["mark"], wanted=mark)
+    return state
+
+
+def refuse_other(out: Path, *, made: dict[str, Any], wanted: dict[str, Any]) -> None:
+    """Refuse what was made by another training, and say in what it differs."""
+    for part in ("model", "data", "processes"):
+        if made.get(part) != wanted[part]:
+            raise IsoglossError(
+                f"{out} holds the training of another {part}. Choose another folder with --out, or remove it."
+            )
+    ours = made.get("settings", {})
+    differ = [name for name, value in wanted["settings"].items() if ours.get(name) != value]
+    if differ:
+        raise IsoglossError(
+            f"{out} holds a training with other settings ({', '.join(differ)}). "
+            "Give the same, choose another folder with --out, or remove it."
+        )
+
+
+def load_weights(path: Path, scorer: nn.Module) -> None:
+    """Take over the weights of a checkpoint."""
+    from safetensors.torch import load_file
+
+    saved, named = load_file(path / WEIGHTS), trained_parameters(scorer)
+    if set(saved) != set(named):
+        raise BadData(path, None, "the checkpoint holds other weights than this model has. Remove it.")
+    with torch.no_grad():
+        for name, parameter in named.items():
+            parameter.copy_(saved[name])
+
+
+def load_optimizer(path: Path, scorer: nn.Module, *, optimizer: torch.optim.Optimizer) -> None:
+    """Take over the optimizer's memory of a checkpoint."""
+    from safetensors.torch import load_file
+
+    saved = load_file(path / OPTIMIZER)
+    for name, parameter in trained_parameters(scorer).items():
+        slots = {key.rpartition("|")[2]: value for key, value in saved.items() if key.rpartition("|")[0] == name}
+        optimizer.state[parameter] = {
+            slot: value if slot == "step" else value.to(parameter.device) for slot, value in slots.items()
+        }

@@ -1,0 +1,179 @@
+"""A model that learns which sentence is next: a network with a head, padding, adapters, and what of it is trained."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from ..errors import IsoglossError, need
+from ..models.model import Model
+from ..models.next_sentence import LABEL, POOLED, Reading, attach, label_ids, make_head, pair_question
+from ..models.questions import Question
+from .settings import PREFIXES, Lora, Settings
+
+PAD = "<|pad|>"
+SAMPLE = ("The first sentence.", "The second sentence.")
+
+
+class Scorer(nn.Module):  # type: ignore[misc]
+    """A network and, for models that have no label to say, a head on the mean of its hidden states."""
+
+    def __init__(self, net: Any, body: Any, *, head: nn.Module | None, causal: bool) -> None:
+        super().__init__()
+        self.net, self.head = net, head
+        self.bodies = (body,)  # in a tuple, since the body is a part of the network and must not count twice
+        self.options = {"use_cache": False} if causal else {}
+
+    def forward(self, inputs: dict[str, Tensor]) -> Tensor:
+        """The logits: of the two classes, or of the vocabulary at each of the label's steps."""
+        if self.head is None:
+            found: Tensor = self.net(**inputs, use_cache=False).logits
+            return found
+        states = self.bodies[0](**inputs, **self.options).last_hidden_state
+        mask = inputs["attention_mask"][:, :, None].to(states.dtype)
+        mean = (states * mask).sum(1) / mask.sum(1)
+        return self.head(mean.to(self.head[0].weight.dtype))
+
+
+@dataclass(frozen=True, eq=False)
+class Trainee:
+    """A model in training: what reads pairs for it, what scores them, and its adapters if it has any."""
+
+    model: Model
+    scorer: Scorer
+    reading: Reading
+    adapters: Any = None
+
+    def encode(self, first: str, second: str) -> Question:
+        """A pair as the model reads it."""
+        return pair_question(self.model, first, second=second)[0]
+
+
+def make_trainee(model: Model, settings: Settings) -> Trainee:
+    """The model with a new head, seeded; only what gets a gradient will be trained."""
+    torch.manual_seed(settings.seed)
+    net = model.net
+    model = replace(model, state=dict(model.state))
+    form = LABEL if model.info.family == "seq2seq" else POOLED
+    reading = Reading(form, PREFIXES.get(model.info.model_type, "") if form == LABEL else "", settings.max_length)
+    if form == LABEL:
+        label_ids(model.tokenizer)
+    add_padding(model)
+    head = make_head(net.config.get_text_config().hidden_size) if form == POOLED else None
+    attach(model, reading, head=head)
+    for parameter in net.parameters():
+        parameter.requires_grad_(True)
+    adapters = _add_adapters(model, settings.lora) if settings.lora else None
+    if settings.gradient_checkpointing:
+        net.gradient_checkpointing_enable({"use_reentrant": False})
+    scorer = Scorer(net, model.state.get("body"), head=head, causal=model.info.family == "causal")
+    trainee = Trainee(model, scorer, reading, adapters)
+    _freeze_unused(trainee)
+    return trainee
+
+
+def add_padding(model: Model) -> None:
+    """Give the tokenizer a padding token if it has none; a new row of a matrix is the mean of the others."""
+    tokenizer, net = model.tokenizer, model.net
+    if tokenizer.pad_token_id is None:
+        tokenizer.add_special_tokens({"pad_token": PAD})
+        old = net.get_input_embeddings().weight.shape[0]
+        if len(tokenizer) > old:
+            net.resize_token_embeddings(len(tokenizer), mean_resizing=False)
+            for layer in {net.get_input_embeddings(), net.get_output_embeddings()} - {None}:
+                with torch.no_grad():
+                    layer.weight[old:] = layer.weight[:old].mean(0)
+        net.config.get_text_config().pad_token_id = tokenizer.pad_token_id
+
+
+def _add_adapters(model: Model, lora: Lora) -> Any:
+    """Adapters in all linear layers of the body's last layers; the network is changed in place."""
+    peft = need("peft", extra="nsp")
+    names = _linear_layers(model, lora.layers)
+    config = peft.LoraConfig(
+        r=lora.rank,
+        lora_alpha=lora.alpha,
+        lora_dropout=lora.dropout,
+        target_modules=names,
+        fan_in_fan_out=type(model.net.get_submodule(names[0])).__name__ == "Conv1D",
+    )
+    return peft.get_peft_model(model.net, config)
+
+
+def _linear_layers(model: Model, last: int | None) -> list[str]:
+    """The names of the linear layers inside numbered layers, of the last ones only when a number is given."""
+    found: dict[str, int] = {}
+    for name, module in model.net.named_modules():
+        numbers = [int(part) for part in name.split(".") if part.isdigit()]
+        if numbers and type(module).__name__ in ("Linear", "Conv1D"):
+            found[name] = numbers[0]
+    if not found:
+        raise IsoglossError(f"'{model.info.name}' has no linear layers that LoRA could adapt. Train it without --lora.")
+    top = max(found.values()) + 1
+    return [name for name, number in found.items() if last is None or number >= top - last]
+
+
+def _freeze_unused(trainee: Trainee) -> None:
+    """What gets no gradient (another head, a pooler) is left alone, so that several processes agree on the rest."""
+    batch = ([trainee.encode(*SAMPLE)], [1])
+    loss, _ = compute_loss(trainee.scorer, make_inputs(trainee, batch[0]), targets=make_targets(trainee, batch[1]))
+    loss.backward()
+    for parameter in trainee.scorer.parameters():
+        parameter.requires_grad_(parameter.grad is not None)
+        parameter.grad = None
+
+
+def make_inputs(trainee: Trainee, questions: Sequence[Question]) -> dict[str, Tensor]:
+    """Pairs as one padded batch; the mask says what is padding."""
+    longest = max(len(question.ids) for question in questions)
+    pad = trainee.model.tokenizer.pad_token_id
+
+    def rows(lists: Sequence[Sequence[int]], fill: int) -> Tensor:
+        return torch.tensor([[*row, *[fill] * (longest - len(row))] for row in lists])
+
+    inputs = {"input_ids": rows([question.ids for question in questions], pad)}
+    inputs["attention_mask"] = rows([[1] * len(question.ids) for question in questions], 0)
+    if any(question.segments for question in questions):
+        inputs["token_type_ids"] = rows([question.segments for question in questions], 0)
+    if trainee.reading.form == LABEL:
+        steps = max(len(label) for label in label_ids(trainee.model.tokenizer)[:2])
+        start = trainee.model.net.config.decoder_start_token_id
+        inputs["decoder_input_ids"] = torch.full((len(questions), steps), start)
+    return inputs
+
+
+@dataclass(frozen=True, slots=True)
+class Targets:
+    """What should come out: classes, or the label's tokens step by step (-100 where there is none); read at `step`."""
+
+    classes: Tensor
+    tokens: Tensor | None = None
+    step: int = 0
+
+
+def make_targets(trainee: Trainee, labels: Sequence[int]) -> Targets:
+    """The targets of a batch; a label's tokens are both what is trained and, at the step where they part, what is read."""
+    classes = torch.tensor(labels)
+    if trainee.reading.form == POOLED:
+        return Targets(classes)
+    *texts, step = label_ids(trainee.model.tokenizer)
+    longest = max(map(len, texts))
+    padded = torch.tensor([[*text, *[-100] * (longest - len(text))] for text in texts])
+    return Targets(classes, padded[classes], step)
+
+
+def compute_loss(scorer: nn.Module, inputs: dict[str, Any], *, targets: Targets) -> tuple[Tensor, Tensor]:
+    """The mean loss of a batch, and which of its pairs were told right (a label must be the most probable of all)."""
+    if targets.tokens is None:
+        logits = scorer(inputs).float()
+        return nn.functional.cross_entropy(logits, targets.classes), logits.argmax(-1) == targets.classes
+    tokens = targets.tokens
+    before = inputs["decoder_input_ids"].clone()
+    before[:, 1:] = tokens[:, :-1].clamp(min=0)
+    logits = scorer(inputs | {"decoder_input_ids": before}).float()
+    loss = nn.functional.cross_entropy(logits.flatten(0, 1), tokens.flatten(), ignore_index=-100)
+    return loss, logits[:, targets.step].argmax(-1) == tokens[:, targets.step]

@@ -1,0 +1,92 @@
+"""Settings of a training, and what each family of models takes when nothing is said."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from ..errors import IsoglossError
+
+PREFIXES = {"t5": "binary classification: "}
+SCHEDULES = ("cosine", "constant")
+PRECISIONS = ("auto", "no", "fp16", "bf16")
+CORE_RATE = 5e-6
+LORA_RATE = 2e-4
+MT5_RATE = 1e-4
+
+
+@dataclass(frozen=True, slots=True)
+class Lora:
+    """Low-rank adapters instead of the whole core; in the last `layers` layers only, or in all."""
+
+    rank: int = 8
+    alpha: int = 16
+    dropout: float = 0.05
+    layers: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """Learning rates of core and head, and how they move: warm-up, then a cosine with hard restarts, or constant."""
+
+    core: float | None = None
+    head: float = 1e-3
+    schedule: str | None = None
+    cycles: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Footprint:
+    """What is assumed for energy: watts per processor core or accelerator, and grams of CO2 for a kilowatt-hour."""
+
+    core_watts: float = 10.0
+    device_watts: float = 300.0
+    grams: float = 480.0
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything that decides how a head is trained; all but `footprint` and `device` are fixed for a checkpoint."""
+
+    seed: int = 0
+    epochs: int = 1
+    pairs: int | None = None
+    batch: int = 8
+    accumulation: int = 8
+    max_length: int = 256
+    rates: Rates = Rates()
+    clip: float = 1.0
+    lora: Lora | None = None
+    precision: str = "auto"
+    gradient_checkpointing: bool = False
+    checkpoint_percent: float = 20.0
+    patience: int | None = None
+    validation_pairs: int = 2000
+    test_pairs: int = 10_000
+    log_every: int = 500
+    device: str = "auto"
+    footprint: Footprint = Footprint()
+
+
+def fill_settings(given: Settings, model_type: str) -> Settings:
+    """The settings with the rates that suit the kind of model; mT5 does not move with a small one."""
+    _check(given)
+    rates = given.rates
+    usual = LORA_RATE if given.lora else MT5_RATE if model_type == "mt5" else CORE_RATE
+    schedule = rates.schedule or ("constant" if model_type == "mt5" else "cosine")
+    return replace(given, rates=replace(rates, core=usual if rates.core is None else rates.core, schedule=schedule))
+
+
+def _check(given: Settings) -> None:
+    if given.precision not in PRECISIONS:
+        raise IsoglossError(f"No precision named '{given.precision}'. Known: {', '.join(PRECISIONS)}.")
+    if given.rates.schedule not in (None, *SCHEDULES):
+        raise IsoglossError(f"No schedule named '{given.rates.schedule}'. Known: {', '.join(SCHEDULES)}.")
+    if not 0 < given.checkpoint_percent <= 100:
+        raise IsoglossError("A checkpoint every so many per cent: give more than 0 and at most 100.")
+
+
+def fixed_settings(settings: Settings) -> dict[str, Any]:
+    """The settings that a checkpoint depends on."""
+    facts = asdict(settings)
+    return {key: value for key, value in facts.items() if key not in ("footprint", "device", "test_pairs")}

@@ -1,0 +1,338 @@
+"""Training a next-sentence head: steps that can be stopped anywhere and go on with the same losses."""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from ..errors import IsoglossError, need
+from ..models.load import open_model
+from . import checkpoints as saved
+from .accuracy import Accuracy, mean_by_article
+from .card import CARD, write_card
+from .curves import draw_curves
+from .heads import Trainee, compute_loss, make_inputs, make_targets, make_trainee
+from .logs import Log, open_log
+from .order import Batch, Timetable, group_by_length, read_steps
+from .parts import Split, open_split
+from .result import save_model
+from .schedule import rates_at
+from .settings import Settings, fill_settings, fixed_settings
+
+VALIDATION_BATCH = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Beat:
+    """How far a training is, for whoever looks on."""
+
+    step: int
+    steps: int
+    loss: float
+    accuracy: float
+    said: str = ""
+
+
+Heard = Callable[[Beat], None]
+
+
+def unheard(beat: Beat) -> None:
+    """Progress that nobody looks at."""
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """A training under way; `mark` says what it must have in common with its checkpoints."""
+
+    trainee: Trainee
+    settings: Settings
+    table: Timetable
+    accelerator: Any
+    scorer: Any
+    optimizer: Any
+    out: Path
+    mark: dict[str, Any]
+    state: saved.State
+    heard: Heard
+
+    @property
+    def steps(self) -> int:
+        """How many steps there are in all."""
+        return self.table.per_epoch * self.settings.epochs
+
+    @property
+    def plain(self) -> Any:
+        """The scorer without what accelerate wraps around it."""
+        return self.accelerator.unwrap_model(self.scorer)
+
+
+def train_head(model: str, data: Path, *, out: Path, settings: Settings, heard: Heard = unheard) -> dict[str, Any]:
+    """The card of the model that was trained and saved in `out`; a training that was stopped there goes on."""
+    split = open_split(data, "train")
+    run = _prepare(model, split, out=out, settings=settings, heard=heard)
+    finished = _finished(run)
+    if finished is not None:
+        return finished
+    _resume(run)
+    log = open_log(out, run.state.lines) if run.accelerator.is_main_process else None
+    _run_steps(run, log)
+    card: dict[str, Any] = {}
+    if log is not None:
+        log.close()
+        card = _finish(run, data)
+    run.accelerator.wait_for_everyone()
+    return card
+
+
+def _prepare(model: str, split: Split, *, out: Path, settings: Settings, heard: Heard) -> Run:
+    """Everything that is needed for the first step; the base model is opened, nothing is written yet."""
+    accelerator = _accelerator(settings)
+    opened = open_model(model)
+    settings = fill_settings(settings, opened.info.model_type)
+    trainee = make_trainee(opened, settings)
+    rates = settings.rates
+    head = list(trainee.scorer.head.parameters()) if trainee.scorer.head is not None else []
+    own = {id(parameter) for parameter in head}
+    core = [one for one in trainee.scorer.parameters() if one.requires_grad and id(one) not in own]
+    groups: list[dict[str, Any]] = [{"params": core, "lr": rates.core}, {"params": head, "lr": rates.head}]
+    optimizer = torch.optim.AdamW([group for group in groups if group["params"]])
+    scorer, optimizer = accelerator.prepare(trainee.scorer, optimizer)
+    table = Timetable(
+        split,
+        settings.seed,
+        settings.batch,
+        settings.accumulation,
+        accelerator.num_processes,
+        accelerator.process_index,
+        settings.pairs,
+    )
+    mark = {
+        "model": [opened.info.weights, opened.info.tokenizer],
+        "data": split.card["hash"],
+        "processes": accelerator.num_processes,
+        "settings": json.loads(json.dumps(fixed_settings(settings))),
+        "name": opened.info.name,
+    }
+    return Run(trainee, settings, table, accelerator, scorer, optimizer, out, mark, saved.State(), heard)
+
+
+def _accelerator(settings: Settings) -> Any:
+    accelerate = need("accelerate", extra="nsp")
+    precision = settings.precision
+    cuda = settings.device != "cpu" and torch.cuda.is_available()
+    if precision == "auto":
+        precision = ("bf16" if torch.cuda.is_bf16_supported() else "fp16") if cuda else "no"
+    if precision == "fp16" and not cuda:
+        raise IsoglossError("This device has no fp16 training. Say --precision bf16 or --precision no.")
+    states = need("accelerate.state", extra="nsp")
+    if states.PartialState().num_processes == 1:  # accelerate keeps the first training's device and precision for ever
+        states.AcceleratorState._reset_state(reset_partial_state=True)
+    return accelerate.Accelerator(
+        cpu=settings.device == "cpu",
+        mixed_precision=precision,
+        gradient_accumulation_steps=settings.accumulation,
+    )
+
+
+def _finished(run: Run) -> dict[str, Any] | None:
+    """The card of a training that is finished already."""
+    path = run.out / CARD
+    if not path.is_file():
+        if run.out.exists() and any(run.out.iterdir()) and not (run.out / saved.FOLDER).exists():
+            raise IsoglossError(f"{run.out} is not empty and holds no training. Choose another folder with --out.")
+        return None
+    card: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    saved.refuse_other(run.out, made=card.get("mark", {}), wanted=run.mark)
+    return card
+
+
+def _resume(run: Run) -> None:
+    """Go on after the last checkpoint, if there is one."""
+    (run.out / saved.FOLDER).mkdir(parents=True, exist_ok=True)
+    found = saved.find_checkpoint(run.out, run.mark)
+    if found is None:
+        return
+    path, state = found
+    for name in saved.State.__slots__:
+        setattr(run.state, name, getattr(state, name))
+    saved.load_weights(path, run.plain)
+    saved.load_optimizer(path, run.plain, optimizer=_inner(run.optimizer))
+    if run.accelerator.scaler is not None and state.scaler:
+        run.accelerator.scaler.load_state_dict(state.scaler)
+    run.heard(Beat(state.step, run.steps, math.nan, math.nan, f"goes on after step {state.step}"))
+
+
+def _inner(optimizer: Any) -> Any:
+    """The optimizer that accelerate wrapped."""
+    return getattr(optimizer, "optimizer", optimizer)
+
+
+def _run_steps(run: Run, log: Log | None) -> None:
+    """All the steps that are still to do."""
+    state, stops = run.state, _checkpoint_steps(run)
+    if _is_out_of_patience(run):
+        return
+    started = time.perf_counter() - state.seconds
+    for batches in read_steps(run.table, run.trainee.encode, start=state.step, steps=run.steps):
+        sums = _step(run, batches)
+        state.step += 1
+        state.loss, state.right, state.count = (
+            old + new for old, new in zip((state.loss, state.right, state.count), sums, strict=True)
+        )
+        run.heard(Beat(state.step, run.steps, sums[0] / sums[2], sums[1] / sums[2]))
+        state.seconds = time.perf_counter() - started
+        if state.count >= run.settings.log_every or state.step == run.steps:
+            _put_line(run, log)
+        if state.step in stops:
+            _checkpoint(run, log)
+            if _is_out_of_patience(run):
+                return
+
+
+def _checkpoint_steps(run: Run) -> set[int]:
+    share = run.settings.checkpoint_percent / 100
+    count = math.ceil(1 / share - 1e-9)
+    return {min(run.steps, max(1, round(run.steps * share * number))) for number in range(1, count + 1)} | {run.steps}
+
+
+def _step(run: Run, batches: list[Batch]) -> tuple[float, float, float]:
+    """One step of the optimizer; the sum of losses, how many pairs were told right, and how many there were.
+
+    Chance (dropout) is seeded by the step, so it need not be saved.
+    """
+    accelerator, device = run.accelerator, run.accelerator.device
+    torch.manual_seed(_mix_seed(run.settings.seed, run.state.step, process=accelerator.process_index))
+    core, head = rates_at(run.state.step, run.steps, rates=run.settings.rates)
+    for group, rate in zip(_inner(run.optimizer).param_groups, (core, head), strict=False):
+        group["lr"] = rate
+    run.scorer.train()
+    sums = torch.zeros(3, dtype=torch.float64)
+    for questions, labels in batches:
+        inputs = {name: one.to(device) for name, one in make_inputs(run.trainee, questions).items()}
+        targets = make_targets(run.trainee, labels)
+        tokens = targets.tokens.to(device) if targets.tokens is not None else None
+        targets = replace(targets, classes=targets.classes.to(device), tokens=tokens)
+        with accelerator.accumulate(run.scorer):
+            loss, right = compute_loss(run.scorer, inputs, targets=targets)
+            accelerator.backward(loss)
+            if accelerator.sync_gradients:
+                accelerator.clip_grad_norm_(run.scorer.parameters(), run.settings.clip)
+            run.optimizer.step()
+            run.optimizer.zero_grad()
+        sums += torch.tensor([loss.item() * len(labels), float(right.sum()), len(labels)], dtype=torch.float64)
+    total = accelerator.reduce(sums.to(torch.float32).to(device)) if run.table.processes > 1 else sums
+    if not bool(total.isfinite().all()):
+        raise IsoglossError(
+            f"The loss is no number any more at step {run.state.step}. Use smaller learning rates, or --precision no."
+        )
+    loss_sum, right_sum, count = total.tolist()
+    return loss_sum, right_sum, count
+
+
+def _mix_seed(seed: int, step: int, *, process: int) -> int:
+    return int(np.random.SeedSequence([seed, step, process]).generate_state(1)[0])
+
+
+def _put_line(run: Run, log: Log | None) -> None:
+    """One line of the log from the sums since the last one."""
+    state = run.state
+    core, head = rates_at(state.step - 1, run.steps, rates=run.settings.rates)
+    line = {
+        "step": state.step,
+        "examples": state.step * run.table.per_step,
+        "loss": state.loss / state.count,
+        "accuracy": state.right / state.count,
+        "core_rate": core,
+        "head_rate": head,
+        "seconds": round(state.seconds, 1),
+    }
+    state.lines.append(line)
+    state.loss = state.right = state.count = 0.0
+    if log is not None:
+        log.put(line)
+        said = f"{line['examples']:,} pairs: loss {line['loss']:.4f}, accuracy {line['accuracy']:.3f}"
+        run.heard(Beat(state.step, run.steps, line["loss"], line["accuracy"], said))
+
+
+def _checkpoint(run: Run, log: Log | None) -> None:
+    """Validate, and write a checkpoint."""
+    state, accelerator = run.state, run.accelerator
+    examples = state.step * run.table.per_step
+    if run.table.split.card["splits"]["validation"]["pairs"]:
+        split = open_split(run.table.split.folder, "validation")
+        found = check_split(run.trainee, split, most=run.settings.validation_pairs, device=accelerator.device)
+        best = max((one["accuracy"] for one in state.validations), default=-1.0)
+        state.best_step = state.step if found.value > best else state.best_step
+        state.validations.append({"step": state.step, "examples": examples, "accuracy": found.value})
+        if log is not None:
+            log.put_validation(examples, found.value)
+            run.heard(Beat(state.step, run.steps, math.nan, math.nan, f"validation after {examples:,} pairs: {found}"))
+    if accelerator.scaler is not None:
+        state.scaler = accelerator.scaler.state_dict()
+    if accelerator.is_main_process:
+        saved.write_checkpoint(run.out, state, scorer=run.plain, optimizer=_inner(run.optimizer), mark=run.mark)
+    accelerator.wait_for_everyone()
+
+
+def _is_out_of_patience(run: Run) -> bool:
+    """Whether validation has not become better for so many checkpoints."""
+    patience, tried = run.settings.patience, run.state.validations
+    return patience is not None and sum(one["step"] > run.state.best_step for one in tried) >= patience
+
+
+def check_split(trainee: Trainee, split: Split, *, most: int | None, device: Any = "cpu") -> Accuracy:
+    """How often the trainee is right on the first pairs of a split."""
+    rows = split.head(most)
+    questions = [trainee.encode(first, second) for first, second in rows.select("first", "second").iter_rows()]
+    places = group_by_length(questions, list(range(len(questions))), size=VALIDATION_BATCH)
+    labels, right = rows["label"].to_numpy(), np.zeros(len(questions))
+    trainee.scorer.eval()
+    with torch.no_grad():
+        for group, where in places:
+            inputs = {name: one.to(device) for name, one in make_inputs(trainee, group).items()}
+            targets = make_targets(trainee, labels[where].tolist())
+            tokens = targets.tokens.to(device) if targets.tokens is not None else None
+            targets = replace(targets, classes=targets.classes.to(device), tokens=tokens)
+            right[where] = compute_loss(trainee.scorer, inputs, targets=targets)[1].cpu().numpy()
+    return mean_by_article(right, rows["article"].to_list())
+
+
+def _finish(run: Run, data: Path) -> dict[str, Any]:
+    """Save the model with its card; with patience, the best checkpoint's weights."""
+    state = run.state
+    chosen = state.best_step if run.settings.patience is not None and state.best_step else state.step
+    if chosen != state.step:
+        saved.load_weights(run.out / saved.FOLDER / f"step-{chosen:08d}", run.plain)
+    accuracy = None
+    if run.table.split.card["splits"]["test"]["pairs"]:
+        split = open_split(data, "test")
+        accuracy = check_split(run.trainee, split, most=run.settings.test_pairs, device=run.accelerator.device)
+        run.heard(Beat(state.step, run.steps, math.nan, math.nan, f"test: {accuracy}"))
+    trained = sum(one.numel() for one in saved.trained_parameters(run.plain).values())
+    save_model(run.trainee, run.out, accuracy=accuracy.value if accuracy else None)
+    with suppress(ImportError):
+        draw_curves(state.lines, state.validations, out=run.out)
+    facts = {
+        "steps": state.step,
+        "planned_steps": run.steps,
+        "saved_step": chosen,
+        "examples": state.step * run.table.per_step,
+        "seconds": state.seconds,
+        "device": str(run.accelerator.device),
+        "precision": run.accelerator.mixed_precision,
+        "validations": state.validations,
+        "trained_parameters": trained,
+    }
+    card = write_card(run.out, trainee=run.trainee, settings=run.settings, facts=facts | {"mark": run.mark, "data": run.table.split.card}, accuracy=accuracy)  # fmt: skip
+    shutil.rmtree(run.out / saved.FOLDER)
+    return card

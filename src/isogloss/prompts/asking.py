@@ -1,0 +1,190 @@
+"""Asking: what is not answered yet is asked, written down at once, and sealed into the parts of a run."""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Protocol
+
+from .. import languages, store
+from ..answers import ANSWERS, Answer, AnswerKey, answer_table
+from ..errors import IsoglossError
+from ..items import Item, Items, items_hash
+from ..places import Remote, place_of
+from ..scores import item_table, skipped_rows
+from ..wording import wording_of
+from .journal import append_journal, read_journal, remove_journal
+from .requests import Backend, Plan, Request, check_plan, make_requests
+
+PART_ITEMS = 64
+VERSION = 1
+
+
+class Progress(Protocol):
+    """Told how far a labelled piece of work is, and how many items it has."""
+
+    def __call__(self, label: str, share: float, *, items: int = 0) -> None: ...
+
+
+def silent(label: str, share: float, *, items: int = 0) -> None:
+    """Progress that nobody looks at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """The items of one data set in one language that are asked about, with their requests."""
+
+    items: Items
+    requests: tuple[Request, ...]
+
+    @property
+    def parts(self) -> list[tuple[Item, ...]]:
+        return [tuple(part) for part in _batched(self.items.rows, PART_ITEMS)]
+
+
+def _batched(rows: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
+    for start in range(0, len(rows), size):
+        yield rows[start : start + size]
+
+
+def plan_cells(items: Items, plan: Plan) -> list[Cell]:
+    """The cells of a plan, everything checked before anybody is asked."""
+    check_plan(plan)
+    groups: dict[tuple[str, str], list[Item]] = {}
+    for item in items:
+        if any(candidate.role == plan.role for candidate in item.candidates):
+            groups.setdefault((item.dataset, item.language), []).append(item)
+    if not groups:
+        raise IsoglossError(f"None of the items has a candidate with the role '{plan.role}'. Say --role ROLE.")
+    cells = []
+    for rows in groups.values():
+        ids = {item.id for item in rows}
+        odd = tuple(one for one in items.problems if one.item in ids or one.check == "unreadable")
+        cells.append(Cell(Items(tuple(rows), odd), tuple(make_requests(rows, plan))))
+    return cells
+
+
+def ask_models(
+    models: Sequence[str],
+    items: Items,
+    *,
+    open_backend: Callable[[str], Backend],
+    out: Path,
+    progress: Progress = silent,
+) -> list[store.Run]:
+    """What `ask` gives, for several models, only one of them open at a time."""
+    return [run for name in models for run in ask(items, open_backend(name), out=out, progress=progress)]
+
+
+def ask(items: Items, backend: Backend, *, out: Path, progress: Progress = silent) -> list[store.Run]:
+    """The runs with what the back end answered about the items; what was answered before is never asked again."""
+    place = place_of(out)
+    if isinstance(place, Remote):
+        raise IsoglossError(f"Answers are written down at once, which {out} cannot do. Choose a folder with --out.")
+    return [_ask_cell(cell, backend, out=place, progress=progress) for cell in plan_cells(items, backend.plan)]
+
+
+def _ask_cell(cell: Cell, backend: Backend, *, out: Path, progress: Progress) -> store.Run:
+    """One cell's run, with everything that was missing asked."""
+    run = store.open_run(out, info=run_info(cell, backend), items=item_table(cell.items))
+    folder = Path(str(run.folder))
+    first = cell.items[0]
+    label = f"{backend.name} {first.dataset} {first.language} ask"
+    with store.locked(run):
+        started = time.time()
+        missing = store.missing_parts(run)
+        known = read_journal(folder)
+        parts = _requests_by_part(cell)
+        todo = [request for number in missing for request in parts[number] if request.key not in known]
+
+        def keep(answers: Sequence[Answer]) -> None:
+            append_journal(folder, answers)
+            known.update({answer.key: answer for answer in answers})
+            _seal(run, parts, known=known, missing=missing)
+            progress(label, 1 - sum(one.key not in known for one in todo) / len(todo), items=len(cell.items))
+
+        _seal(run, parts, known=known, missing=missing)
+        if todo:
+            backend.answer(todo, keep)
+        if run.info["status"] != "finished" or todo:
+            tokens = _count_tokens(run)
+            run = store.finish_run(run, seconds=round(time.time() - started, 3), asked=len(todo), tokens=tokens)
+        remove_journal(folder)
+    return replace(run, info={**run.info, "asked": len(todo)})
+
+
+def _requests_by_part(cell: Cell) -> list[list[Request]]:
+    place = {item.key: number for number, part in enumerate(cell.parts) for item in part}
+    parts: list[list[Request]] = [[] for _ in cell.parts]
+    for request in cell.requests:
+        parts[place[request.item.key]].append(request)
+    return parts
+
+
+def _seal(
+    run: store.Run, parts: Sequence[Sequence[Request]], *, known: dict[AnswerKey, Answer], missing: list[int]
+) -> None:
+    """Write the parts whose requests all are answered."""
+    for number in [*missing]:
+        keys = [request.key for request in parts[number]]
+        if all(key in known for key in keys):
+            store.write_part(run, number, rows=answer_table(known[key] for key in keys))
+            missing.remove(number)
+
+
+def bill(runs: Sequence[store.Run], *, price_in: float = 0.0, price_out: float = 0.0) -> dict[str, float]:
+    """The tokens of all runs, and what they cost at these prices for a million."""
+    names = ("prompt", "answer", "uncounted_answers")
+    total: dict[str, float] = {name: sum(run.info.get("tokens", {}).get(name, 0) for run in runs) for name in names}
+    return total | {"cost": (total["prompt"] * price_in + total["answer"] * price_out) / 1e6}
+
+
+def _count_tokens(run: store.Run) -> dict[str, int]:
+    """How many tokens all answers of a run took, as far as the back end counted them."""
+    parts = [store.read_part(run, number) for number in store.written_parts(run)]
+    counts = {name: sum(int(part[f"{name}_tokens"].sum() or 0) for part in parts) for name in ("prompt", "answer")}
+    uncounted = sum(int(part["prompt_tokens"].null_count()) for part in parts)
+    return counts | {"uncounted_answers": uncounted}
+
+
+def label_of(plan: Plan) -> str:
+    """The name of the method in tables: `ask`, with what differs from the default, as in `ask[order=yes-no]`."""
+    default = Plan()
+    changed = [f"{key}={value}" for key, value in asdict(plan).items() if value != getattr(default, key)]
+    return f"ask[{','.join(changed)}]" if changed else "ask"
+
+
+def run_info(cell: Cell, backend: Backend) -> dict[str, Any]:
+    """What `run.json` says about a cell; its fingerprint holds everything that an answer depends on."""
+    first = cell.items[0]
+    words = wording_of(languages.describe(first.language))
+    return {
+        "holds": ANSWERS,
+        "model": backend.name,
+        "dataset": first.dataset,
+        "language": first.language,
+        "method": label_of(backend.plan),
+        "items": len(cell.items),
+        "requests": len(cell.requests),
+        "parts": len(cell.parts),
+        "notes": backend.notes(first.language),
+        "skipped": skipped_rows(cell.items),
+        "facts": dict(backend.facts),
+        "versions": {"isogloss": version("isogloss")},
+        "python": platform.python_version(),
+        "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "fingerprint": {
+            "schema": store.SCHEMA,
+            "version": VERSION,
+            "data": items_hash(cell.items.rows),
+            "backend": dict(backend.identity),
+            "plan": asdict(backend.plan),
+            "prompts": dict(words.prompts),
+            "words": list(words.words),
+            "part": PART_ITEMS,
+        },
+    }

@@ -1,0 +1,238 @@
+"""The back end on this machine: transformers generates in batches, and no answer depends on what stands beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..answers import OPENING, Answer
+from ..errors import IsoglossError, need
+from ..models.engine import TOKEN_BUDGET, answer_all
+from ..models.model import Model
+from ..models.questions import Question
+from ..models.spans import span, start_token
+from ..models.text import Ids, encode
+from .requests import Backend, Keep, Plan, Request, seed_of
+
+WINDOW = 256
+TURN_ENDS = ("<|im_end|>", "<|eot_id|>", "<end_of_turn>", "<|end|>", "<|endoftext|>")
+
+
+@dataclass(frozen=True, slots=True)
+class Loading:
+    """How a model is opened and fed."""
+
+    device: str = "cpu"
+    dtype: str = "float32"
+    token_budget: int | None = None
+    offline: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A request as the model reads it."""
+
+    request: Request
+    ids: Ids
+
+
+def local_backend(model: Model, plan: Plan, *, token_budget: int | None = None) -> Backend:
+    """An open model that answers by generating; a model that cannot is refused."""
+    known = model.info
+    if known.family not in ("causal", "seq2seq"):
+        raise IsoglossError(f"'{known.name}' is a {known.family} model, which cannot answer. Choose a chat model.")
+    chat = uses_chat(model, plan.template)
+
+    def answer(requests: Sequence[Request], keep: Keep) -> None:
+        for batch in _batches(model, requests, chat=chat, budget=token_budget or TOKEN_BUDGET):
+            keep(_answer_batch(model, batch, plan=plan))
+
+    identity: dict[str, Any] = {
+        "weights": known.weights,
+        "tokenizer": known.tokenizer,
+        "dtype": known.dtype,
+        "chat": chat,
+    }
+    facts: dict[str, Any] = {"family": known.family, "parameters": known.parameters, "languages": list(known.languages)}
+    facts |= {"device": model.device}
+    return Backend(known.name, plan, identity, answer, facts, lambda tag: _notes(model, tag))
+
+
+def open_local(name: str, plan: Plan, *, loading: Loading) -> Backend:
+    """The model of that name, opened to answer."""
+    from ..models.load import open_model
+
+    opened = open_model(name, device=loading.device, dtype=loading.dtype, offline=loading.offline)
+    return local_backend(opened, plan, token_budget=loading.token_budget)
+
+
+def uses_chat(model: Model, template: str) -> bool:
+    """Whether the model's chat template is used; a model without one must be told to do without."""
+    if template == "plain":
+        return False
+    if not model.tokenizer.chat_template:
+        raise IsoglossError(
+            f"'{model.info.name}' has no chat template, so it is not known how to address it. "
+            "Say --template plain to give it the bare prompt, or choose a chat model."
+        )
+    return True
+
+
+def _notes(model: Model, language: str) -> list[str]:
+    known = model.info
+    notes = [f"{known.name}: {note}" for note in known.notes]
+    claimed = {tag.split("-")[0] for tag in known.languages}
+    if claimed and "multilingual" not in claimed and language.split("-")[0] not in claimed:
+        notes.append(f"{known.name} does not claim to know '{language}', only {', '.join(known.languages)}")
+    return notes
+
+
+def _read(model: Model, text: str, *, chat: bool) -> Ids:
+    """The message as the model's tokens."""
+    tokenizer = model.tokenizer
+    if chat:
+        message = [{"role": "user", "content": text}]
+        try:
+            framed = tokenizer.apply_chat_template(message, tokenize=False, add_generation_prompt=True)
+        except Exception as error:  # templates are programs, each with its own errors
+            raise IsoglossError(
+                f"The chat template of '{model.info.name}' cannot be used ({error}). Say --template plain."
+            ) from error
+        return encode(tokenizer, framed)
+    if model.info.family == "seq2seq":
+        return tuple(tokenizer.encode(text))
+    return (*start_token(model), *encode(tokenizer, text + "\n"))
+
+
+def _batches(model: Model, requests: Sequence[Request], *, chat: bool, budget: int) -> Iterator[list[Told]]:
+    """The requests in batches of like length, window by window."""
+    for start in range(0, len(requests), WINDOW):
+        told = [Told(one, _read(model, one.text, chat=chat)) for one in requests[start : start + WINDOW]]
+        batch: list[Told] = []
+        for one in sorted(told, key=lambda one: -len(one.ids)):
+            if batch and (len(batch) + 1) * len(batch[0].ids) > budget:
+                yield batch
+                batch = []
+            batch.append(one)
+        if batch:
+            yield batch
+
+
+def _answer_batch(model: Model, batch: Sequence[Told], *, plan: Plan) -> list[Answer]:
+    limit = model.info.max_length
+    longest = max(batch, key=lambda one: len(one.ids))
+    if limit is not None and len(longest.ids) + plan.max_tokens > limit:
+        raise IsoglossError(
+            f"The prompt of item '{longest.request.item.id}' has {len(longest.ids)} tokens; with {plan.max_tokens} for the "
+            f"answer that is more than the {limit} that '{model.info.name}' reads. Leave the item out."
+        )
+    generated = _generate(model, batch, plan=plan)
+    chances = _chances(model, batch)
+    return [
+        _as_answer(model, told, ids=ids, chance=chances.get(place))
+        for place, (told, ids) in enumerate(zip(batch, generated, strict=True))
+    ]
+
+
+def _as_answer(model: Model, told: Told, *, ids: list[int], chance: tuple[float, float] | None) -> Answer:
+    ends = _ends(model)
+    stop = next((place for place, token in enumerate(ids) if token in ends), None)
+    kept = ids[:stop]
+
+    def text(tokens: list[int]) -> str:
+        return str(model.tokenizer.decode(tokens, skip_special_tokens=True)).strip()
+
+    yes, no = chance or (None, None)
+    return Answer(
+        *told.request.key,
+        text=text(kept),
+        opening=text(kept[:OPENING]),
+        finish="length" if stop is None else "stop",
+        prompt_tokens=len(told.ids),
+        answer_tokens=len(kept),
+        yes=yes,
+        no=no,
+    )
+
+
+def _ends(model: Model) -> set[int]:
+    """The tokens that end an answer."""
+    found: set[int] = set()
+    for place in (model.net.generation_config.eos_token_id, model.tokenizer.eos_token_id):
+        found |= set(place) if isinstance(place, list) else {place}
+    vocabulary = model.tokenizer.get_vocab()
+    found |= {vocabulary.get(token) for token in TURN_ENDS}
+    return {int(token) for token in found if token is not None}
+
+
+def _generate(model: Model, batch: Sequence[Told], *, plan: Plan) -> list[list[int]]:
+    """The tokens that follow each prompt; prompts are padded on the left."""
+    torch, transformers = need("torch", extra="hf"), need("transformers", extra="hf")
+    ends = sorted(_ends(model))
+    pad = model.tokenizer.pad_token_id
+    pad = pad if pad is not None else (ends[0] if ends else 0)
+    longest = max(len(told.ids) for told in batch)
+    gaps = [longest - len(told.ids) for told in batch]
+    ids = torch.tensor([[pad] * gap + [*told.ids] for gap, told in zip(gaps, batch, strict=True)], device=model.device)
+    mask = torch.tensor([[0] * gap + [1] * (longest - gap) for gap in gaps], device=model.device)
+    config = transformers.GenerationConfig(
+        max_new_tokens=plan.max_tokens,
+        do_sample=False,
+        num_beams=1,
+        repetition_penalty=1.0,
+        temperature=1.0,
+        top_p=1.0,
+        top_k=50,
+        eos_token_id=ends or None,
+        pad_token_id=pad,
+    )
+    more = {"logits_processor": [_noise(batch, plan=plan)]} if plan.temperature > 0 else {}
+    with torch.inference_mode():
+        found = model.net.generate(ids, attention_mask=mask, generation_config=config, **more)
+    start = longest if model.info.family == "causal" else 1
+    return [row[start:].tolist() for row in found]
+
+
+def _noise(batch: Sequence[Told], *, plan: Plan) -> Callable[[Any, Any], Any]:
+    """What turns the most probable token into a sample: seeded Gumbel noise, for each request its own."""
+    torch = need("torch", extra="hf")
+    draws = [np.random.default_rng(seed_of(told.request, plan.seed)) for told in batch]
+
+    def shake(ids: Any, scores: Any) -> Any:
+        rows = np.stack([draw.gumbel(size=scores.shape[-1]) for draw in draws])
+        return scores / plan.temperature + torch.tensor(rows, dtype=scores.dtype, device=scores.device)
+
+    return shake
+
+
+def _chances(model: Model, batch: Sequence[Told]) -> dict[int, tuple[float, float]]:
+    """By place: the log-probabilities that the answer is the language's yes or its no, in small or capital letters."""
+    questions: list[Question] = []
+    places: list[tuple[int, int]] = []
+    for place, told in enumerate(batch):
+        if told.request.sample:
+            continue
+        for side, word in enumerate(told.request.words):
+            for form in dict.fromkeys((word, word[:1].upper() + word[1:])):
+                questions.append(_question(model, told.ids, word=form))
+                places.append((place, side))
+    logs = answer_all(model, questions, token_budget=TOKEN_BUDGET)
+    sums: dict[tuple[int, int], float] = {}
+    for where, log in zip(places, logs, strict=True):
+        sums[where] = float(np.logaddexp(sums.get(where, -np.inf), float(log.sum())))
+    return {place: (sums[place, 0], sums[place, 1]) for place, side in sums if side == 0}
+
+
+def _question(model: Model, ids: Ids, *, word: str) -> Question:
+    """The question for the log-probabilities of a word's tokens after a prompt."""
+    tokens = encode(model.tokenizer, word)
+    if model.info.family == "seq2seq":
+        begin = (model.net.config.decoder_start_token_id,)
+        return Question(ids, tuple(range(len(tokens))), tokens, decoder_ids=(*begin, *tokens[:-1]))
+    found = span(model, tokens, start=(), before=ids).question
+    if found is None:
+        raise IsoglossError(f"'{model.info.name}' has no tokens for the answer '{word}'.")
+    return found

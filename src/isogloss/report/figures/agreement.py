@@ -1,0 +1,121 @@
+"""Do two measures agree over models and languages? Their values against each other, with intervals both ways."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any
+
+from ... import registry
+from ...agreements import FEWEST, Agreement, agree
+from ...errors import IsoglossError
+from ...measures import Measure, Measures
+from ..canvas import DOUBLE, GREY, SMALL, Canvas, add_legend, legend_height, look, marks, new_figure, whiskers
+from ..findings import whole
+from ..labelling import spread_labels
+from ..plots import Order, Plot, measured, open_scored, value_of
+from ..tables import metric_name
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """Two measures of the same models and languages, point by point, and how they agree."""
+
+    names: tuple[str, str]
+    points: tuple[tuple[Measure, Measure], ...]
+    agreement: Agreement
+
+
+def find(order: Order) -> list[Pairing]:
+    """Each two of the order's metrics, or, of several data sets, their headline metrics, over what both have."""
+    rows = whole(measured(order, open_scored(order), metrics=("ss", "crows", "mbe")))
+    sides: dict[tuple[str, str], list[Measure]] = {}
+    for row in rows:
+        sides.setdefault((row.metric, row.group["dataset"]), []).append(row)
+    found = []
+    for one, two in combinations(sides, 2):
+        try:
+            found.append(_pair(sides[one], sides[two]))
+        except IsoglossError:  # fewer than three models or languages have both
+            continue
+    return found
+
+
+def _pair(a: Sequence[Measure], b: Sequence[Measure]) -> Pairing:
+    agreement = agree(Measures(tuple(_bare(a)), {}), Measures(tuple(_bare(b)), {}))[0]
+    points = tuple((_of(a, group), _of(b, group)) for group in agreement.groups)
+    several = {row.group["dataset"] for row in (*a, *b)}
+    names = [metric_name(side[0].metric) + (f" ({side[0].group['dataset']})" if len(several) > 1 else "") for side in (a, b)]
+    return Pairing((names[0], names[1]), points, agreement)
+
+
+def _bare(rows: Sequence[Measure]) -> list[Measure]:
+    """The rows without what belongs to one side only: the data set, the method and the task."""
+    return [replace(row, group=_key(row.group)) for row in rows]
+
+
+def _key(group: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in group.items() if name in ("model", "language")}
+
+
+def _of(rows: Sequence[Measure], group: Mapping[str, str]) -> Measure:
+    return next(row for row in rows if dict(group).items() <= _key(row.group).items())
+
+
+def draw(found: Sequence[Pairing], canvas: Canvas) -> Any:
+    """A scatter for each two measures; letters beside a point are its language, with one language its model."""
+    columns = min(len(found), 2 if canvas.width >= DOUBLE else 1)
+    down = -(-len(found) // columns)
+    each = min(canvas.width / columns, 3.4)
+    models = list(dict.fromkeys(a.group["model"] for one in found for a, _ in one.points))
+    named = models if len({a.group["language"] for one in found for a, _ in one.points}) > 1 else []
+    figure = new_figure(canvas, down * each + legend_height(canvas, named))
+    grid = figure.subplots(down, columns, squeeze=False)
+    for axes in grid.flat[len(found) :]:
+        axes.set_visible(False)
+    for axes, one in zip(grid.flat, found, strict=False):
+        _draw_pairing(axes, one, models=models, beside="language" if named else "model")
+    add_legend(figure, marks(named), labels=named, canvas=canvas)
+    return figure
+
+
+def _draw_pairing(axes: Any, pairing: Pairing, *, models: list[str], beside: str) -> None:
+    texts, places, lines = [], [], []
+    for a, b in pairing.points:
+        x, y = value_of(a), value_of(b)
+        colour, marker = look(models.index(a.group["model"]))
+        axes.errorbar(
+            x, y, xerr=whiskers(a.low, x, high=a.high), yerr=whiskers(b.low, y, high=b.high),
+            fmt=marker, color=colour, elinewidth=0.7, markersize=4,
+        )  # fmt: skip
+        texts.append(axes.annotate(a.group[beside], (x, y), (3, 3), textcoords="offset points", fontsize=SMALL, color=colour))
+        places.append((x, y))
+        lines += [(a.low, y, a.high, y)] if a.low is not None and a.high is not None else []
+        lines += [(x, b.low, x, b.high)] if b.low is not None and b.high is not None else []
+    for metric, line in ((pairing.agreement.metric, axes.axvline), (pairing.agreement.other, axes.axhline)):
+        neutral = registry.get("metric", metric).neutral
+        if neutral is not None:
+            line(neutral, color=GREY, linewidth=0.7, linestyle=(0, (4, 3)), zorder=0)
+    axes.set_xlabel(pairing.names[0])
+    axes.set_ylabel(pairing.names[1])
+    axes.set_title(_said(pairing.agreement), fontsize=SMALL)
+    axes.margins(0.08)
+    spread_labels(axes, texts, points=places, lines=lines)
+
+
+def _said(found: Agreement) -> str:
+    parts = [f"n = {found.n}"]
+    for name, one in (("Spearman", found.spearman), ("Pearson", found.pearson)):
+        ends = f" [{one.low:.2f}, {one.high:.2f}]" if one.low is not None and one.high is not None else ""
+        parts.append(f"{name} {one.value:.2f}{ends}" if one.value is not None else f"{name} –")
+    return ", ".join(parts).replace("-", "−")
+
+
+figure = Plot(
+    title="Do two measures agree?",
+    needs=f"two metrics of at least {FEWEST} models or languages, such as --metrics ss,icat, or runs of two data sets: isogloss eval MODEL --data crows_pairs --out RUNS and isogloss mbe",
+    caption="Bars are 95 % intervals over clusters of items; dashed lines are neutral.",
+    find=find,
+    draw=draw,
+)

@@ -1,0 +1,80 @@
+"""How often a chat model says yes, no or neither, for each prompt and language."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...measures import Measure
+from ...opinions import ANSWER
+from ..canvas import DOUBLE, HIGH, LOW, PALE, Canvas, add_legend, english_first, language_label, new_figure
+from ..fragments import subject
+from ..plots import Order, Plot, measured, open_scored, value_of
+
+METRICS = ("answered_yes", "answered_none", "answered_no")
+NAMES = ("yes", "neither", "no")
+LOOKS = (HIGH, PALE, LOW)
+LINE = 0.2
+
+
+def find(order: Order) -> list[Measure]:
+    """The three shares for each model, language and prompt."""
+    scored = open_scored(order)
+    if "prompt" not in scored.table.columns or ANSWER not in set(scored.table["quantity"]):
+        return []
+    return [row for row in measured(order, scored, metrics=METRICS, by=["prompt"]) if row.metric in METRICS]
+
+
+def draw(rows: Sequence[Measure], canvas: Canvas) -> Any:
+    """A panel for each prompt and model; yes grows from the left, no from the right, so that both ends show an interval."""
+    panels = list(dict.fromkeys((subject(row.group), row.group["prompt"]) for row in rows))
+    several = len({who for who, _ in panels}) > 1
+    columns = min(len(panels), len({prompt for _, prompt in panels}), 3 if canvas.width >= DOUBLE else 1)
+    down = -(-len(panels) // columns)
+    tags = english_first(row.group["language"] for row in rows)
+    figure = new_figure(canvas, 0.62 + down * (0.34 + LINE * len(tags)))
+    grid = figure.subplots(down, columns, squeeze=False, sharex=True, sharey=True)
+    for axes in grid.flat[len(panels) :]:
+        axes.set_visible(False)
+    for axes, (who, prompt) in zip(grid.flat, panels, strict=False):
+        for row in rows:
+            if (subject(row.group), row.group["prompt"]) == (who, prompt):
+                _draw_part(axes, row, place=tags.index(row.group["language"]))
+        axes.set_title(f"{who} · {prompt}" if several else prompt, loc="left", pad=2)
+        axes.set_yticks(range(len(tags)), [language_label(tag, canvas) for tag in tags])
+        axes.tick_params(axis="y", length=0)
+        axes.set_ylim(len(tags) - 0.5, -0.5)
+        axes.set_xlim(0, 100)
+    for axes in grid[-1]:
+        axes.set_xlabel("answers, %")
+    add_legend(figure, _patches(), labels=NAMES, canvas=canvas)
+    return figure
+
+
+def _draw_part(axes: Any, row: Measure, *, place: int) -> None:
+    """Yes from the left edge, no from the right; neither lies under them and shows between."""
+    value = value_of(row)
+    if row.metric == "answered_none":
+        axes.barh(place, 100, 0.8, color=PALE, zorder=1)
+        return
+    right = row.metric == "answered_no"
+    axes.barh(place, value, 0.8, left=100 - value if right else 0, color=LOW if right else HIGH, zorder=2)
+    if row.low is not None and row.high is not None:
+        ends = [100 - row.high, 100 - row.low] if right else [row.low, row.high]
+        height = place + (0.15 if right else -0.15)
+        axes.plot(ends, [height, height], color="black", linewidth=0.8, zorder=3, clip_on=False)
+
+
+def _patches() -> list[Any]:
+    from matplotlib.patches import Patch
+
+    return [Patch(color=colour) for colour in LOOKS]
+
+
+figure = Plot(
+    title="Answers to prompts",
+    needs="answers of chat models: isogloss ask MODEL --data demo --language en --out RUNS",
+    caption="Answers that say yes (from the left), no (from the right) and neither (between); black lines are 95 % intervals over clusters of items.",
+    find=find,
+    draw=draw,
+)

@@ -1,0 +1,94 @@
+"""How many items each bias type has, task by task."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from ..canvas import COLOURS, DOUBLE, Canvas, add_legend, english_first, language_label, new_figure, whole_ticks
+from ..plots import Order, Plot, open_items
+
+LINE = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """The items of one bias type in one language and task of a data set."""
+
+    dataset: str
+    language: str
+    task: str
+    category: str
+    items: int
+
+
+def find(order: Order) -> list[Count]:
+    """The counts, in the order of the data."""
+    table = open_items(order)
+    if "task" not in table.columns:
+        table = table.with_columns(task=pl.lit(None, dtype=pl.String))
+    if "variant" in table.columns:
+        table = table.filter(pl.col("variant").is_null())
+    columns = ["dataset", "language", "task", "category"]
+    found = table.drop_nulls("category").group_by(columns, maintain_order=True).agg(pl.col("id").n_unique())
+    return [Count(data, tag, task or "", kind, count) for data, tag, task, kind, count in found.iter_rows()]
+
+
+def draw(counts: Sequence[Count], canvas: Canvas) -> Any:
+    """A panel for each task, bars for each language; the number and its share of the task stand beside a bar."""
+    tasks = list(dict.fromkeys((one.dataset, one.task) for one in counts))
+    kinds = _by_size(counts)
+    tags = english_first(one.language for one in counts)
+    columns = min(len(tasks), 2 if canvas.width >= DOUBLE else 1)
+    rows = -(-len(tasks) // columns)
+    line = LINE * max(1.0, 0.72 * len(tags))
+    figure = new_figure(canvas, 0.3 + rows * (0.45 + line * len(kinds)))
+    grid = figure.subplots(rows, columns, squeeze=False, sharey=True, sharex=True)
+    for place, axes in enumerate(grid.flat):
+        if place >= len(tasks):
+            axes.set_visible(False)
+            continue
+        chosen = [one for one in counts if (one.dataset, one.task) == tasks[place]]
+        _draw_task(axes, chosen, kinds=kinds, tags=tags, canvas=canvas)
+        several = len({data for data, _ in tasks}) > 1
+        axes.set_title(" · ".join(filter(None, [tasks[place][0] if several else "", tasks[place][1]])) or tasks[place][0])
+    for axes in grid[-1]:
+        axes.set_xlabel("items")
+    handles, labels = grid.flat[0].get_legend_handles_labels()
+    add_legend(figure, handles, labels=labels, canvas=canvas)
+    return figure
+
+
+def _by_size(counts: Sequence[Count]) -> list[str]:
+    sizes: dict[str, int] = {}
+    for one in counts:
+        sizes[one.category] = sizes.get(one.category, 0) + one.items
+    return sorted(sizes, key=lambda kind: (sizes[kind], kind))
+
+
+def _draw_task(axes: Any, counts: Sequence[Count], *, kinds: list[str], tags: list[str], canvas: Canvas) -> None:
+    thick = 0.8 / len(tags)
+    for number, tag in enumerate(tags):
+        chosen = [one for one in counts if one.language == tag]
+        total = sum(one.items for one in chosen)
+        places = [kinds.index(one.category) + 0.4 - thick * (number + 0.5) for one in chosen]
+        sizes = [one.items for one in chosen]
+        colour = COLOURS[number % len(COLOURS)]
+        bars = axes.barh(places, sizes, thick * 0.94, color=colour, label=language_label(tag, canvas))
+        axes.bar_label(bars, [f"{size:,} ({100 * size / total:.0f} %)" for size in sizes], padding=2, fontsize=6)
+    axes.set_yticks(range(len(kinds)), kinds)
+    axes.tick_params(axis="y", length=0)
+    axes.margins(x=0.3)
+    axes.xaxis.set_major_locator(whole_ticks())
+
+
+figure = Plot(
+    title="Bias types of the data",
+    needs="data with bias types, or runs of it: isogloss figure bias_types demo --language en",
+    caption="Items of each bias type, and their share of the task's items.",
+    find=find,
+    draw=draw,
+)

@@ -1,0 +1,48 @@
+"""A world map of how many stereotypes of the data are told in each country."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+from ...regions import REGION, countries_of
+from ..canvas import Canvas, colour_map, new_figure
+from ..maps import draw_world, map_height
+from ..plots import Order, Plot, open_items
+
+
+def find(order: Order) -> dict[str, float]:
+    """The number of stereotypes (clusters of items) of each country that has any."""
+    table = open_items(order)
+    if REGION not in table.columns:
+        return {}
+    rows = table.select("dataset", pl.coalesce("cluster", "id").alias("cluster"), REGION).drop_nulls(REGION)
+    rows = rows.explode(REGION) if isinstance(rows.schema[REGION], pl.List) else rows
+    told: dict[str, set[tuple[str, str]]] = {}
+    for dataset, cluster, region in rows.unique().iter_rows():
+        for code in countries_of(region) or ():
+            told.setdefault(code, set()).add((dataset, cluster))
+    return {code: float(len(found)) for code, found in told.items()}
+
+
+def draw(counts: Mapping[str, float], canvas: Canvas) -> Any:
+    """Countries without data stay pale."""
+    figure = new_figure(canvas, map_height(canvas.width) + 0.45)
+    paint = colour_map(min(counts.values()), max(counts.values()), neutral=None)
+    axes = figure.subplots()
+    draw_world(axes, {code: paint.to_rgba(count) for code, count in counts.items()})
+    bar = figure.colorbar(paint, ax=axes, orientation="horizontal", shrink=0.55, aspect=30, pad=0.02)
+    bar.set_label("stereotypes told in a country")
+    bar.outline.set_linewidth(0.4)
+    return figure
+
+
+figure = Plot(
+    title="Where the data's stereotypes are told",
+    needs="data with regions, or runs of it: isogloss figure coverage shades_demo",
+    caption="Stereotypes (clusters of items) whose regions include a country; countries without any are pale.",
+    find=find,
+    draw=draw,
+)

@@ -1,0 +1,100 @@
+"""The headline metric by bias type and language, each value with its interval."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ... import registry
+from ...groups import usable_rows
+from ...measures import Measure, fitting_metrics
+from ..canvas import (
+    DOUBLE,
+    GREY,
+    Canvas,
+    add_legend,
+    english_first,
+    language_label,
+    legend_height,
+    look,
+    marks,
+    new_figure,
+    whiskers,
+)
+from ..findings import distinct, headline
+from ..fragments import subject
+from ..plots import Order, Plot, measured, open_scored, value_of
+from ..tables import metric_name
+
+LINE = 0.1
+
+
+def find(order: Order) -> list[Measure]:
+    """The headline metric, or the first of the order's, for each bias type."""
+    scored = open_scored(order)
+    if "category" not in scored.table.columns or not scored.table["category"].drop_nulls().len():
+        return []
+    metric = order.metrics[0] if order.metrics else headline(list(fitting_metrics(usable_rows(scored))))
+    return [row for row in measured(order, scored, metrics=[metric], by=["category"]) if row.metric == metric]
+
+
+def draw(rows: Sequence[Measure], canvas: Canvas) -> Any:
+    """A panel for each bias type; languages one below the other, models side by side in colour and marker."""
+    kinds, who = distinct(rows, "category"), list(dict.fromkeys(subject(row.group) for row in rows))
+    data = distinct(rows, "dataset")
+    panels = [(one, kind) for one in data for kind in kinds if _of(rows, one, kind=kind)]
+    tags = english_first(row.group["language"] for row in rows)
+    columns = min(len(panels), 2 if canvas.width >= DOUBLE else 1)
+    down = -(-len(panels) // columns)
+    each = 0.28 + len(tags) * max(0.17, LINE * len(who) + 0.05)
+    figure = new_figure(canvas, 0.35 + down * each + legend_height(canvas, who))
+    grid = figure.subplots(down, columns, squeeze=False, sharex=True, sharey=True)
+    for axes in grid.flat[len(panels) :]:
+        axes.set_visible(False)
+    for axes, (one, kind) in zip(grid.flat, panels, strict=False):
+        for row in _of(rows, one, kind=kind):
+            _draw_row(axes, row, tags=tags, who=who)
+        axes.set_title(f"{one} · {kind}" if len(data) > 1 else kind, loc="left", pad=2)
+        neutral = registry.get("metric", rows[0].metric).neutral
+        if neutral is not None:
+            axes.axvline(neutral, color=GREY, linewidth=0.7, linestyle=(0, (4, 3)), zorder=0)
+        axes.set_yticks(range(len(tags)), [language_label(tag, canvas) for tag in tags])
+        axes.tick_params(axis="y", length=0)
+        axes.set_ylim(len(tags) - 0.5, -0.5)
+    for axes in [*grid[-1], *(grid[-2] if down > 1 and len(panels) % columns else [])]:
+        axes.set_xlabel(metric_name(rows[0].metric))
+        axes.tick_params(labelbottom=True)
+    add_legend(figure, marks(who), labels=who, canvas=canvas)
+    return figure
+
+
+def _of(rows: Sequence[Measure], dataset: str, *, kind: str) -> list[Measure]:
+    return [row for row in rows if row.group["dataset"] == dataset and row.group["category"] == kind]
+
+
+def _draw_row(axes: Any, row: Measure, *, tags: list[str], who: list[str]) -> None:
+    """A point and its interval; a point without an interval is hollow."""
+    name = subject(row.group)
+    colour, marker = look(who.index(name))
+    y = tags.index(row.group["language"]) + 0.8 * ((who.index(name) + 0.5) / len(who) - 0.5)
+    x = value_of(row)
+    axes.errorbar(
+        x,
+        y,
+        xerr=whiskers(row.low, x, high=row.high),
+        fmt=marker,
+        color=colour,
+        markersize=3.2,
+        elinewidth=0.8,
+        markeredgewidth=0.7,
+        markerfacecolor=colour if row.low is not None else "white",
+    )
+
+
+figure = Plot(
+    title="By bias type and language",
+    needs="scores of items with bias types: isogloss eval MODEL --data stereoset --out RUNS",
+    caption="Bars are 95 % intervals over clusters of items; a hollow mark has too few clusters for one; the dashed line is neutral.",
+    find=find,
+    draw=draw,
+)

@@ -1,0 +1,122 @@
+"""Models by languages as a heat map: monolingual above multilingual, each cell with its interval."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ... import registry
+from ...measures import Measure
+from ..canvas import DOUBLE, GREY, SMALL, Canvas, colour_map, english_first, ink_on, language_label, new_figure
+from ..findings import datasets, headline, whole
+from ..fragments import between, short, side, subject
+from ..kinds import KINDS, OTHER, model_kinds
+from ..plots import Order, Plot, measured, open_runs, open_scored, value_of
+from ..tables import metric_name
+
+LINE, GAP = 0.3, 0.35
+NARROW, WIDE = 0.3, 0.47  # inches of a cell: the least for an interval, and for one with decimals
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One metric on one data set: its measures, and the kind of each model."""
+
+    dataset: str
+    metric: str
+    rows: tuple[Measure, ...]
+    kinds: Mapping[str, str]
+
+
+def find(order: Order) -> list[Table]:
+    """A table for each data set and metric; without metrics the headline of the data."""
+    scored = open_scored(order)
+    kinds = model_kinds(open_runs(order), order.facts)
+    found = []
+    for name, group in datasets(whole(measured(order, scored, metrics=()))).items():
+        metrics = list(dict.fromkeys(row.metric for row in group))
+        for metric in metrics if order.metrics else [headline(metrics)]:
+            found.append(Table(name, metric, tuple(row for row in group if row.metric == metric), kinds))
+    return found
+
+
+def draw(tables: Sequence[Table], canvas: Canvas) -> Any:
+    """A map for each table: side by side on a wide canvas, else below each other."""
+    columns = min(len(tables), 3) if canvas.width >= DOUBLE else 1
+    rows = -(-len(tables) // columns)
+    lines = max(len(_lines(table)) for table in tables)
+    figure = new_figure(canvas, 0.1 + rows * (0.75 + LINE * lines))
+    grid = figure.subplots(rows, columns, squeeze=False, sharey=len({table.dataset for table in tables}) == 1)
+    for place, axes in enumerate(grid.flat):
+        if place < len(tables):
+            tags = len({row.group["language"] for row in tables[place].rows})
+            room = (canvas.width * 0.72 if columns == 1 else canvas.width * 0.8 / columns) / tags
+            _draw_map(axes, tables[place], canvas=canvas, room=room)
+        else:
+            axes.set_visible(False)
+    return figure
+
+
+def _lines(table: Table) -> list[tuple[str, str]]:
+    """The models with their kinds, kind by kind."""
+    pairs = dict.fromkeys((subject(row.group), table.kinds.get(row.group["model"], OTHER)) for row in table.rows)
+    return sorted(pairs, key=lambda pair: KINDS.index(pair[1]))
+
+
+def _draw_map(axes: Any, table: Table, *, canvas: Canvas, room: float) -> None:
+    known = registry.get("metric", table.metric)
+    tags = english_first(row.group["language"] for row in table.rows)
+    lines = _lines(table)
+    heights, height = {}, 0.0
+    for number, (name, kind) in enumerate(lines):
+        height += GAP if number and kind != lines[number - 1][1] else 0.0
+        heights[name] = height
+        height += 1
+    values = [value_of(row) for row in table.rows]
+    paint = colour_map(min(values), max(values), neutral=known.neutral)
+    for row in table.rows:
+        _draw_cell(axes, row, at=(tags.index(row.group["language"]), heights[subject(row.group)]), paint=paint, room=room)
+    axes.set_xlim(-0.5, len(tags) - 0.5)
+    axes.set_ylim(height - 0.5, -0.5)
+    labels = [language_label(tag, canvas) if room > 0.75 else tag for tag in tags]
+    axes.set_xticks(range(len(tags)), labels)
+    axes.set_yticks(list(heights.values()), list(heights))
+    axes.tick_params(length=0, top=True, bottom=False, labeltop=True, labelbottom=False)
+    axes.spines[:].set_visible(False)
+    axes.set_title(f"{metric_name(table.metric)}, {table.dataset}", fontweight="bold")
+    _draw_kinds(axes, lines, heights=heights)
+
+
+def _draw_cell(axes: Any, row: Measure, *, at: tuple[float, float], paint: Any, room: float) -> None:
+    """A coloured field with the value, and its interval where there is room; an open one cannot be told from neutral."""
+    from matplotlib.patches import Rectangle
+
+    colour = paint.to_rgba(value_of(row))
+    x, y = at
+    axes.add_patch(Rectangle((x - 0.48, y - 0.47), 0.96, 0.94, color=colour, linewidth=0))
+    neutral = registry.get("metric", row.metric).neutral
+    ends = between(row.low, row.high, form=".0f") if room < WIDE else between(row.low, row.high)
+    mark = " °" if side(row, neutral) == "unclear" else ""
+    shown = f"{short(row)}{mark}" + (f"\n{ends}" if ends and room >= NARROW else "")
+    axes.text(x, y, shown, ha="center", va="center", fontsize=SMALL, color=ink_on(colour), linespacing=1.05)
+
+
+def _draw_kinds(axes: Any, lines: Sequence[tuple[str, str]], *, heights: Mapping[str, float]) -> None:
+    """The name of each kind at the right edge, when there are several."""
+    kinds = list(dict.fromkeys(kind for _, kind in lines))
+    for kind in kinds if len(kinds) > 1 else []:
+        places = [heights[name] for name, other in lines if other == kind]
+        axes.annotate(
+            kind, (1.0, sum(places) / len(places)), xycoords=("axes fraction", "data"), rotation=-90,
+            ha="left", va="center", fontsize=SMALL, color=GREY, annotation_clip=False,
+        )  # fmt: skip
+
+
+figure = Plot(
+    title="Models and languages",
+    needs="scores that can be measured: isogloss eval MODEL --data stereoset --out RUNS",
+    caption="Below a value stands its 95 % interval over clusters of items; ° marks a value that cannot be told from neutral.",
+    find=find,
+    draw=draw,
+)

@@ -1,0 +1,118 @@
+"""The isogloss map: how alike languages are for a model, item by item, as a tree and a matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+
+from ...errors import IsoglossError
+from ...structure import Likeness, Structure, find_structure
+from ..canvas import DOUBLE, GREY, SMALL, Canvas, colour_map, ink_on, language_label, new_figure
+from ..fragments import between
+from ..panels.likeness import leaves
+from ..plots import Order, Plot, open_scored
+
+CELL = 0.34
+
+
+def find(order: Order) -> list[Structure]:
+    """The structures of all data sets: across languages for each model; with one language only, across models."""
+    scored = open_scored(order)
+    over = "language" if scored.table["language"].n_unique() > 1 else "model"
+    found: list[Structure] = []
+    for name in scored.table["dataset"].unique(maintain_order=True):
+        part = replace(scored, table=scored.table.filter(pl.col("dataset") == name))
+        try:
+            found += find_structure(part, over=over, resamples=order.drawing.resamples, seed=order.drawing.seed)
+        except IsoglossError:  # one language and one model, or no stereotypes: nothing to look at across them
+            continue
+    return found
+
+
+def draw(found: Sequence[Structure], canvas: Canvas) -> Any:
+    """A tree and a matrix for each structure, two abreast on a wide canvas."""
+    columns = min(len(found), 2 if canvas.width >= DOUBLE else 1)
+    down = -(-len(found) // columns)
+    most = max(len(one.units) for one in found)
+    side = min(CELL, 0.56 * canvas.width / columns / most) if canvas.width < DOUBLE or columns > 1 else CELL
+    figure = new_figure(canvas, down * (0.62 + max(side, 0.2) * most))
+    parts = figure.subfigures(down, columns, squeeze=False)
+    values = [one.rho for structure in found for one in structure.likeness if one.rho is not None]
+    paint = colour_map(min([0.0, *values]), max(values, default=1.0), neutral=None)
+    for part, one in zip(parts.flat, found, strict=False):
+        tree, matrix = part.subplots(1, 2, gridspec_kw={"width_ratios": [0.3, 1], "wspace": 0})
+        _draw_tree(tree, one)
+        _draw_matrix(matrix, one, paint=paint, canvas=canvas)
+        said = [value for key, value in one.group.items() if key != "dataset" or len(_data(found)) > 1]
+        part.suptitle(" · ".join(said), fontsize=7.5, fontweight="bold")
+    return figure
+
+
+def _data(found: Sequence[Structure]) -> set[str]:
+    return {one.group.get("dataset", "") for one in found}
+
+
+def _draw_tree(axes: Any, found: Structure) -> None:
+    """Branches that join from the matrix to the left, at 1 minus the rank correlation."""
+    order = leaves(found)
+    place = {frozenset([name]): (0.0, float(i)) for i, name in enumerate(order)}
+    for merge in found.tree:
+        (x1, y1), (x2, y2) = place[frozenset(merge.left)], place[frozenset(merge.right)]
+        axes.plot([x1, merge.distance, merge.distance, x2], [y1, y1, y2, y2], color="black", linewidth=0.8)
+        place[frozenset((*merge.left, *merge.right))] = (merge.distance, (y1 + y2) / 2)
+    axes.set_ylim(len(order) - 0.5, -0.5)
+    far = max((merge.distance for merge in found.tree), default=1.0) or 1.0
+    axes.set_xlim(far * 1.05, 0)
+    axes.set_yticks([])
+    axes.spines["left"].set_visible(False)
+    axes.set_xticks([0, far], ["0", f"{far:.2f}"], fontsize=SMALL)
+    axes.set_xlabel("1 − ρ", fontsize=SMALL, labelpad=1)
+    axes.set_visible(bool(found.tree))
+
+
+def _draw_matrix(axes: Any, found: Structure, *, paint: Any, canvas: Canvas) -> None:
+    """Every pair's rank correlation, below the diagonal with its interval."""
+    order = leaves(found)
+    pairs = {frozenset((one.a, one.b)): one for one in found.likeness}
+    for row, a in enumerate(order):
+        for column, b in enumerate(order):
+            if a != b:
+                _draw_cell(axes, pairs[frozenset((a, b))], at=(column, row), paint=paint)
+    axes.set_xlim(-0.5, len(order) - 0.5)
+    axes.set_ylim(len(order) - 0.5, -0.5)
+    across = found.over == "language"
+    names = [language_label(unit, canvas) if across else unit for unit in order]
+    axes.set_yticks(range(len(order)), names)
+    short = order if across else [str(number + 1) for number in range(len(order))]
+    axes.set_xticks(range(len(order)), short)
+    if not across:
+        axes.set_yticks(range(len(order)), [f"{name}  {number + 1}" for number, name in enumerate(names)])
+    axes.tick_params(length=0, top=True, bottom=False, labeltop=True, labelbottom=False)
+    axes.spines[:].set_visible(False)
+    axes.set_xlabel(f"rank correlation ρ, n = {found.n:,} items", fontsize=SMALL, color=GREY)
+
+
+def _draw_cell(axes: Any, one: Likeness, *, at: tuple[int, int], paint: Any) -> None:
+    from matplotlib.patches import Rectangle
+
+    x, y = at
+    if one.rho is None:
+        axes.text(x, y, "–", ha="center", va="center", fontsize=SMALL, color=GREY)
+        return
+    colour = paint.to_rgba(one.rho)
+    axes.add_patch(Rectangle((x - 0.49, y - 0.49), 0.98, 0.98, color=colour, linewidth=0))
+    ends = between(one.rho_low, one.rho_high, form=".2f").replace("0.", ".")
+    shown = f"{one.rho:.2f}".replace("-", "−") if x > y or not ends else ends
+    axes.text(x, y, shown, ha="center", va="center", fontsize=SMALL, color=ink_on(colour))
+
+
+figure = Plot(
+    title="The isogloss map",
+    needs="scores of the same items in two languages, or of two models: isogloss eval MODEL --data stereoset --language en --language de --out RUNS",
+    caption="Rank correlation of the gaps between stereotype and anti-stereotype, item by item: above the diagonal the value, below it the 95 % interval; the tree joins by average linkage.",
+    find=find,
+    draw=draw,
+)

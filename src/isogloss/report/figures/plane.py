@@ -1,0 +1,123 @@
+"""LMS and SS of each model and language in one plane, with intervals both ways and lines of equal ICAT."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...measures import Measure
+from ..canvas import DOUBLE, GREY, PALE, SMALL, Canvas, add_legend, legend_height, look, marks, new_figure, whiskers
+from ..findings import datasets, whole
+from ..fragments import subject
+from ..labelling import Segment, spread_labels
+from ..plots import Order, Plot, measured, open_scored, value_of
+
+METRICS = ("lms", "ss", "icat")
+LINES = range(10, 100, 10)
+Point = Mapping[str, Measure]
+
+
+def find(order: Order) -> dict[str, list[Point]]:
+    """The points of each data set that has all three values."""
+    scored = open_scored(order)
+    rows = whole(measured(order, scored, metrics=METRICS))
+    found: dict[str, list[Point]] = {}
+    for name, group in datasets(rows).items():
+        points: dict[tuple[str, ...], dict[str, Measure]] = {}
+        for row in group:
+            points.setdefault(tuple(row.group.values()), {})[row.metric] = row
+        found[name] = [point for point in points.values() if set(METRICS) <= set(point)]
+    return {name: points for name, points in found.items() if points}
+
+
+def draw(found: Mapping[str, Sequence[Point]], canvas: Canvas) -> Any:
+    """A plane for each data set; colour and marker are the model, the letters beside a point its language."""
+    names = list(dict.fromkeys(subject(point["ss"].group) for points in found.values() for point in points))
+    columns = 2 if canvas.width >= DOUBLE and len(found) > 1 else 1
+    rows = -(-len(found) // columns)
+    each = canvas.width / columns * (0.86 if columns == 2 or canvas.width < DOUBLE else 0.55)
+    figure = new_figure(canvas, rows * each + legend_height(canvas, names))
+    grid = figure.subplots(rows, columns, squeeze=False)
+    for axes in grid.flat[len(found) :]:
+        axes.set_visible(False)
+    for axes, (dataset, points) in zip(grid.flat, found.items(), strict=False):
+        texts = [_draw_point(axes, point, names=names) for point in points]
+        _set_ranges(axes, points)
+        _draw_lines(axes)
+        axes.set_xlabel("SS (50: no preference)")
+        axes.set_ylabel("LMS")
+        if len(found) > 1:
+            axes.set_title(dataset)
+        places = [(value_of(point["ss"]), value_of(point["lms"])) for point in points]
+        spread_labels(axes, texts, points=places, lines=[line for point in points for line in _whiskers(point)])
+    add_legend(figure, marks(names), labels=names, canvas=canvas)
+    return figure
+
+
+def _draw_point(axes: Any, point: Point, *, names: list[str]) -> Any:
+    ss, lms = point["ss"], point["lms"]
+    name = subject(ss.group)
+    colour, marker = look(names.index(name))
+    x, y = value_of(ss), value_of(lms)
+    axes.errorbar(
+        x,
+        y,
+        xerr=whiskers(ss.low, x, high=ss.high),
+        yerr=whiskers(lms.low, y, high=lms.high),
+        fmt=marker,
+        color=colour,
+        elinewidth=0.7,
+        markersize=4,
+        markerfacecolor=colour if ss.low is not None else "white",
+    )
+    return axes.annotate(
+        ss.group["language"], (x, y), (3, 3), textcoords="offset points", fontsize=SMALL, color=colour, zorder=5
+    )
+
+
+def _whiskers(point: Point) -> Iterator[Segment]:
+    """The lines of both intervals."""
+    ss, lms = point["ss"], point["lms"]
+    x, y = value_of(ss), value_of(lms)
+    if ss.low is not None and ss.high is not None:
+        yield ss.low, y, ss.high, y
+    if lms.low is not None and lms.high is not None:
+        yield x, lms.low, x, lms.high
+
+
+def _set_ranges(axes: Any, points: Sequence[Point]) -> None:
+    """Room for all intervals and the line of no preference."""
+    for metric, put, also in (("ss", axes.set_xlim, [50.0]), ("lms", axes.set_ylim, [])):
+        ends = [end for p in points for end in (p[metric].low, p[metric].value, p[metric].high) if end is not None]
+        low, high = min([*ends, *also]), max([*ends, *also])
+        room = max(0.06 * (high - low), 0.8)
+        put(max(0, low - room), min(100, high + room))
+
+
+def _draw_lines(axes: Any) -> None:
+    """Lines of equal ICAT, each with its number, and the line of no preference."""
+    left, right = axes.get_xlim()
+    bottom, top = axes.get_ylim()
+    xs = np.linspace(max(left, 0.5), min(right, 99.5), 400)
+    for level in LINES:
+        ys = level * 50 / np.minimum(xs, 100 - xs)
+        inside = (ys > bottom) & (ys < top)
+        axes.plot(xs, np.where(inside, ys, np.nan), color=PALE, linewidth=0.6, zorder=0)
+        if inside.any():
+            at = np.flatnonzero(inside)[-1]
+            axes.annotate(
+                f"ICAT {level}", (xs[at], ys[at]), (-2, 1), textcoords="offset points", ha="right", va="bottom",
+                fontsize=SMALL, color=GREY, zorder=0,
+            )  # fmt: skip
+    axes.axvline(50, color=GREY, linewidth=0.7, linestyle=(0, (4, 3)), zorder=0)
+
+
+figure = Plot(
+    title="LMS and SS in one plane",
+    needs="scores from which LMS, SS and ICAT can be measured: isogloss eval MODEL --data stereoset --out RUNS",
+    caption="Bars are 95 % intervals over clusters of items; grey lines join points of equal ICAT; the dashed line is no preference.",
+    find=find,
+    draw=draw,
+)

@@ -1,0 +1,73 @@
+"""How many English he- and she-sentences keep the pronoun's gender in their translation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ...corpora import open_corpora
+from ...errors import BadData
+from ...preservation import Preservation, count_all
+from ...rows import read_json
+from ...stats import wilson_interval
+from ..canvas import COLOURS, Canvas, add_legend, language_label, new_figure, whiskers
+from ..plots import Order, Plot
+
+PRONOUNS = ("he", "she")
+LINE = 0.34
+
+
+def find(order: Order) -> list[Preservation]:
+    """The counts of parallel texts, or those that `data preservation --json` printed."""
+    found: list[Preservation] = []
+    language = order.languages[0] if order.languages else None
+    for source in order.sources:
+        if Path(source).suffix == ".json":
+            found += _read(Path(source))
+        else:
+            found += count_all(open_corpora([source], language=language))
+    return [one for one in found if one.share is not None]
+
+
+def _read(path: Path) -> list[Preservation]:
+    content = read_json(path)
+    names = ("corpus", "language", "pronoun", "kept", "n")
+    try:
+        return [Preservation(**{name: row[name] for name in names}) for row in content["preservation"]]
+    except (TypeError, KeyError) as error:
+        raise BadData(path, None, "is not what data preservation --json prints.") from error
+
+
+def draw(rows: Sequence[Preservation], canvas: Canvas) -> Any:
+    """Two bars for each text, with Wilson's intervals."""
+    texts = list(dict.fromkeys((one.language, one.corpus) for one in rows))
+    several = len({tag for tag, _ in texts}) < len(texts)
+    figure = new_figure(canvas, 0.75 + LINE * len(texts))
+    axes = figure.subplots()
+    handles = {}
+    for one in rows:
+        number = PRONOUNS.index(one.pronoun)
+        place = texts.index((one.language, one.corpus)) + (number - 0.5) * 0.4
+        share = 100 * one.kept / one.n
+        low, high = (100 * end for end in wilson_interval(one.kept / one.n, one.n))
+        handles[one.pronoun] = axes.barh(place, share, 0.36, color=COLOURS[number])
+        axes.errorbar(share, place, xerr=whiskers(low, share, high=high), color="black", elinewidth=0.8, fmt="none")
+        axes.annotate(f"n = {one.n:,}", (1, place), (2, 0), textcoords="offset points", va="center", fontsize=6, color="white")
+    names = [language_label(tag, canvas) + (f"\n{corpus}" if several else "") for tag, corpus in texts]
+    axes.set_yticks(range(len(texts)), names)
+    axes.tick_params(axis="y", length=0)
+    axes.set_ylim(len(texts) - 0.5, -0.5)
+    axes.set_xlim(0, 100)
+    axes.set_xlabel("sentences that keep the pronoun, %")
+    add_legend(figure, list(handles.values()), labels=[f"'{name}'" for name in handles], canvas=canvas)
+    return figure
+
+
+figure = Plot(
+    title="Pronouns kept in translation",
+    needs="parallel texts with English: isogloss data preservation CORPUS --language de, or the file that it prints with --json",
+    caption="Of the English sentences with only this pronoun, how many have it in their translation; bars are Wilson's 95 % intervals.",
+    find=find,
+    draw=draw,
+)

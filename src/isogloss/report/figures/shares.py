@@ -1,0 +1,138 @@
+"""Shares of terms in templates as stacked bars: a panel for each set and language, a bar for each concept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from ...errors import IsoglossError
+from ...measures import Measure
+from ...shares import measure_shares
+from ...templates.naming import known_terms
+from ..canvas import COLOURS, DOUBLE, PALE, SMALL, Canvas, english_first, language_label, new_figure
+from ..plots import Order, Plot, open_scored, value_of
+
+MOST = 7  # terms with a part of their own; the others share one
+ROOM = 7.0  # per cent of a bar that a name needs to stand in it
+LINE, LEGEND = 0.2, 0.15
+IN_A_LINE = 4
+
+
+def find(order: Order) -> list[Measure]:
+    """The mean share of each term for each model, language, set and concept, with intervals over templates."""
+    scored = open_scored(order)
+    by = [name for name in ("set", "concept") if name in scored.table.columns]
+    try:
+        return [row for row in measure_shares(scored, by=by, drawing=order.drawing) if row.value is not None]
+    except IsoglossError:
+        return []
+
+
+def draw(rows: Sequence[Measure], canvas: Canvas) -> Any:
+    """Terms that are large over all panels with the same terms have a colour; the rest is grey."""
+    panels = _panels(rows)
+    columns = min(len(panels), 2 if canvas.width >= DOUBLE else 1)
+    blocks = [panels[place : place + columns] for place in range(0, len(panels), columns)]
+    most = [max(len(_concepts(panel)) for panel in block) for block in blocks]
+    heights = [0.85 + LINE * count + LEGEND * (_legend_lines(block, canvas) - 1) for count, block in zip(most, blocks, strict=True)]
+    figure = new_figure(canvas, sum(heights))
+    parts = figure.subfigures(len(blocks), columns, squeeze=False, height_ratios=heights)
+    several = len({row.group["model"] for row in rows}) > 1
+    for place, panel in enumerate(panels):
+        part, count = parts[place // columns][place % columns], most[place // columns]
+        axes = part.subplots()
+        terms = _largest([row for other in panels if _terms(other) == _terms(panel) for row in other])
+        _draw_panel(axes, panel, terms=terms, lines=count, canvas=canvas)
+        _draw_legend(part, panel, terms=terms, canvas=replace(canvas, width=canvas.width / columns))
+        first = panel[0].group
+        said = [first["model"]] * several + [language_label(first["language"], canvas), first.get("set", "")]
+        axes.set_title(" · ".join(filter(None, said)), loc="left", fontweight="bold", pad=3)
+    return figure
+
+
+def _legend_lines(block: Sequence[Sequence[Measure]], canvas: Canvas) -> int:
+    return -(-max(min(MOST + 1, len(_terms(panel))) for panel in block) // IN_A_LINE)
+
+
+def _terms(panel: Sequence[Measure]) -> frozenset[str]:
+    return frozenset(row.group["term"] for row in panel)
+
+
+def _panels(rows: Sequence[Measure]) -> list[list[Measure]]:
+    found: dict[tuple[str, ...], list[Measure]] = {}
+    order = english_first(row.group["language"] for row in rows)
+    for row in sorted(rows, key=lambda one: order.index(one.group["language"])):
+        key = tuple(value for name, value in row.group.items() if name not in ("concept", "term"))
+        found.setdefault(key, []).append(row)
+    return list(found.values())
+
+
+def _concepts(panel: Sequence[Measure]) -> list[str]:
+    return list(dict.fromkeys(row.group.get("concept", "") for row in panel))
+
+
+def _largest(panel: Sequence[Measure]) -> list[str]:
+    """The terms with the largest share summed over concepts."""
+    sums: dict[str, float] = {}
+    for row in panel:
+        sums[row.group["term"]] = sums.get(row.group["term"], 0.0) + value_of(row)
+    return sorted(sums, key=lambda term: -sums[term])[:MOST]
+
+
+def _draw_panel(axes: Any, panel: Sequence[Measure], *, terms: Sequence[str], lines: int, canvas: Canvas) -> None:
+    concepts = _concepts(panel)
+    for place, concept in enumerate(concepts):
+        shares = {row.group["term"]: row for row in panel if row.group.get("concept", "") == concept}
+        left = 0.0
+        for number, term in enumerate(terms):
+            if term in shares:
+                left += _draw_part(axes, shares[term], at=(left, place), colour=COLOURS[number])
+        if left < 99.9:
+            axes.barh(place, 100 - left, 0.82, left=left, color=PALE, linewidth=0.4, edgecolor="white")
+    tag = panel[0].group["language"]
+    axes.set_yticks(range(len(concepts)), [_word(concept, tag, canvas=canvas) for concept in concepts])
+    axes.set_ylim(lines - 0.5, -0.5)
+    axes.set_xlim(0, 100)
+    axes.tick_params(axis="y", length=0)
+    axes.set_xlabel("share, %", labelpad=1)
+
+
+def _draw_legend(part: Any, panel: Sequence[Measure], *, terms: Sequence[str], canvas: Canvas) -> None:
+    """The terms below the bars."""
+    from matplotlib.patches import Patch
+
+    tag, others = panel[0].group["language"], len(_terms(panel)) - len(terms)
+    names = [_word(term, tag, canvas=canvas) for term in terms] + ([f"{others} others"] if others > 0 else [])
+    handles = [Patch(color=colour) for colour in [*COLOURS[: len(terms)], PALE][: len(names)]]
+    part.legend(
+        handles, names, loc="outside lower center", ncols=IN_A_LINE, fontsize=SMALL, handlelength=0.8, borderaxespad=0.1
+    )
+
+
+def _word(name: str, tag: str, *, canvas: Canvas) -> str:
+    """A term or concept: its gloss, or the language's own word where the canvas has names of their own."""
+    term = known_terms(tag).get(name)
+    if term is None:
+        return name.replace("_", " ")
+    return term.lemma if canvas.names == "own" else term.gloss
+
+
+def _draw_part(axes: Any, row: Measure, *, at: tuple[float, int], colour: str) -> float:
+    """A term's part of a bar, as wide as its share, and its interval as a line around its end; the width in per cent."""
+    left, place = at
+    share = 100 * value_of(row)
+    axes.barh(place, share, 0.82, left=left, color=colour, linewidth=0.4, edgecolor="white")
+    if row.low is not None and row.high is not None and share >= ROOM:
+        ends = [left + 100 * row.low, left + 100 * row.high]
+        axes.plot(ends, [place + 0.28] * 2, color="black", linewidth=0.7, solid_capstyle="butt", zorder=4)
+    return share
+
+
+figure = Plot(
+    title="Shares of terms in templates",
+    needs="scores of templates: isogloss eval MODEL --data templates --language en --out RUNS",
+    caption="The probability of a term's sentence among those of all terms, averaged over templates; a black line is the 95 % interval of the share that ends there.",
+    find=find,
+    draw=draw,
+)

@@ -1,0 +1,117 @@
+"""Loss, accuracy and learning rates of a training, raw and smoothed, with what validation gave."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from ...errors import BadData, IsoglossError
+from ...rows import read_json
+from ...stats import Array
+from ..canvas import COLOURS, DOUBLE, Canvas, new_figure
+from ..plots import Order, Plot
+
+LOG, CARD = "log.csv", "card.json"
+WEIGHT = 0.9
+COLUMNS = ("examples", "loss", "accuracy", "core_rate", "head_rate")
+
+
+@dataclass(frozen=True)
+class Training:
+    """The lines of a log as columns, and the accuracy at each validation."""
+
+    name: str
+    columns: Mapping[str, Array]
+    validations: Sequence[Mapping[str, float]] = ()
+
+
+def find(order: Order) -> list[Training]:
+    """The trainings in folders that `nsp train` wrote."""
+    return [one for source in order.sources if len((one := _read(Path(source))).columns["examples"])]
+
+
+def _read(folder: Path) -> Training:
+    log, card = folder / LOG, folder / CARD
+    if not log.is_file():
+        raise IsoglossError(f"{folder} is not a training: it has no {LOG}. Make one with: isogloss nsp train … --out {folder}")
+    try:
+        table = pl.read_csv(log).select(pl.col(COLUMNS).cast(pl.Float64))
+    except pl.exceptions.PolarsError as error:
+        raise BadData(log, None, f"not a training's log; it has the columns {', '.join(COLUMNS)}.") from error
+    found = read_json(card) if card.is_file() else {}
+    facts = found.get("facts", found) if isinstance(found, dict) else {}
+    columns = {name: table[name].to_numpy() for name in COLUMNS}
+    return Training(folder.name, columns, facts.get("validations", ()))
+
+
+def smooth(values: Array, *, weight: float = WEIGHT) -> Array:
+    """The running mean with falling weights, without the pull of its start."""
+    found, total = np.empty(len(values)), 0.0
+    for place, value in enumerate(values):
+        total = weight * total + (1 - weight) * value
+        found[place] = total / (1 - weight ** (place + 1))
+    return found
+
+
+def draw(trainings: Sequence[Training], canvas: Canvas) -> Any:
+    """Loss, accuracy and rates: side by side on a wide canvas, else below each other; a row for each training."""
+    wide = canvas.width >= DOUBLE
+    down, columns = (len(trainings), 3) if wide else (3 * len(trainings), 1)
+    figure = new_figure(canvas, down * (1.75 if wide else 1.35))
+    grid = figure.subplots(down, columns, squeeze=False)
+    for number, one in enumerate(trainings):
+        axes = grid.flat[3 * number : 3 * number + 3]
+        _draw_curve(axes[0], one, name="loss")
+        _draw_curve(axes[1], one, name="accuracy")
+        _draw_rates(axes[2], one)
+        if len(trainings) > 1:
+            axes[0].set_title(one.name, loc="left", fontweight="bold")
+        for each in axes if wide else axes[2:]:
+            each.set_xlabel("examples")
+    return figure
+
+
+def _draw_curve(axes: Any, training: Training, *, name: str) -> None:
+    x, y = training.columns["examples"], training.columns[name]
+    axes.plot(x, y, color=COLOURS[5], linewidth=0.5, alpha=0.6, label="raw")
+    axes.plot(x, smooth(y), color=COLOURS[0], linewidth=1.1, label="smoothed")
+    if name == "accuracy" and training.validations:
+        seen, found = ([point[key] for point in training.validations] for key in ("examples", "accuracy"))
+        axes.plot(seen, found, "o", color=COLOURS[1], markersize=3.5, label="validation")
+    axes.set_ylabel(name)
+    axes.legend()
+    _few_ticks(axes)
+
+
+def _draw_rates(axes: Any, training: Training) -> None:
+    for number, name in enumerate(("core_rate", "head_rate")):
+        line = "-" if number else "--"
+        axes.plot(
+            training.columns["examples"],
+            training.columns[name],
+            line,
+            color=COLOURS[number],
+            label=name.removesuffix("_rate"),
+        )
+    axes.set_ylabel("learning rate")
+    axes.legend()
+    axes.ticklabel_format(axis="y", style="sci", scilimits=(-2, 3))
+    _few_ticks(axes)
+
+
+def _few_ticks(axes: Any) -> None:
+    axes.locator_params(axis="both", nbins=4)
+
+
+figure = Plot(
+    title="Training curves",
+    needs="the folder of a training: isogloss nsp train MODEL --data PAIRS --out FOLDER",
+    caption="Raw values, their running mean (weight 0.9), and the accuracy on held-out pairs; learning rates of the core and the head.",
+    find=find,
+    draw=draw,
+)

@@ -1,0 +1,60 @@
+"""World maps of a model's scores: each country by the items whose stereotypes are told there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ... import registry
+from ...groups import usable_rows
+from ...measures import Measure, fitting_metrics
+from ...regions import COUNTRY, REGION, country_names, country_scores
+from ..canvas import DOUBLE, Canvas, colour_map, language_label, new_figure
+from ..findings import headline
+from ..fragments import side, subject
+from ..maps import draw_world, map_height
+from ..plots import Order, Plot, open_scored, value_of
+from ..tables import metric_name
+
+
+def find(order: Order) -> list[Measure]:
+    """The headline metric, or the first of the order's, of each country, model and language."""
+    scored = open_scored(order)
+    if REGION not in scored.table.columns or not scored.table[REGION].drop_nulls().len():
+        return []
+    metric = order.metrics[0] if order.metrics else headline(list(fitting_metrics(usable_rows(scored))))
+    found = country_scores(scored, metrics=[metric], resamples=order.drawing.resamples).measures
+    return [row for row in found if row.value is not None and row.group[COUNTRY] in country_names()]
+
+
+def draw(rows: Sequence[Measure], canvas: Canvas) -> Any:
+    """A map for each model and language, all on one scale; hatched countries cannot be told from neutral."""
+    cells = list(dict.fromkeys((subject(row.group), row.group["language"]) for row in rows))
+    columns = min(len(cells), 2 if canvas.width >= DOUBLE else 1)
+    down = -(-len(cells) // columns)
+    figure = new_figure(canvas, down * (map_height(canvas.width / columns) + 0.2) + 0.45)
+    grid = figure.subplots(down, columns, squeeze=False)
+    neutral = registry.get("metric", rows[0].metric).neutral
+    values = [value_of(row) for row in rows]
+    paint = colour_map(min(values), max(values), neutral=neutral)
+    for axes in grid.flat[len(cells) :]:
+        axes.set_visible(False)
+    for axes, (who, tag) in zip(grid.flat, cells, strict=False):
+        chosen = [row for row in rows if (subject(row.group), row.group["language"]) == (who, tag)]
+        colours = {row.group[COUNTRY]: paint.to_rgba(value_of(row)) for row in chosen}
+        unclear = {row.group[COUNTRY] for row in chosen if side(row, neutral) != "above" and side(row, neutral) != "below"}
+        draw_world(axes, colours, hatched=unclear if neutral is not None else set())
+        axes.set_title(f"{who} · {language_label(tag, canvas)}")
+    bar = figure.colorbar(paint, ax=list(grid.flat), orientation="horizontal", shrink=0.55, aspect=30, pad=0.02)
+    bar.set_label(metric_name(rows[0].metric))
+    bar.outline.set_linewidth(0.4)
+    return figure
+
+
+figure = Plot(
+    title="Scores by country",
+    needs="scores of items with regions: isogloss eval MODEL --data shades_demo --language en --out RUNS",
+    caption="Hatched countries have an interval that includes the neutral point, or too few stereotypes for an interval; pale ones have no data.",
+    find=find,
+    draw=draw,
+)

@@ -1,0 +1,98 @@
+"""Gathering: what a report is made of, read so that one broken run, or one broken part, does not hide the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import polars as pl
+
+from .. import store
+from ..answers import ANSWERS
+from ..errors import IsoglossError
+from ..opinions import opinion_rows
+from ..places import Place, place_of
+from ..scores import Scored, join_scored, make_scored
+
+Source = Scored | str | Path | Sequence[str | Path]
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """Scores, the runs they come from with their items' texts, and what could not be read."""
+
+    scored: Scored
+    runs: tuple[store.Run, ...] = ()
+    items: pl.DataFrame = field(default_factory=pl.DataFrame)
+    troubles: tuple[str, ...] = ()
+
+
+def gather(source: Source) -> Gathered:
+    """What can be read of the source: scores as they are, or all runs in one or several folders."""
+    if isinstance(source, Scored):
+        return Gathered(source)
+    paths = [source] if isinstance(source, str | Path) else list(source)
+    troubles: list[str] = []
+    runs = list(_runs([_place(path) for path in paths], troubles))
+    found = {run.folder: part for run in runs if (part := _read(run, troubles)) is not None}
+    if not found:
+        first = f" The first: {troubles[0]}" if troubles else ""
+        raise IsoglossError(
+            f"None of the runs in {', '.join(map(str, paths))} has scores that can be read, so there is nothing to report.{first}"
+        )
+    items = [items for _, items in found.values()]
+    return Gathered(
+        join_scored([scored for scored, _ in found.values()]),
+        tuple(run for run in runs if run.folder in found),
+        pl.concat(items, how="diagonal_relaxed"),
+        tuple(troubles),
+    )
+
+
+def _place(path: str | Path) -> Place:
+    place = place_of(path)
+    if not place.exists():
+        raise IsoglossError(f"No such run: {place}.")
+    return place
+
+
+def _runs(places: Sequence[Place], troubles: list[str]) -> Iterator[store.Run]:
+    """Every run below the places, each once; one that cannot be opened is told as a trouble."""
+    files: dict[Place, None] = {}
+    for place in places:
+        found: list[Place] = [*place.rglob("run.json")]
+        files |= dict.fromkeys(file.parent.resolve() for file in sorted(found, key=str))
+    if not files:
+        named = ", ".join(map(str, places))
+        raise IsoglossError(f"No runs in {named}. Make one with: isogloss eval MODEL --data demo")
+    for folder in files:
+        try:
+            yield store.read_run(folder)
+        except IsoglossError as error:
+            troubles.append(str(error))
+
+
+def _read(run: store.Run, troubles: list[str]) -> tuple[Scored, pl.DataFrame] | None:
+    """The scores and items of a run, from all parts that are whole."""
+    parts = []
+    there = store.written_parts(run)
+    for number in there:
+        try:
+            parts.append(store.read_part(run, number))
+        except IsoglossError as error:
+            troubles.append(str(error))
+    if len(there) < run.parts:
+        troubles.append(f"{run.folder.name}: {run.parts - len(there)} of {run.parts} parts are not there yet.")
+    try:
+        items = store.read_items(run)
+    except IsoglossError as error:
+        troubles.append(str(error))
+        return None
+    if not parts:
+        return None
+    rows = pl.concat(parts)
+    rows = opinion_rows(rows) if run.info.get("holds") == ANSWERS else rows
+    scored = make_scored(items, rows, labels=store.labels_of(run))
+    notes = tuple(run.info.get("notes", ()))
+    return replace(scored, skipped=run.info.get("skipped", {}), notes=notes), items

@@ -1,0 +1,143 @@
+"""Plots: what a figure for a paper is, what is asked of it, and the one door through which all of them are made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from .. import registry, store
+from ..errors import IsoglossError
+from ..intervals import Drawing
+from ..measures import Measure, Measures, measure
+from ..scores import Scored, item_table
+from ..sides import select
+from ..sources import read_many
+from .canvas import Canvas, save_figure, set_fonts, styled
+from .kinds import Facts
+
+RESAMPLES = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What a figure is made of: runs, data or other files; which languages, metrics and values of columns of them."""
+
+    sources: tuple[str, ...]
+    languages: tuple[str, ...] = ()
+    metrics: tuple[str, ...] = ()
+    where: Mapping[str, str] = field(default_factory=dict)
+    mode: str = "corrected"
+    facts: Facts = field(default_factory=dict)
+    drawing: Drawing = Drawing(resamples=RESAMPLES)
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """A figure: `find` turns an order into measured rows, `draw` turns rows into a matplotlib figure.
+
+    `needs` says which data it is for and which command makes it; `caption` what its marks mean.
+    """
+
+    title: str
+    needs: str
+    caption: str
+    find: Callable[[Order], Any]
+    draw: Callable[[Any, Canvas], Any]
+
+
+def make_figure(name: str, order: Order, *, canvas: Canvas | None = None) -> Any:
+    """The matplotlib figure of that name; one sentence says what is missing when the sources have no data for it."""
+    plot: Plot = registry.get("figure", name)
+    canvas = canvas or Canvas()
+    with styled():
+        found = plot.find(order)
+        if not found:
+            raise IsoglossError(f"Nothing in these sources can be drawn as '{name}'. It needs {plot.needs}.")
+        return draw_plot(plot, found, canvas=canvas)
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A figure that was written: its file, its size in inches, and what belongs in its caption."""
+
+    path: Path
+    inches: tuple[float, float]
+    caption: str
+
+
+def write_figure(name: str, order: Order, *, path: Path, canvas: Canvas | None = None) -> Drawn:
+    """The figure of that name, as a file."""
+    figure = make_figure(name, order, canvas=canvas)
+    plot: Plot = registry.get("figure", name)
+    save_figure(figure, path, title=plot.title)
+    width, height = figure.get_size_inches()
+    return Drawn(path, (float(width), float(height)), f"{plot.title}. {plot.caption}")
+
+
+def list_figures() -> str:
+    """Each figure with its title and what it needs, for a terminal."""
+    found = registry.everything("figure")
+    return "\n".join(f"{name}: {plot.title}\n  needs {plot.needs}" for name, plot in found.items())
+
+
+def draw_plot(plot: Plot, found: Any, *, canvas: Canvas) -> Any:
+    """The plot of what was found, in our style and with the fonts that its letters need."""
+    with styled():
+        figure = set_fonts(plot.draw(found, canvas), canvas)
+        figure.set_label(plot.title)
+        return figure
+
+
+# ---- what several figures start from
+
+
+def open_runs(order: Order) -> list[store.Run]:
+    """The runs of an order, in its languages."""
+    found = [run for path in order.sources for run in store.find_runs(Path(path))]
+    return store.in_languages(found, order.languages)
+
+
+def open_scored(order: Order) -> Scored:
+    """The scores of an order's runs, as far as they have the wanted values."""
+    return select(store.read_scored(open_runs(order)), order.where)
+
+
+def measured(order: Order, scored: Scored, *, metrics: Sequence[str], by: Sequence[str] | None = None) -> Measures:
+    """The measures of an order, its metrics before the figure's own; rows without a value are left out."""
+    drawing = order.drawing
+    found = measure(
+        scored,
+        metrics=list(order.metrics or metrics),
+        by=by,
+        mode=order.mode,
+        interval=drawing.kind,
+        resamples=drawing.resamples,
+        seed=drawing.seed,
+    )
+    return Measures(tuple(row for row in found if row.value is not None), found.problems, found.notes)
+
+
+def open_items(order: Order) -> pl.DataFrame:
+    """The items of an order: those of its runs, or of data that was named or lies in a file or folder."""
+    tables, data = [], []
+    for source in order.sources:
+        path = Path(source)
+        if path.is_dir() and next(path.rglob("run.json"), None) is not None:
+            runs = store.in_languages(store.find_runs(path), order.languages)
+            tables += [store.read_items(run) for run in runs]
+        else:
+            data.append(source)
+    if data:
+        tables.append(item_table(read_many(data, language=list(order.languages), skip_bad=True)))
+    return pl.concat(tables, how="diagonal_relaxed")
+
+
+def value_of(row: Measure) -> float:
+    """The value of a measure that has one."""
+    if row.value is None:
+        raise ValueError("the measure has no value")
+    return row.value

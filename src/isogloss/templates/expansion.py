@@ -1,0 +1,190 @@
+"""Expansion: a template and a lexicon become sentences, each with what fills its slots."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+
+from ..errors import IsoglossError
+from ..items import BLANK
+from .features import AGREE
+from .forms import Form, find_form, pick
+from .grammar import BadTemplate, Place, Template, Text, Written
+from .joints import Piece, join
+from .lexicon import Lexicon, category_of
+from .plan import Plan, Step, fillers, make_plans
+from .vocabulary import Term
+
+LIMIT = 100_000
+DOTTED = ("tr", "az")  # languages whose capital i has a dot
+CLOSING = ".,;:!?)]»…،؛؟。，！？"
+
+Only = Mapping[str, Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence, the term in each slot, and the text that stands for it there."""
+
+    text: str
+    fillers: Mapping[str, str]
+    words: Mapping[str, str] = field(default_factory=dict)
+
+
+def expand(
+    template: Template, lexicon: Lexicon, *, only: Only | None = None, limit: int = LIMIT, place: Place | None = None
+) -> list[Sentence]:
+    """All sentences of a template; two that are equal, or more than the limit, are refused."""
+    plans = make_plans(template, lexicon, place=place)
+    chosen = [chosen_terms(plan, only or {}) for plan in plans]
+    count = sum(count_fillings(terms) for terms in chosen)
+    if count > limit:
+        raise IsoglossError(
+            f"The template '{template}' has {count:,} sentences, more than {limit:,}. "
+            f"Say --limit {count} to have them all, or use fewer terms."
+        )
+    found = [
+        realise(plan, lexicon, filling=filling)
+        for plan, terms in zip(plans, chosen, strict=True)
+        for filling in fillings(terms)
+    ]
+    refuse_equal(found, place or Place())
+    return found
+
+
+def chosen_terms(plan: Plan, only: Only) -> dict[str, list[Term]]:
+    """The terms for each of a plan's slots; an empty choice, or an unknown id in `only`, is refused."""
+    found = {}
+    for key in plan.keys:
+        terms = {term.id: term for term in fillers(plan, key)}
+        wanted = only.get(key, only.get(category_of(key)))
+        unknown = sorted(set(wanted or ()) - _all_ids(plan, key))
+        if unknown:
+            raise IsoglossError(f"'only' names '{unknown[0]}', which the category '{category_of(key)}' does not have.")
+        found[key] = [terms[name] for name in (wanted if wanted is not None else terms) if name in terms]
+        if not found[key]:
+            raise BadTemplate(
+                plan.place, 1, f"no term of '{category_of(key)}' has the features that its slot asks for."
+            )
+    return found
+
+
+def _all_ids(plan: Plan, key: str) -> set[str]:
+    return {name for step in plan.steps if step.key == key and step.meaning for name in step.meaning.vocabulary.terms}
+
+
+def count_fillings(terms: Mapping[str, Sequence[Term]]) -> int:
+    """How many ways there are to fill the slots, before those with a term twice in a category are left out."""
+    if len({category_of(key) for key in terms}) == len(terms):
+        return math.prod(map(len, terms.values()))
+    return sum(1 for _ in fillings(terms)) if math.prod(map(len, terms.values())) < 10**6 else _distinct(terms)
+
+
+def _distinct(terms: Mapping[str, Sequence[Term]]) -> int:
+    """The count where a category has several slots with the same terms: n · (n - 1) · …"""
+    seen: dict[str, int] = {}
+    total = 1
+    for key, list_ in terms.items():
+        total *= max(0, len(list_) - seen.get(category_of(key), 0))
+        seen[category_of(key)] = seen.get(category_of(key), 0) + 1
+    return total
+
+
+def fillings(terms: Mapping[str, Sequence[Term]]) -> Iterator[dict[str, Term]]:
+    """Every way to fill the slots; slots of one category never get the same term."""
+    for combination in product(*terms.values()):
+        filling = dict(zip(terms, combination, strict=True))
+        used = [(category_of(key), term.id) for key, term in filling.items()]
+        if len(set(used)) == len(used):
+            yield filling
+
+
+def realise(plan: Plan, lexicon: Lexicon, *, filling: Mapping[str, Term], blank: str | None = None) -> Sentence:
+    """The sentence of a plan for one filling; the slot `blank` shows BLANK instead of its term."""
+    forms: dict[int, Form] = {}
+    for number in range(len(plan.steps)):
+        _form(plan, number, filling=filling, forms=forms)
+    pieces = []
+    for number, step in enumerate(plan.steps):
+        text = BLANK if blank is not None and step.key == blank else forms[number].text
+        pieces.append(Piece(text, None if isinstance(step.element, Text) else step.key or "word"))
+    joined = capital(join(tidy(pieces), lexicon.rules), lexicon.language)
+    words = {key: next((p.text for p in joined if p.slot == key), "") for key in plan.keys}
+    return Sentence("".join(p.text for p in joined), {key: term.id for key, term in filling.items()}, words)
+
+
+def _form(plan: Plan, number: int, *, filling: Mapping[str, Term], forms: dict[int, Form]) -> Form:
+    """The form of a step; what it agrees with is found first."""
+    if number not in forms:
+        step = plan.steps[number]
+        taken: dict[str, str] = {}
+        if step.follows is not None:
+            other = _form(plan, step.follows, filling=filling, forms=forms)
+            taken = {name: value for name, value in other.features if name in AGREE}
+        forms[number] = _step_form(plan, step, filling=filling, taken=taken)
+    return forms[number]
+
+
+def _step_form(plan: Plan, step: Step, *, filling: Mapping[str, Term], taken: Mapping[str, str]) -> Form:
+    if isinstance(step.element, Text):
+        return Form(step.element.text, ())
+    if isinstance(step.element, Written):
+        text = pick(step.element.forms, taken)
+        if text is None:
+            shown = " ".join(f"{name}={value}" for name, value in taken.items()) or "no features"
+            raise BadTemplate(plan.place, step.element.column, f"no form, or more than one, of this word fits {shown}.")
+        return Form(text, tuple(taken.items()))
+    if step.meaning is None:
+        raise BadTemplate(plan.place, 1, "an element means nothing.")
+    vocabulary = step.meaning.vocabulary
+    term = vocabulary.terms[step.meaning.word] if step.meaning.word is not None else filling[step.key or ""]
+    return find_form(vocabulary, term, asked={**taken, **dict(step.meaning.features)})
+
+
+def tidy(pieces: Sequence[Piece]) -> list[Piece]:
+    """The pieces without empty ones, doubled spaces, spaces at the ends, and spaces left before a full stop."""
+    found: list[Piece] = []
+    gap = False
+    for piece in pieces:
+        text = re.sub(" {2,}", " ", piece.text) if "  " in piece.text else piece.text
+        if not text:
+            gap = True
+            continue
+        last = found[-1].text if found else " "
+        if last.endswith(" ") and text.startswith(" "):
+            text = text.lstrip(" ")
+        elif gap and found and last.endswith(" ") and text[0] in CLOSING:
+            found[-1] = Piece(last.rstrip(" "), found[-1].slot)
+        gap = False
+        if text:
+            found.append(Piece(text, piece.slot))
+    if found:
+        found[-1] = Piece(found[-1].text.rstrip(" "), found[-1].slot)
+    return [piece for piece in found if piece.text]
+
+
+def capital(pieces: Sequence[Piece], language: str) -> list[Piece]:
+    """The pieces with a capital at the beginning of the sentence, where the first word comes from a slot."""
+    found = list(pieces)
+    for number, piece in enumerate(found):
+        match = re.search(r"[^\W\d_]", piece.text)
+        if match is None:
+            continue
+        if piece.slot is not None:
+            letter = "İ" if match[0] == "i" and language.split("-")[0] in DOTTED else match[0].title()
+            found[number] = Piece(piece.text[: match.start()] + letter + piece.text[match.end() :], piece.slot)
+        break
+    return found
+
+
+def refuse_equal(sentences: Sequence[Sentence], place: Place) -> None:
+    """Refuse sentences that are equal although their slots are filled differently."""
+    seen: dict[str, Sentence] = {}
+    for one in sentences:
+        other = seen.setdefault(one.text, one)
+        if other is not one:
+            first, second = (", ".join(x.fillers.values()) or "nothing" for x in (other, one))
+            raise BadTemplate(place, 1, f"'{first}' and '{second}' give the same sentence: '{one.text}'.")

@@ -1,0 +1,95 @@
+"""Features of words: Universal Dependencies' names and values, and the short forms one writes by hand."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Mapping
+
+Features = tuple[tuple[str, str], ...]
+
+SHORT = {
+    "sg": ("Number", "Sing"),
+    "pl": ("Number", "Plur"),
+    "du": ("Number", "Dual"),
+    "masc": ("Gender", "Masc"),
+    "fem": ("Gender", "Fem"),
+    "neut": ("Gender", "Neut"),
+    "com": ("Gender", "Com"),
+    "nom": ("Case", "Nom"),
+    "gen": ("Case", "Gen"),
+    "dat": ("Case", "Dat"),
+    "acc": ("Case", "Acc"),
+    "voc": ("Case", "Voc"),
+    "loc": ("Case", "Loc"),
+    "ins": ("Case", "Ins"),
+    "abl": ("Case", "Abl"),
+    "obl": ("Case", "Obl"),
+    "erg": ("Case", "Erg"),
+    "1": ("Person", "1"),
+    "2": ("Person", "2"),
+    "3": ("Person", "3"),
+    "def": ("Definite", "Def"),
+    "ind": ("Definite", "Ind"),
+    "cons": ("Definite", "Cons"),
+    "anim": ("Animacy", "Anim"),
+    "inan": ("Animacy", "Inan"),
+    "pos": ("Degree", "Pos"),
+    "cmp": ("Degree", "Cmp"),
+    "sup": ("Degree", "Sup"),
+    "neg": ("Polarity", "Neg"),
+    "weak": ("Inflection", "Weak"),
+    "strong": ("Inflection", "Strong"),
+    "mixed": ("Inflection", "Mixed"),
+    "long": ("Variant", "Long"),
+    "brief": ("Variant", "Short"),
+    "ezafe": ("Ezafe", "Yes"),
+    "adj": ("Use", "Adj"),
+    "place": ("Use", "Place"),
+    "state": ("Use", "State"),
+    "poss": ("Use", "Poss"),
+    "art": ("Use", "Art"),
+}
+LONG = {pair: short for short, pair in SHORT.items()}
+USES = ("adj", "place", "state", "poss", "art")
+AGREE = ("Gender", "Number", "Case", "Person", "Definite", "Animacy")
+DEFAULTS = {"Number": "Sing", "Case": "Nom", "Person": "3", "Definite": "Ind", "Degree": "Pos"}
+
+# the order in which features are shown, as one reads them: adj fem pl nom
+ORDER = ("Use", "Gender", "Animacy", "Number", "Case", "Person", "Definite")
+PAIR = re.compile(r"[A-Z][A-Za-z]*=[A-Za-z0-9]+")
+
+
+def parse_features(text: str) -> Features:
+    """The features that a text names, in their order of display; a ValueError says what is wrong with it."""
+    found: dict[str, str] = {}
+    for word in re.split(r"[\s,;]+", text.strip()):
+        if not word:
+            continue
+        name, value = _pair(word)
+        if found.get(name, value) != value:
+            raise ValueError(f"{name} is given twice: '{found[name]}' and '{value}'.")
+        found[name] = value
+    return make_features(found)
+
+
+def make_features(pairs: Mapping[str, str]) -> Features:
+    """Features in their order of display."""
+    rank = {name: place for place, name in enumerate(ORDER)}
+    return tuple(sorted(pairs.items(), key=lambda pair: (rank.get(pair[0], len(ORDER)), pair)))
+
+
+def show_features(features: Iterable[tuple[str, str]]) -> str:
+    """Features as one writes them: short where there is a short form."""
+    return " ".join(LONG.get(pair, "=".join(pair)) for pair in make_features(dict(features)))
+
+
+def _pair(word: str) -> tuple[str, str]:
+    if word.casefold() in SHORT:
+        return SHORT[word.casefold()]
+    if PAIR.fullmatch(word):
+        name, value = word.split("=")
+        return name, value
+    near = difflib.get_close_matches(word.casefold(), SHORT, n=1, cutoff=0.6)
+    hint = f" Did you mean '{near[0]}'?" if near else ""
+    raise ValueError(f"'{word}' is no feature.{hint} Use short forms such as 'pl' or 'nom', or Name=Value.")

@@ -1,0 +1,92 @@
+"""Forms: which form of a term has the asked features, and what others then agree with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from ..errors import IsoglossError
+from .features import DEFAULTS, Features, make_features, show_features
+from .vocabulary import MAIN, Cell, Term, Vocabulary
+
+Asked = Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A form, and the features it stands for in its sentence: what words that agree with it take over."""
+
+    text: str
+    features: Features
+
+
+class MissingForm(IsoglossError):
+    """A form that a template asks for and the vocabulary lacks; names file and cell."""
+
+    def __init__(self, vocabulary: Vocabulary, term: Term, asked: Asked, problem: str) -> None:
+        cell = show_features(asked.items()) or "plain"
+        super().__init__(f"{vocabulary.path}, term '{term.id}', form '{cell}': {problem}")
+
+
+def use_of(features: Asked) -> str:
+    """The use that features name: the noun or adjective itself, or one of the others."""
+    return features.get("Use", MAIN).casefold()
+
+
+def may_stand(term: Term, asked: Asked) -> bool:
+    """Whether what a term has by nature does not contradict what is asked for."""
+    nature = dict(term.natures.get(use_of(asked), ()))
+    return all(asked.get(name, value) == value for name, value in nature.items())
+
+
+def find_form(vocabulary: Vocabulary, term: Term, *, asked: Asked) -> Form:
+    """The form of a term with the asked features; what it has by nature counts as asked for."""
+    return _find(vocabulary, term, features=tuple(asked.items()))
+
+
+@lru_cache(maxsize=100_000)
+def _find(vocabulary: Vocabulary, term: Term, *, features: Features) -> Form:
+    asked = dict(features)
+    use = use_of(asked)
+    nature = dict(term.natures.get(use, ()))
+    wanted = {name: value for name, value in asked.items() if name != "Use"} | nature
+    cells = term.uses.get(use)
+    if cells is None:
+        raise MissingForm(
+            vocabulary, term, asked, f"the term has no '{use}'. Add it, or leave the term out with 'only'."
+        )
+    fitting = [cell for cell in cells if _fits(cell.features, wanted)]
+    if not fitting:
+        raise MissingForm(vocabulary, term, asked, "there is no such form. Add it to the file.")
+    best = _best(fitting, wanted)
+    if len({cell.text for cell in best}) > 1:
+        raise MissingForm(
+            vocabulary, term, asked, f"several forms fit: {_several(best)}. Say more, or agree with a slot."
+        )
+    return Form(best[0].text, make_features(dict(best[0].features) | wanted))
+
+
+def pick(forms: Sequence[tuple[Features, str]], asked: Asked) -> str | None:
+    """The one text whose features fit best; nothing when none does, or several do."""
+    fitting = [Cell(features, text) for features, text in forms if _fits(features, asked)]
+    texts = {cell.text for cell in _best(fitting, asked)}
+    return texts.pop() if len(texts) == 1 else None
+
+
+def _fits(features: Features, wanted: Asked) -> bool:
+    return all(wanted.get(name, value) == value for name, value in features)
+
+
+def _best(cells: Sequence[Cell], wanted: Asked) -> list[Cell]:
+    """The cells with default values for what is not asked for, without those that another one says more exactly."""
+    left = list(cells)
+    for name, value in DEFAULTS.items():
+        if name not in wanted:
+            plain = [cell for cell in left if dict(cell.features).get(name, value) == value]
+            left = plain or left
+    return [cell for cell in left if not any(set(cell.features) < set(other.features) for other in left)]
+
+
+def _several(cells: Sequence[Cell]) -> str:
+    return ", ".join(f"{show_features(cell.features) or 'plain'} '{cell.text}'" for cell in cells[:4])

@@ -1,0 +1,164 @@
+"""Mining: sentences of a corpus that hold exactly one term of a category become templates, on a sheet for review."""
+
+from __future__ import annotations
+
+import csv
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from .. import languages
+from ..errors import BadData, IsoglossError, UnknownName
+from .expansion import expand
+from .features import Features, show_features
+from .grammar import Element, Template, parse_template, show_template
+from .grammar import Slot as SlotElement
+from .grammar import Text as TextElement
+from .lexicon import Lexicon
+from .vocabulary import MAIN, Vocabulary
+
+COLUMNS = ("id", "keep", "template", "sentence", "term", "form", "other readings", "examples", "look at")
+FEWEST, MOST = 3, 40
+GENDERED = "the term's gender differs from other terms': look for words that should agree"
+NO_EXPANSION = "cannot be expanded: "
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A form of a term: its text, the term's id, and the features it has."""
+
+    text: str
+    term: str
+    features: Features
+
+
+@dataclass(frozen=True, slots=True)
+class Mined:
+    """A template found in a corpus, with what a reviewer should see."""
+
+    template: Template
+    sentence: str
+    reading: Reading
+    others: tuple[Reading, ...]
+    examples: tuple[str, ...]
+    remark: str
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a corpus gave: the templates, how many lines were read, and how many had no or several terms."""
+
+    rows: tuple[Mined, ...]
+    lines: int
+    without: int
+    several: int
+
+
+def mine_corpus(path: Path, lexicon: Lexicon, *, category: str, limit: int = 1000) -> Found:
+    """Templates of the sentences with exactly one term of the category, each template once."""
+    vocabulary = lexicon.vocabularies.get(category)
+    if vocabulary is None:
+        raise UnknownName(f"category in '{lexicon.language}'", category, lexicon.vocabularies)
+    readings = term_readings(vocabulary)
+    spaced = languages.describe(lexicon.language).spaces
+    pattern = _pattern([one.text for one in readings], spaced=spaced)
+    found: dict[str, Mined] = {}
+    lines = without = several = 0
+    for sentence in _sentences(path):
+        lines += 1
+        hits = list(pattern.finditer(sentence))
+        without, several = without + (not hits), several + (len(hits) > 1)
+        if len(hits) == 1 and (not spaced or FEWEST <= len(sentence.split()) <= MOST) and len(found) < limit:
+            one = _mined(sentence, hits[0], readings=readings, lexicon=lexicon, vocabulary=vocabulary)
+            found.setdefault(show_template(one.template), one)
+    return Found(tuple(found.values()), lines, without, several)
+
+
+def term_readings(vocabulary: Vocabulary) -> list[Reading]:
+    """All forms of all terms of a vocabulary, empty ones left out."""
+    return [
+        Reading(cell.text, term.id, cell.features)
+        for term in vocabulary.terms.values()
+        for cell in term.uses.get(MAIN, ())
+        if cell.text
+    ]
+
+
+def _pattern(texts: Sequence[str], *, spaced: bool) -> re.Pattern[str]:
+    body = "|".join(map(re.escape, sorted(set(texts), key=len, reverse=True)))
+    return re.compile(rf"(?<![\w\u200c])(?:{body})(?![\w\u200c])" if spaced else body, re.IGNORECASE)
+
+
+def _sentences(path: Path) -> Iterator[str]:
+    try:
+        with path.open(encoding="utf-8") as lines:
+            for line in lines:
+                text = unicodedata.normalize("NFC", line).strip()
+                if text:
+                    yield text
+    except UnicodeDecodeError as error:
+        raise BadData(path, None, "not a text in UTF-8.") from error
+    except OSError as error:
+        raise BadData(path, None, f"cannot be read ({error.strerror}).") from error
+
+
+def _mined(
+    sentence: str, hit: re.Match[str], *, readings: Sequence[Reading], lexicon: Lexicon, vocabulary: Vocabulary
+) -> Mined:
+    fitting = [one for one in readings if one.text.casefold() == hit[0].casefold()]
+    left, right = sentence[: hit.start()], sentence[hit.end() :]
+    left, word, kept = _word_before(left, fitting, lexicon=lexicon, vocabulary=vocabulary)
+    slot = SlotElement(vocabulary.category, None, kept[0].features)
+    parts: list[Element] = [TextElement(left), slot, TextElement(right)]
+    if word is not None:
+        parts[1:1] = [word, TextElement(" ")]
+    raw = Template(tuple(part for part in parts if part != TextElement("")))
+    template = parse_template(show_template(raw))
+    examples, remark = _try(template, lexicon)
+    genders = {dict(term.natures.get(MAIN, ())).get("Gender") for term in vocabulary.terms.values()}
+    if not remark and len(genders) > 1 and lexicon.words is not None:
+        remark = GENDERED
+    return Mined(template, sentence, kept[0], tuple(kept[1:]), examples, remark)
+
+
+def _word_before(
+    left: str, fitting: Sequence[Reading], *, lexicon: Lexicon, vocabulary: Vocabulary
+) -> tuple[str, SlotElement | None, list[Reading]]:
+    """What stands before the term without a word that agrees with it, that word as a slot, and the readings it allows."""
+    match = re.search(r"(\S+) $", left)
+    if match is None or lexicon.words is None:
+        return left, None, list(fitting)
+    for name, term in lexicon.words.terms.items():
+        cells = [cell for cell in term.uses[MAIN] if cell.text.casefold() == match[1].casefold() and cell.features]
+        kept = [one for one in fitting if any(_agree(cell.features, one, vocabulary=vocabulary) for cell in cells)]
+        if kept:
+            return left[: match.start()], SlotElement(name, vocabulary.category), kept
+    return left, None, list(fitting)
+
+
+def _agree(features: Features, reading: Reading, *, vocabulary: Vocabulary) -> bool:
+    nature = dict(vocabulary.terms[reading.term].natures.get(MAIN, ()))
+    known = dict(reading.features) | nature
+    return all(known.get(name, value) == value for name, value in features)
+
+
+def _try(template: Template, lexicon: Lexicon) -> tuple[tuple[str, ...], str]:
+    try:
+        return tuple(one.text for one in expand(template, lexicon)[:4]), ""
+    except IsoglossError as error:
+        return (), NO_EXPANSION + str(error)
+
+
+def write_sheet(found: Found, path: Path) -> Path:
+    """The path of the review sheet: one template a row; the column `keep` is for the reviewer."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(COLUMNS)
+        for number, one in enumerate(found.rows, 1):
+            others = "; ".join(f"{other.term}: {show_features(other.features)}" for other in one.others)
+            shown = (one.reading.term, show_features(one.reading.features), others, " / ".join(one.examples))
+            writer.writerow([f"m{number}", "", show_template(one.template), one.sentence, *shown, one.remark])
+    return path

@@ -1,0 +1,119 @@
+"""Sets of templates: which slot is measured with which, in which wordings; read from sets.toml."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ..errors import BadData, UnknownName
+from .grammar import Place, Template, parse_template
+from .vocabulary import read_toml
+
+FIELDS = {"id", "category", "title", "terms", "concepts", "only", "wordings", "periphrasis_of", "note"}
+WORDING = {"id", "text", "negated", "note"}
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """One template of a set, and the twin that denies it; `place` is where it stands."""
+
+    id: str
+    template: Template
+    place: Place
+    negated: Template | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateSet:
+    """Templates that say the same in several wordings: the terms compared, and the concepts they are compared with."""
+
+    id: str
+    category: str
+    terms: str
+    wordings: tuple[Wording, ...]
+    concepts: str | None = None
+    only: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    periphrasis_of: str | None = None
+    title: str = ""
+
+
+def read_sets(path: Path) -> list[TemplateSet]:
+    """The sets of a file; each error names the set, and in a template the line and column."""
+    content = read_toml(path)
+    lines = path.read_text(encoding="utf-8").splitlines()
+    rows = content.get("set")
+    if not isinstance(rows, list) or not rows or set(content) != {"set"}:
+        raise BadData(path, None, "a file of sets has tables [[set]] and nothing else.")
+    sets = [_set(row, path, lines=lines) for row in rows]
+    ids = [one.id for one in sets]
+    for one in sets:
+        if ids.count(one.id) > 1:
+            raise BadData(path, None, f"the set '{one.id}' is given twice.")
+        if one.periphrasis_of is not None and one.periphrasis_of not in ids:
+            raise BadData(path, None, f"set '{one.id}' is a periphrasis of '{one.periphrasis_of}', which is not there.")
+    return sets
+
+
+def choose_sets(sets: list[TemplateSet], names: list[str]) -> list[TemplateSet]:
+    """The sets of these names; all without names."""
+    known = {one.id: one for one in sets}
+    for name in names:
+        if name not in known:
+            raise UnknownName("set", name, known)
+    return [known[name] for name in names] or sets
+
+
+def _set(row: Mapping[str, Any], path: Path, *, lines: list[str]) -> TemplateSet:
+    name = row.get("id")
+    try:
+        if not isinstance(name, str) or not name:
+            raise ValueError("a set needs an 'id'.")
+        _refuse_unknown(row, FIELDS)
+        for key in ("category", "terms"):
+            if not isinstance(row.get(key), str):
+                raise ValueError(f"'{key}' is missing.")
+        wordings = row.get("wordings")
+        if not isinstance(wordings, list) or not wordings:
+            raise ValueError("'wordings' must be a list of templates.")
+        found = tuple(_wording(one, number, path=path, lines=lines) for number, one in enumerate(wordings, 1))
+        ids = [one.id for one in found]
+        if len(set(ids)) < len(ids):
+            raise ValueError("two wordings have the same id.")
+    except ValueError as error:
+        raise BadData(path, None, f"set '{name}': {error}") from error
+    return TemplateSet(
+        name,
+        row["category"],
+        row["terms"],
+        found,
+        row.get("concepts"),
+        {key: tuple(value) for key, value in row.get("only", {}).items()},
+        row.get("periphrasis_of"),
+        row.get("title", ""),
+    )
+
+
+def _wording(one: Any, number: int, *, path: Path, lines: list[str]) -> Wording:
+    fields = {"text": one} if isinstance(one, str) else one
+    if not isinstance(fields, dict) or not isinstance(fields.get("text"), str):
+        raise ValueError('a wording is a template, or { id = "…", text = "…", negated = "…" }.')
+    _refuse_unknown(fields, WORDING)
+    place = _place(fields["text"], path, lines=lines)
+    template = parse_template(fields["text"], place)
+    denied = fields.get("negated")
+    negated = parse_template(denied, _place(denied, path, lines=lines)) if denied is not None else None
+    return Wording(str(fields.get("id", f"w{number}")), template, place, negated)
+
+
+def _place(text: str, path: Path, *, lines: list[str]) -> Place:
+    """The line of the file in which a template stands; its first if it cannot be found as it is."""
+    found = [number for number, line in enumerate(lines, 1) if text in line]
+    return Place(path, found[0] if found else 1)
+
+
+def _refuse_unknown(row: Mapping[str, Any], known: set[str]) -> None:
+    unknown = sorted(set(row) - known)
+    if unknown:
+        raise ValueError(f"no field '{unknown[0]}'. Known: {', '.join(sorted(known))}.")

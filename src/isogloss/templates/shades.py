@@ -1,0 +1,126 @@
+"""SHADES' notation of templates, read and written: GENDER-PL, NATIONALITY_1:MASC, OCCUPATION-ADJ, and so on."""
+
+from __future__ import annotations
+
+import re
+
+from ..errors import IsoglossError
+from .features import Features, make_features
+from .grammar import Choice, Place, Slot, Template, Text, Wordings, Written
+
+# how SHADES names a category, and how we do, where that differs
+CATEGORIES = {"OCCUPATION": "profession", "RELIGION": "religion"}
+NAMES = {ours: theirs for theirs, ours in CATEGORIES.items()}
+TAGS = {
+    "PL": ("Number", "Plur"),
+    "MASC": ("Gender", "Masc"),
+    "FEM": ("Gender", "Fem"),
+    "NEUT": ("Gender", "Neut"),
+    "DATIVE": ("Case", "Dat"),
+    "ADJ": ("Use", "Adj"),
+    "POSS": ("Use", "Poss"),
+    "ART": ("Use", "Art"),
+    "STATE": ("Use", "State"),
+}
+KNOWN = {
+    "AGE",
+    "BODY_HAIRCOLOR",
+    "BODY_HEIGHT",
+    "BODY_SKIN_COLOR",
+    "BODY_WEIGHT",
+    "CLOTHING_HEAD",
+    "DISABILITY",
+    "ETHNICITY",
+    "FIELD",
+    "GENDER",
+    "MENTAL_ISSUE",
+    "NATION",
+    "NATIONALITY",
+    "NATIONALITY_LOCALE",
+    "OCCUPATION",
+    "POLITICAL_IDEA",
+    "POLITICAL_IDENTITY",
+    "RELIGION",
+    "SEXUAL_ORIENTATION",
+    "SOCIO_EC",
+    "URBANITY",
+}
+ORDER = ("ADJ", "STATE", "POSS", "ART", "DATIVE", "PL", "MASC", "FEM", "NEUT")
+# capitals, at least three, perhaps with parts joined by _, -, or :, in angle or square brackets or in none
+SLOT = re.compile(r"(?P<open>[<\[])?(?P<name>[A-Z]{3,}(?:[_:-]?(?:[A-Z]+|\d+))*)(?P<close>[>\]])?")
+
+
+def read_shades(text: str, place: Place | None = None) -> Template:
+    """A template in SHADES' notation as one of ours.
+
+    A slot is one of their categories, or any capitals in brackets or with a tag; other capitals stay text.
+    """
+    found: list[Text | Slot] = []
+    cursor = 0
+    for match in SLOT.finditer(text):
+        start, end = match.span("name")
+        slot = _slot(match["name"], column=match.start() + 1)
+        if match["open"] and match["close"]:
+            start, end = match.span()
+        elif _plain(slot) not in KNOWN and match["name"] == _plain(slot):
+            continue
+        found += [Text(text[cursor:start]), slot]
+        cursor = end
+    found.append(Text(text[cursor:]))
+    if not any(isinstance(one, Slot) for one in found):
+        where = place or Place()
+        raise IsoglossError(f"{where.path}, line {where.line}: there is no slot in capitals, such as GENDER-PL.")
+    return Template(tuple(one for one in found if one != Text("")))
+
+
+def _slot(name: str, *, column: int) -> Slot:
+    """The parts of a name: tags are features, a number says which of several, the rest is the category."""
+    category: list[str] = []
+    number = ""
+    features: dict[str, str] = {}
+    for part in re.split(r"[_:-]", name):
+        if part in TAGS and category:
+            feature, value = TAGS[part]
+            features[feature] = value
+        elif part.isdigit():
+            number = f"_{part}"
+        else:
+            category.append(part)
+    whole = "_".join(category)
+    return Slot(CATEGORIES.get(whole, whole.casefold()) + number, None, make_features(features), column=column)
+
+
+def _plain(slot: Slot) -> str:
+    """The category of a slot as SHADES names it, without tags."""
+    return _name(re.sub(r"_\d+$", "", slot.name))
+
+
+def write_shades(template: Template) -> str:
+    """One of our templates in SHADES' notation; what it cannot say is refused."""
+    return "".join(_show(element) for element in template.elements)
+
+
+def _show(element: Text | Slot | Written | Choice | Wordings) -> str:
+    if isinstance(element, Text):
+        return element.text
+    if not isinstance(element, Slot) or element.agrees is not None:
+        raise IsoglossError(
+            "SHADES' notation has no words that agree, no words written out and no alternative wordings; "
+            f"this template needs them: '{Template((element,))}'."
+        )
+    return _name(element.name) + _tags(element.features)
+
+
+def _name(name: str) -> str:
+    match = re.fullmatch(r"(.*?)(_\d+)?", name)
+    stem, number = (match[1], match[2] or "") if match else (name, "")
+    return NAMES.get(stem, stem.upper()) + number
+
+
+def _tags(features: Features) -> str:
+    known = {pair: tag for tag, pair in TAGS.items()}
+    unknown = [pair for pair in features if pair not in known]
+    if unknown:
+        raise IsoglossError(f"SHADES' notation has no tag for {'='.join(unknown[0])}.")
+    tags = sorted((known[pair] for pair in features), key=ORDER.index)
+    return "".join(f":{tag}" if tag in ("MASC", "FEM", "NEUT") else f"-{tag}" for tag in tags)

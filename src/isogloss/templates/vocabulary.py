@@ -1,0 +1,169 @@
+"""Vocabularies: one TOML file per language and category; terms with ids, glosses and forms by features."""
+
+from __future__ import annotations
+
+import tomllib
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ..errors import BadData
+from .features import USES, Features, parse_features, show_features
+
+MAIN = ""  # the use of a term that has no name: the noun of a noun, the adjective of an adjective
+HEADER = {"category", "language", "inflects", "columns", "aliases", "source", "reviewed", "terms"}
+HEADER |= {f"columns_{use}" for use in USES}
+FIELDS = {"gloss", "lemma", "forms", "features", "invariable", "group", "region", "note", *USES}
+FIELDS |= {f"features_{use}" for use in USES}
+GONE = "-"
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One form of a term, and the features it is for."""
+
+    features: Features
+    text: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Term:
+    """A word of a vocabulary: `uses` has its forms by use, `natures` the features it has by nature, by use.
+
+    Terms and vocabularies are equal only to themselves, so that what was found out about them can be remembered.
+    """
+
+    id: str
+    gloss: str
+    lemma: str
+    uses: Mapping[str, tuple[Cell, ...]]
+    natures: Mapping[str, Features] = field(default_factory=dict)
+    group: str | None = None
+    region: str | None = None
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Vocabulary:
+    """The terms of a category in a language, in the file's order."""
+
+    category: str
+    language: str
+    path: Path
+    terms: Mapping[str, Term]
+    inflects: tuple[str, ...] = ()
+    aliases: Mapping[str, str] = field(default_factory=dict)
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """The content of a TOML file, all text in NFC."""
+    try:
+        return tomllib.loads(unicodedata.normalize("NFC", path.read_text(encoding="utf-8")))
+    except (ValueError, RecursionError) as error:
+        raise BadData(path, None, f"not a TOML file in UTF-8: {error}.") from error
+    except OSError as error:
+        raise BadData(path, None, f"cannot be read ({error.strerror}).") from error
+
+
+def read_vocabulary(path: Path) -> Vocabulary:
+    """The vocabulary in a file; what is wrong with it is said with the term's id."""
+    content = read_toml(path)
+    try:
+        return _vocabulary(content, path)
+    except ValueError as error:
+        raise BadData(path, None, str(error)) from error
+
+
+def _vocabulary(content: Mapping[str, Any], path: Path) -> Vocabulary:
+    _refuse_unknown(content, HEADER, place="the file")
+    for name in ("category", "language"):
+        if not isinstance(content.get(name), str):
+            raise ValueError(f"a vocabulary needs '{name}', a text.")
+    terms = content.get("terms")
+    if not isinstance(terms, dict) or not terms:
+        raise ValueError("a vocabulary needs a table [terms] with at least one term.")
+    aliases = content.get("aliases", {})
+    if not isinstance(aliases, dict) or not set(aliases.values()) <= set(USES):
+        raise ValueError(f"'aliases' names uses, such as {{ nation = \"place\" }}; uses are {', '.join(USES)}.")
+    columns = {use: _columns(content, use) for use in (MAIN, *USES)}
+    inflects = tuple(_texts(content.get("inflects", []), "'inflects'"))
+    found = {}
+    for name, fields in terms.items():
+        try:
+            found[name] = _term(name, fields, columns=columns, inflects=inflects)
+        except ValueError as error:
+            raise ValueError(f"term '{name}': {error}") from error
+    return Vocabulary(content["category"], content["language"], path, found, inflects, dict(aliases))
+
+
+def _columns(content: Mapping[str, Any], use: str) -> list[Features]:
+    name = f"columns_{use}" if use else "columns"
+    if use == "adj" and name not in content:
+        name = "columns"
+    return [parse_features(text) for text in _texts(content.get(name, []), f"'{name}'")]
+
+
+def _term(name: str, fields: Any, *, columns: Mapping[str, list[Features]], inflects: tuple[str, ...]) -> Term:
+    if not isinstance(fields, dict):
+        raise ValueError('a term is a table: { gloss = "…", lemma = "…", forms = […] }.')
+    _refuse_unknown(fields, FIELDS, place="a term")
+    for fact in ("gloss", "lemma"):
+        if not isinstance(fields.get(fact), str) or not fields[fact].strip():
+            raise ValueError(f"'{fact}' is missing or empty.")
+    uses = {use: _cells(fields[use], columns[use], where=use) for use in USES if use in fields}
+    uses[MAIN] = _main_cells(fields, columns[MAIN], inflects=inflects)
+    natures = {
+        use: parse_features(str(fields[key]))
+        for use in (MAIN, *USES)
+        if (key := f"features_{use}" if use else "features") in fields
+    }
+    facts = {fact: str(fields[fact]) if fact in fields else None for fact in ("group", "region", "note")}
+    return Term(name, fields["gloss"], fields["lemma"], uses, natures, **facts)
+
+
+def _main_cells(fields: Mapping[str, Any], columns: list[Features], *, inflects: tuple[str, ...]) -> tuple[Cell, ...]:
+    """The forms under `forms`; without them the lemma, where nothing is said to inflect."""
+    if "forms" in fields:
+        if fields.get("invariable"):
+            raise ValueError("it is invariable and has forms; take one of the two away.")
+        return _cells(fields["forms"], columns, where="forms")
+    if inflects and not fields.get("invariable"):
+        raise ValueError(
+            f"no 'forms', although the category inflects for {', '.join(inflects)}; or say invariable = true."
+        )
+    return (Cell((), fields["lemma"]),)
+
+
+def _cells(value: Any, columns: list[Features], *, where: str) -> tuple[Cell, ...]:
+    if isinstance(value, str):
+        return (Cell((), value),)
+    if isinstance(value, dict):
+        pairs = [(parse_features(key), text) for key, text in value.items()]
+    elif isinstance(value, list):
+        if len(value) != len(columns):
+            raise ValueError(f"'{where}' has {len(value)} forms for {len(columns)} columns.")
+        pairs = list(zip(columns, value, strict=True))
+    else:
+        raise ValueError(f"'{where}' must be a text, a list or a table.")
+    texts = [(features, text) for features, text in pairs if text != GONE]
+    for features, text in texts:
+        if not isinstance(text, str) or text != text.strip(" "):
+            raise ValueError(f"the form '{show_features(features)}' must be a text without spaces around it.")
+    twice = [features for place, (features, _) in enumerate(texts) if features in [one for one, _ in texts[:place]]]
+    if twice:
+        raise ValueError(f"the form '{show_features(twice[0])}' is given twice.")
+    return tuple(Cell(features, text) for features, text in texts)
+
+
+def _texts(value: Any, name: str) -> list[str]:
+    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+        raise ValueError(f"{name} must be a list of texts.")
+    return value
+
+
+def _refuse_unknown(content: Mapping[str, Any], known: set[str], *, place: str) -> None:
+    unknown = sorted(set(content) - known)
+    if unknown:
+        raise ValueError(f"{place} has no field '{unknown[0]}'. Known: {', '.join(sorted(known))}.")

@@ -1,0 +1,101 @@
+"""`isogloss ask` from the command line: what it prints, where it warns, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+from typer.testing import CliRunner, Result
+
+import endpoints
+from isogloss.cli import app
+from isogloss.errors import IsoglossError
+
+DEMO = ["--data", "demo", "-l", "en", "--limit", "2"]
+SECRET = "sk-very-secret"
+
+
+def run(*words: str) -> Result:
+    return CliRunner().invoke(app, ["ask", "chatty", *DEMO, *words], catch_exceptions=True)
+
+
+def ask(server: endpoints.Server, out: Path, *words: str) -> Result:
+    return run("--endpoint", server.url, "--out", str(out), *words)
+
+
+def test_a_dry_run_counts_warns_and_asks_nobody(tmp_path):
+    with endpoints.serving(endpoints.good) as server:
+        result = ask(server, tmp_path, "--dry-run")
+    assert result.exit_code == 0
+    assert not server.bodies
+    assert not list(tmp_path.iterdir())
+    assert result.stderr.startswith("Content warning: ")
+    assert result.stdout.splitlines()[0] == "demo en: 4 items, 24 requests"
+    assert result.stdout.splitlines()[-1] == "24 requests in all, to 1 model; nothing was asked."
+    assert sum(result.stdout.count(f"  {prompt}: ") for prompt in ("stereotype", "agree", "disagree")) == 3
+
+
+def test_the_table_has_the_shares_and_standard_error_the_bill(tmp_path):
+    with endpoints.serving(endpoints.good) as server:
+        result = ask(server, tmp_path, "--price-in", "2", "--price-out", "10", "--by", "task")
+    assert result.exit_code == 0, result.exception
+    assert "recognition" in result.stdout
+    assert "answered no" in result.stdout
+    cost = (24 * 20 * 2 + 24 * 2 * 10) / 1e6
+    assert f"24 answers, 480 prompt and 48 answer tokens, cost {cost:.4f}; 24 were asked" in result.stderr
+
+
+def test_a_second_time_nobody_is_asked_and_the_numbers_are_the_same(tmp_path):
+    with endpoints.serving(endpoints.good) as server:
+        first, second = (ask(server, tmp_path, "--json") for _ in range(2))
+        assert len(server.bodies) == 24
+    assert json.loads(first.stdout) == json.loads(second.stdout)
+    assert "0 were asked" in second.stderr
+    found = {row["metric"]: row["value"] for row in json.loads(first.stdout)["measures"] if "task" not in row["group"]}
+    assert (found["recognition"], found["agreement"], found["consistency"]) == (0, 50, 0)
+
+
+def test_measure_and_show_read_the_answers(tmp_path):
+    with endpoints.serving(endpoints.good) as server:
+        ask(server, tmp_path)
+    words = ["measure", str(tmp_path), "--by", "prompt", "--metrics", "answered_no", "--csv"]
+    table = CliRunner().invoke(app, words).stdout.splitlines()
+    assert len(table) == 1 + 3
+    folder = next(tmp_path.rglob("items.parquet")).parent
+    item = pl.read_parquet(folder / "items.parquet")["id"][0]
+    shown = CliRunner().invoke(app, ["show", str(tmp_path), item]).stdout
+    assert shown.startswith("Content warning: ")
+    assert "agree    yes-no 'No.' is no" in shown
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--key-env", "NOPE"], "--key-env goes with --endpoint."),
+        (["--endpoint", "nowhere"], "'nowhere' is not an address. Say --endpoint https://…/v1"),
+        (
+            ["--endpoint", "http://127.0.0.1:9/v1", "--template", "plain"],
+            "--template is for models on this machine; an endpoint has its own.",
+        ),
+        (["--mode", "x"], "No mode named 'x'. Known: corrected, paper."),
+        (["-l", "tr"], "Turkish has no prompts. Add [ask.prompts] and [ask.answers] to "),
+        (["--role", "hero"], "None of the items has a candidate with the role 'hero'. Say --role ROLE."),
+    ],
+)
+def test_mistakes_are_told_before_anything_is_done(tmp_path, words, message):
+    result = run("--out", str(tmp_path / "out"), *words)
+    assert isinstance(result.exception, IsoglossError)
+    assert str(result.exception).startswith(message)
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_key_is_in_no_output_and_in_no_file(tmp_path, monkeypatch):
+    monkeypatch.setenv("MY_KEY", SECRET)
+    with endpoints.serving(endpoints.after(3, endpoints.status(401))) as server:
+        result = ask(server, tmp_path, "--key-env", "MY_KEY", "--concurrency", "1")
+    assert set(server.keys) == {f"Bearer {SECRET}"}
+    assert "answered 401" in str(result.exception)
+    assert SECRET not in result.output + str(result.exception) + repr(result.exc_info)
+    assert not [path for path in tmp_path.rglob("*") if path.is_file() and SECRET.encode() in path.read_bytes()]

@@ -1,0 +1,356 @@
+"""Asking behind an address: an endpoint that misbehaves in each way, and nothing answered is lost or asked again."""
+
+from __future__ import annotations
+
+import math
+import random
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from pathlib import Path
+
+import pytest
+
+import endpoints
+from builders import triple
+from isogloss import store
+from isogloss.errors import IsoglossError
+from isogloss.items import Item, Items
+from isogloss.prompts import asking
+from isogloss.prompts.endpoint import KEPT, Endpoint, http_backend
+from isogloss.prompts.journal import NAME
+from isogloss.prompts.requests import Plan
+from isogloss.prompts.waiting import Patience, asked_wait, next_wait
+
+SECRET = "sk-very-secret"
+
+
+def item(name: str) -> Item:
+    """An item whose statement names it."""
+    plain = triple(name)
+    return replace(plain, candidates=tuple(replace(one, text=f"{name} is {one.word}.") for one in plain.candidates))
+
+
+ITEMS = Items((item("a"), item("b")))
+GREEDY = Plan()
+ALL = 12  # two items, three prompts, two orders
+
+
+def ask(server: endpoints.Server, out: Path, *, plan: Plan = GREEDY, **options: object) -> list[store.Run]:
+    patience = Patience(tries=int(options.pop("tries", 3)), first=0.01, longest=float(options.pop("longest", 300)))  # type: ignore[arg-type]
+    endpoint = Endpoint(server.url, "chatty", patience=patience, **options)  # type: ignore[arg-type]
+    return asking.ask(ITEMS, http_backend(endpoint, plan), out=out)
+
+
+def rows(run: store.Run) -> list[dict[str, object]]:
+    return [row for number in range(run.parts) for row in store.read_part(run, number).to_dicts()]
+
+
+def failure(reply: endpoints.Reply, out: Path, **options: object) -> tuple[str, endpoints.Server]:
+    with endpoints.serving(reply) as server, pytest.raises(IsoglossError) as caught:
+        ask(server, out, **options)
+    return str(caught.value).replace(server.url, "URL"), server
+
+
+def test_every_request_is_answered_once_and_kept_with_its_counts(tmp_path):
+    with endpoints.serving(endpoints.good) as server:
+        (run,) = ask(server, tmp_path)
+    found = rows(run)
+    assert len(found) == len(server.bodies) == ALL
+    assert {(row["prompt"], row["order"]) for row in found} == {
+        (prompt, order) for prompt in ("stereotype", "agree", "disagree") for order in ("yes-no", "no-yes")
+    }
+    assert {(row["text"], row["opening"], row["finish"]) for row in found} == {("No.", "No.", "stop")}
+    assert asking.bill([run], price_in=1.0, price_out=10.0) == {
+        "prompt": 240,
+        "answer": 24,
+        "uncounted_answers": 0,
+        "cost": pytest.approx((240 + 240) / 1e6),
+    }
+    assert not (Path(str(run.folder)) / NAME).exists()
+    assert server.bodies[0] == {
+        "model": "chatty",
+        "messages": [{"role": "user", "content": server.bodies[0]["messages"][0]["content"]}],
+        "temperature": 0.0,
+        "max_tokens": 10,
+        "logprobs": True,
+        "top_logprobs": 20,
+    }
+
+
+def test_log_probabilities_of_all_forms_of_a_word_are_added(tmp_path):
+    with endpoints.serving(endpoints.good) as server:
+        (run,) = ask(server, tmp_path)
+    row = rows(run)[0]
+    assert row["no"] == pytest.approx(math.log(math.exp(-0.5) + math.exp(-9)))
+    assert row["yes"] == pytest.approx(math.log(2 * math.exp(-2)))
+
+
+def test_asking_again_asks_nothing(tmp_path):
+    with endpoints.serving(endpoints.good) as server:
+        first = [rows(run) for run in ask(server, tmp_path)]
+        assert [rows(run) for run in ask(server, tmp_path)] == first
+        assert len(server.bodies) == ALL
+
+
+@pytest.mark.parametrize(
+    ("bad", "why"),
+    [
+        (endpoints.status(500), "it answered 500"),
+        (endpoints.status(429), "it answered 429"),
+        (endpoints.html, "it sent a web page, not JSON"),
+        (endpoints.half, "it sent broken JSON"),
+        (endpoints.torn, "the connection failed (RemoteProtocolError)"),
+        (endpoints.empty, "it sent an empty response"),
+        (endpoints.hang_up, "the connection failed (RemoteProtocolError)"),
+        (endpoints.stall, "nothing came within 0.3 seconds"),
+        (endpoints.no_choice, "it sent JSON without an answer in it"),
+    ],
+    ids=["500", "429", "html", "half", "torn", "empty", "hang-up", "stall", "no-choice"],
+)
+def test_what_misbehaves_is_tried_again_then_told_and_nothing_is_lost_or_asked_twice(tmp_path, bad, why):
+    with endpoints.serving(endpoints.first(2, bad)) as server:
+        (run,) = ask(server, tmp_path / "passing", timeout=0.3, concurrency=1)
+        assert len(server.bodies) == ALL + 2
+        assert len(rows(run)) == ALL
+    message, _ = failure(endpoints.after(5, bad), tmp_path / "lasting", timeout=0.3, concurrency=1, tries=2)
+    assert message == f"URL was asked 2 times and gave no answer: {why}. {KEPT}"
+    folder = next((tmp_path / "lasting").rglob(NAME)).parent
+    assert len((folder / NAME).read_text(encoding="utf-8").splitlines()) == 5
+
+
+def test_after_a_failure_only_the_rest_is_asked(tmp_path):
+    with endpoints.serving(endpoints.after(5, endpoints.status(500))) as server:
+        with pytest.raises(IsoglossError):
+            ask(server, tmp_path, tries=1, concurrency=1)
+        asked = [body["messages"] for body in server.bodies[:5]]
+        server.reply = endpoints.good
+        (run,) = ask(server, tmp_path)
+    assert len(rows(run)) == ALL
+    assert len(server.bodies) == ALL + 1
+    again = [body["messages"] for body in server.bodies[6:]]
+    assert not [one for one in asked if one in again]
+
+
+def test_a_torn_line_of_the_journal_is_asked_again_and_no_other(tmp_path):
+    _, server = failure(endpoints.after(7, endpoints.status(500)), tmp_path, tries=1, concurrency=1)
+    journal = next(tmp_path.rglob(NAME))
+    content = journal.read_bytes()
+    journal.write_bytes(content[:-20])
+    with endpoints.serving(endpoints.good, port=server.server_address[1]) as server:
+        (run,) = ask(server, tmp_path)
+    assert len(server.bodies) == ALL - 6
+    assert len(rows(run)) == ALL
+
+
+KILLED = """
+import sys
+from pathlib import Path
+sys.path[:0] = ["tests"]
+import test_ask_endpoint
+test_ask_endpoint.ask(type("At", (), {"url": sys.argv[1]}), Path(sys.argv[2]), concurrency=1)
+"""
+
+
+def test_nothing_answered_is_lost_by_a_kill(tmp_path):
+    def slow(handler: endpoints.Handler, body: dict[str, object]) -> None:
+        if len(handler.server.bodies) > 5:
+            time.sleep(30)
+        endpoints.good(handler, body)
+
+    with endpoints.serving(slow) as server:
+        command = [sys.executable, "-c", KILLED, server.url, str(tmp_path)]
+        process = subprocess.Popen(command, cwd=Path(__file__).parent.parent)
+        while len(server.bodies) < 6 and process.poll() is None:
+            time.sleep(0.05)
+        process.kill()
+        process.wait()
+        server.reply = endpoints.good
+        (run,) = ask(server, tmp_path)
+    assert process.returncode == -signal.SIGKILL
+    assert len(server.bodies) == 6 + ALL - 5  # the sixth was never answered
+    assert len(rows(run)) == ALL
+
+
+def test_a_wrong_key_stops_at_once_and_is_never_repeated(tmp_path, monkeypatch):
+    monkeypatch.setenv("MY_KEY", SECRET)
+    message, server = failure(endpoints.status(401), tmp_path, key_env="MY_KEY", concurrency=1)
+    assert message == f"URL answered 401: it does not accept the key. Check the key in MY_KEY. {KEPT}"
+    assert server.keys == [f"Bearer {SECRET}"]
+    for path in tmp_path.rglob("*"):
+        assert path.is_dir() or SECRET.encode() not in path.read_bytes()
+
+
+@pytest.mark.parametrize("code", [400, 403, 404, 418, 301])
+def test_no_error_repeats_the_key_and_none_is_followed_elsewhere(tmp_path, monkeypatch, code):
+    monkeypatch.setenv("MY_KEY", SECRET)
+    reply = endpoints.status(code, Location="http://127.0.0.1:9/")
+    message, _ = failure(reply, tmp_path, key_env="MY_KEY")
+    assert f"URL answered {code}" in message
+    assert SECRET not in message
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b'{"error": {"message": "No such model."}}', " (No such model)"),
+        (b'{"detail": "odd"}', " (odd)"),
+        (b'{"error": {"message": "key sk-very... is bad"}}', ""),
+        (b'{"error": "' + b"x" * 999 + b'"}', f" ({'x' * 200})"),
+        (b'{"detail": [1]}', ""),
+        (b"<html>", ""),
+        (b"{}", ""),
+    ],
+)
+def test_a_refusal_is_quoted_unless_a_piece_of_the_key_is_in_it(tmp_path, monkeypatch, content, said):
+    monkeypatch.setenv("MY_KEY", SECRET)
+    message, _ = failure(lambda handler, body: handler.send(content, code=418), tmp_path, key_env="MY_KEY")
+    assert message == f"URL answered 418 to the model 'chatty'{said}. Check both. {KEPT}"
+
+
+def test_a_key_that_is_not_there_is_told_before_anything_is_sent(tmp_path, monkeypatch):
+    monkeypatch.delenv("MY_KEY", raising=False)
+    message, server = failure(endpoints.good, tmp_path, key_env="MY_KEY")
+    assert message == "The environment has no usable MY_KEY. Set it to your key."
+    assert not server.bodies
+
+
+@pytest.mark.parametrize(
+    ("url", "message"),
+    [
+        ("localhost:80", "'localhost:80' is not an address. Say --endpoint https://…/v1"),
+        (
+            f"https://user:{SECRET}@example.org/v1",
+            "The address of an endpoint holds no key, query or password. "
+            "Put the key in the environment: --key-env NAME",
+        ),
+        (
+            f"https://example.org/v1?key={SECRET}",
+            "The address of an endpoint holds no key, query or password. "
+            "Put the key in the environment: --key-env NAME",
+        ),
+    ],
+)
+def test_an_address_that_is_none_or_holds_a_key_is_refused(url, message):
+    with pytest.raises(IsoglossError) as caught:
+        http_backend(Endpoint(url, "chatty"), Plan())
+    assert str(caught.value) == message
+
+
+def test_a_key_over_an_open_line_is_warned_about(monkeypatch):
+    monkeypatch.setenv("MY_KEY", SECRET)
+    with pytest.warns(UserWarning, match=r"^http://example.org/v1 is not encrypted, so others"):
+        http_backend(Endpoint("http://example.org/v1", "chatty", "MY_KEY"), Plan())
+
+
+@pytest.mark.parametrize(
+    ("fields", "kept"),
+    [
+        (("logprobs",), {"max_tokens"}),
+        (("max_tokens",), {"max_completion_tokens", "logprobs"}),
+        (("max_tokens", "logprobs"), {"max_completion_tokens"}),
+    ],
+)
+def test_an_endpoint_without_log_probabilities_or_with_another_limit_is_asked_as_it_likes(tmp_path, fields, kept):
+    with endpoints.serving(endpoints.without(*fields)) as server:
+        (run,) = ask(server, tmp_path, concurrency=1)
+    assert kept <= set(server.bodies[-1])
+    assert not set(fields) & set(server.bodies[-1])
+    assert len(rows(run)) == ALL
+    assert {row["yes"] is None for row in rows(run)} == {"logprobs" in fields}
+
+
+def test_an_answer_without_text_or_counts_is_kept_as_empty(tmp_path):
+    with endpoints.serving(endpoints.strange) as server:
+        (run,) = ask(server, tmp_path)
+    assert {(row["text"], row["opening"], row["finish"], row["yes"]) for row in rows(run)} == {("", None, None, None)}
+    assert run.info["tokens"] == {"prompt": 0, "answer": 0, "uncounted_answers": ALL}
+
+
+@pytest.mark.parametrize("concurrency", [1, 3])
+def test_no_more_requests_than_allowed_are_open_at_once(tmp_path, concurrency):
+    def slow(handler: endpoints.Handler, body: dict[str, object]) -> None:
+        time.sleep(0.03)
+        endpoints.good(handler, body)
+
+    with endpoints.serving(slow) as server:
+        ask(server, tmp_path, concurrency=concurrency)
+    assert server.most == concurrency
+
+
+def test_when_one_gives_up_the_others_finish_what_they_began(tmp_path):
+    def reply(handler: endpoints.Handler, body: dict[str, object]) -> None:
+        if len(handler.server.bodies) == 1:
+            endpoints.status(401)(handler, body)
+        else:
+            time.sleep(0.1)
+            endpoints.good(handler, body)
+
+    _, server = failure(reply, tmp_path, concurrency=3)
+    assert len(server.bodies) <= 3
+    lines = next(tmp_path.rglob(NAME)).read_text(encoding="utf-8").splitlines()
+    assert len(lines) == len(server.bodies) - 1
+
+
+def test_samples_have_seeds_of_their_own_which_do_not_change(tmp_path):
+    plan = Plan(samples=2, temperature=0.7, seed=3)
+    seeds = []
+    for folder in ("a", "b"):
+        with endpoints.serving(endpoints.good) as server:
+            ask(server, tmp_path / folder, plan=plan)
+        seeds.append(sorted(body["seed"] for body in server.bodies))
+    assert seeds[0] == seeds[1]
+    assert len(set(seeds[0])) == 2 * ALL
+
+
+# ---- waiting
+
+
+def test_retry_after_is_honoured_as_seconds(tmp_path):
+    with endpoints.serving(endpoints.first(1, endpoints.status(429, Retry_After="1"))) as server:
+        started = time.monotonic()
+        ask(server, tmp_path, concurrency=1)
+        assert time.monotonic() - started >= 1
+
+
+def test_too_long_a_wait_is_told_instead(tmp_path):
+    reply = endpoints.status(429, Retry_After="3600")
+    message, server = failure(reply, tmp_path, concurrency=1)
+    assert message.startswith("URL was asked once and gave no answer: it answered 429 and asks to wait 3")
+    assert len(server.bodies) == 1
+
+
+NOW = datetime(2030, 1, 1, 12, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("header", "seconds"),
+    [
+        ("7", 7),
+        ("0.5", 0.5),
+        ("-3", 0),
+        ("nan", None),
+        ("soon", None),
+        ("", None),
+        (None, None),
+        (format_datetime(NOW + timedelta(seconds=90), usegmt=True), 90),
+        (format_datetime(NOW - timedelta(seconds=90), usegmt=True), 0),
+        ("Tue, 01 Jan 2030 12:00:30 -0000", 30),
+    ],
+)
+def test_retry_after_may_be_seconds_or_a_date(header, seconds):
+    assert asked_wait(header, now=NOW) == seconds
+
+
+def test_waits_double_with_jitter_and_are_never_shorter_than_asked_for():
+    draw, patience = random.Random(0), Patience(first=1, longest=30)
+    for turn in range(8):
+        waits = [next_wait(patience, turn, asked=None, draw=draw) for _ in range(50)]
+        top = min(30, 2**turn)
+        assert top / 2 <= min(waits) < max(waits) <= top
+    asked = [next_wait(patience, 0, asked=20, draw=draw) for _ in range(50)]
+    assert 20 <= min(asked) < max(asked) <= 22

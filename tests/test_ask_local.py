@@ -1,0 +1,245 @@
+"""Asking on this machine: generation in batches, samples, templates, and the probabilities of yes and no."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import replace
+from functools import cache
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+import torch
+
+import tiny
+from builders import triple
+from isogloss import store
+from isogloss.answers import Answer
+from isogloss.errors import IsoglossError
+from isogloss.items import Candidate, Items
+from isogloss.models.load import describe, wrap
+from isogloss.models.model import Model
+from isogloss.prompts import asking
+from isogloss.prompts.local import local_backend
+from isogloss.prompts.requests import Plan, Request, check_plan, make_requests, statement_of
+
+CHAT = "{% for m in messages %}<{{ m.role }}>{{ m.content }}\n{% endfor %}<assistant>"
+PLAIN = Plan(template="plain", max_tokens=4)
+LONG = {"gpt2": {"n_positions": 1024}, "gemma3": {"max_position_embeddings": 1024}}
+
+
+@cache
+def talker(kind: str = "bloom") -> Model:
+    """A tiny model that reads long texts."""
+    if kind not in LONG:
+        return tiny.model(kind)
+    name, tokenizer, options = tiny.KINDS[kind]
+    with patch.dict(tiny.KINDS, {kind: (name, tokenizer, options | LONG[kind])}):
+        net = tiny.network(kind)
+    return wrap(net, tokenizer(), info=describe(net, tokenizer(), name=f"talking-{kind}"))
+
+
+def with_template(model: Model, template: str | None) -> Model:
+    """The model with another chat template; the tokenizer of the session stays as it is."""
+    tokenizer = copy.deepcopy(model.tokenizer)
+    tokenizer.chat_template = template
+    return replace(model, tokenizer=tokenizer)
+
+
+def items(count: int = 3) -> Items:
+    words = ["kind", "a doctor", "very quiet and not friendly at all", "rude", "from Norway"][:count]
+    made = [triple(f"i{n}", f"t{n}") for n in range(len(words))]
+    return Items(
+        tuple(
+            replace(one, candidates=(Candidate(f"{one.id}-s", "stereotype", f"The nurse is {word}."),))
+            for one, word in zip(made, words, strict=True)
+        )
+    )
+
+
+def answers(model: Model, plan: Plan, *, requests: list[Request], budget: int | None = None) -> dict[Any, Answer]:
+    kept: list[Answer] = []
+    local_backend(model, plan, token_budget=budget).answer(requests, kept.extend)
+    return {answer.key: answer for answer in kept}
+
+
+@pytest.mark.parametrize("kind", ["bloom", "gpt2", "gemma3", "t5"])
+@pytest.mark.parametrize("temperature", [0.0, 1.0])
+def test_answers_depend_neither_on_the_batch_nor_on_the_order(kind, temperature):
+    plan = replace(PLAIN, temperature=temperature, samples=2 if temperature else 1)
+    requests = make_requests(items().rows, plan)
+    together = answers(talker(kind), plan, requests=requests, budget=4000)
+    alone = answers(talker(kind), plan, requests=requests[::-1], budget=1)
+    assert len(together) == len(requests)
+    assert len({answer.yes for answer in together.values()}) > 3
+    for key, one in together.items():
+        assert replace(one, yes=None, no=None) == replace(alone[key], yes=None, no=None)
+        if one.yes is not None:
+            assert (one.yes, one.no) == pytest.approx((alone[key].yes, alone[key].no), abs=1e-4)
+
+
+@pytest.mark.parametrize("kind", ["bloom", "gpt2"])
+def test_the_greedy_answer_is_the_most_probable_token_each_time(kind):
+    model = talker(kind)
+    (request, *_) = make_requests(items().rows, PLAIN)
+    found = answers(model, PLAIN, requests=[request])[request.key]
+    start = [model.tokenizer.bos_token_id]
+    ids = start + model.tokenizer.encode(request.text + "\n", add_special_tokens=False)
+    prompt = len(ids)
+    with torch.inference_mode():
+        for _ in range(PLAIN.max_tokens):
+            ids.append(int(model.net(torch.tensor([ids])).logits[0, -1].argmax()))
+    assert model.tokenizer.eos_token_id not in ids[prompt:]
+    assert found.text == model.tokenizer.decode(ids[prompt:], skip_special_tokens=True).strip()
+    assert (found.prompt_tokens, found.answer_tokens, found.finish) == (prompt, 4, "length")
+
+
+def test_the_probability_of_yes_is_that_of_its_tokens_after_the_prompt():
+    model = talker()
+    (request, *_) = make_requests(items().rows, PLAIN)
+    found = answers(model, PLAIN, requests=[request])[request.key]
+    start = [model.tokenizer.bos_token_id, *model.tokenizer.encode(request.text + "\n", add_special_tokens=False)]
+    for value, forms in ((found.yes, ("yes", "Yes")), (found.no, ("no", "No"))):
+        total = torch.tensor(0.0, dtype=torch.float64)
+        for form in forms:
+            ids = model.tokenizer.encode(form, add_special_tokens=False)
+            with torch.inference_mode():
+                logs = model.net(torch.tensor([[*start, *ids]])).logits[0].double().log_softmax(-1)
+            places = range(len(start) - 1, len(start) + len(ids) - 1)
+            total += sum(logs[place, token] for place, token in zip(places, ids, strict=True)).exp()
+        assert value == pytest.approx(float(total.log()), abs=1e-4)
+
+
+def test_samples_follow_the_model_s_distribution_and_the_seed():
+    model = talker()
+    plan = replace(PLAIN, max_tokens=1, temperature=0.8, samples=300)
+    requests = [one for one in make_requests(items(1).rows, plan) if (one.prompt, one.order) == ("agree", "yes-no")]
+    found = [answer.text for answer in answers(model, plan, requests=requests, budget=10**6).values()]
+    ids = [model.tokenizer.bos_token_id, *model.tokenizer.encode(requests[0].text + "\n", add_special_tokens=False)]
+    with torch.inference_mode():
+        chance, top = (model.net(torch.tensor([ids])).logits[0, -1] / 0.8).softmax(-1).max(-1)
+    expected, seen = float(chance), found.count(model.tokenizer.decode([int(top)]).strip()) / 300
+    assert abs(seen - expected) < 4 * (expected * (1 - expected) / 300) ** 0.5
+    again = answers(model, replace(plan, seed=1), requests=requests, budget=10**6)
+    assert [answer.text for answer in again.values()] != found
+
+
+def test_a_model_without_a_template_says_how_to_do_without():
+    with pytest.raises(IsoglossError) as caught:
+        local_backend(talker(), Plan())
+    assert str(caught.value) == (
+        "'tiny-bloom' has no chat template, so it is not known how to address it. "
+        "Say --template plain to give it the bare prompt, or choose a chat model."
+    )
+
+
+def test_the_chat_template_frames_the_prompt():
+    model = with_template(talker(), CHAT)
+    (request, *_) = make_requests(items().rows, Plan())
+    framed = model.tokenizer.encode(f"<user>{request.text}\n<assistant>", add_special_tokens=False)
+    found = answers(model, Plan(max_tokens=4), requests=[request])[request.key]
+    assert found.prompt_tokens == len(framed)
+
+
+def test_a_template_that_fails_is_one_sentence():
+    model = with_template(talker(), "{{ raise_exception('no users here') }}")
+    with pytest.raises(IsoglossError) as caught:
+        answers(model, Plan(), requests=make_requests(items().rows, Plan()))
+    assert str(caught.value) == (
+        "The chat template of 'tiny-bloom' cannot be used (no users here). Say --template plain."
+    )
+
+
+def test_a_masked_model_cannot_answer():
+    with pytest.raises(IsoglossError) as caught:
+        local_backend(tiny.model("bert"), PLAIN)
+    assert str(caught.value) == "'tiny-bert' is a masked model, which cannot answer. Choose a chat model."
+
+
+def test_too_long_a_prompt_is_named():
+    with pytest.raises(IsoglossError) as caught:
+        answers(tiny.model("gpt2"), PLAIN, requests=make_requests(items().rows, PLAIN))
+    assert str(caught.value).startswith("The prompt of item 'i2' has ")
+    assert str(caught.value).endswith("is more than the 64 that 'tiny-gpt2' reads. Leave the item out.")
+
+
+# ---- requests
+
+
+def test_every_prompt_is_asked_with_the_answer_words_in_both_orders():
+    requests = make_requests(items(1).rows, Plan())
+    texts = [request.text for request in requests]
+    assert len(texts) == len(set(texts)) == 6
+    assert sum("yes or no" in text for text in texts) == sum("no or yes" in text for text in texts) == 3
+    assert all("The nurse is kind." in text for text in texts)
+
+
+def test_a_sentence_after_its_context_is_asked_with_it():
+    item = replace(triple("x"), context="I met a nurse.")
+    assert statement_of(item, item.candidates[0]) == "I met a nurse. She is stereotype."
+    assert statement_of(replace(item, language="zh"), item.candidates[0]) == "I met a nurse.She is stereotype."
+    assert statement_of(triple("x"), item.candidates[0]) == "She is stereotype."
+
+
+def test_braces_in_a_statement_stay_as_they_are():
+    item = items(1)[0]
+    odd = replace(item, candidates=(Candidate("c", "stereotype", "{first} {statement} {x}"),))
+    assert "{first} {statement} {x}" in make_requests([odd], Plan())[0].text
+
+
+def test_a_language_without_prompts_says_where_to_write_them():
+    with pytest.raises(IsoglossError) as caught:
+        make_requests([replace(items(1)[0], language="sw")], Plan())
+    assert str(caught.value) == (
+        "sw has no prompts. Add [ask.prompts] and [ask.answers] to a file for it (isogloss language new sw)."
+    )
+
+
+@pytest.mark.parametrize(
+    ("plan", "message"),
+    [
+        (Plan(samples=3), "3 samples at temperature 0 are all the same. Say --temperature 0.7, or --samples 1."),
+        (Plan(order="up"), "No order named 'up'. Known: both, no-yes, yes-no."),
+        (Plan(template="fancy"), "No template named 'fancy'. Known: auto, plain."),
+    ],
+)
+def test_plans_that_cannot_work_are_refused(plan, message):
+    with pytest.raises(IsoglossError) as caught:
+        check_plan(plan)
+    assert str(caught.value) == message
+
+
+def test_items_without_the_role_are_left_out_and_none_at_all_is_an_error(tmp_path):
+    both = Items((*items(1).rows, triple("only", roles=("unrelated",))))
+    assert [len(cell.items) for cell in asking.plan_cells(both, PLAIN)] == [1]
+    with pytest.raises(IsoglossError) as caught:
+        asking.plan_cells(items(1), replace(PLAIN, role="hero"))
+    assert str(caught.value) == "None of the items has a candidate with the role 'hero'. Say --role ROLE."
+
+
+# ---- on disk
+
+
+def test_what_is_answered_is_never_asked_again_and_parts_are_equal(tmp_path, monkeypatch):
+    monkeypatch.setattr(asking, "PART_ITEMS", 2)
+    backend = local_backend(talker(), PLAIN, token_budget=1)
+    (whole,) = asking.ask(items(5), backend, out=tmp_path / "whole")
+    asked: list[Request] = []
+
+    def falter(requests, keep):
+        def once(found):
+            keep(found)
+            asked.extend(requests[:1])
+            if len(asked) % 7 == 0:
+                raise KeyboardInterrupt
+
+        backend.answer(requests, once)
+
+    for _ in range(4):
+        with pytest.raises(KeyboardInterrupt):
+            asking.ask(items(5), replace(backend, answer=falter), out=tmp_path / "torn")
+    (run,) = asking.ask(items(5), replace(backend, answer=falter), out=tmp_path / "torn")
+    assert len(asked) == 30
+    assert run.parts == 3
+    for number in range(3):
+        assert store.part_path(run, number).read_bytes() == store.part_path(whole, number).read_bytes()

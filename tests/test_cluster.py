@@ -1,0 +1,282 @@
+"""The cluster: the local engine's values on Ray, whatever is killed, and nothing that is finished done again."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import transformers
+
+import tiny
+from isogloss import cells, store
+from isogloss.cluster import TRIES, Cluster, Group, Queue, Reply, Task, _settle, _what_is_left, run_on_ray
+from isogloss.errors import IsoglossError
+from isogloss.items import Items
+from isogloss.study import Job, Loading, Request, score
+from isogloss.workers import Worker, pack_job, unpack_job
+from test_faults import kept
+from test_study import BOTH, MANY
+
+transformers.utils.logging.disable_progress_bar()
+LONG = Items(tuple(replace(item, id=f"{item.id}-{turn}") for turn in range(60) for item in MANY))
+
+
+@pytest.fixture(scope="module")
+def bert(tmp_path_factory) -> Path:
+    """A tiny model in a folder."""
+    folder = tmp_path_factory.mktemp("models") / "bert"
+    tiny.network("bert").save_pretrained(folder)
+    tiny.tokenizer_of("bert").save_pretrained(folder)
+    return folder
+
+
+# ---- without Ray: what one actor does, and how works are handed out
+
+
+def test_a_job_survives_being_packed_as_plain_text(bert):
+    items = Items((replace(MANY[0], tags={"regions": ("a", "b"), "task": "x"}), *BOTH), ())
+    job = Job(str(bert), (Request(items, "unmask", {"variant": "log"}, {"size": "small"}),), Loading(token_budget=9))
+    assert unpack_job(pack_job(job)) == job
+    assert json.loads(pack_job(job))["model"] == str(bert.resolve())
+
+
+def test_a_model_in_a_folder_is_named_by_its_whole_path(bert, monkeypatch):
+    monkeypatch.chdir(bert.parent)
+    assert unpack_job(pack_job(Job("bert", ()))).model == str(bert)
+    assert unpack_job(pack_job(Job("org/name@main", ()))).model == "org/name@main"
+
+
+def test_a_worker_writes_what_the_local_engine_writes(bert, tmp_path, monkeypatch):
+    monkeypatch.setattr(cells, "PART_CANDIDATES", 6)
+    local = score(MANY, model=str(bert), method="unmask", out=tmp_path / "local")
+    worker = Worker()
+    assert worker.open(pack_job(Job(str(bert), (Request(MANY, "unmask"),)))) == {}
+    (group,) = worker.prepare(str(tmp_path / "ray"))["groups"]
+    assert (group["title"], group["items"]) == ("bert tiny en unmask", 40)
+    for number in reversed(range(20)):
+        assert worker.score(0, (number, (0,)), folders=group["folders"]) == {}
+    assert store.read_scored(store.find_runs(tmp_path / "ray")).table.equals(local.table)
+
+
+def test_a_worker_answers_a_mistake_with_a_sentence(tmp_path, bert):
+    worker = Worker()
+    assert worker.open(pack_job(Job("/no/such/model", ()))) == {"error": "No such model folder: /no/such/model."}
+    assert worker.open(pack_job(Job(str(bert), (Request(MANY, "likelihood"), Request(MANY, "unmask"))))) == {}
+    answer = worker.prepare(str(tmp_path))
+    assert len(answer["groups"]) == 1
+    (told,) = answer["failed"]
+    assert told.startswith(f"{bert} tiny en likelihood: ")
+
+
+@pytest.fixture
+def group(bert, tmp_path, monkeypatch) -> Group:
+    """A finished run of two methods, with parts of two items."""
+    monkeypatch.setattr(cells, "PART_CANDIDATES", 6)
+    for method in ("unmask", "pll"):
+        score(Items(MANY.rows[:6]), model=str(bert), method=method, out=tmp_path)
+    return Group("title", 6, store.find_runs(tmp_path))
+
+
+def test_parts_that_lie_ready_are_put_in_place_and_others_scored_again(group):
+    work = cells.Work(1, (0, 1))
+    paths = [store.part_path(run, 1) for run in group.runs]
+    ready = [path.with_name(path.name + ".ready") for path in paths]
+    assert _what_is_left(work, group.runs) is None
+    paths[0].rename(ready[0])
+    assert _what_is_left(work, group.runs) is None
+    assert paths[0].exists()
+    paths[0].rename(ready[0])
+    paths[1].unlink()
+    assert _what_is_left(work, group.runs) == work
+    ready[0].rename(paths[0])
+    assert _what_is_left(work, group.runs) == cells.Work(1, (1,))
+
+
+def test_a_work_is_tried_three_times_by_others_if_there_are_others_and_then_listed(group):
+    task = Task(0, cells.Work(1, (0, 1)))
+    for run in group.runs:
+        store.part_path(run, 1).unlink()
+    queue = Queue([])
+    for turn in range(TRIES):
+        assert queue.failed == []
+        _settle(Reply(f"actor {turn}", task, {}, "the worker or its machine died", died=True), queue, group=group)
+    assert queue.failed == ["title, part 1: failed 3 times, at last because the worker or its machine died"]
+    assert len(queue.tasks) == TRIES - 1
+
+
+def test_an_actor_takes_what_it_has_not_failed_at_first():
+    first, second = Task(0, cells.Work(0, (0,))), Task(0, cells.Work(1, (0,)))
+    queue = Queue([first, second])
+    queue.tries(first).append("a")
+    assert queue.take("a") == second
+    assert queue.take("a") == first
+    assert queue.take("a") is None
+
+
+# ---- with Ray
+
+
+@pytest.fixture(scope="module")
+def local(bert, tmp_path_factory) -> store.Scored:
+    """What the local engine gives."""
+    return score(LONG, model=str(bert), method="unmask", out=tmp_path_factory.mktemp("local"))
+
+
+class Machines:
+    """A cluster of a head without cores and two machines with one core each."""
+
+    def __init__(self) -> None:
+        from ray.cluster_utils import Cluster as Machinery
+
+        os.environ |= {"RAY_USAGE_STATS_ENABLED": "0", "OMP_NUM_THREADS": "1"}
+        self.cluster, self.last = Machinery(), 1
+        self.head, self.nodes = self._add(0), [self._add(1), self._add(1)]
+
+    def _add(self, cores: int):
+        self.last += 1  # 127.0.0.1 is rewritten, so the first is 127.0.0.2
+        memory = 100 * 2**20
+        return self.cluster.add_node(
+            num_cpus=cores,
+            node_ip_address=f"127.0.0.{self.last}",
+            object_store_memory=memory,
+            include_dashboard=False,
+        )
+
+    def kill_node(self, number: int) -> None:
+        self.cluster.remove_node(self.nodes.pop(number), allow_graceful=False)
+
+    def kill_worker(self, draw: random.Random) -> None:
+        """Kill one of the actors' processes."""
+        raylets = {info.process.pid for node in self.nodes for info in node.all_processes["raylet"]}
+        found = [int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit() and _is_actor(path, raylets)]
+        os.kill(draw.choice(sorted(found)), signal.SIGKILL)
+
+    def mend(self) -> None:
+        while len(self.nodes) < 2:
+            self.nodes.append(self._add(1))
+
+
+def _is_actor(process: Path, raylets: set[int]) -> bool:
+    try:
+        parent = int((process / "stat").read_text(encoding="utf-8").rpartition(")")[2].split()[1])
+        return parent in raylets and (process / "cmdline").read_bytes().startswith(b"ray::Worker")
+    except OSError:
+        return False
+
+
+@pytest.fixture(scope="module")
+def machines():
+    """The cluster, connected, for all tests of this file."""
+    ray = pytest.importorskip("ray")
+    made = Machines()
+    ray.init(made.cluster.address, log_to_driver=False, logging_level="error")
+    yield made
+    ray.shutdown()
+    made.cluster.shutdown()
+
+
+def disturbed(job: Job, out: Path, *, share: float, disturb) -> tuple[list[float], store.Scored, list[str]]:
+    """Run a job, disturb it when so much is done, and check that what was finished then is left as it was."""
+    shares: list[float] = []
+    there: dict[Path, tuple[int, int]] = {}
+    begun = threading.Event()
+
+    def progress(label: str, done: float, *, items: int = 0) -> None:
+        shares.append(done)
+        if done >= share and not begun.is_set():
+            begun.set()
+            there.update(kept(out))
+            disturb()
+
+    outcome = run_on_ray([job], out=out, cluster=Cluster(patience=120), progress=progress)
+    assert begun.is_set()
+    now = kept(out)
+    assert {path: now[path] for path in there} == there
+    return shares, store.read_scored(list(outcome.runs)), list(outcome.failed)
+
+
+@pytest.mark.slow
+def test_a_cluster_gives_the_local_engines_values_and_tells_its_progress(machines, bert, local, tmp_path):
+    job = Job(str(bert), (Request(LONG, "unmask"),))
+    shares, scored, failed = disturbed(job, tmp_path, share=0, disturb=lambda: None)
+    assert shares[0] == 0
+    assert shares[-1] == 1
+    assert shares == sorted(shares)
+    assert failed == []
+    assert scored.table.equals(local.table)
+    (run,) = store.find_runs(tmp_path)
+    assert (run.info["status"], run.info["scored_parts"]) == ("finished", 10)
+    before = kept(tmp_path)
+    again = run_on_ray([job], out=tmp_path)
+    assert kept(tmp_path) == before
+    assert store.read_scored(list(again.runs)).table.equals(local.table)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(6))
+def test_a_killed_worker_changes_nothing(machines, bert, local, tmp_path, seed):
+    draw = random.Random(seed)
+    job = Job(str(bert), (Request(LONG, "unmask"),))
+    share = draw.uniform(0, 0.7)
+    _, scored, failed = disturbed(job, tmp_path, share=share, disturb=lambda: machines.kill_worker(draw))
+    assert failed == []
+    assert scored.table.equals(local.table)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3))
+def test_a_killed_machine_changes_nothing(machines, bert, local, tmp_path, seed):
+    draw = random.Random(seed)
+    machines.mend()
+    job = Job(str(bert), (Request(LONG, "unmask"),))
+    share, number = draw.uniform(0, 0.7), draw.randrange(2)
+    _, scored, failed = disturbed(job, tmp_path, share=share, disturb=lambda: machines.kill_node(number))
+    assert failed == []
+    assert scored.table.equals(local.table)
+
+
+@pytest.mark.slow
+def test_a_work_that_fails_three_times_is_listed_and_the_rest_is_done(machines, bert, local, tmp_path):
+    machines.mend()
+
+    def block() -> None:
+        (run,) = store.find_runs(tmp_path)
+        path = store.part_path(run, 4)
+        path.with_name(path.name + ".ready").mkdir()
+
+    _, scored, failed = disturbed(Job(str(bert), (Request(LONG, "unmask"),)), tmp_path, share=0, disturb=block)
+    (run,) = store.find_runs(tmp_path)
+    (told,) = failed
+    assert told.startswith("bert tiny en unmask, part 4: failed 3 times, at last because Cannot write ")
+    assert store.written_parts(run) == [0, 1, 2, 3, 5, 6, 7, 8, 9]
+    assert run.info["status"] == "started"
+    (run.folder / "part-00004.parquet.ready").rmdir()
+    outcome = run_on_ray([Job(str(bert), (Request(LONG, "unmask"),))], out=tmp_path)
+    assert store.read_scored(list(outcome.runs)).table.equals(local.table)
+
+
+@pytest.mark.slow
+def test_a_job_that_cannot_be_done_is_a_sentence_and_does_not_stop_the_others(machines, bert, tmp_path):
+    few = (Request(Items(MANY.rows[:4]), "unmask"),)
+    with pytest.raises(IsoglossError) as caught:
+        run_on_ray([Job("/no/such/model", few)], out=tmp_path)
+    assert str(caught.value) == "No such model folder: /no/such/model."
+    outcome = run_on_ray([Job("/no/such/model", few), Job(str(bert), few)], out=tmp_path)
+    assert outcome.failed == ("/no/such/model: No such model folder: /no/such/model.",)
+    assert [run.info["status"] for run in outcome.runs] == ["finished"]
+
+
+@pytest.mark.slow
+def test_a_place_that_the_machines_do_not_share_is_told(machines, bert):
+    with pytest.raises(IsoglossError) as caught:
+        run_on_ray([Job(str(bert), (Request(Items(MANY.rows[:4]), "unmask"),))], out="memory://mine/runs")
+    assert str(caught.value) == (
+        "The workers do not write to the place that this machine reads: memory://mine/runs. "
+        "Give --out a folder that all machines share, or an address such as s3://bucket/runs."
+    )

@@ -1,0 +1,371 @@
+"""Training next-sentence heads: they learn, go on after a kill with the same losses, and save what they say."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import transformers
+from safetensors.torch import load_file
+
+import rule
+from isogloss.errors import IsoglossError
+from isogloss.models.load import open_model
+from isogloss.nsp.accuracy import mean_by_article
+from isogloss.nsp.card import energy
+from isogloss.nsp.curves import smooth, zoom
+from isogloss.nsp.heads import Trainee, compute_loss, make_inputs, make_targets, make_trainee
+from isogloss.nsp.order import Timetable, read_steps
+from isogloss.nsp.parts import open_split
+from isogloss.nsp.schedule import rates_at, warmup_steps
+from isogloss.nsp.settings import Footprint, Lora, Rates, Settings, fill_settings
+from isogloss.nsp.train import Beat, train_head
+from isogloss.nsp.trial import run_trial, trial_as_text
+
+FAST = Settings(batch=64, accumulation=1, rates=Rates(3e-3, 1e-3, "cosine"), checkpoint_percent=50, max_length=64)
+SLOWLY = replace(FAST, rates=Rates(1e-3, 3e-4, "cosine"), epochs=2)  # layers that are normalised last need patience
+SHORT = replace(FAST, pairs=640, validation_pairs=100, test_pairs=100, log_every=64)
+LEARN = {kind: SLOWLY if kind == "roberta" else FAST for kind in rule.KINDS}
+
+
+@pytest.fixture(scope="session")
+def pairs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The pairs of the rule."""
+    return rule.build(tmp_path_factory.mktemp("rule"))
+
+
+@pytest.fixture(scope="session")
+def bases(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with an untrained tiny model of every kind."""
+    folder = tmp_path_factory.mktemp("bases")
+    for kind in rule.KINDS:
+        rule.save(kind, folder / kind)
+    return folder
+
+
+# ---- learning
+
+
+@pytest.mark.parametrize(
+    "kind", ["llama", *(pytest.param(kind, marks=pytest.mark.slow) for kind in rule.KINDS if kind != "llama")]
+)
+def test_a_tiny_model_learns_a_rule_that_needs_both_sentences(
+    kind: str, pairs: Path, bases: Path, tmp_path: Path
+) -> None:
+    card = train_head(str(bases / kind), pairs, out=tmp_path / "out", settings=LEARN[kind])
+    trial = run_trial(str(tmp_path / "out"), pairs)
+    assert trial.head.value >= 0.95, trial_as_text(trial)
+    assert trial.head.value == pytest.approx(card["accuracy"]["value"], abs=0.005)
+    assert max(found.value for found in trial.baselines.values()) <= 0.55
+    assert trial.margin.low is not None
+    assert trial.margin.low > 0.4
+    assert trial.head.articles == card["data"]["splits"]["test"]["articles"]["en"]
+
+
+@pytest.mark.slow
+def test_adapters_learn_the_rule_too_and_only_they_and_the_head_are_trained(
+    pairs: Path, bases: Path, tmp_path: Path
+) -> None:
+    settings = replace(FAST, lora=Lora(rank=16, alpha=32, dropout=0.0), rates=Rates(1e-2, 1e-3, "cosine"), epochs=2)
+    card = train_head(str(bases / "llama"), pairs, out=tmp_path / "out", settings=settings)
+    assert card["accuracy"]["value"] >= 0.9
+    before, after = (load_file(path / "model.safetensors") for path in (bases / "llama", tmp_path / "out"))
+    assert torch.equal(before["model.layers.0.input_layernorm.weight"], after["model.layers.0.input_layernorm.weight"])
+    assert not torch.equal(
+        before["model.layers.0.self_attn.q_proj.weight"], after["model.layers.0.self_attn.q_proj.weight"]
+    )
+    assert (tmp_path / "out" / "adapter" / "adapter_model.safetensors").is_file()
+
+
+# ---- going on after a kill
+
+
+def command(base: Path, pairs: Path, out: Path) -> list[str]:
+    options = "--batch 32 --accumulation 2 --max-length 64 --core-rate 3e-3 --validation-pairs 64 --test-pairs 64"
+    words = [sys.executable, "-m", "isogloss", "nsp", "train", str(base), "--data", str(pairs), "--out", str(out)]
+    return [*words, *options.split(), "--checkpoint", "8", "--pairs", "3840", "--device", "cpu"]
+
+
+@pytest.mark.slow
+def test_a_training_that_was_killed_goes_on_with_the_same_losses(pairs: Path, tmp_path: Path) -> None:
+    base = tmp_path / "base"
+    net = rule.network("gpt2")
+    net.config.resid_pdrop = net.config.attn_pdrop = 0.1  # chance must come again too
+    net.save_pretrained(base)
+    rule.tokenizer_of("gpt2").save_pretrained(base)
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    whole = subprocess.Popen(command(base, pairs, tmp_path / "whole"), env=environment, stderr=subprocess.DEVNULL)
+    killed = subprocess.Popen(command(base, pairs, tmp_path / "killed"), env=environment, stderr=subprocess.DEVNULL)
+    while not list((tmp_path / "killed" / "checkpoints").glob("step-*")) and killed.poll() is None:
+        time.sleep(0.05)
+    time.sleep(0.1)
+    killed.send_signal(signal.SIGKILL)
+    assert killed.wait() == -signal.SIGKILL
+    assert not (tmp_path / "killed" / "card.json").exists()
+    again = subprocess.run(
+        command(base, pairs, tmp_path / "killed"), env=environment, check=True, capture_output=True, text=True
+    )
+    assert "goes on after step" in again.stderr
+    assert whole.wait() == 0
+    assert rule.read_log(tmp_path / "killed") == rule.read_log(tmp_path / "whole")
+    first, second = (load_file(tmp_path / name / "model.safetensors") for name in ("killed", "whole"))
+    assert all(torch.equal(first[name], second[name]) for name in second)
+    assert not (tmp_path / "killed" / "checkpoints").exists()
+
+
+class Stopped(Exception):
+    """A stop in the middle of a training."""
+
+
+def stop_at(step: int) -> Any:
+    def heard(beat: Beat) -> None:
+        if beat.step >= step and not beat.said:
+            raise Stopped
+
+    return heard
+
+
+def test_a_training_that_stopped_between_checkpoints_goes_on_with_the_same_losses(
+    pairs: Path, bases: Path, tmp_path: Path
+) -> None:
+    settings = replace(SHORT, accumulation=2, batch=32, log_every=100, checkpoint_percent=30, precision="bf16")
+    for kind in ("t5", "llama"):
+        with pytest.raises(Stopped):
+            train_head(str(bases / kind), pairs, out=tmp_path / kind, settings=settings, heard=stop_at(8))
+        kept = sorted(path.name for path in (tmp_path / kind / "checkpoints").iterdir())
+        assert kept == ["step-00000003", "step-00000006"]
+        train_head(str(bases / kind), pairs, out=tmp_path / kind, settings=settings)
+        train_head(str(bases / kind), pairs, out=tmp_path / f"{kind}-whole", settings=settings)
+        assert rule.read_log(tmp_path / kind) == rule.read_log(tmp_path / f"{kind}-whole")
+
+
+def test_a_checkpoint_of_another_model_data_or_setting_is_refused(pairs: Path, bases: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    with pytest.raises(Stopped):
+        train_head(str(bases / "gpt2"), pairs, out=out, settings=SHORT, heard=stop_at(7))
+    other = rule.save("gpt2", tmp_path / "other", seed=5)
+    (tmp_path / "more").mkdir()
+    more = rule.build(tmp_path / "more", count=50)
+    for model, data, settings, message in (
+        (other, pairs, SHORT, f"{out} holds the training of another model. Choose another folder with --out, or remove it."),
+        (bases / "gpt2", more, SHORT, f"{out} holds the training of another data. Choose another folder with --out, or remove it."),
+        (
+            bases / "gpt2",
+            pairs,
+            replace(SHORT, seed=1),
+            f"{out} holds a training with other settings (seed). Give the same, choose another folder with --out, or remove it.",
+        ),
+    ):  # fmt: skip
+        with pytest.raises(IsoglossError) as caught:
+            train_head(str(model), data, out=out, settings=settings)
+        assert str(caught.value) == message
+    card = train_head(str(bases / "gpt2"), pairs, out=out, settings=SHORT)
+    assert train_head(str(bases / "gpt2"), pairs, out=out, settings=SHORT) == card
+    with pytest.raises(IsoglossError, match="another model"):
+        train_head(str(other), pairs, out=out, settings=SHORT)
+
+
+def test_half_a_checkpoint_is_not_taken_for_one(pairs: Path, bases: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    (out / "checkpoints" / ".partial-1").mkdir(parents=True)
+    card = train_head(str(bases / "llama"), pairs, out=out, settings=SHORT)
+    assert card["steps"] == 10
+
+
+def test_patience_stops_early_and_saves_the_best(pairs: Path, bases: Path, tmp_path: Path) -> None:
+    settings = replace(SHORT, patience=1, checkpoint_percent=10, rates=Rates(0.0, 0.0, "constant"))
+    card = train_head(str(bases / "llama"), pairs, out=tmp_path / "out", settings=settings)
+    assert (card["steps"], card["saved_step"], card["planned_steps"]) == (2, 1, 10)
+
+
+# ---- what is computed
+
+
+def trainee(kind: str, bases: Path, **options: Any) -> Trainee:
+    return make_trainee(open_model(str(bases / kind)), fill_settings(replace(FAST, **options), kind))
+
+
+TEXTS = [("W0 a1 c2.", "W1 b1 d2."), ("W3 b4 d0.", "W2 a1 c1. W0 a3 c3."), ("W1 a0 c0.", "W1 b0 d0.")]
+
+
+@pytest.mark.parametrize("kind", ["gpt2", "llama", "roberta"])
+def test_the_head_equals_a_plain_forward_pass(kind: str, bases: Path) -> None:
+    made = trainee(kind, bases)
+    made.scorer.eval()
+    questions = [made.encode(*pair) for pair in TEXTS]
+    logits = made.scorer(make_inputs(made, questions))
+    layers = list(made.scorer.head)  # type: ignore[arg-type]
+    assert [(layer.in_features, layer.out_features) for layer in layers] == [(64, 300), (300, 300), (300, 2)]
+    for question, found in zip(questions, logits, strict=True):
+        state = made.model.net.base_model(input_ids=torch.tensor([question.ids])).last_hidden_state[0].mean(0)
+        for layer in layers:
+            state = layer.weight @ state + layer.bias
+        assert found.tolist() == pytest.approx(state.tolist(), abs=1e-5)
+
+
+@pytest.mark.parametrize(("kind", "prefix"), [("t5", "binary classification : "), ("mt5", "")])
+def test_an_encoder_decoder_is_trained_and_read_at_the_first_step_of_its_label(
+    kind: str, prefix: str, bases: Path
+) -> None:
+    made = trainee(kind, bases)
+    tokenizer, net = made.model.tokenizer, made.model.net
+    question = made.encode(*TEXTS[0])
+    first, second = TEXTS[0]
+    wanted = [*tokenizer.encode(prefix + first), *tokenizer.encode(second)]
+    assert list(question.ids) == wanted
+    targets = make_targets(made, [1])
+    loss, right = compute_loss(made.scorer.eval(), make_inputs(made, [question]), targets=targets)
+    plain = net(
+        input_ids=torch.tensor([wanted]), labels=torch.tensor([tokenizer.encode("1", add_special_tokens=False)])
+    )
+    assert loss.item() == pytest.approx(plain.loss.item(), abs=1e-5)
+    assert question.decoder_ids == (net.config.decoder_start_token_id,)
+    assert question.positions == (0, 0)
+    assert list(question.targets) == tokenizer.convert_tokens_to_ids(["0", "1"])
+    greedy = net.generate(torch.tensor([wanted]), max_new_tokens=1, do_sample=False)[0, 1]
+    assert bool(right) == (int(greedy) == question.targets[1])
+
+
+def test_labels_of_several_tokens_are_read_where_they_part() -> None:
+    from isogloss.models.next_sentence import label_ids
+
+    class Pieces:
+        unk_token_id = 9
+
+        def encode(self, text: str, add_special_tokens: bool) -> list[int]:
+            return {"0": [3, 6], "1": [3, 7]}[text]
+
+    assert label_ids(Pieces()) == ((3, 6), (3, 7), 1)
+    Pieces.unk_token_id = 6
+    with pytest.raises(IsoglossError, match="cannot tell the labels '0' and '1' apart"):
+        label_ids(Pieces())
+
+
+@pytest.mark.parametrize(("kind", "added"), [("gpt2", 1), ("llama", 1), ("roberta", 0), ("t5", 0)])
+def test_a_padding_token_is_added_only_where_there_is_none(kind: str, added: int, bases: Path) -> None:
+    before = rule.network(kind).get_input_embeddings().weight
+    made = trainee(kind, bases)
+    after = made.model.net.get_input_embeddings().weight
+    assert len(after) == len(before) + added
+    assert made.model.tokenizer.pad_token_id is not None
+    assert torch.equal(after[: len(before)], before)
+    if added:
+        assert torch.allclose(after[-1], before.mean(0))
+
+
+def test_a_pair_that_is_too_long_loses_its_beginning(bases: Path) -> None:
+    for kind, kept in (("llama", 1), ("roberta", 1), ("t5", 3)):
+        whole, cut = trainee(kind, bases), trainee(kind, bases, max_length=9)
+        long = ("W0 a1 c2. W0 a1 c2. W0 a1 c2.", "W1 b1 d2.")
+        ids = whole.encode(*long).ids
+        assert cut.encode(*long).ids == ids[:kept] + ids[kept - 9 :]
+
+
+def test_rates_follow_the_published_schedule() -> None:
+    steps, rates = 250, Rates(5e-6, 1e-3, "cosine", 3)
+    weight = torch.nn.Parameter(torch.zeros(1))
+    optimizer = torch.optim.AdamW([weight], lr=1e-3)
+    wanted = transformers.get_cosine_with_hard_restarts_schedule_with_warmup(
+        optimizer, warmup_steps(steps + 1), steps + 1, num_cycles=3
+    )
+    for step in range(steps):
+        optimizer.step()
+        wanted.step()
+        core, head = rates_at(step, steps, rates=rates)
+        assert head == pytest.approx(wanted.get_last_lr()[0], abs=1e-12)
+        assert core == pytest.approx(head * 5e-3)
+    assert [warmup_steps(n) for n in (1, 99, 100, 250)] == [1, 1, 2, 3]
+
+
+def test_every_family_has_its_own_defaults() -> None:
+    cases = {
+        ("gpt2", None): (5e-6, "cosine"),
+        ("t5", None): (5e-6, "cosine"),
+        ("mt5", None): (1e-4, "constant"),
+        ("llama", Lora()): (2e-4, "cosine"),
+    }
+    for (kind, lora), (core, schedule) in cases.items():
+        rates = fill_settings(Settings(lora=lora), kind).rates
+        assert (rates.core, rates.head, rates.schedule) == (core, 1e-3, schedule)
+
+
+def test_processes_share_the_pairs_and_the_order_depends_on_seed_and_step_alone(pairs: Path, bases: Path) -> None:
+    made = trainee("llama", bases)
+    split = open_split(pairs, "train")
+    alone = Timetable(split, 3, 8, 4)
+    both = [Timetable(split, 3, 8, 2, 2, process) for process in (0, 1)]
+    whole = list(read_steps(alone, made.encode, start=0, steps=40))
+    late = list(read_steps(alone, made.encode, start=37, steps=40))
+    assert whole[37:] == late
+    parts = [list(read_steps(table, made.encode, start=0, steps=40)) for table in both]
+    for step in range(40):
+        assert [parts[0][step][0], parts[1][step][0], parts[0][step][1], parts[1][step][1]] == whole[step]
+    widths = [len({len(question.ids) for question in batch[0]}) for step in whole for batch in step]
+    assert np.mean(np.array(widths) == 1) > 0.9  # pairs of like length share a batch
+
+
+def test_too_few_pairs_for_a_step_are_refused(pairs: Path, bases: Path, tmp_path: Path) -> None:
+    with pytest.raises(IsoglossError) as caught:
+        train_head(str(bases / "llama"), pairs, out=tmp_path / "out", settings=replace(SHORT, pairs=10))
+    assert str(caught.value) == (
+        "10 training pairs do not fill one step of 64. Give more data, a smaller --batch or --accumulation."
+    )
+
+
+# ---- what is left behind
+
+
+def test_log_curves_and_card_are_written(pairs: Path, bases: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    settings = replace(SHORT, gradient_checkpointing=True, footprint=Footprint(20, 300, 100))
+    card = train_head(str(bases / "gpt2"), pairs, out=out, settings=settings)
+    lines = rule.read_log(out)
+    assert [line["examples"] for line in lines] == [64 * n for n in range(1, 11)]
+    assert lines[0]["core_rate"] == pytest.approx(3 * lines[0]["head_rate"])
+    assert list((out / "tensorboard").iterdir())
+    names = {path.name for path in (out / "curves").iterdir()}
+    assert names == {f"{one}.png" for one in ("loss", "loss-zoomed", "loss-smoothed", "accuracy", "accuracy-zoomed", "accuracy-smoothed", "core_rate", "head_rate")}  # fmt: skip
+    assert card == json.loads((out / "card.json").read_text(encoding="utf-8"))
+    assert card["data"]["hash"] == open_split(pairs, "train").card["hash"]
+    assert card["accuracy"]["n"] == 100
+    assert "## " not in (out / "README.md").read_text(encoding="utf-8")
+    assert "20 W for each of" in (out / "README.md").read_text(encoding="utf-8")
+    assert not list(out.rglob("*.bin")) + list(out.rglob("*.pt")) + list(out.rglob("*.pkl"))
+
+
+def test_energy_is_hours_times_watts() -> None:
+    found = energy(2.0, device="cuda:0", processes=3, footprint=Footprint(10, 250, 400))
+    assert (found["kwh"], found["co2_grams"]) == (1.5, 600.0)
+    assert found["assumption"] == "250 W for each of 3 accelerators, 400 g of CO2 for a kWh; not measured"
+
+
+def test_curves_are_smoothed_and_zoomed() -> None:
+    assert smooth(np.array([1.0, 1.0, 1.0])).tolist() == pytest.approx([1, 1, 1])
+    #  0.5 · 0.5 + 0.5 · 2 = 1.25, of a weight of 0.75
+    assert smooth(np.array([1.0, 2.0]), weight=0.5).tolist() == pytest.approx([1.0, 1.25 / 0.75])
+    low, high = zoom(np.array([100.0, *[1.0] * 10, *[2.0] * 9]))
+    assert 0.9 < low < 1 < 2 < high < 2.1
+
+
+def test_the_interval_of_an_accuracy_is_over_articles() -> None:
+    right = np.repeat([1.0, 0.0] * 10, 50)
+    names = [f"a{n}" for n in range(20) for _ in range(50)]
+    found = mean_by_article(right, names)
+    alone = mean_by_article(right, [str(n) for n in range(1000)])
+    assert (found.value, found.n, found.articles) == (0.5, 1000, 20)
+    assert found.low is not None
+    assert alone.low is not None
+    assert found.low < 0.32 < 0.46 < alone.low
+    assert mean_by_article(right[:100], names[:100]).low is None
+    assert not math.isnan(found.value)

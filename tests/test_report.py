@@ -1,0 +1,428 @@
+"""The HTML report: what it shows is what was measured, nothing can leak in or out, and bad input is told."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+import isogloss as ig
+from builders import score_many
+from isogloss.agreements import agree, agreements_as_json
+from isogloss.cli import app
+from isogloss.controls import check_controls, controls_as_json
+from isogloss.errors import BadData, IsoglossError
+from isogloss.items import Items
+from isogloss.measures import Measure, measure
+from isogloss.report import charts
+from isogloss.report.extras import Extras, read_extras
+from isogloss.report.findings import Drawn, Findings, find, whole
+from isogloss.report.gathering import gather
+from isogloss.report.page import draw_page, draw_panels, write_report
+from isogloss.report.panels import ORDER, explorer, heatmap, likeness, plane, verdict
+from isogloss.report.panels import world as world_panel
+from isogloss.store import part_path, read_scored
+from isogloss.trials import Card, Trial, cards_as_json
+from reports import WORDS, neutral_items, write_run, write_runs
+
+QUICK = Drawn(resamples=200)
+ANSWERS = "model,language,prompt,verdict,share\nchat,en,agree?,yes,0.25\nchat,en,agree?,no,0.75\n"
+SHARES = "model,language,set,concept,term,share\nm,en,work,nurse,women,0.7\nm,en,work,nurse,men,0.3\n"
+
+
+class Reader(HTMLParser):
+    """What a page holds: its scripts by kind, its visible text, and every address it names."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stack: list[str] = []
+        self.scripts: list[tuple[dict[str, str | None], str]] = []
+        self.text: list[str] = []
+        self.addresses: list[str] = []
+        self.ids: list[str] = []
+
+    def handle_starttag(self, tag, attrs):
+        known = dict(attrs)
+        self.addresses += [known[key] for key in ("src", "href", "action") if known.get(key)]
+        self.ids += [known["id"]] if known.get("id") else []
+        if tag in ("script", "style"):
+            self.stack.append(tag)
+            self.scripts.append((known, "")) if tag == "script" else None
+
+    def handle_endtag(self, tag):
+        if tag in ("script", "style"):
+            self.stack.pop()
+
+    def handle_data(self, data):
+        if self.stack and self.stack[-1] == "script":
+            attributes, text = self.scripts[-1]
+            self.scripts[-1] = (attributes, text + data)
+        elif not self.stack:
+            self.text.append(data)
+
+
+def read_page(text: str) -> Reader:
+    reader = Reader()
+    reader.feed(text)
+    return reader
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_runs(tmp_path_factory.mktemp("runs"))
+
+
+@pytest.fixture(scope="module")
+def found(runs: Path) -> Findings:
+    return find(gather(runs), Extras(), drawn=QUICK)
+
+
+@pytest.fixture(scope="module")
+def page(found: Findings) -> str:
+    return draw_page(found, command="isogloss report runs -o report.html")
+
+
+def names(found: Findings) -> list[str]:
+    return [panel.name for panel in draw_panels(found)]
+
+
+# ---- what it shows
+
+
+def test_every_cell_of_the_heat_map_is_what_was_measured(found):
+    rows = measure(found.scored, metrics=["ss"], by=[], resamples=200)
+    shown = heatmap.draw(found).html
+    for row in rows:
+        assert f"{row.value:.1f}" in shown
+        assert f"{row.low:.1f}–{row.high:.1f}" in shown
+
+
+def test_the_verdict_counts_what_lies_apart_from_neutral():
+    def row(model: str, value: float, low: float, high: float) -> Measure:
+        group = {"model": model, "dataset": "d", "language": "en"}
+        return Measure("ss", group, value, low, high, n=40, ties=0, clusters=12, mode="corrected")
+
+    rows = [row("a", 60, 55, 65), row("b", 52, 48, 56), row("c", 40, 35, 45), row("d", 58, 51, 64)]
+    assert verdict.sentences(rows) == [
+        "Of 4 pairs of a model and a language, 2 lie above 50, 1 below 50 and 1 cannot be told from 50 (SS: 50 is no preference; 95 % intervals).",
+        "It is highest for a in English (SS 60.0, 95 % interval 55.0–65.0, n = 40) and lowest for c in English (SS 40.0, 95 % interval 35.0–45.0, n = 40).",
+    ]
+    assert verdict.sentences(rows[1:2]) == [
+        "b in English: SS 52.0, 95 % interval 48.0–56.0, n = 40.",
+        "That is not distinguishable from 50, which is not the same as equal to it.",
+    ]
+
+
+def test_a_low_lms_is_warned_of():
+    row = Measure("lms", {"model": "m", "language": "tr"}, 51.0, 47.0, 55.0, n=9, ties=0, clusters=9, mode="corrected")
+    assert verdict.mind([row]).startswith("LMS is below 60 for m in Turkish (51.0)")
+    assert verdict.mind([replace(row, value=80.0)]) == ""
+
+
+def test_what_cannot_be_told_from_neutral_stays_pale():
+    row = Measure("ss", {"model": "m"}, 80.0, 40.0, 95.0, n=9, ties=0, clusters=12, mode="corrected")
+    paint = heatmap._painter([row], 50, bounds=(0, 100))
+    assert (paint(row), paint(replace(row, low=70.0)), paint(replace(row, value=None))) == ("dp1", "dp4", "none")
+
+
+def test_panels_appear_when_their_data_is_there(runs, found, tmp_path):
+    assert set(names(found)) == {*ORDER} - {"targets", "shares", "answers", "world", "pairs", "agreement", "controls", "robustness"}  # fmt: skip
+    (tmp_path / "answers.csv").write_text(ANSWERS, encoding="utf-8")
+    (tmp_path / "shares.csv").write_text(SHARES, encoding="utf-8")
+    extras = read_extras([tmp_path / "answers.csv", tmp_path / "shares.csv"])
+    assert {"answers", "shares"} <= set(names(replace(found, extras=extras)))
+
+
+def test_scores_in_memory_make_a_report_without_sentences(tmp_path):
+    path = ig.report(score_many(60, clusters=12), tmp_path / "report.html", resamples=100)
+    reader = read_page(path.read_text(encoding="utf-8"))
+    assert "heatmap" in reader.ids
+    assert "explorer" not in reader.ids
+    assert "The scores were handed over in memory" in " ".join(reader.text)
+
+
+def test_the_verb_works_after_the_room_was_imported(tmp_path):
+    from isogloss.report import tables
+
+    assert tables.metric_name("ss") == "SS"
+    assert ig.report(score_many(24, clusters=12), tmp_path / "r.html", resamples=100) == tmp_path / "r.html"
+
+
+def test_targets_are_ranked_with_intervals_over_their_items(tmp_path):
+    panel = next(p for p in draw_panels(find(gather(score_many(120, clusters=12)), Extras(), drawn=QUICK)) if p.name == "targets")  # fmt: skip
+    assert "t0" in panel.html
+    assert re.search(r"\[\d+\.\d\d, \d+\.\d\d\]", panel.html)
+
+
+def test_models_stand_in_blocks_when_their_languages_are_known(tmp_path):
+    write_run(tmp_path, neutral_items(), model="single", facts={"languages": ["en"]})
+    write_run(tmp_path, neutral_items(), model="many", facts={"languages": ["multilingual"]})
+    write_run(tmp_path, neutral_items(), model="told")
+    extras = Extras(facts={"told": {"multilingual": "True"}})
+    kinds = heatmap.model_kinds(find(gather(tmp_path), extras, drawn=QUICK))
+    assert kinds == {"single": "Monolingual models", "many": "Multilingual models", "told": "Multilingual models"}
+
+
+def test_lines_of_equal_icat_are_where_icat_is_equal():
+    spec = plane._contours([40, 60], [50, 100]).to_dict()
+    rows = json.loads(spec["layer"][0]["data"]["name"])
+    assert {row["line"] for row in rows} >= {"70 low", "70 high"}
+    for row in rows:
+        icat = row["lms"] * min(row["ss"], 100 - row["ss"]) / 50
+        assert icat == pytest.approx(int(row["line"].split()[0]), abs=0.01)
+
+
+def test_like_stands_by_like(found):
+    one = found.languages_alike[0]
+    order = likeness.leaves(one)
+    assert sorted(order) == sorted(WORDS)
+    nearest = one.tree[0]
+    assert abs(order.index(nearest.left[0]) - order.index(nearest.right[0])) == 1
+    assert likeness.tree(one, order)["path"].count("M") == len(WORDS) - 1
+
+
+def test_whole_takes_the_only_task_where_there_is_one():
+    def row(**group: str) -> Measure:
+        return Measure("ss", group, 50, 40, 60, n=9, ties=0, clusters=12, mode="corrected")
+
+    both = [row(model="a", task="x"), row(model="a", task="y"), row(model="a"), row(model="b", task="x")]
+    assert whole(both) == [both[2], both[3]]
+
+
+def test_the_world_map_has_the_countries_of_the_regions(tmp_path):
+    write_run(tmp_path, neutral_items(region=("Japan", "Nowhere land")))
+    panel = world_panel.draw(find(gather(tmp_path), Extras(), drawn=QUICK))
+    assert '<th scope="row" dir="auto">Japan</th>' in panel.html
+    assert "Not on the map: <bdi>Nowhere land</bdi>" in panel.html
+
+
+def test_a_table_that_several_layers_use_is_written_once():
+    rows = [{"x": 1}, {"x": 2}]
+    chart = charts.altair().Chart(charts.data(rows)).mark_point().encode(x="x:Q")
+    other = charts.altair().Chart(charts.data([{"x": 3}])).mark_rule().encode(x="x:Q")
+    spec = charts.finish(chart + other + chart)
+    assert sorted(map(len, spec["datasets"].values())) == [1, 2]
+    assert [layer["data"]["name"] for layer in spec["layer"]] == ["table-0", "table-1", "table-0"]
+
+
+def test_every_chart_has_a_label_and_its_numbers_nearby(page):
+    figures = re.findall(r"<figure.*?</figure>", page, re.DOTALL)
+    assert len(figures) >= 3
+    for figure in figures:
+        assert re.search(r'role="img" aria-label="[^"]{20,}"', figure)
+        assert "<table>" in figure
+
+
+# ---- nothing leaks
+
+
+def test_sentences_are_not_in_the_page_but_in_data_that_is_not_shown(page, runs):
+    reader = read_page(page)
+    shown = " ".join(reader.text)
+    texts = [c.text for language in WORDS for item in neutral_items(language) for c in item.candidates]
+    assert [text for text in texts if text in shown] == []
+    data = next(json.loads(text) for known, text in reader.scripts if known.get("id") == "explorer-data")
+    assert {text for item in data["items"] for text in item["s"]} == set(texts)
+
+
+def test_only_the_pages_own_scripts_may_run(page):
+    reader = read_page(page)
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page)[1].replace("&#39;", "'")
+    running = [text for known, text in reader.scripts if known.get("type") != "application/json"]
+    assert len(running) == 2
+    for text in running:
+        digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        assert f"'sha256-{digest}'" in policy
+    assert policy.startswith("default-src 'none'")
+    assert "unsafe-eval" not in policy
+    assert "http" not in policy
+
+
+def test_nothing_points_outside(page):
+    assert [one for one in read_page(page).addresses if not one.startswith("#")] == []
+    for known, text in read_page(page).scripts:
+        if known.get("class") == "spec":
+            assert '"url"' not in text
+
+
+def test_hostile_names_and_texts_stay_text(tmp_path):
+    bad = '</script><script>alert("x")</script><img src=x onerror=alert(1)>'
+    items = neutral_items()
+    hostile = tuple(
+        replace(item, category=bad, candidates=tuple(replace(c, text=c.text + bad) for c in item.candidates))
+        for item in items
+    )
+    write_run(tmp_path, Items(hostile), model=bad)
+    reader = read_page(draw_page(find(gather(tmp_path), Extras(), drawn=QUICK), command=bad))
+    assert len([1 for known, _ in reader.scripts if known.get("type") != "application/json"]) == 2
+    assert "x" not in reader.addresses
+    assert any(bad in text for text in reader.text)
+
+
+def test_ids_are_unique(page):
+    ids = read_page(page).ids
+    assert sorted(ids) == sorted(set(ids))
+
+
+def test_the_explorer_keeps_the_most_telling_items_and_says_so(found, monkeypatch):
+    monkeypatch.setattr(explorer, "BYTES", 2_000)
+    panel = explorer.draw(found)
+    data = json.loads(re.search(r'id="explorer-data">(.*?)</script>', panel.html, re.DOTALL)[1])
+    assert 0 < len(data["items"]) < 24 * len(WORDS)
+    assert f"the {len(data['items'])} most telling of {24 * len(WORDS)} items" in panel.html
+    largest = max(abs(gap) for item in json.loads(json.dumps(data["items"])) for gap in item["g"] if gap is not None)
+    gaps = explorer._gaps(found)["gap"].abs()
+    assert largest == pytest.approx(gaps.max(), abs=0.001)
+
+
+def test_a_report_without_chart_data_weighs_little_more_than_vega(page):
+    assert len(page.encode()) < 1_200_000
+
+
+# ---- bad input
+
+
+def test_an_empty_folder_is_an_error_and_leaves_with_two(tmp_path):
+    message = f"No runs in {tmp_path}. Make one with: isogloss eval MODEL --data demo"
+    with pytest.raises(IsoglossError) as error:
+        write_report(tmp_path, tmp_path / "report.html")
+    assert str(error.value) == message
+    assert not (tmp_path / "report.html").exists()
+
+
+def test_the_command_prints_the_error_and_leaves_with_two(tmp_path, monkeypatch, capsys):
+    from isogloss.cli import main
+
+    monkeypatch.setattr("sys.argv", ["isogloss", "report", str(tmp_path), "-o", str(tmp_path / "r.html")])
+    with pytest.raises(SystemExit) as left:
+        main()
+    assert left.value.code == 2
+    assert capsys.readouterr().err.startswith(f"Error: No runs in {tmp_path}.")
+
+
+def test_a_broken_part_is_told_and_the_rest_is_shown(tmp_path):
+    write_run(tmp_path, neutral_items(), model="whole")
+    broken = write_run(tmp_path, neutral_items(), model="broken")
+    part_path(broken, 0).write_bytes(b"PAR1 not any more")
+    found = find(gather(tmp_path), Extras(), drawn=QUICK)
+    text = " ".join(read_page(draw_page(found)).text)
+    assert "Not everything could be read" in text
+    assert "the part is broken or was altered" in text
+    assert {row.group["model"] for row in found.overall} == {"whole"}
+
+
+def test_a_run_of_another_schema_version_is_told_and_the_rest_is_shown(tmp_path):
+    write_run(tmp_path, neutral_items(), model="whole")
+    other = write_run(tmp_path, neutral_items("fa"), model="later")
+    path = other.folder / "run.json"
+    path.write_text(path.read_text(encoding="utf-8").replace('"schema": 1', '"schema": 99'), encoding="utf-8")
+    found = find(gather(tmp_path), Extras(), drawn=QUICK)
+    assert [trouble.split(": ", 1)[1] for trouble in found.troubles] == ["schema version 99; this Isogloss reads version 1."]  # fmt: skip
+    assert len({row.group["language"] for row in found.overall}) == 1
+
+
+def test_missing_parts_are_told(tmp_path):
+    write_run(tmp_path, neutral_items(), model="part", parts=3)
+    assert any("2 of 3 parts are not there yet" in trouble for trouble in gather(tmp_path).troubles)
+
+
+def test_when_nothing_can_be_read_it_is_an_error(tmp_path):
+    run = write_run(tmp_path, neutral_items())
+    part_path(run, 0).write_bytes(b"")
+    with pytest.raises(IsoglossError, match=r"nothing to report. The first: .*the part is broken or was altered"):
+        gather(tmp_path)
+
+
+def test_no_such_folder(tmp_path):
+    with pytest.raises(IsoglossError) as error:
+        gather(tmp_path / "nowhere")
+    assert str(error.value) == f"No such run: {tmp_path / 'nowhere'}."
+
+
+def test_a_place_that_cannot_be_written_is_told(runs, tmp_path):
+    out = tmp_path / "no" / "report.html"
+    with pytest.raises(IsoglossError) as error:
+        write_report(runs, out, drawn=QUICK)
+    assert str(error.value) == f"Cannot write {out} (No such file or directory). Does the folder exist, and may you write there?"  # fmt: skip
+
+
+# ---- what can be added
+
+
+def test_cards_controls_and_agreements_come_back_as_they_were(runs, tmp_path):
+    gathered = gather(runs)
+    trial = Trial("likelihood", "method", 55.0, 50.0, 60.0, 24, flips=2, rank=0.9)
+    card = Card("one", "neutral", "en", "intrasentence", (trial,), "same", (("a", "b", 0.5, 0.4),), ("x",))
+    controls = check_controls(gathered.scored, gathered.items, resamples=100)
+    rows = measure(gathered.scored, metrics=["ss"], by=[], resamples=100)
+    agreements = agree(rows, rows)
+    files = {"cards": cards_as_json([card]), "controls": controls_as_json(controls), "agreements": agreements_as_json(agreements)}  # fmt: skip
+    for name, content in files.items():
+        (tmp_path / f"{name}.json").write_text(json.dumps(content), encoding="utf-8")
+    extras = read_extras([tmp_path / f"{name}.json" for name in files])
+    assert extras.cards == (card,)
+    assert extras.controls == tuple(controls)
+    assert extras.agreements == tuple(agreements)
+    assert {"controls", "robustness", "agreement"} <= set(names(replace(find(gathered, extras, drawn=QUICK))))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("x.txt", "", "a report takes in .json, .csv and .parquet files."),
+        ("x.csv", "a,b\n1,2\n", "a table for a report has the columns model, language, set, concept, term, share; or model, language, prompt, verdict, share."),
+        ("x.csv", ANSWERS.replace("0.25", "25"), "the column 'share' must hold numbers from 0 to 1."),
+        ("x.csv", ANSWERS.replace("0.25", "some"), "the column 'share' must hold numbers."),
+        ("x.json", "[]", "a JSON file for a report is what robustness, controls or compare --agreement print with --json."),
+        ("x.json", '{"cards": [{"model": "m"}]}', "'cards' is not what this Isogloss writes. Make the file again."),
+    ],
+)  # fmt: skip
+def test_a_file_of_another_kind_is_refused(tmp_path, name, content, message):
+    path = tmp_path / name
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(BadData) as error:
+        read_extras([path])
+    assert str(error.value) == f"{path}: {message}"
+
+
+def test_shares_of_templates_are_found_in_runs():
+    table = score_many(2, clusters=2).table.filter(pl.col("id") == "i0").head(2)
+    logs = pl.Series("logprobs", [[-1.0, -1.0], [-1.0, -1.0 - 1.0986122886681098]], dtype=pl.List(pl.Float64))
+    roles = table.with_columns(logs, role=pl.Series(["men", "women"]), task=pl.lit("template"), set=pl.lit("work"), concept=pl.lit("cook"))  # fmt: skip
+    from isogloss.report.sharing import find_shares
+
+    shares = find_shares(ig.Scored(roles))
+    assert dict(shares.select("term", "share").rows()) == pytest.approx({"men": 0.75, "women": 0.25})
+    assert find_shares(score_many(4, clusters=2)) is None
+
+
+# ---- the command
+
+
+def test_the_command_writes_one_file(runs, tmp_path):
+    out = tmp_path / "report.html"
+    done = CliRunner().invoke(app, ["report", str(runs), "-o", str(out), "--resamples", "100"])
+    assert done.exit_code == 0, done.output
+    assert done.stdout.startswith(f"{out}: ")
+    text = out.read_text(encoding="utf-8")
+    assert "100 times over clusters with the seed 0" in text
+    assert read_scored(list(gather(runs).runs)).table.height == 2 * len(WORDS) * 24 * 3
+
+
+@pytest.mark.slow
+def test_six_models_in_five_languages_stay_below_five_megabytes(real_data, tmp_path):
+    for language in ("en", "de", "es", "fr", "tr"):
+        folder = real_data / "stereoset"
+        items = ig.read(folder / f"intrasentence_{language}.jsonl.gz") + ig.read(folder / f"intersentence_{language}.jsonl.gz")  # fmt: skip
+        for number in range(6):
+            write_run(tmp_path / "runs", items, model=f"model-{number}", wins=2000 + 50 * number)
+    path = write_report(tmp_path / "runs", tmp_path / "report.html", drawn=QUICK)
+    assert 1_000_000 < path.stat().st_size < 5_000_000
