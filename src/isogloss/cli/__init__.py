@@ -16,6 +16,7 @@ from . import (
     data,
     evaluate,
     explain,
+    figure,
     gate,
     language,
     mbe,
@@ -29,6 +30,7 @@ from . import (
     run,
     show,
     structure,
+    table,
     templates,
 )
 
@@ -51,6 +53,8 @@ app.command("controls")(controls.controls)
 app.command("robustness")(robustness.robustness)
 app.command("explain")(explain.explain)
 app.command("report")(report.report)
+app.command("figure")(figure.figure)
+app.command("table")(table.table)
 app.command("show")(show.show)
 app.command("probe")(probe.probe)
 app.command("list")(plugins.list_plugins)

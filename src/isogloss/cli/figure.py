@@ -16,7 +16,9 @@ def figure(
         None, help="Folders of runs, or what else the figure needs.", show_default=False
     ),
     kind: str = typer.Option("png", "--format", help="png, svg or pdf; the ending of --out decides when it has one."),
-    out: Path = typer.Option(None, "--out", "-o", help="The file to write; by default NAME.FORMAT.", show_default=False),
+    out: Path = typer.Option(
+        None, "--out", "-o", help="The file to write; by default NAME.FORMAT.", show_default=False
+    ),
     width: str = typer.Option("single", "--width", help="single (3.3 in), double (6.9 in), or inches."),
     languages: list[str] = options.Languages,
     metrics: str = typer.Option(None, "--metrics", help="Metrics, comma-separated, instead of the figure's own."),

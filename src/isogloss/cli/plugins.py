@@ -12,6 +12,7 @@ KINDS = {
     "metrics": "metric",
     "families": "family",
     "translators": "translator",
+    "figures": "figure",
 }
 
 
@@ -19,7 +20,7 @@ def list_plugins(
     kind: str = typer.Argument(None, help=f"One of {', '.join([*KINDS, 'languages'])}; all when left out."),
     as_json: bool = options.Json,
 ) -> None:
-    """List data sets, methods, metrics, model families, translators and languages."""
+    """List data sets, methods, metrics, model families, translators, figures and languages."""
     from .. import languages, registry
     from ..errors import UnknownName
 

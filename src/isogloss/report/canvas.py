@@ -16,14 +16,14 @@ from .fonts import families
 SINGLE, DOUBLE = 3.3, 6.9  # inches: one and two columns of a page
 WIDTHS = {"single": SINGLE, "double": DOUBLE}
 NARROWEST, WIDEST = 1.5, 40.0
-FORMATS = ("png", "svg", "pdf")
+FORMATS = ("svg", "png", "pdf")
 NAMES = ("english", "own", "tag")
 # Okabe and Ito's colours without their yellow, which is too pale for lines on white paper.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#7F7F7F")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p", "h", "*")
 LOW, MIDDLE, HIGH = "#0072B2", "#F2F0EB", "#D55E00"
 GREY, PALE = "#6E6E6E", "#D9D9D9"
-UPWARDS = "cividis"
+UPWARDS = "cividis_r"
 SMALL = 6.0  # points; no letter is smaller
 STYLE: dict[str, Any] = {
     "font.size": 7.5,
@@ -122,7 +122,7 @@ def check_ending(path: Path) -> str:
     kind = path.suffix.lstrip(".").lower()
     if kind not in FORMATS:
         endings = ", ".join(f".{one}" for one in FORMATS)
-        raise IsoglossError(f"A figure cannot be written as '{path.suffix}'. Use one of {endings}.")
+        raise IsoglossError(f"A chart cannot be written as '{path.suffix}'. Use one of {endings}.")
     return kind
 
 
@@ -189,7 +189,9 @@ def marks(names: Sequence[str]) -> list[Any]:
     """What a legend shows for each of several things: its colour and marker."""
     lines: Any = need("matplotlib.lines", extra="report")
     looks = [look(number) for number in range(len(names))]
-    return [lines.Line2D([], [], color=colour, marker=marker, linestyle="none", markersize=4) for colour, marker in looks]
+    return [
+        lines.Line2D([], [], color=colour, marker=marker, linestyle="none", markersize=4) for colour, marker in looks
+    ]
 
 
 def columns_for(canvas: Canvas, labels: Sequence[str], *, least: int = 1) -> int:
@@ -227,7 +229,7 @@ def ink_on(colour: Sequence[float]) -> str:
 
 
 def colour_map(low: float, high: float, *, neutral: float | None) -> Any:
-    """A scale for numbers: two colours on both sides of the neutral point, or dark to light where there is none."""
+    """A scale for numbers: two colours on both sides of the neutral point, or light to dark where there is none."""
     cm: Any = need("matplotlib.cm", extra="report")
     colors: Any = need("matplotlib.colors", extra="report")
     if neutral is None:

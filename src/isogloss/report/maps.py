@@ -13,6 +13,7 @@ from ..stats import Array
 
 BARE, LINE = "#ECECEC", "#9A9A9A"
 SOUTH, NORTH = -58.0, 84.0
+TURN = np.array([360.0, 0.0])
 EDGE = 2.72  # half the width of the world in this projection
 TERMS = (1.340264, -0.081106, 0.000893, 0.003796)  # Šavrič, Patterson and Jenny (2019), Equal Earth
 
@@ -65,9 +66,9 @@ def _unrolled(ring: Sequence[Sequence[float]]) -> Iterator[Array]:
     points[:, 0] = np.unwrap(points[:, 0], period=360)
     yield points
     if points[:, 0].max() > 180:
-        yield points - [360, 0]
+        yield points - TURN
     if points[:, 0].min() < -180:
-        yield points + [360, 0]
+        yield points + TURN
 
 
 def _path(outlines: Sequence[Array]) -> Any:

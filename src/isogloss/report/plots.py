@@ -19,7 +19,7 @@ from ..sources import read_many
 from .canvas import Canvas, save_figure, set_fonts, styled
 from .kinds import Facts
 
-RESAMPLES = 2000
+USUAL = Drawing(resamples=2000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Order:
     where: Mapping[str, str] = field(default_factory=dict)
     mode: str = "corrected"
     facts: Facts = field(default_factory=dict)
-    drawing: Drawing = Drawing(resamples=RESAMPLES)
+    drawing: Drawing = USUAL
 
 
 @dataclass(frozen=True, slots=True)

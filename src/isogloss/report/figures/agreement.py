@@ -46,7 +46,9 @@ def _pair(a: Sequence[Measure], b: Sequence[Measure]) -> Pairing:
     agreement = agree(Measures(tuple(_bare(a)), {}), Measures(tuple(_bare(b)), {}))[0]
     points = tuple((_of(a, group), _of(b, group)) for group in agreement.groups)
     several = {row.group["dataset"] for row in (*a, *b)}
-    names = [metric_name(side[0].metric) + (f" ({side[0].group['dataset']})" if len(several) > 1 else "") for side in (a, b)]
+    names = [
+        metric_name(side[0].metric) + (f" ({side[0].group['dataset']})" if len(several) > 1 else "") for side in (a, b)
+    ]
     return Pairing((names[0], names[1]), points, agreement)
 
 
@@ -89,7 +91,9 @@ def _draw_pairing(axes: Any, pairing: Pairing, *, models: list[str], beside: str
             x, y, xerr=whiskers(a.low, x, high=a.high), yerr=whiskers(b.low, y, high=b.high),
             fmt=marker, color=colour, elinewidth=0.7, markersize=4,
         )  # fmt: skip
-        texts.append(axes.annotate(a.group[beside], (x, y), (3, 3), textcoords="offset points", fontsize=SMALL, color=colour))
+        texts.append(
+            axes.annotate(a.group[beside], (x, y), (3, 3), textcoords="offset points", fontsize=SMALL, color=colour)
+        )
         places.append((x, y))
         lines += [(a.low, y, a.high, y)] if a.low is not None and a.high is not None else []
         lines += [(x, b.low, x, b.high)] if b.low is not None and b.high is not None else []

@@ -54,7 +54,9 @@ def draw(counts: Sequence[Count], canvas: Canvas) -> Any:
         chosen = [one for one in counts if (one.dataset, one.task) == tasks[place]]
         _draw_task(axes, chosen, kinds=kinds, tags=tags, canvas=canvas)
         several = len({data for data, _ in tasks}) > 1
-        axes.set_title(" · ".join(filter(None, [tasks[place][0] if several else "", tasks[place][1]])) or tasks[place][0])
+        axes.set_title(
+            " · ".join(filter(None, [tasks[place][0] if several else "", tasks[place][1]])) or tasks[place][0]
+        )
     for axes in grid[-1]:
         axes.set_xlabel("items")
     handles, labels = grid.flat[0].get_legend_handles_labels()

@@ -76,7 +76,9 @@ def _draw_map(axes: Any, table: Table, *, canvas: Canvas, room: float) -> None:
     values = [value_of(row) for row in table.rows]
     paint = colour_map(min(values), max(values), neutral=known.neutral)
     for row in table.rows:
-        _draw_cell(axes, row, at=(tags.index(row.group["language"]), heights[subject(row.group)]), paint=paint, room=room)
+        _draw_cell(
+            axes, row, at=(tags.index(row.group["language"]), heights[subject(row.group)]), paint=paint, room=room
+        )
     axes.set_xlim(-0.5, len(tags) - 0.5)
     axes.set_ylim(height - 0.5, -0.5)
     labels = [language_label(tag, canvas) if room > 0.75 else tag for tag in tags]

@@ -53,7 +53,9 @@ def draw(rows: Sequence[Preservation], canvas: Canvas) -> Any:
         low, high = (100 * end for end in wilson_interval(one.kept / one.n, one.n))
         handles[one.pronoun] = axes.barh(place, share, 0.36, color=COLOURS[number])
         axes.errorbar(share, place, xerr=whiskers(low, share, high=high), color="black", elinewidth=0.8, fmt="none")
-        axes.annotate(f"n = {one.n:,}", (1, place), (2, 0), textcoords="offset points", va="center", fontsize=6, color="white")
+        axes.annotate(
+            f"n = {one.n:,}", (1, place), (2, 0), textcoords="offset points", va="center", fontsize=6, color="white"
+        )
     names = [language_label(tag, canvas) + (f"\n{corpus}" if several else "") for tag, corpus in texts]
     axes.set_yticks(range(len(texts)), names)
     axes.tick_params(axis="y", length=0)

@@ -23,12 +23,16 @@ def find(order: Order) -> list[Step]:
         path = Path(source)
         file = path / "work" / "project.json" if path.is_dir() else path
         if not file.is_file():
-            raise IsoglossError(f"{source} is not a translation. Make one with: isogloss data translate … --out {source}")
+            raise IsoglossError(
+                f"{source} is not a translation. Make one with: isogloss data translate … --out {source}"
+            )
         content = read_json(file)
         try:
             steps += [{name: row[name] for name in ("name", "tasks", "targets")} for row in content["steps"]]
         except (TypeError, KeyError) as error:
-            raise BadData(file, None, "has no steps. Give a translation's folder, or what data repair --json prints.") from error
+            raise BadData(
+                file, None, "has no steps. Give a translation's folder, or what data repair --json prints."
+            ) from error
     return steps
 
 

@@ -35,7 +35,10 @@ def draw(rows: Sequence[Measure], canvas: Canvas) -> Any:
     columns = min(len(panels), 2 if canvas.width >= DOUBLE else 1)
     blocks = [panels[place : place + columns] for place in range(0, len(panels), columns)]
     most = [max(len(_concepts(panel)) for panel in block) for block in blocks]
-    heights = [0.85 + LINE * count + LEGEND * (_legend_lines(block, canvas) - 1) for count, block in zip(most, blocks, strict=True)]
+    heights = [
+        0.85 + LINE * count + LEGEND * (_legend_lines(block, canvas) - 1)
+        for count, block in zip(most, blocks, strict=True)
+    ]
     figure = new_figure(canvas, sum(heights))
     parts = figure.subfigures(len(blocks), columns, squeeze=False, height_ratios=heights)
     several = len({row.group["model"] for row in rows}) > 1

@@ -38,7 +38,9 @@ def find(order: Order) -> list[Training]:
 def _read(folder: Path) -> Training:
     log, card = folder / LOG, folder / CARD
     if not log.is_file():
-        raise IsoglossError(f"{folder} is not a training: it has no {LOG}. Make one with: isogloss nsp train … --out {folder}")
+        raise IsoglossError(
+            f"{folder} is not a training: it has no {LOG}. Make one with: isogloss nsp train … --out {folder}"
+        )
     try:
         table = pl.read_csv(log).select(pl.col(COLUMNS).cast(pl.Float64))
     except pl.exceptions.PolarsError as error:

@@ -42,7 +42,9 @@ def draw(rows: Sequence[Measure], canvas: Canvas) -> Any:
     for axes, (who, tag) in zip(grid.flat, cells, strict=False):
         chosen = [row for row in rows if (subject(row.group), row.group["language"]) == (who, tag)]
         colours = {row.group[COUNTRY]: paint.to_rgba(value_of(row)) for row in chosen}
-        unclear = {row.group[COUNTRY] for row in chosen if side(row, neutral) != "above" and side(row, neutral) != "below"}
+        unclear = {
+            row.group[COUNTRY] for row in chosen if side(row, neutral) != "above" and side(row, neutral) != "below"
+        }
         draw_world(axes, colours, hatched=unclear if neutral is not None else set())
         axes.set_title(f"{who} · {language_label(tag, canvas)}")
     bar = figure.colorbar(paint, ax=list(grid.flat), orientation="horizontal", shrink=0.55, aspect=30, pad=0.02)

@@ -1,0 +1,162 @@
+"""The page of checking: a file goes in, its problems come out by row, with a sheet for people who mend them."""
+
+from __future__ import annotations
+
+import tempfile
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from starlette.datastructures import UploadFile
+from starlette.exceptions import HTTPException
+
+from .. import languages
+from ..checks import ALL, find_problems
+from ..checks.report import UNREADABLE
+from ..errors import IsoglossError
+from ..items import Item, Items, Problem
+from ..sources import read
+from ..translate.changes import CONTEXT, TARGET, fields_of
+from ..translate.sheets import write_sheet
+from .pages import Desk, desk_of, first, go_to, page, read_fields, work_hard
+from .uploads import Upload, find_upload, list_uploads, remove_upload, save_upload
+
+router = APIRouter()
+MOST_SHOWN = 200
+SHEETS = {"xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "csv": "text/csv"}
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What was found in a file: its items, its problems, and each check with how often it spoke."""
+
+    items: Items
+    problems: tuple[Problem, ...]
+    checks: tuple[dict[str, Any], ...]
+
+    def row(self, problem: Problem) -> Item | None:
+        """The item that a problem speaks of."""
+        found = (item for item in self.items if (item.id, item.language) == (problem.item, problem.language))
+        return next(found, None)
+
+
+def check_upload(upload: Upload) -> Checked:
+    """What the checks find in a file; rows that cannot be read are problems, not errors."""
+    try:
+        items = read(upload.path, language=upload.language or None, skip_bad=True)
+    except IsoglossError as error:
+        raise IsoglossError(_plain(str(error), upload)) from error
+    unreadable = [one for one in items.problems if one.check == UNREADABLE.name]
+    problems = (*unreadable, *find_problems(items.rows, ALL))
+    problems = tuple(Problem(p.check, p.severity, p.item, _plain(p.message, upload), p.language) for p in problems)
+    counts = Counter(one.check for one in problems)
+    checks = [
+        {
+            "name": one.name,
+            "severity": one.severity,
+            "count": counts[one.name],
+            "about": one.missing() or one.explanation,
+        }
+        for one in (UNREADABLE, *ALL)
+    ]
+    return Checked(items, problems, tuple(sorted(checks, key=lambda one: not one["count"])))
+
+
+def _plain(message: str, upload: Upload) -> str:
+    """A message that names the file as its owner does."""
+    return message.replace(str(upload.path), upload.title)
+
+
+@router.get("/check")
+async def show_form(request: Request) -> HTMLResponse:
+    """The form, and the files that were sent before."""
+    return page("check.html", **_form(desk_of(request)), message="")
+
+
+def _form(desk: Desk) -> dict[str, Any]:
+    limits = desk.settings.limits
+    return {"here": "check", "uploads": list_uploads(desk.root), "tags": languages.tags(), "limits": limits}
+
+
+@router.post("/check", response_model=None)
+async def take(request: Request) -> HTMLResponse | RedirectResponse:
+    """Keep the file that was sent, and show what is wrong with it."""
+    desk = desk_of(request)
+    try:
+        async with request.form(max_files=1, max_fields=4) as form:
+            file, tag = form.get("file"), str(form.get("language", ""))
+            if not isinstance(file, UploadFile) or not file.filename:
+                raise IsoglossError("Choose a file first.")
+            facts: dict[str, Any] = {"title": file.filename, "language": tag, "limits": desk.settings.limits}
+            upload = await work_hard(desk, save_upload, desk.root, file.file, **facts)
+    except IsoglossError as error:
+        return page("check.html", status=400, **_form(desk), message=str(error))
+    return go_to(f"/check/{upload.id}")
+
+
+@router.get("/check/{id}")
+async def show_problems(request: Request, id: str) -> HTMLResponse:
+    """What is wrong with a file, row by row."""
+    desk = desk_of(request)
+    upload = _find(desk, id)
+    try:
+        found = await work_hard(desk, check_upload, upload)
+    except IsoglossError as error:
+        return page("check.html", status=400, **_form(desk), message=str(error))
+    return page("problems.html", here="check", upload=upload, found=found, most=MOST_SHOWN)
+
+
+def _find(desk: Desk, id: str) -> Upload:
+    try:
+        return find_upload(desk.root, id)
+    except IsoglossError as error:
+        raise HTTPException(404, "There is no such file here.") from error
+
+
+@router.get("/check/{id}/review.{kind}")
+async def download_sheet(request: Request, id: str, kind: str) -> Response:
+    """The review sheet: every item with an error or a warning, and columns to mend it."""
+    desk = desk_of(request)
+    if kind not in SHEETS:
+        raise HTTPException(404, "A sheet is xlsx or csv.")
+    upload = _find(desk, id)
+    content = await work_hard(desk, make_sheet, upload, kind)
+    name = f'attachment; filename="review-{upload.path.stem}.{kind}"'
+    return Response(content, media_type=SHEETS[kind], headers={"Content-Disposition": name})
+
+
+def make_sheet(upload: Upload, kind: str) -> bytes:
+    """The bytes of the review sheet of a file."""
+    found = check_upload(upload)
+    said: dict[tuple[str, str | None], list[str]] = {}
+    for one in found.problems:
+        if one.severity != "note":
+            said.setdefault((one.item, one.language), []).append(f"{one.check}: {one.message}")
+    items = [item for item in found.items if (item.id, item.language) in said]
+    roles = list(dict.fromkeys(one.role for item in items for one in item.candidates))
+    columns = ["id", "language", "task", "problem", "context", "context_fix"]
+    columns += [name for role in roles for name in (role, f"{role}_fix")]
+    columns += ["target", "target_fix", "verdict", "comment", "reviewer"]
+    rows = [_row(item, said[item.id, item.language]) for item in items]
+    tags = {item.language for item in items}
+    rtl = bool(tags) and all(languages.describe(tag).direction == "rtl" for tag in tags)
+    with tempfile.TemporaryDirectory() as folder:
+        return write_sheet(Path(folder) / f"sheet.{kind}", rows, columns=columns, rtl=rtl).read_bytes()
+
+
+def _row(item: Item, said: list[str]) -> dict[str, str]:
+    texts = fields_of(item)
+    row = {"id": item.id, "language": item.language, "task": str(item.tags.get("task", ""))}
+    row |= {"problem": "; ".join(said), "context": texts[CONTEXT], "target": texts[TARGET]}
+    return row | {one.role: texts[one.id] for one in item.candidates}
+
+
+@router.post("/check/delete")
+async def delete(request: Request) -> RedirectResponse:
+    """Remove a file that was sent."""
+    desk = desk_of(request)
+    remove_upload(desk.root, _find(desk, first(await read_fields(request), "id")).id)
+    return go_to("/check")

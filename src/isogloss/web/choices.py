@@ -1,0 +1,64 @@
+"""Choices: which models may be opened here, and which data may be evaluated."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from .. import registry
+from ..errors import IsoglossError
+from .settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Data that can be chosen: what it is called in a form, a title, and the languages that it is known to have."""
+
+    name: str
+    title: str
+    languages: tuple[str, ...] = ()
+
+
+def allowed_models(settings: Settings) -> list[str]:
+    """The models that a form offers: those that were allowed when the server was started, or all that are here."""
+    if settings.models:
+        return list(settings.models)
+    return [*_pulled(), *_cached()]
+
+
+def check_model(name: str, settings: Settings) -> str:
+    """The model's name, when it may be opened."""
+    if not name:
+        raise IsoglossError("Choose a model.")
+    known = allowed_models(settings)
+    if name not in known and not settings.any_model:
+        raise IsoglossError(
+            f"The model '{name[:100]}' may not be opened here. Known: {', '.join(known) or 'none'}. "
+            "More can be allowed when the server is started: --allow-model NAME."
+        )
+    return name
+
+
+def _pulled() -> list[str]:
+    from ..models.pull import PULLED, pulled_folder
+
+    return [name for name in PULLED if (pulled_folder(name) / "config.json").is_file()]
+
+
+def _cached() -> list[str]:
+    """The models in the hub's cache on this machine, by their names on the hub."""
+    home = os.environ.get("HF_HOME", Path.home() / ".cache" / "huggingface")
+    folder = Path(os.environ.get("HF_HUB_CACHE", Path(home) / "hub"))
+    found = {path.parents[2].name for path in folder.glob("models--*/snapshots/*/config.json")}
+    return sorted(name.removeprefix("models--").replace("--", "/") for name in found)
+
+
+def bundled_data() -> list[Source]:
+    """The data sets that ship, with their languages."""
+    found = []
+    for name, one in registry.everything("dataset").items():
+        files = one.bundled() if one.bundled else {}
+        if files:
+            found.append(Source(name, one.title, tuple(sorted(files))))
+    return found

@@ -1,0 +1,226 @@
+"""Jobs: evaluations as study files in the runs folder; one at a time per model, the rest in a queue.
+
+A job is the hidden folder `.job` of a study: `study.yaml` is what was asked, `job.json` which model and whether it is
+wanted, `progress.json` how far it is, `lock` is held by the process that works on it. Nothing else is remembered, so
+jobs outlive the server.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ..errors import IsoglossError
+from ..layout import write_whole
+
+FOLDER = ".job"
+STUDY, JOB, PROGRESS, LOCK, LOG = "study.yaml", "job.json", "progress.json", "lock", "log.txt"
+RUN, STOP = "run", "stop"
+QUEUED, RUNNING, STOPPING, STOPPED = "queued", "running", "stopping", "stopped"
+FINISHED, FAILED = "finished", "failed"
+ACTIVE = (QUEUED, RUNNING, STOPPING)
+PAUSE = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """An evaluation: the study's name, its model, its state, and how far each of its cells is."""
+
+    name: str
+    model: str
+    state: str
+    turn: float = 0.0
+    message: str = ""
+    cells: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def active(self) -> bool:
+        return self.state in ACTIVE
+
+
+# ---- what the folder says
+
+
+def read_job(folder: Path) -> Job | None:
+    """The job of a study's folder, or nothing when it has none."""
+    facts = _read(folder / FOLDER / JOB)
+    if not facts:
+        return None
+    progress = _read(folder / FOLDER / PROGRESS)
+    cells = {str(name): float(share) for name, share in progress.get("cells", {}).items()}
+    state = _state(folder, wanted=str(facts.get("wanted", STOP)), ended=progress.get("ended"))
+    turn, message = float(facts.get("turn", 0)), str(progress.get("message", ""))
+    return Job(folder.name, str(facts.get("model", "")), state, turn, message, cells)
+
+
+def read_jobs(root: Path) -> list[Job]:
+    """All jobs of the runs folder, the newest first."""
+    found = [read_job(path.parents[1]) for path in root.glob(f"*/{FOLDER}/{JOB}") if not path.parents[1].is_symlink()]
+    return sorted((job for job in found if job), key=lambda job: -job.turn)
+
+
+def _state(folder: Path, *, wanted: str, ended: str | None) -> str:
+    if _is_locked(folder):
+        return STOPPING if wanted == STOP else RUNNING
+    if ended in (FINISHED, FAILED):
+        return str(ended)
+    return QUEUED if wanted == RUN else STOPPED
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """What a small JSON file says; nothing when it is not there or broken."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _is_locked(folder: Path) -> bool:
+    """Whether a process works on the job now; one that died holds no lock."""
+    try:
+        with (folder / FOLDER / LOCK).open("r", encoding="utf-8") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
+def write_job(folder: Path, *, model: str, wanted: str) -> None:
+    """Say which model the job is for, and whether it is wanted."""
+    facts = {"model": model, "wanted": wanted, "turn": time.time()}
+    write_whole(folder / FOLDER / JOB, json.dumps(facts, ensure_ascii=False) + "\n")
+
+
+def write_progress(folder: Path, cells: Mapping[str, float], *, ended: str | None = None, message: str = "") -> None:
+    """Say how far the job is, or how it ended."""
+    facts = {"cells": dict(cells), "ended": ended, "message": message}
+    write_whole(folder / FOLDER / PROGRESS, json.dumps(facts, ensure_ascii=False) + "\n")
+
+
+# ---- the queue
+
+
+class Jobs:
+    """The queue of a runs folder: starts what is wanted, one evaluation at a time per model, and a few in all."""
+
+    def __init__(self, root: Path, *, at_once: int = 2, most: int = 100, offline: bool = True) -> None:
+        self.root = root
+        self.at_once = at_once
+        self.most = most
+        self.offline = offline
+        self._children: dict[str, subprocess.Popen[bytes]] = {}
+        self._lock = threading.RLock()
+        self._wake = threading.Event()
+        self._closing = False
+        self._thread = threading.Thread(target=self._run, name="jobs", daemon=True)
+
+    def open(self) -> None:
+        """Begin to work; what was wanted when the server was left is taken up again."""
+        self._thread.start()
+
+    def close(self) -> None:
+        """Stop working; what is wanted stays so, and goes on when the server is started again."""
+        self._closing = True
+        self._wake.set()
+        self._thread.join()
+        for child in self._children.values():
+            child.terminate()
+        for child in self._children.values():
+            child.wait()
+
+    def check_room(self) -> None:
+        """Refuse another job when too many are waiting."""
+        if sum(job.active for job in read_jobs(self.root)) >= self.most:
+            raise IsoglossError(f"{self.most} evaluations are waiting already. Stop one, or wait.")
+
+    def want(self, folder: Path, *, model: str | None = None) -> None:
+        """Let a job run, or run again: what is finished is kept."""
+        with self._lock:
+            job = read_job(folder)
+            if job and job.active:
+                raise IsoglossError(f"'{folder.name}' is {job.state} already.")
+            write_progress(folder, job.cells if job else {})
+            write_job(folder, model=model or (job.model if job else ""), wanted=RUN)
+        self._wake.set()
+
+    def stop(self, folder: Path) -> None:
+        """Stop a job; what is finished is kept."""
+        with self._lock:
+            job = read_job(folder)
+            if not job or not job.active:
+                raise IsoglossError(f"'{folder.name}' is not running.")
+            write_job(folder, model=job.model, wanted=STOP)
+            child = self._children.get(folder.name)
+            if child is not None:
+                child.terminate()
+            elif job.state == RUNNING:
+                _end(folder)
+        self._wake.set()
+
+    def _run(self) -> None:
+        while not self._closing:
+            with self._lock:
+                busy = self._turn()
+            self._wake.wait(PAUSE if busy else None)
+            self._wake.clear()
+
+    def _turn(self) -> bool:
+        """Look after the processes and start what may start; whether there is anything to wait for."""
+        for name, child in list(self._children.items()):
+            if child.poll() is not None:
+                del self._children[name]
+                _bury(self.root / name, child.returncode)
+        waiting = [job for job in read_jobs(self.root) if job.active]
+        busy = {job.model for job in waiting if job.state != QUEUED or job.name in self._children}
+        for job in sorted(waiting, key=lambda job: job.turn):
+            if job.name not in self._children and job.state == QUEUED:
+                if job.model not in busy and len(busy) < self.at_once:
+                    self._children[job.name] = self._start(self.root / job.name)
+                    busy.add(job.model)
+        return bool(waiting or self._children)
+
+    def _start(self, folder: Path) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", "isogloss.web.work", str(folder)]
+        hub = {"HF_HUB_OFFLINE": "1"} if self.offline else {}
+        with (folder / FOLDER / LOG).open("wb") as log:
+            return subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env={**os.environ, "PYTHONUTF8": "1", **hub},
+                start_new_session=True,
+            )
+
+
+def _end(folder: Path) -> None:
+    """End the process that holds the job's lock: one that an earlier server started."""
+    with suppress(OSError, ValueError):
+        os.kill(int((folder / FOLDER / LOCK).read_text(encoding="utf-8")), signal.SIGTERM)
+
+
+def _bury(folder: Path, code: int) -> None:
+    """Say of a job whose process ended without a word that it failed."""
+    job = read_job(folder)
+    if job is None or job.state != QUEUED:
+        return
+    with suppress(OSError):
+        lines = (folder / FOLDER / LOG).read_text(encoding="utf-8", errors="replace").strip().splitlines()
+        said = f" It said: {lines[-1][:300]}" if lines else ""
+        how = f"was killed (signal {-code}). Is there enough memory?" if code < 0 else f"left with {code}."
+        message = f"The process {how}{said} What is finished is kept; resume to go on."
+        write_progress(folder, job.cells, ended=FAILED, message=message)

@@ -1,0 +1,55 @@
+"""The page of languages: what each one has here and what it lacks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse
+
+from .. import languages
+from ..languages import Language
+from ..templates.lexicon import bundled_languages
+from ..wordlists import load_toml
+from .choices import bundled_data
+from .pages import desk_of, page, work_hard
+
+router = APIRouter()
+ENGLISH = "en"
+TEMPLATES = ("templates", "template_blanks")
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What a language has: a file, data sets, templates, prompts for chat models, gender words, names, articles."""
+
+    language: Language
+    described: bool
+    data: tuple[str, ...]
+    templates: bool
+    prompts: bool
+    words: bool
+    names: bool
+    articles: bool
+
+
+def list_means() -> list[Means]:
+    """Every language that is known here, by its tag."""
+    sources = bundled_data()
+    templates, described = set(bundled_languages()), set(languages.tags())
+    words = {ENGLISH, *load_toml("pronouns.toml")}
+    names = {ENGLISH, *load_toml("native_names.toml"), *load_toml("transliterated_names.toml")}
+    tags = described | templates | words | names | {tag for one in sources for tag in one.languages}
+    found = []
+    for tag in sorted(tags):
+        known = languages.describe(tag)
+        data = tuple(one.name for one in sources if tag in one.languages and one.name not in TEMPLATES)
+        rest = ("ask" in known.sections, tag in words, tag in names, "articles" in known.sections)
+        found.append(Means(known, tag in described, data, tag in templates, *rest))
+    return found
+
+
+@router.get("/languages")
+async def show_languages(request: Request) -> HTMLResponse:
+    """A table with a row for each language."""
+    return page("languages.html", here="languages", rows=await work_hard(desk_of(request), list_means))

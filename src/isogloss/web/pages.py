@@ -1,0 +1,123 @@
+"""Pages: templates filled in with every text escaped, files that never change, and what the pages work with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, partial
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar, cast
+
+import anyio.to_thread
+from anyio import CapacityLimiter
+from fastapi import Request
+from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse
+from starlette.datastructures import UploadFile
+from starlette.exceptions import HTTPException
+
+from .. import languages
+from ..errors import need
+from .jobs import Jobs
+from .settings import Settings
+from .warm import Warm
+
+FOLDER = Path(__file__).parent.parent / "data"
+STATIC = {
+    "report.css": (FOLDER / "report" / "style.css", "text/css"),
+    "web.css": (FOLDER / "web" / "web.css", "text/css"),
+    "live.js": (FOLDER / "web" / "live.js", "text/javascript"),
+    "htmx.js": (FOLDER / "web" / "vendor" / "htmx.min.js", "text/javascript"),
+    "icon.svg": (FOLDER / "web" / "icon.svg", "image/svg+xml"),
+}
+MOST_FIELDS = 60
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """What all pages share: the settings, the queue of evaluations, the warm models, and who may work hard at a time."""
+
+    settings: Settings
+    jobs: Jobs
+    warm: Warm
+    slow: CapacityLimiter
+
+    @property
+    def root(self) -> Path:
+        return self.settings.root
+
+
+def desk_of(request: Request) -> Desk:
+    """The desk of the application that was asked."""
+    return cast("Desk", request.app.state.desk)
+
+
+async def work_hard(desk: Desk, work: Callable[P, T], /, *args: P.args, **options: P.kwargs) -> T:
+    """What a slow function gives, in a thread of its own; only a few run at a time."""
+    return await anyio.to_thread.run_sync(partial(work, *args, **options), limiter=desk.slow)
+
+
+@cache
+def _environment() -> Any:
+    from .. import __version__
+
+    jinja = need("jinja2", extra="serve")
+    made = jinja.Environment(
+        loader=jinja.FileSystemLoader(FOLDER / "web", encoding="utf-8"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja.StrictUndefined,
+    )
+    made.globals |= {"language": languages.describe, "version": __version__}
+    made.filters["number"] = lambda value: "-" if value is None else f"{value:.2f}".replace("-", "−")
+    return made
+
+
+def render(template: str, **values: Any) -> str:
+    """The template filled in; every text is escaped."""
+    return str(_environment().get_template(template).render(**values))
+
+
+def page(template: str, *, status: int = 200, **values: Any) -> HTMLResponse:
+    """A whole page, or a piece of one."""
+    return HTMLResponse(render(template, **values), status)
+
+
+def error_page(message: str, status: int) -> HTMLResponse:
+    """A page that says in one sentence why something was not done."""
+    return page("error.html", status=status, here="", message=message)
+
+
+def go_to(path: str) -> RedirectResponse:
+    """The answer to a form that was accepted: look there."""
+    return RedirectResponse(path, 303)
+
+
+def is_piece(request: Request) -> bool:
+    """Whether a script asks for a piece of the page, not for all of it."""
+    return request.headers.get("hx-request") == "true"
+
+
+async def read_fields(request: Request) -> dict[str, list[str]]:
+    """The fields of a form that was sent, each with its values; files are left out."""
+    async with request.form(max_files=1, max_fields=MOST_FIELDS) as form:
+        found: dict[str, list[str]] = {}
+        for name, value in form.multi_items():
+            if not isinstance(value, UploadFile):
+                found.setdefault(name, []).append(value.strip())
+        return found
+
+
+def first(fields: dict[str, list[str]], name: str) -> str:
+    """The first value of a field, or an empty text."""
+    return fields.get(name, [""])[0]
+
+
+def static_file(name: str) -> FileResponse:
+    """One of the few files that every page uses."""
+    if name not in STATIC:
+        raise HTTPException(404, "There is no such file.")
+    path, kind = STATIC[name]
+    return FileResponse(path, media_type=kind, headers={"Cache-Control": "no-cache"})

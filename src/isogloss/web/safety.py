@@ -1,0 +1,158 @@
+"""Safety: who may ask (Host, Origin, token), what a page may do (CSP), how much may be sent, and which paths exist."""
+
+from __future__ import annotations
+
+from hmac import compare_digest
+from ipaddress import ip_address
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from .settings import Settings
+
+COOKIE = "isogloss"
+SAFE = ("GET", "HEAD")
+UPLOADS = "/check"
+FORM_BYTES = 64_000
+LONGEST_NAME = 255
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+REPORT_POLICY = (  # a report runs its own scripts in an origin of its own, and can reach nothing from there
+    "sandbox allow-scripts allow-downloads; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
+    "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+
+
+class Guard:
+    """Stands before the application: refuses strangers, counts what is sent, and sets the headers of every answer."""
+
+    def __init__(self, app: ASGIApp, *, settings: Settings) -> None:
+        self.app = app
+        self.settings = settings
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self.app(scope, receive, send)
+        elif scope["type"] == "http":
+            refusal = refuse(Request(scope), self.settings)
+            limit = self.settings.limits.upload if scope["path"] == UPLOADS else FORM_BYTES
+            await (refusal or self.app)(scope, _counted(receive, limit), _sealed(send))
+
+
+def refuse(request: Request, settings: Settings) -> Response | None:
+    """Why a request is not answered, or nothing when it may pass."""
+    if not known_host(request.headers.get("host", ""), settings):
+        return PlainTextResponse("This server is not known under that name. See --allow-host.", 421)
+    if not same_origin(request.method, request.headers):
+        return PlainTextResponse("This came from another page, so it was not done.", 403)
+    limit = settings.limits.upload if request.url.path == UPLOADS else FORM_BYTES
+    length = request.headers.get("content-length", "0")
+    if not length.isdecimal() or int(length) > limit:
+        return PlainTextResponse(too_large(limit), 413)
+    return _refuse_stranger(request, settings) if settings.token else None
+
+
+def known_host(host: str, settings: Settings) -> bool:
+    """Whether a Host header names this server; a name that an attacker's DNS points here does not."""
+    try:
+        name = urlsplit(f"//{host}").hostname or ""
+    except ValueError:
+        return False
+    if name == "localhost" or name in settings.names or name == settings.host:
+        return True
+    try:
+        address = ip_address(name)
+    except ValueError:
+        return False
+    return address.is_loopback or not settings.local
+
+
+def same_origin(method: str, headers: Headers) -> bool:
+    """Whether a request comes from our own pages; a plain link from elsewhere may be followed, nothing more."""
+    site, origin = headers.get("sec-fetch-site"), headers.get("origin")
+    if method in SAFE:
+        return site in (None, "same-origin", "none") or headers.get("sec-fetch-mode") == "navigate"
+    if site is None and origin is None:
+        return False
+    if site not in (None, "same-origin"):
+        return False
+    return origin is None or urlsplit(origin).netloc.lower() == headers.get("host", "").lower()
+
+
+def _refuse_stranger(request: Request, settings: Settings) -> Response | None:
+    """Who brings the token in the address gets a cookie; who has the cookie may pass."""
+    token = (settings.token or "").encode()
+    given = parse_qs(request.scope.get("query_string", b"").decode("latin-1")).get("token", [""])[0]
+    if request.method == "GET" and given and compare_digest(given.encode(), token):
+        answer = RedirectResponse("/", 303)
+        answer.set_cookie(COOKIE, settings.token or "", httponly=True, samesite="strict", path="/")
+        return answer
+    if compare_digest(request.cookies.get(COOKIE, "").encode(), token):
+        return None
+    return PlainTextResponse("A token is needed. Open the address that the server printed when it started.", 403)
+
+
+def too_large(limit: int) -> str:
+    """A sentence about too many bytes."""
+    return f"That is more than {limit:,} bytes, which is the most that is taken here."
+
+
+def _counted(receive: Receive, limit: int) -> Receive:
+    """What is received, as long as it is not too much; it is counted while it comes."""
+    size = 0
+
+    async def inner() -> Message:
+        nonlocal size
+        message = await receive()
+        size += len(message.get("body", b""))
+        if size > limit:
+            raise HTTPException(413, too_large(limit))
+        return message
+
+    return inner
+
+
+def _sealed(send: Send) -> Send:
+    """Every answer with our headers, unless it has stricter ones of its own."""
+
+    async def inner(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            for name, value in HEADERS.items():
+                headers.setdefault(name, value)
+        await send(message)
+
+    return inner
+
+
+# ---- paths
+
+
+def inside(root: Path, name: str) -> Path:
+    """What has that name below a folder; a name that leads elsewhere, a hidden one or a link is not found."""
+    path = root
+    for part in name.split("/"):
+        if not part or part.startswith(".") or "\\" in part or "\0" in part or len(part.encode()) > LONGEST_NAME:
+            raise HTTPException(404, "There is no such thing here.")
+        path = path / part
+        if path.is_symlink():
+            raise HTTPException(404, "There is no such thing here.")
+    if not path.exists() or not path.resolve().is_relative_to(root.resolve()):
+        raise HTTPException(404, "There is no such thing here.")
+    return path

@@ -1,0 +1,54 @@
+"""The server: listens, says once where it can be found, and leaves quietly."""
+
+from __future__ import annotations
+
+import secrets
+import socket
+from collections.abc import Callable
+from dataclasses import replace
+
+from ..errors import IsoglossError
+from .app import make_app
+from .settings import Settings
+
+GRACE = 2
+
+
+def listen(settings: Settings, *, port: int, say: Callable[[str], None]) -> None:
+    """Serve until somebody stops it; `say` is told the address, with the token where there is one."""
+    import uvicorn
+
+    if not settings.local and not settings.token:
+        settings = replace(settings, token=secrets.token_urlsafe(32))
+    app = make_app(settings)
+    settings.root.mkdir(parents=True, exist_ok=True)
+    with _socket(settings.host, port) as opened:
+        say(f"Isogloss is at {address(settings, opened.getsockname()[1])}")
+        say(f"Runs are in {settings.root}. Press Ctrl+C to stop.")
+        config = uvicorn.Config(
+            app,
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            timeout_graceful_shutdown=GRACE,
+        )
+        uvicorn.Server(config).run(sockets=[opened])
+
+
+def address(settings: Settings, port: int) -> str:
+    """Where the server can be found; with the token, which is needed once."""
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    return f"http://{host}:{port}/" + (f"?token={settings.token}" if settings.token else "")
+
+
+def _socket(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    opened = socket.socket(family, socket.SOCK_STREAM)
+    opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        opened.bind((host, port))
+    except (OSError, OverflowError) as error:
+        opened.close()
+        raise IsoglossError(f"Cannot listen on {host}, port {port}: {error}. Choose others with --host and --port.") from error
+    return opened

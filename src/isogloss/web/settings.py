@@ -1,0 +1,63 @@
+"""Settings of the server: where the runs are, who may come in, which models may be opened, and how much at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from ipaddress import ip_address
+from pathlib import Path
+
+from ..errors import IsoglossError
+
+SHORTEST_TOKEN = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much is taken at once: warm models and their bytes, evaluations, bytes and rows of an upload, a probe's text."""
+
+    warm: int = 2
+    memory: int = 4_000_000_000
+    at_once: int = 2
+    queue: int = 100
+    upload: int = 20_000_000
+    rows: int = 20_000
+    uploads: int = 200
+    letters: int = 1000
+    sentences: int = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the server is told when it is started; `names` are further host names under which it may be reached."""
+
+    root: Path
+    host: str = "127.0.0.1"
+    token: str | None = None
+    names: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
+    any_model: bool = False
+    limits: Limits = Limits()
+
+    @property
+    def local(self) -> bool:
+        """Whether only this machine can reach the server."""
+        return is_loopback(self.host)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host is this machine and nobody else."""
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def check_settings(settings: Settings) -> Settings:
+    """The settings, when they make sense; a server that others can reach needs a token that cannot be guessed."""
+    if settings.root.exists() and not settings.root.is_dir():
+        raise IsoglossError(f"{settings.root} is not a folder. Give the folder of runs.")
+    if not settings.local and not settings.token:
+        raise IsoglossError(f"A server on '{settings.host}' needs a token, since others can reach it. Say --token.")
+    if settings.token is not None and (len(settings.token) < SHORTEST_TOKEN or not settings.token.isascii()):
+        raise IsoglossError(f"A token needs at least {SHORTEST_TOKEN} plain letters and digits.")
+    return settings

@@ -1,0 +1,112 @@
+"""Uploads: data files that somebody sent, each in a folder of its own under the runs folder, limited in size and rows."""
+
+from __future__ import annotations
+
+import json
+import re
+import secrets
+import shutil
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from .. import languages
+from ..errors import IsoglossError
+from ..layout import write_whole
+from ..sources import language_in_name
+from ..store import slug
+from .choices import Source
+from .settings import Limits
+
+FOLDER = ".uploads"
+NOTE = "upload.json"
+KINDS = (".csv", ".tsv", ".jsonl", ".json")
+ID = re.compile(r"[0-9a-f]{12}")
+CHUNK = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """A file that was sent: its id, where it is, what it was called, and the language that was chosen for it."""
+
+    id: str
+    path: Path
+    title: str
+    language: str
+    when: str
+
+
+def save_upload(root: Path, file: BinaryIO, *, title: str, language: str, limits: Limits) -> Upload:
+    """The upload, kept under a name that is safe; too many rows, or another kind of file, are refused."""
+    name = Path(title.replace("\\", "/")).name
+    kind = Path(name.lower()).suffix
+    if kind not in KINDS:
+        raise IsoglossError(f"A file of data ends in one of {', '.join(KINDS)}.")
+    if len(list_uploads(root)) >= limits.uploads:
+        raise IsoglossError(f"There are {limits.uploads} files already. Delete some first.")
+    tag = languages.resolve(language) if language else ""
+    id = secrets.token_hex(6)
+    folder = root / FOLDER / id
+    folder.mkdir(parents=True)
+    try:
+        path = folder / f"{slug(Path(name).stem)[:80]}{kind}"
+        _write(file, path, limits=limits)
+        note = {"title": name[:120], "file": path.name, "language": tag, "when": time.strftime("%Y-%m-%d %H:%M")}
+        write_whole(folder / NOTE, json.dumps(note, ensure_ascii=False) + "\n")
+    except BaseException:
+        shutil.rmtree(folder)
+        raise
+    return Upload(id, path, note["title"], tag, note["when"])
+
+
+def _write(file: BinaryIO, path: Path, *, limits: Limits) -> None:
+    rows = size = 0
+    with path.open("wb") as target:
+        while chunk := file.read(CHUNK):
+            rows += chunk.count(b"\n")
+            size += len(chunk)
+            if rows > limits.rows or size > limits.upload:
+                raise IsoglossError(f"More than {limits.rows:,} rows or {limits.upload:,} bytes. Split the file.")
+            target.write(chunk)
+    if not size:
+        raise IsoglossError("The file is empty.")
+
+
+def find_upload(root: Path, id: str) -> Upload:
+    """The upload of that id."""
+    found = _read(root / FOLDER / id) if ID.fullmatch(id) else None
+    if found is None:
+        raise IsoglossError(f"No data named '{id[:100]}'. Choose a data set, or a file that was checked.")
+    return found
+
+
+def list_uploads(root: Path) -> list[Upload]:
+    """All uploads, the newest first."""
+    folders = (root / FOLDER).iterdir() if (root / FOLDER).is_dir() else iter(())
+    found = [_read(folder) for folder in folders if ID.fullmatch(folder.name)]
+    return sorted((one for one in found if one), key=lambda one: one.when, reverse=True)
+
+
+def remove_upload(root: Path, id: str) -> None:
+    """Remove an upload for good; studies that used it have copies."""
+    shutil.rmtree(find_upload(root, id).path.parent)
+
+
+def _read(folder: Path) -> Upload | None:
+    try:
+        facts = json.loads((folder / NOTE).read_text(encoding="utf-8"))
+        path = folder / Path(str(facts["file"])).name
+        found = Upload(folder.name, path, str(facts["title"]), str(facts["language"]), str(facts["when"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return None if folder.is_symlink() or path.is_symlink() or not path.is_file() else found
+
+
+def uploaded_data(root: Path) -> list[Source]:
+    """The uploads as data that can be chosen."""
+    return [Source(one.id, one.title, tuple(filter(None, [_language(one)]))) for one in list_uploads(root)]
+
+
+def _language(upload: Upload) -> str:
+    return upload.language or language_in_name(upload.path) or ""

@@ -1,0 +1,468 @@
+"""Figures for papers: their marks are the measures, their letters have fonts, their files are what they say."""
+
+from __future__ import annotations
+
+import json
+import struct
+import subprocess
+import sys
+import warnings
+import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
+from pathlib import Path
+
+import matplotlib
+import numpy as np
+import pytest
+from matplotlib.collections import LineCollection
+from matplotlib.patches import PathPatch, Rectangle
+from matplotlib.text import Text
+from typer.testing import CliRunner
+
+from builders import triple
+from isogloss import registry, store
+from isogloss.answers import ANSWERS, ANSWER_SCHEMA
+from isogloss.cli import app
+from isogloss.errors import IsoglossError, MissingExtra
+from isogloss.items import Items
+from isogloss.measures import measure
+from isogloss.preservation import Preservation
+from isogloss.report import fonts
+from isogloss.report.canvas import DOUBLE, SINGLE, Canvas, ink_on, open_canvas, save_figure
+from isogloss.report.kinds import MONOLINGUAL, MULTILINGUAL, model_kinds
+from isogloss.report.maps import equal_earth
+from isogloss.report.plots import Order, draw_plot, make_figure, write_figure
+from isogloss.stats import wilson_interval
+from reports import neutral_items, write_run, write_runs
+
+LETTERS = {
+    "fa": "فارسی می‌رود",
+    "hi": "हिन्दी क्षेत्र",
+    "bn": "বাংলা স্ত্রী",
+    "ja": "日本語の木",
+    "ru": "Русский",
+    "el": "ελληνικά",
+}
+RUN_FIGURES = ("plane", "heatmap", "forest", "isogloss_map", "agreement", "bias_types", "world", "coverage")
+ALL = sorted(registry.names("figure"))
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    """Two models in English, Persian and Japanese; every item is told in France."""
+    return str(write_runs(tmp_path_factory.mktemp("runs"), region="France"))
+
+
+@pytest.fixture(scope="module")
+def order(runs):
+    return Order((runs,))
+
+
+def texts(figure):
+    return [one.get_text() for one in figure.findobj(Text) if one.get_text() and one.get_visible()]
+
+
+def overall(runs, *metrics):
+    return list(measure(store.read_scored(store.find_runs(Path(runs))), metrics=metrics, resamples=2000))
+
+
+def lines_of(axes):
+    """Every straight line that an error bar drew, as its two ends."""
+    found = [segment for one in axes.collections if isinstance(one, LineCollection) for segment in one.get_segments()]
+    return [np.round(segment, 9).tolist() for segment in found]
+
+
+# ---- what all figures share
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_every_figure_says_what_it_shows_and_needs(name):
+    plot = registry.get("figure", name)
+    assert plot.title
+    assert "isogloss " in plot.needs
+    assert plot.caption.endswith(".")
+
+
+@pytest.mark.parametrize("width", ["single", "double"])
+@pytest.mark.parametrize("name", RUN_FIGURES)
+def test_a_figure_has_the_width_that_was_asked_for_and_no_text_is_cut_or_tiny(order, name, width):
+    chosen = replace(order, metrics=("ss", "icat")) if name == "agreement" else order
+    figure = make_figure(name, chosen, canvas=open_canvas(width))
+    assert figure.get_size_inches()[0] == {"single": SINGLE, "double": DOUBLE}[width]
+    figure.draw_without_rendering()
+    frame = figure.bbox.padded(1.5)
+    for text in figure.findobj(Text):
+        if text.get_text() and text.get_visible() and text.get_window_extent().width > 0:
+            box = text.get_window_extent()
+            assert text.get_fontsize() >= 6
+            assert frame.x0 <= box.x0 <= box.x1 <= frame.x1, text
+            assert frame.y0 <= box.y0 <= box.y1 <= frame.y1, text
+
+
+@pytest.mark.parametrize("name", [name for name in RUN_FIGURES if name not in ("agreement", "coverage", "bias_types")])
+def test_without_its_data_a_figure_says_what_it_needs(tmp_path, name):
+    run = write_run(tmp_path, Items(tuple(replace(item, category=None) for item in neutral_items().rows[:2])))
+    if name == "plane":
+        pairs = [triple(f"p{n}", roles=("stereotype", "anti-stereotype")) for n in range(3)]
+        run = write_run(tmp_path / "pairs", Items(tuple(pairs)))
+    if name == "heatmap":
+        pytest.skip("a heat map can be drawn of anything that can be measured")
+    with pytest.raises(IsoglossError) as caught:
+        make_figure(name, Order((str(run.folder),)))
+    assert (
+        str(caught.value)
+        == f"Nothing in these sources can be drawn as '{name}'. It needs {registry.get('figure', name).needs}."
+    )
+
+
+@pytest.mark.parametrize("name", ["shares", "answers"])
+def test_runs_of_another_kind_are_named_by_what_is_missing(order, name):
+    with pytest.raises(IsoglossError, match=f"can be drawn as '{name}'. It needs .*isogloss "):
+        make_figure(name, order)
+
+
+def test_drawing_leaves_matplotlib_as_it_was(order):
+    before = dict(matplotlib.rcParams)
+    make_figure("plane", order)
+    assert dict(matplotlib.rcParams) == before
+    assert "matplotlib.pyplot" not in sys.modules
+
+
+def test_listing_figures_needs_no_matplotlib():
+    code = (
+        "import sys; sys.modules['matplotlib'] = None\n"
+        "from isogloss.report.plots import list_figures; assert 'plane: ' in list_figures()\n"
+        "assert not [m for m in sys.modules if m.startswith('matplotlib.')]"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_without_matplotlib_the_extra_is_named(order, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    fonts.installed.cache_clear()
+    with pytest.raises(MissingExtra) as caught:
+        make_figure("plane", order)
+    assert str(caught.value) == (
+        "This needs the library 'matplotlib', which is not installed: pip install \"isogloss[report]\""
+    )
+
+
+# ---- files
+
+
+@pytest.mark.parametrize(("ending", "start"), [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")])
+def test_files_are_what_their_ending_says_and_equal_every_time(order, tmp_path, ending, start):
+    paths = [tmp_path / f"{n}.{ending}" for n in range(2)]
+    for path in paths:
+        drawn = write_figure("plane", order, path=path)
+    first, second = (path.read_bytes() for path in paths)
+    assert first.startswith(start)
+    assert first == second
+    assert drawn.inches[0] == SINGLE
+
+
+def test_a_png_has_300_dots_per_inch(order, tmp_path):
+    path = write_figure("plane", order, path=tmp_path / "x.png", canvas=Canvas(DOUBLE)).path
+    assert struct.unpack(">I", path.read_bytes()[16:20])[0] == int(300 * DOUBLE)
+
+
+def test_text_stays_text_in_svg_and_pdf(order, tmp_path):
+    svg = write_figure("heatmap", order, path=tmp_path / "x.svg").path
+    words = [one.text for one in ElementTree.parse(svg).iter("{http://www.w3.org/2000/svg}text")]
+    assert "one" in words
+    pdf = write_figure("heatmap", order, path=tmp_path / "x.pdf").path.read_bytes()
+    assert b"/FontFile2" in pdf or b"/FontFile3" in pdf
+    assert b"/Type3" not in pdf.replace(b" ", b"")
+
+
+def test_an_unknown_ending_is_refused(order, tmp_path):
+    with pytest.raises(IsoglossError) as caught:
+        write_figure("plane", order, path=tmp_path / "x.bmp")
+    assert str(caught.value) == "A chart cannot be written as '.bmp'. Use one of .svg, .png, .pdf."
+
+
+def test_a_folder_that_is_not_there_is_named(order, tmp_path):
+    with pytest.raises(IsoglossError, match=r"Cannot write .*Does the folder exist"):
+        write_figure("plane", order, path=tmp_path / "no" / "x.png")
+
+
+@pytest.mark.parametrize("width", ["broad", "0.2", "99"])
+def test_a_width_that_cannot_be_drawn_is_refused(width):
+    with pytest.raises(IsoglossError, match="Use "):
+        open_canvas(width)
+
+
+# ---- letters
+
+
+@pytest.mark.skipif("Noto Sans Bengali" not in fonts.installed(), reason="there are no Noto fonts on this machine")
+@pytest.mark.parametrize("text", LETTERS.values(), ids=LETTERS)
+def test_no_letter_is_missing(tmp_path, text):
+    steps = [{"name": text, "tasks": {text: 3}, "targets": {text: 2}}]
+    figure = draw_plot(registry.get("figure", "problems"), steps, canvas=Canvas())
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        save_figure(figure, tmp_path / "x.png")
+
+
+def test_a_letter_that_no_font_has_is_told_once(tmp_path):
+    steps = [{"name": "\U00012000", "tasks": {"a": 3}, "targets": {"b": 2}}]  # a cuneiform sign
+    figure = draw_plot(registry.get("figure", "problems"), steps, canvas=Canvas())
+    with pytest.warns(UserWarning, match="No installed font has these letters") as heard:
+        save_figure(figure, tmp_path / "x.png")
+    assert len(heard) == 1
+
+
+@pytest.mark.skipif("Noto Sans CJK JP" not in fonts.installed(), reason="there are no Noto fonts on this machine")
+def test_han_letters_are_written_as_the_language_writes_them():
+    def first(text, *tags):
+        return next(name for name in fonts.families([text], languages=tags) if "CJK" in name)
+
+    assert first("日本語の木") == "Noto Sans CJK JP"
+    assert first("骨") == "Noto Sans CJK SC"
+    assert first("骨", "ja") == "Noto Sans CJK JP"
+    assert first("骨", "zh-Hant") == "Noto Sans CJK TC"
+
+
+def test_languages_can_be_named_by_themselves(order):
+    shown = texts(make_figure("forest", order, canvas=Canvas(names="own")))
+    assert {"English", "فارسی", "日本語"} <= set(shown)
+    with pytest.raises(IsoglossError, match="No way to name languages named 'latin'"):
+        open_canvas(names="latin")
+
+
+def test_ink_is_readable_on_every_colour():
+    assert ink_on((0.0, 0.1, 0.3)) == "white"
+    assert ink_on((1.0, 0.9, 0.2)) == "black"
+
+
+# ---- marks are measures
+
+
+def test_the_plane_has_a_mark_and_two_intervals_for_each_model_and_language(runs, order):
+    axes = make_figure("plane", order).axes[0]
+    rows = overall(runs, "ss", "lms")
+    ss = {tuple(row.group.values()): row for row in rows if row.metric == "ss"}
+    lms = {tuple(row.group.values()): row for row in rows if row.metric == "lms"}
+    assert len(ss) == 6
+    drawn = lines_of(axes)
+    assert len(drawn) == 12
+    for key, row in ss.items():
+        y = lms[key].value
+        assert [[pytest.approx(row.low), y], [pytest.approx(row.high), y]] in drawn
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("SS (50: no preference)", "LMS")
+
+
+def test_the_heat_map_has_a_field_for_each_cell_in_blocks(runs, order):
+    facts = {"one": {"multilingual": "no"}, "two": {"multilingual": "yes"}}
+    figure = make_figure("heatmap", replace(order, facts=facts))
+    fields = [one for one in figure.axes[0].patches if isinstance(one, Rectangle)]
+    assert len(fields) == 6
+    shown = "\n".join(texts(figure))
+    assert "monolingual" in shown
+    assert "multilingual" in shown
+    for row in overall(runs, "ss"):
+        assert f"{row.value:.1f}" in shown
+
+
+def test_several_metrics_make_several_maps(order):
+    figure = make_figure("heatmap", replace(order, metrics=("lms", "ss", "icat")), canvas=Canvas(DOUBLE))
+    assert [axes.get_title() for axes in figure.axes] == ["LMS, neutral", "SS, neutral", "ICAT, neutral"]
+
+
+def test_the_forest_has_a_mark_for_each_row_and_hollow_ones_without_an_interval(order):
+    figure = make_figure("forest", order)
+    marks = [line for axes in figure.axes for line in axes.lines if line.get_marker() not in ("None", "", None)]
+    assert len(marks) == 2 * 2 * 3  # bias types, models, languages
+    assert {str(line.get_markerfacecolor()) for line in marks} == {"white"}  # six clusters are too few
+
+
+def test_the_isogloss_map_has_both_halves_of_the_matrix_and_the_tree(order):
+    figure = make_figure("isogloss_map", order)
+    matrices = [
+        axes for axes in figure.findobj(type(figure.subfigs[0].axes[0])) if axes.get_xlabel().startswith("rank")
+    ]
+    assert len(matrices) == 2  # one for each model
+    assert all(len(axes.texts) == 6 for axes in matrices)
+
+
+def test_two_measures_are_drawn_with_their_correlation(order):
+    axes = make_figure("agreement", replace(order, metrics=("ss", "icat"))).axes[0]
+    assert len(lines_of(axes)) == 12
+    assert axes.get_title().startswith("n = 6, Spearman ")
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("SS", "ICAT")
+
+
+def test_bars_count_the_items_of_each_bias_type(order):
+    axes = make_figure("bias_types", order).axes[0]
+    assert [bar.get_width() for bar in axes.patches] == [12] * 6
+    assert [one.get_text() for one in axes.get_yticklabels()] == ["places", "things"]
+
+
+def test_bias_types_are_read_from_data_too():
+    axes = make_figure("bias_types", Order(("demo",), languages=("en",))).axes
+    assert sorted(one.get_title() for one in axes) == ["intersentence", "intrasentence"]
+
+
+# ---- maps
+
+
+def test_the_map_colours_the_countries_that_have_data(order):
+    figure = make_figure("coverage", order)
+    patches = {one.get_gid(): one for one in figure.findobj(PathPatch) if one.get_gid()}
+    assert patches["FRA"].get_facecolor() != patches["BRA"].get_facecolor()
+    assert patches["DEU"].get_facecolor() == patches["BRA"].get_facecolor()
+
+
+def test_scores_by_country_have_a_map_for_each_model_and_language(order):
+    figure = make_figure("world", order)
+    titles = [axes.get_title() for axes in figure.axes if axes.get_title()]
+    assert len(titles) == 6
+    hatched = [one for one in figure.findobj(PathPatch) if one.get_hatch()]
+    assert {one.get_gid() for one in hatched} <= {"FRA"}
+
+
+def test_the_projection_keeps_areas():
+    # A field of one degree at 0° and at 60° has half the area there: cos 60° = 1/2.
+    def area(south):
+        corners = equal_earth(np.array([[0, south], [1, south], [1, south + 1], [0, south + 1]], dtype=float))
+        x, y = corners.T
+        return abs(np.dot(x, np.roll(y, 1)) - np.dot(y, np.roll(x, 1))) / 2
+
+    expected = (np.sin(np.radians(61)) - np.sin(np.radians(60))) / np.sin(np.radians(1))
+    assert area(60) / area(0) == pytest.approx(expected, rel=1e-3)
+
+
+def test_no_country_is_drawn_across_the_map(order):
+    figure = make_figure("coverage", order)
+    for patch in figure.findobj(PathPatch):
+        if patch.get_gid():
+            steps = np.abs(np.diff(patch.get_path().vertices[:, 0]))
+            codes = patch.get_path().codes[1:]
+            assert steps[codes == 2].max(initial=0) < 1.5, patch.get_gid()
+
+
+# ---- other sources
+
+
+def answer_run(root, *, tag="en", yes=12):
+    """A run of answers to one prompt: the first say yes, two nothing, the others no."""
+    items = neutral_items(tag)
+    rows = [
+        {
+            "dataset": item.dataset,
+            "id": item.id,
+            "language": tag,
+            "candidate": item.candidates[0].id,
+            "prompt": "agree",
+            "order": "yes-no",
+            "sample": 0,
+            "text": "Yes." if number < yes else "" if number < yes + 2 else "No.",
+        }
+        for number, item in enumerate(items)
+    ]
+    return items, rows
+
+
+def test_yes_grows_from_the_left_and_no_from_the_right(tmp_path):
+    import polars as pl
+
+    items, rows = answer_run(tmp_path)
+    run = write_run(tmp_path, items, model="chat", holds=ANSWERS)
+    table = pl.DataFrame(rows, schema_overrides=ANSWER_SCHEMA)
+    missing = [
+        pl.lit(None, dtype=kind).alias(name) for name, kind in ANSWER_SCHEMA.items() if name not in table.columns
+    ]
+    store.write_part(run, 0, rows=table.with_columns(missing).select(ANSWER_SCHEMA.keys()))
+    axes = make_figure("answers", Order((str(tmp_path),))).axes[0]
+    bars = sorted((bar.get_x(), bar.get_width()) for bar in axes.patches)
+    assert bars == [(0, 50), (0, 100), (pytest.approx(100 - 1000 / 24), pytest.approx(1000 / 24))]
+    assert axes.get_title(loc="left") == "agree"
+    assert len(axes.lines) == 2  # an interval at either side
+
+
+def test_steps_of_a_translation_are_read_from_its_folder(tmp_path):
+    steps = [
+        {"name": "translated", "tasks": {"intra": 4, "inter": 2}, "targets": {"tree": 4, "sea": 2}},
+        {"name": "case", "tasks": {"intra": 1, "inter": 0}, "targets": {"tree": 1}},
+    ]
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work" / "project.json").write_text(json.dumps({"steps": steps}), encoding="utf-8")
+    top, bottom = make_figure("problems", Order((str(tmp_path),))).axes
+    assert [bar.get_width() for bar in top.patches] == [4, 1, 2, 0]
+    assert [bar.get_width() for bar in bottom.patches] == [2, 4, 0, 1]  # from below: sea and tree before, then after
+    with pytest.raises(IsoglossError, match="is not a translation"):
+        make_figure("problems", Order((str(tmp_path / "no"),)))
+
+
+def test_preservation_has_wilsons_intervals(tmp_path):
+    rows = [{"corpus": "c", "language": "de", "pronoun": "he", "kept": 8, "n": 10}]
+    (tmp_path / "kept.json").write_text(json.dumps({"preservation": rows}), encoding="utf-8")
+    axes = make_figure("preservation", Order((str(tmp_path / "kept.json"),))).axes[0]
+    assert Preservation("c", "de", "he", 8, 10).share == axes.patches[0].get_width() == 80
+    low, high = wilson_interval(0.8, 10)
+    (start, end) = lines_of(axes)[0]
+    assert (start[0], end[0]) == (pytest.approx(100 * low), pytest.approx(100 * high))
+
+
+def test_training_curves_are_read_from_the_log(tmp_path):
+    lines = ["step,examples,loss,accuracy,core_rate,head_rate,seconds"]
+    lines += [f"{n},{8 * n},{2 / n},{0.5 + n / 50},{1e-5 * n},{1e-3 * n},{n}" for n in range(1, 11)]
+    (tmp_path / "log.csv").write_text("\n".join(lines), encoding="utf-8")
+    (tmp_path / "card.json").write_text('{"validations": [{"examples": 40, "accuracy": 0.6}]}', encoding="utf-8")
+    loss, accuracy, rates = make_figure("training", Order((str(tmp_path),))).axes
+    assert [len(axes.lines) for axes in (loss, accuracy, rates)] == [2, 3, 2]
+    raw, smoothed = loss.lines
+    assert raw.get_ydata()[0] == smoothed.get_ydata()[0] == 2
+    assert accuracy.lines[2].get_xydata().tolist() == [[40, 0.6]]
+    with pytest.raises(IsoglossError, match=r"it has no log\.csv"):
+        make_figure("training", Order((str(tmp_path / "no"),)))
+
+
+# ---- kinds of models
+
+
+def test_given_facts_win_over_labels_and_labels_over_known_languages(tmp_path):
+    one = write_run(tmp_path, neutral_items(), model="a", facts={"languages": ["en"]})
+    two = write_run(tmp_path, neutral_items(), model="b", facts={"languages": ["en"]}, labels={"multilingual": "yes"})
+    three = write_run(tmp_path, neutral_items(), model="c", facts={"languages": ["en", "fa"]})
+    assert model_kinds([one, two, three], {"c": {"multilingual": "False"}}) == {
+        "a": MONOLINGUAL,
+        "b": MULTILINGUAL,
+        "c": MONOLINGUAL,
+    }
+
+
+# ---- the command
+
+
+def run_command(*arguments):
+    return CliRunner().invoke(app, ["figure", *map(str, arguments)])
+
+
+def test_the_command_writes_the_file_and_says_what_the_marks_mean(runs, tmp_path):
+    done = run_command(
+        "plane", runs, "--out", tmp_path / "x", "--format", "svg", "--width", "double", "--resamples", 100
+    )
+    assert done.exit_code == 0, done.output
+    assert (tmp_path / "x.svg").is_file()
+    assert done.stdout.startswith(f"{tmp_path / 'x.svg'}: 6.90 x ")
+    assert "95 % intervals" in done.stdout
+
+
+def test_the_command_lists_figures_with_what_they_need():
+    shown = run_command("--list").stdout
+    assert all(f"{name}: " in shown for name in ALL)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((), "Name a figure and what it is made of. See: isogloss figure --list"),
+        (("plain", "x"), "No figure named 'plain'."),
+        (("plane", "no-such-folder"), "No such run: no-such-folder."),
+        (("plane", "x", "--format", "gif"), "No format of figures named 'gif'. Known: pdf, png, svg."),
+    ],
+)
+def test_mistakes_are_told_in_one_sentence(arguments, said):
+    assert str(run_command(*arguments).exception).startswith(said)
