@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 from anyio import CapacityLimiter
 from fastapi import FastAPI, Request
@@ -19,16 +20,16 @@ from .settings import Settings, check_settings
 from .shelf import relative
 from .warm import Warm
 
-THREADS = 8
+HEAVY = 2
 
 
 def make_app(settings: Settings) -> FastAPI:
     """The application for these settings; its queue works while it is served."""
-    check_settings(settings)
+    settings = replace(check_settings(settings), root=settings.root.resolve())
     offline = not settings.any_model
     limits = settings.limits
     jobs = Jobs(settings.root, at_once=limits.at_once, most=limits.queue, offline=offline)
-    desk = Desk(settings, jobs, Warm(limits, offline=offline), CapacityLimiter(THREADS))
+    desk = Desk(settings, jobs, Warm(limits, offline=offline), CapacityLimiter(HEAVY))
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:

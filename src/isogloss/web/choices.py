@@ -35,7 +35,7 @@ def check_model(name: str, settings: Settings) -> str:
     if name not in known and not settings.any_model:
         raise IsoglossError(
             f"The model '{name[:100]}' may not be opened here. Known: {', '.join(known) or 'none'}. "
-            "More can be allowed when the server is started: --allow-model NAME."
+            "More can be allowed when the server is started: --allow-models NAME."
         )
     return name
 

@@ -15,7 +15,7 @@ from .. import registry
 from ..errors import IsoglossError
 from . import jobs, shelf
 from .choices import allowed_models, bundled_data
-from .pages import Desk, desk_of, first, go_to, page, read_fields, render, work_hard
+from .pages import Desk, desk_of, first, go_to, look, page, read_fields, render, work_hard
 from .uploads import uploaded_data
 from .wishes import Wish, read_wish, start_study
 
@@ -101,7 +101,7 @@ async def _events(request: Request, desk: Desk, *, name: str) -> AsyncIterator[s
         if await request.is_disconnected():
             return
         try:
-            values = await work_hard(desk, _job, desk, name)
+            values = await look(_job, desk, name)
         except HTTPException:
             return
         job = values["job"]

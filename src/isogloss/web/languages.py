@@ -12,7 +12,7 @@ from ..languages import Language
 from ..templates.lexicon import bundled_languages
 from ..wordlists import load_toml
 from .choices import bundled_data
-from .pages import desk_of, page, work_hard
+from .pages import look, page
 
 router = APIRouter()
 ENGLISH = "en"
@@ -52,4 +52,4 @@ def list_means() -> list[Means]:
 @router.get("/languages")
 async def show_languages(request: Request) -> HTMLResponse:
     """A table with a row for each language."""
-    return page("languages.html", here="languages", rows=await work_hard(desk_of(request), list_means))
+    return page("languages.html", here="languages", rows=await look(list_means))

@@ -14,7 +14,7 @@ from ..errors import IsoglossError
 from ..report.comparing import grid
 from ..report.drawing import Grid
 from . import shelf
-from .pages import desk_of, first, go_to, page, read_fields, work_hard
+from .pages import desk_of, first, go_to, look, page, read_fields, work_hard
 from .safety import REPORT_POLICY
 
 router = APIRouter()
@@ -26,7 +26,7 @@ _one_report = threading.Lock()
 async def show_runs(request: Request) -> HTMLResponse:
     """Everything in the runs folder."""
     desk = desk_of(request)
-    studies = await work_hard(desk, shelf.list_studies, desk.root)
+    studies = await look(shelf.list_studies, desk.root)
     return page("runs.html", here="runs", studies=studies, trash=shelf.list_thrown(desk.root))
 
 
@@ -35,7 +35,7 @@ async def show_study(request: Request, name: str) -> HTMLResponse:
     """One study with its runs and its measures."""
     desk = desk_of(request)
     folder = shelf.find_study(desk.root, name)
-    found = await work_hard(desk, shelf.look_at, desk.root, folder)
+    found = await look(shelf.look_at, desk.root, folder)
     return page("study.html", here="runs", study=found, measures=shelf.read_measures(folder))
 
 
@@ -43,7 +43,7 @@ async def show_study(request: Request, name: str) -> HTMLResponse:
 async def show_comparison(request: Request, a: str = "", b: str = "") -> HTMLResponse:
     """Two runs side by side: the difference, how sure it is, and what it does not say."""
     desk = desk_of(request)
-    studies = await work_hard(desk, shelf.list_studies, desk.root)
+    studies = await look(shelf.list_studies, desk.root)
     table, message = None, ""
     if a and b:
         try:

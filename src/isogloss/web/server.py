@@ -50,5 +50,7 @@ def _socket(host: str, port: int) -> socket.socket:
         opened.bind((host, port))
     except (OSError, OverflowError) as error:
         opened.close()
-        raise IsoglossError(f"Cannot listen on {host}, port {port}: {error}. Choose others with --host and --port.") from error
+        raise IsoglossError(
+            f"Cannot listen on {host}, port {port}: {error}. Choose others with --host and --port."
+        ) from error
     return opened

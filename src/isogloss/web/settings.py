@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
 
 from ..errors import IsoglossError
 
-SHORTEST_TOKEN = 16
+TOKEN = re.compile(r"[A-Za-z0-9_.~-]{16,200}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,6 @@ def check_settings(settings: Settings) -> Settings:
         raise IsoglossError(f"{settings.root} is not a folder. Give the folder of runs.")
     if not settings.local and not settings.token:
         raise IsoglossError(f"A server on '{settings.host}' needs a token, since others can reach it. Say --token.")
-    if settings.token is not None and (len(settings.token) < SHORTEST_TOKEN or not settings.token.isascii()):
-        raise IsoglossError(f"A token needs at least {SHORTEST_TOKEN} plain letters and digits.")
+    if settings.token is not None and not TOKEN.fullmatch(settings.token):
+        raise IsoglossError("A token has 16 letters or more: A to Z, digits, and . _ ~ - only.")
     return settings
