@@ -119,6 +119,13 @@ def test_an_actor_takes_what_it_has_not_failed_at_first():
     assert queue.take("a") is None
 
 
+def test_an_address_where_nobody_listens_is_told_at_once():
+    pytest.importorskip("ray")
+    with pytest.raises(IsoglossError) as caught:
+        run_on_ray([Job("x", ())], out="runs", cluster=Cluster(address="127.0.0.1:1"))
+    assert str(caught.value) == "No Ray cluster answers at 127.0.0.1:1 ([Errno 111] Connection refused)."
+
+
 # ---- with Ray
 
 
@@ -250,7 +257,7 @@ def test_a_work_that_fails_three_times_is_listed_and_the_rest_is_done(machines, 
         path = store.part_path(run, 4)
         path.with_name(path.name + ".ready").mkdir()
 
-    _, scored, failed = disturbed(Job(str(bert), (Request(LONG, "unmask"),)), tmp_path, share=0, disturb=block)
+    _, _, failed = disturbed(Job(str(bert), (Request(LONG, "unmask"),)), tmp_path, share=0, disturb=block)
     (run,) = store.find_runs(tmp_path)
     (told,) = failed
     assert told.startswith("bert tiny en unmask, part 4: failed 3 times, at last because Cannot write ")

@@ -21,9 +21,10 @@ from typer.testing import CliRunner
 
 from builders import triple
 from isogloss import registry, store
-from isogloss.answers import ANSWERS, ANSWER_SCHEMA
+from isogloss.answers import ANSWER_SCHEMA, ANSWERS
 from isogloss.cli import app
 from isogloss.errors import IsoglossError, MissingExtra
+from isogloss.intervals import Drawing
 from isogloss.items import Items
 from isogloss.measures import measure
 from isogloss.preservation import Preservation
@@ -33,7 +34,7 @@ from isogloss.report.kinds import MONOLINGUAL, MULTILINGUAL, model_kinds
 from isogloss.report.maps import equal_earth
 from isogloss.report.plots import Order, draw_plot, make_figure, write_figure
 from isogloss.stats import wilson_interval
-from reports import neutral_items, write_run, write_runs
+from reports import neutral_items, write_run
 
 LETTERS = {
     "fa": "فارسی می‌رود",
@@ -43,6 +44,7 @@ LETTERS = {
     "ru": "Русский",
     "el": "ελληνικά",
 }
+TAGS = ("en", "fa", "ja")
 RUN_FIGURES = ("plane", "heatmap", "forest", "isogloss_map", "agreement", "bias_types", "world", "coverage")
 ALL = sorted(registry.names("figure"))
 
@@ -50,12 +52,16 @@ ALL = sorted(registry.names("figure"))
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
     """Two models in English, Persian and Japanese; every item is told in France."""
-    return str(write_runs(tmp_path_factory.mktemp("runs"), region="France"))
+    root = tmp_path_factory.mktemp("runs")
+    for place, model in enumerate(("one", "two")):
+        for number, language in enumerate(TAGS):
+            write_run(root, neutral_items(language, region="France"), model=model, wins=20 - 6 * number + place)
+    return str(root)
 
 
 @pytest.fixture(scope="module")
 def order(runs):
-    return Order((runs,))
+    return Order((runs,), drawing=Drawing(resamples=200))
 
 
 def texts(figure):
@@ -63,7 +69,7 @@ def texts(figure):
 
 
 def overall(runs, *metrics):
-    return list(measure(store.read_scored(store.find_runs(Path(runs))), metrics=metrics, resamples=2000))
+    return list(measure(store.read_scored(store.find_runs(Path(runs))), metrics=metrics, resamples=200))
 
 
 def lines_of(axes):
@@ -87,24 +93,24 @@ def test_every_figure_says_what_it_shows_and_needs(name):
 @pytest.mark.parametrize("name", RUN_FIGURES)
 def test_a_figure_has_the_width_that_was_asked_for_and_no_text_is_cut_or_tiny(order, name, width):
     chosen = replace(order, metrics=("ss", "icat")) if name == "agreement" else order
+    chosen = replace(order, languages=("fa",)) if name == "world" else chosen
     figure = make_figure(name, chosen, canvas=open_canvas(width))
     assert figure.get_size_inches()[0] == {"single": SINGLE, "double": DOUBLE}[width]
     figure.draw_without_rendering()
-    frame = figure.bbox.padded(1.5)
-    for text in figure.findobj(Text):
-        if text.get_text() and text.get_visible() and text.get_window_extent().width > 0:
-            box = text.get_window_extent()
-            assert text.get_fontsize() >= 6
-            assert frame.x0 <= box.x0 <= box.x1 <= frame.x1, text
-            assert frame.y0 <= box.y0 <= box.y1 <= frame.y1, text
+    drawn, (wide, high) = figure.get_tightbbox(), figure.get_size_inches()
+    assert drawn.x0 >= -0.02
+    assert drawn.y0 >= -0.02
+    assert drawn.x1 <= wide + 0.02
+    assert drawn.y1 <= high + 0.02
+    assert min(text.get_fontsize() for text in figure.findobj(Text) if text.get_text()) >= 6
 
 
 @pytest.mark.parametrize("name", [name for name in RUN_FIGURES if name not in ("agreement", "coverage", "bias_types")])
 def test_without_its_data_a_figure_says_what_it_needs(tmp_path, name):
     run = write_run(tmp_path, Items(tuple(replace(item, category=None) for item in neutral_items().rows[:2])))
     if name == "plane":
-        pairs = [triple(f"p{n}", roles=("stereotype", "anti-stereotype")) for n in range(3)]
-        run = write_run(tmp_path / "pairs", Items(tuple(pairs)))
+        roles = ("man", "woman", "person")
+        run = write_run(tmp_path / "other", Items(tuple(triple(f"p{n}", roles=roles) for n in range(3))))
     if name == "heatmap":
         pytest.skip("a heat map can be drawn of anything that can be measured")
     with pytest.raises(IsoglossError) as caught:
@@ -122,9 +128,10 @@ def test_runs_of_another_kind_are_named_by_what_is_missing(order, name):
 
 
 def test_drawing_leaves_matplotlib_as_it_was(order):
-    before = dict(matplotlib.rcParams)
+    names = [name for name in matplotlib.rcParams if name != "backend"]  # to ask for it imports pyplot
+    before = {name: matplotlib.rcParams[name] for name in names}
     make_figure("plane", order)
-    assert dict(matplotlib.rcParams) == before
+    assert {name: matplotlib.rcParams[name] for name in names} == before
     assert "matplotlib.pyplot" not in sys.modules
 
 
@@ -154,7 +161,7 @@ def test_without_matplotlib_the_extra_is_named(order, monkeypatch):
 def test_files_are_what_their_ending_says_and_equal_every_time(order, tmp_path, ending, start):
     paths = [tmp_path / f"{n}.{ending}" for n in range(2)]
     for path in paths:
-        drawn = write_figure("plane", order, path=path)
+        drawn = write_figure("bias_types", order, path=path)
     first, second = (path.read_bytes() for path in paths)
     assert first.startswith(start)
     assert first == second
@@ -198,7 +205,7 @@ def test_a_width_that_cannot_be_drawn_is_refused(width):
 @pytest.mark.skipif("Noto Sans Bengali" not in fonts.installed(), reason="there are no Noto fonts on this machine")
 @pytest.mark.parametrize("text", LETTERS.values(), ids=LETTERS)
 def test_no_letter_is_missing(tmp_path, text):
-    steps = [{"name": text, "tasks": {text: 3}, "targets": {text: 2}}]
+    steps = [{"name": "a", "tasks": {"b": 3}, "targets": {text: 2}}]
     figure = draw_plot(registry.get("figure", "problems"), steps, canvas=Canvas())
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -315,9 +322,9 @@ def test_the_map_colours_the_countries_that_have_data(order):
 
 
 def test_scores_by_country_have_a_map_for_each_model_and_language(order):
-    figure = make_figure("world", order)
+    figure = make_figure("world", replace(order, languages=("en", "ja")))
     titles = [axes.get_title() for axes in figure.axes if axes.get_title()]
-    assert len(titles) == 6
+    assert titles == ["one · English", "one · Japanese", "two · English", "two · Japanese"]
     hatched = [one for one in figure.findobj(PathPatch) if one.get_hatch()]
     assert {one.get_gid() for one in hatched} <= {"FRA"}
 

@@ -48,6 +48,8 @@ GROUND = 0
 DOORS = {  # tables print themselves
     ("measures", "report.tables"),
     ("comparisons", "report.comparing"),
+    ("cli.serve", "web.server"),  # the command that opens the other door
+    ("cli.serve", "web.settings"),
 }
 HEAVY = {"torch", "transformers", "tokenizers", "safetensors", "accelerate", "huggingface_hub", "gguf"}
 HEAVY_ROOMS = {"models", "nsp", "prompts", "translate"}

@@ -2,32 +2,22 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from browser import Seen, browser, findings, watch
 from isogloss.report.extras import read_extras
 from isogloss.report.findings import Drawn
 from isogloss.report.page import write_report
 from reports import write_runs
 
 pytestmark = pytest.mark.slow
+__all__ = ["browser"]
 
-AXE = Path(__file__).parent / "vendor" / "axe.min.js"
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 SHARES = """model,language,set,concept,term,share
 m,en,work,nurse,women,0.7
 m,en,work,nurse,men,0.3
@@ -44,15 +34,6 @@ chat,fa,agree?,none,0.5
 """
 
 
-@dataclass
-class Seen:
-    """An open page, what it said on the console, and every address it asked for."""
-
-    page: Any
-    said: list[str] = field(default_factory=list)
-    asked: list[str] = field(default_factory=list)
-
-
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("report")
@@ -63,18 +44,6 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_report(runs, folder / "report.html", extras=extras, drawn=Drawn(resamples=200))
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    api = pytest.importorskip("playwright.sync_api")
-    program = shutil.which("chromium")
-    if program is None:
-        pytest.skip("there is no chromium on this machine")
-    with api.sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=program, args=FLAGS)
-        yield opened
-        opened.close()
-
-
 @pytest.fixture
 def open_page(browser: Any, report: Path) -> Iterator[Any]:
     contexts = []
@@ -82,10 +51,7 @@ def open_page(browser: Any, report: Path) -> Iterator[Any]:
     def open_one(*, width: int = 1280, scheme: str = "light") -> Seen:
         context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
         contexts.append(context)
-        seen = Seen(context.new_page())
-        seen.page.on("console", lambda message: seen.said.append(message.text))
-        seen.page.on("pageerror", lambda error: seen.said.append(str(error)))
-        seen.page.on("request", lambda request: seen.asked.append(request.url))
+        seen = watch(context.new_page())
         seen.page.goto(report.as_uri())
         seen.page.wait_for_selector("html[data-charts=drawn]", timeout=60_000)
         return seen
@@ -93,18 +59,6 @@ def open_page(browser: Any, report: Path) -> Iterator[Any]:
     yield open_one
     for context in contexts:
         context.close()
-
-
-def findings(page: Any) -> list[str]:
-    """What axe-core finds that is serious or worse."""
-    page.evaluate(AXE.read_text(encoding="utf-8"))
-    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
-    return [
-        f"{one['id']}: {node['html'][:160]}"
-        for one in found["violations"]
-        if one["impact"] in ("serious", "critical")
-        for node in one["nodes"]
-    ]
 
 
 def colour(page: Any, query: str, name: str) -> tuple[int, ...]:

@@ -10,6 +10,7 @@ writes its parts; the driver holds the locks, hands out, and counts. What dies i
 from __future__ import annotations
 
 import os
+import socket
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -88,6 +89,7 @@ def connected(cluster: Cluster) -> Iterator[Any]:
     quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "error"}
     own = {} if cluster.address else {"include_dashboard": False, "object_store_memory": OBJECT_STORE}
     try:
+        _knock(cluster.address or "")
         ray.init(cluster.address or "local", **quiet, **own)
     except Exception as error:  # Ray has many kinds
         where = f"No Ray cluster answers at {cluster.address}" if cluster.address else "Ray cannot be started here"
@@ -96,6 +98,13 @@ def connected(cluster: Cluster) -> Iterator[Any]:
         yield ray
     finally:
         ray.shutdown()
+
+
+def _knock(address: str) -> None:
+    """Raise OSError at once where nobody listens; Ray would wait for minutes."""
+    host, colon, port = address.removeprefix("ray://").rpartition(":")
+    if colon and port.isdigit():
+        socket.create_connection((host, int(port)), timeout=10).close()
 
 
 # ---- the actors

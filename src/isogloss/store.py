@@ -233,7 +233,8 @@ def find_runs(path: Place) -> list[Run]:
     path = place_of(path)
     if not path.exists():
         raise IsoglossError(f"No such run: {path}.")
-    files: list[Place] = [*path.rglob("run.json")]
+    above = len(str(path))  # what `isogloss serve` threw away lies in a hidden folder
+    files: list[Place] = [file for file in path.rglob("run.json") if "/.trash/" not in str(file)[above:]]
     found = [read_run(file.parent) for file in sorted(files, key=str)]
     if not found:
         raise IsoglossError(f"No runs in {path}. Make one with: isogloss eval MODEL --data demo")

@@ -28,6 +28,7 @@ from . import (
     report,
     robustness,
     run,
+    serve,
     show,
     structure,
     table,
@@ -55,6 +56,7 @@ app.command("explain")(explain.explain)
 app.command("report")(report.report)
 app.command("figure")(figure.figure)
 app.command("table")(table.table)
+app.command("serve")(serve.serve)
 app.command("show")(show.show)
 app.command("probe")(probe.probe)
 app.command("list")(plugins.list_plugins)

@@ -100,6 +100,8 @@ def new_figure(canvas: Canvas, height: float) -> Any:
 def set_fonts(figure: Any, canvas: Canvas) -> Any:
     """The figure, each of its texts with the families that have its letters."""
     text: Any = need("matplotlib.text", extra="report")
+    for axis in figure.findobj(need("matplotlib.axis", extra="report").Axis):
+        axis.get_ticklabels()  # some are not made before they are asked for
     found = list(figure.findobj(text.Text))
     chosen = families((one.get_text() for one in found), languages=canvas.languages)
     for one in found:

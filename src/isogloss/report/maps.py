@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -39,18 +40,26 @@ def draw_world(axes: Any, colours: Mapping[str, Any], *, hatched: Collection[str
     """All countries, those with a colour in it and the others pale; each country is one patch that carries its code."""
     patches: Any = need("matplotlib.patches", extra="report")
     sphere = patches.PathPatch(_outline(), transform=axes.transData)
-    for feature in world()["features"]:
-        code = feature["id"]
+    for code, path in _countries().items():
+        patch = patches.PathPatch(path, in_layout=False, gid=code)
         hatch = "//////" if code in hatched else None
-        patch = patches.PathPatch(_path([one for ring in _rings(feature["geometry"]) for one in _unrolled(ring)]))
-        patch.set(facecolor=colours.get(code, BARE), edgecolor=LINE, linewidth=0.25, hatch=hatch, gid=code)
-        axes.add_patch(patch)
+        patch.set(facecolor=colours.get(code, BARE), edgecolor=LINE, linewidth=0.25, hatch=hatch)
+        axes.add_artist(patch)
         patch.set_clip_path(sphere)
     low, high = equal_earth(np.array([[0.0, SOUTH], [0.0, NORTH]]))[:, 1]
     axes.set_xlim(-EDGE, EDGE)
     axes.set_ylim(low, high)
     axes.set_aspect("equal")
     axes.set_axis_off()
+
+
+@cache
+def _countries() -> dict[str, Any]:
+    """The path of each country by its code."""
+    return {
+        feature["id"]: _path([one for ring in _rings(feature["geometry"]) for one in _unrolled(ring)])
+        for feature in world()["features"]
+    }
 
 
 def _rings(geometry: Mapping[str, Any]) -> Iterator[Sequence[Sequence[float]]]:

@@ -65,7 +65,8 @@ def paper_tables(measures: Measures, layout: Layout) -> list[Table]:
         tasks = distinct([row for row in rows if "task" in row.group], "task")
         if len(tasks) > 1:
             found += [_table(name, _of_task(rows, task), task=task, layout=layout, notes=notes) for task in tasks]
-        found.append(_table(name, whole(rows), task="", layout=layout, notes=notes))
+        every = [row for row in rows if "task" not in row.group] if len(tasks) > 1 else whole(rows)
+        found += [_table(name, every, task="", layout=layout, notes=notes)] if every else []
     known = [table.task or "all" for table in found]
     if layout.task is not None:
         found = [table for table in found if (table.task or "all") == layout.task]

@@ -186,11 +186,11 @@ class Jobs:
                 _bury(self.root / name, child.returncode)
         waiting = [job for job in read_jobs(self.root) if job.active]
         busy = {job.model for job in waiting if job.state != QUEUED or job.name in self._children}
-        for job in sorted(waiting, key=lambda job: job.turn):
-            if job.name not in self._children and job.state == QUEUED:
-                if job.model not in busy and len(busy) < self.at_once:
-                    self._children[job.name] = self._start(self.root / job.name)
-                    busy.add(job.model)
+        queue = [job for job in waiting if job.state == QUEUED and job.name not in self._children]
+        for job in sorted(queue, key=lambda job: job.turn):
+            if job.model not in busy and len(busy) < self.at_once:
+                self._children[job.name] = self._start(self.root / job.name)
+                busy.add(job.model)
         return bool(waiting or self._children)
 
     def _start(self, folder: Path) -> subprocess.Popen[bytes]:

@@ -12,7 +12,7 @@ from ..languages import Language
 from ..templates.lexicon import bundled_languages
 from ..wordlists import load_toml
 from .choices import bundled_data
-from .pages import look, page
+from .pages import described, look, page
 
 router = APIRouter()
 ENGLISH = "en"
@@ -36,16 +36,16 @@ class Means:
 def list_means() -> list[Means]:
     """Every language that is known here, by its tag."""
     sources = bundled_data()
-    templates, described = set(bundled_languages()), set(languages.tags())
+    templates, files = set(bundled_languages()), set(languages.tags())
     words = {ENGLISH, *load_toml("pronouns.toml")}
     names = {ENGLISH, *load_toml("native_names.toml"), *load_toml("transliterated_names.toml")}
-    tags = described | templates | words | names | {tag for one in sources for tag in one.languages}
+    tags = files | templates | words | names | {tag for one in sources for tag in one.languages}
     found = []
     for tag in sorted(tags):
-        known = languages.describe(tag)
+        known = described(tag)
         data = tuple(one.name for one in sources if tag in one.languages and one.name not in TEMPLATES)
         rest = ("ask" in known.sections, tag in words, tag in names, "articles" in known.sections)
-        found.append(Means(known, tag in described, data, tag in templates, *rest))
+        found.append(Means(known, tag in files, data, tag in templates, *rest))
     return found
 
 

@@ -17,6 +17,7 @@ from starlette.exceptions import HTTPException
 
 from .. import languages
 from ..errors import need
+from ..languages import Language
 from .jobs import Jobs
 from .settings import Settings
 from .warm import Warm
@@ -64,6 +65,12 @@ async def look(work: Callable[P, T], /, *args: P.args, **options: P.kwargs) -> T
 
 
 @cache
+def described(tag: str) -> Language:
+    """What is known of a language, looked up once: a page names each one many times."""
+    return languages.describe(tag)
+
+
+@cache
 def _environment() -> Any:
     from .. import __version__
 
@@ -75,7 +82,7 @@ def _environment() -> Any:
         lstrip_blocks=True,
         undefined=jinja.StrictUndefined,
     )
-    made.globals |= {"language": languages.describe, "version": __version__}
+    made.globals |= {"language": described, "version": __version__}
     made.filters["number"] = lambda value: "-" if value is None else f"{value:.2f}".replace("-", "−")
     return made
 

@@ -32,7 +32,7 @@ class Entry:
 
     @property
     def finished(self) -> bool:
-        return self.done == self.info["parts"]
+        return self.done == int(self.info["parts"])
 
     @property
     def title(self) -> str:

@@ -13,7 +13,7 @@ from ...errors import IsoglossError
 from ...measures import Measure, Measures
 from ..canvas import DOUBLE, GREY, SMALL, Canvas, add_legend, legend_height, look, marks, new_figure, whiskers
 from ..findings import whole
-from ..labelling import spread_labels
+from ..labelling import Labels, spread_labels
 from ..plots import Order, Plot, measured, open_scored, value_of
 from ..tables import metric_name
 
@@ -74,15 +74,18 @@ def draw(found: Sequence[Pairing], canvas: Canvas) -> Any:
     named = models if len({a.group["language"] for one in found for a, _ in one.points}) > 1 else []
     figure = new_figure(canvas, down * each + legend_height(canvas, named))
     grid = figure.subplots(down, columns, squeeze=False)
+    panels = []
     for axes in grid.flat[len(found) :]:
         axes.set_visible(False)
     for axes, one in zip(grid.flat, found, strict=False):
-        _draw_pairing(axes, one, models=models, beside="language" if named else "model")
+        panels.append(_draw_pairing(axes, one, models=models, beside="language" if named else "model"))
     add_legend(figure, marks(named), labels=named, canvas=canvas)
+    spread_labels(figure, panels)
     return figure
 
 
-def _draw_pairing(axes: Any, pairing: Pairing, *, models: list[str], beside: str) -> None:
+def _draw_pairing(axes: Any, pairing: Pairing, *, models: list[str], beside: str) -> Labels:
+    """The points with their intervals, the neutral lines and the correlations; its labels are still to be placed."""
     texts, places, lines = [], [], []
     for a, b in pairing.points:
         x, y = value_of(a), value_of(b)
@@ -105,7 +108,7 @@ def _draw_pairing(axes: Any, pairing: Pairing, *, models: list[str], beside: str
     axes.set_ylabel(pairing.names[1])
     axes.set_title(_said(pairing.agreement), fontsize=SMALL)
     axes.margins(0.08)
-    spread_labels(axes, texts, points=places, lines=lines)
+    return Labels(axes, texts, places, lines)
 
 
 def _said(found: Agreement) -> str:

@@ -11,7 +11,7 @@ from ...measures import Measure
 from ..canvas import DOUBLE, GREY, PALE, SMALL, Canvas, add_legend, legend_height, look, marks, new_figure, whiskers
 from ..findings import datasets, whole
 from ..fragments import subject
-from ..labelling import Segment, spread_labels
+from ..labelling import Labels, Segment, spread_labels
 from ..plots import Order, Plot, measured, open_scored, value_of
 
 METRICS = ("lms", "ss", "icat")
@@ -40,6 +40,7 @@ def draw(found: Mapping[str, Sequence[Point]], canvas: Canvas) -> Any:
     each = canvas.width / columns * (0.86 if columns == 2 or canvas.width < DOUBLE else 0.55)
     figure = new_figure(canvas, rows * each + legend_height(canvas, names))
     grid = figure.subplots(rows, columns, squeeze=False)
+    panels = []
     for axes in grid.flat[len(found) :]:
         axes.set_visible(False)
     for axes, (dataset, points) in zip(grid.flat, found.items(), strict=False):
@@ -51,8 +52,9 @@ def draw(found: Mapping[str, Sequence[Point]], canvas: Canvas) -> Any:
         if len(found) > 1:
             axes.set_title(dataset)
         places = [(value_of(point["ss"]), value_of(point["lms"])) for point in points]
-        spread_labels(axes, texts, points=places, lines=[line for point in points for line in _whiskers(point)])
+        panels.append(Labels(axes, texts, places, [line for point in points for line in _whiskers(point)]))
     add_legend(figure, marks(names), labels=names, canvas=canvas)
+    spread_labels(figure, panels)
     return figure
 
 

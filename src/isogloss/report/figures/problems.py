@@ -56,13 +56,15 @@ def draw(steps: Sequence[Step], canvas: Canvas) -> Any:
 
 def _draw_targets(axes: Any, targets: Sequence[str], *, first: Step, last: Step | None) -> None:
     """A pale bar for the first step, and a narrow one on it for the last."""
-    axes.barh(targets, [first["targets"][name] for name in targets], 0.8, color=PALE, label=_said(first))
+    places = range(len(targets))
+    axes.barh(places, [first["targets"][name] for name in targets], 0.8, color=PALE, label=_said(first))
     if last is not None:
         kept = [last["targets"].get(name, 0) for name in targets]
-        axes.barh(targets, kept, 0.45, color=COLOURS[0], label=f"after {_said(last)}")
+        axes.barh(places, kept, 0.45, color=COLOURS[0], label=f"after {_said(last)}")
     axes.legend(loc="lower right")
     axes.set_xlabel("items with an error or a warning")
     axes.tick_params(axis="y", length=0, labelsize=6)
+    axes.set_yticks(places, targets)
     axes.set_ylim(-0.6, len(targets) - 0.4)
     hidden = len(first["targets"]) - len(targets)
     axes.set_title(f"by target ({hidden} more not shown)" if hidden > 0 else "by target")

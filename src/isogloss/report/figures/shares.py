@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from ...errors import IsoglossError
 from ...measures import Measure
 from ...shares import measure_shares
 from ...templates.naming import known_terms
+from ...terms import is_templates
 from ..canvas import COLOURS, DOUBLE, PALE, SMALL, Canvas, english_first, language_label, new_figure
 from ..plots import Order, Plot, open_scored, value_of
 
@@ -23,10 +23,9 @@ def find(order: Order) -> list[Measure]:
     """The mean share of each term for each model, language, set and concept, with intervals over templates."""
     scored = open_scored(order)
     by = [name for name in ("set", "concept") if name in scored.table.columns]
-    try:
-        return [row for row in measure_shares(scored, by=by, drawing=order.drawing) if row.value is not None]
-    except IsoglossError:
+    if "task" not in scored.table.columns or not is_templates(scored.table):
         return []
+    return [row for row in measure_shares(scored, by=by, drawing=order.drawing) if row.value is not None]
 
 
 def draw(rows: Sequence[Measure], canvas: Canvas) -> Any:

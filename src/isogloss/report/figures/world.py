@@ -32,7 +32,7 @@ def draw(rows: Sequence[Measure], canvas: Canvas) -> Any:
     cells = list(dict.fromkeys((subject(row.group), row.group["language"]) for row in rows))
     columns = min(len(cells), 2 if canvas.width >= DOUBLE else 1)
     down = -(-len(cells) // columns)
-    figure = new_figure(canvas, down * (map_height(canvas.width / columns) + 0.2) + 0.45)
+    figure = new_figure(canvas, down * (map_height(canvas.width / columns) + 0.3) + 0.5)
     grid = figure.subplots(down, columns, squeeze=False)
     neutral = registry.get("metric", rows[0].metric).neutral
     values = [value_of(row) for row in rows]

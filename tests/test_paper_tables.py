@@ -1,0 +1,208 @@
+"""Tables for papers: the layout to the byte, the best in bold, and a block that the hub's own classes read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+import yaml
+from huggingface_hub import ModelCard
+from huggingface_hub.repocard_data import model_index_to_eval_results
+from typer.testing import CliRunner
+
+from isogloss import store
+from isogloss.cli import app
+from isogloss.errors import IsoglossError
+from isogloss.measures import Measure, Measures, measure
+from isogloss.report.kinds import MONOLINGUAL, MULTILINGUAL, OTHER
+from isogloss.report.modelcard import index_as_yaml, model_index
+from isogloss.report.papers import Layout, paper_tables, papers_as_latex, papers_as_markdown, papers_as_rows
+from reports import neutral_items, write_run
+
+GOLDEN = Path(__file__).parent / "golden" / "tables"
+KINDS = {
+    "bert_base": MONOLINGUAL,
+    "german-bert": MONOLINGUAL,
+    "gpt2": MONOLINGUAL,
+    "mbert": MULTILINGUAL,
+    "mgpt": MULTILINGUAL,
+}
+NAMES = {"bert_base": "BERT & co_1", "german-bert": "BERT & co_1"}
+LAYOUT = Layout(KINDS, NAMES)
+#         model          language  task   LMS    SS     ICAT
+CELLS = (
+    ("bert_base", "en", "intra", 85.0, 60.0, 68.0),
+    ("gpt2", "en", "intra", 84.0, 41.0, 68.0),
+    ("german-bert", "de", "intra", 75.5, 52.0, 72.48),
+    ("mbert", "en", "intra", 80.0, 55.0, 72.0),
+    ("mbert", "de", "intra", 70.0, 53.0, 65.8),
+    ("mgpt", "en", "intra", 80.001, 45.0, 72.009),
+    ("mgpt", "de", "intra", 71.0, 48.5, 68.87),
+    ("mbert", "en", "inter", 90.0, 50.0, 90.0),
+    ("mbert", "en", "", 84.0, 52.5, 79.8),
+)
+
+
+def row(metric, group, value, **facts):
+    ends = {"low": value - 2.5, "high": min(100.0, value + 2.5)}
+    return Measure(metric, group, value, **{**ends, "n": 40, "ties": 1, "clusters": 12, "mode": "corrected", **facts})
+
+
+@pytest.fixture(scope="module")
+def measures():
+    """Some models in English and German; the last has no interval in the other task."""
+    rows = []
+    for model, language, task, *values in CELLS:
+        group = {"model": model, "dataset": "toy", "language": language} | ({"task": task} if task else {})
+        more = {"low": None, "high": None, "n": 9, "clusters": 3, "why": "3 clusters"} if task == "inter" else {}
+        rows += [row(metric, group, value, **more) for metric, value in zip(("lms", "ss", "icat"), values, strict=True)]
+    return Measures(tuple(rows), {"equal_words": 2})
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    root = tmp_path_factory.mktemp("runs")
+    for model in ("one", "two"):
+        for number, language in enumerate(("en", "fa")):
+            facts = {"family": "causal", "languages": ["en", "fa"] if model == "two" else ["en"]}
+            write_run(root, neutral_items(language), model=model, wins=20 - 6 * number, facts=facts)
+    return root
+
+
+def bold(tables, place=0):
+    return {(name, metric, tag) for name, metric, tag in tables[place].best}
+
+
+@pytest.mark.parametrize(("write", "ending"), [(papers_as_latex, "tex"), (papers_as_markdown, "md")])
+@pytest.mark.parametrize("intervals", [False, True])
+def test_tables_are_equal_to_the_byte(measures, write, ending, intervals):
+    layout = Layout(KINDS, NAMES, intervals=intervals)
+    text = write(paper_tables(measures, layout), intervals=intervals)
+    name = f"{'intervals' if intervals else 'plain'}.{ending}"
+    assert text == (GOLDEN / name).read_text(encoding="utf-8")
+
+
+def test_rows_are_equal_to_the_byte(measures):
+    assert papers_as_rows(paper_tables(measures, LAYOUT)).write_csv() == (GOLDEN / "rows.csv").read_text(
+        encoding="utf-8"
+    )
+
+
+def test_the_best_is_the_highest_or_nearest_to_neutral_in_its_block(measures):
+    found = bold(paper_tables(measures, LAYOUT))
+    assert ("BERT & co_1", "lms", "en") in found
+    assert ("gpt2", "ss", "en") in found  # 41 is nearer to 50 than 60
+    assert {("BERT & co_1", "icat", "en"), ("gpt2", "icat", "en")} <= found  # equal
+    assert {("mbert", "lms", "en"), ("mgpt", "lms", "en")} <= found  # equal as printed
+    assert ("mgpt", "ss", "de") in found
+
+
+def test_one_value_alone_is_not_the_best(measures):
+    assert not [cell for cell in bold(paper_tables(measures, LAYOUT)) if cell[0] == "BERT & co_1" and cell[2] == "de"]
+
+
+def test_two_models_in_one_cell_are_refused(measures):
+    with pytest.raises(IsoglossError) as caught:
+        paper_tables(measures, Layout(KINDS, {**NAMES, "gpt2": "BERT & co_1"}))
+    assert str(caught.value) == (
+        "Two models would stand in the row 'BERT & co_1' under 'en': bert_base and gpt2. "
+        "Give them different labels in the facts."
+    )
+
+
+def test_one_task_can_be_chosen_and_an_unknown_one_is_refused(measures):
+    assert [table.task for table in paper_tables(measures, Layout(KINDS, NAMES, task="inter"))] == ["inter"]
+    with pytest.raises(IsoglossError) as caught:
+        paper_tables(measures, Layout(KINDS, NAMES, task="outer"))
+    assert str(caught.value) == "There is no table for the task 'outer'. Known: intra, inter, all."
+
+
+def test_models_of_no_known_kind_stand_last_and_a_metric_without_better_has_no_bold():
+    rows = tuple(
+        row(metric, {"model": model, "dataset": "toy", "language": "en"}, value)
+        for model, value in (("x", 40.0), ("y", 60.0))
+        for metric in ("answered_yes", "answered_no")
+    )
+    (table,) = paper_tables(Measures(rows, {}), Layout({"y": MULTILINGUAL}, {}))
+    assert [line.kind for line in table.lines] == [MULTILINGUAL, OTHER]
+    assert table.best == frozenset()
+    assert "bold" not in table.caption
+
+
+def test_the_caption_says_n_mode_and_what_an_interval_is(measures):
+    caption = paper_tables(measures, Layout(KINDS, NAMES, intervals=True, resamples=500))[0].caption
+    for part in ("n = 40 items", "mode corrected (ties count one half)", "bootstrap over 12 clusters", "500 resamples"):
+        assert part in caption
+
+
+def test_latex_is_balanced_and_escaped(measures):
+    text = papers_as_latex(paper_tables(measures, LAYOUT))
+    assert r"BERT \& co\_1" in text
+    assert text.count("{") == text.count("}")
+    assert text.count(r"\begin{") == text.count(r"\end{")
+    body = [line for line in text.splitlines() if line.endswith(r"\\") and "multicolumn" not in line]
+    assert {line.replace(r"\&", "").count("&") for line in body[:4]} == {6}
+
+
+# ---- model cards
+
+
+def test_the_block_is_read_by_the_hubs_own_classes(runs, tmp_path):
+    one = store.find_runs(runs / "one")
+    measures = measure(store.read_scored(one), metrics=["lms", "ss"], resamples=100)
+    text = index_as_yaml(model_index(measures, one))
+    assert yaml.safe_load(text) == model_index(measures, one)
+    card = ModelCard(f"---\n{text}---\n# A model\n")
+    assert len(card.data.eval_results) == len(measures) == 4
+    name, results = model_index_to_eval_results(yaml.safe_load(text)["model-index"])
+    assert name == "one"
+    for result, known in zip(results, measures, strict=True):
+        assert (result.task_type, result.dataset_type) == ("text-generation", "neutral")
+        assert result.dataset_config == known.group["language"]
+        assert result.metric_value == round(known.value, 4)
+        assert result.metric_args["n"] == known.n
+        assert (result.metric_args.get("low") is None) == (known.low is None)
+    assert card.data.to_dict()["model-index"] == yaml.safe_load(text)["model-index"]
+
+
+def test_a_card_speaks_of_one_model(runs):
+    found = store.find_runs(runs)
+    with pytest.raises(IsoglossError) as caught:
+        model_index(measure(store.read_scored(found), metrics="ss", resamples=100), found)
+    assert str(caught.value) == (
+        "A model card speaks of one model; these runs are of one, two. Give the runs of one of them."
+    )
+
+
+# ---- the command
+
+
+def run_command(*arguments):
+    return CliRunner().invoke(app, ["table", *map(str, arguments), "--resamples", "100"])
+
+
+def test_the_command_prints_a_table_in_blocks(runs):
+    shown = run_command(runs).stdout
+    assert "| *monolingual* |" in shown
+    assert "| model | LMS en | LMS fa | SS en | SS fa | ICAT en | ICAT fa |" in shown
+
+
+def test_the_command_writes_parquet_with_full_precision(runs, tmp_path):
+    done = run_command(runs, "--format", "parquet", "--out", tmp_path / "t.parquet", "--language", "en")
+    assert done.stdout == f"Wrote {tmp_path / 't.parquet'}.\n"
+    table = pl.read_parquet(tmp_path / "t.parquet")
+    assert set(table["language"]) == {"en"}
+    assert table.filter(pl.col("metric") == "ss")["value"].to_list() == pytest.approx([100 * 20 / 24] * 2)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--format", "word"), "No format of tables named 'word'. Known: csv, latex, markdown, model-index, parquet."),
+        (("--format", "parquet"), "Parquet is not text and cannot be printed. Name a file with --out."),
+        (("--out", "/no/such/folder/x.md"), "Cannot write /no/such/folder/x.md (No such file or directory). "),
+    ],
+)
+def test_mistakes_are_told_in_one_sentence(runs, arguments, said):
+    assert str(run_command(runs, *arguments).exception).startswith(said)
