@@ -108,7 +108,7 @@ MISTAKES = {
     "no such list": (
         ["list", "metric"],
         "Error: No list named 'metric'. Did you mean 'metrics'? "
-        "Known: datasets, families, languages, methods, metrics, translators.\n",
+        "Known: datasets, families, figures, languages, methods, metrics, translators.\n",
     ),
     "two formats": (
         ["measure", "--predictions", "x", "--data", "demo", "--json", "--csv"],
@@ -169,7 +169,7 @@ def test_list_names_all_plug_ins_and_languages(run):
     assert (code, err, list(found)) == (
         0,
         "",
-        ["datasets", "methods", "metrics", "families", "translators", "languages"],
+        ["datasets", "methods", "metrics", "families", "translators", "figures", "languages"],
     )
     assert found["metrics"] == registry.names("metric")
     assert found["languages"] == languages.tags()

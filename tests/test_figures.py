@@ -26,7 +26,7 @@ from isogloss.cli import app
 from isogloss.errors import IsoglossError, MissingExtra
 from isogloss.intervals import Drawing
 from isogloss.items import Items
-from isogloss.measures import measure
+from isogloss.measures import Measure, measure
 from isogloss.preservation import Preservation
 from isogloss.report import fonts
 from isogloss.report.canvas import DOUBLE, SINGLE, Canvas, ink_on, open_canvas, save_figure
@@ -386,6 +386,31 @@ def test_yes_grows_from_the_left_and_no_from_the_right(tmp_path):
     assert bars == [(0, 50), (0, 100), (pytest.approx(100 - 1000 / 24), pytest.approx(1000 / 24))]
     assert axes.get_title(loc="left") == "agree"
     assert len(axes.lines) == 2  # an interval at either side
+
+
+def share(term, value, *, concept="nurse", low=None, high=None):
+    group = {"model": "m", "dataset": "templates", "language": "en", "set": "s", "concept": concept, "term": term}
+    return Measure("share", group, value, low, high, n=12, ties=0, clusters=12, mode="corrected")
+
+
+def test_shares_fill_the_bar_and_show_the_interval_of_the_part_that_ends_there():
+    rows = [share("man", 0.3, low=0.2, high=0.4), share("woman", 0.7, low=0.6, high=0.8)]
+    figure = draw_plot(registry.get("figure", "shares"), rows, canvas=Canvas())
+    axes = figure.subfigs[0].axes[0]
+    assert [(bar.get_x(), bar.get_width()) for bar in axes.patches] == [(0, 70), (70, pytest.approx(30))]
+    assert [line.get_xdata().tolist() for line in axes.lines] == [
+        pytest.approx([60, 80]),
+        pytest.approx([90, 110]),
+    ]
+
+
+def test_terms_beyond_the_largest_share_one_grey_part():
+    rows = [share(f"t{n}", 0.1) for n in range(10)]
+    figure = draw_plot(registry.get("figure", "shares"), rows, canvas=Canvas())
+    axes = figure.subfigs[0].axes[0]
+    assert len(axes.patches) == 8
+    assert axes.patches[-1].get_width() == pytest.approx(30)
+    assert "3 others" in texts(figure)
 
 
 def test_steps_of_a_translation_are_read_from_its_folder(tmp_path):

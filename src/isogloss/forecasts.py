@@ -171,7 +171,7 @@ def _forecast(cell: Cell, model: Model, *, done: int, count: Count, rate: float 
         unique=count.unique,
         tokens=count.tokens,
         read=count.read,
-        seconds=round(count.seconds + count.read / rate, 2) if rate else (0.0 if not count.read else None),
+        seconds=round(count.seconds + count.read / rate, 6) if rate else (0.0 if not count.read else None),
     )
 
 

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import polars as pl
+
 from ...measures import Measure
 from ...shares import measure_shares
 from ...templates.naming import known_terms
@@ -22,10 +24,13 @@ IN_A_LINE = 4
 def find(order: Order) -> list[Measure]:
     """The mean share of each term for each model, language, set and concept, with intervals over templates."""
     scored = open_scored(order)
-    by = [name for name in ("set", "concept") if name in scored.table.columns]
-    if "task" not in scored.table.columns or not is_templates(scored.table):
+    parts = {str(names[0]): part for names, part in scored.table.group_by("dataset", maintain_order=True)}
+    kept = [name for name, part in parts.items() if is_templates(part)]
+    if not kept:
         return []
-    return [row for row in measure_shares(scored, by=by, drawing=order.drawing) if row.value is not None]
+    by = [name for name in ("set", "concept") if name in scored.table.columns]
+    part = replace(scored, table=scored.table.filter(pl.col("dataset").is_in(kept)))
+    return [row for row in measure_shares(part, by=by, drawing=order.drawing) if row.value is not None]
 
 
 def draw(rows: Sequence[Measure], canvas: Canvas) -> Any:
@@ -95,6 +100,7 @@ def _draw_panel(axes: Any, panel: Sequence[Measure], *, terms: Sequence[str], li
     tag = panel[0].group["language"]
     axes.set_yticks(range(len(concepts)), [_word(concept, tag, canvas=canvas) for concept in concepts])
     axes.set_ylim(lines - 0.5, -0.5)
+    axes.spines["left"].set_bounds(-0.5, len(concepts) - 0.5)
     axes.set_xlim(0, 100)
     axes.tick_params(axis="y", length=0)
     axes.set_xlabel("share, %", labelpad=1)

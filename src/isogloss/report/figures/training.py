@@ -18,6 +18,7 @@ from ..plots import Order, Plot
 
 LOG, CARD = "log.csv", "card.json"
 WEIGHT = 0.9
+DEPTH = 100  # how far below its peak a rate is shown
 COLUMNS = ("examples", "loss", "accuracy", "core_rate", "head_rate")
 
 
@@ -87,7 +88,7 @@ def _draw_curve(axes: Any, training: Training, *, name: str) -> None:
         axes.plot(seen, found, "o", color=COLOURS[1], markersize=3.5, label="validation")
     axes.set_ylabel(name)
     axes.legend()
-    _few_ticks(axes)
+    axes.locator_params(axis="both", nbins=4)
 
 
 def _draw_rates(axes: Any, training: Training) -> None:
@@ -102,18 +103,17 @@ def _draw_rates(axes: Any, training: Training) -> None:
         )
     axes.set_ylabel("learning rate")
     axes.legend()
-    axes.ticklabel_format(axis="y", style="sci", scilimits=(-2, 3))
-    _few_ticks(axes)
-
-
-def _few_ticks(axes: Any) -> None:
-    axes.locator_params(axis="both", nbins=4)
+    peaks = [float(training.columns[name].max()) for name in ("core_rate", "head_rate")]
+    if min(peaks) > 0:  # they lie orders of magnitude apart
+        axes.set_yscale("log", nonpositive="mask")
+        axes.set_ylim(min(peaks) / DEPTH, max(peaks) * 2)
+    axes.locator_params(axis="x", nbins=4)
 
 
 figure = Plot(
     title="Training curves",
     needs="the folder of a training: isogloss nsp train MODEL --data PAIRS --out FOLDER",
-    caption="Raw values, their running mean (weight 0.9), and the accuracy on held-out pairs; learning rates of the core and the head.",
+    caption="Raw values, their running mean (weight 0.9), and the accuracy on held-out pairs; learning rates of the core and the head, on a logarithmic scale.",
     find=find,
     draw=draw,
 )
