@@ -233,6 +233,15 @@ def test_the_second_process_is_told_and_a_killed_owner_keeps_no_lock(tmp_path, e
     assert evaluation(tmp_path / "runs")[:2] == first[:2]
 
 
+def test_a_file_system_without_locks_is_used_without_them(tmp_path, evaluation, monkeypatch):
+    def refuse(file, how) -> None:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr(store.fcntl, "flock", refuse)
+    assert evaluation(tmp_path / "runs")[0] == 0
+    assert all(run.info["status"] == "finished" for run in store.find_runs(tmp_path / "runs"))
+
+
 def test_what_a_killed_process_had_begun_to_write_is_swept_away(tmp_path, evaluation):
     evaluation(tmp_path / "runs")
     run = store.find_runs(tmp_path / "runs")[0]

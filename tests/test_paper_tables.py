@@ -201,6 +201,7 @@ def test_the_command_writes_parquet_with_full_precision(runs, tmp_path):
     [
         (("--format", "word"), "No format of tables named 'word'. Known: csv, latex, markdown, model-index, parquet."),
         (("--format", "parquet"), "Parquet is not text and cannot be printed. Name a file with --out."),
+        (("--format", "model-index", "--task", "x"), "There is nothing for the task 'x'. Known: intrasentence."),
         (("--out", "/no/such/folder/x.md"), "Cannot write /no/such/folder/x.md (No such file or directory). "),
     ],
 )

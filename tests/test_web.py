@@ -196,6 +196,8 @@ def test_persian_bars_run_from_right_to_left(client, models):
         ({"template": "x" * 1001}, "The sentence has 1,001 letters; at most 1,000 are taken here."),
         ({"template": "No choice."}, "The template has no slot."),
         ({"template": "[a|b] " * 40}, "sentences, more than 500"),
+        ({"template": "(a|b)" * 200}, "The template has more than 200 wordings in round brackets."),
+        ({"template": "(a|" * 245 + ")" * 245}, "template"),
         ({"language": "Klingonish"}, "No language named"),
     ],
 )

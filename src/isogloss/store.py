@@ -126,6 +126,9 @@ def _open_lock(run: Run, folder: Path) -> IO[str] | None:
     except BlockingIOError as error:
         file.close()
         raise IsoglossError(f"Another process is working on {folder}. Wait for it, or stop it.") from error
+    except OSError:  # a file system without locks, as some network folders are: two writers do no harm
+        file.close()
+        return None
     for left in folder.glob(".*~"):  # what a process that was killed had begun to write
         left.unlink(missing_ok=True)
     return file

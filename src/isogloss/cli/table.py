@@ -10,7 +10,7 @@ from . import options
 
 
 def table(
-    runs: list[Path] = typer.Argument(help="Folders of runs."),
+    runs: list[str] = typer.Argument(help="Folders of runs."),
     kind: str = typer.Option("markdown", "--format", help="latex, markdown, csv, parquet or model-index."),
     out: Path = typer.Option(None, "--out", "-o", help="The file to write instead of printing.", show_default=False),
     languages: list[str] = options.Languages,
@@ -32,7 +32,7 @@ def table(
     from ..report.publishing import Paper, write_paper
 
     paper = Paper(
-        tuple(map(str, runs)),
+        tuple(runs),
         tuple(languages),
         tuple(options.split_names(metrics) or ()),
         mode=mode,

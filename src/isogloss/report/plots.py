@@ -13,6 +13,7 @@ from .. import registry, store
 from ..errors import IsoglossError
 from ..intervals import Drawing
 from ..measures import Measure, Measures, measure
+from ..places import place_of
 from ..scores import Scored, item_table
 from ..sides import select
 from ..sources import read_many
@@ -97,8 +98,14 @@ def draw_plot(plot: Plot, found: Any, *, canvas: Canvas) -> Any:
 
 def open_runs(order: Order) -> list[store.Run]:
     """The runs of an order, in its languages."""
-    found = [run for path in order.sources for run in store.find_runs(Path(path))]
-    return store.in_languages(found, order.languages)
+    places = [place_of(source) for source in order.sources]
+    for place in places:
+        if not place.exists():
+            raise IsoglossError(
+                f"No such run: {place}. Make one with: isogloss eval MODEL --data demo --out {place}. "
+                "What each figure needs: isogloss figure --list"
+            )
+    return store.in_languages([run for place in places for run in store.find_runs(place)], order.languages)
 
 
 def open_scored(order: Order) -> Scored:
@@ -125,9 +132,9 @@ def open_items(order: Order) -> pl.DataFrame:
     """The items of an order: those of its runs, or of data that was named or lies in a file or folder."""
     tables, data = [], []
     for source in order.sources:
-        path = Path(source)
-        if path.is_dir() and next(path.rglob("run.json"), None) is not None:
-            runs = store.in_languages(store.find_runs(path), order.languages)
+        place = place_of(source)
+        if place.exists() and next(iter(place.rglob("run.json")), None) is not None:
+            runs = store.in_languages(store.find_runs(place), order.languages)
             tables += [store.read_items(run) for run in runs]
         else:
             data.append(source)

@@ -12,6 +12,7 @@ from ..errors import IsoglossError, UnknownName
 from ..groups import usable_rows
 from ..intervals import Drawing
 from ..measures import Measures, fitting_metrics, measure
+from ..places import place_of
 from .kinds import Facts, model_kinds, row_names
 from .modelcard import index_as_yaml, model_index
 from .papers import Layout, paper_tables, papers_as_latex, papers_as_markdown, papers_as_rows
@@ -38,7 +39,7 @@ def write_paper(paper: Paper, kind: str, *, layout: Layout, out: Path | None = N
         raise UnknownName("format of tables", kind, FORMATS)
     if kind == "parquet" and out is None:
         raise IsoglossError("Parquet is not text and cannot be printed. Name a file with --out.")
-    runs = store.in_languages([r for path in paper.sources for r in store.find_runs(Path(path))], paper.languages)
+    runs = store.in_languages([r for path in paper.sources for r in store.find_runs(place_of(path))], paper.languages)
     content = _content(measure_paper(paper, runs), runs, kind=kind, layout=_with_facts(layout, runs, facts=paper.facts))
     if out is None:
         return content.decode()
@@ -71,9 +72,18 @@ def _with_facts(layout: Layout, runs: list[store.Run], *, facts: Facts) -> Layou
     return replace(layout, kinds=model_kinds(runs, facts), names=row_names(facts))
 
 
+def _of_task(measures: Measures, task: str | None) -> Measures:
+    """The measures of one task, or, for 'all', those over all tasks."""
+    rows = tuple(row for row in measures if task is None or row.group.get("task", "all") == task)
+    if not rows:
+        known = ", ".join(dict.fromkeys(row.group.get("task", "all") for row in measures))
+        raise IsoglossError(f"There is nothing for the task '{task}'. Known: {known}.")
+    return replace(measures, rows=rows)
+
+
 def _content(measures: Measures, runs: list[store.Run], *, kind: str, layout: Layout) -> bytes:
     if kind == "model-index":
-        return index_as_yaml(model_index(measures, runs)).encode()
+        return index_as_yaml(model_index(_of_task(measures, layout.task), runs)).encode()
     tables = paper_tables(measures, layout)
     if kind == "parquet":
         buffer = io.BytesIO()

@@ -18,6 +18,7 @@ from starlette.exceptions import HTTPException
 from .. import languages
 from ..errors import need
 from ..languages import Language
+from ..report.tables import metric_name
 from .jobs import Jobs
 from .settings import Settings
 from .warm import Warm
@@ -84,6 +85,7 @@ def _environment() -> Any:
     )
     made.globals |= {"language": described, "version": __version__}
     made.filters["number"] = lambda value: "-" if value is None else f"{value:.2f}".replace("-", "−")
+    made.filters["metric"] = metric_name
     return made
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -10,6 +12,7 @@ from fastapi.responses import HTMLResponse
 from .. import languages
 from ..errors import IsoglossError
 from ..probing import Inquiry
+from ..templates.grammar import Element, Wordings, parse_template
 from .choices import allowed_models, check_model
 from .pages import Desk, desk_of, first, is_piece, page, read_fields
 from .shelf import relative
@@ -17,6 +20,7 @@ from .shelf import relative
 router = APIRouter()
 EXAMPLE = "The [nurse|doctor|baker] is kind."
 MOST_BARS = 40
+MOST_WORDINGS = 200
 
 
 @router.get("/probe")
@@ -45,7 +49,26 @@ def _inquiry(fields: dict[str, list[str]], letters: int) -> Inquiry:
     template = " ".join(first(fields, "template").split())
     if len(template) > letters:
         raise IsoglossError(f"The sentence has {len(template):,} letters; at most {letters:,} are taken here.")
+    _refuse_many(template)
     return Inquiry(template, first(fields, "language") or "en", first(fields, "terms") or None)
+
+
+def _refuse_many(template: str) -> None:
+    """Refuse a template with very many wordings, or nested very deeply, before anybody unfolds it."""
+    try:
+        count = count_wordings(parse_template(template).elements)
+    except RecursionError as error:
+        raise IsoglossError("The template is nested too deeply.") from error
+    if count > MOST_WORDINGS:
+        raise IsoglossError(f"The template has more than {MOST_WORDINGS} wordings in round brackets. Use fewer.")
+
+
+def count_wordings(elements: Sequence[Element]) -> int:
+    """How many templates the alternative wordings in a template make; none of them is made."""
+    options = (
+        sum(count_wordings(inner) for inner in one.alternatives) if isinstance(one, Wordings) else 1 for one in elements
+    )
+    return math.prod(options)
 
 
 def _form(desk: Desk, fields: dict[str, list[str]]) -> dict[str, Any]:

@@ -20,6 +20,7 @@ CONTENT = "content"
 NOTE = "note.json"
 REPORT = "report.html"
 MEASURES = "measures.json"
+MEASURED = {"metric", "group", "value", "low", "high", "n", "why"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +115,10 @@ def read_measures(folder: Path) -> dict[str, Any] | None:
         found = json.loads((folder / MEASURES).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    return found if isinstance(found, dict) and isinstance(found.get("measures"), list) else None
+    rows = found.get("measures") if isinstance(found, dict) else None
+    if not isinstance(rows, list) or not all(isinstance(row, dict) and set(row) >= MEASURED for row in rows):
+        return None
+    return {"notes": [], **found}
 
 
 # ---- the trash

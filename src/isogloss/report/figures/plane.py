@@ -110,7 +110,7 @@ def _draw_lines(axes: Any) -> None:
         if inside.any():
             at = np.flatnonzero(inside)[-1]
             axes.annotate(
-                f"ICAT {level}", (xs[at], ys[at]), (-2, 1), textcoords="offset points", ha="right", va="bottom",
+                f"{level}", (xs[at], ys[at]), (-2, 1), textcoords="offset points", ha="right", va="bottom",
                 fontsize=SMALL, color=GREY, zorder=0,
             )  # fmt: skip
     axes.axvline(50, color=GREY, linewidth=0.7, linestyle=(0, (4, 3)), zorder=0)
@@ -119,7 +119,7 @@ def _draw_lines(axes: Any) -> None:
 figure = Plot(
     title="LMS and SS in one plane",
     needs="scores from which LMS, SS and ICAT can be measured: isogloss eval MODEL --data stereoset --out RUNS",
-    caption="Bars are 95 % intervals over clusters of items; grey lines join points of equal ICAT; the dashed line is no preference.",
+    caption="Bars are 95 % intervals over clusters of items; grey lines join points of equal ICAT, whose value stands at their end; the dashed line is no preference.",
     find=find,
     draw=draw,
 )

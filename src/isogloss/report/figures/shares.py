@@ -18,6 +18,7 @@ from ..plots import Order, Plot, open_scored, value_of
 MOST = 7  # terms with a part of their own; the others share one
 ROOM = 7.0  # per cent of a bar that a name needs to stand in it
 LINE, LEGEND = 0.2, 0.15
+WHOLE = 99.9
 IN_A_LINE = 4
 
 
@@ -95,7 +96,7 @@ def _draw_panel(axes: Any, panel: Sequence[Measure], *, terms: Sequence[str], li
         for number, term in enumerate(terms):
             if term in shares:
                 left += _draw_part(axes, shares[term], at=(left, place), colour=COLOURS[number])
-        if left < 99.9:
+        if left < WHOLE:
             axes.barh(place, 100 - left, 0.82, left=left, color=PALE, linewidth=0.4, edgecolor="white")
     tag = panel[0].group["language"]
     axes.set_yticks(range(len(concepts)), [_word(concept, tag, canvas=canvas) for concept in concepts])
@@ -127,20 +128,26 @@ def _word(name: str, tag: str, *, canvas: Canvas) -> str:
 
 
 def _draw_part(axes: Any, row: Measure, *, at: tuple[float, int], colour: str) -> float:
-    """A term's part of a bar, as wide as its share, and its interval as a line around its end; the width in per cent."""
+    """A term's part of a bar, as wide as its share, and its interval as a line around its end; the width in per cent.
+
+    The part that ends the bar has its line around its beginning, above the other's.
+    """
     left, place = at
     share = 100 * value_of(row)
     axes.barh(place, share, 0.82, left=left, color=colour, linewidth=0.4, edgecolor="white")
     if row.low is not None and row.high is not None and share >= ROOM:
-        ends = [left + 100 * row.low, left + 100 * row.high]
-        axes.plot(ends, [place + 0.28] * 2, color="black", linewidth=0.7, solid_capstyle="butt", zorder=4)
+        last = left + share > WHOLE
+        ends = [100 * (1 - row.high), 100 * (1 - row.low)] if last else [left + 100 * row.low, left + 100 * row.high]
+        axes.plot(
+            ends, [place + (-0.28 if last else 0.28)] * 2, color="black", linewidth=0.7, solid_capstyle="butt", zorder=4
+        )
     return share
 
 
 figure = Plot(
     title="Shares of terms in templates",
     needs="scores of templates: isogloss eval MODEL --data templates --language en --out RUNS",
-    caption="The probability of a term's sentence among those of all terms, averaged over templates; a black line is the 95 % interval of the share that ends there.",
+    caption="The probability of a term's sentence among those of all terms, averaged over templates; a black line is the 95 % interval of the share that ends there, or, for the last share of a bar, that begins there.",
     find=find,
     draw=draw,
 )

@@ -102,11 +102,13 @@ def _draw_rates(axes: Any, training: Training) -> None:
             label=name.removesuffix("_rate"),
         )
     axes.set_ylabel("learning rate")
-    axes.legend()
+    axes.legend(loc="lower center")
     peaks = [float(training.columns[name].max()) for name in ("core_rate", "head_rate")]
     if min(peaks) > 0:  # they lie orders of magnitude apart
         axes.set_yscale("log", nonpositive="mask")
         axes.set_ylim(min(peaks) / DEPTH, max(peaks) * 2)
+        axes.yaxis.set_major_formatter(lambda value, _: f"{value:.0e}".replace("e-0", "e−"))
+        axes.tick_params(axis="y", which="minor", length=0)
     axes.locator_params(axis="x", nbins=4)
 
 
