@@ -24,7 +24,7 @@ test: lint  ## Run the checks and the tests
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n auto -m "not slow and not hub"
 
 test-slow: setup  ## Run the slow tests
-	OMP_NUM_THREADS=1 $(BIN)/pytest -n auto -m "slow"
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n auto --dist loadgroup -m "slow"
 
 docs: setup  ## Write the generated pages and build the documentation
 	$(BIN)/python docs/generate.py

@@ -24,6 +24,7 @@ from test_faults import kept
 from test_study import BOTH, MANY
 
 transformers.utils.logging.disable_progress_bar()
+pytestmark = pytest.mark.xdist_group("ray")  # two clusters at once would take each other's addresses
 LONG = Items(tuple(replace(item, id=f"{item.id}-{turn}") for turn in range(60) for item in MANY))
 
 

@@ -167,7 +167,7 @@ def test_models_stand_in_blocks_when_their_languages_are_known(tmp_path):
     write_run(tmp_path, neutral_items(), model="many", facts={"languages": ["multilingual"]})
     write_run(tmp_path, neutral_items(), model="told")
     extras = Extras(facts={"told": {"multilingual": "True"}})
-    kinds = heatmap.model_kinds(find(gather(tmp_path), extras, drawn=QUICK))
+    kinds = heatmap.block_of(find(gather(tmp_path), extras, drawn=QUICK))
     assert kinds == {"single": "Monolingual models", "many": "Multilingual models", "told": "Multilingual models"}
 
 

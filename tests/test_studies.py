@@ -528,6 +528,7 @@ def test_a_wrong_command_is_told_in_one_line(arguments: tuple[str, ...], sentenc
     assert run("run", *arguments) == (2, "", f"Error: {sentence}\n")
 
 
+@pytest.mark.xdist_group("ray")
 @pytest.mark.slow
 def test_a_study_on_ray_gives_what_it_gives_here(folder: Path, tmp_path: Path, run: Run) -> None:
     pytest.importorskip("ray")

@@ -165,7 +165,7 @@ def test_problems_are_seen_after_the_warning_and_the_sheet_is_downloaded(open_pa
     page.set_input_files("#file", str(persian_file))
     page.click("main form button")
     assert page.locator(".items").is_hidden()
-    page.locator("summary").focus()
+    page.locator(".rows > summary").focus()
     page.keyboard.press("Enter")
     row = page.locator(".items [lang=fa]").first
     assert row.evaluate("e => getComputedStyle(e).direction") == "rtl"

@@ -9,6 +9,7 @@ from ... import registry
 from ...measures import Measure
 from ..findings import Findings, datasets, distinct, whole
 from ..fragments import Panel, ends, panel, short, side, subject
+from ..kinds import MONOLINGUAL, MULTILINGUAL, model_kinds
 from ..tables import metric_name
 
 ALL = "all"
@@ -21,23 +22,16 @@ def draw(found: Findings) -> Panel | None:
     """One map for each data set."""
     if not found.overall:
         return None
-    kinds = model_kinds(found)
-    maps = [_map(name, rows, kinds=kinds) for name, rows in datasets(found.overall).items()]
+    blocks = block_of(found)
+    maps = [_map(name, rows, kinds=blocks) for name, rows in datasets(found.overall).items()]
     return panel("heatmap", "Models and languages", maps=maps)
 
 
-def model_kinds(found: Findings) -> dict[str, str]:
-    """Which block each model belongs to: by given facts, or by the languages that its run says it knows."""
-    kinds = {}
-    for run in found.runs:
-        known = run.info.get("facts", {}).get("languages") or []
-        if known:
-            several = len(known) > 1 or "multilingual" in known
-            kinds[run.info["model"]] = BLOCKS[1] if several else BLOCKS[0]
-    for model, facts in found.extras.facts.items():
-        if "multilingual" in facts:
-            kinds[model] = BLOCKS[1] if str(facts["multilingual"]).lower() in ("true", "yes", "1") else BLOCKS[0]
-    return kinds
+def block_of(found: Findings) -> dict[str, str]:
+    """Which block each model belongs to, where that is known."""
+    names = {MONOLINGUAL: BLOCKS[0], MULTILINGUAL: BLOCKS[1]}
+    known = model_kinds(found.runs, found.extras.facts)
+    return {model: names[kind] for model, kind in known.items() if kind in names}
 
 
 def _map(name: str, rows: Sequence[Measure], *, kinds: Mapping[str, str]) -> dict[str, Any]:
