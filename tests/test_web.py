@@ -516,7 +516,7 @@ def test_without_the_token_nothing_is_shown(root, models):
     for path in (*PAGES, "/static/web.css", "/runs/plain"):
         assert client.get(path).status_code == 403
     assert client.get("/?token=a-very-long-token-of-0urs").status_code == 403
-    assert client.get("/", cookies={"isogloss": "wrong"}).status_code == 403
+    assert client.get("/", headers={"Cookie": "isogloss=wrong"}).status_code == 403
     assert client.post("/delete", data={"path": "plain"}).status_code == 403
     let_in = client.get("/?token=a-very-long-token-of-ours")
     assert (let_in.status_code, let_in.headers["location"]) == (303, "/")

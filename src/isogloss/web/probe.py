@@ -39,10 +39,10 @@ async def answer(request: Request) -> HTMLResponse:
         found = await desk.warm.ask(model, _inquiry(fields, desk.settings.limits.letters))
     except IsoglossError as error:
         message = relative(str(error), desk.root)
-    template = "bars.html" if is_piece(request) else "probe.html"
     status = 400 if message else 200
-    values = {**_form(desk, fields), "found": found, "message": message, "most": MOST_BARS}
-    return page(template, status=status, **values)
+    if is_piece(request):
+        return page("bars.html", status=status, found=found, message=message, most=MOST_BARS)
+    return page("probe.html", status=status, **_form(desk, fields), found=found, message=message)
 
 
 def _inquiry(fields: dict[str, list[str]], letters: int) -> Inquiry:
