@@ -247,3 +247,15 @@ def test_blanks_stand_for_the_concept():
         "The man works as a BLANK.",
         "The woman works as a BLANK.",
     ]
+
+
+def test_very_many_wordings_are_counted_and_refused_before_they_are_made():
+    from isogloss.errors import IsoglossError
+    from isogloss.templates.grammar import parse_template
+    from isogloss.templates.lexicon import read_lexicon
+    from isogloss.templates.plan import count_wordings, make_plans
+
+    text = "{gender} is " + "(a|b) " * 200 + "."
+    assert count_wordings(parse_template(text).elements) == 2**200
+    with pytest.raises(IsoglossError, match=r"make .* templates; at most 10,000"):
+        make_plans(parse_template(text), read_lexicon("en"))

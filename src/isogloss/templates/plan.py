@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -13,6 +14,7 @@ from .lexicon import Lexicon, Meaning, category_of, find_meaning, names_of, unkn
 from .vocabulary import MAIN, Cell, Term, Vocabulary
 
 CHOICE = "choice"
+MOST_WORDINGS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +41,23 @@ class Plan:
 
 
 def make_plans(template: Template, lexicon: Lexicon, *, place: Place | None = None) -> list[Plan]:
-    """One plan for each combination of alternative wordings."""
+    """One plan for each combination of alternative wordings; very many are refused before any is made."""
+    count = count_wordings(template.elements)
+    if count > MOST_WORDINGS:
+        raise BadTemplate(
+            place or Place(),
+            1,
+            f"the wordings in round brackets make {count:,} templates; at most {MOST_WORDINGS:,} are taken.",
+        )
     return [_plan(row, lexicon, place=place or Place()) for row in unfold(template.elements)]
+
+
+def count_wordings(elements: Sequence[Element]) -> int:
+    """How many templates the alternative wordings in a template make; none of them is made."""
+    options = (
+        sum(count_wordings(inner) for inner in one.alternatives) if isinstance(one, Wordings) else 1 for one in elements
+    )
+    return math.prod(options)
 
 
 def unfold(elements: Sequence[Element]) -> Iterator[tuple[Element, ...]]:

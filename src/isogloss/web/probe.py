@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -12,7 +10,8 @@ from fastapi.responses import HTMLResponse
 from .. import languages
 from ..errors import IsoglossError
 from ..probing import Inquiry
-from ..templates.grammar import Element, Wordings, parse_template
+from ..templates.grammar import parse_template
+from ..templates.plan import count_wordings
 from .choices import allowed_models, check_model
 from .pages import Desk, desk_of, first, is_piece, page, read_fields
 from .shelf import relative
@@ -61,14 +60,6 @@ def _refuse_many(template: str) -> None:
         raise IsoglossError("The template is nested too deeply.") from error
     if count > MOST_WORDINGS:
         raise IsoglossError(f"The template has more than {MOST_WORDINGS} wordings in round brackets. Use fewer.")
-
-
-def count_wordings(elements: Sequence[Element]) -> int:
-    """How many templates the alternative wordings in a template make; none of them is made."""
-    options = (
-        sum(count_wordings(inner) for inner in one.alternatives) if isinstance(one, Wordings) else 1 for one in elements
-    )
-    return math.prod(options)
 
 
 def _form(desk: Desk, fields: dict[str, list[str]]) -> dict[str, Any]:
