@@ -350,7 +350,7 @@ def test_runs_behind_an_address_are_written_resumed_and_read_like_local_ones(ber
     ("text", "place"),
     [
         ("runs/eval", Path("runs/eval")),
-        ("file:///tmp/x", Path("/tmp/x")),
+        ("file:///runs/x", Path("/runs/x")),
         ("s3://bucket/a/", places.Remote("s3://bucket/a")),
         (Path("s3://bucket/a"), places.Remote("s3://bucket/a")),
         ("C:/x", Path("C:/x")),

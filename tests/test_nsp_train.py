@@ -24,7 +24,7 @@ from isogloss.errors import IsoglossError
 from isogloss.models.load import open_model
 from isogloss.nsp.accuracy import mean_by_article
 from isogloss.nsp.card import energy
-from isogloss.nsp.curves import smooth, zoom
+from isogloss.nsp.curves import zoom
 from isogloss.nsp.heads import Trainee, compute_loss, make_inputs, make_targets, make_trainee
 from isogloss.nsp.order import Timetable, read_steps
 from isogloss.nsp.parts import open_split
@@ -32,6 +32,7 @@ from isogloss.nsp.schedule import rates_at, warmup_steps
 from isogloss.nsp.settings import Footprint, Lora, Rates, Settings, fill_settings
 from isogloss.nsp.train import Beat, train_head
 from isogloss.nsp.trial import run_trial, trial_as_text
+from isogloss.stats import smooth
 
 FAST = Settings(batch=64, accumulation=1, rates=Rates(3e-3, 1e-3, "cosine"), checkpoint_percent=50, max_length=64)
 SLOWLY = replace(FAST, rates=Rates(1e-3, 3e-4, "cosine"), epochs=2)  # layers that are normalised last need patience

@@ -504,7 +504,7 @@ def test_scripts_in_data_and_names_are_only_text(client, root, models):
 
 def test_a_study_file_keeps_its_shape_whatever_the_model_is_called(root, models):
     client = client_of(Settings(root, models=models, any_model=True))
-    answer = start(client, "x\nreport: /tmp/evil", name="odd")
+    answer = start(client, "x\nreport: evil.html", name="odd")
     assert answer.status_code == 400
     assert not (root / "odd").exists()
 

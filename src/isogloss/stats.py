@@ -151,3 +151,12 @@ def wilson_interval(share: float, n: int, *, level: float = 0.95) -> tuple[float
     centre = (share + z**2 / (2 * n)) / (1 + z**2 / n)
     half = z / (1 + z**2 / n) * math.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
     return max(0.0, centre - half), min(1.0, centre + half)
+
+
+def smooth(values: Array, *, weight: float = 0.9) -> Array:
+    """The running mean with falling weights, without the pull of its start."""
+    found, total = np.empty(len(values)), 0.0
+    for place, value in enumerate(values):
+        total = weight * total + (1 - weight) * value
+        found[place] = total / (1 - weight ** (place + 1))
+    return found

@@ -10,19 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import need
+from ..stats import smooth
 
 FOLDER = "curves"
-WEIGHT = 0.9
 Line = npt.NDArray[np.float64]
-
-
-def smooth(values: Line, *, weight: float = WEIGHT) -> Line:
-    """The running mean with falling weights, without the pull of its start."""
-    found, total = np.empty(len(values)), 0.0
-    for place, value in enumerate(values):
-        total = weight * total + (1 - weight) * value
-        found[place] = total / (1 - weight ** (place + 1))
-    return found
 
 
 def zoom(values: Line) -> tuple[float, float]:

@@ -15,6 +15,8 @@ SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down"
 SIGNS = ("●", "■", "▲", "◆", "✚", "▼", "▶", "◀")
 Row = Mapping[str, Any]
 
+LINE = 26  # pixels of a bar with its gap
+
 
 def altair() -> Any:
     """The library that charts are written with."""
@@ -117,6 +119,23 @@ def intervals(rows: Sequence[Row], *, y: Any, names: Sequence[str], span: Sequen
         tooltip=[alt.Tooltip("tip:N", title=" ")],
     )
     return rules + points
+
+
+def stacked(rows: Sequence[Row], *, line: str, part: str, colours: Mapping[str, str]) -> dict[str, Any]:
+    """Bars of shares that add up to one, one bar for each `line`; the parameter `pick` says which `cell` is shown."""
+    alt = altair()
+    scale = alt.Scale(domain=list(colours), range=list(colours.values()))
+    bars = alt.Chart(data(rows)).transform_filter("datum.cell == pick").mark_bar(stroke="white", strokeWidth=0.5)
+    share = {"axis": alt.Axis(format="%", tickCount=5), "scale": alt.Scale(domain=[0, 1])}
+    chart = bars.encode(
+        x=alt.X("share:Q", title="share", stack="zero", **share),
+        y=alt.Y(f"{line}:N", title=None, sort=None),
+        color=alt.Color(f"{part}:N", scale=scale, legend=None),
+        order="order:Q",
+        tooltip=[alt.Tooltip("tip:N", title=" ")],
+    )
+    height = LINE * len({row[line] for row in rows})
+    return finish(chart.add_params(alt.param(name="pick", value=0)), height=height)
 
 
 def neutral_line(value: float | None) -> Any:

@@ -15,12 +15,7 @@ def controls_as_text(found: Sequence[Control]) -> str:
     rows = [
         [
             *(one.group.get(name, "-") for name in columns),
-            one.name,
-            _ends(one.value, (one.low, one.high), form=".2f"),
-            _ends(one.difference, (one.difference_low, one.difference_high), form="+.2f"),
-            p_value(one.p),
-            "-" if one.kappa is None else f"{one.kappa:.2f}",
-            str(one.n),
+            *control_cells(one),
         ]
         for one in found
     ]
@@ -28,6 +23,26 @@ def controls_as_text(found: Sequence[Control]) -> str:
     heading = [*columns, "what", "SS", "score - this", "p", "kappa", "n"]
     table = as_text(Grid(heading, rows, len(columns) + 1, whys))
     return "\n".join([table, "", *_explained(found)])
+
+
+def control_cells(one: Control) -> list[str]:
+    """A control's cells in a table: its name, its value, how far the score lies above it, p, kappa and n."""
+    return [
+        one.name,
+        _ends(one.value, (one.low, one.high), form=".2f"),
+        _ends(one.difference, (one.difference_low, one.difference_high), form="+.2f"),
+        p_value(one.p),
+        "-" if one.kappa is None else f"{one.kappa:.2f}",
+        str(one.n),
+    ]
+
+
+def twins_say(one: Control) -> str | None:
+    """Whether the score can be told from that of its twins; None for what is not twins, or has no interval."""
+    if not one.name.endswith("twins") or one.difference_low is None or one.difference_high is None:
+        return None
+    said = "differs from" if one.difference_low > 0 or one.difference_high < 0 else "cannot be told from"
+    return f"the score {said} that of its {one.name}, in which nothing is a stereotype of the target."
 
 
 def _ends(value: float | None, ends: tuple[float | None, float | None], *, form: str) -> str:
@@ -41,13 +56,8 @@ def _ends(value: float | None, ends: tuple[float | None, float | None], *, form:
 def _explained(found: Sequence[Control]) -> list[str]:
     lines = []
     for one in found:
-        if one.name.endswith("twins") and one.difference_low is not None and one.difference_high is not None:
-            place = ", ".join(one.group[key] for key in ("model", "language") if key in one.group)
-            apart = one.difference_low > 0 or one.difference_high < 0
-            said = "differs from" if apart else "cannot be told from"
-            lines.append(
-                f"{place}: the score {said} that of its {one.name}, in which nothing is a stereotype of the target."
-            )
+        place = ", ".join(one.group[key] for key in ("model", "language") if key in one.group)
+        lines += [f"{place}: {said}" for said in [twins_say(one)] if said]
     lines.append(
         "Permuted labels show where chance alone puts SS (95 %). A baseline near the score, with a high kappa, says that "
         "length or frequency could explain it; a baseline far away does not prove a stereotype."

@@ -6,6 +6,7 @@ import tomllib
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -68,7 +69,17 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def read_vocabulary(path: Path) -> Vocabulary:
-    """The vocabulary in a file; what is wrong with it is said with the term's id."""
+    """The vocabulary in a file, read again only when the file has changed; what is wrong is said with the term's id."""
+    try:
+        state = path.stat()
+    except OSError:
+        return _read(path, (0, 0))
+    return _read(path, (state.st_mtime_ns, state.st_size))
+
+
+@lru_cache(maxsize=256)
+def _read(path: Path, state: tuple[int, int]) -> Vocabulary:
+    """The file as it was in this state: when it was changed, and its size."""
     content = read_toml(path)
     try:
         return _vocabulary(content, path)

@@ -7,17 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from ...errors import BadData, IsoglossError
 from ...rows import read_json
-from ...stats import Array
+from ...stats import Array, smooth
 from ..canvas import COLOURS, DOUBLE, Canvas, new_figure
 from ..plots import Order, Plot
 
 LOG, CARD = "log.csv", "card.json"
-WEIGHT = 0.9
 DEPTH = 100  # how far below its peak a rate is shown
 COLUMNS = ("examples", "loss", "accuracy", "core_rate", "head_rate")
 
@@ -50,15 +48,6 @@ def _read(folder: Path) -> Training:
     facts = found.get("facts", found) if isinstance(found, dict) else {}
     columns = {name: table[name].to_numpy() for name in COLUMNS}
     return Training(folder.name, columns, facts.get("validations", ()))
-
-
-def smooth(values: Array, *, weight: float = WEIGHT) -> Array:
-    """The running mean with falling weights, without the pull of its start."""
-    found, total = np.empty(len(values)), 0.0
-    for place, value in enumerate(values):
-        total = weight * total + (1 - weight) * value
-        found[place] = total / (1 - weight ** (place + 1))
-    return found
 
 
 def draw(trainings: Sequence[Training], canvas: Canvas) -> Any:

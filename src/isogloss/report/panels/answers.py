@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import polars as pl
 
-from ..charts import altair, data, finish
+from ..charts import stacked
 from ..findings import Findings
 from ..fragments import Figure, Panel, language_name, panel
 
-LINE = 26
 COLOURS = {
     "yes": "#d2700a",
     "no": "#3a7fc2",
@@ -58,7 +55,7 @@ def _figure(number: int, table: pl.DataFrame, *, models: list[str], colours: dic
     prompt = table["prompt"][0]
     return Figure(
         f"answers-{number}",
-        _chart(rows, colours),
+        stacked(rows, line="language", part="verdict", colours=colours),
         label=f"Stacked bars of the answers to the prompt '{prompt}' by language; all values are in the table below.",
         caption=prompt,
         heading=["language", "answer", "share"],
@@ -68,24 +65,3 @@ def _figure(number: int, table: pl.DataFrame, *, models: list[str], colours: dic
         ],
         keys=[str(row["cell"]) for row in rows],
     )
-
-
-def _chart(rows: list[dict[str, Any]], colours: dict[str, str]) -> dict[str, Any]:
-    alt = altair()
-    scale = alt.Scale(domain=list(colours), range=list(colours.values()))
-    bars = alt.Chart(data(rows)).transform_filter("datum.cell == pick").mark_bar(stroke="white", strokeWidth=0.5)
-    chart = bars.encode(
-        x=alt.X(
-            "share:Q",
-            title="share",
-            stack="zero",
-            axis=alt.Axis(format="%", tickCount=5),
-            scale=alt.Scale(domain=[0, 1]),
-        ),
-        y=alt.Y("language:N", title=None, sort=None),
-        color=alt.Color("verdict:N", scale=scale, legend=None),
-        order="order:Q",
-        tooltip=[alt.Tooltip("tip:N", title=" ")],
-    )
-    lines = len({row["language"] for row in rows})
-    return finish(chart.add_params(alt.param(name="pick", value=0)), height=LINE * lines)

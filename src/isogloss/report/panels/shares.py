@@ -6,11 +6,9 @@ from typing import Any
 
 import polars as pl
 
-from ..charts import COLOURS, altair, data, finish, legend, look
+from ..charts import COLOURS, legend, look, stacked
 from ..findings import Findings
 from ..fragments import Figure, Panel, language_name, panel
-
-LINE = 26
 
 
 def draw(found: Findings) -> Panel | None:
@@ -52,7 +50,7 @@ def _figure(tag: str, table: pl.DataFrame, *, choices: dict[Any, int], terms: li
     ]
     return Figure(
         f"shares-{tag}",
-        _chart(rows, terms),
+        stacked(rows, line="concept", part="term", colours={term: look(i)[0] for i, term in enumerate(terms)}),
         label=f"Stacked bars of the terms' shares in {language_name(tag)}; all values are in the table below.",
         caption=language_name(tag),
         heading=["concept", "term", "share"],
@@ -66,24 +64,3 @@ def _number(row: dict[str, Any]) -> str:
     ends = (row.get("low"), row.get("high"))
     interval = "" if None in ends else f" [{100 * ends[0]:.1f}, {100 * ends[1]:.1f}]"  # type: ignore[operator]
     return f"{100 * row['share']:.1f} %{interval}"
-
-
-def _chart(rows: list[dict[str, Any]], terms: list[str]) -> dict[str, Any]:
-    alt = altair()
-    scale = alt.Scale(domain=terms, range=[look(i)[0] for i in range(len(terms))])
-    bars = alt.Chart(data(rows)).transform_filter("datum.cell == pick").mark_bar(stroke="white", strokeWidth=0.5)
-    chart = bars.encode(
-        x=alt.X(
-            "share:Q",
-            title="share",
-            stack="zero",
-            axis=alt.Axis(format="%", tickCount=5),
-            scale=alt.Scale(domain=[0, 1]),
-        ),
-        y=alt.Y("concept:N", title=None, sort=None),
-        color=alt.Color("term:N", scale=scale, legend=None),
-        order="order:Q",
-        tooltip=[alt.Tooltip("tip:N", title=" ")],
-    )
-    lines = len({row["concept"] for row in rows})
-    return finish(chart.add_params(alt.param(name="pick", value=0)), height=LINE * lines)
