@@ -93,7 +93,7 @@ def ray_seconds(job: Job) -> float:
         outcome = run_on_ray([before, job], out=place, cluster=Cluster(workers=2, threads=1))
         _, run = outcome.runs
         if len(store.written_parts(run)) != run.parts:
-            raise SystemExit("; ".join(outcome.failed))
+            raise SystemExit("; ".join(cell.why for cell in outcome.failed))
         return float(run.info["seconds"])
 
 

@@ -534,14 +534,32 @@ def test_a_study_on_ray_gives_what_it_gives_here(folder: Path, tmp_path: Path, r
     pytest.importorskip("ray")
     path = write(folder, methods=["auto", "nsp"])
     here, there = tmp_path / "here", tmp_path / "ray"
-    assert run("run", path, "--out", here)[0] == 1
+    code, _, told = run("run", path, "--out", here)
+    assert code == 1
     code, shown, error = run("run", path, "--out", there, "--on", "ray", "--workers", 1)
-    assert (code, "2 cells could not be scored" in error, "bert" in shown) == (1, True, True)
+    failed = "2 cells could not be scored:"
+    assert (code, "bert" in shown) == (1, True)
+    assert error.partition(failed)[1:] == told.partition(failed)[1:]
     keys = ["language", "method", "id", "candidate"]
     tables = [scored(out).sort(keys) for out in (here, there)]
     assert tables[0].select(keys).equals(tables[1].select(keys))
     assert tables[0]["value"].to_list() == pytest.approx(tables[1]["value"].to_list(), rel=1e-5)
     assert (there / "measures.json").read_text(encoding="utf-8") == (here / "measures.json").read_text(encoding="utf-8")
+
+
+@pytest.mark.xdist_group("ray")
+@pytest.mark.slow
+def test_eval_on_ray_gives_what_it_gives_here(folder: Path, tmp_path: Path, run: Run) -> None:
+    pytest.importorskip("ray")
+    what = ("eval", folder / "bert", "--data", folder / "data", "--language", "en", "--json")
+    code, here, error = run(*what, "--out", tmp_path / "here")
+    assert code == 0, error
+    ray = ("--on", "ray", "--workers", 1)
+    code, there, error = run(*what, "--out", tmp_path / "ray", *ray)
+    assert (code, there) == (0, here), error
+    code, there, error = run(*what, "--method", "nsp", "--out", tmp_path / "none", *ray)
+    assert (code, there) == (2, "")
+    assert error.startswith("Error: ")
 
 
 # ---- kill -9

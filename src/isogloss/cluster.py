@@ -1,7 +1,7 @@
 """The same cells on a Ray cluster: actors that hold one model each, works handed out as they become free, parts in the store.
 
     outcome = run_on_ray([Job("smollm2", (Request(items),))], out="s3://bucket/runs", cluster=Cluster(address="auto"))
-    scored = store.read_scored(list(outcome.runs))      # outcome.failed names what could not be scored
+    scored = store.read_scored(list(outcome.runs))      # outcome.failed names the cells that could not be
 
 The driver never opens a model. An actor opens it by its name, plans the cells as the local engine does, scores a work and
 writes its parts; the driver holds the locks, hands out, and counts. What dies is replaced, and its work given to another.
@@ -21,7 +21,7 @@ from . import cells, store
 from .cells import Progress, Work, silent
 from .errors import IsoglossError, need
 from .places import Place, Remote, place_of
-from .study import Job, Request
+from .study import Failure, Job, Request, failure_of
 from .workers import Worker, pack_job
 
 __all__ = ["Cluster", "Job", "Outcome", "Request", "run_on_ray"]
@@ -46,10 +46,14 @@ class Cluster:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The runs that were worked on, and a sentence for everything that failed."""
+    """The runs that were worked on, and the cells that failed."""
 
     runs: tuple[store.Run, ...]
-    failed: tuple[str, ...] = ()
+    failed: tuple[Failure, ...] = ()
+
+
+class ClusterError(IsoglossError):
+    """The cluster itself cannot work: no job could be done, so none is tried."""
 
 
 HERE = Cluster()
@@ -58,7 +62,7 @@ HERE = Cluster()
 def run_on_ray(
     jobs: Sequence[Job], *, out: str | Place, cluster: Cluster = HERE, progress: Progress = silent
 ) -> Outcome:
-    """Score the jobs on a cluster, one model after the other, each on all workers; a job that fails does not stop the rest."""
+    """Score the jobs on a cluster, one model after the other, each on all workers; what fails does not stop the rest."""
     place = place_of(out)
     folder = place if isinstance(place, Remote) else place.resolve()
     outcomes = []
@@ -66,16 +70,20 @@ def run_on_ray(
         crew = Crew(ray, cluster)
         try:
             for job in jobs:
-                try:
-                    outcomes.append(_run_job(job, crew, out=folder, progress=progress))
-                except IsoglossError as error:
-                    if len(jobs) == 1:
-                        raise
-                    outcomes.append(Outcome((), (f"{job.model}: {error}",)))
+                outcomes.append(_try_job(job, crew, out=folder, progress=progress))
         finally:
             crew.dismiss()
     runs = tuple(run for outcome in outcomes for run in outcome.runs)
-    return Outcome(runs, tuple(sentence for outcome in outcomes for sentence in outcome.failed))
+    return Outcome(runs, tuple(cell for outcome in outcomes for cell in outcome.failed))
+
+
+def _try_job(job: Job, crew: Crew, *, out: Place, progress: Progress) -> Outcome:
+    try:
+        return _run_job(job, crew, out=out, progress=progress)
+    except ClusterError:
+        raise
+    except IsoglossError as error:
+        return Outcome((), tuple(failure_of(request, error) for request in job.requests))
 
 
 @contextmanager
@@ -179,7 +187,7 @@ class Crew:
         opening = all(task is OPENING for _, task in self.calls.values())
         done, _ = self.ray.wait(list(self.calls), num_returns=1, timeout=self.cluster.patience if opening else None)
         if not done:
-            raise IsoglossError(
+            raise ClusterError(
                 f"No worker of the cluster could be started in {self.cluster.patience:g} seconds. "
                 "Has it free cores (or GPUs) and memory? See: ray status"
             )
@@ -187,6 +195,7 @@ class Crew:
         found = self._answer(done[0], actor, task=task)
         if found.died or (found.error and task is OPENING):
             self.members.remove(actor)
+            self.ray.kill(actor)  # whoever still holds its handle: its core must be free for others
         else:
             self.idle.append(actor)
         if found.died:
@@ -266,7 +275,7 @@ class Queue:
 
     tasks: list[Task]
     tried: dict[tuple[int, int], list[Any]] = field(default_factory=dict)
-    failed: list[str] = field(default_factory=list)
+    failed: list[Failure] = field(default_factory=list)
 
     def take(self, actor: Any) -> Task | None:
         """The first task, or the first that this actor has not failed at, if there is one."""
@@ -297,7 +306,7 @@ def _run_job(job: Job, crew: Crew, *, out: Place, progress: Progress) -> Outcome
         queue = Queue([Task(place, work) for place, group in enumerate(groups) for work in group.plan])
         _do_all(queue, crew, groups=groups, progress=progress)
         runs = _finish(groups, seconds=time.time() - started, out=out, failed=bool(queue.failed))
-    return Outcome(tuple(runs), (*answer["failed"], *queue.failed))
+    return Outcome(tuple(runs), (*(Failure(**one) for one in answer["failed"]), *queue.failed))
 
 
 def _most_works(job: Job) -> int:
@@ -313,7 +322,7 @@ def _most_works(job: Job) -> int:
 def _read_runs(folders: Sequence[str], *, out: Place) -> list[store.Run]:
     for folder in folders:
         if not (place_of(folder) / "run.json").exists():
-            raise IsoglossError(NOT_SHARED.format(out))
+            raise ClusterError(NOT_SHARED.format(out))
     return [store.read_run(place_of(folder)) for folder in folders]
 
 
@@ -330,7 +339,7 @@ def _do_all(queue: Queue, crew: Crew, *, groups: Sequence[Group], progress: Prog
                 crew.ask(actor, task, folders=[str(run.folder) for run in groups[task.group].runs])
                 busy += 1
         if not crew.calls:
-            raise IsoglossError("All workers of the cluster are gone. Run the same command again to go on.")
+            raise ClusterError("All workers of the cluster are gone. Run the same command again to go on.")
         found = crew.reply()
         if found.task is not OPENING:
             busy -= 1
@@ -350,7 +359,13 @@ def _settle(found: Reply, queue: Queue, *, group: Group) -> None:
     if len(tries) < TRIES:
         queue.tasks.append(Task(found.task.group, left))
     else:
-        queue.failed.append(f"{group.title}, part {work.number}: failed {TRIES} times, at last because {found.error}")
+        why = f"part {work.number} failed {TRIES} times, at last because {found.error}"
+        queue.failed += [_failed_run(group.runs[place], why) for place in left.cells]
+
+
+def _failed_run(run: store.Run, why: str) -> Failure:
+    info = run.info
+    return Failure(info["model"], info["dataset"], info["language"], info["method"], why)
 
 
 def _what_is_left(work: Work, runs: Sequence[store.Run]) -> Work | None:
@@ -369,7 +384,7 @@ def _finish(groups: Sequence[Group], *, seconds: float, out: Place, failed: bool
     for group in groups:
         complete = all(len(store.written_parts(run)) == run.parts for run in group.runs)
         if not complete and not failed:
-            raise IsoglossError(NOT_SHARED.format(out))
+            raise ClusterError(NOT_SHARED.format(out))
         runs += cells.finish_runs(group.runs, group.plan, seconds=seconds) if complete else group.runs
     return runs
 

@@ -16,6 +16,12 @@ class IsoglossError(Exception):
         super().__init__(" ".join(message.splitlines()))
 
 
+def in_one_line(error: Exception) -> str:
+    """An error's sentence; of one that nobody foresaw its kind and first line."""
+    lines = str(error).strip().splitlines() or ["no reason given"]
+    return str(error) if isinstance(error, IsoglossError) else f"{type(error).__name__}: {lines[0][:300]}"
+
+
 class UnknownName(IsoglossError):
     """A name that is not in a list of known names; suggests a near one only when it is very near."""
 

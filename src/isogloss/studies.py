@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 
 from . import store
 from .cells import LIBRARIES, Progress, silent
-from .errors import IsoglossError
+from .errors import IsoglossError, in_one_line
 from .forecasts import Forecast, forecast_job
 from .layout import write_whole
 from .measures import Measures, measure, rows_as_json
 from .places import Place, Remote
 from .scores import Scored, join_scored
-from .study import Request, Watch, run_job
-from .studyplans import Failure, Plan
+from .study import Failure, Job, Request, Watch, failure_of, run_job
+from .studyplans import Plan
 
 if TYPE_CHECKING:
     from .cluster import Cluster
@@ -39,7 +39,7 @@ def run_study(plan: Plan, *, out: Place, progress: Progress = silent, cluster: C
     failures = list(plan.failures)
 
     def failed(requests: Sequence[Request], error: Exception) -> None:
-        failures.extend(_failure(request, error) for request in requests)
+        failures.extend(failure_of(request, error) for request in requests)
 
     found = [scored for job in plan.jobs for scored in run_job(job, out=out, watch=Watch(progress, failed))]
     return Outcome(join_scored(found) if found else None, tuple(failures))
@@ -50,21 +50,22 @@ def forecast_study(plan: Plan, *, out: Place, trial: bool = True) -> tuple[list[
     failures = list(plan.failures)
 
     def failed(requests: Sequence[Request], error: Exception) -> None:
-        failures.extend(_failure(request, error) for request in requests)
+        failures.extend(failure_of(request, error) for request in requests)
 
     watch = Watch(failed=failed)
     return [row for job in plan.jobs for row in forecast_job(job, out=out, watch=watch, trial=trial)], failures
 
 
-def _failure(request: Request, error: Exception) -> Failure:
-    first = request.items[0]
-    return Failure(request.labels.get("model", ""), first.dataset, first.language, request.method, _sentence(error))
+def run_jobs(jobs: Sequence[Job], *, out: Place, cluster: Cluster | None, progress: Progress = silent) -> Scored:
+    """The jobs' scores, here or on a cluster; a job that fails is an error."""
+    if cluster is None:
+        return join_scored([scored for job in jobs for scored in run_job(job, out=out, watch=Watch(progress))])
+    from .cluster import run_on_ray
 
-
-def _sentence(error: Exception) -> str:
-    """An error in one line; of one that nobody foresaw also its kind."""
-    lines = str(error).strip().splitlines() or ["no reason given"]
-    return str(error) if isinstance(error, IsoglossError) else f"{type(error).__name__}: {lines[0][:300]}"
+    done = run_on_ray(jobs, out=out, cluster=cluster, progress=progress)
+    if done.failed:
+        raise IsoglossError(" ".join(dict.fromkeys(cell.why for cell in done.failed)))
+    return store.read_scored(list(done.runs))
 
 
 def _run_on_cluster(plan: Plan, *, out: Place, progress: Progress, cluster: Cluster) -> Outcome:
@@ -72,8 +73,7 @@ def _run_on_cluster(plan: Plan, *, out: Place, progress: Progress, cluster: Clus
 
     done = run_on_ray(plan.jobs, out=out, cluster=cluster, progress=progress)
     runs = [run for run in done.runs if store.written_parts(run)]
-    failures = [Failure("", "", "", "", sentence) for sentence in done.failed]
-    return Outcome(store.read_scored(runs) if runs else None, (*plan.failures, *failures))
+    return Outcome(store.read_scored(runs) if runs else None, (*plan.failures, *done.failed))
 
 
 def failures_as_text(failures: Iterable[Failure]) -> str:
@@ -130,7 +130,7 @@ def finish_study(plan: Plan, outcome: Outcome, *, out: Place) -> Finished:
         try:
             _write_report(outcome.scored, plan.study.report, out=out)
         except Exception as error:  # whatever happens here, the scores are done
-            troubles.append(f"The report could not be written: {_sentence(error)}")
+            troubles.append(f"The report could not be written: {in_one_line(error)}")
     return Finished(found, outcome.failures, tuple(troubles))
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from . import registry
 from .cells import Cell, Progress, group_cells, run_cells, silent
-from .errors import IsoglossError, UnknownName
+from .errors import IsoglossError, UnknownName, in_one_line
 from .items import Item, Items, Problem, items_hash, limit_items
 from .places import Place, place_of
 from .scores import Scored, join_scored
@@ -62,6 +62,23 @@ class Job:
     loading: Loading = PLAIN
 
 
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A cell that could not be scored, and why."""
+
+    model: str
+    data: str
+    language: str
+    method: str
+    why: str
+
+
+def failure_of(request: Request, error: Exception) -> Failure:
+    """What was asked, failed."""
+    data, language = (request.items[0].dataset, request.items[0].language) if len(request.items) else ("", "")
+    return Failure(request.labels.get("model", ""), data, language, request.method, in_one_line(error))
+
+
 class Failed(Protocol):
     """Told what could not be scored, and why; what else was asked goes on."""
 
@@ -91,10 +108,15 @@ def evaluate(
     progress: Progress = silent,
 ) -> Scored:
     """What `score` gives, for several models, each opened once and only one at a time."""
-    check_request(models, items, method=method, options=options or {}, loading=loading)
     request = Request(take_sample(items, sample), method, options or {})
-    found = [run_job(Job(name, (request,), loading), out=out, watch=Watch(progress)) for name in models]
+    found = [run_job(job, out=out, watch=Watch(progress)) for job in plan_jobs(models, request, loading=loading)]
     return join_scored([scored for parts in found for scored in parts])
+
+
+def plan_jobs(models: Sequence[str], request: Request, *, loading: Loading = PLAIN) -> list[Job]:
+    """The same request for each model; refused before any weight is loaded when it cannot work."""
+    check_request(models, request.items, method=request.method, options=request.options, loading=loading)
+    return [Job(name, (request,), loading) for name in models]
 
 
 def score(

@@ -14,7 +14,7 @@ from .groups import check_by
 from .items import Item, Items
 from .measures import check_metrics
 from .scores import ITEM_SCHEMA, ROW_SCHEMA, item_table
-from .study import Job, Loading, Request, Sample, check_items, choose_method, take_sample
+from .study import Failure, Job, Loading, Request, Sample, check_items, choose_method, take_sample
 from .studyfile import Data, Method, Model, StudyFile, read_study
 
 TAKEN = {*ITEM_SCHEMA, *ROW_SCHEMA, "model", "method", "family", "checkpoint"}
@@ -31,17 +31,6 @@ class Choice:
 
 
 EVERYTHING = Choice()
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """A cell that could not be scored, and why."""
-
-    model: str
-    data: str
-    language: str
-    method: str
-    why: str
 
 
 @dataclass(frozen=True, slots=True)

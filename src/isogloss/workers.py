@@ -12,7 +12,7 @@ from . import cells, store
 from .errors import IsoglossError
 from .items import Candidate, Item, Items, Problem
 from .places import place_of
-from .study import Job, Loading, Request, open_job, plan_requests
+from .study import Job, Loading, Request, failure_of, open_job, plan_requests
 
 if TYPE_CHECKING:
     from .models.model import Model
@@ -49,7 +49,7 @@ class Worker:
         self.model: Model | None = None
         self.cells: list[cells.Cell] = []
         self.job = Job("", ())
-        self.failed: list[str] = []
+        self.failed: list[dict[str, str]] = []
 
     def open(self, packed: str) -> dict[str, Any]:
         """Open the job's model and plan its cells."""
@@ -64,11 +64,7 @@ class Worker:
         return {}
 
     def _fail(self, requests: Sequence[Request], error: Exception) -> None:
-        for request in requests:
-            name = request.labels.get("model", self.job.model)
-            first = request.items[0] if len(request.items) else None
-            where = f"{name} {first.dataset} {first.language}" if first else name
-            self.failed.append(f"{where} {request.method}: {error}")
+        self.failed += [asdict(failure_of(request, error)) for request in requests]
 
     def prepare(self, out: str) -> dict[str, Any]:
         """Make the runs that are not there yet; each group of cells with its title, items and runs, and what cannot be."""

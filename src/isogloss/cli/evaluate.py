@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import typer
 
 from . import options
@@ -20,7 +18,7 @@ def evaluate(
         "auto", "--method", "-m", help="The scoring method; auto chooses by model family and task."
     ),
     option: list[str] = typer.Option([], "--option", help="A method's option, as in case=e; may be repeated."),
-    out: Path = typer.Option(Path("runs/eval"), "--out", help="The study's folder; what is finished there is kept."),
+    out: str = typer.Option("runs/eval", "--out", help="The study's folder; what is finished there is kept."),
     by: str = typer.Option(None, "--by", help="Columns to group the table by, comma-separated."),
     mode: str = typer.Option("corrected", "--mode", help="corrected (ties count one half) or paper (as published)."),
     metrics: str = typer.Option(None, "--metrics", help="Metrics for the table, comma-separated."),
@@ -34,6 +32,10 @@ def evaluate(
     token_budget: int = typer.Option(None, "--token-budget", min=1, help="Tokens per batch, padding included."),
     offline: bool = typer.Option(False, "--offline", help="Never ask the hub."),
     allow_pickle: bool = typer.Option(False, "--allow-pickle", help="Also load pickled weights, which can run code."),
+    on: str = options.On,
+    address: str = options.Address,
+    workers: int = options.Workers,
+    threads: int = options.Threads,
     skip_bad: bool = options.SkipBad,
     explain: bool = typer.Option(False, "--explain", help="Say in a sentence what the table means."),
     as_json: bool = options.Json,
@@ -42,13 +44,16 @@ def evaluate(
     from .. import measures, study
     from ..groups import check_by
     from ..items import UNRELATED
+    from ..places import place_of
     from ..report.sentences import explain_measures
     from ..report.tables import measures_as_text
     from ..scores import item_table
     from ..sources import read_many
+    from ..studies import run_jobs
     from ..twins import make_twins
     from .progress import shown
 
+    cluster = options.find_cluster(on, address=address, workers=workers, threads=threads)
     items = read_many(data, language=languages, where=where, skip_bad=skip_bad)
     measures.check_mode(mode)
     measures.check_metrics(options.split_names(metrics))
@@ -58,9 +63,8 @@ def evaluate(
     given = options.split_pairs(option)
     with shown() as progress:
         for rows in [make_twins(items, seed=seed), items] if controls else [items]:
-            scored = study.evaluate(
-                models, rows, method=method, options=given, out=out, loading=loading, progress=progress
-            )
+            jobs = study.plan_jobs(models, study.Request(rows, method, given), loading=loading)
+            scored = run_jobs(jobs, out=place_of(out), cluster=cluster, progress=progress)
     short = options.SHORT if UNRELATED in set(scored.table["role"]) else None
     chosen = options.split_names(metrics) or (None if as_json else short)
     found = measures.measure(scored, metrics=chosen, by=options.split_names(by), mode=mode, seed=seed)

@@ -3,14 +3,30 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from ..errors import IsoglossError
 
+if TYPE_CHECKING:
+    from ..cluster import Cluster
+
 Data = typer.Option(..., "--data", help="A data set's name, a file, or a folder of files. May be given several times.")
-Languages = typer.Option([], "--language", "-l", help="A language, by tag or name. May be given several times.")
+
+
+def split_languages(given: list[str]) -> list[str]:
+    """The languages in options that may each name several."""
+    return [name for text in given for name in split_names(text) or []]
+
+
+Languages = typer.Option(
+    [],
+    "--language",
+    "-l",
+    help="A language, by tag or name. May be given several times, or several with commas.",
+    callback=split_languages,
+)
 Format = typer.Option(None, "--format", help="The data set family to read the files as, when it should not be guessed.")
 SkipBad = typer.Option(False, "--skip-bad", help="Leave bad rows out and count them, instead of stopping.")
 Where = typer.Option(
@@ -25,6 +41,23 @@ Interval = typer.Option(
 )
 SHORT = ["lms", "ss", "icat"]
 Json = typer.Option(False, "--json", help="Print JSON.")
+On = typer.Option("here", "--on", help="here, or ray: the same cells on a Ray cluster.")
+Address = typer.Option(None, "--address", help="The Ray cluster's address; without it one is started here.")
+Workers = typer.Option(None, "--workers", min=1, help="With --on ray: at most so many workers.")
+Threads = typer.Option(1, "--threads", min=1, help="With --on ray: cores for each worker.")
+
+
+def find_cluster(on: str, *, address: str | None, workers: int | None, threads: int) -> Cluster | None:
+    """The cluster to run on; none is this process."""
+    if on == "ray":
+        from ..cluster import Cluster
+
+        return Cluster(address=address, workers=workers, threads=threads)
+    if on != "here":
+        raise IsoglossError(f"No place named '{on}' to run on. Known: here, ray.")
+    if address or workers:
+        raise IsoglossError("--address and --workers are for --on ray.")
+    return None
 
 
 def print_json(value: Any) -> None:

