@@ -60,7 +60,7 @@ PULLED = {
         sha256="cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046",
         licence="apache-2.0",
         languages=("en",),
-        size="1.1 GB to fetch, 6.2 GB on disk and as much memory",
+        size="1.1 GB to fetch, 7.1 GB on disk and as much memory",
     ),
 }
 
