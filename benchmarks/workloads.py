@@ -35,11 +35,11 @@ def big_vocabulary(text: Sequence[str]) -> Model:
 
 
 WORKLOADS = [
-    Workload("StereoSet intra, BERT-base", models.masked, "intrasentence", "unmask", plain.unmask, (15, 6), 256),
-    Workload("StereoSet intra, mBERT (120k)", big_vocabulary, "intrasentence", "unmask", plain.unmask, (18, 5.5), 128),
-    Workload("StereoSet intra, GPT-2", models.causal, "intrasentence", "likelihood", plain.likelihood, (13, 5), 256),
+    Workload("StereoSet intra, BERT-base", models.masked, "intrasentence", "unmask", plain.unmask, (15, 6), 128),
+    Workload("StereoSet intra, mBERT (120k)", big_vocabulary, "intrasentence", "unmask", plain.unmask, (18, 5.5), 96),
+    Workload("StereoSet intra, GPT-2", models.causal, "intrasentence", "likelihood", plain.likelihood, (13, 5), 128),
     Workload(
-        "StereoSet inter (d), GPT-2", models.causal, "intersentence", "continuation", plain.continuation, (6, 3.7), 128
+        "StereoSet inter (d), GPT-2", models.causal, "intersentence", "continuation", plain.continuation, (6, 3.7), 64
     ),
     Workload(
         "StereoSet intra, mT5-small (250k)",
@@ -48,7 +48,7 @@ WORKLOADS = [
         "unmask",
         plain.unmask_seq2seq,
         (15, 2.5),
-        256,
+        128,
     ),
     Workload(
         "StereoSet inter, mT5-small (250k)",
@@ -57,7 +57,7 @@ WORKLOADS = [
         "continuation",
         plain.continuation_seq2seq,
         (6, 2.5),
-        96,
+        48,
     ),
 ]
 

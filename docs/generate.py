@@ -264,7 +264,8 @@ def datasets() -> str:
 
     parts = []
     for name, one in registry.everything("dataset").items():
-        source = f"<{one.url}>" if one.url.startswith("http") else "ships with Isogloss"
+        own = "ships with Isogloss" if one.bundled else "your own file"
+        source = f"<{one.url}>" if one.url.startswith("http") else own
         facts = [["licence", one.licence], ["citation", one.citation], ["source", source]]
         facts += [["languages", ", ".join(sorted(one.bundled()))]] if one.bundled else []
         parts.append(f"### `{name}`: {one.title}\n\n{one.summary}\n\n" + table(["", ""], facts))
