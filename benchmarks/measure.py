@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import ctypes
 import gc
-import platform
 import threading
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
+
+from isogloss.models.engine import give_back
 
 REPEATS = 3
 Work = Callable[[], object]
@@ -27,7 +27,8 @@ def interleaved(works: Mapping[str, Work], repeats: int = REPEATS) -> dict[str, 
 
 def memory_added(work: Work) -> float:
     """The most megabytes that a piece of work held beyond what was held before it."""
-    _give_back()
+    gc.collect()
+    give_back()  # what is freed and kept would hide what is taken again
     before, peak, done = _resident(), 0.0, threading.Event()
 
     def watch() -> None:
@@ -43,13 +44,6 @@ def memory_added(work: Work) -> float:
         done.set()
         watcher.join()
     return max(0.0, peak - before)
-
-
-def _give_back() -> None:
-    """Give freed memory back to the system, which otherwise hides what is taken from it again."""
-    gc.collect()
-    if platform.libc_ver()[0] == "glibc":
-        ctypes.CDLL("libc.so.6").malloc_trim(0)
 
 
 def _resident() -> float:

@@ -149,12 +149,16 @@ def growth_table(found: dict[str, Any] | None) -> str:
 def main() -> None:
     """Measure, print, and write."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", help="Measure only the workloads whose name holds this.")
+    parser.add_argument("--only", help="Measure only the workloads whose name holds this, or growth.")
     parser.add_argument("--no-growth", action="store_true", help="Leave out the growth with items and vocabulary.")
     parser.add_argument("--no-write", action="store_true", help="Print only.")
     arguments = parser.parse_args()
     everything = read_items()
     text = [c.text for item in everything for c in item.candidates] + [item.context or "" for item in everything]
+    grown = not arguments.no_growth and (not arguments.only or arguments.only in "growth")
+    results: dict[str, Any] = {"machine": machine()}
+    if grown:  # first, in a process that has not used memory for anything else
+        results["growth"] = growth(everything, text)
     rows = []
     for workload in WORKLOADS:
         if not arguments.only or arguments.only in workload.name:
@@ -163,9 +167,7 @@ def main() -> None:
     print(table(rows))
     more = pairs.bench_all(arguments.only)
     print(pairs.table(more))
-    results = {"machine": machine(), "workloads": rows, "pairs": more}
-    if not arguments.no_growth and not arguments.only:
-        results["growth"] = growth(everything, text)
+    results |= {"workloads": rows, "pairs": more}
     if not arguments.no_write:
         kept = merge(results) if arguments.only else results
         (HERE / "results.json").write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
@@ -180,7 +182,7 @@ def merge(results: dict[str, Any]) -> dict[str, Any]:
     names = {row["workload"] for row in fresh}
     pairs_before = before.get("pairs", {"rows": [], "mbe": None})
     return before | {
-        "machine": results["machine"],
+        **results,
         "workloads": _by_name([*_without(before.get("workloads", []), names), *results["workloads"]], WORKLOADS),
         "pairs": {
             "rows": _by_name([*_without(pairs_before["rows"], names), *results["pairs"]["rows"]], pairs.ROWS),

@@ -305,3 +305,17 @@ def test_a_regional_tag_means_its_language() -> None:
     ]
     logs = [rows["one-stereotype"].logprobs for rows in found]
     assert logs[0] == logs[1] != logs[2]
+
+
+def test_memory_is_given_back_where_the_system_can(monkeypatch):
+    told: list[int] = []
+
+    class Library:
+        def __init__(self, name: object) -> None:
+            self.malloc_trim = told.append
+
+    monkeypatch.setattr(engine.ctypes, "CDLL", Library)
+    engine.give_back()
+    assert told == [0]
+    monkeypatch.setattr(engine.ctypes, "CDLL", lambda name: object())
+    engine.give_back()  # no such function: nothing happens
