@@ -57,7 +57,7 @@ def bench(workload: Workload, everything: Items, text: list[str]) -> dict[str, A
     }
 
 
-def difference(workload: Workload, model: Model, items: Items) -> float:
+def difference(workload: Workload, model: Model, items: Items) -> float | None:
     """The largest difference between our log scores and the plain ones.
 
     The plain way fills the first pieces of a longer word in as text and cuts that anew, sometimes elsewhere, which asks another
@@ -72,7 +72,8 @@ def difference(workload: Workload, model: Model, items: Items) -> float:
     there = (
         plain > np.finfo(np.float32).tiny
     )  # the plain way takes logarithms of float32 probabilities, some of which are 0
-    return float(np.abs(np.log(ours[there]) - np.log(plain[there])).max())
+    gaps = np.abs(np.log(ours[there]) - np.log(plain[there]))
+    return float(gaps.max()) if len(gaps) else None
 
 
 def _whole(model: Model, item: Item) -> bool:

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
 import typer
 
 from . import options
+
+if TYPE_CHECKING:
+    from ..measures import Measures
 
 
 def evaluate(
@@ -14,9 +20,7 @@ def evaluate(
     data: list[str] = options.Data,
     languages: list[str] = options.Languages,
     where: list[str] = options.Where,
-    method: str = typer.Option(
-        "auto", "--method", "-m", help="The scoring method; auto chooses by model family and task."
-    ),
+    method: str = typer.Option("auto", "--method", "-m", help="The scoring method; auto chooses by family and task."),
     option: list[str] = typer.Option([], "--option", help="A method's option, as in case=e; may be repeated."),
     out: str = typer.Option("runs/eval", "--out", help="The study's folder; what is finished there is kept."),
     by: str = typer.Option(None, "--by", help="Columns to group the table by, comma-separated."),
@@ -45,8 +49,6 @@ def evaluate(
     from ..groups import check_by
     from ..items import UNRELATED
     from ..places import place_of
-    from ..report.sentences import explain_measures
-    from ..report.tables import measures_as_text
     from ..scores import item_table
     from ..sources import read_many
     from ..studies import run_jobs
@@ -60,16 +62,23 @@ def evaluate(
     check_by(options.split_names(by), [*item_table(items).columns, "model", "method", "family"])
     items = study.take_sample(items, study.Sample(limit, seed))
     loading = study.Loading(device, dtype, token_budget, offline, allow_pickle)
-    given = options.split_pairs(option)
+    request = study.Request(items, method, options.split_pairs(option))
     with shown() as progress:
         for rows in [make_twins(items, seed=seed), items] if controls else [items]:
-            jobs = study.plan_jobs(models, study.Request(rows, method, given), loading=loading)
+            jobs = study.plan_jobs(models, replace(request, items=rows), loading=loading)
             scored = run_jobs(jobs, out=place_of(out), cluster=cluster, progress=progress)
-    short = options.SHORT if UNRELATED in set(scored.table["role"]) else None
-    chosen = options.split_names(metrics) or (None if as_json else short)
+    short = None if as_json or UNRELATED not in set(scored.table["role"]) else options.SHORT
+    chosen = options.split_names(metrics) or short
     found = measures.measure(scored, metrics=chosen, by=options.split_names(by), mode=mode, seed=seed)
     if as_json:
         options.print_json(measures.rows_as_json(found))
-        return
+    else:
+        _tell(found, f"isogloss show {out} {items[0].id}", out=out, explain=explain)
+
+
+def _tell(found: Measures, look: str, *, out: str, explain: bool) -> None:
+    from ..report.sentences import explain_measures
+    from ..report.tables import measures_as_text
+
     typer.echo(measures_as_text(found) + ("\n\n" + explain_measures(found) if explain else ""))
-    typer.echo(f"\nThe scores are in {out}; look at one item with: isogloss show {out} {items[0].id}", err=True)
+    typer.echo(f"\nThe scores are in {out}; look at one item with: {look}", err=True)
