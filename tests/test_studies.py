@@ -521,7 +521,8 @@ def test_scores_that_no_metric_fits_are_kept_and_it_is_said(folder: Path, tmp_pa
         ((), "Which study? Give its file: isogloss run study.yaml"),
         (("nowhere.yaml",), "No such file: nowhere.yaml."),
         (("x.yaml", "--on", "moon"), "No place named 'moon' to run on. Known: here, ray."),
-        (("x.yaml", "--workers", "2"), "--address and --workers are for --on ray."),
+        (("x.yaml", "--workers", "2"), "--address, --workers and --threads are for --on ray."),
+        (("x.yaml", "--threads", "2"), "--address, --workers and --threads are for --on ray."),
     ],
 )
 def test_a_wrong_command_is_told_in_one_line(arguments: tuple[str, ...], sentence: str, run: Run) -> None:

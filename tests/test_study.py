@@ -21,7 +21,8 @@ from isogloss.errors import IsoglossError
 from isogloss.items import Item, Items
 from isogloss.models.model import Model
 from isogloss.scores import Scored
-from isogloss.study import Loading, Sample, evaluate, score, take_sample
+from isogloss.studies import run_jobs
+from isogloss.study import Loading, Request, Sample, plan_jobs, score, take_sample
 
 BOTH = Items((*INTRA[:5], *INTER[:5]))
 WORDS = ("kind", "rude", "compassionate", "cold", "warm", "quiet", "friendly", "green", "tired", "slow")
@@ -272,13 +273,9 @@ def test_several_models_are_scored_after_each_other(tmp_path: Path) -> None:
     for name in ("bert", "gpt2"):
         tiny.network(name).save_pretrained(tmp_path / name)
         tiny.tokenizer_of(name).save_pretrained(tmp_path / name)
-    scored = evaluate(
-        [str(tmp_path / "bert"), str(tmp_path / "gpt2")],
-        MANY,
-        out=tmp_path / "runs",
-        sample=Sample(limit=5),
-        loading=Loading(token_budget=100),
-    )
+    models, request = [str(tmp_path / "bert"), str(tmp_path / "gpt2")], Request(take_sample(MANY, Sample(limit=5)))
+    jobs = plan_jobs(models, request, loading=Loading(token_budget=100))
+    scored = run_jobs(jobs, out=tmp_path / "runs", cluster=None)
     assert scored.table.group_by("model", "method").len().sort("model").rows() == [
         ("bert", "unmask", 15),
         ("gpt2", "likelihood", 15),
@@ -288,7 +285,7 @@ def test_several_models_are_scored_after_each_other(tmp_path: Path) -> None:
 
 def test_a_wrong_model_is_found_before_the_first_is_loaded(tmp_path: Path) -> None:
     with pytest.raises(IsoglossError) as caught:
-        evaluate([str(tmp_path / "one"), str(tmp_path / "two")], MANY)
+        plan_jobs([str(tmp_path / "one"), str(tmp_path / "two")], Request(MANY))
     assert str(caught.value) == f"No such model folder: {tmp_path / 'one'}."
 
 

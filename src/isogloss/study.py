@@ -39,7 +39,6 @@ class Loading:
     allow_pickle: bool = False
 
 
-EVERYTHING = Sample()
 PLAIN = Loading()
 
 
@@ -94,23 +93,6 @@ class Watch:
 
 
 QUIET = Watch()
-
-
-def evaluate(
-    models: Sequence[str],
-    items: Items,
-    *,
-    method: str = "auto",
-    options: Mapping[str, str] | None = None,
-    out: Path | None = None,
-    sample: Sample = EVERYTHING,
-    loading: Loading = PLAIN,
-    progress: Progress = silent,
-) -> Scored:
-    """What `score` gives, for several models, each opened once and only one at a time."""
-    request = Request(take_sample(items, sample), method, options or {})
-    found = [run_job(job, out=out, watch=Watch(progress)) for job in plan_jobs(models, request, loading=loading)]
-    return join_scored([scored for parts in found for scored in parts])
 
 
 def plan_jobs(models: Sequence[str], request: Request, *, loading: Loading = PLAIN) -> list[Job]:

