@@ -19,12 +19,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from isogloss import store
-from isogloss.cells import PART_CANDIDATES, Work, count_parts
-from isogloss.cluster import Cluster, run_on_ray
+from isogloss.files.sources import read
 from isogloss.items import Items
-from isogloss.sources import read
-from isogloss.study import Job, Request
-from isogloss.workers import Worker, pack_job, unpack_job
+from isogloss.studies.cells import PART_CANDIDATES, Work, count_parts
+from isogloss.studies.cluster import Cluster, run_on_ray
+from isogloss.studies.jobs import Job, Request
+from isogloss.studies.workers import Worker, pack_job, unpack_job
 
 THREADS = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
 

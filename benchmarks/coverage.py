@@ -13,11 +13,11 @@ from pathlib import Path
 
 import numpy as np
 
-from isogloss.comparisons import Comparison, _paired_test
-from isogloss.contributions import Contribution, from_sums
-from isogloss.intervals import Drawing, find_interval
-from isogloss.preferences import icat
-from isogloss.stats import Array
+from isogloss.analysis.comparisons import Comparison, _paired_test
+from isogloss.analysis.intervals import Drawing, find_interval
+from isogloss.metrics.contributions import Contribution, from_sums
+from isogloss.metrics.preferences import icat
+from isogloss.stats.resampling import Array
 
 FIGURE = Path(__file__).parent.parent / "docs" / "assets" / "coverage.svg"
 ALLOWED = 1.5

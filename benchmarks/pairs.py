@@ -15,11 +15,11 @@ import torch
 import transformers
 
 import isogloss as ig
+from isogloss.corpora.pairings import make_pairs
 from isogloss.items import Item, Items, limit_items
 from isogloss.models.load import describe, wrap
 from isogloss.models.model import Model
-from isogloss.pairings import make_pairs
-from isogloss.pairwise import rank, unit, weighted_share
+from isogloss.stats.pairwise import rank, unit, weighted_share
 
 from . import measure, models
 from .floor import count, find_floor, items_at_floor

@@ -369,7 +369,7 @@ def verdict_matrices() -> str:
     """How the labelled answers are read: the shares by language, one matrix over all, and every answer read wrong."""
     import json
 
-    from isogloss.verdicts import VERDICTS, read_verdict
+    from isogloss.answers.verdicts import VERDICTS, read_verdict
 
     def labelled(name: str) -> list[dict[str, str]]:
         lines = (ROOT / "tests" / "data" / name).read_text(encoding="utf-8").splitlines()

@@ -14,7 +14,7 @@ import torch
 import tiny
 from builders import triple
 from isogloss import store
-from isogloss.answers import Answer
+from isogloss.answers.records import Answer
 from isogloss.errors import IsoglossError
 from isogloss.items import Candidate, Items
 from isogloss.models.load import describe, wrap

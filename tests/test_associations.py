@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 from statsmodels.stats.inter_rater import cohens_kappa
 
-from isogloss.associations import kappa, kappa_of_table, pearson, ranks, spearman
+from isogloss.stats.associations import kappa, kappa_of_table, pearson, ranks, spearman
 
 values = st.lists(st.integers(-5, 5).map(float), min_size=5, max_size=20)
 

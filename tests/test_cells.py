@@ -12,12 +12,13 @@ import pytest
 
 import tiny
 from examples import blank, follow
-from isogloss import cells, registry, store
-from isogloss.cells import Cell, Work, group_cells, plan_work, run_cells, score_work, write_work
+from isogloss import registry, store
 from isogloss.items import Item
 from isogloss.methods.method import fill_options
-from isogloss.models.model import Model
+from isogloss.models.model import Model, ModelInfo, notes_on
 from isogloss.scores import Scored
+from isogloss.studies import cells
+from isogloss.studies.cells import Cell, Work, group_cells, plan_work, run_cells, score_work, write_work
 
 WORDS = ("kind", "rude", "compassionate", "cold", "warm", "quiet", "friendly", "green", "tired", "slow")
 INTRA = [
@@ -214,3 +215,11 @@ def test_every_pair_of_methods_can_be_scored_together() -> None:
     model = tiny.model("gpt2")
     for pair in combinations(make(INTER[:2], CAUSAL), 2):
         assert run_cells(pair, model).table["value"].null_count() == 0
+
+
+def test_a_note_calls_the_model_as_the_study_does():
+    info = ModelInfo("owner/name", "causal", "gpt2", languages=("en",), notes=("an oddity",))
+    said = notes_on(info, "de", called="mine")
+    assert said == ["mine: an oddity", "mine does not claim to know 'de', only en"]
+    assert notes_on(info, "en-GB") == ["owner/name: an oddity"]
+    assert notes_on(replace(info, languages=("multilingual",)), "de") == ["owner/name: an oddity"]

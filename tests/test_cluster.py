@@ -15,12 +15,13 @@ import pytest
 import transformers
 
 import tiny
-from isogloss import cells, store
-from isogloss.cluster import TRIES, Cluster, Group, Queue, Reply, Task, _settle, _what_is_left, run_on_ray
+from isogloss import store
 from isogloss.errors import IsoglossError
 from isogloss.items import Items
-from isogloss.study import Failure, Job, Loading, Request, score
-from isogloss.workers import Worker, pack_job, unpack_job
+from isogloss.studies import cells
+from isogloss.studies.cluster import TRIES, Cluster, Group, Queue, Reply, Task, _settle, _what_is_left, run_on_ray
+from isogloss.studies.jobs import Failure, Job, Loading, Request, score
+from isogloss.studies.workers import Worker, pack_job, unpack_job
 from test_faults import kept
 from test_study import BOTH, MANY
 

@@ -18,17 +18,17 @@ import references_pairs
 import tiny
 from examples import CLOSE, LONG
 from isogloss import registry
-from isogloss.alignment import divergent_places, shared_in_order
+from isogloss.analysis.groups import usable_rows
+from isogloss.analysis.measures import contribution, fitting_metrics, measure
 from isogloss.errors import IsoglossError
-from isogloss.groups import usable_rows
 from isogloss.items import Candidate, Item, Items
-from isogloss.measures import contribution, fitting_metrics, measure
+from isogloss.methods.alignment import divergent_places, shared_in_order
 from isogloss.methods.method import check_model, fill_options
 from isogloss.models.engine import run_all
 from isogloss.models.model import Model
 from isogloss.report.tables import measures_as_text
 from isogloss.scores import Row, Scored, item_table, make_scored, row_table
-from isogloss.study import choose_method
+from isogloss.studies.jobs import choose_method
 
 FEW = ["bert", "roberta", "xlm", "modernbert"]
 

@@ -13,13 +13,13 @@ import pytest
 
 from builders import score, triple
 from isogloss import measure
-from isogloss.controls import check_controls, controls_as_json, permuted_labels, read_frequencies
+from isogloss.analysis.controls import check_controls, controls_as_json, permuted_labels, read_frequencies
+from isogloss.analysis.twins import make_twins
 from isogloss.errors import IsoglossError
+from isogloss.files.sources import read
 from isogloss.items import Candidate, Item, Items
 from isogloss.report.controlling import controls_as_text
 from isogloss.scores import Scored, item_table, join_scored
-from isogloss.sources import read
-from isogloss.twins import make_twins
 
 DEMO = read("demo", language=["en", "de"])
 

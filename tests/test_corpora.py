@@ -12,7 +12,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from isogloss.corpora import Corpus, open_corpora, open_corpus
+from isogloss.corpora.texts import Corpus, open_corpora, open_corpus
 from isogloss.errors import IsoglossError
 
 ENGLISH = ["She is a nurse.", "He is a doctor.", "It rains."]

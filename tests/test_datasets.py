@@ -16,8 +16,8 @@ import isogloss
 from builders import TRIPLE, stereoset_rows, write_jsonl
 from isogloss import registry
 from isogloss.errors import IsoglossError
+from isogloss.files.sources import Dataset
 from isogloss.items import problem_counts
-from isogloss.sources import Dataset
 
 DATASETS: dict[str, Dataset] = registry.everything("dataset")
 BUNDLED = [(name, tag) for name, one in DATASETS.items() if one.bundled for tag in one.bundled()]

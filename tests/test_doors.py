@@ -18,13 +18,13 @@ from typer.testing import CliRunner
 import tiny
 from builders import triple
 from isogloss import registry, store
-from isogloss.citations import cite_runs, entries_of
 from isogloss.cli import app
 from isogloss.errors import IsoglossError
-from isogloss.exchange import export_runs, import_run
+from isogloss.exchange.runs import export_runs, import_run
 from isogloss.items import ANTI_STEREOTYPE, STEREOTYPE, Candidate, Item, Items
+from isogloss.report.citations import cite_runs, entries_of
 from isogloss.scores import ITEM_SCHEMA, ROW_SCHEMA
-from isogloss.study import score
+from isogloss.studies.jobs import score
 
 ROOT = Path(__file__).parent.parent
 PAIRS = Items(

@@ -10,9 +10,9 @@ import pytest
 from builders import triple
 from isogloss import measure, store
 from isogloss.errors import IsoglossError
-from isogloss.exchange import export_runs, import_run
+from isogloss.exchange.predictions import read_predictions
+from isogloss.exchange.runs import export_runs, import_run
 from isogloss.items import Items, Problem
-from isogloss.predictions import read_predictions
 
 ITEMS = Items(
     (triple("a"), triple("b", "cook"), triple("c", tags={"task": "intersentence"})),

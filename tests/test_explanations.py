@@ -8,9 +8,9 @@ import pytest
 
 from builders import score, triple
 from isogloss import measure, registry
-from isogloss.explanations import CODE, OURS, explain_scores, explanations_as_json
+from isogloss.analysis.explanations import CODE, OURS, explain_scores, explanations_as_json
+from isogloss.analysis.measures import Measure
 from isogloss.items import Items, Problem
-from isogloss.measures import Measure
 from isogloss.report.explaining import explanations_as_text
 from isogloss.report.sentences import explain_measure, explain_measures
 from isogloss.scores import scored_from_values

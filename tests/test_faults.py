@@ -22,13 +22,14 @@ from polars.testing import assert_frame_equal
 
 import tiny
 from builders import stereoset_rows, write_jsonl
-from isogloss import cells, places, store
+from isogloss import places, store
 from isogloss.cli import main
 from isogloss.errors import IsoglossError
 from isogloss.items import Items
 from isogloss.models.load import open_model
 from isogloss.models.model import Model
-from isogloss.study import plan_cells, score
+from isogloss.studies import cells
+from isogloss.studies.jobs import plan_cells, score
 from test_study import MANY, values
 
 transformers.utils.logging.disable_progress_bar()

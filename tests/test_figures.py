@@ -21,19 +21,19 @@ from typer.testing import CliRunner
 
 from builders import triple
 from isogloss import registry, store
-from isogloss.answers import ANSWER_SCHEMA, ANSWERS
+from isogloss.analysis.intervals import Drawing
+from isogloss.analysis.measures import Measure, measure
+from isogloss.answers.records import ANSWER_SCHEMA, ANSWERS
 from isogloss.cli import app
+from isogloss.corpora.preservation import Preservation
 from isogloss.errors import IsoglossError, MissingExtra
-from isogloss.intervals import Drawing
 from isogloss.items import Items
-from isogloss.measures import Measure, measure
-from isogloss.preservation import Preservation
 from isogloss.report import fonts
 from isogloss.report.canvas import DOUBLE, SINGLE, Canvas, ink_on, open_canvas, save_figure
 from isogloss.report.kinds import MONOLINGUAL, MULTILINGUAL, model_kinds
 from isogloss.report.maps import equal_earth
 from isogloss.report.plots import Order, draw_plot, make_figure, write_figure
-from isogloss.stats import wilson_interval
+from isogloss.stats.resampling import wilson_interval
 from reports import neutral_items, write_run
 
 LETTERS = {

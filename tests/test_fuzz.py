@@ -17,15 +17,15 @@ from hypothesis import strategies as st
 
 from builders import score_many, stereoset_rows, triple
 from isogloss import languages, store
+from isogloss.analysis.measures import measure, rows_as_json
 from isogloss.checks import check_items
 from isogloss.errors import IsoglossError
+from isogloss.exchange.predictions import read_predictions
+from isogloss.files.overview import describe_items, overview_as_text
+from isogloss.files.rows import read_rows
+from isogloss.files.sources import read
 from isogloss.items import Items
-from isogloss.measures import measure, rows_as_json
-from isogloss.overview import describe_items, overview_as_text
-from isogloss.predictions import read_predictions
-from isogloss.rows import read_rows
 from isogloss.scores import ROW_SCHEMA, item_table
-from isogloss.sources import read
 
 EXAMPLES = 80  # for each of the 25 readers and ways to break a file below: 2,000 in all
 

@@ -11,9 +11,9 @@ import pytest
 
 from builders import score, triple
 from isogloss import store
+from isogloss.analysis.gates import Gate, Limit, check_gate, read_gate
 from isogloss.cli import main
 from isogloss.errors import IsoglossError
-from isogloss.gates import Gate, Limit, check_gate, read_gate
 from isogloss.items import Items
 from isogloss.report.sentences import explain_verdict
 from isogloss.scores import Scored, item_table

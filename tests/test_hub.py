@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import isogloss as ig
-from isogloss.predictions import read_predictions
+from isogloss.exchange.predictions import read_predictions
 
 pytestmark = [
     pytest.mark.hub,

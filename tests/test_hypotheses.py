@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 from statsmodels.stats.multitest import multipletests
 
-from isogloss.hypotheses import (
+from isogloss.stats.hypotheses import (
     adjust_bh,
     adjust_holm,
     detectable_effect,

@@ -12,7 +12,7 @@ from scipy import stats as scipy_stats
 from builders import score, score_many, triple
 from isogloss import measure
 from isogloss.errors import IsoglossError
-from isogloss.stats import (
+from isogloss.stats.resampling import (
     bca_interval,
     bootstrap_values,
     expanded_level,

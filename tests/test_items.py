@@ -53,6 +53,16 @@ def test_a_limit_draws_the_same_items_in_every_language_and_keeps_their_order(li
     assert [item.id for item in first] == sorted(item.id for item in first)
 
 
+def test_a_limit_keeps_twins_with_their_items():
+    real = [triple(f"i{n:02}", f"t{n % 5}") for n in range(30)]
+    twins = [replace(item, id=f"{item.id}~negated", derived_from=item.id, variant="negated") for item in real[:20]]
+    kept = limit_items(Items((*real, *twins)), limit=12)
+    alone = [item.id for item in limit_items(Items(tuple(real)), limit=12)]
+    assert [item.id for item in kept] == [*alone, *(f"{name}~negated" for name in alone if name < "i20")]
+    assert len(limit_items(Items((*real, *twins)), limit=30)) == 50
+    assert len(limit_items(Items(tuple(twins)), limit=7)) == 7  # twins whose items are not there
+
+
 def test_a_limit_takes_from_every_cluster_in_turn():
     items = Items(tuple(triple(f"i{n:02}", f"t{n % 5}") for n in range(30)))
     counts = Counter(item.cluster for item in limit_items(items, limit=12))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 import unicodedata
+from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import langcodes
@@ -168,3 +169,14 @@ def test_a_broken_file_is_named_with_what_is_wrong(own_home, text, problem):
     with pytest.raises(IsoglossError) as caught:
         languages.get("xx")
     assert str(caught.value) == f"{path}: {problem}"
+
+
+def test_a_broken_package_of_languages_is_named(monkeypatch):
+    point = EntryPoint("martian", "no_such_package.languages", "isogloss.languages")
+    monkeypatch.setattr(languages, "entry_points", lambda group: [point])
+    with pytest.raises(IsoglossError) as caught:
+        languages._paths()
+    assert str(caught.value) == (
+        "The languages 'martian' of another package (no_such_package.languages) cannot be found: "
+        "ModuleNotFoundError: No module named 'no_such_package'. Mend or uninstall that package."
+    )

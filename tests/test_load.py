@@ -20,7 +20,7 @@ from examples import CLOSE, INTER, INTRA, rows_of
 from isogloss.errors import IsoglossError
 from isogloss.models import load
 from isogloss.models.load import open_model
-from isogloss.study import fitting_methods
+from isogloss.studies.jobs import fitting_methods
 
 INCOMPLETE = (
     "'bert' has no complete safetensors weights. Download it again; "

@@ -10,9 +10,9 @@ import pytest
 
 from builders import TRIPLE, score, score_many, triple
 from isogloss import measure
+from isogloss.analysis.measures import rows_as_json
 from isogloss.errors import IsoglossError
 from isogloss.items import Items, Problem
-from isogloss.measures import rows_as_json
 from isogloss.scores import Scored, join_scored, scored_from_values
 
 
@@ -223,7 +223,8 @@ def test_the_same_candidate_scored_twice_is_refused():
     with pytest.raises(IsoglossError) as caught:
         measure(join_scored([scored, scored]))
     assert str(caught.value) == (
-        "Item 'a' was scored twice by 'tiny' with the method 'predictions'. Give one of the runs."
+        "Item 'a' was scored twice by 'tiny' with the method 'predictions', as when samples of two sizes lie in one "
+        "folder. Give one of the runs."
     )
 
 

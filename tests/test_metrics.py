@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from builders import TRIPLE, score, triple
 from isogloss import registry
-from isogloss.measures import MODES, Metric, measure
+from isogloss.analysis.measures import MODES, Metric, measure
 
 METRICS: dict[str, Metric] = registry.everything("metric")
 PREFERENCES = {name: metric for name, metric in METRICS.items() if metric.roles and set(metric.roles) <= set(TRIPLE)}

@@ -10,8 +10,8 @@ from builders import score_many, stereoset_rows, write_jsonl
 from isogloss import store
 from isogloss.cli import app
 from isogloss.errors import IsoglossError
+from isogloss.files.sources import read
 from isogloss.items import Items
-from isogloss.sources import read
 
 
 def message(call, *given, **named):

@@ -15,8 +15,8 @@ import isogloss
 from builders import triple, write_jsonl
 from isogloss.cli import main
 from isogloss.errors import IsoglossError
+from isogloss.files.sources import read
 from isogloss.items import Items, limit_items
-from isogloss.sources import read
 from isogloss.translate.backtranslation import translate_back
 from isogloss.translate.cards import Label, publish
 from isogloss.translate.charts import draw_steps

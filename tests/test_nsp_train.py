@@ -32,7 +32,7 @@ from isogloss.nsp.schedule import rates_at, warmup_steps
 from isogloss.nsp.settings import Footprint, Lora, Rates, Settings, fill_settings
 from isogloss.nsp.train import Beat, train_head
 from isogloss.nsp.trial import run_trial, trial_as_text
-from isogloss.stats import smooth
+from isogloss.stats.resampling import smooth
 
 FAST = Settings(batch=64, accumulation=1, rates=Rates(3e-3, 1e-3, "cosine"), checkpoint_percent=50, max_length=64)
 SLOWLY = replace(FAST, rates=Rates(1e-3, 3e-4, "cosine"), epochs=2)  # layers that are normalised last need patience

@@ -21,7 +21,7 @@ from isogloss.nsp.parts import open_split
 from isogloss.nsp.settings import Rates, Settings
 from isogloss.nsp.train import train_head
 from isogloss.nsp.trial import pair_scores
-from isogloss.study import Loading, fitting_methods, score
+from isogloss.studies.jobs import Loading, fitting_methods, score
 
 SETTINGS = Settings(
     batch=64, accumulation=1, pairs=640, max_length=40, rates=Rates(3e-3, 1e-3, "cosine"), validation_pairs=64, test_pairs=64

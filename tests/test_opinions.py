@@ -11,12 +11,12 @@ import pytest
 
 from builders import triple
 from isogloss import store
-from isogloss.answers import ANSWERS, ORDERS, Answer, answer_line, answer_table, read_line
-from isogloss.comparisons import compare
+from isogloss.analysis.comparisons import compare
+from isogloss.analysis.measures import measure
+from isogloss.answers.opinions import opinion_rows
+from isogloss.answers.records import ANSWERS, ORDERS, Answer, answer_line, answer_table, read_line
 from isogloss.errors import IsoglossError
 from isogloss.items import Items
-from isogloss.measures import measure
-from isogloss.opinions import opinion_rows
 from isogloss.scores import item_table
 from isogloss.wording import PROMPTS
 

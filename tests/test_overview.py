@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from builders import triple
+from isogloss.files.overview import describe_items, overview_as_text
 from isogloss.items import Candidate, Items, Problem
-from isogloss.overview import describe_items, overview_as_text
 
 ITEMS = Items(
     (

@@ -17,18 +17,18 @@ from hypothesis import strategies as st
 import references_pairs
 import tiny
 from isogloss import read
-from isogloss.contributions import Contribution
+from isogloss.analysis.groups import usable_rows
+from isogloss.analysis.measures import MODES, contribution, fitting_metrics, measure
+from isogloss.analysis.significance import check_mbe, mcnemar, shuffled_score
 from isogloss.errors import IsoglossError
-from isogloss.groups import usable_rows
-from isogloss.hypotheses import shuffle_test
 from isogloss.items import Candidate, Item, Items
-from isogloss.measures import MODES, contribution, fitting_metrics, measure
-from isogloss.pairwise import BLOCK, count_wins, rank, unit, weighted_share
+from isogloss.metrics.contributions import Contribution
 from isogloss.registry import get
 from isogloss.report.sentences import explain_measures
 from isogloss.scores import Row, Scored, item_table, make_scored, row_table
-from isogloss.significance import check_mbe, mcnemar, shuffled_score
-from isogloss.study import score
+from isogloss.stats.hypotheses import shuffle_test
+from isogloss.stats.pairwise import BLOCK, count_wins, rank, unit, weighted_share
+from isogloss.studies.jobs import score
 
 LABELS = {"model": "m", "method": "x", "family": "masked"}
 ROLES = ("stereotype", "anti-stereotype")

@@ -9,10 +9,7 @@ import pytest
 
 from builders import stereoset_rows, triple, write_jsonl
 from isogloss import read
-from isogloss.corpora import Corpus, Pair, open_corpus
-from isogloss.errors import IsoglossError
-from isogloss.items import Candidate, Item, Items
-from isogloss.pairings import (
+from isogloss.corpora.pairings import (
     align_pairs,
     make_pairs,
     native_names,
@@ -21,9 +18,18 @@ from isogloss.pairings import (
     write_pairs,
     write_parallel,
 )
-from isogloss.preservation import count_all, count_preserved, has_pronoun, preservation_as_text, preservation_rows
-from isogloss.splits import split_corpus
-from isogloss.wordlists import gender_lists, load_toml
+from isogloss.corpora.preservation import (
+    count_all,
+    count_preserved,
+    has_pronoun,
+    preservation_as_text,
+    preservation_rows,
+)
+from isogloss.corpora.splits import split_corpus
+from isogloss.corpora.texts import Corpus, Pair, open_corpus
+from isogloss.corpora.wordlists import gender_lists, load_toml
+from isogloss.errors import IsoglossError
+from isogloss.items import Candidate, Item, Items
 
 
 def pair(name: str, language: str, *texts: str, category: str = "gender") -> Item:

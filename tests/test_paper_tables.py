@@ -12,9 +12,9 @@ from huggingface_hub.repocard_data import model_index_to_eval_results
 from typer.testing import CliRunner
 
 from isogloss import store
+from isogloss.analysis.measures import Measure, Measures, measure
 from isogloss.cli import app
 from isogloss.errors import IsoglossError
-from isogloss.measures import Measure, Measures, measure
 from isogloss.report.kinds import MONOLINGUAL, MULTILINGUAL, OTHER
 from isogloss.report.modelcard import index_as_yaml, model_index
 from isogloss.report.papers import Layout, paper_tables, papers_as_latex, papers_as_markdown, papers_as_rows

@@ -13,8 +13,8 @@ from isogloss import registry
 from isogloss.cli import app
 from isogloss.errors import IsoglossError, UnknownName
 from isogloss.models.engine import run_all
-from isogloss.probing import Inquiry, probe, probe_items
 from isogloss.report.bars import bars_as_text
+from isogloss.studies.probing import Inquiry, probe, probe_items
 
 NURSE = Inquiry("The [nurse|doctor] is kind.")
 

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from isogloss import compare
-from isogloss.predictions import read_predictions
+from isogloss.exchange.predictions import read_predictions
+from isogloss.files.sources import read_many
 from isogloss.scores import scored_from_values
-from isogloss.sources import read_many
 
 TASKS = ("intrasentence", "intersentence")
 FILES = {

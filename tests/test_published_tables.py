@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from isogloss.analysis.measures import measure
+from isogloss.exchange.predictions import read_predictions
+from isogloss.files.sources import read_many
 from isogloss.items import Items
-from isogloss.measures import measure
-from isogloss.predictions import read_predictions
 from isogloss.scores import Scored, scored_from_values
-from isogloss.sources import read_many
 
 FOLDER = Path(os.environ.get("ISOGLOSS_REAL_DATA") or "/nowhere")
 LEVELS = {"intra": "intrasentence", "inter": "intersentence", "overall": None}

@@ -8,11 +8,19 @@ import tomllib
 import pytest
 
 import isogloss
-from isogloss import regions
+from isogloss.analysis import regions
+from isogloss.analysis.measures import measure
+from isogloss.analysis.regions import (
+    FOLDER,
+    countries_of,
+    country_names,
+    country_scores,
+    coverage,
+    with_countries,
+    world,
+)
 from isogloss.errors import IsoglossError
 from isogloss.items import Candidate, Item, Items
-from isogloss.measures import measure
-from isogloss.regions import FOLDER, countries_of, country_names, country_scores, coverage, with_countries, world
 from isogloss.scores import Row, Scored, item_table, make_scored, row_table
 
 NAMED = {  # the regions that the paper and the published table name, and what they must lead to

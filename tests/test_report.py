@@ -16,12 +16,13 @@ from typer.testing import CliRunner
 
 import isogloss as ig
 from builders import score_many
-from isogloss.agreements import agree, agreements_as_json
+from isogloss.analysis.agreements import agree, agreements_as_json
+from isogloss.analysis.controls import check_controls, controls_as_json
+from isogloss.analysis.measures import Measure, measure
+from isogloss.analysis.trials import Card, Trial, cards_as_json
 from isogloss.cli import app
-from isogloss.controls import check_controls, controls_as_json
 from isogloss.errors import BadData, IsoglossError
 from isogloss.items import Items
-from isogloss.measures import Measure, measure
 from isogloss.report import charts
 from isogloss.report.extras import Extras, read_extras
 from isogloss.report.findings import Drawn, Findings, find, whole
@@ -30,7 +31,6 @@ from isogloss.report.page import draw_page, draw_panels, write_report
 from isogloss.report.panels import ORDER, explorer, heatmap, likeness, plane, verdict
 from isogloss.report.panels import world as world_panel
 from isogloss.store import part_path, read_scored
-from isogloss.trials import Card, Trial, cards_as_json
 from reports import WORDS, neutral_items, write_run, write_runs
 
 QUICK = Drawn(resamples=200)

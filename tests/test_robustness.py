@@ -9,14 +9,14 @@ import pytest
 
 import tiny
 from examples import INTER, INTRA
+from isogloss.analysis.trials import Card, Trial, cards_as_json
+from isogloss.analysis.twins import make_twins
 from isogloss.errors import IsoglossError
+from isogloss.files.sources import read
 from isogloss.items import Items
 from isogloss.report.cards import card_as_text
-from isogloss.robustness import _sign, check_robustness
-from isogloss.sources import read
-from isogloss.study import score
-from isogloss.trials import Card, Trial, cards_as_json
-from isogloss.twins import make_twins
+from isogloss.studies.jobs import score
+from isogloss.studies.robustness import _sign, check_robustness
 
 DEMO = Items(tuple(item for item in read("demo", language="en") if item.tags["task"] == "intrasentence"))
 

@@ -10,9 +10,9 @@ from contextlib import suppress
 import polars as pl
 import pytest
 
-from isogloss import rows
 from isogloss.errors import BadData, IsoglossError
-from isogloss.rows import clean, is_readable, read_json, read_rows, suffix
+from isogloss.files import rows
+from isogloss.files.rows import clean, is_readable, read_json, read_rows, suffix
 
 TABLE = [{"id": "1", "text": "naïve, “quoted”"}, {"id": "2", "text": 'tab\tand "quote"'}]
 

@@ -16,14 +16,15 @@ from typer.testing import CliRunner
 
 import isogloss
 import tiny
-from isogloss import cellvalues, hub, store
+from isogloss import store
+from isogloss.analysis.extremes import WARNING, extremes_as_text, find_extremes
 from isogloss.cli import app
 from isogloss.datasets import shades
 from isogloss.errors import IsoglossError
-from isogloss.extremes import WARNING, extremes_as_text, find_extremes
-from isogloss.filters import filter_items
+from isogloss.files import cellvalues, hub
+from isogloss.files.filters import filter_items
 from isogloss.items import Items
-from isogloss.study import score
+from isogloss.studies.jobs import score
 
 FACTS = (
     "index", "subset", "bias_type", "stereotype_origin_langs", "stereotype_valid_langs", "stereotype_valid_regions",

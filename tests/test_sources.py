@@ -9,7 +9,7 @@ import pytest
 from builders import stereoset_rows, write_jsonl
 from isogloss import registry
 from isogloss.errors import IsoglossError
-from isogloss.sources import language_in_name, read, read_many
+from isogloss.files.sources import language_in_name, read, read_many
 
 
 def message(source, **options) -> str:

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from isogloss import read
-from isogloss.corpora import Corpus, Pair, open_corpus
+from isogloss.corpora.splits import counts_as_text, split_corpus, split_counts, write_split
+from isogloss.corpora.texts import Corpus, Pair, open_corpus
+from isogloss.corpora.wordlists import find_group, gender_lists, make_list, read_lists
 from isogloss.errors import IsoglossError
-from isogloss.splits import counts_as_text, split_corpus, split_counts, write_split
-from isogloss.wordlists import find_group, gender_lists, make_list, read_lists
 
 DEMO = Path(__file__).parent.parent / "src" / "isogloss" / "data" / "parallel_demo"
 

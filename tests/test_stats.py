@@ -9,8 +9,8 @@ from math import factorial
 import numpy as np
 import pytest
 
-from isogloss import stats
-from isogloss.stats import bootstrap_interval, cluster_sums, resampling_weights
+from isogloss.stats import resampling
+from isogloss.stats.resampling import bootstrap_interval, cluster_sums, resampling_weights
 
 
 def share(sums):
@@ -75,7 +75,7 @@ def test_the_same_seed_gives_the_same_interval_and_another_seed_another():
 
 
 def test_drawing_in_blocks_gives_whole_resamples(monkeypatch):
-    monkeypatch.setattr(stats, "DRAWS_AT_ONCE", 25)
+    monkeypatch.setattr(resampling, "DRAWS_AT_ONCE", 25)
     blocks = list(resampling_weights(10, resamples=7, seed=0))
     assert [block.shape for block in blocks] == [(2, 10), (2, 10), (2, 10), (1, 10)]
     assert all((block.sum(axis=1) == 10).all() for block in blocks)

@@ -11,12 +11,12 @@ import statsmodels.formula.api as smf
 from scipy import stats as scipy_stats
 
 from builders import score, triple
-from isogloss.associations import kappa
+from isogloss.analysis.mixed import fit_mixed, mixed_as_json, read_facts
+from isogloss.analysis.structure import find_structure, structures_as_json
 from isogloss.errors import IsoglossError
-from isogloss.mixed import fit_mixed, mixed_as_json, read_facts
 from isogloss.report.structures import mixed_as_text, structure_as_text
 from isogloss.scores import Scored, join_scored
-from isogloss.structure import find_structure, structures_as_json
+from isogloss.stats.associations import kappa
 
 
 def language(gaps, tag: str, *, model: str = "m", clusters: int = 12) -> Scored:

@@ -21,12 +21,13 @@ import yaml
 
 import tiny
 from builders import stereoset_rows, write_jsonl
-from isogloss import cells, registry, store, studies, studyfile
+from isogloss import registry, store
 from isogloss.cli import main
 from isogloss.methods import aul
 from isogloss.models import engine, load
-from isogloss.studyfile import read_study
-from isogloss.studyplans import Choice, plan_study
+from isogloss.studies import cells, file, outcomes
+from isogloss.studies.file import read_study
+from isogloss.studies.plans import Choice, plan_study
 
 SHIPPED = Path(__file__).parent.parent / "studies"
 Run = Callable[..., tuple[int, str, str]]
@@ -188,7 +189,7 @@ def test_words_stay_words(tmp_path: Path) -> None:
 def test_the_schema_for_editors_is_fresh(run: Run) -> None:
     code, shown, _ = run("run", "--schema")
     assert code == 0
-    assert json.loads((SHIPPED / "schema.json").read_text(encoding="utf-8")) == json.loads(shown) == studyfile.schema()
+    assert json.loads((SHIPPED / "schema.json").read_text(encoding="utf-8")) == json.loads(shown) == file.schema()
 
 
 @pytest.mark.parametrize("path", sorted(SHIPPED.glob("*.yaml")), ids=lambda path: path.stem)
@@ -491,7 +492,7 @@ def test_who_stops_a_study_is_told_how_to_go_on(
     def interrupted(*given: Any, **named: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(studies, "run_study", interrupted)
+    monkeypatch.setattr(outcomes, "run_study", interrupted)
     out = tmp_path / "runs"
     code, _, error = run("run", write(folder), "--out", out)
     assert (code, error) == (

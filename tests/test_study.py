@@ -16,13 +16,14 @@ import transformers
 
 import tiny
 from examples import INTER, INTRA, blank, follow, rows_of
-from isogloss import cells, store
+from isogloss import store
 from isogloss.errors import IsoglossError
 from isogloss.items import Item, Items
 from isogloss.models.model import Model
 from isogloss.scores import Scored
-from isogloss.studies import run_jobs
-from isogloss.study import Loading, Request, Sample, plan_jobs, score, take_sample
+from isogloss.studies import cells
+from isogloss.studies.jobs import Loading, Request, Sample, plan_jobs, score, take_sample
+from isogloss.studies.outcomes import run_jobs
 
 BOTH = Items((*INTRA[:5], *INTER[:5]))
 WORDS = ("kind", "rude", "compassionate", "cold", "warm", "quiet", "friendly", "green", "tired", "slow")

@@ -9,7 +9,7 @@ import pytest
 
 from builders import score, score_many, triple
 from isogloss import measure
-from isogloss.measures import Measure, Measures
+from isogloss.analysis.measures import Measure, Measures
 from isogloss.report.tables import (
     measures_as_csv,
     measures_as_html,

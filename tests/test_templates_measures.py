@@ -12,16 +12,16 @@ import pytest
 import torch
 
 import tiny
-from isogloss.divergences import largest_pairs
+from isogloss.analysis.measures import measure
+from isogloss.analysis.shares import measure_negation, measure_shares
 from isogloss.errors import IsoglossError
 from isogloss.items import Candidate, Item, Items
-from isogloss.measures import measure
 from isogloss.methods import distribution, normalised
 from isogloss.methods.method import fill_options
+from isogloss.metrics.divergences import largest_pairs
 from isogloss.models.engine import run_all
 from isogloss.models.head import logits_of
 from isogloss.scores import Row, Scored, item_table, make_scored, row_table
-from isogloss.shares import measure_negation, measure_shares
 
 MASKED = ["bert", "roberta", "deberta"]
 CAUSAL = ["gpt2", "llama"]

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from isogloss.answers import Answer, answer_table
-from isogloss.tidying import cut_sentences, tidy
-from isogloss.verdicts import VERDICTS, first_words, read_answers, read_verdict
+from isogloss.answers.records import Answer, answer_table
+from isogloss.answers.tidying import cut_sentences, tidy
+from isogloss.answers.verdicts import VERDICTS, first_words, read_answers, read_verdict
 
 LABELLED = Path(__file__).parent / "data" / "answers.jsonl"
 SIXTEEN = ["ar", "bn", "zh", "zh-Hant", "nl", "en", "fr", "de", "hi", "it", "mr", "pl", "pt-BR", "ro", "ru", "es"]

@@ -30,8 +30,8 @@ from builders import stereoset_rows, write_jsonl
 from isogloss import store
 from isogloss.cli import app
 from isogloss.errors import IsoglossError
-from isogloss.probing import Inquiry, probe
-from isogloss.studyfile import read_study
+from isogloss.studies.file import read_study
+from isogloss.studies.probing import Inquiry, probe
 from isogloss.web import jobs, shelf
 from isogloss.web.settings import Limits, Settings, check_settings
 from isogloss.web.warm import Warm

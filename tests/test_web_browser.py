@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from browser import Seen, browser, findings, watch
 from builders import write_jsonl
 from isogloss.cli import app
-from isogloss.probing import Inquiry, probe
+from isogloss.studies.probing import Inquiry, probe
 from reports import THINGS, WORDS, write_runs
 from websites import save_models, served
 

@@ -6,31 +6,31 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .comparisons import Comparison, Comparisons, compare
+    from .analysis.comparisons import Comparison, Comparisons, compare
+    from .analysis.measures import Measure, Measures, measure
     from .errors import IsoglossError
+    from .files.sources import read
     from .items import Candidate, Item, Items
-    from .measures import Measure, Measures, measure
     from .report.page import write_report as report
     from .scores import Scored
-    from .sources import read
-    from .study import score
+    from .studies.jobs import score
 
 __version__ = "0.1.0"
 
 _HOMES = {
     "Candidate": "items",
-    "Comparison": "comparisons",
-    "Comparisons": "comparisons",
+    "Comparison": "analysis.comparisons",
+    "Comparisons": "analysis.comparisons",
     "IsoglossError": "errors",
     "Item": "items",
     "Items": "items",
-    "Measure": "measures",
-    "Measures": "measures",
+    "Measure": "analysis.measures",
+    "Measures": "analysis.measures",
     "Scored": "scores",
-    "compare": "comparisons",
-    "measure": "measures",
-    "read": "sources",
-    "score": "study",
+    "compare": "analysis.comparisons",
+    "measure": "analysis.measures",
+    "read": "files.sources",
+    "score": "studies.jobs",
 }
 
 __all__ = [

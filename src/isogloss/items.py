@@ -101,9 +101,11 @@ def items_hash(items: tuple[Item, ...]) -> str:
 def limit_items(items: Items, *, limit: int, seed: int = 0) -> Items:
     """At most `limit` items, drawn in turn from every cluster in seeded order; the file's order is kept.
 
-    The draw depends on the clusters' names, the items' ids and the seed alone, so parallel languages keep parallel items.
+    Twins of an item that is there come with it and do not count. The draw depends on the clusters' names, the items' ids and the seed alone, so parallel languages keep parallel items.
     """
-    if len(items) <= limit:
+    ids = {item.id for item in items}
+    twins = {item.id: item.derived_from for item in items if item.derived_from in ids}
+    if len(ids) - len(twins) <= limit:
         return items
 
     def lot(text: str) -> str:
@@ -111,9 +113,9 @@ def limit_items(items: Items, *, limit: int, seed: int = 0) -> Items:
 
     turns: dict[str, int] = {}
     order = []
-    for item in sorted(items, key=lambda item: lot(item.id)):
+    for item in sorted((item for item in items if item.id not in twins), key=lambda item: lot(item.id)):
         cluster = item.cluster or item.id
         turns[cluster] = turns.get(cluster, 0) + 1
         order.append((turns[cluster], lot(cluster), item.id))
     kept = {item_id for _, _, item_id in sorted(order)[:limit]}
-    return replace(items, rows=tuple(item for item in items if item.id in kept))
+    return replace(items, rows=tuple(item for item in items if twins.get(item.id, item.id) in kept))

@@ -35,7 +35,8 @@ NOT_PLUGINS = {
         "spans",
         "text",
     },
-    "methods": {"method", "sentence"},
+    "methods": {"alignment", "method", "sentence"},
+    "metrics": {"answering", "contrasts", "contributions", "divergences", "pairscores", "preferences", "terms"},
     "translate": {
         "backtranslation",
         "cache",

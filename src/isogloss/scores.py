@@ -88,6 +88,14 @@ class Scored:
         return self.table
 
 
+UNCLAIMED = "does not claim to know"
+
+
+def unclaimed(model: str, language: str) -> str:
+    """How a note begins that says it; tables mark such a language."""
+    return f"{model} {UNCLAIMED} '{language}'"
+
+
 def row_table(rows: Iterable[Row]) -> pl.DataFrame:
     """The narrow table of a method's rows: keys and numbers only."""
     data = [

@@ -19,9 +19,9 @@ from typing import IO, Any
 import polars as pl
 
 from . import languages
-from .answers import ANSWERS
+from .answers.opinions import opinion_rows
+from .answers.records import ANSWERS
 from .errors import BadData, IsoglossError
-from .opinions import opinion_rows
 from .places import Place, Remote, names_in, place_of
 from .scores import Scored, join_scored, make_scored
 

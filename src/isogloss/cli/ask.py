@@ -83,16 +83,17 @@ def ask(
     as_json: bool = options.Json,
 ) -> None:
     """Ask chat models whether statements are stereotypes and whether they agree, and measure their answers."""
-    from .. import measures, study
+    from ..analysis import measures
+    from ..files.sources import read_many
     from ..prompts import asking
     from ..prompts.endpoint import Endpoint
     from ..prompts.local import Loading
     from ..prompts.requests import Plan
     from ..prompts.waiting import Patience
-    from ..sources import read_many
+    from ..studies.jobs import Sample, take_sample
     from .progress import shown
 
-    items = study.take_sample(read_many(data, language=languages, skip_bad=skip_bad), study.Sample(limit, seed))
+    items = take_sample(read_many(data, language=languages, skip_bad=skip_bad), Sample(limit, seed))
     plan = Plan(role, order, samples, temperature, seed, max_tokens, template)
     cells = asking.plan_cells(items, plan)
     measures.check_mode(mode)
@@ -136,7 +137,8 @@ def _show_plan(models: Sequence[str], cells: Sequence[Cell]) -> None:
 
 
 def _show_measures(runs: list[Run], *, by: str | None, mode: str, seed: int, as_json: bool) -> None:
-    from .. import measures, store
+    from .. import store
+    from ..analysis import measures
     from ..report.tables import measures_as_text
 
     found = measures.measure(store.read_scored(runs), by=options.split_names(by), mode=mode, seed=seed)

@@ -37,7 +37,7 @@ def compare(
     as_markdown: bool = typer.Option(False, "--markdown", help="Print a Markdown table."),
 ) -> None:
     """Compare two models or two languages on the items that both have: difference, interval, p, effect, power."""
-    from .. import agreements, comparisons
+    from ..analysis import agreements, comparisons
     from ..report import comparing
     from .sides import two_sides
 

@@ -24,7 +24,7 @@ def controls(
     import polars as pl
 
     from .. import store
-    from ..controls import check_controls, controls_as_json, read_frequencies
+    from ..analysis.controls import check_controls, controls_as_json, read_frequencies
     from ..report.controlling import controls_as_text
 
     counts = read_frequencies(frequencies) if frequencies else None

@@ -38,8 +38,8 @@ def show(
     as_json: bool = options.Json,
 ) -> None:
     """Count a data set's items by task, bias type and target, duplicate contexts and characters."""
-    from ..overview import describe_items, overview_as_text
-    from ..sources import read
+    from ..files.overview import describe_items, overview_as_text
+    from ..files.sources import read
 
     found = describe_items(read(source, language=languages, format=format, where=where, skip_bad=skip_bad))
     if as_json:
@@ -65,7 +65,7 @@ def check(
     from ..checks import ALL, SEVERITIES, check_items, checks_as_text
     from ..checks.candidates import token_gap
     from ..errors import UnknownName
-    from ..sources import read
+    from ..files.sources import read
     from ..translate.tokens import open_counter
 
     if fail_on is not None and fail_on not in SEVERITIES:
@@ -99,8 +99,8 @@ def import_scores(
     skip_bad: bool = options.SkipBad,
 ) -> None:
     """Import scores that were made elsewhere as a run."""
-    from ..exchange import import_run
-    from ..sources import read_many
+    from ..exchange.runs import import_run
+    from ..files.sources import read_many
 
     items = read_many(data, language=languages, skip_bad=skip_bad)
     typer.echo(str(import_run(file, items, root=out, layout=layout, model=model).folder))
@@ -113,7 +113,7 @@ def export_scores(
     layout: str = Layout,
 ) -> None:
     """Export a run's scores in another tool's layout."""
-    from ..exchange import export_runs
+    from ..exchange.runs import export_runs
 
     typer.echo(f"Wrote {export_runs(runs, out, layout=layout)} scores to {out}.")
 

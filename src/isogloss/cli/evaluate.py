@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import typer
@@ -10,7 +9,8 @@ import typer
 from . import options
 
 if TYPE_CHECKING:
-    from ..measures import Measures
+    from ..analysis.measures import Measures
+    from ..items import Items
 
 
 def evaluate(
@@ -45,28 +45,25 @@ def evaluate(
     as_json: bool = options.Json,
 ) -> None:
     """Score data with models, keep the scores, and print the measures."""
-    from .. import measures, study
-    from ..groups import check_by
+    from ..analysis import measures
+    from ..analysis.twins import make_twins
+    from ..files.sources import read_many
     from ..items import UNRELATED
     from ..places import place_of
-    from ..scores import item_table
-    from ..sources import read_many
-    from ..studies import run_jobs
-    from ..twins import make_twins
+    from ..studies.jobs import Loading, Request, Sample, plan_jobs, take_sample
+    from ..studies.outcomes import run_jobs
     from .progress import shown
 
     cluster = options.find_cluster(on, address=address, workers=workers, threads=threads)
     items = read_many(data, language=languages, where=where, skip_bad=skip_bad)
-    measures.check_mode(mode)
-    measures.check_metrics(options.split_names(metrics))
-    check_by(options.split_names(by), [*item_table(items).columns, "model", "method", "family"])
-    items = study.take_sample(items, study.Sample(limit, seed))
-    loading = study.Loading(device, dtype, token_budget, offline, allow_pickle)
-    request = study.Request(items, method, options.split_pairs(option))
+    _check_table(items, mode=mode, metrics=options.split_names(metrics), by=options.split_names(by))
+    items = take_sample(items, Sample(limit, seed))
+    loading = Loading(device, dtype, token_budget, offline, allow_pickle)
+    sets = [items, make_twins(items, seed=seed)] if controls else [items]
+    requests = [Request(one, method, options.split_pairs(option)) for one in sets]
+    jobs = plan_jobs(models, *requests, loading=loading)
     with shown() as progress:
-        for rows in [make_twins(items, seed=seed), items] if controls else [items]:
-            jobs = study.plan_jobs(models, replace(request, items=rows), loading=loading)
-            scored = run_jobs(jobs, out=place_of(out), cluster=cluster, progress=progress)
+        scored = run_jobs(jobs, out=place_of(out), cluster=cluster, progress=progress)
     short = None if as_json or UNRELATED not in set(scored.table["role"]) else options.SHORT
     chosen = options.split_names(metrics) or short
     found = measures.measure(scored, metrics=chosen, by=options.split_names(by), mode=mode, seed=seed)
@@ -74,6 +71,17 @@ def evaluate(
         options.print_json(measures.rows_as_json(found))
     else:
         _tell(found, f"isogloss show {out} {items[0].id}", out=out, explain=explain)
+
+
+def _check_table(items: Items, *, mode: str, metrics: list[str] | None, by: list[str] | None) -> None:
+    """Refuse a table that could not be made, before anything is scored."""
+    from ..analysis.groups import check_by
+    from ..analysis.measures import check_metrics, check_mode
+    from ..scores import item_table
+
+    check_mode(mode)
+    check_metrics(metrics)
+    check_by(by, [*item_table(items).columns, "model", "method", "family"])
 
 
 def _tell(found: Measures, look: str, *, out: str, explain: bool) -> None:

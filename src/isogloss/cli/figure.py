@@ -40,9 +40,9 @@ def figure(
         return
     if name is None or not sources:
         raise IsoglossError("Name a figure and what it is made of. See: isogloss figure --list")
-    from ..intervals import Drawing
+    from ..analysis.intervals import Drawing
+    from ..analysis.mixed import read_facts
     from ..languages import resolve
-    from ..mixed import read_facts
     from ..report.canvas import choose_file, open_canvas
     from ..report.plots import Order, write_figure
 

@@ -23,7 +23,8 @@ def gate(
     as_json: bool = options.Json,
 ) -> None:
     """Check runs against limits: leaves with 0 when all are kept, with 1 when one is broken."""
-    from .. import gates, store
+    from .. import store
+    from ..analysis import gates
     from ..report.sentences import explain_verdict
 
     wanted = gates.read_gate(limits)

@@ -20,7 +20,8 @@ def mbe(
     as_json: bool = options.Json,
 ) -> None:
     """Measure MBE with an interval over sentences, a permutation test, McNemar's as published, and Shf."""
-    from .. import significance, store
+    from .. import store
+    from ..analysis import significance
     from ..report.preferring import mbe_as_text
 
     scored = store.read_scored([run for path in runs for run in store.find_runs(path)])

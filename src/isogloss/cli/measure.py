@@ -30,14 +30,15 @@ def measure(
     as_markdown: bool = typer.Option(False, "--markdown", help="Print a Markdown table."),
 ) -> None:
     """Measure runs, or scores that were made elsewhere (--predictions with --data)."""
-    from .. import measures, store
+    from .. import store
+    from ..analysis import measures
     from ..report import tables
 
     form = options.one_of(json=as_json, csv=as_csv, latex=as_latex, markdown=as_markdown)
     if bool(runs) == (predictions is not None) or (runs and data):
         raise IsoglossError("Give either runs, or --predictions FILE with --data PATH.")
     if predictions is not None:
-        from ..sources import read_many
+        from ..files.sources import read_many
         from .predictions import load_predictions
 
         scored = load_predictions(predictions, read_many(data, language=languages, skip_bad=skip_bad))

@@ -42,7 +42,7 @@ def info(
 ) -> None:
     """Say a model's family, heads, vocabulary, languages and licence, and which methods can score with it."""
     from ..models.load import open_model
-    from ..study import fitting_methods
+    from ..studies.jobs import fitting_methods
 
     model = open_model(name, offline=offline, allow_pickle=allow_pickle)
     facts = asdict(model.info) | {"can_run": fitting_methods(model)}

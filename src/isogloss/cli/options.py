@@ -10,7 +10,7 @@ import typer
 from ..errors import IsoglossError
 
 if TYPE_CHECKING:
-    from ..cluster import Cluster
+    from ..studies.cluster import Cluster
 
 Data = typer.Option(..., "--data", help="A data set's name, a file, or a folder of files. May be given several times.")
 
@@ -50,7 +50,7 @@ Threads = typer.Option(1, "--threads", min=1, help="With --on ray: cores for eac
 def find_cluster(on: str, *, address: str | None, workers: int | None, threads: int) -> Cluster | None:
     """The cluster to run on; none is this process."""
     if on == "ray":
-        from ..cluster import Cluster
+        from ..studies.cluster import Cluster
 
         return Cluster(address=address, workers=workers, threads=threads)
     if on != "here":

@@ -11,8 +11,8 @@ from ..scores import Scored, scored_from_values
 
 def load_predictions(path: Path, items: Items) -> Scored:
     """The file's scores on the items; the model's name is the file's."""
-    from ..predictions import model_of_file, read_predictions
-    from ..sources import language_in_name
+    from ..exchange.predictions import model_of_file, read_predictions
+    from ..files.sources import language_in_name
 
     languages = sorted({item.language for item in items})
     if len(languages) > 1:

@@ -25,9 +25,9 @@ def probe(
     as_json: bool = options.Json,
 ) -> None:
     """Show which terms a model finds most probable in a template, as shares."""
-    from ..probing import Inquiry, probe
     from ..report.bars import bars_as_text
-    from ..study import Loading
+    from ..studies.jobs import Loading
+    from ..studies.probing import Inquiry, probe
 
     loading = Loading(device=device, offline=offline)
     found = probe(model, Inquiry(template, language, terms, folder), limit=limit, loading=loading)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ..cells import Progress
+from ..studies.cells import Progress
 
 
 @contextmanager

@@ -24,7 +24,7 @@ def report(
     seed: int = typer.Option(0, "--seed", help="The seed of the bootstrap."),
 ) -> None:
     """Write one HTML file that works offline: verdict, heat map, intervals, likeness of languages, items, provenance."""
-    from ..mixed import read_facts
+    from ..analysis.mixed import read_facts
     from ..report.extras import read_extras
     from ..report.findings import Drawn
     from ..report.page import write_report

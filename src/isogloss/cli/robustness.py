@@ -23,15 +23,15 @@ def robustness(
     as_json: bool = options.Json,
 ) -> None:
     """Score the same items in every way that fits the model: does the sign survive, which items flip, what is noise?"""
-    from .. import study
+    from ..analysis.trials import cards_as_json
+    from ..files.sources import read_many
     from ..report.cards import card_as_text
-    from ..robustness import check_robustness
-    from ..sources import read_many
-    from ..trials import cards_as_json
+    from ..studies.jobs import Loading, Sample, take_sample
+    from ..studies.robustness import check_robustness
     from .progress import shown
 
-    items = study.take_sample(read_many(data, language=languages, skip_bad=skip_bad), study.Sample(limit, seed))
-    loading = study.Loading(device=device, offline=offline, allow_pickle=allow_pickle)
+    items = take_sample(read_many(data, language=languages, skip_bad=skip_bad), Sample(limit, seed))
+    loading = Loading(device=device, offline=offline, allow_pickle=allow_pickle)
     with shown() as progress:
         cards = check_robustness(items, model=model, loading=loading, resamples=resamples, progress=progress)
     if as_json:

@@ -12,8 +12,8 @@ from . import options
 
 if TYPE_CHECKING:
     from ..places import Place
-    from ..studies import Finished
-    from ..studyplans import Plan
+    from ..studies.outcomes import Finished
+    from ..studies.plans import Plan
 
 
 def run(
@@ -35,13 +35,13 @@ def run(
     as_json: bool = options.Json,
 ) -> None:
     """Run a study: score all its cells, carry on past those that fail, and measure. Run it again to go on."""
-    from .. import studies, studyfile
     from ..places import place_of
-    from ..studyplans import Choice, plan_study
+    from ..studies import file, outcomes
+    from ..studies.plans import Choice, plan_study
     from .progress import shown
 
     if schema:
-        options.print_json(studyfile.schema())
+        options.print_json(file.schema())
         return
     if not study:
         raise IsoglossError("Which study? Give its file: isogloss run study.yaml")
@@ -53,33 +53,33 @@ def run(
         return
     try:
         with shown() as progress:
-            outcome = studies.run_study(plan, out=folder, progress=progress, cluster=cluster)
+            outcome = outcomes.run_study(plan, out=folder, progress=progress, cluster=cluster)
     except KeyboardInterrupt:
         typer.echo(f"Stopped. What is finished is in {folder}; run the same command again to go on.", err=True)
         raise typer.Exit(130) from None
-    _tell(studies.finish_study(plan, outcome, out=folder), folder, as_json=as_json)
+    _tell(outcomes.finish_study(plan, outcome, out=folder), folder, as_json=as_json)
 
 
 def _forecast(plan: Plan, folder: Place, *, trial: bool, as_json: bool) -> None:
-    from .. import studies
-    from ..forecasts import forecasts_as_json, forecasts_as_text
-    from ..studies import forecast_study
+    from ..studies import outcomes
+    from ..studies.forecasts import forecasts_as_json, forecasts_as_text
+    from ..studies.outcomes import forecast_study
 
     rows, failures = forecast_study(plan, out=folder, trial=trial)
     if as_json:
-        found: dict[str, Any] = {"cells": forecasts_as_json(rows), "failed": studies.failures_as_json(failures)}
+        found: dict[str, Any] = {"cells": forecasts_as_json(rows), "failed": outcomes.failures_as_json(failures)}
         options.print_json(found)
     elif rows:
         typer.echo(forecasts_as_text(rows))
     if failures:
-        _complain(studies.failures_as_text(failures), count=len(failures), past=False)
+        _complain(outcomes.failures_as_text(failures), count=len(failures), past=False)
         raise typer.Exit(1)
 
 
 def _tell(done: Finished, folder: Place, *, as_json: bool) -> None:
-    from ..measures import rows_as_json
+    from ..analysis.measures import rows_as_json
     from ..report.tables import measures_as_text
-    from ..studies import failures_as_json, failures_as_text
+    from ..studies.outcomes import failures_as_json, failures_as_text
 
     if as_json:
         found = rows_as_json(done.measures) if done.measures else {"measures": [], "problems": {}, "notes": []}

@@ -23,8 +23,8 @@ def show(
     as_json: bool = options.Json,
 ) -> None:
     """Show the runs in a folder, one item's candidates with log-probabilities, or the most and least stereotyped expressions."""
+    from ..analysis.inspection import inspect_item, inspection_as_text, list_runs
     from ..errors import IsoglossError
-    from ..inspection import inspect_item, inspection_as_text, list_runs
 
     if item and (extremes or languages):
         raise IsoglossError("Give either an item's id, or --extremes, with --language for some languages only.")
@@ -33,7 +33,7 @@ def show(
         return
     if extremes:
         from .. import store
-        from ..extremes import extremes_as_text, find_extremes
+        from ..analysis.extremes import extremes_as_text, find_extremes
 
         rows = find_extremes(store.in_languages(store.find_runs(run), languages), extremes)
         if as_json:
@@ -50,7 +50,7 @@ def show(
 
 def _show_citations(run: Path, *, as_json: bool) -> None:
     from .. import store
-    from ..citations import citations_as_json, citations_as_text, cite_runs
+    from ..report.citations import citations_as_json, citations_as_text, cite_runs
 
     found = cite_runs(store.find_runs(run))
     if as_json:

@@ -14,8 +14,8 @@ from ..scores import Scored
 def load_side(path: Path, *, data: Sequence[str], where: Mapping[str, str]) -> Scored:
     """The scores of one side; `where` chooses among them, and for a prediction file also the data's language."""
     from .. import store
-    from ..sides import select
-    from ..sources import read_many
+    from ..analysis.sides import select
+    from ..files.sources import read_many
     from .predictions import load_predictions
 
     if path.is_dir() or not path.exists():

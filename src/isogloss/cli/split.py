@@ -29,8 +29,8 @@ def split(
     as_json: bool = options.Json,
 ) -> None:
     """Split parallel texts by their English side into sentences of two groups, as many of each."""
-    from .. import splits, wordlists
-    from ..corpora import open_corpora
+    from ..corpora import splits, wordlists
+    from ..corpora.texts import open_corpora
 
     chosen = wordlists.read_lists(lists) if lists else wordlists.gender_lists(names=names, generic=generic)
     opened = open_corpora(corpora, target=target, language=language)
@@ -51,8 +51,8 @@ def pairs(
     out: Path = Out,
 ) -> None:
     """Write the stereotype and the anti-stereotype of each item as pairs: StereoSet, CrowS-Pairs, your own."""
-    from .. import pairings
-    from ..sources import read
+    from ..corpora import pairings
+    from ..files.sources import read
 
     found = pairings.make_pairs(
         read(source, language=languages, skip_bad=True), category=None if category == "all" else category
@@ -71,8 +71,8 @@ def align(
     out: Path = Out,
 ) -> None:
     """Write the single sentences of pairs as a parallel text, for isogloss data split."""
-    from .. import pairings
-    from ..sources import read
+    from ..corpora import pairings
+    from ..files.sources import read
 
     kind = None if category == "all" else category
     first = pairings.make_pairs(read(english, skip_bad=True), category=kind)
@@ -87,7 +87,7 @@ def occupations(
 ) -> None:
     """Write the template baseline (Tmp): two templates, five pairs of gender words, all occupations."""
     from .. import languages as known
-    from .. import pairings
+    from ..corpora import pairings
 
     found = pairings.occupation_pairs(known.resolve(language))
     typer.echo(f"Wrote {len(found)} pairs to {pairings.write_pairs(found, out)}.")
@@ -100,8 +100,8 @@ def preservation(
     as_json: bool = options.Json,
 ) -> None:
     """Count how many English he- and she-sentences keep the pronoun in their translation."""
-    from .. import preservation as kept
-    from ..corpora import open_corpora
+    from ..corpora import preservation as kept
+    from ..corpora.texts import open_corpora
 
     opened = open_corpora(corpora, target=target, language=language)
     found = kept.count_all(opened)

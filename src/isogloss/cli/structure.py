@@ -24,9 +24,9 @@ def structure(
 ) -> None:
     """Show how far languages or models agree item by item, which are alike, and what is common or specific."""
     from .. import store
-    from ..mixed import fit_mixed, mixed_as_json, read_facts
+    from ..analysis.mixed import fit_mixed, mixed_as_json, read_facts
+    from ..analysis.structure import find_structure, structures_as_json
     from ..report.structures import mixed_as_text, structure_as_text
-    from ..structure import find_structure, structures_as_json
 
     known = read_facts(facts) if facts else None
     scored = store.read_scored([run for path in runs for run in store.find_runs(path)])

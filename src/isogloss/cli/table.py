@@ -26,8 +26,8 @@ def table(
     seed: int = typer.Option(0, "--seed", help="The seed of the bootstrap."),
 ) -> None:
     """Make a table for a paper: monolingual models over multilingual, languages under each metric, the best in bold."""
-    from ..intervals import Drawing
-    from ..mixed import read_facts
+    from ..analysis.intervals import Drawing
+    from ..analysis.mixed import read_facts
     from ..report.papers import Layout
     from ..report.publishing import Paper, write_paper
 

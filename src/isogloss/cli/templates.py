@@ -115,11 +115,12 @@ def shares(
     as_json: bool = options.Json,
 ) -> None:
     """Show the terms with the largest shares, with intervals over templates."""
-    from .. import measures, store
-    from ..divergences import largest_pairs
+    from .. import store
+    from ..analysis import measures
+    from ..analysis.naming import name_terms
+    from ..analysis.shares import measure_negation, measure_shares
+    from ..metrics.divergences import largest_pairs
     from ..report.tables import measures_as_text
-    from ..shares import measure_negation, measure_shares
-    from ..templates.naming import name_terms
 
     scored = store.read_scored([run for path in runs for run in store.find_runs(path)])
     columns = options.split_names(by) or []

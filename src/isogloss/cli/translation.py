@@ -31,8 +31,8 @@ def translate(
     yes: bool = Yes,
 ) -> None:
     """Translate a data set: BLANK is kept, what was translated before is not asked for again."""
+    from ..files.sources import read
     from ..items import limit_items
-    from ..sources import read
     from ..translate.project import Order
     from ..translate.project import translate as translate_items
     from ..translate.steps import steps_as_text
@@ -58,7 +58,7 @@ def repair(
     as_json: bool = options.Json,
 ) -> None:
     """Repair a translation step by step, and count the problems per target after each step."""
-    from ..sources import read
+    from ..files.sources import read
     from ..translate import project as projects
     from ..translate.charts import draw_steps
     from ..translate.steps import steps_as_rows, steps_as_text

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from .. import languages
-from ..charsets import guess_encoding, misread_as
 from ..errors import BadData, IsoglossError
+from ..files.charsets import guess_encoding, misread_as
+from ..files.rows import Bad, clean, read_bytes, read_json, read_rows, suffix
+from ..files.sources import Dataset
 from ..items import ANTI_STEREOTYPE, STEREOTYPE, Candidate, Item
-from ..rows import Bad, clean, read_bytes, read_json, read_rows, suffix
-from ..sources import Dataset
 
 MORE = ("sent_more", "stereotype")
 LESS = ("sent_less", "anti-stereotype", "anti_stereotype")

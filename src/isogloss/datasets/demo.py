@@ -7,9 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from .. import registry
+from ..files.rows import Bad
+from ..files.sources import Dataset, language_in_name
 from ..items import Item
-from ..rows import Bad
-from ..sources import Dataset, language_in_name
 
 FOLDER = Path(__file__).parent.parent / "data" / "demo"
 

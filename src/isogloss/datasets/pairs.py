@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from ..files.layout import ORIGIN, PAIR_TAGS
+from ..files.rows import Bad
+from ..files.sources import Dataset, parse_rows, row_language, row_text
 from ..items import ANTI_STEREOTYPE, STEREOTYPE, Candidate, Item
-from ..layout import ORIGIN, PAIR_TAGS
-from ..rows import Bad
-from ..sources import Dataset, parse_rows, row_language, row_text
 
 FLAT = {STEREOTYPE: "stereotype", ANTI_STEREOTYPE: "anti_stereotype"}
 TAGS = (*PAIR_TAGS, *ORIGIN)

@@ -7,12 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from .. import languages
-from ..corpora import ENGLISH, open_corpus
+from ..corpora.splits import sentence_items
+from ..corpora.texts import ENGLISH, open_corpus
+from ..corpora.wordlists import gender_lists
+from ..files.rows import Bad
+from ..files.sources import Dataset
 from ..items import Item
-from ..rows import Bad
-from ..sources import Dataset
-from ..splits import sentence_items
-from ..wordlists import gender_lists
 
 
 def recognise(columns: frozenset[str]) -> bool:

@@ -7,9 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from .. import registry
+from ..files.rows import Bad
+from ..files.sources import Dataset
 from ..items import Item
-from ..rows import Bad
-from ..sources import Dataset
 
 FOLDER = Path(__file__).parent.parent / "data" / "parallel_demo"
 

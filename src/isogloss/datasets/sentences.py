@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from ..files.rows import Bad
+from ..files.sources import Dataset, parse_rows, row_language, row_text
 from ..items import Candidate, Item
-from ..rows import Bad
-from ..sources import Dataset, parse_rows, row_language, row_text
 
 TAGS = ("groups", "corpus", "english")
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..cellvalues import is_empty, language_tag, several, without_region, yes_or_no
 from ..errors import BadData
+from ..files.cellvalues import is_empty, language_tag, several, without_region, yes_or_no
+from ..files.rows import Bad, read_rows
+from ..files.sources import Dataset
 from ..items import CONTRAST, STEREOTYPE, Candidate, Item, Tag
-from ..rows import Bad, read_rows
-from ..sources import Dataset
 
 ORIGINAL = "_original"
 LETTERS = "abcdefghij"

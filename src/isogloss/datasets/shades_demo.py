@@ -8,9 +8,9 @@ from functools import cache
 from pathlib import Path
 
 from .. import registry
+from ..files.rows import Bad, stop
+from ..files.sources import Dataset
 from ..items import Item
-from ..rows import Bad, stop
-from ..sources import Dataset
 
 FILE = Path(__file__).parent.parent / "data" / "shades_demo" / "shades_demo.csv"
 

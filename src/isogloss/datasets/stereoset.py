@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import BadData
+from ..files.layout import ORIGIN
+from ..files.rows import Bad, clean, read_json, read_rows, suffix
+from ..files.sources import Dataset, row_language
 from ..items import ANTI_STEREOTYPE, BLANK, STEREOTYPE, UNRELATED, Candidate, Item
-from ..layout import ORIGIN
-from ..rows import Bad, clean, read_json, read_rows, suffix
-from ..sources import Dataset, row_language
 
 TASKS = ("intrasentence", "intersentence")
 ROLES = (STEREOTYPE, ANTI_STEREOTYPE, UNRELATED)

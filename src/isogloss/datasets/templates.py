@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from ..files.rows import Bad
+from ..files.sources import Dataset
 from ..items import Item
-from ..rows import Bad
-from ..sources import Dataset
 from ..templates.files import bundled_sets, parse_sets
 from ..templates.making import make_items
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..alignment import divergent_places
 from ..items import Item
 from ..models.model import Model
 from ..models.questions import Answer, Asking, Question
 from ..models.spans import refuse_without_sentinel, sentence_span, start_token
 from ..models.text import Ids, count_unknown, decode
 from ..scores import Row
+from .alignment import divergent_places
 from .method import Method, Options
 from .sentence import later_in_word, masked_question, read_sentence, refuse_without_mask
 

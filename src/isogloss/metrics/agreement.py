@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import polars as pl
 
-from ..contributions import Contribution, Metric
-from ..opinions import AGREE, ANSWER, DISAGREE, favour_share, of_prompts, verdict_share
-from ..verdicts import YES
+from ..answers.opinions import AGREE, ANSWER, DISAGREE
+from ..answers.verdicts import YES
+from .answering import favour_share, of_prompts, verdict_share
+from .contributions import Contribution, Metric
 
 
 def contribute(rows: pl.DataFrame, mode: str) -> Contribution:

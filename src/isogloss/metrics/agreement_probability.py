@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import polars as pl
 
-from ..contributions import Contribution, Metric
-from ..opinions import AGREE, DISAGREE, PROBABILITY, favour_probability, of_prompts
+from ..answers.opinions import AGREE, DISAGREE, PROBABILITY
+from .answering import favour_probability, of_prompts
+from .contributions import Contribution, Metric
 
 
 def contribute(rows: pl.DataFrame, mode: str) -> Contribution:

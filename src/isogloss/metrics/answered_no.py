@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import polars as pl
 
-from ..contributions import Contribution, Metric
-from ..opinions import ANSWER, verdict_share
-from ..verdicts import NO
+from ..answers.opinions import ANSWER
+from ..answers.verdicts import NO
+from .answering import verdict_share
+from .contributions import Contribution, Metric
 
 
 def contribute(rows: pl.DataFrame, mode: str) -> Contribution:

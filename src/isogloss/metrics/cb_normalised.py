@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from ..contributions import Contribution, Metric
-from ..terms import ITEM, Frame, mean_over_items
+from .contributions import Contribution, Metric
+from .terms import ITEM, Frame, mean_over_items
 
 
 def contribute(rows: pl.DataFrame, mode: str) -> Contribution:

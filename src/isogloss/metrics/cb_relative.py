@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from ..contributions import Contribution, Metric
-from ..stats import Array
-from ..terms import Frame, is_templates, mean_over_items, read_frames
+from ..stats.resampling import Array
+from .contributions import Contribution, Metric
+from .terms import Frame, is_templates, mean_over_items, read_frames
 
 
 def contribute(rows: pl.DataFrame, mode: str) -> Contribution:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import polars as pl
 
-from ..contributions import Contribution, Metric
-from ..opinions import AGREE, ANSWER, DISAGREE, agreeing_pairs
+from ..answers.opinions import AGREE, ANSWER, DISAGREE
+from .answering import agreeing_pairs
+from .contributions import Contribution, Metric
 
 
 def contribute(rows: pl.DataFrame, mode: str) -> Contribution:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import polars as pl
 
-from ..contrasts import NOTHING, QUANTITY, has_statements, of_statements
-from ..contributions import Contribution, Metric
-from ..pairscores import share_won, two_sides
+from .contrasts import NOTHING, QUANTITY, has_statements, of_statements
+from .contributions import Contribution, Metric
+from .pairscores import share_won, two_sides
 
 
 def contribute(rows: pl.DataFrame, mode: str) -> Contribution:

@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from ..contrasts import NOTHING, QUANTITY, differences, has_statements, of_statements
-from ..contributions import Contribution, Metric, from_sums
-from ..stats import Array
+from ..stats.resampling import Array
+from .contrasts import NOTHING, QUANTITY, differences, has_statements, of_statements
+from .contributions import Contribution, Metric, from_sums
 
 
 def contribute(rows: pl.DataFrame, mode: str) -> Contribution:

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from ..contributions import Contribution, Metric, from_sums
-from ..divergences import PairTable, pair_tables
-from ..stats import Array
+from ..stats.resampling import Array
+from .contributions import Contribution, Metric, from_sums
+from .divergences import PairTable, pair_tables
 
 KL = "kl"
 

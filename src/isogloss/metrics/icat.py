@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import polars as pl
 
-from ..contributions import Contribution, Metric, from_sums
-from ..preferences import TRIPLE, icat, triple_sums
-from ..stats import Array
+from ..stats.resampling import Array
+from .contributions import Contribution, Metric, from_sums
+from .preferences import TRIPLE, icat, triple_sums
 
 
 def contribute(items: pl.DataFrame, mode: str) -> Contribution:

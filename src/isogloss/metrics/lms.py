@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import polars as pl
 
-from ..contributions import Contribution, Metric, from_sums
 from ..items import ANTI_STEREOTYPE, STEREOTYPE, UNRELATED
-from ..preferences import TRIPLE, wins
-from ..stats import Array
+from ..stats.resampling import Array
+from .contributions import Contribution, Metric, from_sums
+from .preferences import TRIPLE, wins
 
 
 def contribute(items: pl.DataFrame, mode: str) -> Contribution:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from ..contributions import Contribution, Metric
 from ..errors import IsoglossError
-from ..pairscores import group_order, is_task
-from ..pairwise import count_wins, rank, unit, weighted_share
-from ..stats import Array
+from ..stats.pairwise import count_wins, rank, unit, weighted_share
+from ..stats.resampling import Array
+from .contributions import Contribution, Metric
+from .pairscores import group_order, is_task
 
 
 def contribute(rows: pl.DataFrame, mode: str) -> Contribution:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import polars as pl
 
-from ..contributions import Contribution, Metric
-from ..stats import Array
-from ..terms import is_templates, mean_over_items, read_frames
+from ..stats.resampling import Array
+from .contributions import Contribution, Metric
+from .terms import is_templates, mean_over_items, read_frames
 
 
 def contribute(rows: pl.DataFrame, mode: str) -> Contribution:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import polars as pl
 
-from ..contributions import Contribution, Metric
-from ..opinions import PROBABILITY, STEREOTYPE, favour_probability, of_prompts
+from ..answers.opinions import PROBABILITY, STEREOTYPE
+from .answering import favour_probability, of_prompts
+from .contributions import Contribution, Metric
 
 
 def contribute(rows: pl.DataFrame, mode: str) -> Contribution:

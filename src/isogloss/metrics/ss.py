@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import polars as pl
 
-from ..contributions import Contribution, Metric, from_sums
 from ..items import ANTI_STEREOTYPE, STEREOTYPE
-from ..pairscores import is_task
-from ..preferences import wins
-from ..stats import Array
+from ..stats.resampling import Array
+from .contributions import Contribution, Metric, from_sums
+from .pairscores import is_task
+from .preferences import wins
 
 
 def contribute(items: pl.DataFrame, mode: str) -> Contribution:

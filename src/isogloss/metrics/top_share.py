@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from ..contributions import Contribution, Metric
-from ..terms import is_templates, mean_over_items, mean_shares, read_cells, read_frames
+from .contributions import Contribution, Metric
+from .terms import is_templates, mean_over_items, mean_shares, read_cells, read_frames
 
 
 def contribute(rows: pl.DataFrame, mode: str) -> Contribution:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from ..scores import unclaimed
 from .questions import Answer, Question
 
 
@@ -29,6 +30,16 @@ class ModelInfo:
     tokenizer: str = ""
     dtype: str = "float32"
     notes: tuple[str, ...] = ()
+
+
+def notes_on(info: ModelInfo, language: str, *, called: str | None = None) -> list[str]:
+    """What must be said with the model's numbers in a language; `called` is what a study calls the model."""
+    name = called or info.name
+    notes = [f"{name}: {note}" for note in info.notes]
+    claimed = {tag.split("-")[0] for tag in info.languages}
+    if claimed and "multilingual" not in claimed and language.split("-")[0] not in claimed:
+        notes.append(f"{unclaimed(name, language)}, only {', '.join(info.languages)}")
+    return notes
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ..stats import FEWEST_CLUSTERS, bootstrap_interval, expanded_level
+from ..stats.resampling import FEWEST_CLUSTERS, bootstrap_interval, expanded_level
 
 RESAMPLES = 2000
 Right = npt.NDArray[np.float64]

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import need
-from ..stats import smooth
+from ..stats.resampling import smooth
 
 FOLDER = "curves"
 Line = npt.NDArray[np.float64]

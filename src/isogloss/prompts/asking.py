@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from .. import languages, store
-from ..answers import ANSWERS, Answer, AnswerKey, answer_table
+from ..answers.records import ANSWERS, Answer, AnswerKey, answer_table
 from ..errors import IsoglossError
 from ..items import Item, Items, items_hash
 from ..places import Remote, place_of

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
-from ..answers import Answer
+from ..answers.records import Answer
 from ..errors import IsoglossError, need
 from .protocol import DIALECTS, Dialect, Unreadable, error_text, make_body, read_response
 from .requests import Backend, Keep, Plan, Request

@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..answers import Answer, AnswerKey, answer_line, read_line
+from ..answers.records import Answer, AnswerKey, answer_line, read_line
 from ..errors import IsoglossError
 
 NAME = "journal.jsonl"

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ..answers import OPENING, Answer
+from ..answers.records import OPENING, Answer
 from ..errors import IsoglossError, need
 from ..models.engine import TOKEN_BUDGET, answer_all
-from ..models.model import Model
+from ..models.model import Model, notes_on
 from ..models.questions import Question
 from ..models.spans import span, start_token
 from ..models.text import Ids, encode
@@ -58,7 +58,7 @@ def local_backend(model: Model, plan: Plan, *, token_budget: int | None = None) 
     }
     facts: dict[str, Any] = {"family": known.family, "parameters": known.parameters, "languages": list(known.languages)}
     facts |= {"device": model.device}
-    return Backend(known.name, plan, identity, answer, facts, lambda tag: _notes(model, tag))
+    return Backend(known.name, plan, identity, answer, facts, lambda tag: notes_on(known, tag))
 
 
 def open_local(name: str, plan: Plan, *, loading: Loading) -> Backend:
@@ -79,15 +79,6 @@ def uses_chat(model: Model, template: str) -> bool:
             "Say --template plain to give it the bare prompt, or choose a chat model."
         )
     return True
-
-
-def _notes(model: Model, language: str) -> list[str]:
-    known = model.info
-    notes = [f"{known.name}: {note}" for note in known.notes]
-    claimed = {tag.split("-")[0] for tag in known.languages}
-    if claimed and "multilingual" not in claimed and language.split("-")[0] not in claimed:
-        notes.append(f"{known.name} does not claim to know '{language}', only {', '.join(known.languages)}")
-    return notes
 
 
 def _read(model: Model, text: str, *, chat: bool) -> Ids:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..answers import OPENING, Answer
+from ..answers.records import OPENING, Answer
 from .requests import Plan, Request, seed_of
 
 TOP = 20

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .. import languages
-from ..answers import ORDERS, Answer, AnswerKey
+from ..answers.records import ORDERS, Answer, AnswerKey
 from ..errors import IsoglossError, UnknownName
 from ..items import BLANK, STEREOTYPE, Candidate, Item
 from ..wording import PROMPTS, Wording, wording_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from ..opinions import ANSWER
+from ..answers.opinions import ANSWER
 from ..scores import Scored
 from .extras import ANSWERS
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..trials import Card, Trial
+from ..analysis.trials import Card, Trial
 from .drawing import Grid, as_text
 
 SAID = {

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 import polars as pl
 
-from ..agreements import Agreement
-from ..associations import Correlation
-from ..comparisons import Comparison, Comparisons
+from ..analysis.agreements import Agreement
+from ..analysis.comparisons import Comparison, Comparisons
+from ..stats.associations import Correlation
 from .drawing import Grid, as_html, as_latex, as_markdown, as_text
 from .tables import metric_name
 

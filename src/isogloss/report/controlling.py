@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..controls import Control
+from ..analysis.controls import Control
 from .comparing import p_value
 from .drawing import Grid, as_text
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..explanations import Explanation
+from ..analysis.explanations import Explanation
 from .drawing import Grid, as_text
 
 

@@ -14,12 +14,12 @@ from typing import Any
 
 import polars as pl
 
-from ..agreements import Agreement
-from ..associations import Correlation
-from ..controls import Control
+from ..analysis.agreements import Agreement
+from ..analysis.controls import Control
+from ..analysis.trials import Card, Trial
 from ..errors import BadData
-from ..rows import read_json
-from ..trials import Card, Trial
+from ..files.rows import read_json
+from ..stats.associations import Correlation
 
 SHARES = ("model", "language", "set", "concept", "term", "share")
 ANSWERS = ("model", "language", "prompt", "verdict", "share")

@@ -9,15 +9,15 @@ from typing import Any
 import polars as pl
 
 from .. import registry
-from ..comparisons import HEADLINES
-from ..controls import Control, check_controls
+from ..analysis.comparisons import HEADLINES
+from ..analysis.controls import Control, check_controls
+from ..analysis.groups import usable_rows
+from ..analysis.measures import Measure, fitting_metrics, measure
+from ..analysis.regions import REGION, country_scores
+from ..analysis.structure import Structure, find_structure
 from ..errors import IsoglossError
-from ..groups import usable_rows
-from ..measures import Measure, fitting_metrics, measure
-from ..regions import REGION, country_scores
 from ..scores import Scored
 from ..store import Run
-from ..structure import Structure, find_structure
 from .answering import find_answers
 from .extras import Extras
 from .gathering import Gathered

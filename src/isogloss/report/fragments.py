@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from .. import languages, registry
+from ..analysis.measures import Measure
 from ..errors import need
-from ..measures import Measure
 
 FOLDER = Path(__file__).parent.parent / "data" / "report"
 

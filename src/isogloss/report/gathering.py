@@ -9,9 +9,9 @@ from pathlib import Path
 import polars as pl
 
 from .. import store
-from ..answers import ANSWERS
+from ..answers.opinions import opinion_rows
+from ..answers.records import ANSWERS
 from ..errors import IsoglossError
-from ..opinions import opinion_rows
 from ..places import Place, place_of
 from ..scores import Scored, join_scored, make_scored
 

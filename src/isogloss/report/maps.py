@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from ..analysis.regions import world
 from ..errors import need
-from ..regions import world
-from ..stats import Array
+from ..stats.resampling import Array
 
 BARE, LINE = "#ECECEC", "#9A9A9A"
 SOUTH, NORTH = -58.0, 84.0

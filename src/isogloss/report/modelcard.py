@@ -9,8 +9,8 @@ from typing import Any
 import yaml
 
 from .. import languages, registry
+from ..analysis.measures import Measure, Measures
 from ..errors import IsoglossError
-from ..measures import Measure, Measures
 from ..store import Run
 from .tables import metric_name, number
 

@@ -9,8 +9,8 @@ from itertools import groupby
 import polars as pl
 
 from .. import registry
+from ..analysis.measures import Measure, Measures
 from ..errors import IsoglossError
-from ..measures import Measure, Measures
 from .canvas import english_first
 from .drawing import latex
 from .findings import datasets, distinct, whole

@@ -10,13 +10,13 @@ from typing import Any
 import polars as pl
 
 from .. import registry, store
+from ..analysis.intervals import Drawing
+from ..analysis.measures import Measure, Measures, measure
+from ..analysis.sides import select
 from ..errors import IsoglossError
-from ..intervals import Drawing
-from ..measures import Measure, Measures, measure
+from ..files.sources import read_many
 from ..places import place_of
 from ..scores import Scored, item_table
-from ..sides import select
-from ..sources import read_many
 from .canvas import Canvas, save_figure, set_fonts, styled
 from .kinds import Facts
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..significance import DEPENDENT, MbeTest
+from ..analysis.significance import DEPENDENT, MbeTest
 
 
 def mbe_as_text(found: Sequence[MbeTest]) -> str:

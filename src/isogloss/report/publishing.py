@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from .. import store
-from ..comparisons import HEADLINES
+from ..analysis.comparisons import HEADLINES
+from ..analysis.groups import usable_rows
+from ..analysis.intervals import Drawing
+from ..analysis.measures import Measures, fitting_metrics, measure
 from ..errors import IsoglossError, UnknownName
-from ..groups import usable_rows
-from ..intervals import Drawing
-from ..measures import Measures, fitting_metrics, measure
 from ..places import place_of
 from .kinds import Facts, model_kinds, row_names
 from .modelcard import index_as_yaml, model_index

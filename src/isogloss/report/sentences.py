@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from .. import registry
-from ..comparisons import Comparison
-from ..gates import Verdict
-from ..measures import Measure, Measures
+from ..analysis.comparisons import Comparison
+from ..analysis.gates import Verdict
+from ..analysis.measures import Measure, Measures
 from .comparing import p_value, side_name
 from .tables import metric_name
 

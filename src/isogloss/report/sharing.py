@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ..groups import cut, several_methods, usable_rows
+from ..analysis.groups import cut, several_methods, usable_rows
+from ..metrics.terms import is_templates, mean_shares, read_cells, read_frames
 from ..scores import Scored
-from ..terms import is_templates, mean_shares, read_cells, read_frames
 from .extras import SHARES
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..mixed import MixedModel
-from ..structure import Structure
+from ..analysis.mixed import MixedModel
+from ..analysis.structure import Structure
 from .comparing import p_value
 from .drawing import Grid, as_text
 

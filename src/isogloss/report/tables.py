@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from ..measures import Measure, Measures, by_group
+from ..analysis.measures import Measure, Measures, by_group
+from ..scores import UNCLAIMED, unclaimed
 from .drawing import Grid, as_html, as_latex, as_markdown, draw_lines
 
 NAMES = {
@@ -17,7 +18,6 @@ NAMES = {
     "ss_multiclass": "SS multi",
     "bias_l": "B_L",
 }
-UNCLAIMED = "does not claim to know"  # as the notes of a run say it
 PROBLEMS = {
     "several_blanks": "items with more than one BLANK",
     "equal_words": "items whose stereotype and anti-stereotype are the same",
@@ -65,7 +65,7 @@ def grid(measures: Measures) -> tuple[list[str], list[list[str]]]:
 
 def mark(column: str, group: Mapping[str, str], *, measures: Measures) -> str:
     """An asterisk for a language that the model does not claim to know; the remark that says so has one too."""
-    said = f"{group.get('model')} {UNCLAIMED} '{group.get('language')}'"
+    said = unclaimed(group.get("model", ""), group.get("language", ""))
     return " *" if column == "language" and any(note.startswith(said) for note in measures.notes) else ""
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from ..errors import BadData
+from ..files.rows import Bad
 from ..items import Item
-from ..rows import Bad
 from .lexicon import FOLDER, Lexicon, bundled_languages, read_lexicon
 from .sets import TemplateSet, read_sets
 

@@ -13,8 +13,8 @@ import yaml
 from .. import languages
 from ..checks import check_items
 from ..errors import IsoglossError
+from ..files.layout import write_items, write_json_lines, write_whole
 from ..items import Items, items_hash
-from ..layout import write_items, write_json_lines, write_whole
 from .backtranslation import Back
 from .project import Project
 from .repairs import REPAIRS

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ..errors import BadData, IsoglossError
+from ..files.rows import read_rows, suffix
 from ..items import BLANK
-from ..rows import read_rows, suffix
 from .translator import Opened, Pair, Translator, option
 
 COLUMNS = ("text", "translation")

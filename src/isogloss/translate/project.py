@@ -10,10 +10,10 @@ from typing import Any
 
 from .. import languages, registry
 from ..errors import BadData, IsoglossError
+from ..files.layout import row_of, write_items, write_json_lines, write_whole
+from ..files.rows import read_json, read_rows
+from ..files.sources import read
 from ..items import Item, Items
-from ..layout import row_of, write_items, write_json_lines, write_whole
-from ..rows import read_json, read_rows
-from ..sources import read
 from .changes import Change, undo
 from .repairs import find_repairs, repair
 from .steps import Step, steps_as_rows, steps_from, take_step

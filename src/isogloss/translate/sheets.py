@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import BadData, IsoglossError, need
-from ..rows import read_rows
+from ..files.rows import read_rows
 
 FORMATS = (".xlsx", ".csv")
 VERDICTS = ("good", "fixed", "drop", "unsure")

@@ -17,8 +17,8 @@ from .. import languages
 from ..checks import ALL, find_problems
 from ..checks.report import UNREADABLE
 from ..errors import IsoglossError
+from ..files.sources import read
 from ..items import Item, Items, Problem
-from ..sources import read
 from ..translate.changes import CONTEXT, TARGET, fields_of
 from ..translate.sheets import write_sheet
 from .pages import Desk, desk_of, first, go_to, page, read_fields, work_hard

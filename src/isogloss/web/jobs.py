@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import IsoglossError
-from ..layout import write_whole
+from ..files.layout import write_whole
 
 FOLDER = ".job"
 STUDY, JOB, PROGRESS, LOCK, LOG = "study.yaml", "job.json", "progress.json", "lock", "log.txt"

@@ -8,9 +8,9 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
 from .. import languages
+from ..corpora.wordlists import load_toml
 from ..languages import Language
 from ..templates.lexicon import bundled_languages
-from ..wordlists import load_toml
 from .choices import bundled_data
 from .pages import described, look, page
 

@@ -9,7 +9,7 @@ from fastapi.responses import HTMLResponse
 
 from .. import languages
 from ..errors import IsoglossError
-from ..probing import Inquiry
+from ..studies.probing import Inquiry
 from ..templates.grammar import parse_template
 from ..templates.plan import count_wordings
 from .choices import allowed_models, check_model

@@ -9,7 +9,8 @@ from fastapi import APIRouter, Request
 from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse
 from starlette.exceptions import HTTPException
 
-from .. import comparisons, store
+from .. import store
+from ..analysis import comparisons
 from ..errors import IsoglossError
 from ..report.comparing import grid
 from ..report.drawing import Grid

@@ -11,7 +11,7 @@ from typing import Any
 
 from .. import store
 from ..errors import BadData, IsoglossError
-from ..layout import write_whole
+from ..files.layout import write_whole
 from .jobs import Job, read_job
 from .safety import inside
 

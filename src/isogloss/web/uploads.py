@@ -13,8 +13,8 @@ from typing import BinaryIO
 
 from .. import languages
 from ..errors import IsoglossError
-from ..layout import write_whole
-from ..sources import language_in_name
+from ..files.layout import write_whole
+from ..files.sources import language_in_name
 from ..store import slug
 from .choices import Source
 from .settings import Limits

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import IsoglossError
-from ..probing import Inquiry, Probe, probe
+from ..studies.probing import Inquiry, Probe, probe
 from .settings import Limits
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ import yaml
 
 from ..errors import IsoglossError
 from ..store import slug
-from ..studies import failures_as_text
-from ..studyplans import plan_study
+from ..studies.outcomes import failures_as_text
+from ..studies.plans import plan_study
 from .choices import bundled_data, check_model
 from .jobs import FOLDER, STUDY
 from .pages import Desk, first

@@ -15,7 +15,7 @@ from ..errors import IsoglossError
 from .jobs import FAILED, FINISHED, FOLDER, LOCK, STUDY, write_progress
 
 if TYPE_CHECKING:
-    from ..cells import Progress
+    from ..studies.cells import Progress
 
 PATIENCE = 5.0
 PAUSE = 0.2
@@ -65,8 +65,8 @@ def run_job(folder: Path) -> None:
 
 def _run_study(folder: Path, progress: Progress) -> tuple[str, str]:
     """How a study ended, and what must be said about it."""
-    from ..studies import failures_as_text, finish_study, run_study
-    from ..studyplans import plan_study
+    from ..studies.outcomes import failures_as_text, finish_study, run_study
+    from ..studies.plans import plan_study
 
     plan = plan_study(folder / FOLDER / STUDY)
     outcome = run_study(plan, out=folder, progress=progress)

@@ -6,9 +6,9 @@ import math
 
 import polars as pl
 
-from isogloss.contributions import Contribution, Metric, from_sums
 from isogloss.items import ANTI_STEREOTYPE, STEREOTYPE
-from isogloss.stats import Array
+from isogloss.metrics.contributions import Contribution, Metric, from_sums
+from isogloss.stats.resampling import Array
 
 
 def contribute(items: pl.DataFrame, mode: str) -> Contribution:

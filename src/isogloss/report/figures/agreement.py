@@ -8,9 +8,9 @@ from itertools import combinations
 from typing import Any
 
 from ... import registry
-from ...agreements import FEWEST, Agreement, agree
+from ...analysis.agreements import FEWEST, Agreement, agree
+from ...analysis.measures import Measure, Measures
 from ...errors import IsoglossError
-from ...measures import Measure, Measures
 from ..canvas import DOUBLE, GREY, SMALL, Canvas, add_legend, legend_height, look, marks, new_figure, whiskers
 from ..findings import whole
 from ..labelling import Labels, spread_labels

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...measures import Measure
-from ...opinions import ANSWER
+from ...analysis.measures import Measure
+from ...answers.opinions import ANSWER
 from ..canvas import DOUBLE, HIGH, LOW, PALE, Canvas, add_legend, english_first, language_label, new_figure
 from ..fragments import subject
 from ..plots import Order, Plot, measured, open_scored, value_of

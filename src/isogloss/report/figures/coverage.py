@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from ...regions import REGION, countries_of
+from ...analysis.regions import REGION, countries_of
 from ..canvas import Canvas, colour_map, new_figure
 from ..maps import draw_world, map_height
 from ..plots import Order, Plot, open_items

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ... import registry
-from ...groups import usable_rows
-from ...measures import Measure, fitting_metrics
+from ...analysis.groups import usable_rows
+from ...analysis.measures import Measure, fitting_metrics
 from ..canvas import (
     DOUBLE,
     GREY,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ... import registry
-from ...measures import Measure
+from ...analysis.measures import Measure
 from ..canvas import DOUBLE, GREY, SMALL, Canvas, colour_map, english_first, ink_on, language_label, new_figure
 from ..findings import datasets, headline, whole
 from ..fragments import between, short, side, subject

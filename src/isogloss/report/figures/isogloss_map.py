@@ -8,8 +8,8 @@ from typing import Any
 
 import polars as pl
 
+from ...analysis.structure import Likeness, Structure, find_structure
 from ...errors import IsoglossError
-from ...structure import Likeness, Structure, find_structure
 from ..canvas import DOUBLE, GREY, SMALL, Canvas, colour_map, ink_on, language_label, new_figure
 from ..fragments import between
 from ..panels.likeness import leaves

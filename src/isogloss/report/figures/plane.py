@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...measures import Measure
+from ...analysis.measures import Measure
 from ..canvas import DOUBLE, GREY, PALE, SMALL, Canvas, add_legend, legend_height, look, marks, new_figure, whiskers
 from ..findings import datasets, whole
 from ..fragments import subject

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ...corpora import open_corpora
+from ...corpora.preservation import Preservation, count_all
+from ...corpora.texts import open_corpora
 from ...errors import BadData
-from ...preservation import Preservation, count_all
-from ...rows import read_json
-from ...stats import wilson_interval
+from ...files.rows import read_json
+from ...stats.resampling import wilson_interval
 from ..canvas import COLOURS, Canvas, add_legend, language_label, new_figure, whiskers
 from ..plots import Order, Plot
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import BadData, IsoglossError
-from ...rows import read_json
+from ...files.rows import read_json
 from ..canvas import COLOURS, DOUBLE, PALE, Canvas, new_figure, whole_ticks
 from ..plots import Order, Plot
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import polars as pl
 
-from ...measures import Measure
-from ...shares import measure_shares
-from ...templates.naming import known_terms
-from ...terms import is_templates
+from ...analysis.measures import Measure
+from ...analysis.naming import known_terms
+from ...analysis.shares import measure_shares
+from ...metrics.terms import is_templates
 from ..canvas import COLOURS, DOUBLE, PALE, SMALL, Canvas, english_first, language_label, new_figure
 from ..plots import Order, Plot, open_scored, value_of
 

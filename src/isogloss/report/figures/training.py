@@ -10,8 +10,8 @@ from typing import Any
 import polars as pl
 
 from ...errors import BadData, IsoglossError
-from ...rows import read_json
-from ...stats import Array, smooth
+from ...files.rows import read_json
+from ...stats.resampling import Array, smooth
 from ..canvas import COLOURS, DOUBLE, Canvas, new_figure
 from ..plots import Order, Plot
 

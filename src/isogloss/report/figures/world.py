@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from ... import registry
-from ...groups import usable_rows
-from ...measures import Measure, fitting_metrics
-from ...regions import COUNTRY, REGION, country_names, country_scores
+from ...analysis.groups import usable_rows
+from ...analysis.measures import Measure, fitting_metrics
+from ...analysis.regions import COUNTRY, REGION, country_names, country_scores
 from ..canvas import DOUBLE, Canvas, colour_map, language_label, new_figure
 from ..findings import headline
 from ..fragments import side, subject

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ...agreements import Agreement
-from ...associations import Correlation
+from ...analysis.agreements import Agreement
+from ...stats.associations import Correlation
 from ..findings import Findings
 from ..fragments import Panel, panel
 from ..tables import metric_name

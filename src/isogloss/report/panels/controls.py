@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...controls import Control
+from ...analysis.controls import Control
 from ..controlling import control_cells, twins_say
 from ..findings import Findings
 from ..fragments import Panel, language_name, panel

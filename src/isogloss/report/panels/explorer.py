@@ -8,9 +8,9 @@ from typing import Any
 
 import polars as pl
 
+from ...analysis.gaps import item_gaps
+from ...analysis.groups import cut, several_methods, usable_rows
 from ...errors import IsoglossError
-from ...gaps import item_gaps
-from ...groups import cut, several_methods, usable_rows
 from ...items import ANTI_STEREOTYPE, STEREOTYPE, UNRELATED
 from ..findings import Findings
 from ..fragments import Panel, language_name, panel

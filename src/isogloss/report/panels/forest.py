@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ... import registry
-from ...measures import Measure
+from ...analysis.measures import Measure
 from ..charts import altair, domain, finish, intervals, legend, neutral_line
 from ..findings import Findings, datasets, distinct
 from ..fragments import Figure, Panel, language_name, panel, subject

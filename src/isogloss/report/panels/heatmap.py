@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ... import registry
-from ...measures import Measure
+from ...analysis.measures import Measure
 from ..findings import Findings, datasets, distinct, whole
 from ..fragments import Panel, ends, panel, short, side, subject
 from ..kinds import MONOLINGUAL, MULTILINGUAL, model_kinds

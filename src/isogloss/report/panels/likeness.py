@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...structure import Likeness, Structure
+from ...analysis.structure import Likeness, Structure
 from ..findings import Findings
 from ..fragments import Panel, between, language_name, panel
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ... import registry
-from ...comparisons import HEADLINES
-from ...measures import Measure
+from ...analysis.comparisons import HEADLINES
+from ...analysis.measures import Measure
 from ..charts import altair, domain, finish, intervals, legend, neutral_line
 from ..findings import Findings, datasets, distinct, whole
 from ..fragments import Figure, Panel, language_name, panel, subject

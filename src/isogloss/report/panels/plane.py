@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ...measures import Measure
+from ...analysis.measures import Measure
 from ..charts import altair, colour_of, data, domain, finish, legend, shape_of
 from ..findings import Findings, datasets, whole
 from ..fragments import Figure, Panel, language_name, panel, subject

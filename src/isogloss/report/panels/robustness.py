@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...trials import Card, Trial
+from ...analysis.trials import Card, Trial
 from ..cards import SAID
 from ..findings import Findings
 from ..fragments import Panel, language_name, panel

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ... import registry
-from ...measures import Measure
+from ...analysis.measures import Measure
 from ..findings import Findings, datasets, distinct, headline, whole
 from ..fragments import Panel, ends, panel, plain_name, short, side, subject
 from ..tables import metric_name

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ... import registry
-from ...measures import Measure
-from ...regions import REGION, country_names, unknown_regions, world
+from ...analysis.measures import Measure
+from ...analysis.regions import REGION, country_names, unknown_regions, world
 from ..charts import altair, data, finish
 from ..findings import Findings
 from ..fragments import Figure, Panel, language_name, panel, subject

@@ -1,0 +1,111 @@
+"""Do two ways to measure agree over models or languages: rank, line, direction, and how far they lie apart."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from .. import registry
+from ..errors import IsoglossError
+from ..scores import Scored
+from ..stats.associations import Correlation, pearson, spearman
+from .intervals import FEWEST_RESAMPLES
+from .measures import Measure, Measures, measure
+
+FEWEST = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """How two measures go together over the groups that both have; `direction` is the share on the same side of neutral."""
+
+    metric: str
+    other: str
+    groups: tuple[Mapping[str, str], ...]
+    spearman: Correlation
+    pearson: Correlation
+    direction: float | None
+    mean_difference: float
+    mean_absolute_difference: float
+    n: int
+
+
+def agree(a: Measures, b: Measures) -> list[Agreement]:
+    """The agreement of each metric of `a` with the same metric of `b`, or, where each has one metric, of the two.
+
+    Groups belong together when all columns are equal but those that have one value on each side.
+    """
+    names = [list(dict.fromkeys(row.metric for row in side)) for side in (a, b)]
+    pairs = [(names[0][0], names[1][0])] if len(names[0]) == len(names[1]) == 1 else []
+    pairs = pairs or [(name, name) for name in names[0] if name in names[1]]
+    if not pairs:
+        raise IsoglossError(f"The two sides share no metric: {', '.join(names[0])} and {', '.join(names[1])}.")
+    return [_agree_one([r for r in a if r.metric == one], [r for r in b if r.metric == two]) for one, two in pairs]
+
+
+def agree_scored(
+    a: Scored,
+    b: Scored,
+    *,
+    metrics: Sequence[str] | None = None,
+    against: str | None = None,
+    by: Sequence[str] | None = None,
+) -> list[Agreement]:
+    """The agreement of two sets of scores; `against` is the second one's metric where it is another."""
+    chosen = list(metrics) if metrics else ["ss"]
+    values = [
+        measure(side, metrics=names, by=by or [], resamples=FEWEST_RESAMPLES)
+        for side, names in ((a, chosen), (b, [against] if against else chosen))
+    ]
+    return agree(values[0], values[1])
+
+
+def _agree_one(a: Sequence[Measure], b: Sequence[Measure]) -> Agreement:
+    apart = _told_apart([row.group for row in a], [row.group for row in b])
+    right = {_key(row.group, apart): row for row in b if row.value is not None}
+    pairs = [
+        (row, right[_key(row.group, apart)]) for row in a if row.value is not None and _key(row.group, apart) in right
+    ]
+    if len(pairs) < FEWEST:
+        raise IsoglossError(
+            f"Agreement needs at least {FEWEST} models or languages that both sides have; here there "
+            f"{'is' if len(pairs) == 1 else 'are'} {len(pairs)}. Give more runs, or leave out --agreement."
+        )
+    x = np.array([row.value for row, _ in pairs], dtype=np.float64)
+    y = np.array([row.value for _, row in pairs], dtype=np.float64)
+    neutral = [registry.get("metric", side[0].metric).neutral for side in (a, b)]
+    same = None
+    if None not in neutral:
+        same = float(np.mean(np.sign(x - neutral[0]) == np.sign(y - neutral[1])))
+    groups = tuple(dict(_key(row.group, apart)) for row, _ in pairs)
+    gap = x - y
+    return Agreement(
+        a[0].metric,
+        b[0].metric,
+        groups,
+        spearman(x, y),
+        pearson(x, y),
+        same,
+        float(gap.mean()),
+        float(np.abs(gap).mean()),
+        len(pairs),
+    )
+
+
+def _told_apart(a: Sequence[Mapping[str, str]], b: Sequence[Mapping[str, str]]) -> set[str]:
+    """The columns that have one value on each side, and not the same."""
+    names = {name for group in (*a, *b) for name in group}
+    values = {name: ({g.get(name) for g in a}, {g.get(name) for g in b}) for name in names}
+    return {name for name, (left, right) in values.items() if len(left) == len(right) == 1 and left != right}
+
+
+def _key(group: Mapping[str, str], apart: set[str]) -> tuple[tuple[str, str], ...]:
+    return tuple(sorted((name, value) for name, value in group.items() if name not in apart))
+
+
+def agreements_as_json(found: Sequence[Agreement]) -> dict[str, Any]:
+    """The agreements as the documented JSON object."""
+    return {"agreements": [asdict(one) | {"groups": [dict(g) for g in one.groups]} for one in found]}

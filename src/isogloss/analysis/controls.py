@@ -1,0 +1,209 @@
+"""Controls beside the score: would twins without a stereotype, random labels, or a taste for short words give the same?"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from .. import registry
+from ..errors import BadData, IsoglossError
+from ..files.rows import read_bytes
+from ..items import ANTI_STEREOTYPE, STEREOTYPE
+from ..metrics.contributions import Metric
+from ..scores import KEY, Scored
+from ..stats.associations import kappa
+from ..stats.hypotheses import swap_test
+from ..stats.resampling import Array, percentile_interval
+from .comparisons import compare
+from .groups import IDENTITY, cut, several_methods, usable_rows
+from .measures import contribution, measure
+
+METRIC = "ss"
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """What the score, or a control of it, is; for controls also how far the score lies above it, and how often they agree."""
+
+    group: Mapping[str, str]
+    name: str
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+    difference: float | None = None
+    difference_low: float | None = None
+    difference_high: float | None = None
+    p: float | None = None
+    kappa: float | None = None
+    why: str | None = None
+
+
+def check_controls(
+    scored: Scored,
+    items: pl.DataFrame,
+    *,
+    frequencies: Mapping[str, int] | None = None,
+    resamples: int = 2000,
+    seed: int = 0,
+) -> list[Control]:
+    """SS of each model and language, beside that of its twins, of random labels, and of models that only like short,
+    few-token or frequent words. `items` are the runs' items with their texts; without `frequencies` they are counted there."""
+    table = usable_rows(scored, variants=True)
+    if not {STEREOTYPE, ANTI_STEREOTYPE} <= set(table["role"]):
+        raise IsoglossError("Controls are about stereotypes and anti-stereotypes, and these items have no such roles.")
+    identity = [*IDENTITY, "method"] if several_methods(table) else list(IDENTITY)
+    found: list[Control] = []
+    for group, part in cut(table, identity, keep_null=True):
+        real = Scored(part.filter(pl.col("variant").is_null()))
+        if not real.table.height:
+            continue
+        found.append(_score(real, group, name="score", resamples=resamples, seed=seed))
+        for name in sorted(set(part["variant"].drop_nulls())):
+            twins = Scored(part.filter(pl.col("variant") == name))
+            found.append(_twin_row(real, twins, group=group, resamples=resamples, seed=seed))
+        found.append(permuted_labels(real, group=group, resamples=resamples, seed=seed))
+        texts = items.join(real.table.select(KEY).unique(), on=KEY, how="semi", nulls_equal=True)
+        for name, values in _baselines(real.table, texts, frequencies=frequencies).items():
+            found.append(_baseline_row(real, values, group={**group, "control": name}, resamples=resamples, seed=seed))
+    return found
+
+
+def _score(scored: Scored, group: Mapping[str, str], *, name: str, resamples: int, seed: int) -> Control:
+    row = measure(scored, metrics=[METRIC], by=[], resamples=resamples, seed=seed)[0]
+    return Control(group, name, row.value, row.low, row.high, row.n, why=row.why)
+
+
+def _twin_row(real: Scored, twins: Scored, *, group: Mapping[str, str], resamples: int, seed: int) -> Control:
+    """The twins' score, and how far the score of their items lies above it, pair by pair."""
+    name = f"{twins.table['variant'][0]} twins"
+    plain = twins.table.with_columns(id=pl.col("derived_from"), variant=pl.lit(None, dtype=pl.String))
+    moved = Scored(plain.with_columns(method=pl.lit(name)))
+    value = _score(Scored(plain), group, name=name, resamples=resamples, seed=seed)
+    found = compare(real, moved, metrics=[METRIC], by=[], resamples=resamples, seed=seed)[0]
+    return Control(
+        *(group, name, value.value, value.low, value.high, value.n),
+        *(found.difference, found.low, found.high, found.p),
+        kappa=_agreement(real.table, plain),
+        why=found.why,
+    )
+
+
+def permuted_labels(scored: Scored, *, group: Mapping[str, str], resamples: int = 2000, seed: int = 0) -> Control:
+    """Where the score would lie if, cluster by cluster, chance decided which candidate is called the stereotype."""
+    metric: Metric = registry.get("metric", METRIC)
+    neutral = metric.neutral or 0.0
+    swap = {STEREOTYPE: ANTI_STEREOTYPE, ANTI_STEREOTYPE: STEREOTYPE}
+    table = usable_rows(scored)
+    sides = [table, table.with_columns(pl.col("role").replace(swap))]
+    marked = [
+        one.with_columns((pl.lit(mark) + pl.col(name)).alias(name) for name in ("id", "cluster"))
+        for mark, one in zip(("o/", "s/"), sides, strict=True)
+    ]
+    found = contribution(metric, pl.concat(marked), mode="corrected")
+    if found is None:
+        return Control(group, "permuted labels", None, None, None, 0, why="no item of the group has all the roles")
+    place = {name: i for i, name in enumerate(found.clusters)}
+    names = [name[2:] for name in found.clusters if name.startswith("o/")]
+    kept, swapped = (np.array([place[mark + name] for name in names]) for mark in ("o/", "s/"))
+
+    def distance(signs: Array) -> Array:
+        weights = np.zeros((len(signs), len(found.clusters)))
+        weights[:, kept], weights[:, swapped] = signs > 0, signs < 0
+        return found.evaluate(weights) - neutral
+
+    p, _ = swap_test(distance, len(names), resamples=resamples, seed=seed)
+    signs = np.random.default_rng(seed).choice([-1.0, 1.0], size=(resamples, len(names)))
+    low, high = percentile_interval(distance(signs) + neutral, level=0.95)
+    observed = float(distance(np.ones((1, len(names))))[0])
+    return Control(group, "permuted labels", neutral, low, high, found.n // 2, difference=observed, p=p)
+
+
+def _baselines(
+    rows: pl.DataFrame, texts: pl.DataFrame, *, frequencies: Mapping[str, int] | None
+) -> dict[str, dict[str, float]]:
+    """What models without any knowledge of the world would score, by candidate."""
+    shown = {row["candidate"]: row["word"] or row["text"] for row in texts.iter_rows(named=True)}
+    counts = frequencies if frequencies is not None else count_words(texts)
+    found = {
+        "shorter": {name: -float(len(text)) for name, text in shown.items()},
+        "more frequent": {name: _mean_log(text, counts) for name, text in shown.items()},
+    }
+    if rows["tokens"].null_count() == 0:
+        found["fewer tokens"] = {
+            name: -float(tokens) for name, tokens in rows.select("candidate", "tokens").iter_rows()
+        }
+    return found
+
+
+def count_words(texts: pl.DataFrame) -> Counter[str]:
+    """How often each word stands in the sentences of the data."""
+    return Counter(word for text in texts["text"] for word in _words(text))
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.lower())
+
+
+def _mean_log(text: str, counts: Mapping[str, int]) -> float:
+    """The mean logarithm of the words' frequencies; an unknown word counts as half a word."""
+    words = _words(text)
+    return sum(math.log(counts.get(word, 0) or 0.5) for word in words) / len(words) if words else math.log(0.5)
+
+
+def read_frequencies(path: Path) -> dict[str, int]:
+    """A word list: on each line a word and how often it occurs, with a tab, a comma or a space between."""
+    found: dict[str, int] = {}
+    for number, line in enumerate(read_bytes(path).decode("utf-8", "replace").splitlines(), 1):
+        if not line.strip():
+            continue
+        match = re.fullmatch(r"\s*(\S+?)[\t, ]+(\d+)\s*", line)
+        if match is None:
+            raise BadData(path, number, "a line must be a word and a whole number, such as: house 1204")
+        found[match[1].lower()] = int(match[2])
+    if not found:
+        raise BadData(path, None, "the word list is empty.")
+    return found
+
+
+def _baseline_row(
+    real: Scored, values: Mapping[str, float], *, group: Mapping[str, str], resamples: int, seed: int
+) -> Control:
+    """The score of a model that prefers by `values` alone, and how often the real one prefers the same."""
+    name = f"{group['control']} words" if group["control"] != "fewer tokens" else "fewer tokens"
+    place = {key: value for key, value in group.items() if key != "control"}
+    given = pl.DataFrame({"candidate": list(values), "baseline": list(values.values())})
+    table = real.table.join(given, on="candidate", how="left", maintain_order="left")
+    table = table.with_columns(value=pl.col("baseline")).drop("baseline")
+    row = _score(Scored(table), place, name=name, resamples=resamples, seed=seed)
+    return Control(
+        *(place, name, row.value, row.low, row.high, row.n), kappa=_agreement(real.table, table), why=row.why
+    )
+
+
+def _agreement(a: pl.DataFrame, b: pl.DataFrame) -> float | None:
+    """Cohen's kappa of two sets of preferences on the same items."""
+    sides = [_preferences(table) for table in (a, b)]
+    both = [item for item in sides[0] if item in sides[1]]
+    return kappa([sides[0][i] for i in both], [sides[1][i] for i in both]) if both else None
+
+
+def _preferences(table: pl.DataFrame) -> dict[str, str]:
+    wide = table.filter(pl.col("role").is_in([STEREOTYPE, ANTI_STEREOTYPE])).pivot(
+        on="role", index="id", values="value", aggregate_function="first"
+    )
+    rows = wide.drop_nulls().select("id", (pl.col(STEREOTYPE) - pl.col(ANTI_STEREOTYPE)).sign()).iter_rows()
+    return {item: str(sign) for item, sign in rows}
+
+
+def controls_as_json(found: Sequence[Control]) -> dict[str, Any]:
+    """The controls as the documented JSON object."""
+    return {"controls": [asdict(one) | {"group": dict(one.group)} for one in found]}

@@ -1,0 +1,171 @@
+"""Explaining: per metric what was published, what the published code does, what we do, and what that makes on these scores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from .. import registry
+from ..metrics.contributions import Metric
+from ..scores import Scored
+from .groups import IDENTITY, cut, several_methods, usable_rows
+from .intervals import Drawing, find_interval
+from .measures import contribution, fitting_metrics
+
+TIES = "a tie counts for the anti-stereotype and against the related candidates"
+CODE = {  # what the published evaluation does, in our words; SEMANTICS of the snapshots that we read
+    "lms": f"Compares strictly: {TIES}. Intra- and intersentence items are pooled for the overall value.",
+    "ss": f"Compares strictly: {TIES}. Intra- and intersentence items are pooled for the overall value.",
+    "icat": "As defined, from the two values above; the tool of Nadeem et al. prints the micro value under this name.",
+    "lms_multiclass": "The mean over target terms (the English term also in translations), although the paper speaks of bias types.",
+    "ss_multiclass": "The mean over target terms (the English term also in translations), although the paper speaks of bias types.",
+    "icat_macro": "The mean of the terms' ICAT; the tool of Nadeem et al. has the names macro and micro exchanged.",
+    "icat_micro": "ICAT of the two means over terms; the tool of Nadeem et al. has the names macro and micro exchanged.",
+}
+OURS = {
+    "lms": "A tie counts one half; the number of ties is always shown. --mode paper counts as published.",
+    "ss": "A tie counts one half; the number of ties is always shown. --mode paper counts as published.",
+    "icat": "From our LMS and SS; never the micro value.",
+    "lms_multiclass": "The published classes (target terms), with ties counted one half.",
+    "ss_multiclass": "The published classes (target terms), with ties counted one half.",
+    "icat_macro": "The mean of the terms' ICAT, under the name of the paper.",
+    "icat_micro": "ICAT of the means over terms, under the name of the paper.",
+}
+CLASSES = ("lms_multiclass", "ss_multiclass", "icat_macro", "icat_micro")
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What a choice makes on these scores: the value our way, the other way, and how many items it is about."""
+
+    what: str
+    group: Mapping[str, str]
+    ours: float
+    other: float
+    n: int
+
+    @property
+    def points(self) -> float:
+        return self.other - self.ours
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """A metric: the published definition, what the published code does, what we do, and the differences on these scores."""
+
+    metric: str
+    title: str
+    definition: str
+    citation: str
+    published_code: str
+    ours: str
+    caution: str
+    differences: tuple[Difference, ...]
+
+
+def explain_scores(scored: Scored, *, metrics: Sequence[str] | None = None) -> list[Explanation]:
+    """One explanation for each metric that fits the scores, or that was asked for."""
+    table = usable_rows(scored)
+    chosen = {name.replace("-", "_"): registry.get("metric", name) for name in metrics or ()} or fitting_metrics(table)
+    identity = [*IDENTITY, "method"] if several_methods(table) else list(IDENTITY)
+    groups = list(cut(table, identity, keep_null=True))
+    unknown = "We have not compared this metric with published code."
+    return [
+        Explanation(
+            name,
+            metric.title,
+            metric.formula,
+            metric.citation,
+            CODE.get(name, unknown),
+            OURS.get(name, "As defined; where the two modes differ, --mode paper follows the publication."),
+            metric.caution,
+            tuple(one for group, part in groups for one in _differences(name, metric, group=group, part=part)),
+        )
+        for name, metric in chosen.items()
+    ]
+
+
+def _differences(name: str, metric: Metric, *, group: Mapping[str, str], part: pl.DataFrame) -> Iterator[Difference]:
+    """Each choice that can be undone on these scores, undone alone."""
+    found = contribution(metric, part, mode="corrected")
+    if found is None:
+        return
+    ours = found.value
+    paper = contribution(metric, part, mode="paper")
+    if paper is not None:
+        yield Difference("ties counted as published", group, ours, paper.value, paper.ties)
+    tasks = [contribution(metric, one, mode="corrected") for one in _tasks(part)]
+    values = [one.value for one in tasks if one is not None]
+    if len(values) > 1:
+        yield Difference(
+            "the mean of the tasks instead of all items pooled", group, ours, float(np.mean(values)), found.n
+        )
+    if name in CLASSES:
+        yield from _other_classes(metric, ours, group=group, part=part)
+    if name == "icat" and (micro := _value(registry.get("metric", "icat_micro"), part)) is not None:
+        yield Difference("the micro value, which another tool prints as ICAT", group, ours, micro, found.n)
+    odd = _odd_items(part)
+    rest = contribution(metric, part.filter(~pl.col("id").is_in(odd)), mode="corrected") if odd else None
+    if rest is not None:
+        yield Difference("without the items that have more than one BLANK", group, ours, rest.value, len(odd))
+    yield from _widths(metric, group=group, part=part)
+
+
+def _value(metric: Metric, part: pl.DataFrame) -> float | None:
+    found = contribution(metric, part, mode="corrected")
+    return None if found is None else found.value
+
+
+def _tasks(part: pl.DataFrame) -> list[pl.DataFrame]:
+    return [one for _, one in cut(part, ["task"], keep_null=True)] if "task" in part.columns else []
+
+
+def _other_classes(
+    metric: Metric, ours: float, *, group: Mapping[str, str], part: pl.DataFrame
+) -> Iterator[Difference]:
+    for column, what in (
+        ("category", "bias types as classes, as the paper says"),
+        ("target_term", "translated terms as classes"),
+    ):
+        if column not in part.columns or part[column].null_count() or part[column].equals(part["cluster"]):
+            continue
+        other = _value(metric, part.with_columns(cluster=pl.col(column)))
+        if other is not None:
+            yield Difference(what, group, ours, other, part[column].n_unique())
+
+
+def _odd_items(part: pl.DataFrame) -> list[str]:
+    if "problems" not in part.columns:
+        return []
+    return list(part.filter(pl.col("problems").list.contains("several_blanks"))["id"].unique())
+
+
+def _widths(metric: Metric, *, group: Mapping[str, str], part: pl.DataFrame) -> Iterator[Difference]:
+    """How wide the interval is, and how wide it would be if every item were independent."""
+    drawing = Drawing("bootstrap", resamples=1000)
+    ends = []
+    for table in (part, part.with_columns(cluster=pl.col("id"))):
+        found = contribution(metric, table, mode="corrected")
+        ends.append(find_interval(found, drawing, bounds=metric.bounds) if found is not None else None)
+    first, second = ends
+    if metric.title.startswith(("Multi", "Macro", "Micro")) or first is None or second is None:
+        return
+    if first.low is None or first.high is None or second.low is None or second.high is None:
+        return
+    what = "the width of the interval, if items of one target were independent"
+    yield Difference(what, group, first.high - first.low, second.high - second.low, part["id"].n_unique())
+
+
+def explanations_as_json(found: Sequence[Explanation]) -> dict[str, Any]:
+    """The explanations as the documented JSON object."""
+    return {
+        "explanations": [
+            asdict(one)
+            | {"differences": [asdict(d) | {"group": dict(d.group), "points": d.points} for d in one.differences]}
+            for one in found
+        ]
+    }

@@ -1,0 +1,108 @@
+"""Groups: the long table of scores cut by columns, and a group's table with one row per item."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import polars as pl
+
+from ..errors import IsoglossError, UnknownName
+from ..scores import KEY, ROW_SCHEMA, Scored
+
+IDENTITY = ("model", "dataset", "language")
+SYNONYMS = {"bias_type": "category", "target_original": "target"}
+NOT_GROUPS = {*ROW_SCHEMA, "role", "derived_from", "problems"} - {"dataset", "language"}
+
+Group = dict[str, str]
+
+
+def group_columns(columns: Sequence[str]) -> list[str]:
+    """The columns that one can group by."""
+    return [name for name in columns if name not in NOT_GROUPS]
+
+
+def check_by(by: Sequence[str] | None, columns: Sequence[str]) -> list[str] | None:
+    """The columns to group by, under their own names; an unknown one is refused."""
+    if by is None:
+        return None
+    names = [SYNONYMS.get(name, name) for name in by]
+    known = group_columns(columns)
+    for name in names:
+        if name not in known:
+            raise UnknownName("column", name, known)
+    return names
+
+
+def usable_rows(scored: Scored, *, variants: bool = False) -> pl.DataFrame:
+    """The rows that can be measured; scores that are not numbers, and scores made twice, are refused.
+
+    Controls and twins (items with a `variant`) are left out unless they are asked for.
+    """
+    table = scored.table
+    if "variant" in table.columns and not variants:
+        table = table.filter(pl.col("variant").is_null())
+    if not table.height:
+        raise IsoglossError("There are no scores to measure.")
+    broken = table.filter(pl.col("value").is_nan() | pl.col("value").is_infinite())
+    if broken.height:
+        raise IsoglossError(f"{broken.height} scores are not numbers; the first belongs to item '{broken['id'][0]}'.")
+    marks = [name for name in ("prompt",) if name in table.columns]
+    whose = ("model", "method", *KEY, "candidate", "against", "quantity", *marks)
+    twice = table.filter(table.select(whose).is_duplicated())
+    if twice.height:
+        item, model, method = twice["id"][0], twice["model"][0], twice["method"][0]
+        raise IsoglossError(
+            f"Item '{item}' was scored twice by '{model}' with the method '{method}', "
+            "as when samples of two sizes lie in one folder. Give one of the runs."
+        )
+    return table.with_columns(pl.coalesce("cluster", "id").alias("cluster"))
+
+
+def split(table: pl.DataFrame, by: Sequence[str] | None) -> Iterator[tuple[Group, pl.DataFrame]]:
+    """Each group's columns and rows, in the order of the data.
+
+    Without `by`, every model, data set and language is a group for each of its tasks and, over several tasks, as a whole.
+    A column that holds several values puts an item into several groups.
+    """
+    identity = [*IDENTITY, "method"] if several_methods(table) else list(IDENTITY)
+    if by is not None:
+        yield from cut(table, list(dict.fromkeys([*identity, *by])), keep_null=True)
+        return
+    for whole, part in cut(table, identity, keep_null=False):
+        tasks = list(cut(part, [*identity, "task"], keep_null=False)) if "task" in part.columns else []
+        yield from tasks if tasks and "task" in tasks[0][0] else []
+        if len(tasks) != 1 or "task" not in tasks[0][0]:
+            yield whole, part
+
+
+def cut(table: pl.DataFrame, columns: list[str], *, keep_null: bool) -> Iterator[tuple[Group, pl.DataFrame]]:
+    """The rows of each combination of the columns' values; a list of values puts a row into several groups."""
+    for name in columns:
+        if table.schema[name] == pl.List(pl.String):
+            table = table.explode(name)
+    for values, part in table.group_by(columns, maintain_order=True):
+        named = zip(columns, values, strict=True)
+        yield {n: "none" if v is None else str(v) for n, v in named if v is not None or keep_null}, part
+
+
+def several_methods(table: pl.DataFrame) -> bool:
+    """Whether a model scored some item by more than one method."""
+    items = table.select("model", *KEY, "method").unique()
+    return bool(items.select("model", *KEY).is_duplicated().any())
+
+
+def widen(rows: pl.DataFrame, *, quantity: str = "score") -> pl.DataFrame:
+    """One row per item, method and model, with the score of each role in a column of the role's name.
+
+    An item with several candidates of one role has no such row: that is refused, never decided in silence.
+    """
+    table = rows.filter((pl.col("quantity") == quantity) & pl.col("against").is_null())
+    index = [name for name in table.columns if name not in NOT_GROUPS or name == "id"]
+    twice = table.filter(table.select("model", "method", *KEY, "role").is_duplicated())
+    if twice.height:
+        raise IsoglossError(
+            f"Item '{twice['id'][0]}' has several candidates with the role '{twice['role'][0]}', so this metric cannot "
+            "choose between them. Choose a metric for pairs, or one candidate per role."
+        )
+    plain = [name for name in index if not isinstance(table.schema[name], pl.List)]
+    return table.pivot(on="role", index=plain, values="value", aggregate_function="first", maintain_order=True)

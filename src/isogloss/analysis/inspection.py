@@ -1,0 +1,84 @@
+"""Looking into runs: which there are, and one item's candidates token by token."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from .. import store
+from ..answers.records import ANSWERS
+from ..answers.verdicts import read_answers
+from ..errors import IsoglossError
+
+
+def list_runs(path: Path) -> list[dict[str, Any]]:
+    """What each run in a folder holds, and whether it is finished."""
+    keys = ("model", "dataset", "language", "method", "items", "parts", "status")
+    return [{key: run.info.get(key) for key in keys} | {"folder": str(run.folder)} for run in store.find_runs(path)]
+
+
+def inspect_item(path: Path, item: str) -> list[dict[str, Any]]:
+    """Every candidate of one item in every run of a folder: its text, score, tokens and their log-probabilities."""
+    found: list[dict[str, Any]] = []
+    for run in store.find_runs(path):
+        texts = store.read_items(run).filter(pl.col("id") == item)
+        if not texts.height:
+            continue
+        rows = [_readable(store.read_part(run, n).filter(pl.col("id") == item)) for n in store.written_parts(run)]
+        names = ["dataset", "id", "language", "candidate"]
+        joined = texts.join(pl.concat(rows), on=names, how="left", maintain_order="left") if rows else texts
+        keys = (
+            "role",
+            "context",
+            "text",
+            "word",
+            "quantity",
+            "value",
+            "tokens",
+            "unknown",
+            "truncated",
+            "pieces",
+            "logprobs",
+        )
+        for row in joined.iter_rows(named=True):
+            head = {key: run.info[key] for key in ("model", "language", "method")}
+            if run.info.get("holds") == ANSWERS:
+                head |= {key: row.get(key) for key in ("prompt", "order", "sample", "answer", "verdict")}
+            found.append(head | {key: row.get(key) for key in keys})
+    if not found:
+        raise IsoglossError(f"No run in {path} has an item '{item}'.")
+    return found
+
+
+def _readable(rows: pl.DataFrame) -> pl.DataFrame:
+    """A part's rows; answers with their verdicts, and their text under a name of its own."""
+    return read_answers(rows).rename({"text": "answer"}) if "prompt" in rows.columns else rows
+
+
+def inspection_as_text(found: list[dict[str, Any]]) -> str:
+    """Runs or candidates for a terminal."""
+    if found and "folder" in found[0]:
+        return "\n".join(
+            f"{run['model']}  {run['dataset']}  {run['language']}  {run['method']}  {run['items']} items  {run['status']}\n    {run['folder']}"
+            for run in found
+        )
+    lines = ["Content warning: the data holds stereotypes, some of them offensive."]
+    for row in found:
+        lines.append(f"\n{row['model']} · {row['language']} · {row['method']} · {row['role']}")
+        if row["context"]:
+            lines.append(f"  context  {row['context']}")
+        lines.append(f"  text     {row['text']}")
+        if "answer" in row:
+            said = f"{row['answer']!r} is {row['verdict']}" if row["answer"] is not None else "not asked"
+            lines.append(f"  {row['prompt'] or 'answer':8} {row['order'] or ''} {said}")
+            continue
+        if row["value"] is None:
+            lines.append("  score    none: this candidate could not be scored")
+            continue
+        marks = "".join([", truncated" * bool(row["truncated"]), f", {row['unknown']} unknown" * bool(row["unknown"])])
+        lines.append(f"  {row['quantity']:8} {row['value']:.6g} over {row['tokens']} tokens{marks}")
+        pairs = zip(row["pieces"] or [], row["logprobs"] or [], strict=False)
+        lines += [f"    {logprob:9.4f}  {piece!r}" for piece, logprob in pairs]
+    return "\n".join(lines)

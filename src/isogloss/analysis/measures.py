@@ -1,0 +1,220 @@
+"""Measuring: scores in, numbers with their honesty out (n, ties, clusters, interval, and why there is none)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import groupby
+from typing import Any
+
+import polars as pl
+
+from .. import registry
+from ..errors import IsoglossError, UnknownName
+from ..metrics.contributions import Contribution, Metric
+from ..scores import KEY, Scored
+from .groups import check_by, split, usable_rows, widen
+from .intervals import Drawing, check_drawing, find_interval
+
+MODES = ("corrected", "paper")
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """One number with its honesty; `low` and `high` may be missing, then `why` says why."""
+
+    metric: str
+    group: Mapping[str, str]
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+    ties: int
+    clusters: int
+    mode: str
+    why: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Measures:
+    """A table of measures, with what was odd in the data behind them."""
+
+    rows: tuple[Measure, ...]
+    problems: Mapping[str, int]
+    notes: tuple[str, ...] = ()
+
+    def __iter__(self) -> Iterator[Measure]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, index: int) -> Measure:
+        return self.rows[index]
+
+    def to_polars(self) -> pl.DataFrame:
+        """One row per measure; the group's columns come first."""
+        names = list(dict.fromkeys(name for row in self.rows for name in row.group))
+        return pl.DataFrame(
+            [
+                {name: row.group.get(name) for name in names}
+                | {key: value for key, value in asdict(row).items() if key != "group"}
+                for row in self.rows
+            ],
+            infer_schema_length=None,
+        )
+
+    def __str__(self) -> str:
+        from ..report.tables import measures_as_text
+
+        return measures_as_text(self)
+
+    def _repr_html_(self) -> str:
+        from ..report.tables import measures_as_html
+
+        return measures_as_html(self)
+
+
+def measure(
+    scored: Scored,
+    *,
+    metrics: str | Sequence[str] | None = None,
+    by: str | Sequence[str] | None = None,
+    mode: str = "corrected",
+    interval: str = "auto",
+    resamples: int = 10_000,
+    seed: int = 0,
+) -> Measures:
+    """Every metric for every group, with a 95 % interval: by bootstrap over clusters, or Wilson's for independent items.
+
+    Without `by`, each model, data set and language is measured per task and over all its items.
+    Without `metrics`, all that fit the group's items.
+    """
+    check_mode(mode)
+    if not isinstance(scored, Scored):
+        raise IsoglossError(
+            "measure takes scored items: what isogloss.score gives, or isogloss.store.read_scored(runs)."
+        )
+    by = [by] if isinstance(by, str) else by
+    metrics = [metrics] if isinstance(metrics, str) else metrics
+    names = check_by(by, scored.table.columns)
+    table = usable_rows(scored, variants="variant" in (names or ()))
+    chosen = {name.replace("-", "_"): registry.get("metric", name) for name in metrics or ()}
+    drawing = check_drawing(Drawing(interval, resamples, seed))
+    rows = []
+    kinds: dict[str, set[str]] = {}
+    for group, part in split(table, names):
+        for name, metric in (chosen or fitting_metrics(part)).items():
+            nothing = Measure(name, group, None, None, None, n=0, ties=0, clusters=0, mode=mode)
+            row, kind = _measure_one(nothing, metric, part=part, drawing=drawing)
+            rows.append(row)
+            kinds.setdefault(kind, set()).add(name)
+    notes = (*scored.notes, *_notes(table), *_interval_notes(kinds))
+    return Measures(tuple(rows), problem_counts(table, scored), notes)
+
+
+def check_mode(mode: str) -> None:
+    """Refuse a mode that does not exist."""
+    if mode not in MODES:
+        raise UnknownName("mode", mode, MODES)
+
+
+def check_metrics(names: Sequence[str] | None) -> None:
+    """Refuse a metric that does not exist."""
+    for name in names or ():
+        registry.get("metric", name)
+
+
+def fitting_metrics(rows: pl.DataFrame) -> dict[str, Metric]:
+    """The metrics that can be measured on a group's rows, in the order they are shown."""
+    quantities = set(rows["quantity"])
+    roles = set(rows["role"])
+    found = {
+        name: metric
+        for name, metric in registry.everything("metric").items()
+        if metric.quantity in quantities and set(metric.roles) <= roles and metric.fits(rows)
+    }
+    if not found:
+        raise IsoglossError(f"No metric fits items with the roles {', '.join(sorted(map(str, roles)))}.")
+    return dict(sorted(found.items(), key=lambda pair: (pair[1].order, pair[0])))
+
+
+def contribution(metric: Metric, rows: pl.DataFrame, *, mode: str) -> Contribution | None:
+    """What a group's rows are to a metric; nothing when no item can be measured."""
+    if not metric.roles:
+        table = rows.filter(pl.col("quantity") == metric.quantity).drop_nulls("value")
+    else:
+        table = widen(rows, quantity=metric.quantity)
+        if any(role not in table.columns for role in metric.roles):
+            return None
+        table = table.drop_nulls(list(metric.roles))
+    found = metric.contribute(table, mode) if table.height else None
+    return found if found is not None and found.n else None
+
+
+def _measure_one(nothing: Measure, metric: Metric, *, part: pl.DataFrame, drawing: Drawing) -> tuple[Measure, str]:
+    """`nothing` with the metric's value over the part's items filled in, and the kind of its interval."""
+    found = contribution(metric, part, mode=nothing.mode)
+    if found is None:
+        return replace(nothing, why="no item of the group has all the roles"), "none"
+    counted = replace(nothing, value=found.value, n=found.n, ties=found.ties, clusters=len(found.clusters))
+    if math.isnan(found.value):
+        return replace(counted, value=None, why="the value is a division by zero here"), "none"
+    ends = find_interval(found, drawing, bounds=metric.bounds)
+    kind = ends.kind if ends.low is not None else "none"
+    return replace(counted, low=ends.low, high=ends.high, why=ends.why), kind
+
+
+def _interval_notes(kinds: Mapping[str, set[str]]) -> list[str]:
+    """Which intervals are not the bootstrap's."""
+    notes = []
+    if "wilson" in kinds:
+        names = ", ".join(sorted(kinds["wilson"]))
+        notes.append(f"the intervals of {names} are Wilson's: every item is its own cluster")
+    if "bca" in kinds:
+        notes.append("the intervals are bias-corrected and accelerated (BCa)")
+    return notes
+
+
+def problem_counts(table: pl.DataFrame, scored: Scored) -> dict[str, int]:
+    """How many items each check found odd, and how many rows could not be read; each item counts once."""
+    counts: dict[str, int] = {}
+    if "problems" in table.columns:
+        odd = table.select(*KEY, "problems").unique(KEY).explode("problems").drop_nulls("problems")
+        counts = {name: int(count) for name, count in odd["problems"].value_counts().sort("problems").iter_rows()}
+    skipped = sum(scored.skipped.values())
+    return counts | ({"unreadable": skipped} if skipped else {})
+
+
+def _notes(table: pl.DataFrame) -> list[str]:
+    """What must be said about the scores themselves: what could not be scored, unknown tokens, cut texts."""
+    notes = []
+    unscored = table.filter(pl.col("value").is_null())
+    if unscored.height:
+        items = unscored.select("model", *KEY).unique(maintain_order=True)
+        reasons = ", ".join(sorted(set(unscored["why"].drop_nulls())))
+        why = f" ({reasons})" if reasons else ""
+        notes.append(f"{items.height} items lack a score, such as '{items['id'][0]}', and were left out{why}")
+    unknown = table.filter(pl.col("unknown") > 0).height
+    if unknown:
+        notes.append(f"{unknown} candidates have tokens that the model does not know")
+    cut = table.filter(pl.col("truncated")).height
+    if cut:
+        notes.append(f"{cut} candidates were too long for the model and were cut")
+    return notes
+
+
+def rows_as_json(measures: Measures) -> dict[str, Any]:
+    """The measures as the documented JSON object."""
+    return {
+        "measures": [asdict(row) | {"group": dict(row.group)} for row in measures],
+        "problems": dict(measures.problems),
+        "notes": list(measures.notes),
+    }
+
+
+def by_group(measures: Measures) -> Iterator[tuple[dict[str, str], list[Measure]]]:
+    """Measures that stand together because they speak of the same group."""
+    for group, rows in groupby(measures, key=lambda row: dict(row.group)):
+        yield group, list(rows)

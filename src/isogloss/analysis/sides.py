@@ -1,0 +1,130 @@
+"""Two sides of a comparison: what tells them apart, which items they share, and what must be left out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from ..errors import IsoglossError, UnknownName
+from ..scores import KEY, ROW_SCHEMA, Scored
+from .groups import group_columns, several_methods, usable_rows
+
+DESIGNS = ("paired", "unpaired")
+WHO = ("model", "language", "method")
+OFFER = "say --unpaired (design='unpaired') to compare them as independent samples."
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """Both sides' rows with a column `side`; what each is, what both are, and the columns that are compared one by one."""
+
+    table: pl.DataFrame
+    a: Mapping[str, str]
+    b: Mapping[str, str]
+    shared: Mapping[str, str]
+    matched: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+
+def select(scored: Scored, where: Mapping[str, str]) -> Scored:
+    """The scores whose columns have these values; a column or value that is not there is refused."""
+    table = scored.table
+    for name, value in where.items():
+        if name not in group_columns(table.columns):
+            raise UnknownName("column", name, group_columns(table.columns))
+        several = isinstance(table.schema[name], pl.List)
+        known = table[name].explode() if several else table[name]
+        if value not in set(known.cast(pl.String)):
+            raise UnknownName(name, value, {str(one) for one in known.drop_nulls().unique()})
+        here = pl.col(name).list.contains(value) if several else pl.col(name).cast(pl.String) == value
+        table = table.filter(here)
+    return Scored(table, scored.skipped, scored.notes)
+
+
+def match_sides(a: Scored, b: Scored, *, design: str = "paired") -> Sides:
+    """Both sides in one table; paired, only the items that both have, with the first side's columns."""
+    if design not in DESIGNS:
+        raise UnknownName("design", design, DESIGNS)
+    tables = [usable_rows(a), usable_rows(b)]
+    labels, shared, matched, notes = _tell_apart(tables)
+    for name in matched:
+        common = set(tables[0][name]) & set(tables[1][name])
+        tables = [table.filter(pl.col(name).is_in(list(common))) for table in tables]
+    if design == "paired":
+        tables, more = _pair(tables, [*KEY[:2], *matched])
+        notes += more
+    both = [table.with_columns(side=pl.lit(side)) for side, table in zip("ab", tables, strict=True)]
+    said = tuple(dict.fromkeys([*a.notes, *b.notes, *notes]))
+    return Sides(pl.concat(both, how="diagonal_relaxed"), labels[0], labels[1], shared, tuple(matched), said)
+
+
+def _tell_apart(
+    tables: Sequence[pl.DataFrame],
+) -> tuple[tuple[dict[str, str], dict[str, str]], dict[str, str], list[str], list[str]]:
+    """What each side is, what both are, which columns to compare one by one, and the values that one side lacks."""
+    labels: tuple[dict[str, str], dict[str, str]] = ({}, {})
+    shared: dict[str, str] = {}
+    matched: list[str] = []
+    notes: list[str] = []
+    for name in WHO:
+        values = [sorted(map(str, table[name].unique())) for table in tables]
+        if name == "method" and not any(several_methods(table) for table in tables):
+            values = [[" + ".join(found)] for found in values]
+        if max(map(len, values)) > 1:
+            matched.append(name)
+            notes += _one_sided(name, values)
+        elif values[0] == values[1]:
+            shared[name] = values[0][0]
+        else:
+            labels[0][name], labels[1][name] = values[0][0], values[1][0]
+    if not labels[0]:
+        labels[0]["side"], labels[1]["side"] = "A", "B"
+    return labels, shared, matched, notes
+
+
+def _one_sided(name: str, values: Sequence[Sequence[str]]) -> list[str]:
+    """A note on the values that one side lacks; without a common one, there is nothing to compare."""
+    lost = sorted(set(values[0]) ^ set(values[1]))
+    if len(lost) == len({*values[0], *values[1]}):
+        raise IsoglossError(
+            f"One side has the {name}s {', '.join(values[0])}, the other {', '.join(values[1])}, so it is not clear "
+            f"which belong together. Choose one for each side, such as --a {name}={values[0][0]} --b {name}={values[1][0]}."
+        )
+    return [f"on one side only, and left out: {name} {', '.join(lost)}"] if lost else []
+
+
+def _pair(tables: Sequence[pl.DataFrame], key: list[str]) -> tuple[list[pl.DataFrame], list[str]]:
+    """The rows of items that both sides have; the second side takes the first one's columns, so that groups are equal."""
+    items = [table.unique(key, maintain_order=True) for table in tables]
+    both = items[0].join(items[1], on=key, how="inner", nulls_equal=True)
+    fewest = min(one.height for one in items)
+    if 2 * both.height < fewest:
+        raise IsoglossError(
+            f"Only {both.height} of {fewest} items are on both sides, so they cannot be compared item by item; {OFFER}"
+        )
+    _check_same_things(both)
+    notes = []
+    lost = sum(one.height - both.height for one in items)
+    if lost:
+        notes.append(f"{lost} items are on one side only and were left out")
+    columns = [name for name in tables[0].columns if name not in {*ROW_SCHEMA, *WHO, *key, "role", "family", "prompt"}]
+    facts = both.select(*key, *columns)
+    first = tables[0].join(facts.select(key), on=key, how="semi", nulls_equal=True)
+    own = tables[1].drop([name for name in columns if name in tables[1].columns])
+    second = own.join(facts, on=key, how="inner", nulls_equal=True, maintain_order="left")
+    return [first, second], notes
+
+
+def _check_same_things(both: pl.DataFrame) -> None:
+    """Refuse items that have the same ids by accident: most of them would be about different things."""
+    if "category_right" not in both.columns:
+        return
+    odd = both.filter(pl.col("category") != pl.col("category_right"))
+    if 2 * odd.height > both.height:
+        row = odd.row(0, named=True)
+        raise IsoglossError(
+            f"Item '{row['id']}' is about '{row['category']}' on one side and '{row['category_right']}' on the other, "
+            f"so equal ids are not equal items here; {OFFER}"
+        )

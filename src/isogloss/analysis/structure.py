@@ -1,0 +1,203 @@
+"""Which stereotypes languages (or models) share: agreement item by item, a tree, and what is common or specific."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from ..errors import IsoglossError, UnknownName
+from ..scores import Scored
+from ..stats.associations import kappa_of_table, ranks
+from ..stats.resampling import FEWEST_CLUSTERS, Array, bootstrap_interval, cluster_sums, expanded_level
+from .gaps import item_gaps
+from .groups import Group, cut, several_methods, usable_rows
+
+OVER = ("language", "model")
+
+
+@dataclass(frozen=True, slots=True)
+class Likeness:
+    """How alike two languages (or models) are, item by item: kappa of preferences, rank correlation of gaps."""
+
+    a: str
+    b: str
+    kappa: float | None
+    kappa_low: float | None
+    kappa_high: float | None
+    rho: float | None
+    rho_low: float | None
+    rho_high: float | None
+    n: int
+    clusters: int
+    why: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """Two branches of the tree that join, and at which distance (1 - mean rank correlation)."""
+
+    left: tuple[str, ...]
+    right: tuple[str, ...]
+    distance: float
+
+
+@dataclass(frozen=True, slots=True)
+class Common:
+    """On how many items the stereotype is preferred by exactly k of the units, and by chance if they were independent."""
+
+    units: int
+    count: int
+    share: float
+    expected: float
+
+
+@dataclass(frozen=True, slots=True)
+class Structure:
+    """What the units of one group have in common; `specific` is the share of items that only this unit stereotypes."""
+
+    over: str
+    group: Mapping[str, str]
+    units: tuple[str, ...]
+    likeness: tuple[Likeness, ...]
+    tree: tuple[Merge, ...]
+    common: tuple[Common, ...]
+    specific: Mapping[str, float]
+    n: int
+
+
+def find_structure(scored: Scored, *, over: str = "language", resamples: int = 2000, seed: int = 0) -> list[Structure]:
+    """The structure over languages (for each model), or over models (for each language)."""
+    if over not in OVER:
+        raise UnknownName("column to look over", over, OVER)
+    table = usable_rows(scored)
+    names = sorted(map(str, table[over].unique()))
+    if len(names) < 2:
+        other = OVER[1 - OVER.index(over)]
+        raise IsoglossError(
+            f"Structure needs two {over}s or more, and these runs have one only ({names[0]}). "
+            f"Give runs of other {over}s, or say --over {other}."
+        )
+    found = []
+    for group, part in _parts(table, over):
+        wide = _gaps(part, over)
+        units = [name for name in names if name in wide.columns]
+        whole = wide.drop_nulls(units)
+        if len(units) > 1 and whole.height:
+            found.append(_structure(whole, units, group={"over": over, **group}, resamples=resamples, seed=seed))
+    if not found:
+        raise IsoglossError(f"No item has scores in two {over}s, so there is nothing to look at across them.")
+    return found
+
+
+def _parts(table: pl.DataFrame, over: str) -> Iterator[tuple[Group, pl.DataFrame]]:
+    fixed = ["dataset", OVER[1 - OVER.index(over)]]
+    if several_methods(table):
+        fixed.append("method")
+    yield from cut(table, fixed, keep_null=True)
+
+
+def _gaps(part: pl.DataFrame, over: str) -> pl.DataFrame:
+    """One row per item: its cluster, and its gap in each unit."""
+    found = item_gaps(part)
+    clusters = found.unique("id", maintain_order=True).select("id", "cluster")
+    wide = found.pivot(on=over, index="id", values="gap", maintain_order=True)
+    return wide.join(clusters, on="id", maintain_order="left")
+
+
+def _structure(
+    wide: pl.DataFrame, units: Sequence[str], *, group: Mapping[str, str], resamples: int, seed: int
+) -> Structure:
+    labels = {name: i for i, name in enumerate(dict.fromkeys(wide["cluster"]))}
+    index = np.array([labels[name] for name in wide["cluster"]])
+    gaps = {unit: wide[unit].to_numpy() for unit in units}
+    likeness = tuple(
+        _likeness((a, b), (gaps[a], gaps[b]), index=index, resamples=resamples, seed=seed)
+        for a, b in combinations(units, 2)
+    )
+    preferred = np.column_stack([gaps[unit] > 0 for unit in units])
+    alone = preferred & (preferred.sum(axis=1, keepdims=True) == 1)
+    rest = {name: value for name, value in group.items() if name != "over"}
+    return Structure(
+        group["over"],
+        rest,
+        tuple(units),
+        likeness,
+        _tree(units, likeness),
+        _common(preferred),
+        {unit: float(alone[:, i].mean()) for i, unit in enumerate(units)},
+        wide.height,
+    )
+
+
+def _likeness(names: tuple[str, str], gaps: tuple[Array, Array], *, index: Any, resamples: int, seed: int) -> Likeness:
+    """Kappa and rank correlation with intervals by bootstrap over clusters; ranks are those of all items."""
+    signs = [np.sign(gap).astype(int) + 1 for gap in gaps]
+    cells = np.zeros((len(index), 9))
+    cells[np.arange(len(index)), 3 * signs[0] + signs[1]] = 1
+    x, y = (ranks(gap) for gap in gaps)
+    moments = np.column_stack([np.ones(len(x)), x, y, x * x, y * y, x * y])
+    sums = [cluster_sums(values, index) for values in (cells, moments)]
+    measures = (_kappa(sums[0]), _rho(sums[1]))
+    clusters = len(sums[0])
+    values = [_finite(float(evaluate(np.ones((1, clusters)))[0])) for evaluate in measures]
+    if clusters < FEWEST_CLUSTERS or None in values:
+        why = f"{clusters} clusters; an interval needs {FEWEST_CLUSTERS}" if None not in values else "one never changes"
+        return Likeness(*names, values[0], None, None, values[1], None, None, len(x), clusters, why)
+    ends = [
+        bootstrap_interval(evaluate, clusters, level=expanded_level(clusters), resamples=resamples, seed=seed)
+        for evaluate in measures
+    ]
+    return Likeness(*names, values[0], *ends[0], values[1], *ends[1], len(x), clusters)
+
+
+def _kappa(sums: Array) -> Any:
+    return lambda weights: kappa_of_table((weights @ sums).reshape(-1, 3, 3))
+
+
+def _rho(sums: Array) -> Any:
+    def evaluate(weights: Array) -> Array:
+        n, x, y, xx, yy, xy = (weights @ sums).T
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.asarray((n * xy - x * y) / np.sqrt((n * xx - x * x) * (n * yy - y * y)))
+
+    return evaluate
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _tree(units: Sequence[str], likeness: Sequence[Likeness]) -> tuple[Merge, ...]:
+    """Average linkage over 1 - rank correlation."""
+    if len(units) < 3 or any(one.rho is None for one in likeness):
+        return ()
+    from scipy.cluster.hierarchy import linkage
+
+    distances = np.array([max(0.0, 1 - (one.rho or 0.0)) for one in likeness])
+    members: list[tuple[str, ...]] = [(unit,) for unit in units]
+    merges = []
+    for left, right, distance, _ in linkage(distances, method="average"):
+        merges.append(Merge(members[int(left)], members[int(right)], float(distance)))
+        members.append((*members[int(left)], *members[int(right)]))
+    return tuple(merges)
+
+
+def _common(preferred: Any) -> tuple[Common, ...]:
+    """How many items k units stereotype, next to what independent units with the same shares would give."""
+    n, units = preferred.shape
+    counts = np.bincount(preferred.sum(axis=1), minlength=units + 1)
+    expected = np.array([1.0])
+    for share in preferred.mean(axis=0):
+        expected = np.convolve(expected, [1 - share, share])
+    return tuple(Common(k, int(counts[k]), float(counts[k] / n), float(expected[k])) for k in range(units + 1))
+
+
+def structures_as_json(found: Sequence[Structure]) -> dict[str, Any]:
+    """The structures as the documented JSON object."""
+    return {"structures": [asdict(one) for one in found]}

@@ -1,0 +1,115 @@
+"""Twins of items that a measure of stereotypes should not react to: the same words in another context, or in disorder."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ..errors import IsoglossError, UnknownName
+from ..items import BLANK, Item, Items
+
+KINDS = ("neutral", "shuffled")
+
+
+def make_twins(items: Items, *, kinds: Sequence[str] = KINDS, seed: int = 0) -> Items:
+    """The neutral and shuffled twins of the items, those that can be made; each points to its item by `derived_from`.
+
+    A neutral twin puts an item's candidates into the context of an item about something else, so that nothing in it is
+    a stereotype of its target. A shuffled twin keeps all words and loses their order. Which context and which order
+    depends on ids and the seed alone, so parallel languages get parallel twins.
+    """
+    for kind in kinds:
+        if kind not in KINDS:
+            raise UnknownName("kind of twin", kind, KINDS)
+    real = [item for item in items if item.variant is None]
+    found: list[Item] = []
+    if "neutral" in kinds:
+        found += _neutral(real, seed)
+    if "shuffled" in kinds:
+        found += [twin for item in real if (twin := _shuffled(item, seed)) is not None]
+    if not found:
+        raise IsoglossError(
+            "No twin can be made of these items: they have no context, and their sentences have one word."
+        )
+    return Items(tuple(found))
+
+
+def _lot(seed: int, *texts: str) -> str:
+    return hashlib.sha256(" ".join([str(seed), *texts]).encode()).hexdigest()
+
+
+def _neutral(items: Sequence[Item], seed: int) -> list[Item]:
+    """Each item with the context of the next item in seeded order that is about something else."""
+    groups: dict[tuple[str, str, str], list[Item]] = {}
+    for item in items:
+        if item.context:
+            groups.setdefault((item.dataset, item.language, str(item.tags.get("task"))), []).append(item)
+    twins: dict[tuple[str, str, str], Item] = {}
+    for group in groups.values():
+        order = sorted(group, key=lambda item: _lot(seed, item.id))
+        for place, item in enumerate(order):
+            donor = _next_other(order, place)
+            twin = _in_context(item, donor.context or "") if donor else None
+            if twin is not None:
+                twins[item.key] = twin
+    return [twins[item.key] for item in items if item.key in twins]
+
+
+def _next_other(order: Sequence[Item], place: int) -> Item | None:
+    """The next item of another category; where all have the same, of another cluster."""
+    item = order[place]
+    rest = [*order[place + 1 :], *order[:place]]
+    elsewhere = (other for other in rest if other.category != item.category)
+    return next(elsewhere, None) or next((other for other in rest if other.cluster != item.cluster), None)
+
+
+def _in_context(item: Item, context: str) -> Item | None:
+    blank = BLANK in (item.context or "")
+    if blank != (BLANK in context) or (blank and not all(candidate.word for candidate in item.candidates)):
+        return None
+    texts = [context.replace(BLANK, c.word or "") if blank else c.text for c in item.candidates]
+    return _twin(item, "neutral", context=context, texts=texts)
+
+
+def _shuffled(item: Item, seed: int) -> Item | None:
+    """The item with the words of its context, or without one of its sentences, in another order."""
+    if item.context:
+        context = _disorder(item.context, _lot(seed, item.id))
+        if context == item.context:
+            return None
+        blank = BLANK in context
+        if blank and not all(candidate.word for candidate in item.candidates):
+            return None
+        texts = [context.replace(BLANK, c.word or "") if blank else c.text for c in item.candidates]
+        return _twin(item, "shuffled", context=context, texts=texts)
+    texts = [_disorder(candidate.text, _lot(seed, item.id)) for candidate in item.candidates]
+    if any(text == candidate.text for text, candidate in zip(texts, item.candidates, strict=True)):
+        return None
+    return _twin(item, "shuffled", context=None, texts=texts)
+
+
+def _disorder(text: str, lot: str) -> str:
+    """The text's words in another order (its letters where it is written without spaces); BLANK stays whole.
+
+    The order depends on places alone, so two sentences that differ in a word are disordered alike.
+    """
+    words, space = text.split(), " "
+    if len(words) < 3:
+        words, space = re.findall(rf"{BLANK}|\S", text), ""
+    for turn in range(10):
+        order = sorted(range(len(words)), key=lambda place: _lot(turn, lot, str(place)))
+        if order != list(range(len(words))) and (mixed := space.join(words[i] for i in order)) != text:
+            return mixed
+    return text
+
+
+def _twin(item: Item, kind: str, *, context: str | None, texts: Sequence[str]) -> Item:
+    candidates = tuple(
+        replace(candidate, id=f"{candidate.id}~{kind}", text=text)
+        for candidate, text in zip(item.candidates, texts, strict=True)
+    )
+    return replace(
+        item, id=f"{item.id}~{kind}", candidates=candidates, context=context, derived_from=item.id, variant=kind
+    )

@@ -1,0 +1,83 @@
+"""Records of what chat models answered: what was asked, what came back word for word, what it cost; no verdicts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import astuple, dataclass, fields
+from typing import Any
+
+import polars as pl
+
+ANSWERS = "answers"
+ORDERS = ("yes-no", "no-yes")
+OPENING = 10
+
+AnswerKey = tuple[str, str, str, str, str, str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One answer, word for word; `opening` is the text of its first ten tokens where the back end can tell them apart.
+
+    `order` says which of the two answer words the prompt named first. `yes` and `no` are the natural log-probabilities
+    of those words as an answer, where the back end gives them.
+    """
+
+    dataset: str
+    id: str
+    language: str
+    candidate: str
+    prompt: str
+    order: str
+    sample: int
+    text: str
+    opening: str | None = None
+    finish: str | None = None
+    prompt_tokens: int | None = None
+    answer_tokens: int | None = None
+    yes: float | None = None
+    no: float | None = None
+
+    @property
+    def key(self) -> AnswerKey:
+        return (self.dataset, self.id, self.language, self.candidate, self.prompt, self.order, self.sample)
+
+
+ANSWER_SCHEMA: dict[str, Any] = {
+    "dataset": pl.String,
+    "id": pl.String,
+    "language": pl.String,
+    "candidate": pl.String,
+    "prompt": pl.String,
+    "order": pl.String,
+    "sample": pl.Int64,
+    "text": pl.String,
+    "opening": pl.String,
+    "finish": pl.String,
+    "prompt_tokens": pl.Int64,
+    "answer_tokens": pl.Int64,
+    "yes": pl.Float64,
+    "no": pl.Float64,
+}
+NAMES = [field.name for field in fields(Answer)]
+
+
+def answer_table(answers: Iterable[Answer]) -> pl.DataFrame:
+    """One row per answer."""
+    return pl.DataFrame([astuple(answer) for answer in answers], schema=ANSWER_SCHEMA, orient="row")
+
+
+def answer_line(answer: Answer) -> str:
+    """An answer as one line of JSON; what is not UTF-8 in it becomes a question mark."""
+    text = json.dumps(dict(zip(NAMES, astuple(answer), strict=True)), ensure_ascii=False)
+    return text.encode("utf-8", "replace").decode() + "\n"
+
+
+def read_line(line: str) -> Answer | None:
+    """The answer on a line; none when the line is torn."""
+    try:
+        found = json.loads(line)
+        return Answer(**found)
+    except (ValueError, TypeError, RecursionError):
+        return None

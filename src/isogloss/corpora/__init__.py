@@ -1,0 +1,1 @@
+"""Texts in two languages: read, split into groups, made into pairs."""

@@ -1,0 +1,77 @@
+"""Preservation: how many English he- and she-sentences have the pronoun in their translation."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import UnknownName
+from .texts import Corpus
+from .wordlists import WORD, load_toml
+
+
+@dataclass(frozen=True, slots=True)
+class Preservation:
+    """Of `n` English sentences with one of the pronouns only, how many keep it; by language and gender."""
+
+    corpus: str
+    language: str
+    pronoun: str
+    kept: int
+    n: int
+
+    @property
+    def share(self) -> float | None:
+        return 100 * self.kept / self.n if self.n else None
+
+
+def count_preserved(corpus: Corpus) -> tuple[Preservation, Preservation]:
+    """The he-sentences and the she-sentences of a corpus; those with both pronouns are left out."""
+    known = load_toml("pronouns.toml")
+    if corpus.language not in known:
+        raise UnknownName("language with pronouns", corpus.language, known)
+    forms = known[corpus.language]
+    counts = {"he": [0, 0], "she": [0, 0]}
+    for pair in corpus.read():
+        words = {word.lower().replace("’", "'").split("'")[0] for word in WORD.findall(pair.english)}
+        found = [name for name in counts if name in words]
+        if len(found) == 1:
+            counts[found[0]][1] += 1
+            counts[found[0]][0] += has_pronoun(pair.text, found[0], forms=forms)
+    made = [Preservation(corpus.name, corpus.language, name, kept, n) for name, (kept, n) in counts.items()]
+    return made[0], made[1]
+
+
+def count_all(corpora: Sequence[Corpus]) -> list[Preservation]:
+    """The counts of several corpora, he before she."""
+    return [one for corpus in corpora for one in count_preserved(corpus)]
+
+
+def has_pronoun(text: str, pronoun: str, *, forms: Mapping[str, Any]) -> bool:
+    """Whether the text has one of the pronoun's forms; a language with one pronoun for all keeps it without its gender."""
+    wanted: Sequence[str] = forms[pronoun] if forms["gendered"] else forms["both"]
+    if forms["match"] == "substring":
+        for other in sorted(forms.get(f"{pronoun}_not", ()), key=len, reverse=True):
+            text = text.replace(other, " ")
+        return any(form in text for form in wanted)
+    words = {word.lower() for word in re.findall(r"[^\W\d_]+|'\w+", text)}
+    return any(form in words for form in wanted)
+
+
+def preservation_rows(found: Sequence[Preservation]) -> list[dict[str, Any]]:
+    """One row per language and pronoun."""
+    return [
+        {"corpus": p.corpus, "language": p.language, "pronoun": p.pronoun, "kept": p.kept, "n": p.n, "share": p.share}
+        for p in found
+    ]
+
+
+def preservation_as_text(found: Sequence[Preservation]) -> str:
+    """The counts for a terminal."""
+    lines = []
+    for one in found:
+        share = f"{one.share:.1f} %" if one.share is not None else "no such sentence"
+        lines.append(f"{one.language}  {one.corpus}: '{one.pronoun}' kept in {one.kept} of {one.n} sentences ({share})")
+    return "\n".join(lines)

@@ -1,0 +1,145 @@
+"""A parallel text split by the English side into the sentences of two groups, as many of each, drawn by a seed."""
+
+from __future__ import annotations
+
+import hashlib
+import heapq
+import json
+import os
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..errors import IsoglossError
+from ..items import Candidate, Item
+from .texts import Corpus, Pair
+from .wordlists import WordList, find_group
+
+MOST = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """The items of a corpus, equally many of each group, and what was counted on the way.
+
+    `counts` has the sentences of each group, of both, of neither, and those with an empty side; `kept` is per group.
+    """
+
+    corpus: str
+    language: str
+    items: tuple[Item, ...]
+    counts: Mapping[str, int]
+    kept: int
+
+
+def split_corpus(
+    corpus: Corpus,
+    lists: tuple[WordList, WordList],
+    *,
+    most: int = MOST,
+    seed: int = 0,
+) -> Split:
+    """The corpus split by the lists; of each group at most `most` sentences are ever held, whatever its size.
+
+    Which sentences are drawn depends on their line numbers and the seed alone.
+    """
+    groups = [one.group for one in lists]
+    held: dict[str, list[tuple[int, int, Pair]]] = {group: [] for group in groups}
+    counts: Counter[str] = Counter(dict.fromkeys(groups, 0))
+    for pair in corpus.read():
+        group = find_group(pair.english, lists) if pair.english and pair.text else "empty"
+        counts[group] += 1
+        if group in held:
+            entry = (-_lot(pair.line, seed), pair.line, pair)
+            (heapq.heappush if len(held[group]) < most else heapq.heappushpop)(held[group], entry)
+    _refuse_one_sided(corpus, groups, counts=counts)
+    kept = min(len(drawn) for drawn in held.values())
+    rows = [
+        _item(corpus, pair, group=group, groups=groups)
+        for group in groups
+        for _, _, pair in sorted(heapq.nlargest(kept, held[group]), key=lambda entry: entry[1])
+    ]
+    return Split(corpus.name, corpus.language, tuple(rows), dict(counts), kept)
+
+
+def split_corpora(
+    corpora: Sequence[Corpus], lists: tuple[WordList, WordList], *, most: int = MOST, seed: int = 0
+) -> list[Split]:
+    """Each corpus split by the same lists."""
+    return [split_corpus(corpus, lists, most=most, seed=seed) for corpus in corpora]
+
+
+def sentence_items(corpus: Corpus, lists: tuple[WordList, WordList]) -> Iterator[Item]:
+    """All sentences of either group, without drawing; sentences of both groups or of none are left out."""
+    groups = [one.group for one in lists]
+    for pair in corpus.read():
+        group = find_group(pair.english, lists)
+        if group in groups and pair.text:
+            yield _item(corpus, pair, group=group, groups=groups)
+
+
+def write_split(splits: Sequence[Split], path: Path) -> Path:
+    """The sentences of all the splits as one file of our layout, written by rename."""
+    part = path.with_name(path.name + ".part")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with part.open("w", encoding="utf-8") as file:
+        for split in splits:
+            for item in split.items:
+                candidate = item.candidates[0]
+                row = {
+                    "id": item.id,
+                    "dataset": item.dataset,
+                    "language": item.language,
+                    "group": candidate.role,
+                    "text": candidate.text,
+                    **{name: value for name, value in item.tags.items() if name != "task"},
+                }
+                file.write(json.dumps(row, ensure_ascii=False) + "\n")
+    os.replace(part, path)
+    return path
+
+
+def split_counts(splits: Sequence[Split]) -> list[dict[str, str | int]]:
+    """One row per corpus: its language, the sentences of each kind, and how many of each group were kept."""
+    return [{"corpus": s.corpus, "language": s.language, **s.counts, "kept_per_group": s.kept} for s in splits]
+
+
+def counts_as_text(splits: Sequence[Split]) -> str:
+    """The counts for a terminal, one line per corpus."""
+    lines = []
+    for split in splits:
+        counted = ", ".join(f"{count:,} {name}" for name, count in split.counts.items())
+        lines.append(f"{split.language}  {split.corpus}: {counted}; kept {split.kept:,} of each group")
+    return "\n".join(lines)
+
+
+def _lot(line: int, seed: int) -> int:
+    return int.from_bytes(hashlib.blake2b(f"{seed} {line}".encode(), digest_size=8).digest())
+
+
+def _refuse_one_sided(corpus: Corpus, groups: Sequence[str], *, counts: Mapping[str, int]) -> None:
+    total = sum(counts.values())
+    if not total:
+        raise IsoglossError(f"'{corpus.name}' has no sentences.")
+    missing = [group for group in groups if not counts[group]]
+    if missing:
+        names = " and ".join(f"'{group}'" for group in missing)
+        raise IsoglossError(
+            f"None of the {total} sentences of '{corpus.name}' has words of {names} only, so there are not two groups to "
+            "compare. Give other lists or another corpus."
+        )
+
+
+def _item(corpus: Corpus, pair: Pair, *, group: str, groups: Sequence[str]) -> Item:
+    name = f"{corpus.name}:{pair.line}"
+    tags = {"task": "sentence", "groups": "/".join(groups), "corpus": corpus.name}
+    return Item(
+        id=name,
+        dataset="sentences",
+        language=corpus.language,
+        category=None,
+        candidates=(Candidate(f"{name}-{group}", group, pair.text),),
+        cluster=name,
+        tags=tags | ({"english": pair.english} if pair.english != pair.text else {}),
+    )

@@ -1,0 +1,231 @@
+"""Parallel texts, read line by line in constant memory: Moses, TSV, TMX, OPUS zips, Hugging Face, or English alone."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import itertools
+import re
+import unicodedata
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from .. import languages
+from ..errors import BadData, IsoglossError, need
+from .tmx import read_units
+
+ENGLISH = "en"
+HUB = "hf:"
+Opener = Callable[[], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """An English sentence and its translation, with the line it stands on; in English-only text both are the same."""
+
+    line: int
+    english: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """A parallel text: its name, the language of its other side, and its pairs, which can be read again and again."""
+
+    name: str
+    language: str
+    read: Callable[[], Iterator[Pair]]
+
+
+def open_corpus(source: str | Path, *, target: str | Path | None = None, language: str | None = None) -> Corpus:
+    """The corpus in a file (TSV, TMX, OPUS zip, English text), in two aligned files, or on the hub (hf:NAME/CONFIG).
+
+    `language` is the other side's; where the file names it, it may be left out.
+    """
+    tag = languages.resolve(language) if language else None
+    if str(source).startswith(HUB):
+        return _from_hub(str(source).removeprefix(HUB), _needed(tag, str(source)))
+    path = Path(source)
+    for file in (path, Path(target) if target else path):
+        if not file.is_file():
+            raise IsoglossError(f"No such file: {file}.")
+    kind = Path(path.name.lower().removesuffix(".gz")).suffix
+    if target is not None:
+        other = Path(target)
+        return _moses(
+            path.name,
+            _needed(tag or _ending(other.name), other.name),
+            sides=(path, other),
+            openers=(lambda: _open(path), lambda: _open(other)),
+        )
+    if kind == ".tsv":
+        return _tsv(path, tag)
+    if kind == ".tmx":
+        wanted = _needed(tag or _other_language(path.name), path.name)
+        return Corpus(path.name, wanted, lambda: _tmx(path, wanted, opener=lambda: _open(path)))
+    if kind == ".zip":
+        return _zip(path, tag)
+    if tag not in (None, ENGLISH):
+        raise IsoglossError(
+            f"{path} is one text, which is read as English. Give its translation with --target FILE, or a TSV, TMX or zip."
+        )
+    return Corpus(path.name, ENGLISH, lambda: _alone(path))
+
+
+def open_corpora(
+    sources: Sequence[str], *, target: str | Path | None = None, language: str | None = None
+) -> list[Corpus]:
+    """Several corpora; two aligned files are given one pair at a time."""
+    if target is not None and len(sources) != 1:
+        raise IsoglossError("--target goes with one corpus, its English side.")
+    return [open_corpus(source, target=target, language=language) for source in sources]
+
+
+def _needed(tag: str | None, name: str) -> str:
+    if tag is None:
+        raise IsoglossError(f"The language of '{name}' is not in its name. Say --language TAG.")
+    return tag
+
+
+def _ending(name: str) -> str | None:
+    """The language that a file of two aligned ones ends with, as in corpus.en-ja.ja."""
+    last = name.removesuffix(".gz").rsplit(".", 1)[-1]
+    return languages.resolve(last) if last in languages.tags() else None
+
+
+def _other_language(name: str) -> str | None:
+    """The language beside English in a name such as TED2020.en-ja.tmx or en-ja.tsv."""
+    for first, second in re.findall(r"(?<![a-zA-Z])([a-z]{2,3})[-_]([a-z]{2,3})(?![a-zA-Z])", name):
+        for one, other in ((first, second), (second, first)):
+            if one == ENGLISH and other in languages.tags():
+                return str(other)
+    return None
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    """A file that breaks while it is read says so in one sentence."""
+    try:
+        yield
+    except (OSError, EOFError, zlib.error, zipfile.BadZipFile) as error:
+        raise BadData(path, None, f"cannot be read ({error}).") from error
+
+
+def _open(path: Path) -> IO[bytes]:
+    return gzip.open(path) if path.name.lower().endswith(".gz") else path.open("rb")  # type: ignore[return-value]
+
+
+def _lines(path: Path, opener: Opener) -> Iterator[tuple[int, str]]:
+    """Each line with its number, as UTF-8 in NFC."""
+    with _reading(path), opener() as file:
+        for number, line in enumerate(io.BufferedReader(file) if isinstance(file, io.RawIOBase) else file, 1):
+            try:
+                text = line.decode("utf-8-sig" if number == 1 else "utf-8")
+            except UnicodeDecodeError as error:
+                raise BadData(path, number, "not UTF-8. Save the file as UTF-8 and read it again.") from error
+            yield number, unicodedata.normalize("NFC", text.rstrip("\r\n"))
+
+
+def _alone(path: Path) -> Iterator[Pair]:
+    for number, line in _lines(path, lambda: _open(path)):
+        yield Pair(number, line.strip(), line.strip())
+
+
+def _moses(name: str, language: str, *, sides: tuple[Path, Path], openers: tuple[Opener, Opener]) -> Corpus:
+    def read() -> Iterator[Pair]:
+        both = itertools.zip_longest(_lines(sides[0], openers[0]), _lines(sides[1], openers[1]))
+        for number, (english, other) in enumerate(both, 1):
+            if english is None or other is None:
+                longer, shorter = sides if other is None else sides[::-1]
+                raise BadData(
+                    shorter, None, f"ends after {number - 1} lines, but {longer} goes on; the two are not aligned."
+                )
+            yield Pair(number, english[1].strip(), other[1].strip())
+
+    return Corpus(name, language, read)
+
+
+def _tsv(path: Path, tag: str | None) -> Corpus:
+    """Two columns, with or without a header of language tags; quotes have no meaning in it."""
+    first = next(_lines(path, lambda: _open(path)), (0, ""))[1].split("\t")
+    header = ENGLISH in first and all(cell in languages.tags() for cell in first)
+    columns = first if header else [ENGLISH, tag or _other_language(path.name) or ""]
+    others = [cell for cell in columns if cell != ENGLISH]
+    wanted = tag or (others[0] if len(others) == 1 and others[0] else None)
+    wanted = _needed(wanted, path.name)
+    if wanted not in columns:
+        raise IsoglossError(f"{path} has no column '{wanted}'; it has: {', '.join(columns)}.")
+    places = columns.index(ENGLISH), columns.index(wanted)
+
+    def read() -> Iterator[Pair]:
+        for number, line in _lines(path, lambda: _open(path)):
+            cells = line.split("\t")
+            if (header and number == 1) or not line.strip():
+                continue
+            if len(cells) != len(columns):
+                raise BadData(
+                    path, number, f"{len(cells)} cells instead of {len(columns)}; the two sides are not aligned."
+                )
+            yield Pair(number, cells[places[0]].strip(), cells[places[1]].strip())
+
+    return Corpus(path.name, wanted, read)
+
+
+def _tmx(path: Path, language: str, *, opener: Opener) -> Iterator[Pair]:
+    with _reading(path), opener() as file:
+        for number, unit in enumerate(read_units(path, file), 1):
+            short = {name.split("-")[0]: text for name, text in unit.items()}
+            english = unit.get(ENGLISH) or short.get(ENGLISH)
+            other = unit.get(language) or short.get(language.split("-")[0])
+            if english and other:
+                yield Pair(number, unicodedata.normalize("NFC", english), unicodedata.normalize("NFC", other))
+
+
+def _zip(path: Path, tag: str | None) -> Corpus:
+    """An OPUS download: two aligned files, or a TMX, in a zip; nothing is unpacked to disk."""
+    with _reading(path):
+        names = [name for name in zipfile.ZipFile(path).namelist() if not name.endswith("/")]
+
+    def member(name: str) -> Opener:
+        return lambda: zipfile.ZipFile(path).open(name)
+
+    units = [name for name in names if name.lower().endswith(".tmx")]
+    sides = {ending: name for name in names if (ending := _ending(name)) is not None}
+    others = [ending for ending in sides if ending != ENGLISH]
+    if units:
+        wanted = _needed(tag or _other_language(units[0]) or _other_language(path.name), path.name)
+        return Corpus(path.name, wanted, lambda: _tmx(path, wanted, opener=member(units[0])))
+    wanted = _needed(tag or (others[0] if len(others) == 1 else None), path.name)
+    if ENGLISH not in sides or wanted not in sides:
+        raise IsoglossError(
+            f"{path} holds no aligned files that end in .en and .{wanted}; it holds: {', '.join(names)}."
+        )
+    chosen = (sides[ENGLISH], sides[wanted])
+    return _moses(
+        path.name,
+        wanted,
+        sides=(path / chosen[0], path / chosen[1]),
+        openers=(member(chosen[0]), member(chosen[1])),
+    )
+
+
+def _from_hub(name: str, language: str) -> Corpus:
+    """A data set of the hub with a `translation` column, streamed: hf:NAME or hf:NAME:CONFIG."""
+    place, _, config = name.partition(":")
+
+    def read() -> Iterator[Pair]:
+        hub = need("datasets", extra="corpora")
+        rows = hub.load_dataset(place, config or None, split="train", streaming=True)
+        for number, row in enumerate(rows, 1):
+            both = row.get("translation", row)
+            if ENGLISH not in both or language not in both:
+                raise BadData(name, number, f"the row has no '{ENGLISH}' and '{language}' text.")
+            english, other = (unicodedata.normalize("NFC", str(both[tag]).strip()) for tag in (ENGLISH, language))
+            yield Pair(number, english, other)
+
+    return Corpus(name, language, read)

@@ -1,0 +1,73 @@
+"""TMX, the translation memory format, unit by unit; entities that a file declares itself are refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+from xml.parsers import expat
+
+from ..errors import BadData
+
+BLOCK = 1 << 16
+LANGUAGE = ("xml:lang", "lang")
+
+
+class _Units:
+    """Collects the units that were closed so far: each maps languages to text."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.done = path, list[dict[str, str]]()
+        self.unit: dict[str, str] = {}
+        self.language = ""
+        self.text: list[str] | None = None
+        self.hidden = 0
+
+    def start(self, name: str, given: dict[str, str]) -> None:
+        if name == "tu":
+            self.unit = {}
+        elif name == "tuv":
+            self.language = next((given[key].lower() for key in LANGUAGE if key in given), "")
+        elif name == "seg":
+            self.text, self.hidden = [], 0
+        elif self.text is not None and name in ("bpt", "ept", "it", "ph", "ut"):
+            self.hidden += 1
+
+    def letters(self, text: str) -> None:
+        if self.text is not None and not self.hidden:
+            self.text.append(text)
+
+    def end(self, name: str) -> None:
+        if name == "seg" and self.text is not None:
+            self.unit[self.language], self.text = " ".join("".join(self.text).split()), None
+        elif name == "tu":
+            self.done.append(self.unit)
+        elif self.text is not None and name in ("bpt", "ept", "it", "ph", "ut"):
+            self.hidden -= 1
+
+    def refuse(self, *declared: object) -> None:
+        raise BadData(
+            self.path,
+            None,
+            f"it declares the entity '{declared[0]}', which could grow without end. Remove its entities.",
+        )
+
+
+def read_units(path: Path, file: IO[bytes]) -> Iterator[dict[str, str]]:
+    """Each unit of a TMX file as a map from language tags to text, a block of the file at a time."""
+    units = _Units(path)
+    parser = expat.ParserCreate()
+    parser.buffer_text = True
+    parser.StartElementHandler = units.start
+    parser.EndElementHandler = units.end
+    parser.CharacterDataHandler = units.letters
+    parser.EntityDeclHandler = units.refuse
+    try:
+        while block := file.read(BLOCK):
+            parser.Parse(block, False)
+            yield from units.done
+            units.done.clear()
+        parser.Parse(b"", True)
+    except expat.ExpatError as error:
+        raise BadData(path, error.lineno, f"not TMX: {expat.ErrorString(error.code)}.") from error
+    yield from units.done

@@ -1,0 +1,106 @@
+"""Word lists of two groups, and which group an English sentence speaks of: whole words, case-aware."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from ..errors import BadData, IsoglossError
+
+FOLDER = Path(__file__).parent.parent / "data" / "gender"
+WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
+KIN = re.compile(r"^(?:ex|half|step|great|grand)-|-in-law$|-to-be$", re.IGNORECASE)
+BOTH = "both"
+NEITHER = "neither"
+
+
+@dataclass(frozen=True, slots=True)
+class WordList:
+    """A group's words: `any_case` are compared without capitals, `as_written` only as they stand.
+
+    `longest` is how many words the longest entry has.
+    """
+
+    group: str
+    any_case: frozenset[str]
+    as_written: frozenset[str]
+    longest: int
+
+
+def make_list(group: str, entries: Iterable[str]) -> WordList:
+    """A list from its entries; one with a capital letter counts only as it is written."""
+    found = {" ".join(entry.split()) for entry in entries} - {""}
+    if not found:
+        raise IsoglossError(f"The list '{group}' is empty. Give one word or name per line.")
+    small = frozenset(entry for entry in found if entry == entry.lower())
+    return WordList(group, small, frozenset(found - small), max(entry.count(" ") + 1 for entry in found))
+
+
+@cache
+def gender_lists(*, names: bool = True, generic: bool = True) -> tuple[WordList, WordList]:
+    """The lists that ship, female first; without names, or without words that are often said of anybody, if so asked."""
+    words, given = load_toml("en_words.toml"), load_toml("en_names.toml")
+    written = {word.lower(): word for word in words["capitalised_only"]}
+    left_out = set() if generic else set(words["generic_male"])
+    found = []
+    for place, group in ((1, "female"), (0, "male")):
+        entries = [written.get(pair[place], pair[place]) for pair in words["pairs"] if pair[place] not in left_out]
+        found.append(make_list(group, [*entries, *(given[group] if names else [])]))
+    return found[0], found[1]
+
+
+def load_toml(name: str) -> dict[str, Any]:
+    """One of the files of word lists that ship."""
+    return tomllib.loads((FOLDER / name).read_text(encoding="utf-8"))
+
+
+def read_lists(given: Sequence[str]) -> tuple[WordList, WordList]:
+    """Two lists given as GROUP=FILE, one word, name or phrase per line; # begins a remark."""
+    if len(given) != 2:
+        raise IsoglossError(
+            f"Two lists are needed, as in --list female=her.txt --list male=his.txt; {len(given)} given."
+        )
+    found = []
+    for text in given:
+        group, sign, name = text.partition("=")
+        if not sign or not group.strip() or not name.strip():
+            raise IsoglossError(f"'{text}' is not a list. Write it as GROUP=FILE, such as young=young.txt.")
+        try:
+            lines = Path(name).read_text(encoding="utf-8-sig").splitlines()
+        except OSError as error:
+            raise IsoglossError(f"No such file: {name}.") from error
+        except UnicodeDecodeError as error:
+            raise BadData(name, None, "not UTF-8. Save the file as UTF-8 and read it again.") from error
+        found.append(make_list(group.strip(), [line.split("#")[0] for line in lines]))
+    return check_lists(found[0], found[1])
+
+
+def check_lists(first: WordList, second: WordList) -> tuple[WordList, WordList]:
+    """The lists as they are; the same name, or the same word, on both sides is refused."""
+    if first.group == second.group:
+        raise IsoglossError(f"Both lists are named '{first.group}'. Give them two names.")
+    shared = sorted((first.any_case & second.any_case) | (first.as_written & second.as_written))
+    if shared:
+        raise IsoglossError(
+            f"'{shared[0]}' is in both lists, '{first.group}' and '{second.group}'. Take it out of one."
+        )
+    return first, second
+
+
+def find_group(text: str, lists: tuple[WordList, WordList]) -> str:
+    """The one list that has a word of the sentence, or `both`, or `neither`."""
+    words = WORD.findall(text)
+    # "she's" and "sister's" are found as they are without what follows the apostrophe, "mother-in-law" without its end
+    plain = [KIN.sub("", word.replace("’", "'").split("'")[0]) for word in words]
+    longest = max(one.longest for one in lists)
+    seen = {*words, *plain}
+    for size in range(2, longest + 1):
+        seen |= {" ".join(row[k : k + size]) for row in (words, plain) for k in range(len(row) - size + 1)}
+    small = {entry.lower() for entry in seen}
+    found = [one.group for one in lists if not (one.as_written.isdisjoint(seen) and one.any_case.isdisjoint(small))]
+    return found[0] if len(found) == 1 else BOTH if found else NEITHER

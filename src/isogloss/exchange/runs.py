@@ -1,0 +1,71 @@
+"""Score files of other tools become runs, and runs become their files."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+
+from .. import store
+from ..errors import IsoglossError, UnknownName
+from ..items import Items, items_hash
+from ..places import Place
+from ..scores import ROW_SCHEMA, item_table, scored_from_values
+from .harness import model_of_samples, read_samples, write_samples
+from .predictions import model_of_file, read_predictions, write_predictions
+
+LAYOUTS = ("stereoset-predictions", "lm-eval")
+METHODS = {"stereoset-predictions": "predictions", "lm-eval": "lm-eval"}
+
+
+def import_run(
+    path: Path, items: Items, *, root: Place, layout: str = LAYOUTS[0], model: str | None = None
+) -> store.Run:
+    """A run of the items that the file has scores for."""
+    if layout not in LAYOUTS:
+        raise UnknownName("layout", layout, LAYOUTS)
+    for kind, several in (("language", {i.language for i in items}), ("data set", {i.dataset for i in items})):
+        if len(several) > 1:
+            raise IsoglossError(f"A run holds one {kind}; the data has {', '.join(sorted(several))}. Give one of them.")
+    notes: list[str] = []
+    if layout == "lm-eval":
+        name = model or model_of_samples(path)
+        values, items, notes = read_samples(path, items)
+    else:
+        name, values = model or model_of_file(path), read_predictions(path)
+    scored = scored_from_values(items, values, model=name, method=METHODS[layout])
+    scored = replace(scored, notes=(*notes, *scored.notes))
+    ids = set(scored.table["id"])
+    kept = tuple(item for item in items if item.id in ids)
+    info = {
+        "model": name,
+        "dataset": kept[0].dataset,
+        "language": kept[0].language,
+        "method": METHODS[layout],
+        "parts": 1,
+        "items": len(kept),
+        "skipped": dict(scored.skipped),
+        "notes": list(scored.notes),
+        "fingerprint": {
+            "scores": store.fingerprint(values),
+            "data": items_hash(kept),
+            "model": name,
+            "method": METHODS[layout],
+        },
+    }
+    run = store.open_run(root, info=info, items=item_table(Items(kept, items.problems)))
+    store.write_part(run, 0, rows=scored.table.select(ROW_SCHEMA.keys()))
+    return store.finish_run(run)
+
+
+def export_runs(paths: list[Path], out: Path, *, layout: str = LAYOUTS[0]) -> int:
+    """Write the runs' scores to a file in that layout; gives the number of scores."""
+    if layout not in LAYOUTS:
+        raise UnknownName("layout", layout, LAYOUTS)
+    runs = [run for path in paths for run in store.find_runs(path)]
+    scored = store.read_scored(runs)
+    if layout == "lm-eval":
+        texts = pl.concat([store.read_items(run) for run in runs], how="diagonal_relaxed").unique(maintain_order=True)
+        return write_samples(scored.table, texts, path=out)
+    return write_predictions(scored, out)

@@ -1,0 +1,1 @@
+"""Files and tables: rows with line numbers in, items out, and back."""

@@ -1,0 +1,84 @@
+"""Filters: the items whose columns have the wanted values, for every data set alike."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ..errors import IsoglossError, UnknownName
+from ..items import Item, Items
+
+COLUMNS = ("id", "dataset", "language", "category", "cluster")
+SYNONYMS = {"bias_type": "category"}
+MOST_SHOWN = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A column and the values of which an item must have one (or, turned round, none)."""
+
+    column: str
+    values: tuple[str, ...]
+    negated: bool
+
+    def __str__(self) -> str:
+        return f"{self.column}{'!=' if self.negated else '='}{','.join(self.values)}"
+
+
+def filter_items(items: Items, where: Sequence[str]) -> Items:
+    """The items that meet every condition, written as column=value, column=one,other or column!=value.
+
+    Case does not matter. An item with several values in a column needs one of them. Unknown columns and values are
+    refused with a near name; so is a filter that leaves nothing.
+    """
+    if not where:
+        return items
+    conditions = [_condition(text, items) for text in where]
+    rows = tuple(item for item in items if all(meets(item, one) for one in conditions))
+    if not rows:
+        alone = ", ".join(f"{one} alone leaves {sum(meets(item, one) for item in items)}" for one in conditions)
+        wanted = " and ".join(map(str, conditions))
+        raise IsoglossError(f"None of the {len(items)} items has {wanted}; {alone}. Leave a condition out.")
+    ids = {(item.language, item.id) for item in rows}
+    kept = tuple(one for one in items.problems if one.language is None or (one.language, one.item) in ids)
+    return replace(items, rows=rows, problems=kept)
+
+
+def meets(item: Item, condition: Condition) -> bool:
+    """Whether an item has one of the condition's values, or none of them when it is turned round."""
+    wanted = {value.casefold() for value in condition.values}
+    here = any(value.casefold() in wanted for value in values_of(item, condition.column))
+    return here != condition.negated
+
+
+def values_of(item: Item, column: str) -> tuple[str, ...]:
+    """The values that an item has in a column; none where it is empty."""
+    value = getattr(item, column) if column in COLUMNS else item.tags.get(column)
+    if value is None:
+        return ()
+    return (value,) if isinstance(value, str) else tuple(value)
+
+
+def _condition(text: str, items: Items) -> Condition:
+    """The condition that a text says, its column and values being ones that the items have."""
+    name, sign, rest = text.partition("=")
+    if not sign or not name.strip("! ") or not rest.strip():
+        raise IsoglossError(f"'{text}' is not a filter. Write it as column=value, such as original=yes.")
+    column = name.rstrip("! ").strip()
+    column = SYNONYMS.get(column, column)
+    known = [*COLUMNS, *{tag for item in items for tag in item.tags}]
+    if column not in known:
+        raise UnknownName("column", column, known)
+    there = {value.casefold(): value for item in items for value in values_of(item, column)}
+    whole = rest.strip()
+    wanted = [whole] if whole.casefold() in there else [part.strip() for part in whole.split(",") if part.strip()]
+    for value in wanted:
+        if value.casefold() not in there:
+            raise UnknownName(f"value of '{column}'", value, _shown(value, list(there.values())))
+    return Condition(column, tuple(there[value.casefold()] for value in wanted), name.rstrip().endswith("!"))
+
+
+def _shown(value: str, known: list[str]) -> list[str]:
+    """The known values, or of very many those that are most like the wanted one."""
+    return known if len(known) <= MOST_SHOWN else difflib.get_close_matches(value, known, n=5, cutoff=0.5)

@@ -1,0 +1,89 @@
+"""Items as rows of our layout, and files of them: one per task and language, written in one step."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ..errors import IsoglossError
+from ..items import ANTI_STEREOTYPE, STEREOTYPE, UNRELATED, Item
+
+ROLES = (STEREOTYPE, ANTI_STEREOTYPE, UNRELATED)
+PAIR_TAGS = ("direction", "template", "occupation", "target", "groups")
+ORIGIN = ("provenance", "translator", "reviewers")
+
+
+def row_of(item: Item, *, origin: Sequence[str] = ()) -> dict[str, Any]:
+    """The item as a row of our JSON lines; `origin` names the columns about its making that every row has."""
+    roles = sorted(candidate.role for candidate in item.candidates)
+    if item.context is None and len(set(roles)) == len(roles) == 2:
+        row = _pair(item)
+    elif item.context and roles == sorted(ROLES):
+        row = _triple(item)
+    else:
+        raise IsoglossError(
+            f"The item '{item.id}' cannot be written: our layouts hold a context with each of {', '.join(ROLES)}, "
+            "or a pair of sentences. See docs/data-formats.md."
+        )
+    return row | {name: item.tags.get(name) for name in origin}
+
+
+def _triple(item: Item) -> dict[str, Any]:
+    original = item.tags.get("target")
+    return {
+        "id": item.id,
+        "task": item.tags.get("task"),
+        "language": item.language,
+        "dataset": item.dataset,
+        "target": item.tags.get("target_term") or original,
+        "target_original": original,
+        "bias_type": item.category,
+        "context": item.context,
+        "candidates": [
+            {"id": one.id, "gold_label": one.role, "sentence": one.text, "word": one.word} for one in item.candidates
+        ],
+    }
+
+
+def _pair(item: Item) -> dict[str, Any]:
+    return {
+        "id": item.id,
+        "language": item.language,
+        "dataset": item.dataset,
+        "category": item.category,
+        "cluster": item.cluster,
+        "candidates": [{"role": one.role, "text": one.text} for one in item.candidates],
+        **{name: item.tags.get(name) for name in PAIR_TAGS if name in item.tags},
+    }
+
+
+def write_items(folder: Path, items: Iterable[Item]) -> list[Path]:
+    """The files that now hold the items: `intrasentence_es.jsonl`, `intersentence_es.jsonl`, ..."""
+    files: dict[str, list[Item]] = {}
+    for item in items:
+        files.setdefault(f"{item.tags.get('task') or 'items'}_{item.language}.jsonl", []).append(item)
+    paths = []
+    for name, rows in files.items():
+        origin = [column for column in ORIGIN if any(column in item.tags for item in rows)]
+        paths.append(write_json_lines(folder / name, [row_of(item, origin=origin) for item in rows]))
+    return paths
+
+
+def write_json_lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> Path:
+    """The path, with one JSON object per line in it."""
+    return write_whole(path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+
+
+def write_whole(path: Path, text: str) -> Path:
+    """The path with the text in it: all of it, or what was there before."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+        draft.write_text(text, encoding="utf-8")
+        os.replace(draft, path)
+    except OSError as error:
+        raise IsoglossError(f"Cannot write {path} ({error.strerror}). Choose another folder with --out.") from error
+    return path

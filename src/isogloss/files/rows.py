@@ -1,0 +1,163 @@
+"""Files as rows: JSON, JSON lines, CSV, TSV and Parquet, gzipped or not, each row with its line number."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import os
+import unicodedata
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ..errors import BadData, IsoglossError
+
+Row = tuple[int, dict[str, Any]]
+Bad = Callable[[BadData], None]
+SUFFIXES = (".jsonl", ".json", ".csv", ".tsv", ".parquet")
+MOST_BYTES = 2_000_000_000
+
+
+def stop(error: BadData) -> None:
+    """The strict way to treat a bad row: raise it."""
+    raise error
+
+
+def suffix(path: Path) -> str:
+    """The file's format by its name, `.gz` left out: `x.jsonl.gz` is `.jsonl`."""
+    return Path(path.name.lower().removesuffix(".gz")).suffix
+
+
+def is_readable(path: Path) -> bool:
+    """Whether the name ends as one of our formats does."""
+    return suffix(path) in SUFFIXES
+
+
+def read_rows(path: Path, bad: Bad = stop) -> Iterator[Row]:
+    """Each row of a table file with its line number; a broken row is handed to `bad` with its line."""
+    kind = suffix(path)
+    if kind == ".jsonl":
+        rows = _json_lines(path, bad)
+    elif kind in (".csv", ".tsv"):
+        rows = _separated(path, bad, delimiter="\t" if kind == ".tsv" else ",")
+    elif kind == ".parquet":
+        rows = _parquet(path)
+    else:
+        raise BadData(path, None, f"unknown format '{kind}'. Use one of {', '.join(SUFFIXES)}, gzipped or not.")
+    for number, row in rows:
+        try:
+            yield number, clean(row)
+        except UnicodeError:
+            bad(BadData(path, number, "not UTF-8. Save the file as UTF-8 and read it again."))
+        except RecursionError:
+            bad(BadData(path, number, "nested too deeply."))
+
+
+def read_json(path: Path) -> Any:
+    """The file's JSON value; a NaN or an infinity is refused."""
+    try:
+        return json.loads(_text(path), parse_constant=_refuse_constant)
+    except json.JSONDecodeError as error:
+        raise BadData(path, error.lineno, f"not JSON: {error.msg}.") from error
+    except (ValueError, RecursionError) as error:
+        raise BadData(path, None, f"not JSON: {error}.") from error
+
+
+def clean(value: Any) -> Any:
+    """The value with all its text in NFC; raises UnicodeError where text is not UTF-8."""
+    if isinstance(value, str):
+        value.encode()
+        return unicodedata.normalize("NFC", value)
+    if isinstance(value, Mapping):
+        return {clean(key): clean(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [clean(inner) for inner in value]
+    return value
+
+
+def read_bytes(path: Path) -> bytes:
+    """The file's bytes, unpacked when its name ends in `.gz`."""
+    try:
+        return _unpack(path) if path.name.lower().endswith(".gz") else path.read_bytes()
+    except FileNotFoundError as error:
+        raise IsoglossError(f"No such file: {path}.") from error
+    except IsADirectoryError as error:
+        raise IsoglossError(f"{path} is a folder, not a file.") from error
+    except (OSError, EOFError, zlib.error) as error:
+        raise BadData(path, None, f"cannot be read ({error}).") from error
+
+
+def _unpack(path: Path) -> bytes:
+    with gzip.open(path) as file:
+        content = file.read(MOST_BYTES + 1)
+    if len(content) > MOST_BYTES:
+        raise BadData(path, None, f"unpacks to more than {MOST_BYTES:,} bytes. Split it into smaller files.")
+    return content
+
+
+def _text(path: Path) -> str:
+    """The file's text; bytes that are not UTF-8 become lone surrogates, which `clean` refuses row by row."""
+    return read_bytes(path).decode("utf-8-sig", "surrogateescape")
+
+
+def _refuse_constant(name: str) -> float:
+    raise ValueError(f"'{name}' is not a number")
+
+
+def _json_lines(path: Path, bad: Bad) -> Iterator[Row]:
+    for number, line in enumerate(_text(path).split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line, parse_constant=_refuse_constant)
+        except (ValueError, RecursionError) as error:
+            bad(BadData(path, number, f"not JSON: {getattr(error, 'msg', error)}."))
+            continue
+        if isinstance(row, dict):
+            yield number, row
+        else:
+            bad(BadData(path, number, "a line must be a JSON object with an item's fields."))
+
+
+def _separated(path: Path, bad: Bad, *, delimiter: str) -> Iterator[Row]:
+    reader = csv.reader(io.StringIO(_text(path), newline=""), delimiter=delimiter, strict=True)
+    try:
+        header = next(reader, [])
+        if len(set(header)) < len(header) or not header:
+            raise BadData(path, 1, "the first line must name the columns, each once.")
+        for cells in reader:
+            if cells and len(cells) != len(header):
+                bad(BadData(path, reader.line_num, f"{len(cells)} cells, but the header names {len(header)} columns."))
+            elif cells:
+                yield reader.line_num, dict(zip(header, cells, strict=True))
+    except csv.Error as error:
+        raise BadData(path, reader.line_num, f"not a table: {error}.") from error
+
+
+@contextmanager
+def _hushed() -> Iterator[None]:
+    """Standard error is shut meanwhile: for some broken files polars prints a traceback before it raises."""
+    saved, nothing = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nothing, 2)
+        yield
+    finally:
+        os.dup2(saved, 2)
+        os.close(saved)
+        os.close(nothing)
+
+
+def _parquet(path: Path) -> Iterator[Row]:
+    raw = read_bytes(path)
+    try:
+        with _hushed():
+            table = pl.read_parquet(io.BytesIO(raw))
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, UnicodeError) as error:
+        raise BadData(path, None, "not a Parquet file, or a broken one.") from error
+    yield from enumerate(table.iter_rows(named=True), 1)

@@ -1,0 +1,205 @@
+"""Reading: from a data set's name, a file or a folder to items, with every oddity counted."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from .. import languages, registry
+from ..checks import find_problems
+from ..errors import BadData, IsoglossError, UnknownName
+from ..items import Item, Items, Problem
+from .filters import filter_items
+from .hub import PREFIX, fetch_table, how_to_enter
+from .rows import Bad, is_readable, read_json, read_rows, stop, suffix
+
+
+class Parse(Protocol):
+    """A reader: the items of a file; `language` is used where the rows name none, bad rows are handed to `bad`."""
+
+    def __call__(self, path: Path, language: str | None, *, bad: Bad) -> Iterable[Item]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """A family of data files: what it is, and how a file of it becomes items.
+
+    `recognise` looks at the columns of a file; `parse` yields its items and hands bad rows to `bad`;
+    `bundled` gives the files that ship with Isogloss for a language, if any; `hub` is its name on the hub, where it is gated.
+    """
+
+    title: str
+    summary: str
+    licence: str
+    citation: str
+    url: str
+    recognise: Callable[[frozenset[str]], bool]
+    parse: Parse
+    bundled: Callable[[], dict[str, list[Path]]] | None = None
+    hub: str | None = None
+
+
+def read(
+    source: str | Path,
+    *,
+    language: str | Sequence[str] | None = None,
+    format: str | None = None,
+    where: Sequence[str] = (),
+    skip_bad: bool = False,
+) -> Items:
+    """The items of a bundled data set, a file, or the files of a folder, in one or several languages.
+
+    `where` holds conditions such as `original=yes` (see `filter_items`). A bad row raises BadData with file and line; with `skip_bad` it is left out and counted in `problems`.
+    """
+    wanted = [languages.resolve(name) for name in ([language] if isinstance(language, str) else language or [])]
+    problems: list[Problem] = []
+
+    def skip(error: BadData) -> None:
+        problems.append(Problem("unreadable", "error", str(source), str(error)))
+
+    bad = skip if skip_bad else stop
+    rows: list[Item] = []
+    for dataset, path in _files(str(source), wanted, format=format):
+        default = language_in_name(path) or (wanted[0] if len(wanted) == 1 else None)
+        rows += dataset.parse(path, default, bad=bad)
+    rows = [item for item in rows if not wanted or item.language in wanted]
+    rows = _unique(rows, str(source), bad=bad)
+    if not rows and problems:
+        raise IsoglossError(
+            f"None of the {len(problems)} rows of '{source}' can be read. The first: {problems[0].message}"
+        )
+    if not rows:
+        raise IsoglossError(
+            f"No items in '{source}'{_in(wanted)}. Look at what it holds with: isogloss data show {source}"
+        )
+    return filter_items(Items(tuple(rows), (*problems, *find_problems(rows))), where)
+
+
+def read_many(
+    sources: Sequence[str | Path],
+    *,
+    language: str | Sequence[str] | None = None,
+    format: str | None = None,
+    where: Sequence[str] = (),
+    skip_bad: bool = False,
+) -> Items:
+    """The items of several sources together, as far as they meet the conditions; an item that two of them hold is an error."""
+    if not sources:
+        raise IsoglossError("No data was given. Say --data with a data set's name, a file or a folder.")
+    found = [read(source, language=language, format=format, skip_bad=skip_bad) for source in sources]
+    rows = _unique([item for part in found for item in part], ", ".join(map(str, sources)), bad=stop)
+    items = Items(tuple(rows), tuple(problem for part in found for problem in part.problems))
+    return filter_items(items, where)
+
+
+def parse_rows(path: Path, make: Callable[[Mapping[str, Any]], Item], *, bad: Bad) -> Iterator[Item]:
+    """The items that `make` makes of a table's rows; a row it refuses with a ValueError goes to `bad` with its line."""
+    for line, row in read_rows(path, bad):
+        try:
+            yield make(row)
+        except ValueError as error:
+            bad(BadData(path, line, str(error)))
+
+
+def row_language(row: Mapping[str, Any], default: str | None) -> str:
+    """The tag of the language that a row names, or the default; neither is a ValueError."""
+    tag = row.get("language") or default
+    if not isinstance(tag, str):
+        raise ValueError("the row names no language; add a 'language' column or say --language.")
+    try:
+        return languages.standard_tag(tag)
+    except IsoglossError as error:
+        raise ValueError(str(error)) from error
+
+
+def row_text(row: Mapping[str, Any], name: str) -> str:
+    """The text in a row's column; none, or something that is no text, is a ValueError."""
+    value = row.get(name)
+    if not isinstance(value, str | int) or isinstance(value, bool) or not str(value).strip():
+        raise ValueError(f"'{name}' is missing or empty.")
+    return str(value)
+
+
+def language_in_name(path: Path) -> str | None:
+    """The language that a file's name ends with, as in `intrasentence_pt-BR.jsonl.gz`."""
+    match = re.search(r"[_.-]([a-z]{2,3}(-[A-Za-z0-9]{2,8})*)$", path.name.removesuffix(".gz").rsplit(".", 1)[0])
+    return languages.resolve(match[1]) if match and match[1] in languages.tags() else None
+
+
+def _files(source: str, wanted: list[str], *, format: str | None) -> list[tuple[Dataset, Path]]:
+    path = Path(source)
+    if not os.path.exists(source):  # unlike Path.exists, no error for a name that is too long
+        return _bundled(source, wanted)
+    paths = [path]
+    if path.is_dir():
+        paths = sorted(inner for inner in path.iterdir() if inner.is_file() and is_readable(inner))
+        paths = [inner for inner in paths if not wanted or language_in_name(inner) in (*wanted, None)]
+        if not paths:
+            raise IsoglossError(f"No data files{_in(wanted)} in the folder {path}.")
+    return [(registry.get("dataset", format) if format else recognise(inner), inner) for inner in paths]
+
+
+def _bundled(source: str, wanted: list[str]) -> list[tuple[Dataset, Path]]:
+    if source.replace("-", "_") not in registry.names("dataset"):
+        if source.startswith(PREFIX) or source in {one.hub for one in registry.everything("dataset").values()}:
+            path = fetch_table(source)
+            return [(recognise(path), path)]
+        if "/" in source or is_readable(Path(source)):
+            raise IsoglossError(f"No such file: {source}.")
+        raise UnknownName("data set or file", source, registry.names("dataset"))
+    dataset = registry.get("dataset", source)
+    if dataset.bundled is None and dataset.hub:
+        raise IsoglossError(
+            f"'{source}' does not ship with Isogloss. {how_to_enter(dataset.hub)} Or give the path of a file in its layout."
+        )
+    if dataset.bundled is None:
+        raise IsoglossError(
+            f"'{source}' does not ship with Isogloss. Get it from {dataset.url} and give the file's path."
+        )
+    files = dataset.bundled()
+    unknown = [tag for tag in wanted if tag not in files]
+    if unknown:
+        raise UnknownName(f"language of '{source}'", unknown[0], files)
+    return list(dict.fromkeys((dataset, path) for tag in wanted or files for path in files[tag]))
+
+
+def recognise(path: Path) -> Dataset:
+    """The data set family whose columns the file has; a TOML file holds sets of templates."""
+    if suffix(path) == ".toml":
+        return registry.get("dataset", "templates")  # type: ignore[no-any-return]
+    if suffix(path) == ".json":
+        content = read_json(path)
+        columns = frozenset(content) if isinstance(content, dict) else frozenset()
+        if isinstance(content, list) and content and isinstance(content[0], dict):
+            columns = frozenset(content[0])
+    else:
+        broken: list[BadData] = []
+        first = next(read_rows(path, broken.append), None)
+        if first is None and broken:
+            raise broken[0]
+        columns = frozenset(first[1]) if first else frozenset()
+    for dataset in registry.everything("dataset").values():
+        if dataset.recognise(columns):
+            return dataset  # type: ignore[no-any-return]
+    seen = ", ".join(sorted(map(str, columns))[:12]) or "none"
+    raise BadData(path, None, f"not a layout that Isogloss knows (columns: {seen}). See docs/data-formats.md.")
+
+
+def _unique(rows: list[Item], source: str, *, bad: Bad) -> list[Item]:
+    seen: set[tuple[str, str, str]] = set()
+    kept = []
+    for item in rows:
+        if item.key in seen:
+            bad(BadData(source, None, f"the id '{item.id}' ({item.language}) appears twice."))
+            continue
+        seen.add(item.key)
+        kept.append(item)
+    return kept
+
+
+def _in(wanted: list[str]) -> str:
+    return f" in {', '.join(wanted)}" if wanted else ""

@@ -1,0 +1,74 @@
+"""What a metric is: how the items of a group, cluster by cluster, become one number under any weights."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from ..stats.resampling import Array, cluster_sums
+
+
+@dataclass(frozen=True, slots=True)
+class Contribution:
+    """A group as a metric sees it: named clusters, and the value for any weights on them.
+
+    `evaluate` maps cluster weights [r, clusters] to values [r]; weights of one give the metric's value, resampled
+    counts its bootstrap, a zero the jackknife. Where clusters must be drawn apart, `strata` names each one's stratum.
+    `alone` gives the value of each cluster on its own, where that is cheap.
+    """
+
+    clusters: tuple[str, ...]
+    evaluate: Callable[[Array], Array]
+    n: int
+    ties: int = 0
+    strata: tuple[str, ...] | None = None
+    alone: Callable[[], Array] | None = None
+
+    @property
+    def value(self) -> float:
+        return float(self.evaluate(np.ones((1, len(self.clusters))))[0])
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A number over a set of items; `contribute` gets a table and a mode, and says what the value is made of.
+
+    With `roles`, the table has one row per item: its columns, and one score column per role.
+    Without, it has the long table's rows of `quantity` (also those of one candidate against another).
+    `fits` says whether the group's rows are ones that the metric is for.
+    `swap` is what happens when stereotype and anti-stereotype change places: "mirror" around `neutral`, "same" or "none".
+    """
+
+    title: str
+    formula: str
+    citation: str
+    caution: str
+    bounds: tuple[float, float]
+    neutral: float | None
+    swap: str
+    contribute: Callable[[pl.DataFrame, str], Contribution]
+    roles: tuple[str, ...] = ()
+    quantity: str = "score"
+    fits: Callable[[pl.DataFrame], bool] = lambda rows: True
+    order: int = 100
+
+
+def from_sums(
+    sums: Array, clusters: Iterable[str], *, finish: Callable[[Array], Array], n: int, ties: int = 0
+) -> Contribution:
+    """The contribution of a metric that is a function of sums: one row of `sums` and one cluster name per unit.
+
+    Resampling clusters is then a matrix product.
+    """
+    labels: dict[str, int] = {}
+    index = np.array([labels.setdefault(name, len(labels)) for name in clusters])
+    totals = cluster_sums(sums, index)
+
+    def evaluate(weights: Array) -> Array:
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return finish(weights @ totals)
+
+    return Contribution(tuple(labels), evaluate, n, ties, alone=lambda: finish(totals))

@@ -1,0 +1,1 @@
+"""Statistics without opinions: arrays in, numbers out."""

@@ -1,0 +1,1 @@
+"""Composing: models, data, languages and methods become cells, here or on a cluster."""

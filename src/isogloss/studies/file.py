@@ -1,0 +1,338 @@
+"""The study file: models, data, languages, methods and measures in one YAML file, checked to the last key."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import yaml
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from ..errors import BadData, IsoglossError
+
+LARGEST = 1_000_000
+PROBLEMS = {  # what pydantic finds, in our words
+    "missing": "the key '{}' is missing.",
+    "tuple_type": "write a list, one entry per line after a hyphen.",
+    "list_type": "write a list, one entry per line after a hyphen.",
+    "model_type": "write keys and values here.",
+    "dict_type": "write keys and values here.",
+    "model_attributes_type": "write keys and values here.",
+    "too_short": "at least one entry is needed.",
+    "string_type": "write a text here.",
+    "string_pattern_mismatch": "use letters, digits, dots, hyphens and underscores only.",
+}
+Plain = str | int | float | bool
+
+
+def _word(value: Any) -> Any:
+    """Numbers, true and false as words: facts and options are words."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value) if isinstance(value, int | float) else value
+
+
+def _checkpoint(value: Any) -> Any:
+    return {"checkpoint": value} if isinstance(value, str) else value
+
+
+def _data(value: Any) -> Any:
+    return {"source": value} if isinstance(value, str) else value
+
+
+def _method(value: Any) -> Any:
+    if isinstance(value, str):
+        return {"name": value}
+    if isinstance(value, Mapping) and len(value) == 1 and "name" not in value:
+        (name, options), *_ = value.items()
+        return {"name": name, "options": options or {}}
+    if isinstance(value, Mapping) and len(value) > 1 and "name" not in value:
+        raise ValueError("one method per entry, as in '- continuation: {case: e}'")
+    return value
+
+
+def _several(value: Any) -> Any:
+    return [value] if isinstance(value, str) else value
+
+
+Word = Annotated[str, BeforeValidator(_word, json_schema_input_type=Plain)]
+Words = Annotated[tuple[str, ...], BeforeValidator(_several, json_schema_input_type=str | list[str])]
+STRICT = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+
+class Checkpoint(BaseModel):
+    """The checkpoint that is opened for one language, and facts that hold for it alone."""
+
+    model_config = STRICT
+    checkpoint: str = Field(min_length=1, description="A pulled model, a folder, a GGUF file, or a hub name.")
+    facts: dict[str, Word] = Field(default={}, description="Facts of this checkpoint; they come before the model's.")
+
+
+CheckpointEntry = Annotated[Checkpoint, BeforeValidator(_checkpoint, json_schema_input_type=str | Checkpoint)]
+
+
+class Model(BaseModel):
+    """A model: one checkpoint, or one for each language under one label; its facts become columns."""
+
+    model_config = STRICT
+    label: str | None = Field(
+        None, min_length=1, description="The model's name in tables; the checkpoint's by default."
+    )
+    checkpoint: str | None = Field(default=None, min_length=1, description="The checkpoint for all languages.")
+    checkpoints: dict[str, CheckpointEntry] = Field(default={}, description="A checkpoint for each language.")
+    languages: Words = Field(default=(), description="Only these languages.")
+    facts: dict[str, Word] = Field(default={}, description="Facts to group by: architecture, size, multilingual, ...")
+    notes: str = ""
+
+
+class Method(BaseModel):
+    """A scoring method with its options, or auto."""
+
+    model_config = STRICT
+    name: str = Field(min_length=1, description="The method's name, or auto.")
+    options: dict[str, Word] = Field(default={}, description="The method's options.")
+
+
+ModelEntry = Annotated[Model, BeforeValidator(_checkpoint, json_schema_input_type=str | Model)]
+MethodEntry = Annotated[
+    Method, BeforeValidator(_method, json_schema_input_type=str | Method | dict[str, dict[str, Plain] | None])
+]
+
+
+class Data(BaseModel):
+    """A data set's name, a file or a folder; and, for this data only, which items, languages, methods and models."""
+
+    model_config = STRICT
+    source: str = Field(min_length=1, description="A data set's name, a file, or a folder of files.")
+    name: str | None = Field(
+        default=None, min_length=1, description="What --only calls it; the source's name by default."
+    )
+    format: str | None = Field(default=None, description="The data set family to read files as.")
+    where: dict[str, Words] = Field(
+        default={}, description="Only items with these values: category, task, or another tag."
+    )
+    languages: Words = Field(default=(), description="Only these languages.")
+    methods: tuple[MethodEntry, ...] = Field(default=(), description="These methods instead of the study's.")
+    models: Words = Field(default=(), description="Only the models with these labels.")
+
+
+DataEntry = Annotated[Data, BeforeValidator(_data, json_schema_input_type=str | Data)]
+
+
+class Measuring(BaseModel):
+    """What is measured when everything is scored."""
+
+    model_config = STRICT
+    metrics: Words | None = Field(default=None, description="The metrics; all that fit by default.")
+    by: Words | None = Field(
+        default=None, description="Columns to group by: task, category, target, a fact of the models."
+    )
+    mode: Literal["corrected", "paper"] = "corrected"
+    interval: Literal["auto", "bootstrap", "bca", "wilson"] = "auto"
+    resamples: int = Field(default=10_000, ge=100, le=10_000_000)
+    seed: int = Field(default=0, ge=0)
+
+
+class Sampling(BaseModel):
+    """How many items of each data set, language and task are scored."""
+
+    model_config = STRICT
+    limit: int | None = Field(default=None, ge=1)
+    seed: int = Field(default=0, ge=0)
+
+
+class Opening(BaseModel):
+    """How the models are opened and fed."""
+
+    model_config = STRICT
+    device: str = "cpu"
+    dtype: Literal["float32", "bfloat16", "float16"] = "float32"
+    token_budget: int | None = Field(default=None, ge=1)
+    offline: bool = False
+    allow_pickle: bool = False
+
+
+class StudyFile(BaseModel):
+    """A study: every model on all the data, in every language, by every method."""
+
+    model_config = ConfigDict(**STRICT, title="An Isogloss study")
+    name: str = Field(pattern=r"^[\w][\w.-]*$", description="Letters, digits, dots and hyphens; the folder's name.")
+    title: str = ""
+    notes: str = ""
+    models: tuple[ModelEntry, ...] = Field(min_length=1)
+    data: tuple[DataEntry, ...] = Field(min_length=1)
+    languages: Words = Field(default=(), description="By tag or name; all that the data has by default.")
+    methods: tuple[MethodEntry, ...] = Field(default=(Method(name="auto"),), min_length=1)
+    measures: Measuring = Measuring()
+    report: str | None = Field(
+        default=None, min_length=1, description="A page to write into the study's folder: report.html"
+    )
+    sample: Sampling = Sampling()
+    loading: Opening = Opening()
+
+
+def read_study(path: str | Path) -> StudyFile:
+    """The study in a file; a mistake is one sentence with the file and the line."""
+    path = Path(path)
+    try:
+        with path.open(encoding="utf-8") as file:
+            text = file.read(LARGEST + 1)
+    except FileNotFoundError as error:
+        raise IsoglossError(f"No such file: {path}.") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadData(path, None, "cannot be read as UTF-8 text. Is it a study file?") from error
+    if len(text) > LARGEST:
+        raise BadData(path, None, "too large for a study file.")
+    node = _compose(path, text)
+    try:
+        found = StudyFile.model_validate(_plain(path, node))
+    except ValidationError as error:
+        raise _sentence(path, node, error=error) from error
+    return _checked(path, found, node=node)
+
+
+def schema() -> dict[str, Any]:
+    """The JSON schema of study files, for editors."""
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **StudyFile.model_json_schema()}
+
+
+def _compose(path: Path, text: str) -> yaml.Node:
+    """The YAML tree with its lines; anchors are refused, since they can make a small file endless."""
+    try:
+        for event in yaml.parse(text, Loader=yaml.SafeLoader):
+            if isinstance(event, yaml.AliasEvent):
+                where: Any = event.start_mark
+                raise BadData(path, where.line + 1, "aliases (*name) are not read; write it out.")
+        node = yaml.compose(text, Loader=yaml.SafeLoader)
+    except (yaml.MarkedYAMLError, yaml.reader.ReaderError) as error:
+        mark: Any = getattr(error, "problem_mark", None)
+        problem = getattr(error, "problem", None) or "a character that YAML does not allow"
+        raise BadData(path, mark.line + 1 if mark else None, f"not YAML: {problem}.") from error
+    except RecursionError as error:
+        raise BadData(path, None, "nested too deeply for a study file.") from error
+    if not isinstance(node, yaml.MappingNode):
+        raise BadData(path, None, "a study file needs keys such as name, models and data. See docs/studies.md.")
+    return node
+
+
+def _plain(path: Path, node: yaml.Node) -> Any:
+    """The tree as plain values; only true and false are truth values, so `no` is Norwegian."""
+    if isinstance(node, yaml.MappingNode):
+        found: dict[str, Any] = {}
+        for key, value in node.value:
+            if not isinstance(key, yaml.ScalarNode):
+                raise BadData(path, key.start_mark.line + 1, "a key must be a word.")
+            if key.value in found:
+                raise BadData(path, key.start_mark.line + 1, f"the key '{key.value}' is there twice.")
+            found[key.value] = _plain(path, value)
+        return found
+    if isinstance(node, yaml.SequenceNode):
+        return [_plain(path, value) for value in node.value]
+    kind = node.tag.rpartition(":")[2]
+    if kind == "null":
+        return None
+    if kind == "bool":
+        return {"true": True, "false": False}.get(node.value.lower(), node.value)
+    if kind in ("int", "float"):
+        return yaml.safe_load(node.value)
+    return str(node.value)
+
+
+def _sentence(path: Path, node: yaml.Node, *, error: ValidationError) -> BadData:
+    """The first thing that is wrong, in one sentence."""
+    found = error.errors(include_url=False)
+    first = next((one for one in found if one["type"] == "extra_forbidden"), found[0])
+    at, line = _find(node, first["loc"])
+    last = str(first["loc"][-1]) if first["loc"] else ""
+    if first["type"] == "extra_forbidden":
+        known = _known(first["loc"])
+        return BadData(
+            path, line, f"{_parent(at)}no key named '{last}'.{_near(last, known)} Known: {', '.join(known)}."
+        )
+    message = str(first["msg"]).removeprefix("Value error, ")
+    problem = PROBLEMS.get(first["type"], f"{message[:1].lower()}{message[1:]}.").replace("{}", last)
+    return BadData(path, line, f"{at}: {problem}" if at else problem)
+
+
+def _near(name: str, known: Iterable[str]) -> str:
+    near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
+    return f" Did you mean '{near[0]}'?" if near else ""
+
+
+def _known(where: Sequence[int | str]) -> list[str]:
+    """The keys that are allowed at a place in the file."""
+    kinds: dict[str, type[BaseModel]] = {
+        "checkpoints": Checkpoint,
+        "models": Model,
+        "methods": Method,
+        "data": Data,
+        "measures": Measuring,
+        "sample": Sampling,
+        "loading": Opening,
+    }
+    for part in reversed(where[:-1]):
+        if part in kinds:
+            return sorted(kinds[str(part)].model_fields)
+    return sorted(StudyFile.model_fields)
+
+
+def _step(node: yaml.Node | None, part: int | str) -> yaml.Node | None:
+    if isinstance(node, yaml.SequenceNode) and isinstance(part, int) and part < len(node.value):
+        found: yaml.Node = node.value[part]
+        return found
+    if isinstance(node, yaml.MappingNode):
+        return next((value for key, value in node.value if key.value == part), None)
+    return None
+
+
+def _find(node: yaml.Node, where: Sequence[int | str]) -> tuple[str, int]:
+    """The place as people write it, such as `models 2, label`, and its line; as deep as the file goes."""
+    words: list[str] = []
+    line = node.start_mark.line
+    inner: yaml.Node | None = node
+    for part in where:
+        if isinstance(inner, yaml.MappingNode):
+            line = next((key.start_mark.line for key, _ in inner.value if key.value == part), line)
+        below = _step(inner, part)
+        if isinstance(part, int) and words:
+            words[-1] += f" {part + 1}"
+        elif below is not None:
+            words.append(str(part))
+        if below is None:
+            break
+        if isinstance(inner, yaml.SequenceNode):
+            line = below.start_mark.line
+        inner = below
+    return ", ".join(words), line + 1
+
+
+def _parent(place: str) -> str:
+    """The place without the key itself."""
+    above = place.rpartition(", ")[0]
+    return f"{above}: " if above else ""
+
+
+def _checked(path: Path, study: StudyFile, *, node: yaml.Node) -> StudyFile:
+    """The study, when models and labels go together."""
+
+    def refuse(where: list[int | str], problem: str) -> BadData:
+        at, line = _find(node, where)
+        return BadData(path, line, f"{at}: {problem}")
+
+    labels: set[str] = set()
+    for place, model in enumerate(study.models):
+        if bool(model.checkpoint) == bool(model.checkpoints):
+            raise refuse(["models", place], "a model needs either 'checkpoint' or 'checkpoints'.")
+        if model.checkpoints and not model.label:
+            raise refuse(["models", place], "a model with several checkpoints needs a 'label'.")
+        label = model.label or str(model.checkpoint)
+        if label in labels:
+            raise refuse(["models", place], f"the label '{label}' is there twice.")
+        labels.add(label)
+    for place, data in enumerate(study.data):
+        for name in data.models:
+            if name not in labels:
+                raise refuse(["data", place, "models"], f"no model is labelled '{name}'.{_near(name, labels)}")
+    return study

@@ -1,0 +1,316 @@
+"""Composing: models, data and methods become cells; everything is checked before the first weight is loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from .. import registry
+from ..errors import IsoglossError, UnknownName, in_one_line
+from ..items import Item, Items, Problem, items_hash, limit_items
+from ..places import Place, place_of
+from ..scores import Scored, join_scored
+from .cells import Cell, Progress, group_cells, run_cells, silent
+
+if TYPE_CHECKING:
+    from ..methods.method import Method
+    from ..models.model import Model
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """How many items per data set, language and task, drawn by which seed; all when there is no limit."""
+
+    limit: int | None = None
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Loading:
+    """How models are opened and fed."""
+
+    device: str = "cpu"
+    dtype: str = "float32"
+    token_budget: int | None = None
+    offline: bool = False
+    allow_pickle: bool = False
+
+
+PLAIN = Loading()
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """Items and the method that they are scored by; `labels` are columns that all scores share."""
+
+    items: Items
+    method: str = "auto"
+    options: Mapping[str, str] = field(default_factory=dict)
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """Everything that one model is asked, and how it is opened."""
+
+    model: str
+    requests: tuple[Request, ...]
+    loading: Loading = PLAIN
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A cell that could not be scored, and why."""
+
+    model: str
+    data: str
+    language: str
+    method: str
+    why: str
+
+
+def failure_of(request: Request, error: Exception) -> Failure:
+    """What was asked, failed."""
+    data, language = (request.items[0].dataset, request.items[0].language) if len(request.items) else ("", "")
+    return Failure(request.labels.get("model", ""), data, language, request.method, in_one_line(error))
+
+
+class Failed(Protocol):
+    """Told what could not be scored, and why; what else was asked goes on."""
+
+    def __call__(self, requests: Sequence[Request], error: Exception) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """Who is told how far the work is, and of what fails; without `failed` an error ends the work."""
+
+    progress: Progress = silent
+    failed: Failed | None = None
+
+
+QUIET = Watch()
+
+
+def plan_jobs(models: Sequence[str], *requests: Request, loading: Loading = PLAIN) -> list[Job]:
+    """The same requests for each model; refused before any weight is loaded when they cannot work."""
+    for request in requests:
+        check_request(models, request.items, method=request.method, options=request.options, loading=loading)
+    return [Job(name, requests, loading) for name in models]
+
+
+def score(
+    items: Items,
+    *,
+    model: str | Model,
+    method: str = "auto",
+    options: Mapping[str, str] | None = None,
+    out: str | Path | None = None,
+    loading: Loading = PLAIN,
+    progress: Progress = silent,
+) -> Scored:
+    """The items scored by a model, kept in `out` when it is given (then finished parts are never scored again)."""
+    if not isinstance(items, Items):
+        raise IsoglossError("score takes items. Read them first: items = isogloss.read('demo', language='en')")
+    request = Request(items, method, options or {})
+    folder = place_of(out) if out else None
+    if isinstance(model, str):
+        check_request([model], items, method=method, options=options or {}, loading=loading)
+        return join_scored(run_job(Job(model, (request,), loading), out=folder, watch=Watch(progress)))
+    cells = plan_requests([request], model)
+    return run_cells(cells, model, out=folder, token_budget=loading.token_budget, progress=progress)
+
+
+def run_job(job: Job, *, out: Place | None = None, watch: Watch = QUIET) -> list[Scored]:
+    """All that a model is asked, the model opened once; the cells of one language are scored together."""
+    try:
+        model = open_job(job)
+    except Exception as error:
+        if watch.failed is None:
+            raise
+        watch.failed(job.requests, error)
+        return []
+    planned = plan_requests(job.requests, model, failed=watch.failed)
+    found = []
+    for places in group_cells(planned):
+        group = [planned[place] for place in places]
+        found += _run_group(group, model, out=out, token_budget=job.loading.token_budget, watch=watch)
+    return found
+
+
+def open_job(job: Job) -> Model:
+    """The job's model, open."""
+    from ..models.load import open_model
+
+    how = {key: value for key, value in asdict(job.loading).items() if key != "token_budget"}
+    return open_model(job.model, **how)
+
+
+def plan_requests(requests: Sequence[Request], model: Model, *, failed: Failed | None = None) -> list[Cell]:
+    """The cells of all requests, each once; a request that cannot be planned is told to `failed`."""
+    found: dict[tuple[str, ...], Cell] = {}
+    for request in requests:
+        try:
+            cells = plan_cells(request.items, model, method=request.method, options=request.options)
+        except Exception as error:
+            if failed is None:
+                raise
+            failed([request], error)
+            continue
+        for cell in cells:
+            key = (request.labels.get("model", ""), cell.label, items_hash(cell.items))
+            found.setdefault(key, replace(cell, labels=request.labels))
+    return list(found.values())
+
+
+def _run_group(
+    group: Sequence[Cell], model: Model, *, out: Place | None, token_budget: int | None, watch: Watch
+) -> list[Scored]:
+    """The scores of cells of one language; when something fails, each cell is tried alone."""
+    try:
+        return [run_cells(group, model, out=out, token_budget=token_budget, progress=watch.progress)]
+    except Exception as error:
+        if watch.failed is None:
+            raise
+        if len(group) == 1:
+            (cell,) = group
+            watch.failed([Request(Items(cell.items), cell.name, cell.options, cell.labels)], error)
+            return []
+    alone = [_run_group([cell], model, out=out, token_budget=token_budget, watch=watch) for cell in group]
+    return [scored for found in alone for scored in found]
+
+
+def check_request(
+    models: Sequence[str], items: Items, *, method: str, options: Mapping[str, str], loading: Loading
+) -> None:
+    """Refuse what cannot work before any weight is loaded: unknown names and options, models of the wrong family."""
+    from ..methods.method import check_family, fill_options
+    from ..models.load import find_family, find_place
+
+    if method != "auto":
+        found = registry.get("method", method)
+        fill_options(method, found, given=options)
+    for name in models:
+        find_place(name)
+    for name in models:
+        family = find_family(name, offline=loading.offline)
+        if method != "auto":
+            check_family(method, found, model=name, family=family)
+    if method != "auto":
+        check_items(method, found, rows=items.rows)
+
+
+def take_sample(items: Items, sample: Sample) -> Items:
+    """At most so many items of each data set, language and task."""
+    if sample.limit is None:
+        return items
+
+    def place(item: Item) -> tuple[str, str, str]:
+        return (item.dataset, item.language, str(item.tags.get("task")))
+
+    kept: list[Item] = []
+    for _, group in groupby(sorted(items, key=place), key=place):
+        kept += limit_items(Items(tuple(group)), limit=sample.limit, seed=sample.seed)
+    keys = {item.key for item in kept}
+    rows = tuple(item for item in items if item.key in keys)
+    return Items(rows, _problems(items, rows))
+
+
+def fitting_methods(model: Model) -> list[str]:
+    """The names of the methods that can score with a model, at their default options."""
+    from ..methods.method import check_model, fill_options
+
+    def fits(name: str, method: Method) -> bool:
+        try:
+            check_model(name, method, model=model, options=fill_options(name, method, given={}))
+        except IsoglossError:
+            return False
+        return True
+
+    return [name for name, method in registry.everything("method").items() if fits(name, method)]
+
+
+def plan_cells(items: Items, model: Model, *, method: str, options: Mapping[str, str]) -> list[Cell]:
+    """The cells of a model, everything checked before the first is scored.
+
+    With `auto`, items that the model cannot be scored on are left out and named; without any other it is an error.
+    """
+    if not len(items):
+        raise IsoglossError("There are no items to score.")
+    groups: dict[tuple[str, str, str], list[Item]] = {}
+    for item in items:
+        name = (
+            choose_method(item, model.info.family, heads=model.info.heads)
+            if method == "auto"
+            else method.replace("-", "_")
+        )
+        groups.setdefault((item.dataset, item.language, name), []).append(item)
+    _check_options([name for _, _, name in groups], options)
+    cells: list[Cell] = []
+    left_out: list[str] = []
+    for (_, language, name), rows in groups.items():
+        try:
+            cells.append(_plan_cell(name, rows, model=model, options=options, auto=method == "auto"))
+        except IsoglossError as error:
+            if method != "auto" or len(left_out) + 1 == len(groups):
+                raise
+            left_out.append(f"the {len(rows)} {_tasks(rows)} items in {language} were left out: {error}")
+    return [replace(cell, notes=(*cell.notes, *left_out), problems=_problems(items, cell.items)) for cell in cells]
+
+
+def _check_options(names: Sequence[str], options: Mapping[str, str]) -> None:
+    """Refuse an option that none of the chosen methods has."""
+    known = {option for name in names for option in registry.get("method", name).options}
+    for option in options:
+        if option not in known:
+            raise UnknownName(f"option of {' or '.join(dict.fromkeys(names))}", option, known)
+
+
+def choose_method(item: Item, family: str, *, heads: Sequence[str] = ("lm",)) -> str:
+    """The method that `auto` takes for an item and a family of models: the one that declares itself for its task.
+
+    Of several, the one whose head the model has; a next-sentence head before the language model's.
+    """
+    task = str(item.tags.get("task") or "")
+    found = {name: one.needs for name, one in registry.everything("method").items() if (task, family) in one.auto}
+    if found:
+        return max(found, key=lambda name: (found[name] in heads, found[name] != "lm"))
+    raise IsoglossError(
+        f"There is no default method for a {family} model on '{task or item.dataset}' items. Say --method NAME."
+    )
+
+
+def _plan_cell(name: str, rows: Sequence[Item], *, model: Model, options: Mapping[str, str], auto: bool) -> Cell:
+    from ..methods.method import check_model, fill_options
+
+    found: Method = registry.get("method", name)
+    given = {key: value for key, value in options.items() if not auto or key in found.options}
+    filled = fill_options(name, found, given=given)
+    check_model(name, found, model=model, options=filled)
+    check_items(name, found, rows=rows)
+    cell = Cell(tuple(rows), name, found, filled)
+    notes = (f"{_tasks(rows)} items were scored by '{cell.label}', chosen by auto",) if auto else ()
+    return replace(cell, notes=notes)
+
+
+def check_items(name: str, method: Method, *, rows: Sequence[Item]) -> None:
+    """Refuse, in one sentence, items that cannot be scored this way."""
+    unfit = [item.id for item in rows if not method.suits(item)]
+    if unfit:
+        raise IsoglossError(
+            f"The method '{name}' does not fit {len(unfit)} of the items, such as '{unfit[0]}'. "
+            "Say --method auto, or give other data."
+        )
+
+
+def _problems(items: Items, rows: Sequence[Item]) -> tuple[Problem, ...]:
+    """The problems that belong to some of the items, and all unreadable rows."""
+    ids = {(item.language, item.id) for item in rows}
+    return tuple(one for one in items.problems if (one.language, one.item) in ids or one.check == "unreadable")
+
+
+def _tasks(rows: Sequence[Item]) -> str:
+    return " and ".join(dict.fromkeys(str(item.tags.get("task") or item.dataset) for item in rows))

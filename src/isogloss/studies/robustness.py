@@ -1,0 +1,212 @@
+"""The robustness card of a model: the same items under all methods, dtypes and batch sizes; does the sign survive?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from .. import registry
+from ..analysis.gaps import item_gaps
+from ..analysis.groups import usable_rows
+from ..analysis.measures import measure
+from ..analysis.trials import Card, Trial
+from ..errors import IsoglossError
+from ..items import Item, Items
+from ..scores import Scored
+from ..stats.associations import kappa, spearman
+from .cells import Progress, silent
+from .jobs import Loading, choose_method, score
+
+if TYPE_CHECKING:
+    from ..models.model import Model
+
+DTYPES = ("bfloat16", "float16")
+BUDGETS = (128, 65_536)
+NOISE = 95
+
+Key = tuple[str, str, str]  # data set, language, task
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One way to score: the method with its options, a dtype, a batch size; `kind` says what differs from the first."""
+
+    name: str
+    kind: str
+    method: str
+    options: tuple[tuple[str, str], ...]
+    dtype: str = "float32"
+    token_budget: int | None = None
+
+
+def check_robustness(
+    items: Items,
+    *,
+    model: str | Model,
+    loading: Loading | None = None,
+    resamples: int = 2000,
+    progress: Progress = silent,
+) -> list[Card]:
+    """A card for each data set, language and task; dtypes are tried only for a model that is given by name."""
+    loading = loading or Loading()
+    first = _open(model, loading, dtype="float32")
+    groups: dict[Key, list[Item]] = {}
+    for item in items:
+        groups.setdefault((item.dataset, item.language, str(item.tags.get("task") or "-")), []).append(item)
+    dtypes = DTYPES if isinstance(model, str) else ()
+    plans = {key: list(_settings(rows, first, dtypes=dtypes)) for key, rows in groups.items()}
+    if not any(plans.values()):
+        raise IsoglossError(f"No method can score these items with '{first.info.name}'.")
+    found: dict[Key, dict[Setting, pl.DataFrame | str]] = {key: {} for key, plan in plans.items() if plan}
+    for dtype in ("float32", *dtypes):
+        opened = first if dtype == "float32" else _open_or_say(str(model), loading, dtype=dtype)
+        for key, known in found.items():
+            for setting in (one for one in plans[key] if one.dtype == dtype):
+                known[setting] = _try(setting, groups[key], model=opened, loading=loading, progress=progress)
+    return [_card(first.info.name, key, found=known, resamples=resamples) for key, known in found.items()]
+
+
+def _open(model: str | Model, loading: Loading, *, dtype: str) -> Model:
+    from ..models.load import open_model
+
+    if not isinstance(model, str):
+        return model
+    return open_model(
+        model, device=loading.device, dtype=dtype, offline=loading.offline, allow_pickle=loading.allow_pickle
+    )
+
+
+def _open_or_say(model: str, loading: Loading, *, dtype: str) -> Model | str:
+    try:
+        return _open(model, loading, dtype=dtype)
+    except (IsoglossError, RuntimeError) as error:
+        return str(error)
+
+
+def _settings(rows: Sequence[Item], model: Model, *, dtypes: Sequence[str]) -> Iterator[Setting]:
+    """The default first, then one thing changed at a time; nothing when no method can score the items."""
+    from ..methods.method import label
+
+    try:
+        usual = [choose_method(rows[0], model.info.family, heads=model.info.heads)]
+    except IsoglossError:
+        usual = []
+    names = [*usual, *(name for name in registry.names("method") if name not in usual)]
+    default: Setting | None = None
+    for name in names:
+        for options in _options(name, rows, model=model):
+            shown = label(name, registry.get("method", name), options=options)
+            setting = Setting(shown, "method" if default else "default", name, tuple(options.items()))
+            default = default or setting
+            yield setting
+    if default is not None:
+        for budget in BUDGETS:
+            yield replace(default, name=f"{budget} tokens per batch", kind="batch", token_budget=budget)
+        for dtype in dtypes:
+            yield replace(default, name=dtype, kind="dtype", dtype=dtype)
+
+
+def _options(name: str, rows: Sequence[Item], *, model: Model) -> Iterator[dict[str, str]]:
+    """The method's options at their defaults, then each other value alone, as far as the model and the items allow."""
+    from ..methods.method import check_model
+
+    method = registry.get("method", name)
+    if not all(method.suits(item) for item in rows):
+        return
+    defaults = {key: values[0] for key, values in method.options.items()}
+    others = [{**defaults, key: value} for key, values in method.options.items() for value in values[1:]]
+    for options in (defaults, *others):
+        try:
+            check_model(name, method, model=model, options=options)
+        except IsoglossError:
+            continue
+        yield options
+
+
+def _try(
+    setting: Setting, rows: Sequence[Item], *, model: Model | str, loading: Loading, progress: Progress
+) -> pl.DataFrame | str:
+    """The scores under a setting, or why there are none: a model that could not be opened is its reason."""
+    if isinstance(model, str):
+        return model
+    how = replace(loading, dtype=setting.dtype, token_budget=setting.token_budget or loading.token_budget)
+    try:
+        scored = score(
+            Items(tuple(rows)),
+            model=model,
+            method=setting.method,
+            options=dict(setting.options),
+            loading=how,
+            progress=progress,
+        )
+        table = usable_rows(scored)
+        item_gaps(table)
+        return table
+    except (IsoglossError, RuntimeError) as error:
+        return str(error)
+
+
+def _card(name: str, key: Key, *, found: Mapping[Setting, pl.DataFrame | str], resamples: int) -> Card:
+    gaps = {setting: _gaps(table) for setting, table in found.items() if not isinstance(table, str)}
+    default = next(iter(found))
+    if default not in gaps:
+        raise IsoglossError(f"The {key[2]} items in {key[1]} cannot be scored at all: {found[default]}")
+    base = gaps[default]
+    trials = [
+        _trial(setting, table, gaps=(base, gaps.get(setting, {})), resamples=resamples)
+        for setting, table in found.items()
+    ]
+    methods = [setting for setting in gaps if setting.kind in ("default", "method")]
+    agreement = tuple((a.name, b.name, *_agree(gaps[a], gaps[b])) for a, b in combinations(methods, 2))
+    worst = max((one.noise or 0.0 for one in trials), default=0.0)
+    below = tuple(item for item, gap in base.items() if abs(gap) < worst)
+    return Card(name, *key, tuple(trials), _sign([one for one in trials if one.value is not None]), agreement, below)
+
+
+def _gaps(table: pl.DataFrame) -> dict[str, float]:
+    return dict(item_gaps(table).select("id", "gap").iter_rows())
+
+
+def _trial(
+    setting: Setting,
+    table: pl.DataFrame | str,
+    *,
+    gaps: tuple[Mapping[str, float], Mapping[str, float]],
+    resamples: int,
+) -> Trial:
+    if isinstance(table, str):
+        return Trial(setting.name, setting.kind, None, None, None, 0, why=table)
+    row = measure(Scored(table), metrics=["ss"], by=[], resamples=resamples)[0]
+    trial = Trial(setting.name, setting.kind, row.value, row.low, row.high, row.n, why=row.why)
+    base, own = gaps
+    both = [item for item in base if item in own]
+    if setting.kind == "default" or not both:
+        return trial
+    x, y = (np.array([side[item] for item in both]) for side in (base, own))
+    trial = replace(trial, flips=int(np.sum(np.sign(x) != np.sign(y))), rank=spearman(x, y).value)
+    if setting.kind == "method":
+        return trial
+    noise = float(np.percentile(np.abs(x - y), NOISE))
+    return replace(trial, noise=noise, below=int(np.sum(np.abs(x) < noise)))
+
+
+def _agree(a: Mapping[str, float], b: Mapping[str, float]) -> tuple[float | None, float | None]:
+    both = [item for item in a if item in b]
+    x, y = (np.array([side[item] for item in both]) for side in (a, b))
+    return spearman(x, y).value, kappa([str(np.sign(v)) for v in x], [str(np.sign(v)) for v in y])
+
+
+def _sign(trials: Sequence[Trial]) -> str:
+    """Whether all settings lie on the same side of 50; unclear when an interval holds 50, or is missing."""
+    sides = set()
+    for one in trials:
+        low, high = one.low, one.high
+        sides.add("?" if low is None or high is None or low <= 50 <= high else "+" if low > 50 else "-")
+    if {"+", "-"} <= sides:
+        return "different"
+    return "same" if len(sides) == 1 and "?" not in sides else "unclear"
