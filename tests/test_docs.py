@@ -119,6 +119,15 @@ def test_the_python_that_a_page_shows_compiles_and_uses_public_names(page):
 
 
 @by_name
+def test_the_python_that_a_page_shows_imports_what_there_is(page):
+    for block in blocks(page, "python"):
+        for module, names in re.findall(r"^\s*from (isogloss[\w.]*) import ([\w, ]+)$", block, re.MULTILINE):
+            for name in names.replace(" ", "").split(","):
+                there = hasattr(importlib.import_module(module), name)
+                assert there or importlib.util.find_spec(f"{module}.{name}"), f"{module} has no {name}"
+
+
+@by_name
 def test_a_page_names_no_machine(page):
     assert re.findall(r"(?<![\w.~-])/(?:work|home|root|tmp|usr|Users)/\S*", page.read_text(encoding="utf-8")) == []
 

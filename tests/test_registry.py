@@ -75,7 +75,7 @@ def test_a_plug_in_that_cannot_be_imported_is_blamed_by_name(other_package):
         registry.get("metric", "broken")
     assert str(caught.value) == (
         "The metric 'broken' of another package (no_such_package:metric) cannot be imported: "
-        "No module named 'no_such_package'. Mend or uninstall that package."
+        "ModuleNotFoundError: No module named 'no_such_package'. Mend or uninstall that package."
     )
 
 

@@ -113,8 +113,11 @@ def test_the_verdict_counts_what_lies_apart_from_neutral():
     rows = [row("a", 60, 55, 65), row("b", 52, 48, 56), row("c", 40, 35, 45), row("d", 58, 51, 64)]
     assert verdict.sentences(rows) == [
         "Of 4 pairs of a model and a language, 2 lie above 50, 1 below 50 and 1 cannot be told from 50 (SS: 50 is no preference; 95 % intervals).",
-        "It is highest for a in English (SS 60.0, 95 % interval 55.0–65.0, n = 40) and lowest for c in English (SS 40.0, 95 % interval 35.0–45.0, n = 40).",
+        "SS is highest for a in English (SS 60.0, 95 % interval 55.0–65.0, n = 40) and lowest for c in English (SS 40.0, 95 % interval 35.0–45.0, n = 40).",
     ]
+    assert verdict.sentences(rows[1:3])[0].startswith(
+        "Of 2 pairs of a model and a language, 1 lies below 50 and 1 cannot be told from 50 (SS"
+    )
     assert verdict.sentences(rows[1:2]) == [
         "b in English: SS 52.0, 95 % interval 48.0–56.0, n = 40.",
         "That is not distinguishable from 50, which is not the same as equal to it.",

@@ -157,7 +157,7 @@ def test_paper_is_white_and_holds_no_buttons(open_page):
     page = open_page(scheme="dark").page
     page.emulate_media(media="print")
     assert min(colour(page, "body", "backgroundColor")) > 240
-    assert page.locator("nav, #theme, #explorer-gate").filter(visible=True).count() == 0
+    assert page.locator("nav, #theme, #explorer").filter(visible=True).count() == 0
     assert page.pdf(format="A4").startswith(b"%PDF")
 
 

@@ -17,13 +17,14 @@ from typer.testing import CliRunner
 import isogloss
 import tiny
 from isogloss import store
-from isogloss.analysis.extremes import WARNING, extremes_as_text, find_extremes
+from isogloss.analysis.extremes import find_extremes
 from isogloss.cli import app
 from isogloss.datasets import shades
 from isogloss.errors import IsoglossError
 from isogloss.files import cellvalues, hub
 from isogloss.files.filters import filter_items
 from isogloss.items import Items
+from isogloss.report.inspecting import WARNING, extremes_as_text
 from isogloss.studies.jobs import score
 
 FACTS = (

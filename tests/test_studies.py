@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import random
-import signal
 import subprocess
 import sys
 import time
@@ -568,7 +566,7 @@ def test_eval_on_ray_gives_what_it_gives_here(folder: Path, tmp_path: Path, run:
 
 SCRIPT = """
 import sys
-from isogloss import cells
+from isogloss.studies import cells
 from isogloss.cli import main
 cells.PART_CANDIDATES = 3
 sys.argv = ["isogloss", "run", *sys.argv[1:]]
@@ -587,7 +585,8 @@ def kill_at(path: Path, out: Path, *, parts: int, wait: float) -> None:
     while process.poll() is None and len(list(out.rglob("part-*"))) < parts and time.monotonic() < deadline:
         time.sleep(0.001)
     time.sleep(wait)
-    os.kill(process.pid, signal.SIGKILL)
+    assert process.poll() in (None, 0), "the study did not start"
+    process.kill()
     process.wait()
 
 

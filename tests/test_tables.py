@@ -10,6 +10,7 @@ import pytest
 from builders import score, score_many, triple
 from isogloss import measure
 from isogloss.analysis.measures import Measure, Measures
+from isogloss.report.drawing import Grid, as_latex
 from isogloss.report.tables import (
     measures_as_csv,
     measures_as_html,
@@ -111,3 +112,9 @@ def test_csv_has_one_line_per_measure_with_full_precision():
     assert len(lines) == len(found)
     assert float(lines[0]["value"]) == found[0].value
     assert (lines[0]["task"], lines[0]["n"], lines[0]["low"]) == ("intrasentence", "3", "")
+
+
+def test_a_negative_number_has_a_minus_in_latex():
+    latex = as_latex(Grid(["model", "a - b"], [["x-1", "-0.5 [-1, +2]"]], 1))
+    assert r"model & a $-$ b \\" in latex
+    assert r"x-1 & $-$0.5 [$-$1, +2] \\" in latex

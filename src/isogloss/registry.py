@@ -9,7 +9,7 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any
 
-from .errors import IsoglossError, UnknownName
+from .errors import IsoglossError, UnknownName, in_one_line
 
 ROOMS = {
     "dataset": "datasets",
@@ -85,7 +85,7 @@ def _load(kind: str, point: EntryPoint) -> Any:
         return point.load()
     except Exception as error:
         raise IsoglossError(
-            f"The {kind} '{point.name}' of another package ({point.value}) cannot be imported: {error}. "
+            f"The {kind} '{point.name}' of another package ({point.value}) cannot be imported: {in_one_line(error)}. "
             "Mend or uninstall that package."
         ) from error
 

@@ -16,7 +16,6 @@ from ..scores import KEY
 from ..store import Run
 
 WHO = ["model", "dataset", "language", "method"]
-WARNING = "Content warning: the data holds stereotypes, some of them offensive."
 
 
 def find_extremes(runs: Sequence[Run], count: int) -> list[dict[str, Any]]:
@@ -55,19 +54,3 @@ def _texts(run: Run) -> pl.DataFrame:
     items = store.read_items(run).filter(pl.col("role") == STEREOTYPE)
     kind = pl.col("statement") if "statement" in items.columns else pl.lit(None, dtype=pl.String).alias("statement")
     return items.select(*KEY, "text", kind)
-
-
-def extremes_as_text(found: Sequence[dict[str, Any]]) -> str:
-    """The expressions for a terminal, after a warning."""
-    lines = [WARNING]
-    seen: tuple[str, ...] = ()
-    for row in found:
-        place = (*(row[name] for name in WHO), row["end"])
-        if place != seen:
-            side = "the stereotype preferred most" if row["end"] == "most" else "the stereotype preferred least"
-            lines.append(f"\n{' · '.join(place[:-1])} · {side}")
-            seen = place
-        kind = f"{row['statement']}, " if row["statement"] else ""
-        many = "contrast" if row["contrasts"] == 1 else "contrasts"
-        lines.append(f"  {row['bias']:+8.3f}  {row['text']}  ({kind}{row['contrasts']} {many}, {row['id']})")
-    return "\n".join(lines)

@@ -55,30 +55,3 @@ def inspect_item(path: Path, item: str) -> list[dict[str, Any]]:
 def _readable(rows: pl.DataFrame) -> pl.DataFrame:
     """A part's rows; answers with their verdicts, and their text under a name of its own."""
     return read_answers(rows).rename({"text": "answer"}) if "prompt" in rows.columns else rows
-
-
-def inspection_as_text(found: list[dict[str, Any]]) -> str:
-    """Runs or candidates for a terminal."""
-    if found and "folder" in found[0]:
-        return "\n".join(
-            f"{run['model']}  {run['dataset']}  {run['language']}  {run['method']}  {run['items']} items  {run['status']}\n    {run['folder']}"
-            for run in found
-        )
-    lines = ["Content warning: the data holds stereotypes, some of them offensive."]
-    for row in found:
-        lines.append(f"\n{row['model']} · {row['language']} · {row['method']} · {row['role']}")
-        if row["context"]:
-            lines.append(f"  context  {row['context']}")
-        lines.append(f"  text     {row['text']}")
-        if "answer" in row:
-            said = f"{row['answer']!r} is {row['verdict']}" if row["answer"] is not None else "not asked"
-            lines.append(f"  {row['prompt'] or 'answer':8} {row['order'] or ''} {said}")
-            continue
-        if row["value"] is None:
-            lines.append("  score    none: this candidate could not be scored")
-            continue
-        marks = "".join([", truncated" * bool(row["truncated"]), f", {row['unknown']} unknown" * bool(row["unknown"])])
-        lines.append(f"  {row['quantity']:8} {row['value']:.6g} over {row['tokens']} tokens{marks}")
-        pairs = zip(row["pieces"] or [], row["logprobs"] or [], strict=False)
-        lines += [f"    {logprob:9.4f}  {piece!r}" for piece, logprob in pairs]
-    return "\n".join(lines)

@@ -23,8 +23,9 @@ def show(
     as_json: bool = options.Json,
 ) -> None:
     """Show the runs in a folder, one item's candidates with log-probabilities, or the most and least stereotyped expressions."""
-    from ..analysis.inspection import inspect_item, inspection_as_text, list_runs
+    from ..analysis.inspection import inspect_item, list_runs
     from ..errors import IsoglossError
+    from ..report.inspecting import extremes_as_text, inspection_as_text
 
     if item and (extremes or languages):
         raise IsoglossError("Give either an item's id, or --extremes, with --language for some languages only.")
@@ -33,7 +34,7 @@ def show(
         return
     if extremes:
         from .. import store
-        from ..analysis.extremes import extremes_as_text, find_extremes
+        from ..analysis.extremes import find_extremes
 
         rows = find_extremes(store.in_languages(store.find_runs(run), languages), extremes)
         if as_json:

@@ -1,1 +1,1 @@
-"""Texts in two languages: read, split into groups, made into pairs."""
+"""Parallel texts, word lists and pairs: read, split into groups, made into items."""

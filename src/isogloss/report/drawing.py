@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -55,14 +56,19 @@ def as_latex(grid: Grid) -> str:
     lines = [
         rf"\begin{{tabular}}{{{columns}}}",
         r"\toprule",
-        " & ".join(map(latex, grid.heading)) + r" \\",
+        " & ".join(map(latex, grid.heading)).replace(" - ", " $-$ ") + r" \\",
         r"\midrule",
-        *(" & ".join(map(latex, row)) + r" \\" for row in grid.rows),
+        *(" & ".join(_latex_cells(row, grid.labels)) + r" \\" for row in grid.rows),
         r"\bottomrule",
         r"\end{tabular}",
         *(f"% {remark}" for remark in grid.remarks),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _latex_cells(row: Sequence[str], labels: int) -> list[str]:
+    """The row's cells: labels, then numbers."""
+    return [*map(latex, row[:labels]), *map(latex_number, row[labels:])]
 
 
 def as_markdown(grid: Grid) -> str:
@@ -77,3 +83,8 @@ def latex(text: str) -> str:
     """The text with LaTeX's special letters made harmless."""
     special = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
     return "".join(special.get(c, "\\" + c if c in "&%$#_{}" else c) for c in text)
+
+
+def latex_number(text: str) -> str:
+    """The same for a cell with numbers: a hyphen before a digit is a minus."""
+    return re.sub(r"(?<![\w.])-(?=\d)", "$-$", latex(text))

@@ -12,7 +12,7 @@ from .. import registry
 from ..analysis.measures import Measure, Measures
 from ..errors import IsoglossError
 from .canvas import english_first
-from .drawing import latex
+from .drawing import latex, latex_number
 from .findings import datasets, distinct, whole
 from .fragments import subject
 from .kinds import KINDS, MONOLINGUAL, MULTILINGUAL, OTHER
@@ -219,11 +219,11 @@ def _latex_lines(table: Table, *, intervals: bool) -> Iterator[str]:
 def _latex_line(table: Table, line: Line, *, intervals: bool) -> Iterator[str]:
     cells = [_tex(line.name)]
     for metric, tag in _columns(table):
-        text = _tex(_value(line.cells.get((metric, tag))))
+        text = _dashes(latex_number(_value(line.cells.get((metric, tag)))))
         cells.append(rf"\textbf{{{text}}}" if (line.name, metric, tag) in table.best else text)
     yield " & ".join(cells) + r" \\"
     if intervals:
-        ends = [_ends(line.cells.get(key)) for key in _columns(table)]
+        ends = [latex_number(_ends(line.cells.get(key))) for key in _columns(table)]
         if any(ends):
             yield " & ".join(["", *(rf"{{\scriptsize {end}}}" if end else "" for end in ends)]).strip() + r" \\"
 
@@ -233,7 +233,11 @@ def _columns(table: Table) -> list[tuple[str, str]]:
 
 
 def _tex(text: str) -> str:
-    return latex(text).replace("—", "---").replace("–", "--")
+    return _dashes(latex(text))
+
+
+def _dashes(text: str) -> str:
+    return text.replace("—", "---").replace("–", "--")
 
 
 def _slug(*parts: str) -> str:

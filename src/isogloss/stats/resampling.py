@@ -1,4 +1,4 @@
-"""Resampling clusters, the intervals that come of it, and Wilson's; every random draw is seeded."""
+"""Resampling clusters, the intervals that come of it, Wilson's, and smoothing; every random draw is seeded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Composing: models, data and methods become cells; everything is checked before the first weight is loaded."""
+"""Jobs: what one model is asked and how it is opened; checked before the first weight is loaded, then run."""
 
 from __future__ import annotations
 
@@ -257,7 +257,8 @@ def plan_cells(items: Items, model: Model, *, method: str, options: Mapping[str,
         except IsoglossError as error:
             if method != "auto" or len(left_out) + 1 == len(groups):
                 raise
-            left_out.append(f"the {len(rows)} {_tasks(rows)} items in {language} were left out: {error}")
+            kind = "items" if any(row.variant is None for row in rows) else "twins"
+            left_out.append(f"the {len(rows)} {_tasks(rows)} {kind} in {language} were left out: {error}")
     return [replace(cell, notes=(*cell.notes, *left_out), problems=_problems(items, cell.items)) for cell in cells]
 
 

@@ -1,4 +1,4 @@
-"""Studies: many models, data, languages and methods in one go; what fails is named, and the rest goes on."""
+"""Outcomes: a study is run, here or on a cluster; what fails is named, the rest goes on, and what is found is written."""
 
 from __future__ import annotations
 

@@ -101,7 +101,7 @@ def _chart(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> dict[str,
 
 
 def _contours(xs: Sequence[float], ys: Sequence[float]) -> Any:
-    """Lines of equal ICAT inside the frame, each with its value at its lowest point."""
+    """Lines of equal ICAT inside the frame, each with its value at its right end, where that is clear of the axis."""
     alt = altair()
     places = [x / 4 for x in range(1, 400) if xs[0] <= x / 4 <= xs[1]]
     lines, labels = [], []
@@ -110,7 +110,7 @@ def _contours(xs: Sequence[float], ys: Sequence[float]) -> Any:
         inside = [(x, y) for x, y in points if ys[0] <= y <= ys[1]]
         lines += [{"ss": x, "lms": round(y, 2), "line": f"{level} low"} for x, y in inside if x <= 50]
         lines += [{"ss": x, "lms": round(y, 2), "line": f"{level} high"} for x, y in inside if x >= 50]
-        if len(inside) > 8:
+        if len(inside) > 8 and inside[-1][1] > ys[0] + (ys[1] - ys[0]) / 12:  # not on the axis
             labels.append({"ss": inside[-1][0], "lms": round(inside[-1][1], 2), "text": f"ICAT {level}"})
     curve = alt.Chart(data(lines)).mark_line(strokeWidth=1, opacity=0.55, color="#7d838c", clip=True)
     text = alt.Chart(data(_apart(labels, xs, ys=ys))).mark_text(align="right", dy=12, color="#7d838c", fontSize=10)

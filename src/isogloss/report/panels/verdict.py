@@ -32,7 +32,7 @@ def sentences(rows: Sequence[Measure]) -> list[str]:
     ordered = sorted(there, key=lambda row: row.value or 0.0)
     if len(there) == 1:
         return [f"{_named(there[0])}: {_value(there[0])}.", f"That is {_place(there[0], neutral)}."]
-    ends_ = f"It is highest for {_named(ordered[-1])} ({_value(ordered[-1])}) and lowest for {_named(ordered[0])} ({_value(ordered[0])})."
+    ends_ = f"{metric_name(name)} is highest for {_named(ordered[-1])} ({_value(ordered[-1])}) and lowest for {_named(ordered[0])} ({_value(ordered[0])})."
     return [_counted(there, neutral), ends_]
 
 
@@ -43,8 +43,8 @@ def _counted(rows: Sequence[Measure], neutral: float | None) -> str:
         return f"{name} was measured for {pairs}."
     counts = {place: sum(side(row, neutral) == place for row in rows) for place in ("above", "below", "unclear", "")}
     words = {
-        "above": f"{counts['above']} {'lies' if counts['above'] == 1 else 'lie'} above {neutral:g}",
-        "below": f"{counts['below']} below {neutral:g}",
+        "above": f"{counts['above']} {_lie(counts['above'])} above {neutral:g}",
+        "below": f"{counts['below']} {'' if counts['above'] else _lie(counts['below']) + ' '}below {neutral:g}",
         "unclear": f"{counts['unclear']} cannot be told from {neutral:g}",
         "": f"{counts['']} {'has' if counts[''] == 1 else 'have'} no interval",
     }
@@ -52,6 +52,10 @@ def _counted(rows: Sequence[Measure], neutral: float | None) -> str:
     listed = " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
     meaning = "no preference" if rows[0].metric == "ss" else "neutral"
     return f"Of {pairs}, {listed} ({name}: {neutral:g} is {meaning}; 95 % intervals)."
+
+
+def _lie(count: int) -> str:
+    return "lies" if count == 1 else "lie"
 
 
 def _place(row: Measure, neutral: float | None) -> str:
