@@ -5,7 +5,8 @@ from __future__ import annotations
 import gzip
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -302,6 +303,43 @@ def test_too_little_text_is_refused(tmp_path: Path, texts: list[list[str]], mess
 def test_articles_of_one_sentence_and_repeated_ones_are_counted(tmp_path: Path) -> None:
     card = build(tmp_path, [*articles(10), ["Alone."], articles(10)[3]])
     assert card["articles"] == {"read": 12, "empty": 0, "one sentence": 1, "repeated": 1, "kept": 10}
+
+
+def test_a_limit_that_leaves_one_article_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(IsoglossError) as caught:
+        build(tmp_path, articles(), plan=replace(FREE, limit=1))
+    assert str(caught.value) == (
+        "Too few sentences in 'en' are left for train: they must come from two articles at least. "
+        "Give a larger --limit, or more articles."
+    )
+
+
+def test_large_shares_leave_two_articles_to_train_on(tmp_path: Path) -> None:
+    card = build(tmp_path, articles(6), plan=replace(FREE, shares=Shares(0.45, 0.45)))
+    assert [card["splits"][split]["articles"] for split in ("train", "validation", "test")] == [{"en": 2}] * 3
+
+
+def test_articles_that_share_an_id_stay_apart(tmp_path: Path) -> None:
+    sources = []
+    for tag in ("en", "de"):
+        rows = [{"id": number, "text": " ".join(lines)} for number, lines in enumerate(articles(20, mark=tag))]
+        sources.append(Source(str(write_jsonl(tmp_path / f"{tag}.jsonl", rows)), tag))
+    card = build_data(sources, tmp_path / "out", plan=FREE)
+    for split, found in card["splits"].items():
+        assert rows_of(tmp_path / "out", split)["article"].n_unique() == sum(found["articles"].values())
+
+
+def test_a_stream_that_breaks_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    datasets = pytest.importorskip("datasets")
+
+    def rows() -> Iterator[dict[str, str]]:
+        yield {"text": "One. Two."}
+        raise ConnectionError("reset by peer")
+
+    monkeypatch.setattr(datasets, "load_dataset", lambda *_, **__: rows())
+    with pytest.raises(IsoglossError) as caught:
+        list(read_articles(Source("hf:wiki/pedia", "en")))
+    assert str(caught.value) == "The data set 'wiki/pedia' cannot be read: ConnectionError: reset by peer"
 
 
 def test_a_folder_that_exists_is_not_overwritten(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import math
 import os
@@ -20,18 +21,20 @@ import transformers
 from safetensors.torch import load_file
 
 import rule
-from isogloss.errors import IsoglossError
+from isogloss.errors import BadData, IsoglossError
 from isogloss.models.load import open_model
+from isogloss.nsp import train
 from isogloss.nsp.accuracy import mean_by_article
 from isogloss.nsp.card import energy
 from isogloss.nsp.curves import zoom
 from isogloss.nsp.heads import Trainee, compute_loss, make_inputs, make_targets, make_trainee
 from isogloss.nsp.order import Timetable, read_steps
 from isogloss.nsp.parts import open_split
+from isogloss.nsp.result import save_model
 from isogloss.nsp.schedule import rates_at, warmup_steps
-from isogloss.nsp.settings import Footprint, Lora, Rates, Settings, fill_settings
+from isogloss.nsp.settings import Footprint, Lora, Rates, Settings, check_settings, fill_settings, make_lora
 from isogloss.nsp.train import Beat, train_head
-from isogloss.nsp.trial import run_trial, trial_as_text
+from isogloss.nsp.trial import pair_scores, run_trial, trial_as_text
 from isogloss.stats.resampling import smooth
 
 FAST = Settings(batch=64, accumulation=1, rates=Rates(3e-3, 1e-3, "cosine"), checkpoint_percent=50, max_length=64)
@@ -141,14 +144,17 @@ def test_a_training_that_stopped_between_checkpoints_goes_on_with_the_same_losse
     pairs: Path, bases: Path, tmp_path: Path
 ) -> None:
     settings = replace(SHORT, accumulation=2, batch=32, log_every=100, checkpoint_percent=30, precision="bf16")
-    for kind in ("t5", "llama"):
+    adapted = replace(settings, lora=Lora(rank=4, dropout=0.2, layers=1), precision="no", epochs=2, pairs=320)
+    for name, kind, how in (("t5", "t5", settings), ("llama", "llama", settings), ("lora", "llama", adapted)):
         with pytest.raises(Stopped):
-            train_head(str(bases / kind), pairs, out=tmp_path / kind, settings=settings, heard=stop_at(8))
-        kept = sorted(path.name for path in (tmp_path / kind / "checkpoints").iterdir())
+            train_head(str(bases / kind), pairs, out=tmp_path / name, settings=how, heard=stop_at(8))
+        kept = sorted(path.name for path in (tmp_path / name / "checkpoints").iterdir())
         assert kept == ["step-00000003", "step-00000006"]
-        train_head(str(bases / kind), pairs, out=tmp_path / kind, settings=settings)
-        train_head(str(bases / kind), pairs, out=tmp_path / f"{kind}-whole", settings=settings)
-        assert rule.read_log(tmp_path / kind) == rule.read_log(tmp_path / f"{kind}-whole")
+        train_head(str(bases / kind), pairs, out=tmp_path / name, settings=how)
+        train_head(str(bases / kind), pairs, out=tmp_path / f"{name}-whole", settings=how)
+        assert rule.read_log(tmp_path / name) == rule.read_log(tmp_path / f"{name}-whole")
+        first, second = (load_file(tmp_path / one / "model.safetensors") for one in (name, f"{name}-whole"))
+        assert all(torch.equal(first[key], second[key]) for key in second)
 
 
 def test_a_checkpoint_of_another_model_data_or_setting_is_refused(pairs: Path, bases: Path, tmp_path: Path) -> None:
@@ -160,7 +166,7 @@ def test_a_checkpoint_of_another_model_data_or_setting_is_refused(pairs: Path, b
     more = rule.build(tmp_path / "more", count=50)
     for model, data, settings, message in (
         (other, pairs, SHORT, f"{out} holds the training of another model. Choose another folder with --out, or remove it."),
-        (bases / "gpt2", more, SHORT, f"{out} holds the training of another data. Choose another folder with --out, or remove it."),
+        (bases / "gpt2", more, SHORT, f"{out} holds the training of other data. Choose another folder with --out, or remove it."),
         (
             bases / "gpt2",
             pairs,
@@ -175,6 +181,68 @@ def test_a_checkpoint_of_another_model_data_or_setting_is_refused(pairs: Path, b
     assert train_head(str(bases / "gpt2"), pairs, out=out, settings=SHORT) == card
     with pytest.raises(IsoglossError, match="another model"):
         train_head(str(other), pairs, out=out, settings=SHORT)
+
+
+def test_a_training_that_was_stopped_while_it_was_saved_is_saved_again(
+    pairs: Path, bases: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    out = tmp_path / "out"
+    with monkeypatch.context() as patch:
+        patch.setattr(train, "write_card", full)
+        with pytest.raises(IsoglossError) as caught:
+            train_head(str(bases / "llama"), pairs, out=out, settings=SHORT)
+    assert str(caught.value) == (
+        f"{out} cannot be written (No space left on device). Is the folder writable and the disk not full? "
+        "The same command goes on."
+    )
+    assert list((out / "checkpoints").iterdir())
+    (out / "card.json").write_text("", encoding="utf-8")
+    with pytest.raises(BadData) as broken:
+        train_head(str(bases / "llama"), pairs, out=out, settings=SHORT)
+    card = out / "card.json"
+    assert str(broken.value) == f"{card}: a broken card. Remove it and give the same command again."
+    card.unlink()
+    train_head(str(bases / "llama"), pairs, out=out, settings=SHORT)
+    train_head(str(bases / "llama"), pairs, out=tmp_path / "whole", settings=SHORT)
+    assert rule.read_log(out) == rule.read_log(tmp_path / "whole")
+    assert not (out / "checkpoints").exists()
+    first, second = (load_file(one / "model.safetensors") for one in (out, tmp_path / "whole"))
+    assert all(torch.equal(first[name], second[name]) for name in second)
+
+
+def test_a_broken_checkpoint_is_named(pairs: Path, bases: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    with pytest.raises(Stopped):
+        train_head(str(bases / "llama"), pairs, out=out, settings=SHORT, heard=stop_at(7))
+    (path,) = (out / "checkpoints").iterdir()
+    (path / "optimizer.safetensors").write_bytes(b"half")
+    with pytest.raises(BadData) as caught:
+        train_head(str(bases / "llama"), pairs, out=out, settings=SHORT)
+    assert str(caught.value) == f"{path}: a broken checkpoint. Remove it, and the one before is taken."
+
+
+WRONG = {
+    "A constant schedule has no cycles. Leave out --cycles, or say --schedule cosine.": {"rates": Rates(schedule="constant", cycles=2)},
+    "A learning rate is negative. Give 0 or more.": {"rates": Rates(head=-1.0)},
+    "No device named 'cuda:1' for training. Known: auto, cpu.": {"device": "cuda:1"},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("message", WRONG)
+def test_settings_that_cannot_work_are_refused(message: str) -> None:
+    with pytest.raises(IsoglossError) as caught:
+        check_settings(replace(SHORT, **WRONG[message]))
+    assert str(caught.value) == message
+
+
+def test_layers_of_adapters_need_a_rank() -> None:
+    assert make_lora(None, layers=None) is None
+    assert make_lora(4, layers=2) == Lora(rank=4, alpha=8, layers=2)
+    with pytest.raises(IsoglossError, match=r"--lora-layers is for adapters. Say --lora RANK too."):
+        make_lora(None, layers=2)
 
 
 def test_half_a_checkpoint_is_not_taken_for_one(pairs: Path, bases: Path, tmp_path: Path) -> None:
@@ -322,6 +390,50 @@ def test_too_few_pairs_for_a_step_are_refused(pairs: Path, bases: Path, tmp_path
     assert str(caught.value) == (
         "10 training pairs do not fill one step of 64. Give more data, a smaller --batch or --accumulation."
     )
+
+
+@pytest.mark.parametrize("kind", rule.KINDS)
+def test_merged_adapters_score_as_they_did_in_training(kind: str, pairs: Path, bases: Path, tmp_path: Path) -> None:
+    made = trainee(kind, bases, lora=Lora(rank=4, layers=1))
+    with torch.no_grad():
+        for name, one in made.scorer.named_parameters():
+            if "lora_B" in name:
+                one.normal_(std=0.2)
+    made.scorer.eval()
+    rows = open_split(pairs, "test").head(20)
+    asked = [made.encode(*pair) for pair in rows.select("first", "second").iter_rows()]
+    with torch.no_grad():
+        logits = made.scorer(make_inputs(made, asked))
+    if made.scorer.head is None:
+        logits = logits[:, asked[0].positions[0], list(asked[0].targets)]
+    wanted = logits.softmax(-1)[:, 1].tolist()
+    save_model(made, tmp_path / "out", accuracy=None)
+    found, _ = pair_scores(open_model(str(tmp_path / "out")), rows)
+    assert found.tolist() == pytest.approx(wanted, abs=1e-5)
+    assert len(set(wanted)) > 5
+
+
+def test_less_memory_makes_the_same_steps(pairs: Path, bases: Path, tmp_path: Path) -> None:
+    for name in ("plain", "less"):
+        settings = replace(SHORT, gradient_checkpointing=name == "less")
+        train_head(str(bases / "llama"), pairs, out=tmp_path / name, settings=settings)
+    plain, less = ([line["loss"] for line in rule.read_log(tmp_path / name)] for name in ("plain", "less"))
+    assert less == pytest.approx(plain, rel=1e-4)
+
+
+@pytest.mark.slow
+def test_two_processes_make_the_steps_of_one(pairs: Path, bases: Path, tmp_path: Path) -> None:
+    words = command(bases / "llama", pairs, tmp_path / "alone")[1:]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "ACCELERATE_USE_CPU": "true"}
+    subprocess.run([sys.executable, *words], env=environment, check=True, capture_output=True)
+    both = [word.replace("alone", "both") for word in words]
+    both[both.index("--accumulation") + 1] = "1"
+    start = ["-m", "accelerate.commands.launch", "--cpu", "--num_processes", "2", "--num_machines", "1"]
+    shown = subprocess.run([sys.executable, *start, *both], env=environment, capture_output=True, text=True)
+    assert shown.returncode == 0, shown.stderr[-2000:]
+    alone, there = (rule.read_log(tmp_path / name) for name in ("alone", "both"))
+    assert [line["examples"] for line in there] == [line["examples"] for line in alone]
+    assert [line["loss"] for line in there] == pytest.approx([line["loss"] for line in alone], rel=1e-3)
 
 
 # ---- what is left behind

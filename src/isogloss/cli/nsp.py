@@ -32,7 +32,7 @@ def build(
     limit: int = typer.Option(None, "--limit", min=1, help="At most so many sentences per language and split."),
     longest: int = typer.Option(None, "--max-letters", min=1, help="Leave out pairs with a longer sentence than this."),
     format: str = typer.Option("parquet", "--format", help="parquet or jsonl."),
-    seed: int = typer.Option(0, "--seed", help="The seed of splits, negatives and order."),
+    seed: int = typer.Option(0, "--seed", min=0, help="The seed of splits, negatives and order."),
     any_language: bool = typer.Option(False, "--any-language", help="Do not check which language the text is in."),
     as_json: bool = options.Json,
 ) -> None:
@@ -80,7 +80,7 @@ def train(
     patience: int = typer.Option(None, "--patience", min=1, help="Stop after so many checkpoints that are no better."),
     validation_pairs: int = typer.Option(2000, "--validation-pairs", min=1, help="Pairs for each validation."),
     test_pairs: int = typer.Option(10_000, "--test-pairs", min=1, help="Pairs for the test at the end."),
-    seed: int = typer.Option(0, "--seed", help="The seed of the head, the order and dropout."),
+    seed: int = typer.Option(0, "--seed", min=0, help="The seed of the head, the order and dropout."),
     device: str = typer.Option("auto", "--device", help="auto (what accelerate finds) or cpu."),
     core_watts: float = typer.Option(10.0, "--core-watts", help="Assumed watts of a processor core, for the energy."),
     device_watts: float = typer.Option(300.0, "--device-watts", help="Assumed watts of an accelerator."),
@@ -88,7 +88,7 @@ def train(
 ) -> None:
     """Train a next-sentence head; the folder can then be used by `isogloss eval` as any model."""
     from ..nsp.card import card_as_text
-    from ..nsp.settings import Footprint, Lora, Rates, Settings
+    from ..nsp.settings import Footprint, Rates, Settings, make_lora
     from ..nsp.train import train_head
 
     settings = Settings(
@@ -99,7 +99,7 @@ def train(
         accumulation=accumulation,
         max_length=max_length,
         rates=Rates(core_rate, head_rate, schedule, cycles),
-        lora=Lora(rank=lora, alpha=2 * lora, layers=lora_layers) if lora else None,
+        lora=make_lora(lora, layers=lora_layers),
         precision=precision,
         gradient_checkpointing=gradient_checkpointing,
         checkpoint_percent=every,
@@ -165,7 +165,7 @@ def _training() -> Iterator[Callable[[Beat], None]]:
             if not math.isnan(beat.loss):
                 label = f"loss {beat.loss:.3f} accuracy {beat.accuracy:.2f}"
                 bars.update(task, description=label, total=beat.steps, completed=beat.step)
-            if beat.said and not console.is_terminal:
-                typer.echo(f"{beat.step}/{beat.steps} {beat.said}", err=True)
+            if beat.said and (not console.is_terminal or math.isnan(beat.loss)):  # the bar shows the lines of the log
+                bars.console.out(f"{beat.step}/{beat.steps} {beat.said}", highlight=False)
 
         yield heard

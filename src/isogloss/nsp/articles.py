@@ -16,7 +16,7 @@ from typing import IO, Any
 import polars as pl
 
 from .. import languages
-from ..errors import BadData, IsoglossError, need
+from ..errors import BadData, IsoglossError, in_one_line, need
 
 HUB = "hf:"
 PLAIN = (".txt", ".text")
@@ -178,10 +178,11 @@ def _from_hub(source: Source) -> Iterator[Article]:
     place, _, config = source.place.removeprefix(HUB).partition(":")
     try:
         rows = hub.load_dataset(place, config or None, split="train", streaming=True)
+        yield from _from_rows(place, rows, language=source.language)
+    except IsoglossError:
+        raise
     except Exception as error:
-        first = (str(error).splitlines() or ["no reason given"])[0]
-        raise IsoglossError(f"The data set '{place}' cannot be opened: {first[:300]}") from error
-    yield from _from_rows(place, rows, language=source.language)
+        raise IsoglossError(f"The data set '{place}' cannot be read: {in_one_line(error)}") from error
 
 
 def _from_rows(place: Path | str, rows: Iterable[Mapping[str, Any]], *, language: str | None) -> Iterator[Article]:

@@ -11,12 +11,14 @@ from typing import Any
 import torch
 import yaml
 
+from ..files.layout import write_whole
+from ..models.next_sentence import LABEL
 from .accuracy import Accuracy
 from .heads import Trainee
 from .settings import Footprint, Settings
 
 CARD = "card.json"
-LIBRARIES = ("isogloss", "torch", "transformers", "accelerate", "tokenizers")
+LIBRARIES = ("isogloss", "torch", "transformers", "accelerate", "peft", "tokenizers")
 
 
 def energy(hours: float, *, device: str, processes: int, footprint: Footprint) -> dict[str, float | str]:
@@ -56,8 +58,8 @@ def write_card(
     head = {"language": list(info.languages) or data["languages"], "base_model": info.name}
     head |= {"license": info.licence} if info.licence else {}
     front = yaml.safe_dump(head, allow_unicode=True, sort_keys=False)
-    (out / "README.md").write_text(f"---\n{front}---\n{card_as_text(card)}", encoding="utf-8")
-    (out / CARD).write_text(json.dumps(card, ensure_ascii=False, indent=1), encoding="utf-8")
+    write_whole(out / "README.md", f"---\n{front}---\n{card_as_text(card)}")
+    write_whole(out / CARD, json.dumps(card, ensure_ascii=False, indent=1))
     return card
 
 
@@ -69,17 +71,18 @@ def card_as_text(card: dict[str, Any]) -> str:
     tested = f" on {found['n']:,} pairs of {found['articles']:,} unseen articles" if found else ""
     rates, lora = settings["rates"], settings["lora"]
     core = f"LoRA of rank {lora['rank']} in {lora['layers'] or 'all'} layers" if lora else "the whole network"
+    core += "" if card["form"]["form"] == LABEL else " and the head"
     lines = [
         f"# {card['base']['name']} with a next-sentence head",
         "",
         f"* Accuracy: {shown}{tested}; half of the pairs are true, so guessing gives 50 %.",
-        f"* Base: {card['base']['name']} ({card['base']['type']}); trained: {core} and the head, "
+        f"* Base: {card['base']['name']} ({card['base']['type']}); trained: {core}, "
         f"{card['trained_parameters']:,} parameters.",
         f"* Data: {splits['train']['pairs']:,} training pairs in {', '.join(card['languages'])} from "
         f"{sum(splits['train']['articles'].values()):,} articles; {card['examples']:,} were read in {card['steps']:,} steps.",
         f"* Steps of {settings['batch']} × {settings['accumulation']} pairs, at most {settings['max_length']} tokens; "
-        f"learning rates {rates['core']:g} (core) and {rates['head']:g} (head), {rates['schedule']}; seed {settings['seed']}.",
-        f"* {card['hours']:.2f} hours on {card['device']} ({card['precision']}); about {card['energy']['kwh']:g} kWh and "
+        f"AdamW with learning rates {rates['core']:g} (core) and {rates['head']:g} (head), {rates['schedule']}; seed {settings['seed']}.",
+        f"* {card['hours']:.2f} hours of training on {card['device']} ({card['precision']}); about {card['energy']['kwh']:g} kWh and "
         f"{card['energy']['co2_grams']:g} g of CO2 ({card['energy']['assumption']}).",
         "* Made with `isogloss nsp train`; `isogloss eval --method nsp` reads it.",
     ]

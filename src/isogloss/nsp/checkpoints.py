@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,13 +14,14 @@ from typing import Any
 import torch
 from torch import nn
 
-from ..errors import BadData, IsoglossError
+from ..errors import BadData, IsoglossError, in_one_line
 
 FOLDER = "checkpoints"
 STATE = "state.json"
 WEIGHTS = "trained.safetensors"
 OPTIMIZER = "optimizer.safetensors"
 KEPT = 2
+BROKEN = "a broken checkpoint. Remove it, and the one before is taken."
 
 
 @dataclass(slots=True)
@@ -48,8 +51,8 @@ def write_checkpoint(
     from safetensors.torch import save_file
 
     folder = out / FOLDER
+    _remove_partial(folder)  # what a killed process left would fill the disk
     work = folder / f".partial-{os.getpid()}"
-    shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True)
     named = trained_parameters(scorer)
     save_file({name: one.detach().cpu().contiguous() for name, one in named.items()}, work / WEIGHTS)
@@ -62,15 +65,16 @@ def write_checkpoint(
     facts = {"mark": mark, "state": {name: getattr(state, name) for name in State.__slots__}}
     (work / STATE).write_text(json.dumps(facts, ensure_ascii=False), encoding="utf-8")
     for path in work.iterdir():
-        _sync(path)
+        sync(path)
     target = folder / f"step-{state.step:08d}"
     shutil.rmtree(target, ignore_errors=True)
     work.rename(target)
-    _sync(folder)
+    sync(folder)
     _remove_old(folder, keep=state.best_step)
 
 
-def _sync(path: Path) -> None:
+def sync(path: Path) -> None:
+    """Wait until a file, or the names in a folder, are on the disk."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -82,8 +86,25 @@ def _remove_old(folder: Path, *, keep: int) -> None:
     for path in sorted(folder.glob("step-*"))[:-KEPT]:
         if path.name != f"step-{keep:08d}":
             shutil.rmtree(path)
+
+
+def _remove_partial(folder: Path) -> None:
     for path in folder.glob(".partial-*"):
         shutil.rmtree(path, ignore_errors=True)
+
+
+@contextmanager
+def writing(out: Path) -> Iterator[None]:
+    """Says in a sentence that a folder cannot be written."""
+    from safetensors import SafetensorError
+
+    try:
+        yield
+    except (OSError, SafetensorError) as error:
+        why = getattr(error, "strerror", None) or in_one_line(error)
+        raise IsoglossError(
+            f"{out} cannot be written ({why}). Is the folder writable and the disk not full? The same command goes on."
+        ) from error
 
 
 def find_checkpoint(out: Path, mark: dict[str, Any]) -> tuple[Path, State] | None:
@@ -98,18 +119,16 @@ def read_state(path: Path, mark: dict[str, Any]) -> State:
         facts = json.loads((path / STATE).read_text(encoding="utf-8"))
         state = State(**facts["state"])
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise BadData(path, None, "a broken checkpoint. Remove it, and the one before is taken.") from error
+        raise BadData(path, None, BROKEN) from error
     refuse_other(path.parent.parent, made=facts["mark"], wanted=mark)
     return state
 
 
 def refuse_other(out: Path, *, made: dict[str, Any], wanted: dict[str, Any]) -> None:
     """Refuse what was made by another training, and say in what it differs."""
-    for part in ("model", "data", "processes"):
-        if made.get(part) != wanted[part]:
-            raise IsoglossError(
-                f"{out} holds the training of another {part}. Choose another folder with --out, or remove it."
-            )
+    for key, part in (("model", "another model"), ("data", "other data"), ("processes", "another number of processes")):
+        if made.get(key) != wanted[key]:
+            raise IsoglossError(f"{out} holds the training of {part}. Choose another folder with --out, or remove it.")
     ours = made.get("settings", {})
     differ = [name for name, value in wanted["settings"].items() if ours.get(name) != value]
     if differ:
@@ -119,11 +138,20 @@ def refuse_other(out: Path, *, made: dict[str, Any], wanted: dict[str, Any]) -> 
         )
 
 
-def load_weights(path: Path, scorer: nn.Module) -> None:
-    """Take over the weights of a checkpoint."""
+def _load(path: Path, name: str) -> dict[str, torch.Tensor]:
+    from safetensors import SafetensorError
     from safetensors.torch import load_file
 
-    saved, named = load_file(path / WEIGHTS), trained_parameters(scorer)
+    try:
+        found: dict[str, torch.Tensor] = load_file(path / name)
+    except (OSError, SafetensorError) as error:
+        raise BadData(path, None, BROKEN) from error
+    return found
+
+
+def load_weights(path: Path, scorer: nn.Module) -> None:
+    """Take over the weights of a checkpoint."""
+    saved, named = _load(path, WEIGHTS), trained_parameters(scorer)
     if set(saved) != set(named):
         raise BadData(path, None, "the checkpoint holds other weights than this model has. Remove it.")
     with torch.no_grad():
@@ -133,9 +161,7 @@ def load_weights(path: Path, scorer: nn.Module) -> None:
 
 def load_optimizer(path: Path, scorer: nn.Module, *, optimizer: torch.optim.Optimizer) -> None:
     """Take over the optimizer's memory of a checkpoint."""
-    from safetensors.torch import load_file
-
-    saved = load_file(path / OPTIMIZER)
+    saved = _load(path, OPTIMIZER)
     for name, parameter in trained_parameters(scorer).items():
         slots = {key.rpartition("|")[2]: value for key, value in saved.items() if key.rpartition("|")[0] == name}
         optimizer.state[parameter] = {

@@ -124,9 +124,10 @@ def _write_splits(shelf: Shelf, folder: Path, *, plan: Plan, progress: Said) -> 
             for tag in shelf.tags
             if (tag, split) in articles
         }
-        _refuse_long(shelf, before, split=split)
+        _refuse_one_article(shelf, before, split=split, give="a larger --max-letters")
         rng = np.random.default_rng([plan.seed, place])
         taken = balance(before, limit=plan.limit, rng=rng) if before else {}
+        _refuse_one_article(shelf, taken, split=split, give="a larger --limit")
         drawn = [draw_pairs(shelf, found, rng=rng) for found in taken.values()]
         pairs = _mix(drawn, rng)
         digest.update(pairs.first.tobytes() + pairs.second.tobytes())
@@ -142,12 +143,12 @@ def _write_splits(shelf: Shelf, folder: Path, *, plan: Plan, progress: Said) -> 
     return card | {"sentences": len(shelf.ends) - 1, "hash": digest.hexdigest()}
 
 
-def _refuse_long(shelf: Shelf, before: Mapping[str, Index], *, split: str) -> None:
-    for tag, found in before.items():
+def _refuse_one_article(shelf: Shelf, sentences: Mapping[str, Index], *, split: str, give: str) -> None:
+    for tag, found in sentences.items():
         if _count_articles(shelf, found) < FEWEST:
             raise IsoglossError(
-                f"Too few sentences in '{tag}' are short enough for {split}: they must come from two articles at least. "
-                "Give a larger --max-letters, or more articles."
+                f"Too few sentences in '{tag}' are left for {split}: they must come from two articles at least. "
+                f"Give {give}, or more articles."
             )
 
 

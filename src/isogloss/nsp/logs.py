@@ -38,13 +38,12 @@ class Log:
         self.board.close()
 
 
-def open_log(out: Path, lines: Sequence[Mapping[str, float]]) -> Log:
-    """The log of a folder, holding exactly these lines: what was logged after the last checkpoint comes again."""
+def open_log(out: Path, lines: Sequence[Mapping[str, float]], *, examples: int) -> Log:
+    """The log of a folder, holding exactly these lines: what was logged after so many examples comes again."""
     boards = need("torch.utils.tensorboard", extra="nsp")
     path = out / LOG
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, COLUMNS)
         writer.writeheader()
         writer.writerows(lines)
-    seen = int(lines[-1]["examples"]) + 1 if lines else 0
-    return Log(path, boards.SummaryWriter(str(out / BOARD), purge_step=seen))
+    return Log(path, boards.SummaryWriter(str(out / BOARD), purge_step=examples + 1 if examples else 0))

@@ -49,7 +49,9 @@ def split_articles(shelf: Shelf, shares: Shares) -> dict[tuple[str, str], Index]
         own = own[np.argsort(shelf.draws[own], kind="stable")]
         start = 0
         for split in reversed(wanted):
-            size = max(FEWEST, round(shares.of(split) * len(own))) if split != "train" else len(own) - start
+            left = len(own) - start
+            most = left - FEWEST * wanted.index(split)  # those that come later need some too
+            size = left if split == wanted[0] else min(max(FEWEST, round(shares.of(split) * len(own))), most)
             found[tag, split] = np.sort(own[start : start + size])
             start += size
     return found
@@ -104,10 +106,13 @@ def _deal(articles: Index, rng: np.random.Generator) -> Index:
             return dealt
         for place, partner in zip(clash, rng.integers(len(articles), size=len(clash)), strict=True):
             dealt[place], dealt[partner] = dealt[partner], dealt[place]
-    clash = np.flatnonzero(articles[dealt] == articles)
-    for place in clash:
-        others = np.flatnonzero(articles != articles[place])
-        dealt[place] = rng.choice(others)
+    for place in np.flatnonzero(articles[dealt] == articles):  # articles are sorted: leave out its own stretch
+        start, end = (
+            np.searchsorted(articles, articles[place], side="left"),
+            np.searchsorted(articles, articles[place], side="right"),
+        )
+        drawn = rng.integers(len(articles) - (end - start))
+        dealt[place] = drawn if drawn < start else drawn + end - start
     return dealt
 
 

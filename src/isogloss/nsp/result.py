@@ -18,7 +18,7 @@ def save_model(trainee: Trainee, out: Path, *, accuracy: float | None) -> None:
     net = trainee.model.net
     scorer = trainee.scorer.to("cpu").eval()
     if trainee.adapters is not None:
-        trainee.adapters.save_pretrained(str(out / ADAPTER))
+        trainee.adapters.save_pretrained(str(out / ADAPTER), save_embedding_layers=False)
         net = trainee.adapters.merge_and_unload()
     if getattr(net, "is_gradient_checkpointing", False):
         net.gradient_checkpointing_disable()

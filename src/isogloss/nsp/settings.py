@@ -9,7 +9,9 @@ from ..errors import IsoglossError
 
 PREFIXES = {"t5": "binary classification: "}
 SCHEDULES = ("cosine", "constant")
+DEVICES = ("auto", "cpu")
 PRECISIONS = ("auto", "no", "fp16", "bf16")
+WEIGHT_DECAY = 0.01
 CORE_RATE = 5e-6
 LORA_RATE = 2e-4
 MT5_RATE = 1e-4
@@ -70,18 +72,31 @@ class Settings:
 
 def fill_settings(given: Settings, model_type: str) -> Settings:
     """The settings with the rates that suit the kind of model; mT5 does not move with a small one."""
-    _check(given)
     rates = given.rates
     usual = LORA_RATE if given.lora else MT5_RATE if model_type == "mt5" else CORE_RATE
     schedule = rates.schedule or ("constant" if model_type == "mt5" else "cosine")
     return replace(given, rates=replace(rates, core=usual if rates.core is None else rates.core, schedule=schedule))
 
 
-def _check(given: Settings) -> None:
+def make_lora(rank: int | None, *, layers: int | None) -> Lora | None:
+    """Adapters of a rank, whose updates count twice; none without a rank."""
+    if rank is None and layers is not None:
+        raise IsoglossError("--lora-layers is for adapters. Say --lora RANK too.")
+    return Lora(rank=rank, alpha=2 * rank, layers=layers) if rank else None
+
+
+def check_settings(given: Settings) -> None:
+    """Refuse settings that cannot work, before a model is opened."""
     if given.precision not in PRECISIONS:
         raise IsoglossError(f"No precision named '{given.precision}'. Known: {', '.join(PRECISIONS)}.")
     if given.rates.schedule not in (None, *SCHEDULES):
         raise IsoglossError(f"No schedule named '{given.rates.schedule}'. Known: {', '.join(SCHEDULES)}.")
+    if given.rates.schedule == "constant" and given.rates.cycles > 1:
+        raise IsoglossError("A constant schedule has no cycles. Leave out --cycles, or say --schedule cosine.")
+    if min(given.rates.core or 0.0, given.rates.head) < 0:
+        raise IsoglossError("A learning rate is negative. Give 0 or more.")
+    if given.device not in DEVICES:
+        raise IsoglossError(f"No device named '{given.device}' for training. Known: {', '.join(DEVICES)}.")
     if not 0 < given.checkpoint_percent <= 100:
         raise IsoglossError("A checkpoint every so many per cent: give more than 0 and at most 100.")
 

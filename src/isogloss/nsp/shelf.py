@@ -28,6 +28,7 @@ class Writer:
     languages: array[int] = field(default_factory=lambda: array("i"))
     draws: array[int] = field(default_factory=lambda: array("Q"))
     names: list[str] = field(default_factory=list)
+    named: set[str] = field(default_factory=set)
     seen: set[bytes] = field(default_factory=set)
     tags: list[str] = field(default_factory=list)
 
@@ -43,6 +44,8 @@ class Writer:
         self.languages.append(self.tags.index(language))
         draw = hashlib.blake2b(f"{seed}:".encode() + digest, digest_size=8).digest()
         self.draws.append(int.from_bytes(draw, "big"))
+        name = f"{name}#{len(self.names)}" if name in self.named else name  # ids repeat across files and languages
+        self.named.add(name)
         self.names.append(name)
         for sentence in sentences:
             raw = sentence.encode()

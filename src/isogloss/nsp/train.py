@@ -7,7 +7,6 @@ import math
 import shutil
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from ..errors import IsoglossError, need
+from ..errors import BadData, IsoglossError, need
 from ..models.load import open_model
 from . import checkpoints as saved
 from .accuracy import Accuracy, mean_by_article
@@ -27,7 +26,7 @@ from .order import Batch, Timetable, group_by_length, read_steps
 from .parts import Split, open_split
 from .result import save_model
 from .schedule import rates_at
-from .settings import Settings, fill_settings, fixed_settings
+from .settings import WEIGHT_DECAY, Settings, check_settings, fill_settings, fixed_settings
 
 VALIDATION_BATCH = 32
 
@@ -78,13 +77,16 @@ class Run:
 
 def train_head(model: str, data: Path, *, out: Path, settings: Settings, heard: Heard = unheard) -> dict[str, Any]:
     """The card of the model that was trained and saved in `out`; a training that was stopped there goes on."""
+    check_settings(settings)
+    for library in ("tensorboard", "matplotlib"):  # missed now, not after hours
+        need(library, extra="nsp")
     split = open_split(data, "train")
     run = _prepare(model, split, out=out, settings=settings, heard=heard)
     finished = _finished(run)
     if finished is not None:
         return finished
     _resume(run)
-    log = open_log(out, run.state.lines) if run.accelerator.is_main_process else None
+    log = _open_log(run) if run.accelerator.is_main_process else None
     _run_steps(run, log)
     card: dict[str, Any] = {}
     if log is not None:
@@ -96,6 +98,8 @@ def train_head(model: str, data: Path, *, out: Path, settings: Settings, heard: 
 
 def _prepare(model: str, split: Split, *, out: Path, settings: Settings, heard: Heard) -> Run:
     """Everything that is needed for the first step; the base model is opened, nothing is written yet."""
+    if settings.patience is not None and not split.card["splits"]["validation"]["pairs"]:
+        raise IsoglossError("--patience needs validation pairs, and these data have none.")
     accelerator = _accelerator(settings)
     opened = open_model(model)
     settings = fill_settings(settings, opened.info.model_type)
@@ -105,7 +109,7 @@ def _prepare(model: str, split: Split, *, out: Path, settings: Settings, heard: 
     own = {id(parameter) for parameter in head}
     core = [one for one in trainee.scorer.parameters() if one.requires_grad and id(one) not in own]
     groups: list[dict[str, Any]] = [{"params": core, "lr": rates.core}, {"params": head, "lr": rates.head}]
-    optimizer = torch.optim.AdamW([group for group in groups if group["params"]])
+    optimizer = torch.optim.AdamW([group for group in groups if group["params"]], weight_decay=WEIGHT_DECAY)
     scorer, optimizer = accelerator.prepare(trainee.scorer, optimizer)
     table = Timetable(
         split,
@@ -123,7 +127,8 @@ def _prepare(model: str, split: Split, *, out: Path, settings: Settings, heard: 
         "settings": json.loads(json.dumps(fixed_settings(settings))),
         "name": opened.info.name,
     }
-    return Run(trainee, settings, table, accelerator, scorer, optimizer, out, mark, saved.State(), heard)
+    told = heard if accelerator.is_main_process else unheard
+    return Run(trainee, settings, table, accelerator, scorer, optimizer, out, mark, saved.State(), told)
 
 
 def _accelerator(settings: Settings) -> Any:
@@ -135,24 +140,36 @@ def _accelerator(settings: Settings) -> Any:
     if precision == "fp16" and not cuda:
         raise IsoglossError("This device has no fp16 training. Say --precision bf16 or --precision no.")
     states = need("accelerate.state", extra="nsp")
-    if states.PartialState().num_processes == 1:  # accelerate keeps the first training's device and precision for ever
+    cpu = settings.device == "cpu"
+    if (
+        states.PartialState(cpu=cpu).num_processes == 1
+    ):  # accelerate keeps the first training's device and precision for ever
         states.AcceleratorState._reset_state(reset_partial_state=True)
-    return accelerate.Accelerator(
-        cpu=settings.device == "cpu",
-        mixed_precision=precision,
-        gradient_accumulation_steps=settings.accumulation,
-    )
+    made = accelerate.Accelerator(cpu=cpu, mixed_precision=precision, gradient_accumulation_steps=settings.accumulation)
+    if made.distributed_type.value in ("FSDP", "DEEPSPEED", "MEGATRON_LM"):
+        raise IsoglossError(
+            f"{made.distributed_type.value} cuts the weights into pieces, which our checkpoints cannot hold. "
+            "Use accelerate's plain data parallelism, with --lora for large models."
+        )
+    return made
 
 
 def _finished(run: Run) -> dict[str, Any] | None:
     """The card of a training that is finished already."""
     path = run.out / CARD
     if not path.is_file():
+        if run.out.is_file():
+            raise IsoglossError(f"{run.out} is a file. Choose a folder with --out.")
         if run.out.exists() and any(run.out.iterdir()) and not (run.out / saved.FOLDER).exists():
             raise IsoglossError(f"{run.out} is not empty and holds no training. Choose another folder with --out.")
         return None
-    card: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    try:
+        card: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise BadData(path, None, "a broken card. Remove it and give the same command again.") from error
     saved.refuse_other(run.out, made=card.get("mark", {}), wanted=run.mark)
+    if run.accelerator.is_main_process:
+        shutil.rmtree(run.out / saved.FOLDER, ignore_errors=True)  # of one that was killed at the very end
     return card
 
 
@@ -170,6 +187,11 @@ def _resume(run: Run) -> None:
     if run.accelerator.scaler is not None and state.scaler:
         run.accelerator.scaler.load_state_dict(state.scaler)
     run.heard(Beat(state.step, run.steps, math.nan, math.nan, f"goes on after step {state.step}"))
+
+
+def _open_log(run: Run) -> Log:
+    with saved.writing(run.out):
+        return open_log(run.out, run.state.lines, examples=run.state.step * run.table.per_step)
 
 
 def _inner(optimizer: Any) -> Any:
@@ -259,7 +281,8 @@ def _put_line(run: Run, log: Log | None) -> None:
     state.lines.append(line)
     state.loss = state.right = state.count = 0.0
     if log is not None:
-        log.put(line)
+        with saved.writing(run.out):
+            log.put(line)
         said = f"{line['examples']:,} pairs: loss {line['loss']:.4f}, accuracy {line['accuracy']:.3f}"
         run.heard(Beat(state.step, run.steps, line["loss"], line["accuracy"], said))
 
@@ -280,7 +303,8 @@ def _checkpoint(run: Run, log: Log | None) -> None:
     if accelerator.scaler is not None:
         state.scaler = accelerator.scaler.state_dict()
     if accelerator.is_main_process:
-        saved.write_checkpoint(run.out, state, scorer=run.plain, optimizer=_inner(run.optimizer), mark=run.mark)
+        with saved.writing(run.out):
+            saved.write_checkpoint(run.out, state, scorer=run.plain, optimizer=_inner(run.optimizer), mark=run.mark)
     accelerator.wait_for_everyone()
 
 
@@ -318,10 +342,20 @@ def _finish(run: Run, data: Path) -> dict[str, Any]:
         split = open_split(data, "test")
         accuracy = check_split(run.trainee, split, most=run.settings.test_pairs, device=run.accelerator.device)
         run.heard(Beat(state.step, run.steps, math.nan, math.nan, f"test: {accuracy}"))
+    with saved.writing(run.out):
+        card = _save(run, accuracy, chosen=chosen)
+    shutil.rmtree(run.out / saved.FOLDER)
+    return card
+
+
+def _save(run: Run, accuracy: Accuracy | None, *, chosen: int) -> dict[str, Any]:
+    """Write the model, its curves and, when all of that is on the disk, its card."""
+    state = run.state
     trained = sum(one.numel() for one in saved.trained_parameters(run.plain).values())
     save_model(run.trainee, run.out, accuracy=accuracy.value if accuracy else None)
-    with suppress(ImportError):
-        draw_curves(state.lines, state.validations, out=run.out)
+    draw_curves(state.lines, state.validations, out=run.out)
+    for path in run.out.rglob("*"):
+        saved.sync(path)
     facts = {
         "steps": state.step,
         "planned_steps": run.steps,
@@ -332,7 +366,7 @@ def _finish(run: Run, data: Path) -> dict[str, Any]:
         "precision": run.accelerator.mixed_precision,
         "validations": state.validations,
         "trained_parameters": trained,
+        "mark": run.mark,
+        "data": run.table.split.card,
     }
-    card = write_card(run.out, trainee=run.trainee, settings=run.settings, facts=facts | {"mark": run.mark, "data": run.table.split.card}, accuracy=accuracy)  # fmt: skip
-    shutil.rmtree(run.out / saved.FOLDER)
-    return card
+    return write_card(run.out, trainee=run.trainee, settings=run.settings, facts=facts, accuracy=accuracy)
