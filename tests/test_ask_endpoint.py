@@ -56,6 +56,21 @@ def failure(reply: endpoints.Reply, out: Path, **options: object) -> tuple[str, 
     return str(caught.value).replace(server.url, "URL"), server
 
 
+def test_a_statement_of_several_items_is_asked_about_once(tmp_path):
+    first = item("a")
+    again = replace(first, id="a2", candidates=tuple(replace(one, id=f"{one.id}-2") for one in first.candidates))
+    with endpoints.serving(endpoints.good) as server:
+        backend = http_backend(Endpoint(server.url, "chatty"), GREEDY)
+        (run,) = asking.ask(Items((first, item("b"), again)), backend, out=tmp_path)
+    found = rows(run)
+    assert (len(server.bodies), len(found), run.info["requests"]) == (ALL, ALL + 6, ALL)
+    kept = {"text", "opening", "finish", "prompt", "order", "sample"}
+    one, other = ([{key: row[key] for key in kept} for row in found if row["id"] == name] for name in ("a", "a2"))
+    assert one == other
+    assert {row["candidate"] for row in found if row["id"] == "a2"} == {f"{first.candidates[0].id}-2"}
+    assert run.info["tokens"] == {"prompt": 240, "answer": 24, "uncounted_answers": 0}
+
+
 def test_every_request_is_answered_once_and_kept_with_its_counts(tmp_path):
     with endpoints.serving(endpoints.good) as server:
         (run,) = ask(server, tmp_path)

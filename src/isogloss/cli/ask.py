@@ -128,11 +128,11 @@ def _show_plan(models: Sequence[str], cells: Sequence[Cell]) -> None:
     typer.echo(WARNING, err=True)
     for cell in cells:
         first = cell.items[0]
-        typer.echo(f"{first.dataset} {first.language}: {len(cell.items)} items, {len(cell.requests)} requests")
+        typer.echo(f"{first.dataset} {first.language}: {len(cell.items)} items, {cell.asks} requests")
         shown = {request.prompt: request.text for request in reversed(cell.requests)}
         for prompt in reversed(shown):
             typer.echo(f"  {prompt}: " + shown[prompt].replace("\n", "\n    "))
-    total = sum(len(cell.requests) for cell in cells) * len(models)
+    total = sum(cell.asks for cell in cells) * len(models)
     typer.echo(f"{total} requests in all, to {len(models)} model{'s' * (len(models) > 1)}; nothing was asked.")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -44,6 +44,20 @@ class Cell:
     @property
     def parts(self) -> list[tuple[Item, ...]]:
         return [tuple(part) for part in _batched(self.items.rows, PART_ITEMS)]
+
+    @property
+    def asked(self) -> dict[AnswerKey, Request]:
+        """For each request the one that is put for it: the first of the same words and sample.
+
+        A statement that stands in several items, once for each of its contrasts, is asked about once.
+        """
+        firsts: dict[tuple[str, int], Request] = {}
+        return {one.key: firsts.setdefault((one.text, one.sample), one) for one in self.requests}
+
+    @property
+    def asks(self) -> int:
+        """How many requests are put."""
+        return len({one.key for one in self.asked.values()})
 
 
 def _batched(rows: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
@@ -98,16 +112,17 @@ def _ask_cell(cell: Cell, backend: Backend, *, out: Path, progress: Progress) ->
         started = time.time()
         missing = store.missing_parts(run)
         known = read_journal(folder)
-        parts = _requests_by_part(cell)
-        todo = [request for number in missing for request in parts[number] if request.key not in known]
+        parts, asked = _requests_by_part(cell), cell.asked
+        wanted = {asked[request.key].key: asked[request.key] for number in missing for request in parts[number]}
+        todo = [request for key, request in wanted.items() if key not in known]
 
         def keep(answers: Sequence[Answer]) -> None:
             append_journal(folder, answers)
             known.update({answer.key: answer for answer in answers})
-            _seal(run, parts, known=known, missing=missing)
+            _seal(run, parts, known=known, missing=missing, asked=asked)
             progress(label, 1 - sum(one.key not in known for one in todo) / len(todo), items=len(cell.items))
 
-        _seal(run, parts, known=known, missing=missing)
+        _seal(run, parts, known=known, missing=missing, asked=asked)
         if todo:
             backend.answer(todo, keep)
         if run.info["status"] != "finished" or todo:
@@ -126,14 +141,26 @@ def _requests_by_part(cell: Cell) -> list[list[Request]]:
 
 
 def _seal(
-    run: store.Run, parts: Sequence[Sequence[Request]], *, known: dict[AnswerKey, Answer], missing: list[int]
+    run: store.Run,
+    parts: Sequence[Sequence[Request]],
+    *,
+    known: dict[AnswerKey, Answer],
+    missing: list[int],
+    asked: Mapping[AnswerKey, Request],
 ) -> None:
     """Write the parts whose requests all are answered."""
     for number in [*missing]:
-        keys = [request.key for request in parts[number]]
-        if all(key in known for key in keys):
-            store.write_part(run, number, rows=answer_table(known[key] for key in keys))
+        if all(asked[request.key].key in known for request in parts[number]):
+            answers = (_answer_to(request, known[asked[request.key].key]) for request in parts[number])
+            store.write_part(run, number, rows=answer_table(answers))
             missing.remove(number)
+
+
+def _answer_to(request: Request, answer: Answer) -> Answer:
+    """The answer under the request's own key; one that was given to another request took no tokens again."""
+    if answer.key == request.key:
+        return answer
+    return replace(answer, id=request.item.id, candidate=request.candidate, prompt_tokens=0, answer_tokens=0)
 
 
 def bill(runs: Sequence[store.Run], *, price_in: float = 0.0, price_out: float = 0.0) -> dict[str, float]:
@@ -169,7 +196,7 @@ def run_info(cell: Cell, backend: Backend) -> dict[str, Any]:
         "language": first.language,
         "method": label_of(backend.plan),
         "items": len(cell.items),
-        "requests": len(cell.requests),
+        "requests": cell.asks,
         "parts": len(cell.parts),
         "notes": backend.notes(first.language),
         "skipped": skipped_rows(cell.items),
