@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -34,3 +36,18 @@ def real_data() -> Path:
     if not folder:
         pytest.skip("ISOGLOSS_REAL_DATA is not set: the published data is not here")
     return Path(folder)
+
+
+@pytest.fixture
+def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
+    """Run the command line as a user does: exit code, standard output, standard error."""
+    from isogloss.cli import main  # after Isogloss has a home of its own
+
+    def call(*arguments: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["isogloss", *map(str, arguments)])
+        with pytest.raises(SystemExit) as left:
+            main()
+        shown = capsys.readouterr()
+        return int(left.value.code or 0), shown.out, shown.err
+
+    return call

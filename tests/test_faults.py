@@ -23,7 +23,6 @@ from polars.testing import assert_frame_equal
 import tiny
 from builders import stereoset_rows, write_jsonl
 from isogloss import places, store
-from isogloss.cli import main
 from isogloss.errors import IsoglossError
 from isogloss.items import Items
 from isogloss.models.load import open_model
@@ -42,20 +41,6 @@ def bert(tmp_path_factory) -> Path:
     tiny.network("bert").save_pretrained(folder)
     tiny.tokenizer_of("bert").save_pretrained(folder)
     return folder
-
-
-@pytest.fixture
-def command(monkeypatch, capsys):
-    """Run the command line as a user does: exit code, standard output, standard error."""
-
-    def call(*arguments) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["isogloss", *map(str, arguments)])
-        with pytest.raises(SystemExit) as left:
-            main()
-        shown = capsys.readouterr()
-        return int(left.value.code or 0), shown.out, shown.err
-
-    return call
 
 
 @pytest.fixture

@@ -20,7 +20,6 @@ import yaml
 import tiny
 from builders import stereoset_rows, write_jsonl
 from isogloss import registry, store
-from isogloss.cli import main
 from isogloss.methods import aul
 from isogloss.models import engine, load
 from isogloss.studies import cells, file, outcomes
@@ -53,17 +52,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Run the command line as a user does: exit code, standard output, standard error."""
-
-    def call(*arguments: Any) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["isogloss", *map(str, arguments)])
-        with pytest.raises(SystemExit) as left:
-            main()
-        shown = capsys.readouterr()
-        return int(left.value.code or 0), shown.out, shown.err
-
-    return call
+def run(command: Run) -> Run:
+    """The command line, under the name that these tests give it."""
+    return command
 
 
 def write(folder: Path, **parts: Any) -> Path:

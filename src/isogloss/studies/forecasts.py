@@ -11,7 +11,7 @@ from .. import store
 from ..places import Place
 from ..report.drawing import Grid, as_text
 from .cells import Cell, Work, ask_work, count_parts, group_cells, group_parts, run_info
-from .jobs import Job, Watch, open_job, plan_requests
+from .jobs import Job, Watch, open_or_tell, plan_requests
 
 if TYPE_CHECKING:
     from ..models.model import Bundle, Model
@@ -67,12 +67,8 @@ def forecast_job(job: Job, *, out: Place, watch: Watch, trial: bool = True) -> l
     """What each cell of a job has left to ask; nothing is written, and nothing scored but a few batches of a trial."""
     from ..models.engine import TOKEN_BUDGET
 
-    try:
-        model = open_job(job)
-    except Exception as error:
-        if watch.failed is None:
-            raise
-        watch.failed(job.requests, error)
+    model = open_or_tell(job, watch)
+    if model is None:
         return []
     planned = plan_requests(job.requests, model, failed=watch.failed)
     tried = Trial(job.loading.token_budget or TOKEN_BUDGET, trial)

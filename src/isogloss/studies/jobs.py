@@ -126,12 +126,8 @@ def score(
 
 def run_job(job: Job, *, out: Place | None = None, watch: Watch = QUIET) -> list[Scored]:
     """All that a model is asked, the model opened once; the cells of one language are scored together."""
-    try:
-        model = open_job(job)
-    except Exception as error:
-        if watch.failed is None:
-            raise
-        watch.failed(job.requests, error)
+    model = open_or_tell(job, watch)
+    if model is None:
         return []
     planned = plan_requests(job.requests, model, failed=watch.failed)
     found = []
@@ -147,6 +143,17 @@ def open_job(job: Job) -> Model:
 
     how = {key: value for key, value in asdict(job.loading).items() if key != "token_budget"}
     return open_model(job.model, **how)
+
+
+def open_or_tell(job: Job, watch: Watch) -> Model | None:
+    """The job's model, open; none when it cannot be opened and somebody was told of it."""
+    try:
+        return open_job(job)
+    except Exception as error:
+        if watch.failed is None:
+            raise
+        watch.failed(job.requests, error)
+        return None
 
 
 def plan_requests(requests: Sequence[Request], model: Model, *, failed: Failed | None = None) -> list[Cell]:
