@@ -177,6 +177,6 @@ def test_a_broken_package_of_languages_is_named(monkeypatch):
     with pytest.raises(IsoglossError) as caught:
         languages._paths()
     assert str(caught.value) == (
-        "The languages 'martian' of another package (no_such_package.languages) cannot be found: "
+        "The languages 'martian' of another package (no_such_package.languages) cannot be imported: "
         "ModuleNotFoundError: No module named 'no_such_package'. Mend or uninstall that package."
     )

@@ -104,7 +104,7 @@ def limit_items(items: Items, *, limit: int, seed: int = 0) -> Items:
     Twins of an item that is there come with it and do not count. The draw depends on the clusters' names, the items' ids and the seed alone, so parallel languages keep parallel items.
     """
     ids = {item.id for item in items}
-    twins = {item.id: item.derived_from for item in items if item.derived_from in ids - {item.id}}
+    twins = {item.id: item.derived_from for item in items if item.derived_from != item.id and item.derived_from in ids}
     if len(ids) - len(twins) <= limit:
         return items
 

@@ -7,13 +7,14 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
 import langcodes
 
-from .errors import BadData, IsoglossError, UnknownName, in_one_line
+from .errors import BadData, IsoglossError, UnknownName
+from .registry import load_point
 from .wording import check_wording
 
 DIRECTIONS = ("ltr", "rtl")
@@ -120,19 +121,9 @@ def _names() -> dict[str, str]:
 
 def _paths() -> dict[str, Path]:
     folders = [Path(__file__).parent / "data" / "languages"]
-    folders += map(_load, entry_points(group="isogloss.languages"))
+    folders += [Path(load_point("languages", point)) for point in entry_points(group="isogloss.languages")]
     folders.append(home() / "languages")
     return {path.stem: path for folder in folders for path in sorted(folder.glob("*.toml"))}
-
-
-def _load(point: EntryPoint) -> Path:
-    try:
-        return Path(point.load())
-    except Exception as error:
-        raise IsoglossError(
-            f"The languages '{point.name}' of another package ({point.value}) cannot be found: {in_one_line(error)}. "
-            "Mend or uninstall that package."
-        ) from error
 
 
 @cache

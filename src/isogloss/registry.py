@@ -71,7 +71,7 @@ def get(kind: str, name: str) -> Any:
         module = importlib.import_module(f"isogloss.{ROOMS[kind]}.{wanted}")
         return getattr(module, kind)
     if wanted in points:
-        return _load(kind, points[wanted])
+        return load_point(kind, points[wanted])
     raise UnknownName(kind, name, names(kind))
 
 
@@ -80,7 +80,8 @@ def everything(kind: str) -> dict[str, Any]:
     return {name: get(kind, name) for name in names(kind)}
 
 
-def _load(kind: str, point: EntryPoint) -> Any:
+def load_point(kind: str, point: EntryPoint) -> Any:
+    """What another package brings, or a sentence that blames it by name."""
     try:
         return point.load()
     except Exception as error:

@@ -43,6 +43,7 @@ ITEM_SCHEMA = {
     "text": pl.String,
     "word": pl.String,
 }
+UNCLAIMED = "does not claim to know"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +87,6 @@ class Scored:
     def to_polars(self) -> pl.DataFrame:
         """The long table."""
         return self.table
-
-
-UNCLAIMED = "does not claim to know"
 
 
 def unclaimed(model: str, language: str) -> str:
