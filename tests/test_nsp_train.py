@@ -195,8 +195,7 @@ def test_a_training_that_was_stopped_while_it_was_saved_is_saved_again(
         with pytest.raises(IsoglossError) as caught:
             train_head(str(bases / "llama"), pairs, out=out, settings=SHORT)
     assert str(caught.value) == (
-        f"{out} cannot be written (No space left on device). Is the folder writable and the disk not full? "
-        "The same command goes on."
+        f"Cannot write {out} (No space left on device). Is the folder writable, and the disk not full?"
     )
     assert list((out / "checkpoints").iterdir())
     (out / "card.json").write_text("", encoding="utf-8")

@@ -42,6 +42,14 @@ class BadData(IsoglossError):
         self.line = line
 
 
+class CannotWrite(IsoglossError):
+    """A file or folder that cannot be written."""
+
+    def __init__(self, path: object, error: Exception) -> None:
+        why = getattr(error, "strerror", None) or error
+        super().__init__(f"Cannot write {path} ({why}). Is the folder writable, and the disk not full?")
+
+
 class MissingExtra(IsoglossError):
     """A library that is needed for this and is not installed."""
 

@@ -21,7 +21,7 @@ import polars as pl
 from . import languages
 from .answers.opinions import opinion_rows
 from .answers.records import ANSWERS
-from .errors import BadData, IsoglossError
+from .errors import BadData, CannotWrite, IsoglossError
 from .places import Place, Remote, names_in, place_of
 from .scores import Scored, join_scored, make_scored
 
@@ -120,7 +120,7 @@ def _open_lock(run: Run, folder: Path) -> IO[str] | None:
     except OSError as error:
         if run.info.get("status") == "finished":
             return None
-        raise _unwritable(folder, error) from error
+        raise CannotWrite(folder, error) from error
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
@@ -304,7 +304,7 @@ def _write(path: Place, content: bytes) -> None:
             os.fsync(file.fileno())
         temporary.replace(path)
     except OSError as error:
-        raise _unwritable(path, error) from error
+        raise CannotWrite(path, error) from error
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -315,13 +315,7 @@ def _move(path: Place, target: Place) -> None:
         path.replace(target)  # type: ignore[arg-type]  # both lie in one run's folder
     except OSError as error:
         if not (isinstance(error, FileNotFoundError) and target.exists()):
-            raise _unwritable(target, error) from error
-
-
-def _unwritable(path: Place, error: OSError) -> IsoglossError:
-    return IsoglossError(
-        f"Cannot write {path} ({error.strerror or error}). Is the folder writable, and the disk not full?"
-    )
+            raise CannotWrite(target, error) from error
 
 
 def _write_table(path: Place, rows: pl.DataFrame) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from ..errors import BadData, IsoglossError, in_one_line
+from ..errors import BadData, CannotWrite, IsoglossError
 
 FOLDER = "checkpoints"
 STATE = "state.json"
@@ -101,10 +101,7 @@ def writing(out: Path) -> Iterator[None]:
     try:
         yield
     except (OSError, SafetensorError) as error:
-        why = getattr(error, "strerror", None) or in_one_line(error)
-        raise IsoglossError(
-            f"{out} cannot be written ({why}). Is the folder writable and the disk not full? The same command goes on."
-        ) from error
+        raise CannotWrite(out, error) from error
 
 
 def find_checkpoint(out: Path, mark: dict[str, Any]) -> tuple[Path, State] | None:

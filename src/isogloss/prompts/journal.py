@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..answers.records import Answer, AnswerKey, answer_line, read_line
-from ..errors import IsoglossError
+from ..errors import CannotWrite
 
 NAME = "journal.jsonl"
 
@@ -31,9 +31,7 @@ def append_journal(folder: Path, answers: Sequence[Answer]) -> None:
             file.flush()
             os.fsync(file.fileno())
     except OSError as error:
-        raise IsoglossError(
-            f"Cannot write {path} ({error.strerror}). Is the folder writable, and the disk not full?"
-        ) from error
+        raise CannotWrite(path, error) from error
 
 
 def remove_journal(folder: Path) -> None:
