@@ -631,7 +631,7 @@ def test_a_process_that_is_killed_is_a_failure_that_can_be_resumed(root, models)
         until(root, "first", "running")
         time.sleep(0.5)
         os.kill(int((root / "first" / ".job" / "lock").read_text(encoding="utf-8")), signal.SIGKILL)
-        assert "was killed (signal 9)" in until(root, "first", "failed").message
+        assert "was ended by SIGKILL" in until(root, "first", "failed").message
         httpx.post(f"{address}/evaluate/first/resume", headers=headers, timeout=60)
         assert until(root, "first", "finished").message == ""
 

@@ -14,6 +14,7 @@ from ..errors import IsoglossError, need
 from . import info as facts
 from .model import Model, ModelInfo
 from .next_sentence import POOLED, WEIGHTS, attach, read_head_weights, reading_of
+from .processor import prepare
 from .pull import PULLED, pulled_folder
 
 DEQUANTISED = "dequantised, not the original weights"
@@ -90,6 +91,7 @@ def open_model(
         raise IsoglossError(f"No dtype named '{dtype}'. Known: {', '.join(DTYPES)}.")
     _check_device(torch, device)
     place = find_place(name)
+    remarks = prepare(dtype, device=device)
     with _Quiet(transformers):
         config = _load(place, transformers.AutoConfig, local_files_only=offline)
         family = facts.family_of(config, place.name)
@@ -107,7 +109,7 @@ def open_model(
     missing = set(report["missing_keys"])
     _refuse_incomplete(place, net, tokenizer=tokenizer, missing=missing)
     known = _facts(place, net, tokenizer=tokenizer, family=family, missing=missing)
-    model = wrap(net, tokenizer, info=replace(known, dtype=dtype), device=device)
+    model = wrap(net, tokenizer, info=replace(known, dtype=dtype, notes=(*known.notes, *remarks)), device=device)
     _attach_head(model, place)
     return model
 

@@ -16,6 +16,7 @@ import torch
 
 from ..errors import BadData, IsoglossError, need
 from ..models.load import open_model
+from ..models.processor import prepare
 from . import checkpoints as saved
 from .accuracy import Accuracy, mean_by_article
 from .card import CARD, write_card
@@ -138,7 +139,9 @@ def _accelerator(settings: Settings) -> Any:
     if precision == "auto":
         precision = ("bf16" if torch.cuda.is_bf16_supported() else "fp16") if cuda else "no"
     if precision == "fp16" and not cuda:
-        raise IsoglossError("This device has no fp16 training. Say --precision bf16 or --precision no.")
+        raise IsoglossError("This device has no fp16 training. Use --precision bf16 or --precision no.")
+    if precision == "bf16" and not cuda:
+        prepare("bfloat16")
     states = need("accelerate.state", extra="nsp")
     cpu = settings.device == "cpu"
     if (

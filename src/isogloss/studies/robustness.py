@@ -25,7 +25,7 @@ from .jobs import Loading, choose_method, score
 if TYPE_CHECKING:
     from ..models.model import Model
 
-DTYPES = ("bfloat16", "float16")
+DTYPES = ("float16", "bfloat16")
 BUDGETS = (128, 65_536)
 NOISE = 95
 

@@ -23,6 +23,7 @@ from typing import Any
 
 from ..errors import IsoglossError
 from ..files.layout import write_whole
+from ..models.processor import signal_name
 
 FOLDER = ".job"
 STUDY, JOB, PROGRESS, LOCK, LOG = "study.yaml", "job.json", "progress.json", "lock", "log.txt"
@@ -221,6 +222,8 @@ def _bury(folder: Path, code: int) -> None:
     with suppress(OSError):
         lines = (folder / FOLDER / LOG).read_text(encoding="utf-8", errors="replace").strip().splitlines()
         said = f" It said: {lines[-1][:300]}" if lines else ""
-        how = f"was killed (signal {-code}). Is there enough memory?" if code < 0 else f"left with {code}."
+        how = (
+            f"was ended by {signal_name(-code)}. Is there enough memory?" if code < 0 else f"exited with status {code}."
+        )
         message = f"The process {how}{said} What is finished is kept; resume to go on."
         write_progress(folder, job.cells, ended=FAILED, message=message)
