@@ -163,11 +163,12 @@ class Machines:
     def kill_node(self, number: int) -> None:
         self.cluster.remove_node(self.nodes.pop(number), allow_graceful=False)
 
-    def kill_worker(self, draw: random.Random) -> None:
-        """Kill one of the actors' processes."""
+    def kill_worker(self, draw: random.Random, *, with_signal: int = signal.SIGKILL) -> None:
+        """End one of the actors' processes, if there is one."""
         raylets = {info.process.pid for node in self.nodes for info in node.all_processes["raylet"]}
         found = [int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit() and _is_actor(path, raylets)]
-        os.kill(draw.choice(sorted(found)), signal.SIGKILL)
+        if found or with_signal == signal.SIGKILL:
+            os.kill(draw.choice(sorted(found)), with_signal)
 
     def mend(self) -> None:
         """Two machines again, and nobody who still believes in the dead ones."""
@@ -212,7 +213,7 @@ def disturbed(job: Job, out: Path, *, share: float, disturb) -> tuple[list[float
             there.update(kept(out))
             disturb()
 
-    outcome = run_on_ray([job], out=out, cluster=Cluster(patience=120), progress=progress)
+    outcome = run_on_ray([job], out=out, cluster=Cluster(wait=120), progress=progress)
     assert begun.is_set()
     now = kept(out)
     assert {path: now[path] for path in there} == there
@@ -281,13 +282,34 @@ def test_a_work_that_fails_three_times_is_listed_and_the_rest_is_done(machines, 
 
 
 @pytest.mark.slow
+def test_a_worker_that_a_signal_ends_is_a_failed_cell_with_its_name(machines, bert, tmp_path, monkeypatch):
+    machines.mend()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    over = threading.Event()
+
+    def attack() -> None:
+        while not over.wait(0.2):
+            if any(tmp_path.glob("isogloss-worker-*.txt")):  # a worker that can say what ends it
+                machines.kill_worker(random.Random(0), with_signal=signal.SIGSEGV)
+
+    attacker = threading.Thread(target=attack, daemon=True)
+    attacker.start()
+    outcome = run_on_ray(
+        [Job(str(bert), (Request(LONG, "unmask"),))], out=tmp_path / "runs", cluster=Cluster(workers=1)
+    )
+    over.set()
+    attacker.join()
+    assert {"SIGSEGV" in failure.why for failure in outcome.failed} == {True}
+
+
+@pytest.mark.slow
 def test_a_job_that_cannot_be_done_is_a_sentence_and_does_not_stop_the_others(machines, bert, tmp_path):
     few = (Request(Items(MANY.rows[:4]), "unmask"),)
     nowhere = Job("/no/such/model", few)
     for _ in range(3):  # who cannot open a model must not keep its core
-        outcome = run_on_ray([nowhere], out=tmp_path, cluster=Cluster(patience=60))
+        outcome = run_on_ray([nowhere], out=tmp_path, cluster=Cluster(wait=60))
         assert outcome.runs == ()
-    outcome = run_on_ray([nowhere, Job(str(bert), few)], out=tmp_path, cluster=Cluster(patience=60))
+    outcome = run_on_ray([nowhere, Job(str(bert), few)], out=tmp_path, cluster=Cluster(wait=60))
     assert outcome.failed == (Failure("", "tiny", "en", "unmask", "No such model folder: /no/such/model."),)
     assert [run.info["status"] for run in outcome.runs] == ["finished"]
 

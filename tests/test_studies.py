@@ -510,9 +510,12 @@ def test_scores_that_no_metric_fits_are_kept_and_it_is_said(folder: Path, tmp_pa
     [
         ((), "Which study? Give its file: isogloss run study.yaml"),
         (("nowhere.yaml",), "No such file: nowhere.yaml."),
-        (("x.yaml", "--on", "moon"), "No place named 'moon' to run on. Known: here, ray."),
-        (("x.yaml", "--workers", "2"), "--address, --workers and --threads are for --on ray."),
-        (("x.yaml", "--threads", "2"), "--address, --workers and --threads are for --on ray."),
+        (("x.yaml", "--on", "moon"), "--on takes 'here' or 'ray', not 'moon'."),
+        (("x.yaml", "--on", "ray,workers=0"), "workers=0: workers must be a whole number of at least 1."),
+        (
+            ("x.yaml", "--on", "ray,nodes=2"),
+            "A Ray cluster has no setting 'nodes'. Known: address, threads, workers, wait.",
+        ),
     ],
 )
 def test_a_wrong_command_is_told_in_one_line(arguments: tuple[str, ...], sentence: str, run: Run) -> None:
@@ -527,7 +530,7 @@ def test_a_study_on_ray_gives_what_it_gives_here(folder: Path, tmp_path: Path, r
     here, there = tmp_path / "here", tmp_path / "ray"
     code, _, told = run("run", path, "--out", here)
     assert code == 1
-    code, shown, error = run("run", path, "--out", there, "--on", "ray", "--workers", 1)
+    code, shown, error = run("run", path, "--out", there, "--on", "ray,workers=1")
     failed = "2 cells could not be scored:"
     assert (code, "bert" in shown) == (1, True)
     assert error.partition(failed)[1:] == told.partition(failed)[1:]
@@ -545,7 +548,7 @@ def test_eval_on_ray_gives_what_it_gives_here(folder: Path, tmp_path: Path, run:
     what = ("eval", folder / "bert", "--data", folder / "data", "--language", "en", "--json")
     code, here, error = run(*what, "--out", tmp_path / "here")
     assert code == 0, error
-    ray = ("--on", "ray", "--workers", 1)
+    ray = ("--on", "ray,workers=1")
     code, there, error = run(*what, "--out", tmp_path / "ray", *ray)
     assert (code, there) == (0, here), error
     code, there, error = run(*what, "--method", "nsp", "--out", tmp_path / "none", *ray)

@@ -37,9 +37,6 @@ def evaluate(
     offline: bool = typer.Option(False, "--offline", help="Never ask the hub."),
     allow_pickle: bool = typer.Option(False, "--allow-pickle", help="Also load pickled weights, which can run code."),
     on: str = options.On,
-    address: str = options.Address,
-    workers: int = options.Workers,
-    threads: int = options.Threads,
     skip_bad: bool = options.SkipBad,
     explain: bool = typer.Option(False, "--explain", help="Say in a sentence what the table means."),
     as_json: bool = options.Json,
@@ -54,7 +51,7 @@ def evaluate(
     from ..studies.outcomes import run_jobs
     from .progress import shown
 
-    cluster = options.find_cluster(on, address=address, workers=workers, threads=threads)
+    cluster = options.find_cluster(on)
     items = read_many(data, language=languages, where=where, skip_bad=skip_bad)
     _check_table(items, mode=mode, metrics=options.split_names(metrics), by=options.split_names(by))
     items = take_sample(items, Sample(limit, seed))

@@ -10,7 +10,7 @@ import typer
 from ..errors import IsoglossError
 
 if TYPE_CHECKING:
-    from ..studies.cluster import Cluster
+    from ..studies.connection import Cluster
 
 Data = typer.Option(..., "--data", help="A data set's name, a file, or a folder of files. May be given several times.")
 
@@ -41,23 +41,24 @@ Interval = typer.Option(
 )
 SHORT = ["lms", "ss", "icat"]
 Json = typer.Option(False, "--json", help="Print JSON.")
-On = typer.Option("here", "--on", help="here, or ray: the same cells on a Ray cluster.")
-Address = typer.Option(None, "--address", help="The Ray cluster's address; without it one is started here.")
-Workers = typer.Option(None, "--workers", min=1, help="With --on ray: at most so many workers.")
-Threads = typer.Option(1, "--threads", min=1, help="With --on ray: cores for each worker.")
+On = typer.Option(
+    "here",
+    "--on",
+    help="here, or ray: the same cells on a Ray cluster. Settings follow after commas: "
+    "ray,address=HOST:PORT,workers=N,threads=N,wait=SECONDS (without an address one is started on this machine).",
+)
 
 
-def find_cluster(on: str, *, address: str | None, workers: int | None, threads: int) -> Cluster | None:
+def find_cluster(on: str) -> Cluster | None:
     """The cluster to run on; none is this process."""
-    if on == "ray":
-        from ..studies.cluster import Cluster
+    if on == "here":
+        return None
+    name, _, rest = on.partition(",")
+    if name != "ray":
+        raise IsoglossError(f"--on takes 'here' or 'ray', not '{name}'.")
+    from ..studies.connection import read_cluster
 
-        return Cluster(address=address, workers=workers, threads=threads)
-    if on != "here":
-        raise IsoglossError(f"No place named '{on}' to run on. Known: here, ray.")
-    if address or workers or threads != 1:
-        raise IsoglossError("--address, --workers and --threads are for --on ray.")
-    return None
+    return read_cluster(split_pairs(rest.split(",") if rest else []))
 
 
 def print_json(value: Any) -> None:

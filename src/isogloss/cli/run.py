@@ -28,9 +28,6 @@ def run(
     dry_run: bool = typer.Option(False, "--dry-run", help="Say what would be asked and how long it would take."),
     no_trial: bool = typer.Option(False, "--no-trial", help="With --dry-run: do not try how fast the models are."),
     on: str = options.On,
-    address: str = options.Address,
-    workers: int = options.Workers,
-    threads: int = options.Threads,
     schema: bool = typer.Option(False, "--schema", help="Print the JSON schema of study files, for editors."),
     as_json: bool = options.Json,
 ) -> None:
@@ -45,7 +42,7 @@ def run(
         return
     if not study:
         raise IsoglossError("Which study? Give its file: isogloss run study.yaml")
-    cluster = options.find_cluster(on, address=address, workers=workers, threads=threads)
+    cluster = options.find_cluster(on)
     plan = plan_study(study, choice=Choice(tuple(only), limit, seed, device))
     folder = place_of(out or f"runs/{plan.study.name}")
     if dry_run:

@@ -9,40 +9,30 @@ writes its parts; the driver holds the locks, hands out, and counts. What dies i
 
 from __future__ import annotations
 
-import os
-import socket
+import tempfile
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from .. import store
-from ..errors import IsoglossError, need
+from ..errors import IsoglossError
 from ..places import Place, Remote, place_of
 from . import cells
 from .cells import Progress, Work, silent
+from .connection import Cluster, connected, last_line
 from .jobs import Failure, Job, Request, failure_of
-from .workers import Worker, pack_job
+from .workers import Worker, ending_signal, pack_job
 
 __all__ = ["Cluster", "Job", "Outcome", "Request", "run_on_ray"]
 
 TRIES = 3
-OBJECT_STORE = 100 * 2**20
 NOT_SHARED = (
     "The workers do not write to the place that this machine reads: {}. "
     "Give --out a folder that all machines share, or an address such as s3://bucket/runs."
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Cluster:
-    """Which cluster (none: one is started on this machine), and how many workers it may have, with how many threads."""
-
-    address: str | None = None
-    threads: int = 1
-    workers: int | None = None
-    patience: float = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,16 +47,14 @@ class ClusterError(IsoglossError):
     """The cluster itself cannot work: no job could be done, so none is tried."""
 
 
-HERE = Cluster()
-
-
 def run_on_ray(
-    jobs: Sequence[Job], *, out: str | Place, cluster: Cluster = HERE, progress: Progress = silent
+    jobs: Sequence[Job], *, out: str | Place, cluster: Cluster | None = None, progress: Progress = silent
 ) -> Outcome:
     """Score the jobs on a cluster, one model after the other, each on all workers; what fails does not stop the rest."""
     place = place_of(out)
     folder = place if isinstance(place, Remote) else place.resolve()
     outcomes = []
+    cluster = cluster or Cluster()
     with connected(cluster) as ray:
         crew = Crew(ray, cluster)
         try:
@@ -85,35 +73,6 @@ def _try_job(job: Job, crew: Crew, *, out: Place, progress: Progress) -> Outcome
         raise
     except IsoglossError as error:
         return Outcome((), tuple(failure_of(request, error) for request in job.requests))
-
-
-@contextmanager
-def connected(cluster: Cluster) -> Iterator[Any]:
-    """The Ray library, connected to the cluster; a connection that was there before is used and left as it is."""
-    ray = need("ray", extra="ray")
-    if ray.is_initialized():
-        yield ray
-        return
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "error"}
-    own = {} if cluster.address else {"include_dashboard": False, "object_store_memory": OBJECT_STORE}
-    try:
-        _knock(cluster.address or "")
-        ray.init(cluster.address or "local", **quiet, **own)
-    except Exception as error:  # Ray has many kinds
-        where = f"No Ray cluster answers at {cluster.address}" if cluster.address else "Ray cannot be started here"
-        raise IsoglossError(f"{where} ({_first_line(error)}).") from error
-    try:
-        yield ray
-    finally:
-        ray.shutdown()
-
-
-def _knock(address: str) -> None:
-    """Raise OSError at once where nobody listens; Ray would wait for minutes."""
-    host, colon, port = address.removeprefix("ray://").rpartition(":")
-    if colon and port.isdigit():
-        socket.create_connection((host, int(port)), timeout=10).close()
 
 
 # ---- the actors
@@ -172,6 +131,7 @@ class Crew:
         """One more actor, which opens the model first."""
         actor = self.ray.remote(Worker).options(**self.options).remote()
         self.members.append(actor)
+        actor.trace.remote(str(self._trace_of(actor)))
         self.ask(actor, OPENING)
 
     def ask(self, actor: Any, task: Task, *, folders: Sequence[str] = ()) -> None:
@@ -186,16 +146,17 @@ class Crew:
     def reply(self) -> Reply:
         """The next answer; who has opened the model is idle then, who died or cannot open it is no longer a member."""
         opening = all(task is OPENING for _, task in self.calls.values())
-        done, _ = self.ray.wait(list(self.calls), num_returns=1, timeout=self.cluster.patience if opening else None)
+        done, _ = self.ray.wait(list(self.calls), num_returns=1, timeout=self.cluster.wait if opening else None)
         if not done:
             raise ClusterError(
-                f"No worker of the cluster could be started in {self.cluster.patience:g} seconds. "
+                f"No worker of the cluster could be started in {self.cluster.wait:g} seconds. "
                 "Has it free cores (or GPUs) and memory? See: ray status"
             )
         actor, task = self.calls.pop(done[0])
         found = self._answer(done[0], actor, task=task)
         if found.died or (found.error and task is OPENING):
             self.members.remove(actor)
+            self._trace_of(actor).unlink(missing_ok=True)
             self.ray.kill(actor)  # whoever still holds its handle: its core must be free for others
         else:
             self.idle.append(actor)
@@ -209,19 +170,26 @@ class Crew:
         try:
             answer = self.ray.get(call)
         except self.ray.exceptions.RayActorError:
-            return Reply(actor, task, {}, "the worker or its machine died", died=True)
+            name = ending_signal(self._trace_of(actor))
+            why = f"the worker was ended by {name}" if name else "the worker was killed (SIGKILL), or its machine died"
+            return Reply(actor, task, {}, why, died=True)
         except Exception as error:  # whatever a library raised there
-            return Reply(actor, task, {}, _first_line(error))
+            return Reply(actor, task, {}, last_line(error))
         return Reply(actor, task, answer, answer.get("error"))
+
+    def _trace_of(self, actor: Any) -> Path:
+        return Path(tempfile.gettempdir()) / f"isogloss-worker-{actor._actor_id.hex()}.txt"
 
     def first(self) -> Any:
         """An actor that has opened the model; the reason when none can."""
+        why = "no reason is known"
         while not self.idle:
             if not self.calls:
                 raise IsoglossError(
-                    "The workers of the cluster died while they opened the model. Is there memory for it?"
+                    f"The workers of the cluster died while they opened the model: {why}. Is there memory for it?"
                 )
             found = self.reply()
+            why = found.error or why
             if found.error and not self.calls and not self.idle:
                 raise IsoglossError(found.error)
         return self.idle[0]
@@ -230,6 +198,7 @@ class Crew:
         """Let all actors go."""
         for actor in self.members:
             self.ray.kill(actor)
+            self._trace_of(actor).unlink(missing_ok=True)
         self.members, self.idle, self.calls = [], [], {}
 
 
@@ -388,9 +357,3 @@ def _finish(groups: Sequence[Group], *, seconds: float, out: Place, failed: bool
             raise ClusterError(NOT_SHARED.format(out))
         runs += cells.finish_runs(group.runs, group.plan, seconds=seconds) if complete else group.runs
     return runs
-
-
-def _first_line(error: Exception) -> str:
-    """The last line of an error's text, which for what Ray passes on is the error itself."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[-1][:300] if lines else type(error).__name__

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import faulthandler
 import json
+import signal
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -43,6 +45,16 @@ def _item(row: Mapping[str, Any]) -> Item:
     return Item(**{**row, "tags": tags, "candidates": tuple(Candidate(**one) for one in row["candidates"])})
 
 
+def ending_signal(path: Path) -> str | None:
+    """The name of the signal that ended a worker, from the file that its last moment was traced in."""
+    names = {signal.strsignal(number): number.name for number in signal.Signals}
+    try:
+        first = path.read_text(encoding="utf-8", errors="replace").partition("\n")[0]
+    except OSError:
+        return None
+    return names.get(first.removeprefix("Fatal Python error: "))
+
+
 class Worker:
     """One model, open, and the cells that it is asked; every method answers with plain data or with a sentence."""
 
@@ -51,6 +63,11 @@ class Worker:
         self.cells: list[cells.Cell] = []
         self.job = Job("", ())
         self.failed: list[dict[str, str]] = []
+
+    def trace(self, path: str) -> None:
+        """Write the name of a signal that ends this process into a file."""
+        self.trace_file = Path(path).open("w", encoding="utf-8")  # noqa: SIM115 (open while the process lives)
+        faulthandler.enable(self.trace_file, all_threads=False)
 
     def open(self, packed: str) -> dict[str, Any]:
         """Open the job's model and plan its cells."""

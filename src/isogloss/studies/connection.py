@@ -1,0 +1,95 @@
+"""Connecting to a Ray cluster: which one, with how many workers, and how long to wait for it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..errors import IsoglossError, need
+
+OBJECT_STORE = 100 * 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """Which cluster (none: one is started on this machine), how many workers with how many threads, how long to wait."""
+
+    address: str | None = None
+    threads: int = 1
+    workers: int | None = None
+    wait: float = 300
+
+
+def read_cluster(settings: Mapping[str, str]) -> Cluster:
+    """The cluster that settings in words describe, such as workers=2."""
+    cluster = Cluster(settings.get("address"))
+    for name, value in settings.items():
+        if name not in ("address", "threads", "workers", "wait"):
+            raise IsoglossError(f"A Ray cluster has no setting '{name}'. Known: address, threads, workers, wait.")
+        if name != "address":
+            if not value.isdigit() or int(value) < 1:
+                raise IsoglossError(f"{name}={value}: {name} must be a whole number of at least 1.")
+            cluster = replace(cluster, **{name: int(value)})
+    return cluster
+
+
+@contextmanager
+def connected(cluster: Cluster) -> Iterator[Any]:
+    """The Ray library, connected to the cluster; a connection that was there before is used and left as it is."""
+    ray = need("ray", extra="ray")
+    if ray.is_initialized():
+        yield ray
+        return
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")  # Ray's own lines would drown the table
+    quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "error"}
+    own = {} if cluster.address else {"include_dashboard": False, "object_store_memory": OBJECT_STORE}
+    try:
+        _knock(cluster.address or "")
+        with _ended_by_sigterm():
+            ray.init(cluster.address or "local", **quiet, **own)
+    except Exception as error:  # Ray has many kinds
+        where = f"No Ray cluster answers at {cluster.address}" if cluster.address else "Ray cannot be started here"
+        raise IsoglossError(f"{where} ({last_line(error)}).") from error
+    try:
+        yield ray
+    finally:
+        ray.shutdown()
+
+
+@contextmanager
+def _ended_by_sigterm() -> Iterator[None]:
+    """While a cluster starts, SIGTERM ends this process and those that it started; Ray alone leaves them behind."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    psutil = need("psutil", extra="ray")
+    before = set(psutil.Process().children(recursive=True))
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    try:
+        yield
+    except SystemExit:
+        for child in set(psutil.Process().children(recursive=True)) - before:
+            with suppress(psutil.Error):
+                child.kill()
+        raise
+
+
+def _knock(address: str) -> None:
+    """Raise OSError at once where nobody listens; Ray would wait for minutes."""
+    host, colon, port = address.removeprefix("ray://").rpartition(":")
+    if colon and port.isdigit():
+        socket.create_connection((host, int(port)), timeout=10).close()
+
+
+def last_line(error: Exception) -> str:
+    """The last line of an error's text, which for what Ray passes on is the error itself."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[-1][:300] if lines else type(error).__name__
