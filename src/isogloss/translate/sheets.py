@@ -13,6 +13,9 @@ from ..files.rows import read_rows
 FORMATS = (".xlsx", ".csv")
 VERDICTS = ("good", "fixed", "drop", "unsure")
 WIDTH = 32
+PICTURES = {
+    code: 0x2400 + code for code in range(32) if chr(code) not in "\t\n\r"
+}  # what XLSX cannot hold, made visible
 GUIDE = (
     "One row is one item. Fill in the yellow columns and nothing else.",
     "verdict: good (nothing to change), fixed (you wrote a fix), drop (cannot be saved), unsure (somebody else should look).",
@@ -73,7 +76,7 @@ def _write_book(path: Path, rows: Sequence[Mapping[str, str]], *, columns: Seque
     sheet.title = "review"
     sheet.append(list(columns))
     for row in rows:
-        sheet.append([row.get(name, "") for name in columns])
+        sheet.append([row.get(name, "").translate(PICTURES) for name in columns])
     sheet.freeze_panes = "B2"
     yellow = styles.PatternFill("solid", start_color="FFF9C4")
     for place, name in enumerate(columns, 1):

@@ -1,4 +1,4 @@
-"""The application: the guard before the door, one file per page behind it, and one sentence for everything that goes wrong."""
+"""The application: a guard that every request passes first, one file per page, and one sentence for everything that goes wrong."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from anyio import CapacityLimiter
 from fastapi import FastAPI, Request
 from fastapi.responses import FileResponse, HTMLResponse
 from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp
 
 from ..errors import IsoglossError
 from . import check, evaluate, languages, probe, runs
@@ -23,13 +24,14 @@ from .warm import Warm
 HEAVY = 2
 
 
-def make_app(settings: Settings) -> FastAPI:
-    """The application for these settings; its queue works while it is served."""
+def make_app(settings: Settings) -> ASGIApp:
+    """The application for these settings; its queue works while it is served.
+
+    The guard is outside of everything, so that answers to errors have its headers too.
+    """
     settings = replace(check_settings(settings), root=settings.root.resolve())
-    offline = not settings.any_model
-    limits = settings.limits
-    jobs = Jobs(settings.root, at_once=limits.at_once, most=limits.queue, offline=offline)
-    desk = Desk(settings, jobs, Warm(limits, offline=offline), CapacityLimiter(HEAVY))
+    jobs = Jobs(settings)
+    desk = Desk(settings, jobs, Warm(settings.limits, offline=not settings.any_model), CapacityLimiter(HEAVY))
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -40,13 +42,13 @@ def make_app(settings: Settings) -> FastAPI:
 
     app = FastAPI(title="Isogloss", lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url=None)
     app.state.desk = desk
-    app.add_middleware(Guard, settings=settings)
     for one in (runs, probe, evaluate, check, languages):
         app.include_router(one.router)
     app.add_api_route("/static/{name}", _static, methods=["GET"])
     app.add_exception_handler(IsoglossError, _mistake)
     app.add_exception_handler(HTTPException, _refused)
-    return app
+    app.add_exception_handler(Exception, _broken)
+    return Guard(app, settings=settings)
 
 
 async def _static(name: str) -> FileResponse:
@@ -62,3 +64,8 @@ async def _refused(request: Request, error: Exception) -> HTMLResponse:
     """What was refused or is not there."""
     status = getattr(error, "status_code", 500)
     return error_page(str(getattr(error, "detail", "")) or "That did not work.", status)
+
+
+async def _broken(request: Request, error: Exception) -> HTMLResponse:
+    """A mistake of ours; what it was is said on the terminal only."""
+    return error_page("That failed by an error in Isogloss. The terminal of the server shows what it was.", 500)

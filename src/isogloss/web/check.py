@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections import Counter
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ from .uploads import Upload, find_upload, list_uploads, remove_upload, save_uplo
 
 router = APIRouter()
 MOST_SHOWN = 200
+LANGUAGE_OPTION = re.compile(r"(say|use) --language\b")
 SHEETS = {"xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "csv": "text/csv"}
 
 
@@ -66,8 +68,9 @@ def check_upload(upload: Upload) -> Checked:
 
 
 def _plain(message: str, upload: Upload) -> str:
-    """A message that names the file as its owner does."""
-    return message.replace(str(upload.path), upload.title)
+    """A message that names the file as its owner does, and the form's fields in place of options."""
+    message = message.replace(str(upload.path), upload.title)
+    return LANGUAGE_OPTION.sub("send it again with its language chosen below", message)
 
 
 @router.get("/check")

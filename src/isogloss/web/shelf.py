@@ -13,7 +13,7 @@ from .. import store
 from ..errors import BadData, IsoglossError
 from ..files.layout import write_whole
 from .jobs import Job, read_job
-from .safety import inside
+from .safety import find_link, hidden, inside, no_link
 
 TRASH = ".trash"
 CONTENT = "content"
@@ -75,16 +75,16 @@ def list_studies(root: Path) -> list[Shelved]:
 
 def look_at(root: Path, folder: Path) -> Shelved:
     """One study's folder."""
+    link = find_link(folder)
+    if link is not None:
+        return Shelved(folder.name, (), (no_link(link, root),), report=False, job=None)
     entries, troubles = [], []
     for file in sorted(folder.rglob("run.json")):
-        if file.is_symlink() or not file.resolve().is_relative_to(root.resolve()):
-            continue
         try:
             entries.append(_entry(root, file.parent))
         except IsoglossError as error:
             troubles.append(relative(str(error), root))
-    report = (folder / REPORT).is_file() and not (folder / REPORT).is_symlink()
-    return Shelved(folder.name, tuple(entries), tuple(troubles), report, read_job(folder))
+    return Shelved(folder.name, tuple(entries), tuple(troubles), (folder / REPORT).is_file(), read_job(folder))
 
 
 def _entry(root: Path, folder: Path) -> Entry:
@@ -133,7 +133,7 @@ def throw_away(root: Path, path: str) -> Thrown:
     if job and job.active:
         raise IsoglossError(f"'{job.name}' is {job.state}. Stop it first.")
     thrown = Thrown(secrets.token_hex(6), path, time.strftime("%Y-%m-%d %H:%M"))
-    place = root / TRASH / thrown.id
+    place = hidden(root, TRASH) / thrown.id
     write_whole(place / NOTE, json.dumps({"path": path, "when": thrown.when}, ensure_ascii=False) + "\n")
     source.rename(place / CONTENT)
     return thrown
@@ -142,7 +142,8 @@ def throw_away(root: Path, path: str) -> Thrown:
 def list_thrown(root: Path) -> list[Thrown]:
     """What is in the trash, the newest first."""
     found = []
-    for note in (root / TRASH).glob(f"*/{NOTE}"):
+    trash = root / TRASH
+    for note in trash.glob(f"*/{NOTE}") if not trash.is_symlink() else ():
         try:
             facts = json.loads(note.read_text(encoding="utf-8"))
             found.append(Thrown(note.parent.name, str(facts["path"]), str(facts["when"])))

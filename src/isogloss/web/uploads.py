@@ -17,6 +17,7 @@ from ..files.layout import write_whole
 from ..files.sources import language_in_name
 from ..store import slug
 from .choices import Source
+from .safety import hidden
 from .settings import Limits
 
 FOLDER = ".uploads"
@@ -47,7 +48,7 @@ def save_upload(root: Path, file: BinaryIO, *, title: str, language: str, limits
         raise IsoglossError(f"There are {limits.uploads} files already. Delete some first.")
     tag = languages.resolve(language) if language else ""
     id = secrets.token_hex(6)
-    folder = root / FOLDER / id
+    folder = hidden(root, FOLDER) / id
     folder.mkdir(parents=True)
     try:
         path = folder / f"{slug(Path(name).stem)[:80]}{kind}"
@@ -75,7 +76,7 @@ def _write(file: BinaryIO, path: Path, *, limits: Limits) -> None:
 
 def find_upload(root: Path, id: str) -> Upload:
     """The upload of that id."""
-    found = _read(root / FOLDER / id) if ID.fullmatch(id) else None
+    found = _read(hidden(root, FOLDER) / id) if ID.fullmatch(id) else None
     if found is None:
         raise IsoglossError(f"No data named '{id[:100]}'. Choose a data set, or a file that was checked.")
     return found
@@ -83,7 +84,8 @@ def find_upload(root: Path, id: str) -> Upload:
 
 def list_uploads(root: Path) -> list[Upload]:
     """All uploads, the newest first."""
-    folders = (root / FOLDER).iterdir() if (root / FOLDER).is_dir() else iter(())
+    place = root / FOLDER
+    folders = place.iterdir() if place.is_dir() and not place.is_symlink() else iter(())
     found = [_read(folder) for folder in folders if ID.fullmatch(folder.name)]
     return sorted((one for one in found if one), key=lambda one: one.when, reverse=True)
 
