@@ -171,11 +171,12 @@ def test_a_broken_file_is_named_with_what_is_wrong(own_home, text, problem):
     assert str(caught.value) == f"{path}: {problem}"
 
 
-def test_a_broken_package_of_languages_is_named(monkeypatch):
+def test_a_broken_package_of_languages_is_named(monkeypatch, tmp_path):
+    monkeypatch.setenv("ISOGLOSS_HOME", str(tmp_path))  # nothing was looked up there before
     point = EntryPoint("martian", "no_such_package.languages", "isogloss.languages")
     monkeypatch.setattr(languages, "entry_points", lambda group: [point])
     with pytest.raises(IsoglossError) as caught:
-        languages._paths()
+        languages.tags()
     assert str(caught.value) == (
         "The languages 'martian' of another package (no_such_package.languages) cannot be imported: "
         "ModuleNotFoundError: No module named 'no_such_package'. Mend or uninstall that package."

@@ -148,7 +148,7 @@ def test_options_groups_and_patterns_are_checked_too(folder: Path, run: Run) -> 
     for parts, sentence in (
         ({"methods": [{"unmask": {"varant": "log"}}]}, "No option of 'unmask' named 'varant'. Did you mean 'variant'?"),
         ({"measures": {"by": ["sise"]}}, "No column named 'sise'."),
-        ({"data": [{"source": "data", "where": {"task": "none"}}]}, "no item of 'data' is left by 'where'."),
+        ({"data": [{"source": "data", "where": {"task": "none"}}]}, "No value of 'task' named 'none'."),
     ):
         path = write(folder, **parts)
         code, _, error = run("run", path)

@@ -92,6 +92,7 @@ def new(tag: str, *, folder: Path | None = None) -> Path:
         raise IsoglossError(
             f"Cannot write {target} ({error.strerror}). Choose another folder with --folder."
         ) from error
+    _paths_with.cache_clear()
     return target
 
 
@@ -120,10 +121,20 @@ def _names() -> dict[str, str]:
 
 
 def _paths() -> dict[str, Path]:
+    own = home() / "languages"
+    try:
+        changed = own.stat().st_mtime_ns
+    except OSError:
+        changed = 0
+    return _paths_with(own, changed)
+
+
+@cache
+def _paths_with(own: Path, changed: int) -> dict[str, Path]:
+    """The file of each language; looked up again when the user's own folder is another or has `changed`."""
     folders = [Path(__file__).parent / "data" / "languages"]
     folders += [Path(load_point("languages", point)) for point in entry_points(group="isogloss.languages")]
-    folders.append(home() / "languages")
-    return {path.stem: path for folder in folders for path in sorted(folder.glob("*.toml"))}
+    return {path.stem: path for folder in (*folders, own) for path in sorted(folder.glob("*.toml"))}
 
 
 @cache

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from collections.abc import Iterable
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
@@ -53,6 +54,12 @@ NOT_PLUGINS = {
         "translator",
     },
 }
+
+
+def chosen(kind: str, wanted: str | Iterable[str] | None) -> dict[str, Any]:
+    """The plug-ins with these names, one or several, under their own names; an unknown one is refused."""
+    given = [wanted] if isinstance(wanted, str) else wanted or ()
+    return {name.replace("-", "_"): get(kind, name) for name in given}
 
 
 def names(kind: str) -> list[str]:

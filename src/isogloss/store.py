@@ -236,12 +236,17 @@ def find_runs(path: Place) -> list[Run]:
     path = place_of(path)
     if not path.exists():
         raise IsoglossError(f"No such run: {path}.")
-    above = len(str(path))  # what `isogloss serve` threw away lies in a hidden folder
-    files: list[Place] = [file for file in path.rglob("run.json") if "/.trash/" not in str(file)[above:]]
-    found = [read_run(file.parent) for file in sorted(files, key=str)]
+    found = [read_run(folder) for folder in run_folders(path)]
     if not found:
         raise IsoglossError(f"No runs in {path}. Make one with: isogloss eval MODEL --data demo")
     return found
+
+
+def run_folders(path: Place) -> list[Place]:
+    """The folders below a place that hold a run; what was deleted on the local page is left out."""
+    above = len(str(path))
+    files: list[Place] = [file for file in path.rglob("run.json") if "/.trash/" not in str(file)[above:]]
+    return [file.parent for file in sorted(files, key=str)]
 
 
 def in_languages(runs: Sequence[Run], wanted: Sequence[str]) -> list[Run]:

@@ -50,15 +50,15 @@ def agree_scored(
     a: Scored,
     b: Scored,
     *,
-    metrics: Sequence[str] | None = None,
+    metrics: str | Sequence[str] | None = None,
     against: str | None = None,
-    by: Sequence[str] | None = None,
+    by: str | Sequence[str] | None = None,
 ) -> list[Agreement]:
     """The agreement of two sets of scores; `against` is the second one's metric where it is another."""
-    chosen = list(metrics) if metrics else ["ss"]
+    chosen = metrics or "ss"
     values = [
         measure(side, metrics=names, by=by or [], resamples=FEWEST_RESAMPLES)
-        for side, names in ((a, chosen), (b, [against] if against else chosen))
+        for side, names in ((a, chosen), (b, against or chosen))
     ]
     return agree(values[0], values[1])
 

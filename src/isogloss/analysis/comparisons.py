@@ -102,8 +102,8 @@ def compare(
     a: Scored,
     b: Scored,
     *,
-    metrics: Sequence[str] | None = None,
-    by: Sequence[str] | None = None,
+    metrics: str | Sequence[str] | None = None,
+    by: str | Sequence[str] | None = None,
     mode: str = "corrected",
     design: str = "paired",
     resamples: int = 10_000,
@@ -118,7 +118,7 @@ def compare(
     drawing = check_drawing(Drawing(resamples=resamples, seed=seed))
     names = check_by(by, a.table.columns)
     sides = match_sides(a, b, design=design)
-    chosen = {name.replace("-", "_"): registry.get("metric", name) for name in metrics or ()}
+    chosen = registry.chosen("metric", metrics)
     rows = []
     for group, part in _groups(sides, names):
         for name, metric in (chosen or _headlines(part)).items():

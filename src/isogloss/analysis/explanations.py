@@ -67,10 +67,10 @@ class Explanation:
     differences: tuple[Difference, ...]
 
 
-def explain_scores(scored: Scored, *, metrics: Sequence[str] | None = None) -> list[Explanation]:
+def explain_scores(scored: Scored, *, metrics: str | Sequence[str] | None = None) -> list[Explanation]:
     """One explanation for each metric that fits the scores, or that was asked for."""
     table = usable_rows(scored)
-    chosen = {name.replace("-", "_"): registry.get("metric", name) for name in metrics or ()} or fitting_metrics(table)
+    chosen = registry.chosen("metric", metrics) or fitting_metrics(table)
     identity = [*IDENTITY, "method"] if several_methods(table) else list(IDENTITY)
     groups = list(cut(table, identity, keep_null=True))
     unknown = "We have not compared this metric with published code."

@@ -21,11 +21,11 @@ def group_columns(columns: Sequence[str]) -> list[str]:
     return [name for name in columns if name not in NOT_GROUPS]
 
 
-def check_by(by: Sequence[str] | None, columns: Sequence[str]) -> list[str] | None:
-    """The columns to group by, under their own names; an unknown one is refused."""
+def check_by(by: str | Sequence[str] | None, columns: Sequence[str]) -> list[str] | None:
+    """The columns to group by, one or several, under their own names; an unknown one is refused."""
     if by is None:
         return None
-    names = [SYNONYMS.get(name, name) for name in by]
+    names = [SYNONYMS.get(name, name) for name in ([by] if isinstance(by, str) else by)]
     known = group_columns(columns)
     for name in names:
         if name not in known:

@@ -96,11 +96,9 @@ def measure(
         raise IsoglossError(
             "measure takes scored items: what isogloss.score gives, or isogloss.store.read_scored(runs)."
         )
-    by = [by] if isinstance(by, str) else by
-    metrics = [metrics] if isinstance(metrics, str) else metrics
     names = check_by(by, scored.table.columns)
     table = usable_rows(scored, variants="variant" in (names or ()))
-    chosen = {name.replace("-", "_"): registry.get("metric", name) for name in metrics or ()}
+    chosen = registry.chosen("metric", metrics)
     drawing = check_drawing(Drawing(interval, resamples, seed))
     rows = []
     kinds: dict[str, set[str]] = {}

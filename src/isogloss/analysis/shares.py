@@ -33,7 +33,7 @@ NOTHING: dict[str, Any] = {
 
 
 def measure_shares(
-    scored: Scored, *, by: Sequence[str] = ("set",), top: int | None = None, drawing: Drawing = PLAIN
+    scored: Scored, *, by: str | Sequence[str] = "set", top: int | None = None, drawing: Drawing = PLAIN
 ) -> Measures:
     """The mean share of each term in each group, largest first; the group's column `term` names it.
 
@@ -43,14 +43,14 @@ def measure_shares(
     table = _template_rows(usable_rows(scored))
     rows = [
         _measure(found, Measure(SHARE, {**group, "term": term}, **NOTHING), drawing=drawing, bounds=(0, 1))
-        for group, part in split(table, check_by(list(by), table.columns))
+        for group, part in split(table, check_by(by, table.columns))
         for term, found in _by_term(read_frames(part))[:top]
     ]
     notes = ("a share is relative to the other terms: frequent and short terms have large ones for every concept",)
     return Measures(tuple(rows), problem_counts(table, scored), (*scored.notes, *notes))
 
 
-def measure_negation(scored: Scored, *, by: Sequence[str] = ("set",), drawing: Drawing = PLAIN) -> Measures:
+def measure_negation(scored: Scored, *, by: str | Sequence[str] = "set", drawing: Drawing = PLAIN) -> Measures:
     """How far the negated twin turns the shares, for each group: -1 turned around, 0 unrelated, 1 as if it were not negated.
 
     It is the mean over templates and concepts of the correlation, over terms, of log-probabilities in both sentences.
@@ -61,7 +61,7 @@ def measure_negation(scored: Scored, *, by: Sequence[str] = ("set",), drawing: D
     if "variant" not in table.columns or NEGATED not in set(table["variant"]):
         raise IsoglossError("There are no negated twins among these scores. Write 'negated' in the wordings of a set.")
     rows = []
-    for group, part in split(table, check_by(list(by), table.columns)):
+    for group, part in split(table, check_by(by, table.columns)):
         pairs = list(_negated_pairs(part))
         found = mean_over_items([_turn(one, two) for one, two in pairs], [one for one, _ in pairs])
         if found.n:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ..errors import IsoglossError, UnknownName
@@ -12,6 +12,7 @@ from ..items import Item, Items
 COLUMNS = ("id", "dataset", "language", "category", "cluster")
 SYNONYMS = {"bias_type": "category"}
 MOST_SHOWN = 40
+Where = str | Sequence[str] | Mapping[str, Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,15 +27,19 @@ class Condition:
         return f"{self.column}{'!=' if self.negated else '='}{','.join(self.values)}"
 
 
-def filter_items(items: Items, where: Sequence[str]) -> Items:
+def filter_items(items: Items, where: Where) -> Items:
     """The items that meet every condition, written as column=value, column=one,other or column!=value.
 
+    A study names columns with lists of values instead; a column there may end in an exclamation mark.
     Case does not matter. An item with several values in a column needs one of them. Unknown columns and values are
     refused with a near name; so is a filter that leaves nothing.
     """
     if not where:
         return items
-    conditions = [_condition(text, items) for text in where]
+    if isinstance(where, Mapping):
+        conditions = [_condition(name, values, items=items) for name, values in where.items()]
+    else:
+        conditions = [_parse(text, items) for text in ([where] if isinstance(where, str) else where)]
     rows = tuple(item for item in items if all(meets(item, one) for one in conditions))
     if not rows:
         alone = ", ".join(f"{one} alone leaves {sum(meets(item, one) for item in items)}" for one in conditions)
@@ -60,19 +65,25 @@ def values_of(item: Item, column: str) -> tuple[str, ...]:
     return (value,) if isinstance(value, str) else tuple(value)
 
 
-def _condition(text: str, items: Items) -> Condition:
-    """The condition that a text says, its column and values being ones that the items have."""
+def _parse(text: str, items: Items) -> Condition:
+    """The condition that a text says; a comma separates values, unless the whole is one."""
     name, sign, rest = text.partition("=")
     if not sign or not name.strip("! ") or not rest.strip():
         raise IsoglossError(f"'{text}' is not a filter. Write it as column=value, such as original=yes.")
+    try:
+        return _condition(name, [rest.strip()], items=items)
+    except UnknownName:
+        return _condition(name, [part.strip() for part in rest.split(",") if part.strip()], items=items)
+
+
+def _condition(name: str, wanted: Sequence[str], *, items: Items) -> Condition:
+    """The condition on a column, which and whose values must be ones that the items have."""
     column = name.rstrip("! ").strip()
     column = SYNONYMS.get(column, column)
     known = [*COLUMNS, *{tag for item in items for tag in item.tags}]
     if column not in known:
         raise UnknownName("column", column, known)
     there = {value.casefold(): value for item in items for value in values_of(item, column)}
-    whole = rest.strip()
-    wanted = [whole] if whole.casefold() in there else [part.strip() for part in whole.split(",") if part.strip()]
     for value in wanted:
         if value.casefold() not in there:
             raise UnknownName(f"value of '{column}'", value, _shown(value, list(there.values())))

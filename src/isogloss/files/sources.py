@@ -13,7 +13,7 @@ from .. import languages, registry
 from ..checks import find_problems
 from ..errors import BadData, IsoglossError, UnknownName
 from ..items import Item, Items, Problem
-from .filters import filter_items
+from .filters import Where, filter_items
 from .hub import PREFIX, fetch_table, how_to_enter
 from .rows import Bad, is_readable, read_json, read_rows, stop, suffix
 
@@ -48,12 +48,12 @@ def read(
     *,
     language: str | Sequence[str] | None = None,
     format: str | None = None,
-    where: Sequence[str] = (),
+    where: Where = (),
     skip_bad: bool = False,
 ) -> Items:
     """The items of a bundled data set, a file, or the files of a folder, in one or several languages.
 
-    `where` holds conditions such as `original=yes` (see `filter_items`). A bad row raises BadData with file and line; with `skip_bad` it is left out and counted in `problems`.
+    `where` is one condition such as `original=yes`, or several (see `filter_items`). A bad row raises BadData with file and line; with `skip_bad` it is left out and counted in `problems`.
     """
     wanted = [languages.resolve(name) for name in ([language] if isinstance(language, str) else language or [])]
     problems: list[Problem] = []
@@ -84,7 +84,7 @@ def read_many(
     *,
     language: str | Sequence[str] | None = None,
     format: str | None = None,
-    where: Sequence[str] = (),
+    where: Where = (),
     skip_bad: bool = False,
 ) -> Items:
     """The items of several sources together, as far as they meet the conditions; an item that two of them hold is an error."""

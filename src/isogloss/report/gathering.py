@@ -59,14 +59,11 @@ def _place(path: str | Path) -> Place:
 
 def _runs(places: Sequence[Place], troubles: list[str]) -> Iterator[store.Run]:
     """Every run below the places, each once; one that cannot be opened is told as a trouble."""
-    files: dict[Place, None] = {}
-    for place in places:
-        found: list[Place] = [*place.rglob("run.json")]
-        files |= dict.fromkeys(file.parent.resolve() for file in sorted(found, key=str))
-    if not files:
+    folders = dict.fromkeys(folder.resolve() for place in places for folder in store.run_folders(place))
+    if not folders:
         named = ", ".join(map(str, places))
         raise IsoglossError(f"No runs in {named}. Make one with: isogloss eval MODEL --data demo")
-    for folder in files:
+    for folder in folders:
         try:
             yield store.read_run(folder)
         except IsoglossError as error:

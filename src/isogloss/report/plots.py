@@ -133,7 +133,7 @@ def open_items(order: Order) -> pl.DataFrame:
     tables, data = [], []
     for source in order.sources:
         place = place_of(source)
-        if place.exists() and next(iter(place.rglob("run.json")), None) is not None:
+        if place.exists() and store.run_folders(place):
             runs = store.in_languages(store.find_runs(place), order.languages)
             tables += [store.read_items(run) for run in runs]
         else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Annotated, Any, Literal
 
 import yaml
@@ -50,6 +50,13 @@ def _method(value: Any) -> Any:
         return {"name": name, "options": options or {}}
     if isinstance(value, Mapping) and len(value) > 1 and "name" not in value:
         raise ValueError("one method per entry, as in '- continuation: {case: e}'")
+    return value
+
+
+def _inside(value: Any) -> Any:
+    path = PurePath(value) if isinstance(value, str) else PurePath("x")
+    if path.is_absolute() or ".." in path.parts or not path.parts:
+        raise ValueError("the report is written into the study's folder. Give a file name, such as report.html")
     return value
 
 
@@ -166,7 +173,7 @@ class StudyFile(BaseModel):
     languages: Words = Field(default=(), description="By tag or name; all that the data has by default.")
     methods: tuple[MethodEntry, ...] = Field(default=(Method(name="auto"),), min_length=1)
     measures: Measuring = Measuring()
-    report: str | None = Field(
+    report: Annotated[str | None, BeforeValidator(_inside)] = Field(
         default=None, min_length=1, description="A page to write into the study's folder: report.html"
     )
     sample: Sampling = Sampling()

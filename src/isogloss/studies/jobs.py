@@ -248,13 +248,13 @@ def plan_cells(items: Items, model: Model, *, method: str, options: Mapping[str,
     if not len(items):
         raise IsoglossError("There are no items to score.")
     groups: dict[tuple[str, str, str], list[Item]] = {}
+    chosen: dict[object, str] = {}
     for item in items:
-        name = (
-            choose_method(item, model.info.family, heads=model.info.heads)
-            if method == "auto"
-            else method.replace("-", "_")
-        )
-        groups.setdefault((item.dataset, item.language, name), []).append(item)
+        task = item.tags.get("task") if method == "auto" else None
+        if task not in chosen:
+            auto = method == "auto"
+            chosen[task] = choose_method(item, model.info.family, heads=model.info.heads) if auto else method
+        groups.setdefault((item.dataset, item.language, chosen[task].replace("-", "_")), []).append(item)
     _check_options([name for _, _, name in groups], options)
     cells: list[Cell] = []
     left_out: list[str] = []

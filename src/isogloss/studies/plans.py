@@ -13,7 +13,8 @@ from ..analysis.groups import check_by
 from ..analysis.measures import check_metrics
 from ..errors import BadData, IsoglossError
 from ..files import sources
-from ..items import Item, Items
+from ..files.filters import filter_items
+from ..items import Items
 from ..scores import ITEM_SCHEMA, ROW_SCHEMA, item_table
 from .file import Data, Method, Model, StudyFile, read_study
 from .jobs import Failure, Job, Loading, Request, Sample, check_items, choose_method, take_sample
@@ -165,26 +166,18 @@ def _read(data: Data, study: StudyFile, *, base: Path) -> Reading:
         items = sources.read(source, format=data.format)
     there = list(dict.fromkeys(item.language for item in items))
     lacking = {tag: f"'{name}' has no items in '{tag}'." for tag in wanted if tag not in there}
-    found = {tag: _where(items, tag, where=data.where) for tag in there if not wanted or tag in wanted}
-    if not any(len(rows) for rows in found.values()) and not lacking:
-        raise IsoglossError(f"no item of '{data.source}' is left by 'where'.")
-    return Reading(name, {tag: rows for tag, rows in found.items() if len(rows)}, lacking)
+    chosen = {tag: _in_language(items, tag) for tag in there if not wanted or tag in wanted}
+    if chosen:
+        rows = tuple(item for part in chosen.values() for item in part)
+        left = filter_items(Items(rows, items.problems), data.where)
+        chosen = {tag: _in_language(left, tag) for tag in chosen}
+    return Reading(name, {tag: rows for tag, rows in chosen.items() if len(rows)}, lacking)
 
 
-def _where(items: Items, language: str, *, where: Mapping[str, tuple[str, ...]]) -> Items:
-    """The items in a language whose columns have the wanted values."""
-
-    def fits(item: Item) -> bool:
-        for name, wanted in where.items():
-            value = item.category if name in ("category", "bias_type") else item.tags.get(name)
-            if not {*wanted} & ({value} if value is None or isinstance(value, str) else {*value}):
-                return False
-        return item.language == language
-
-    rows = tuple(item for item in items if fits(item))
-    ids = {item.id for item in rows}
-    problems = [one for one in items.problems if one.check == "unreadable" or one.item in ids]
-    return Items(rows, tuple(one for one in problems if one.language in (language, None)))
+def _in_language(items: Items, language: str) -> Items:
+    """The items in a language, with their problems and those of no language."""
+    rows = tuple(item for item in items if item.language == language)
+    return Items(rows, tuple(one for one in items.problems if one.language in (language, None)))
 
 
 def _all_slots(

@@ -1,0 +1,158 @@
+"""One thing is done one way: the same runs, the same filter and the same names, wherever they are given."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import yaml
+
+import isogloss as ig
+import tiny
+from builders import score_many, stereoset_rows, write_jsonl
+from isogloss import languages, registry
+from isogloss.languages import SKELETON
+from isogloss.web.settings import Settings
+from reports import neutral_items, write_run
+from websites import client_of, save_models
+
+Command = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture(scope="session")
+def model(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return save_models(tmp_path_factory.mktemp("models"), "gpt2")[0]
+
+
+def write_study(folder: Path, model: str, **parts: object) -> Path:
+    default = {"name": "tiny", "models": [model], "data": ["demo"], "languages": ["en"], "sample": {"limit": 1}}
+    path = folder / "study.yaml"
+    path.write_text(yaml.safe_dump(default | {"measures": {"resamples": 100}} | parts), encoding="utf-8")
+    return path
+
+
+# ---- a study's report stays in its folder
+
+
+@pytest.mark.parametrize("report", ["/tmp/report.html", "../report.html", "a/../../report.html", "..", "."])
+def test_the_report_of_a_study_cannot_leave_its_folder(command: Command, model, tmp_path, report):
+    path = write_study(tmp_path, model, report=report)
+    code, _, error = command("run", path, "--out", tmp_path / "runs")
+    line = next(n for n, text in enumerate(path.read_text("utf-8").splitlines(), 1) if text.startswith("report"))
+    assert (code, error) == (
+        2,
+        f"Error: {path}, line {line}: report: the report is written into the study's folder. "
+        "Give a file name, such as report.html.\n",
+    )
+    assert not (tmp_path / "runs").exists()
+
+
+# ---- one way to find runs
+
+
+def test_a_report_leaves_out_what_was_deleted_on_the_page(command: Command, tmp_path):
+    root = tmp_path / "runs"
+    for name in ("kept", "deleted"):
+        write_run(root / name, neutral_items("en"), model=f"model-{name}")
+    client_of(Settings(root)).post("/delete", data={"path": "deleted"})
+    assert command("report", root, "-o", tmp_path / "report.html", "--resamples", 100)[0] == 0
+    text = (tmp_path / "report.html").read_text("utf-8")
+    assert "model-kept" in text
+    assert "model-deleted" not in text
+
+
+def test_a_figure_of_data_is_not_misled_by_runs_in_the_trash(command: Command, tmp_path):
+    write_run(tmp_path / "data" / ".trash" / "one" / "content", neutral_items("en"))
+    write_jsonl(tmp_path / "data" / "mine_en.jsonl", stereoset_rows())
+    code, _, error = command("figure", "bias_types", tmp_path / "data", "-o", tmp_path / "types.svg")
+    assert (code, "No runs in" in error) == (0, False)
+
+
+def test_a_report_names_a_broken_part_and_the_command_line_refuses_it(command: Command, tmp_path):
+    write_run(tmp_path / "runs", neutral_items("en"), model="whole")
+    broken = write_run(tmp_path / "runs", neutral_items("de"), model="broken")
+    (broken.folder / "part-00000.parquet").write_bytes(b"x")
+    sentence = "part-00000.parquet: the part is broken or was altered."
+    assert command("report", tmp_path / "runs", "-o", tmp_path / "report.html", "--resamples", 100)[0] == 0
+    assert sentence in (tmp_path / "report.html").read_text("utf-8")
+    code, _, error = command("measure", tmp_path / "runs")
+    assert (code, sentence in error) == (2, True)
+
+
+# ---- one filter
+
+
+def test_where_in_a_study_is_the_filter_of_the_command_line(command: Command, model, tmp_path):
+    data = [{"source": "demo", "where": {"category": "GENDER", "task": ["intrasentence", "intersentence"]}}]
+    path = write_study(tmp_path, model, data=data, sample={})
+    assert command("run", path, "--out", tmp_path / "runs")[0] == 0
+    items = ig.read("demo", language="en", where=["category=GENDER"])
+    rows = json.loads((tmp_path / "runs" / "measures.json").read_text("utf-8"))["measures"]
+    (overall,) = {row["n"] for row in rows if row["metric"] == "ss" and "task" not in row["group"]}
+    assert overall == len(items) == 20
+
+
+@pytest.mark.parametrize("where", ["colour=red", "category=gendr", "category!=gender,profession,race,religion"])
+def test_where_in_a_study_says_what_the_command_line_says(command: Command, model, tmp_path, where):
+    name, _, value = where.partition("=")
+    path = write_study(tmp_path, model, data=[{"source": "demo", "where": {name: value.split(",")}}])
+    code, _, error = command("run", path, "--out", tmp_path / "runs")
+    other = command("eval", model, "--data", "demo", "-l", "en", "--where", where)
+    assert (code, other[0]) == (2, 2)
+    assert error == other[2].replace("Error: ", f"Error: {path}: ")
+
+
+def test_a_value_with_a_comma_can_be_one_of_several_in_a_study(command: Command, model, tmp_path):
+    rows = [{**row, "id": f"{row['id']}-{n}", "bias_type": kind} for n, kind in enumerate(("a, b", "c", "d")) for row in stereoset_rows()]  # fmt: skip
+    for n, row in enumerate(rows):
+        row["candidates"] = [{**one, "id": f"{one['id']}-{n}"} for one in row["candidates"]]
+    write_jsonl(tmp_path / "mine_en.jsonl", rows)
+    data = [{"source": "mine_en.jsonl", "where": {"bias_type": ["a, b", "c"]}}]
+    code, shown, _ = command("run", write_study(tmp_path, model, data=data, sample={}), "--dry-run")
+    assert code == 0
+    assert "8 items" in " ".join(shown.split())
+
+
+# ---- one name or several
+
+
+def test_one_name_or_several_are_taken_everywhere():
+    a, b = score_many(40, clusters=20), score_many(40, clusters=20)
+    for call in (lambda **names: ig.measure(a, **names), lambda **names: ig.compare(a, b, **names)):
+        one = call(metrics="ss", by="category", resamples=100)
+        assert one.rows == call(metrics=["ss"], by=["category"], resamples=100).rows
+    gender = ig.read("demo", language="en", where="category=gender")
+    assert gender == ig.read("demo", language=["en"], where=["category=gender"])
+
+
+# ---- nothing is looked up once per item
+
+
+def test_the_method_of_many_items_is_looked_up_once_per_task(monkeypatch):
+    calls: list[str] = []
+    everything = registry.everything
+    monkeypatch.setattr(registry, "everything", lambda kind: calls.append(kind) or everything(kind))
+    ig.score(ig.read("demo", language="en"), model=tiny.model("gpt2"))
+    assert calls.count("method") <= 2  # intra- and inter-sentence
+
+
+def test_languages_are_looked_up_once_and_a_new_file_is_seen(monkeypatch, tmp_path):
+    scans: list[Path] = []
+    glob = Path.glob
+    monkeypatch.setattr(Path, "glob", lambda path, pattern: scans.append(path) or glob(path, pattern))
+    monkeypatch.setenv("ISOGLOSS_HOME", str(tmp_path))
+    assert languages.describe("sw").name == "sw"
+    before = len(scans)
+    for _ in range(50):
+        languages.describe("sw")
+        languages.tags()
+    assert len(scans) == before
+    (tmp_path / "languages").mkdir()
+    text = SKELETON.format(tag="sw").replace('name = "sw"', 'name = "Swahili"')
+    (tmp_path / "languages" / "sw.toml").write_text(text, encoding="utf-8")
+    assert languages.describe("sw").name == "Swahili"
+    assert "sw" in languages.tags()
+    monkeypatch.setenv("ISOGLOSS_HOME", str(tmp_path / "elsewhere"))
+    assert "sw" not in languages.tags()
