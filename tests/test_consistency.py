@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -156,3 +159,46 @@ def test_languages_are_looked_up_once_and_a_new_file_is_seen(monkeypatch, tmp_pa
     assert "sw" in languages.tags()
     monkeypatch.setenv("ISOGLOSS_HOME", str(tmp_path / "elsewhere"))
     assert "sw" not in languages.tags()
+
+
+# ---- types
+
+
+PUBLIC = """\
+import isogloss as ig
+
+items = ig.read("demo", language="en", where="category=gender")
+scored = ig.score(items, model="smollm2", out="runs/first")
+measures = ig.measure(scored, metrics="ss", by="category")
+print(measures, [row.value for row in measures])
+comparisons = ig.compare(scored, scored, metrics="ss", by=["category"])
+print(comparisons, [row.p for row in comparisons])
+page = ig.report(scored, "report.html", resamples=500, seed=1)
+print(page.name, ig.report(["runs/first"], page).parent)
+"""
+WRONG = """\
+import isogloss as ig
+
+ig.report("runs", "report.html", command="x")
+ig.measure("runs")
+"""
+
+
+@pytest.mark.slow
+def test_the_public_functions_are_typed_as_what_they_are(tmp_path):
+    for name, text in (("right.py", PUBLIC), ("wrong.py", WRONG)):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    source = str(Path(ig.__file__).parents[1])
+    settings = str(Path(__file__).parent.parent / "pyproject.toml")
+    words = [sys.executable, "-m", "mypy", "--config-file", settings, "--cache-dir", str(tmp_path / "cache")]
+    words += [str(tmp_path / "right.py"), str(tmp_path / "wrong.py")]
+    done = subprocess.run(words, env={**os.environ, "MYPYPATH": source}, capture_output=True, text=True, check=False)
+    found = [line.split(": ", 1) for line in done.stdout.splitlines() if ": error:" in line]
+    assert [Path(place).name for place, _ in found] == ["wrong.py:3", "wrong.py:4"], done.stdout
+
+
+def test_a_call_with_a_wrong_option_fails_as_its_type_says():
+    with pytest.raises(TypeError, match="command"):
+        ig.report("runs", "report.html", command="x")  # type: ignore[call-arg]
+    assert {"report", "read", "score", "measure", "compare"} <= set(dir(ig))
+    assert not {"annotations", "import_module", "TYPE_CHECKING", "Any"} & set(dir(ig))

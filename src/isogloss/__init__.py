@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from .errors import IsoglossError
     from .files.sources import read
     from .items import Candidate, Item, Items
-    from .report.page import write_report as report
+    from .report.page import report
     from .scores import Scored
     from .studies.jobs import score
 
@@ -53,7 +53,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """The public names are imported when first used, so that `import isogloss` costs nothing."""
-    if name == "report":  # a room that can be called
+    if name == "report":  # a package that can be called as a function
         return import_module(".report", __name__)
     if name in _HOMES:
         return getattr(import_module(f".{_HOMES[name]}", __name__), name)
@@ -61,4 +61,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOMES])
+    return [*__all__, "__version__"]

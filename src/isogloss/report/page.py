@@ -40,6 +40,13 @@ def write_report(
     return path
 
 
+def report(
+    source: Source, out: str | Path, *, extras: Extras | None = None, resamples: int = 2000, seed: int = 0
+) -> Path:
+    """Write the HTML report of scores, or of one or several folders of runs, to `out`; its path."""
+    return write_report(source, out, extras=extras, drawn=Drawn(resamples, seed))
+
+
 def draw_page(found: Findings, *, command: str = "") -> str:
     """The whole page as HTML."""
     from .. import __version__
