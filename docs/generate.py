@@ -126,13 +126,13 @@ def demo_overview() -> str:
     return fenced(run_command("data", "show", "demo", "--language", "en"))
 
 
-def own_scores() -> str:
-    """The table for the scores that the tutorial's example writes."""
+def own_scores(*by: str) -> str:
+    """The table for the scores that the tutorial's example writes, by these columns."""
     code = examples("tutorial.md")["short.py"]
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
         exec(compile(code, "short.py", "exec"), {})
         words = "measure --predictions short.json --data demo --language en --metrics lms,ss,icat"
-        return fenced(run_command(*words.split()))
+        return fenced(run_command(*words.split(), *(word for name in by for word in ("--by", name))))
 
 
 def public_names() -> str:
@@ -140,8 +140,10 @@ def public_names() -> str:
     import isogloss
 
     parts = []
+    from isogloss.report.page import report
+
     for name in sorted(isogloss.__all__, key=lambda name: (name[0].isupper(), name.lower())):
-        thing = getattr(isogloss, name)
+        thing = getattr(isogloss, name) if name != "report" else report
         parts.append(f"## {name}\n\n" + fenced(signature(name, thing), "python") + f"\n\n{inspect.getdoc(thing)}")
         parts += [methods_of(thing)] if inspect.isclass(thing) and methods_of(thing) else []
     return "\n\n".join(parts)
@@ -431,6 +433,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "methods": methods,
     "metrics": metrics,
     "own-scores": own_scores,
+    "own-scores-by-category": lambda: own_scores("category"),
     "public-names": public_names,
     "repairs": repairs,
     "rooms": rooms,

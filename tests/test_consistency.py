@@ -6,8 +6,9 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -202,3 +203,32 @@ def test_a_call_with_a_wrong_option_fails_as_its_type_says():
         ig.report("runs", "report.html", command="x")  # type: ignore[call-arg]
     assert {"report", "read", "score", "measure", "compare"} <= set(dir(ig))
     assert not {"annotations", "import_module", "TYPE_CHECKING", "Any"} & set(dir(ig))
+
+
+# ---- what a terminal shows
+
+
+def test_the_help_of_probe_shows_the_brackets_of_a_template(command: Command, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "160")
+    _, shown, _ = command("probe", "--help")
+    assert '"The {gender} is a [nurse|doctor]."' in shown
+
+
+def test_no_help_text_is_eaten_as_markup():
+    from rich.text import Text
+    from typer.main import get_command
+
+    from isogloss.cli import app
+
+    def walk(command: Any) -> Iterator[str]:
+        yield from (text for text in (command.help, *(getattr(one, "help", None) for one in command.params)) if text)
+        for inner in getattr(command, "commands", {}).values():
+            yield from walk(inner)
+
+    for text in walk(get_command(app)):
+        assert Text.from_markup(text).plain == text.replace("\\[", "["), text
+
+
+def test_probe_says_that_rare_and_long_words_have_smaller_shares(command: Command, model):
+    _, _, remark = command("probe", model, "The [nurse|doctor] is kind.")
+    assert "longer and rarer words have smaller shares, whatever they are about" in remark

@@ -12,7 +12,7 @@ from . import options
 
 def probe(
     model: str = typer.Argument(help="A pulled model, a folder, a GGUF file, or a hub name (name@revision)."),
-    template: str = typer.Argument(help='A template: "The {gender} is a [nurse|doctor]."; see docs/templates.md.'),
+    template: str = typer.Argument(help='A template: "The {gender} is a \\[nurse|doctor]."; see docs/templates.md.'),
     language: str = typer.Option("en", "--language", "-l", help="The language of the template, by tag or name."),
     terms: str = typer.Option(
         None, "--terms", help="The slot whose terms are compared; by default brackets, else the first slot."
@@ -40,3 +40,4 @@ def probe(
     more = f"; {left} more terms" if left > 0 else ""
     over = f", mean over {found.concepts} concepts" if found.concepts > 1 else ""
     typer.echo(f"\nshares of whole-sentence probability{over}{more}", err=True)
+    typer.echo("longer and rarer words have smaller shares, whatever they are about", err=True)
