@@ -22,6 +22,9 @@ ROOMS = {
 }
 NOT_PLUGINS = {
     "models": {
+        "bert_archive",
+        "processor",
+        "tensor_bundle",
         "attention",
         "engine",
         "head",

@@ -40,7 +40,7 @@ class Pulled:
     on_hub: str | None = None
 
 
-def _bert(kind: str, title: str, sha256: str) -> Pulled:
+def _bert(kind: str, title: str, *, sha256: str) -> Pulled:
     name = {"multi-cased": "multilingual-cased"}.get(kind, kind)
     return Pulled(
         title=f"BERT base, {title}, with its masked-LM head and without a next-sentence head",
@@ -89,10 +89,10 @@ PULLED = {
         "cased", "English, cased", "80f5cbef320aebbdb1308b6c7deb7796044dffbc7a7a2fa5a1058410047c5ff3"
     ),
     "bert-base-uncased": _bert(
-        "uncased", "English, uncased", "799a7cfc05f7a92d997e3ce27a42bce32712b04ce87f9175bf0fd9484c7e5623"
+        "uncased", "English, uncased", sha256="799a7cfc05f7a92d997e3ce27a42bce32712b04ce87f9175bf0fd9484c7e5623"
     ),
     "bert-base-multilingual-cased": _bert(
-        "multi-cased", "104 languages, cased", "7a9f41f1db8789fc364c486f656d8ab610934921fa02f7491106fe4030fc6fdf"
+        "multi-cased", "104 languages, cased", sha256="7a9f41f1db8789fc364c486f656d8ab610934921fa02f7491106fe4030fc6fdf"
     ),
 }
 

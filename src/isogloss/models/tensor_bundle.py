@@ -63,15 +63,15 @@ def _entries(data: bytes) -> Iterator[tuple[str, Entry]]:
     for _ in range(2):  # the first handle is that of an empty block of notes
         offset, position = _varint(data, position)
         size, position = _varint(data, position)
-    for _, handle in _block(data, offset, size):
+    for _, handle in _block(data, offset, size=size):
         start, after = _varint(handle, 0)
         length, _ = _varint(handle, after)
-        for key, value in _block(data, start, length):
+        for key, value in _block(data, start, size=length):
             if key:  # the empty key holds the header
                 yield key.decode("utf-8"), _entry(value)
 
 
-def _block(data: bytes, offset: int, size: int) -> Iterator[tuple[bytes, bytes]]:
+def _block(data: bytes, offset: int, *, size: int) -> Iterator[tuple[bytes, bytes]]:
     """The keys and values of a block; a key shares its beginning with the key before."""
     if data[offset + size] != 0:
         raise ValueError("its blocks are compressed")
