@@ -25,6 +25,7 @@ NOT_PLUGINS = {
         "attention",
         "engine",
         "head",
+        "hub",
         "info",
         "lastlayer",
         "load",
