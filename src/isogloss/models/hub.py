@@ -77,7 +77,7 @@ def fetch_snapshot(name: str, revision: str | None, *, wanted: Wanted, offline: 
         listing = _list_files(name, revision)
     except Exception as error:
         if cached is None or not is_unreachable(error):
-            raise IsoglossError(_sentence(error, name, revision)) from error
+            raise IsoglossError(_sentence(error, name, revision=revision)) from error
         warnings.warn(
             f"The hub ({address()}) cannot be reached; '{name}' is taken from the cache, commit {cached.commit[:12]}.",
             stacklevel=2,
@@ -88,9 +88,9 @@ def fetch_snapshot(name: str, revision: str | None, *, wanted: Wanted, offline: 
     except IsoglossError:
         raise
     except Exception as error:
-        raise IsoglossError(_sentence(error, name, revision)) from error
+        raise IsoglossError(_sentence(error, name, revision=revision)) from error
     if wanted.weights:
-        _write_reference(folder, revision or "main", listing.commit)
+        _write_reference(folder, revision or "main", commit=listing.commit)
     return Snapshot(folder, listing.commit)
 
 
@@ -180,7 +180,7 @@ def _size(folder: Path) -> int:
     return 0
 
 
-def _write_reference(folder: Path, revision: str, commit: str) -> None:
+def _write_reference(folder: Path, revision: str, *, commit: str) -> None:
     """Let a branch or tag in the cache name a commit once all its files are there, as the hub's library does earlier."""
     path = folder.parents[1] / "refs" / revision
     if COMMIT.fullmatch(revision) or (path.is_file() and path.read_text(encoding="utf-8") == commit):
@@ -190,7 +190,7 @@ def _write_reference(folder: Path, revision: str, commit: str) -> None:
         path.write_text(commit, encoding="utf-8")
 
 
-def _sentence(error: Exception, name: str, revision: str | None) -> str:
+def _sentence(error: Exception, name: str, *, revision: str | None) -> str:
     if type(error).__name__ == "RevisionNotFoundError":
         return f"'{name}' has no revision '{revision}'. Look at the model's page for its branches, tags and commits."
     found = explain(error, name, page=f"https://huggingface.co/{name}")
