@@ -190,12 +190,18 @@ def test_a_tag_a_branch_and_a_commit_are_recorded_with_their_commit(hub: Hub, co
     assert info(command, "lab/gpt2@dev", "--offline")["commit"] == new
 
 
-def test_a_commit_that_is_in_the_cache_needs_no_request(hub: Hub, command: Command, files: Any) -> None:
+def test_a_commit_is_completed_when_another_program_downloaded_a_part_of_it(
+    hub: Hub, command: Command, files: Any
+) -> None:
+    from huggingface_hub import hf_hub_download
+
     commit = hub.add("lab/gpt2", files()).refs["main"]
-    info(command, f"lab/gpt2@{commit}")
+    for name in ("config.json", "model.safetensors"):
+        hf_hub_download("lab/gpt2", name, revision=commit)
     hub.requests.clear()
     info(command, f"lab/gpt2@{commit}")
-    assert hub.requests == []
+    assert hub.seen("tokenizer.json")
+    assert not hub.seen("model.safetensors")
 
 
 def test_a_model_that_moved_to_another_name_is_found(hub: Hub, command: Command, files: Any) -> None:

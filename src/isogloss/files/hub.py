@@ -77,8 +77,8 @@ def explain(error: BaseException, name: str, *, page: str) -> str | None:
     libraries define them.
     """
     kinds, status = _kinds(error)
-    if "GatedRepoError" in kinds or "GatedRepo" in str(error):
-        return f"{how_to_enter(name, page=page)}"
+    if "GatedRepoError" in kinds:
+        return how_to_enter(name, page=page)
     if status == 401 and "RepositoryNotFoundError" not in kinds:
         return (
             f"The hub refuses your token, so it does not give '{name}'. Set HF_TOKEN to a valid token, "

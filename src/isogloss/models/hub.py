@@ -67,12 +67,6 @@ def fetch_snapshot(name: str, revision: str | None, *, wanted: Wanted, offline: 
                 "downloaded." + (_hint(name) or " See: isogloss model list")
             )
         return cached
-    if (
-        cached
-        and cached.commit == revision
-        and (not wanted.weights or stored_weights(cached.folder, pickle=wanted.pickle))
-    ):
-        return cached  # weights are downloaded last, so nothing else is missing
     try:
         listing = _list_files(name, revision)
     except Exception as error:
@@ -89,7 +83,7 @@ def fetch_snapshot(name: str, revision: str | None, *, wanted: Wanted, offline: 
         raise
     except Exception as error:
         raise IsoglossError(_sentence(error, name, revision=revision)) from error
-    if wanted.weights:
+    if wanted.weights or cached is None:
         _write_reference(folder, revision or "main", commit=listing.commit)
     return Snapshot(folder, listing.commit)
 
@@ -183,7 +177,11 @@ def _size(folder: Path) -> int:
 def _write_reference(folder: Path, revision: str, *, commit: str) -> None:
     """Let a branch or tag in the cache name a commit once all its files are there, as the hub's library does earlier."""
     path = folder.parents[1] / "refs" / revision
-    if COMMIT.fullmatch(revision) or (path.is_file() and path.read_text(encoding="utf-8") == commit):
+    if (
+        COMMIT.fullmatch(revision)
+        or ".." in revision
+        or (path.is_file() and path.read_text(encoding="utf-8") == commit)
+    ):
         return
     with suppress(OSError):  # a cache that cannot be written is still of use
         path.parent.mkdir(parents=True, exist_ok=True)
