@@ -23,6 +23,7 @@ ROOMS = {
 NOT_PLUGINS = {
     "models": {
         "attention",
+        "bert_archive",
         "engine",
         "head",
         "hub",
@@ -32,9 +33,11 @@ NOT_PLUGINS = {
         "model",
         "next_sentence",
         "passes",
+        "processor",
         "pull",
         "questions",
         "spans",
+        "tensor_bundle",
         "text",
     },
     "methods": {"alignment", "method", "sentence"},
