@@ -594,3 +594,13 @@ def test_a_tokenizer_larger_than_the_embedding_is_refused(command: Command, file
     assert refusal(command, str(folder)) == (
         "'small' has no tokenizer that fits: it knows 920 tokens, the model 420. Download it again."
     )
+
+
+def test_a_special_token_beyond_the_embedding_is_no_fault(command: Command, tmp_path: Path) -> None:
+    # as Gemma 3 has one for images, which no text gives
+    folder = tmp_path / "odd"
+    tiny.network("gpt2").save_pretrained(folder)
+    tokenizer = tiny.tokenizer_of("gpt2").__class__(tokenizer_object=tiny.tokenizer_of("gpt2").backend_tokenizer)
+    tokenizer.add_special_tokens({"additional_special_tokens": ["<image>"]})
+    tokenizer.save_pretrained(folder)
+    assert info(command, str(folder))["family"] == "causal"
