@@ -45,8 +45,10 @@ def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str])
 
     def call(*arguments: object) -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "argv", ["isogloss", *map(str, arguments)])
-        with pytest.raises(SystemExit) as left:
-            main()
+        with monkeypatch.context() as patch:
+            patch.setenv("HF_HUB_OFFLINE", os.environ.get("HF_HUB_OFFLINE", "0"))  # --offline is for this call only
+            with pytest.raises(SystemExit) as left:
+                main()
         shown = capsys.readouterr()
         return int(left.value.code or 0), shown.out, shown.err
 

@@ -234,9 +234,9 @@ def test_the_gated_set_says_how_to_enter():
     with pytest.raises(IsoglossError) as caught:
         isogloss.read("shades")
     assert str(caught.value) == (
-        "'shades' does not ship with Isogloss. It is gated: accept its terms at "
-        "https://huggingface.co/datasets/LanguageShades/BiasShades, set HF_TOKEN to a token of your account, and say "
-        "--data LanguageShades/BiasShades. Or give the path of a file in its layout."
+        "'shades' does not ship with Isogloss. 'LanguageShades/BiasShades' is gated: accept its terms at "
+        "https://huggingface.co/datasets/LanguageShades/BiasShades, and set HF_TOKEN to a token of your account. "
+        "Then use --data LanguageShades/BiasShades; or give the path of a file in its layout."
     )
 
 
@@ -249,7 +249,7 @@ def test_a_hub_table_is_fetched_once_and_read_like_a_file(monkeypatch, tmp_path,
     monkeypatch.setenv("ISOGLOSS_HOME", str(tmp_path / "home"))
     asked = []
 
-    def load(name: str) -> dict[str, Any]:
+    def load(name: str, config: str | None) -> dict[str, Any]:
         asked.append(name)
         write = pl.DataFrame(ROWS, infer_schema_length=None).write_parquet
         return {"train": SimpleNamespace(to_parquet=write)}
@@ -263,15 +263,15 @@ def test_a_hub_table_is_fetched_once_and_read_like_a_file(monkeypatch, tmp_path,
 def test_a_hub_that_refuses_gives_one_sentence_and_leaves_nothing(monkeypatch, tmp_path):
     monkeypatch.setenv("ISOGLOSS_HOME", str(tmp_path / "home"))
 
-    def load(name: str) -> None:
+    def load(name: str, config: str | None) -> None:
         raise RuntimeError(f"Dataset '{name}' is a gated dataset on the Hub.\nMore.")
 
     fake_library(monkeypatch, load)
     with pytest.raises(IsoglossError) as caught:
         isogloss.read("hf:some/one")
     assert str(caught.value) == (
-        "The hub does not give 'some/one' (Dataset 'some/one' is a gated dataset on the Hub). If it is gated, accept its "
-        "terms at https://huggingface.co/datasets/some/one and set HF_TOKEN to a token of your account."
+        "'some/one' is gated: accept its terms at https://huggingface.co/datasets/some/one, "
+        "and set HF_TOKEN to a token of your account."
     )
     assert not (tmp_path / "home").exists()
     assert hub.PREFIX == "hf:"

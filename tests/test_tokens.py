@@ -40,6 +40,4 @@ def test_a_folder_without_a_tokenizer_is_one_sentence(tmp_path):
     (tmp_path / "config.json").write_text('{"model_type": "bert"}', encoding="utf-8")
     with pytest.raises(IsoglossError) as caught:
         open_counter(str(tmp_path))
-    assert str(caught.value) == (
-        f"The tokenizer of '{tmp_path}' cannot be opened. Check the name, or give a folder with its files."
-    )
+    assert str(caught.value) == (f"'{tmp_path}' has no tokenizer that can be read. Download it again.")

@@ -353,6 +353,7 @@ def test_a_tiny_marian_translates_in_batches_and_what_loses_blank_is_dropped(tmp
 
 def test_a_model_that_cannot_be_opened_is_one_sentence(tmp_path):
     pytest.importorskip("transformers")
+    (tmp_path / "config.json").write_text("{}", encoding="utf-8")
     with pytest.raises(IsoglossError) as caught:
         registry.get("translator", "hf").open(PAIR, {"model": str(tmp_path)})
     assert str(caught.value) == (

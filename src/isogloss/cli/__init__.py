@@ -9,6 +9,7 @@ from typing import Any
 import typer
 
 from ..errors import IsoglossError
+from ..files.hub import report as report_download
 from . import (
     ask,
     compare,
@@ -95,6 +96,7 @@ def _usage(error: Any) -> str:
 
 def main() -> None:
     """Run the command line; a user's mistake prints one line and leaves with 2."""
+    report_download.set(lambda line: typer.echo(line, err=True))
     warnings.showwarning = lambda message, *rest, **more: typer.echo(f"Warning: {message}", err=True)
     try:
         sys.exit(app(standalone_mode=False) or 0)

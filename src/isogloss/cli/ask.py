@@ -49,7 +49,6 @@ DryRun = typer.Option(False, "--dry-run", help="Only say how many requests that 
 Device = typer.Option("cpu", "--device", help="cpu, cuda, cuda:1, mps.")
 Dtype = typer.Option("float32", "--dtype", help="float32, bfloat16 or float16.")
 Budget = typer.Option(None, "--token-budget", min=1, help="Prompt tokens per batch, padding included.")
-Offline = typer.Option(False, "--offline", help="Never ask the hub.")
 
 
 def ask(
@@ -78,7 +77,7 @@ def ask(
     device: str = Device,
     dtype: str = Dtype,
     token_budget: int = Budget,
-    offline: bool = Offline,
+    offline: bool = options.Offline,
     skip_bad: bool = options.SkipBad,
     as_json: bool = options.Json,
 ) -> None:

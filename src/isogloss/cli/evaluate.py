@@ -34,7 +34,7 @@ def evaluate(
     device: str = typer.Option("cpu", "--device", help="cpu, cuda, cuda:1, mps."),
     dtype: str = typer.Option("float32", "--dtype", help="float32, bfloat16 or float16."),
     token_budget: int = typer.Option(None, "--token-budget", min=1, help="Tokens per batch, padding included."),
-    offline: bool = typer.Option(False, "--offline", help="Never ask the hub."),
+    offline: bool = options.Offline,
     allow_pickle: bool = typer.Option(False, "--allow-pickle", help="Also load pickled weights, which can run code."),
     on: str = options.On,
     skip_bad: bool = options.SkipBad,

@@ -36,7 +36,7 @@ def list_models(as_json: bool = options.Json) -> None:
 @app.command("info")
 def info(
     name: str = typer.Argument(help="A pulled model, a folder, a GGUF file, or a hub name (name@revision)."),
-    offline: bool = typer.Option(False, "--offline", help="Never ask the hub."),
+    offline: bool = options.Offline,
     allow_pickle: bool = typer.Option(False, "--allow-pickle", help="Also load pickled weights, which can run code."),
     as_json: bool = options.Json,
 ) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from ..errors import IsoglossError
+from ..files.hub import OFFLINE
 
 if TYPE_CHECKING:
     from ..studies.connection import Cluster
@@ -38,6 +40,18 @@ Interval = typer.Option(
     "auto",
     "--interval",
     help="bootstrap (over clusters), bca, wilson (independent items), or auto: Wilson's where it holds, else bootstrap.",
+)
+
+
+def forbid_requests(offline: bool) -> bool:
+    """With --offline, ask the hub for nothing: neither in this process nor in those that it starts."""
+    if offline:
+        os.environ[OFFLINE] = "1"
+    return offline
+
+
+Offline = typer.Option(
+    False, "--offline", help="Make no request to the hub: use models and data of the cache.", callback=forbid_requests
 )
 SHORT = ["lms", "ss", "icat"]
 Json = typer.Option(False, "--json", help="Print JSON.")

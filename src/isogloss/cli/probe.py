@@ -21,7 +21,7 @@ def probe(
     top: int = typer.Option(20, "--top", min=1, help="At most so many terms."),
     limit: int = typer.Option(2000, "--limit", min=1, help="At most so many sentences; more are refused."),
     device: str = typer.Option("cpu", "--device", help="cpu, cuda, cuda:1, mps."),
-    offline: bool = typer.Option(False, "--offline", help="Never ask the hub."),
+    offline: bool = options.Offline,
     as_json: bool = options.Json,
 ) -> None:
     """Show which terms a model finds most probable in a template, as shares."""

@@ -17,7 +17,7 @@ def robustness(
     seed: int = typer.Option(0, "--seed", help="The seed of --limit."),
     resamples: int = typer.Option(2000, "--resamples", min=100, help="How many bootstrap resamples."),
     device: str = typer.Option("cpu", "--device", help="cpu, cuda, cuda:1, mps."),
-    offline: bool = typer.Option(False, "--offline", help="Never ask the hub."),
+    offline: bool = options.Offline,
     allow_pickle: bool = typer.Option(False, "--allow-pickle", help="Also load pickled weights, which can run code."),
     skip_bad: bool = options.SkipBad,
     as_json: bool = options.Json,

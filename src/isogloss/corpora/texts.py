@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from .. import languages
-from ..errors import BadData, IsoglossError, need
+from ..errors import BadData, IsoglossError
+from ..files.hub import stream_rows
 from .tmx import read_units
 
 ENGLISH = "en"
@@ -216,12 +217,9 @@ def _zip(path: Path, tag: str | None) -> Corpus:
 
 def _from_hub(name: str, language: str) -> Corpus:
     """A data set of the hub with a `translation` column, streamed: hf:NAME or hf:NAME:CONFIG."""
-    place, _, config = name.partition(":")
 
     def read() -> Iterator[Pair]:
-        hub = need("datasets", extra="corpora")
-        rows = hub.load_dataset(place, config or None, split="train", streaming=True)
-        for number, row in enumerate(rows, 1):
+        for number, row in enumerate(stream_rows(name), 1):
             both = row.get("translation", row)
             if ENGLISH not in both or language not in both:
                 raise BadData(name, number, f"the row has no '{ENGLISH}' and '{language}' text.")

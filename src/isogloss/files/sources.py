@@ -154,7 +154,8 @@ def _bundled(source: str, wanted: list[str]) -> list[tuple[Dataset, Path]]:
     dataset = registry.get("dataset", source)
     if dataset.bundled is None and dataset.hub:
         raise IsoglossError(
-            f"'{source}' does not ship with Isogloss. {how_to_enter(dataset.hub)} Or give the path of a file in its layout."
+            f"'{source}' does not ship with Isogloss. {how_to_enter(dataset.hub)} "
+            f"Then use --data {dataset.hub}; or give the path of a file in its layout."
         )
     if dataset.bundled is None:
         raise IsoglossError(

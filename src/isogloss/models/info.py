@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,10 @@ from ..errors import IsoglossError
 from .next_sentence import reading_of
 
 NSP_TYPES = ("bert", "ernie", "fnet", "megatron-bert", "mobilebert")
-WEIGHTS = (".safetensors", ".gguf", ".bin")
+CARD = "README.md"
+CARD_LETTERS, FIELD_LETTERS = 1_000_000, 5_000
+SAFE = ("model.safetensors", "model.safetensors.index.json")
+PICKLED = ("pytorch_model.bin", "pytorch_model.bin.index.json")
 NOT_SCORES = ("_name_or_path", "transformers_version", "dtype", "torch_dtype")
 
 
@@ -39,29 +43,73 @@ def family_of(config: Any, name: str) -> str:
 
 
 def card_facts(folder: Path | None) -> dict[str, Any]:
-    """Languages and licence from the front matter of the model's README.md, where there is one."""
-    card = folder / "README.md" if folder else None
+    """Languages and licence from the front matter of the model's README.md, where there is one that can be read."""
+    card = folder / CARD if folder else None
     if card is None or not card.is_file():
         return {}
-    match = re.match(r"---\n(.*?)\n---", card.read_text(encoding="utf-8", errors="replace"), re.DOTALL)
+    with card.open(encoding="utf-8", errors="replace") as file:
+        match = re.match(r"---\n(.*?)\n---", file.read(CARD_LETTERS), re.DOTALL)
+    front = match[1] if match else ""
+    licences = _card_words(front, "licen[sc]e")
+    return {"languages": _card_words(front, "language"), "licence": ", ".join(licences) or None}
+
+
+def _card_words(front: str, key: str) -> tuple[str, ...]:
+    """The text or the flat list of texts under a key of a card; anything else, as a hostile card may have, is nothing."""
+    match = re.search(rf"^{key}:(.*(?:\n[ \t-].*)*)", front, re.MULTILINE)
+    block = match[1] if match else ""
+    if len(block) > FIELD_LETTERS or sum(map(block.count, "[{")) > 1 or re.search(r"- *-", block):
+        return ()
     try:
-        facts = yaml.safe_load(match[1]) if match else {}
+        value = yaml.load(block, yaml.BaseLoader)  # every scalar is text: 'no' is Norwegian
     except yaml.YAMLError:
+        return ()
+    words = value if isinstance(value, list) else [value]
+    return tuple(word for word in words if isinstance(word, str) and word)
+
+
+def weights_entry(folder: Path, has: Callable[[str], bool], *, pickle: bool) -> str | None:
+    """The file that transformers opens first for a model's weights, an index or the weights themselves; none without any.
+
+    `has` tells whether the model has a file; the configuration in `folder` may name the file of the weights.
+    """
+    named = read_config(folder).get("transformers_weights")
+    choices = (named,) if isinstance(named, str) else SAFE + (PICKLED if pickle else ())
+    return next(filter(has, choices), None)
+
+
+def stored_weights(folder: Path, *, pickle: bool) -> list[str]:
+    """The files in a folder that will be loaded as the model's weights; none when one of them is missing."""
+    entry = weights_entry(folder, lambda name: (folder / name).is_file(), pickle=pickle)
+    files = shards_of(folder, entry) if entry else []
+    return files if all((folder / file).is_file() for file in files) else []
+
+
+def shards_of(folder: Path, entry: str) -> list[str]:
+    """The files that hold a model's weights, sorted: those that an index names, in sub-folders too, or the one itself."""
+    if not entry.endswith(".index.json"):
+        return [entry]
+    try:
+        return sorted(set(json.loads((folder / entry).read_text(encoding="utf-8"))["weight_map"].values()))
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise IsoglossError(f"The model's {entry} cannot be read. Download it again.") from error
+
+
+def read_config(folder: Path) -> dict[str, Any]:
+    """What a model's config.json says."""
+    try:
+        found = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    except (ValueError, RecursionError):
         return {}
-    facts = facts if isinstance(facts, dict) else {}
-    languages = facts.get("language") or []
-    languages = [languages] if isinstance(languages, str) else languages
-    return {"languages": tuple(map(str, languages)), "licence": facts.get("license") or facts.get("licence")}
+    return found if isinstance(found, dict) else {}
 
 
-def hash_files(folder: Path, only: str | None = None) -> str:
-    """The SHA-256 of the weight files in a folder (or of one of them), by name, and of what its config.json says."""
-    config = folder / "config.json"
-    digest = hashlib.sha256(b"" if only else _plain_config(json.loads(config.read_text(encoding="utf-8"))))
-    found = [folder / only] if only else sorted(path for path in folder.iterdir() if path.suffix in WEIGHTS)
-    for path in found:
-        digest.update(path.name.encode())
-        with path.open("rb") as file:
+def hash_files(folder: Path, names: Sequence[str], *, config: bool = True) -> str:
+    """The SHA-256 of weight files by name, and of what config.json says."""
+    digest = hashlib.sha256(_plain_config(read_config(folder)) if config else b"")
+    for name in sorted(names):
+        digest.update(name.encode())
+        with (folder / name).open("rb") as file:
             digest.update(hashlib.file_digest(file, "sha256").digest())
     return digest.hexdigest()
 
@@ -87,6 +135,13 @@ def hash_tokenizer(tokenizer: Any) -> str:
     text = backend.to_str() if hasattr(backend, "to_str") else repr(sorted(tokenizer.get_vocab().items()))
     special = repr(sorted((str(key), str(value)) for key, value in tokenizer.special_tokens_map.items()))
     return hashlib.sha256((text + special).encode()).hexdigest()
+
+
+def last_token(tokenizer: Any) -> int:
+    """The highest number of a token that plain text can give; special ones may lie beyond a model's embedding."""
+    added = tokenizer.added_tokens_decoder
+    special = {number for number, token in added.items() if token.special}
+    return max((number for number in tokenizer.get_vocab().values() if number not in special), default=-1)
 
 
 def max_length(net: Any) -> int | None:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import difflib
 import logging
-from contextlib import suppress
+import math
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from .. import registry
 from ..errors import IsoglossError, need
+from . import hub
 from . import info as facts
 from .model import Model, ModelInfo
 from .next_sentence import POOLED, WEIGHTS, attach, read_head_weights, reading_of
@@ -30,19 +30,18 @@ INCOMPLETE = (
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a model comes from: a folder, a GGUF file in a folder, or a name on the hub with a revision."""
+    """Where a model comes from: a folder, a GGUF file in a folder, or a name on the hub with a revision.
+
+    `folder` and `commit` of a hub model are known once it was fetched.
+    """
 
     name: str
     source: str
     revision: str | None = None
     gguf: str | None = None
     notes: tuple[str, ...] = ()
-
-    @property
-    def arguments(self) -> dict[str, Any]:
-        """What transformers' from_pretrained needs beside the source."""
-        extra = {"gguf_file": self.gguf} if self.gguf else {}
-        return {"revision": self.revision or "main", "trust_remote_code": False, **extra}
+    folder: Path | None = None
+    commit: str | None = None
 
 
 def find_place(name: str) -> Place:
@@ -53,27 +52,47 @@ def find_place(name: str) -> Place:
         if not (folder / "config.json").is_file():
             accept = " --accept-licence" if PULLED[plain].terms else ""
             raise IsoglossError(f"'{plain}' is not here yet. Get it with: isogloss model pull {plain}{accept}")
-        return Place(plain, str(folder), notes=(DEQUANTISED,))
+        return Place(plain, str(folder), notes=(DEQUANTISED,), folder=folder)
     path = Path(name).expanduser()
     if path.suffix == ".gguf":
         if not path.is_file():
             raise IsoglossError(f"No such file: {path}.")
-        return Place(path.stem, str(path.parent), gguf=path.name, notes=(DEQUANTISED,))
+        return Place(path.stem, str(path.parent), gguf=path.name, notes=(DEQUANTISED,), folder=path.parent)
     if path.is_dir():
         if not (path / "config.json").is_file():
             raise IsoglossError(f"The folder {path} is not a model: it has no config.json.")
-        return Place(path.name, str(path))
+        return Place(path.name, str(path), folder=path)
     if name.startswith((".", "/", "~")) or plain.count("/") > 1:
         raise IsoglossError(f"No such model folder: {path}.")
     return Place(name, plain, revision or None)
 
 
+def fetch_place(name: str, *, offline: bool = False, weights: bool = True, pickle: bool = False) -> Place:
+    """Where the model of that name is on this disk; a hub model is downloaded, with its weights if they are needed."""
+    place = find_place(name)
+    if place.folder is None:
+        with _Quiet(need("transformers", extra="hf")):
+            found = hub.fetch_snapshot(
+                place.source, place.revision, wanted=hub.Wanted(weights, pickle), offline=offline
+            )
+        place = replace(place, folder=found.folder, commit=found.commit)
+    return place
+
+
 def find_family(name: str, *, offline: bool = False) -> str:
     """The family of the model of that name, by its configuration alone; no weight is loaded."""
     transformers = need("transformers", extra="hf")
-    place = find_place(name)
+    place = fetch_place(name, offline=offline, weights=False)
     with _Quiet(transformers):
-        return facts.family_of(_load(place, transformers.AutoConfig, local_files_only=offline), place.name)
+        return facts.family_of(_load(place, transformers.AutoConfig), place.name)
+
+
+def open_tokenizer(name: str) -> Any:
+    """The tokenizer of the model of that name; no weight is downloaded."""
+    transformers = need("transformers", extra="hf")
+    place = fetch_place(name, weights=False)
+    with _Quiet(transformers):
+        return _load(place, transformers.AutoTokenizer)
 
 
 def open_model(
@@ -90,27 +109,52 @@ def open_model(
     if dtype not in DTYPES:
         raise IsoglossError(f"No dtype named '{dtype}'. Known: {', '.join(DTYPES)}.")
     _check_device(torch, device)
-    place = find_place(name)
     remarks = prepare(dtype, device=device)
+    place = fetch_place(name, offline=offline, pickle=allow_pickle)
     with _Quiet(transformers):
-        config = _load(place, transformers.AutoConfig, local_files_only=offline)
+        config = _load(place, transformers.AutoConfig)
         family = facts.family_of(config, place.name)
-        tokenizer = _load(place, transformers.AutoTokenizer, local_files_only=offline)
+        tokenizer = _load(place, transformers.AutoTokenizer)
         loader = _loader(transformers, config, family=family)
-        options: dict[str, Any] = {"dtype": getattr(torch, dtype), "local_files_only": offline}
+        files = _weight_files(place, config, pickle=allow_pickle)
+        options: dict[str, Any] = {"dtype": getattr(torch, dtype)}
         if place.gguf:
             options["quantization_config"] = transformers.GgufConfig(dequantize=True)
         else:
             options["use_safetensors"] = None if allow_pickle else True
         net, report = _load(place, loader, output_loading_info=True, **options)
-        _fetch_file(place, "README.md", offline=offline)
-        if reading_of(net.config):
-            _fetch_file(place, WEIGHTS, offline=offline)
     missing = set(report["missing_keys"])
     _refuse_incomplete(place, net, tokenizer=tokenizer, missing=missing)
-    known = _facts(place, net, tokenizer=tokenizer, family=family, missing=missing)
-    model = wrap(net, tokenizer, info=replace(known, dtype=dtype, notes=(*known.notes, *remarks)), device=device)
+    known = _facts(place, net, tokenizer=tokenizer, missing=missing)
+    weights = facts.hash_files(_folder(place), files, config=not place.gguf)
+    known = replace(known, weights=weights, dtype=dtype, notes=(*known.notes, *remarks))
+    model = wrap(net, tokenizer, info=known, device=device)
     _attach_head(model, place)
+    return model
+
+
+def has_weights(name: str) -> bool:
+    """Whether the weights of the model of that name are on this disk."""
+    place = find_place(name)
+    found = None if place.folder else hub.find_cached(place.source, place.revision)
+    return bool(place.folder or (found and facts.stored_weights(found.folder, pickle=True)))
+
+
+def open_outline(name: str, *, offline: bool = False) -> Model:
+    """The model of that name without its weights: it can be asked nothing, but its questions can be made and counted."""
+    torch = need("torch", extra="hf")
+    transformers = need("transformers", extra="hf")
+    place = fetch_place(name, offline=offline, weights=False)
+    with _Quiet(transformers), torch.device("meta"):
+        config = _load(place, transformers.AutoConfig)
+        tokenizer = _load(place, transformers.AutoTokenizer)
+        family = facts.family_of(config, place.name)
+        net = _loader(transformers, config, family=family).from_config(config)
+    known = _facts(place, net, tokenizer=tokenizer, missing=set())
+    model = Model(known, net, tokenizer, registry.get("family", family), "meta", {"packed": True, "window": math.inf})
+    reading = reading_of(config)
+    if reading:
+        attach(model, reading, head=None)
     return model
 
 
@@ -119,9 +163,21 @@ def _attach_head(model: Model, place: Place) -> None:
     reading = reading_of(model.net.config)
     if reading is None:
         return
-    folder = _folder(place)
-    path = folder / WEIGHTS if folder else None
+    path = _folder(place) / WEIGHTS
     attach(model, reading, head=read_head_weights(path, name=place.name) if reading.form == POOLED else None)
+
+
+def _weight_files(place: Place, config: Any, *, pickle: bool) -> list[str]:
+    """The files that make up the model's weights, its trained next-sentence head included; none is refused."""
+    if place.gguf:
+        return [place.gguf]
+    if (_folder(place) / "adapter_config.json").is_file():
+        raise IsoglossError(f"'{place.name}' comes with an adapter. Merge the adapter into the weights first.")
+    files = facts.stored_weights(_folder(place), pickle=pickle)
+    if not files:
+        raise IsoglossError(INCOMPLETE.format(place.name))
+    head = (_folder(place) / WEIGHTS).is_file() and reading_of(config) is not None
+    return [*files, WEIGHTS] if head else files
 
 
 def _refuse_incomplete(place: Place, net: Any, *, tokenizer: Any, missing: set[str]) -> None:
@@ -132,7 +188,8 @@ def _refuse_incomplete(place: Place, net: Any, *, tokenizer: Any, missing: set[s
             f"'{place.name}' lacks {len(lacking)} of its weights, such as '{lacking[0]}'. Download it again."
         )
     size = net.config.get_text_config().vocab_size
-    if len(tokenizer) < size / 2:
+    rows = net.get_input_embeddings().weight.shape[0]
+    if len(tokenizer) < size / 2 or facts.last_token(tokenizer) >= rows:
         raise IsoglossError(
             f"'{place.name}' has no tokenizer that fits: it knows {len(tokenizer)} tokens, the model {size}. "
             "Download it again."
@@ -149,19 +206,20 @@ def wrap(net: Any, tokenizer: Any, *, info: ModelInfo, device: str = "cpu") -> M
 def describe(net: Any, tokenizer: Any, *, name: str) -> ModelInfo:
     """What is known about a network and a tokenizer in memory."""
     place = Place(name, "")
-    known = _facts(place, net, tokenizer=tokenizer, family=facts.family_of(net.config, name), missing=set())
-    return replace(known, dtype=str(net.dtype).removeprefix("torch."))
+    known = _facts(place, net, tokenizer=tokenizer, missing=set())
+    return replace(known, weights=facts.hash_network(net), dtype=str(net.dtype).removeprefix("torch."))
 
 
-def _facts(place: Place, net: Any, *, tokenizer: Any, family: str, missing: set[str]) -> ModelInfo:
-    folder = _folder(place)
-    card = facts.card_facts(folder)
+def _facts(place: Place, net: Any, *, tokenizer: Any, missing: set[str]) -> ModelInfo:
+    """What is known about a model, but for the hash of its weights."""
+    card = facts.card_facts(place.folder)
     heads, untrained = facts.heads_of(net, missing)
     return ModelInfo(
         name=place.name,
-        family=family,
+        family=facts.family_of(net.config, place.name),
         model_type=net.config.model_type,
-        revision=place.revision or (folder.name if folder and folder.parent.name == "snapshots" else None),
+        revision=place.revision,
+        commit=place.commit,
         source=place.source or None,
         languages=card.get("languages", ()),
         licence=card.get("licence"),
@@ -170,7 +228,6 @@ def _facts(place: Place, net: Any, *, tokenizer: Any, family: str, missing: set[
         max_length=facts.max_length(net),
         heads=heads,
         untrained=untrained,
-        weights=facts.hash_files(folder, only=place.gguf) if folder else facts.hash_network(net),
         tokenizer=facts.hash_tokenizer(tokenizer),
         notes=_notes(place, net.config),
     )
@@ -184,23 +241,10 @@ def _notes(place: Place, config: Any) -> tuple[str, ...]:
     return place.notes + own_code + ((TRAINED + known,) if reading else ())
 
 
-def _folder(place: Place) -> Path | None:
-    if not place.source or Path(place.source).is_dir():
-        return Path(place.source) if place.source else None
-    from transformers.utils.hub import cached_file
-
-    found = cached_file(place.source, "config.json", revision=place.revision or "main", local_files_only=True)
-    return Path(found).parent if found else None
-
-
-def _fetch_file(place: Place, name: str, *, offline: bool) -> None:
-    """Bring a hub model's card (for languages and licence) or trained head beside its weights; none is no harm."""
-    if offline or not place.source or Path(place.source).is_dir():
-        return
-    from transformers.utils.hub import cached_file
-
-    with suppress(OSError, ValueError):
-        cached_file(place.source, name, revision=place.revision or "main")
+def _folder(place: Place) -> Path:
+    if place.folder is None:
+        raise IsoglossError(f"'{place.name}' has no folder.")
+    return place.folder
 
 
 def _loader(transformers: Any, config: Any, *, family: str) -> Any:
@@ -216,7 +260,9 @@ def _loader(transformers: Any, config: Any, *, family: str) -> Any:
 def _load(place: Place, loader: Any, **options: Any) -> Any:
     """What the loader gives; its many errors become one sentence."""
     try:
-        return loader.from_pretrained(place.source, **place.arguments, **options)
+        extra = {"gguf_file": place.gguf} if place.gguf else {}
+        safe = {"trust_remote_code": False, "local_files_only": True}
+        return loader.from_pretrained(str(place.folder), **safe, **extra, **options)
     except IsoglossError:
         raise
     except Exception as error:
@@ -237,15 +283,6 @@ def _sentence(place: Place, error: Exception, *, loader: str) -> str:
         return f"{where} has a broken config.json. Download it again."
     if "trust_remote_code" in low or "custom code" in low:
         return f"{where} needs code of its own, which Isogloss never runs. Choose a model that transformers knows."
-    if place.revision and ("revision" in low or "not a valid git identifier" in low):
-        return f"{where} has no revision '{place.revision}'. Look at the model's page for its branches and commits."
-    if any(
-        sign in low
-        for sign in ("connect", "offline", "couldn't find", "local_files_only", "not a valid model", "cached")
-    ):
-        near = difflib.get_close_matches(place.name, PULLED, n=1, cutoff=0.8)
-        hint = f"Did you mean '{near[0]}'?" if near else "See: isogloss model list"
-        return f"{where} is neither a folder, nor a pulled model, nor on the hub as far as it can be reached from here. {hint}"
     if loader == "AutoTokenizer":
         return f"{where} has no tokenizer that can be read. Download it again."
     first = message.strip().splitlines()[0] if message.strip() else "no reason given"

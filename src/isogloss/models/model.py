@@ -18,6 +18,7 @@ class ModelInfo:
     family: str
     model_type: str
     revision: str | None = None
+    commit: str | None = None
     source: str | None = None
     languages: tuple[str, ...] = ()
     licence: str | None = None

@@ -16,7 +16,8 @@ from typing import IO, Any
 import polars as pl
 
 from .. import languages
-from ..errors import BadData, IsoglossError, in_one_line, need
+from ..errors import BadData, IsoglossError
+from ..files.hub import stream_rows
 
 HUB = "hf:"
 PLAIN = (".txt", ".text")
@@ -174,15 +175,8 @@ def _from_parquet(path: Path) -> Iterator[Mapping[str, Any]]:
 
 def _from_hub(source: Source) -> Iterator[Article]:
     """A data set of the hub with a `text` column, streamed: hf:NAME or hf:NAME:CONFIG."""
-    hub = need("datasets", extra="corpora")
-    place, _, config = source.place.removeprefix(HUB).partition(":")
-    try:
-        rows = hub.load_dataset(place, config or None, split="train", streaming=True)
-        yield from _from_rows(place, rows, language=source.language)
-    except IsoglossError:
-        raise
-    except Exception as error:
-        raise IsoglossError(f"The data set '{place}' cannot be read: {in_one_line(error)}") from error
+    name = source.place.removeprefix(HUB).partition(":")[0]
+    yield from _from_rows(name, stream_rows(source.place), language=source.language)
 
 
 def _from_rows(place: Path | str, rows: Iterable[Mapping[str, Any]], *, language: str | None) -> Iterator[Article]:

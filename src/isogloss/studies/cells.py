@@ -311,6 +311,7 @@ def run_info(cell: Cell, model: Model, *, parts: int) -> dict[str, Any]:
             "family": known.family,
             "model_type": known.model_type,
             "revision": known.revision,
+            "commit": known.commit,
             "source": known.name if known.source is None or Path(known.source).exists() else known.source,
             "vocabulary": known.vocabulary,
             "parameters": known.parameters,

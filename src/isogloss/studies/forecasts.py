@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from .. import store
 from ..places import Place
 from ..report.drawing import Grid, as_text
 from .cells import Cell, Work, ask_work, count_parts, group_cells, group_parts, run_info
-from .jobs import Job, Watch, open_or_tell, plan_requests
+from .jobs import Job, Watch, open_job, open_or_tell, plan_requests
 
 if TYPE_CHECKING:
     from ..models.model import Bundle, Model
     from ..models.questions import Question
 
+OUTLINE = "meta"  # the device of a model without weights
 PATIENCE = 3.0
 BATCHES = 24
 
@@ -26,7 +27,8 @@ class Forecast:
     """What is left to ask in a cell, by the first question of every method.
 
     `questions` are asked, `unique` of them by no cell above in the same work; `tokens` is what the questions hold, `read`
-    what the model reads when equal inputs and common beginnings are read once. Without a trial there are no seconds.
+    what the model reads when equal inputs and common beginnings are read once. Without a trial, or without the
+    model's weights on this disk, there are no seconds.
     """
 
     model: str
@@ -67,9 +69,10 @@ def forecast_job(job: Job, *, out: Place, watch: Watch, trial: bool = True) -> l
     """What each cell of a job has left to ask; nothing is written, and nothing scored but a few batches of a trial."""
     from ..models.engine import TOKEN_BUDGET
 
-    model = open_or_tell(job, watch)
+    model = open_or_tell(job, watch, opener=_open_without_download)
     if model is None:
         return []
+    trial = trial and model.device != OUTLINE
     planned = plan_requests(job.requests, model, failed=watch.failed)
     tried = Trial(job.loading.token_budget or TOKEN_BUDGET, trial)
     found: dict[int, tuple[int, Count]] = {}
@@ -80,6 +83,15 @@ def forecast_job(job: Job, *, out: Place, watch: Watch, trial: bool = True) -> l
         found |= {p: (len(d), c) for p, d, c in zip(places, done, counts, strict=True)}
     rate = _try(model, tried) if trial else None
     return [_forecast(planned[p], model, done=found[p][0], count=found[p][1], rate=rate) for p in sorted(found)]
+
+
+def _open_without_download(job: Job) -> Model:
+    """The job's model as far as that needs no download of weights: open if they are here, else an outline."""
+    from ..models.load import has_weights, open_outline
+
+    if has_weights(job.model):
+        return open_job(replace(job, loading=replace(job.loading, offline=True)))
+    return open_outline(job.model, offline=job.loading.offline)
 
 
 def _done(cell: Cell, model: Model, *, out: Place) -> set[int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
@@ -145,10 +145,10 @@ def open_job(job: Job) -> Model:
     return open_model(job.model, **how)
 
 
-def open_or_tell(job: Job, watch: Watch) -> Model | None:
+def open_or_tell(job: Job, watch: Watch, *, opener: Callable[[Job], Model] = open_job) -> Model | None:
     """The job's model, open; none when it cannot be opened and somebody was told of it."""
     try:
-        return open_job(job)
+        return opener(job)
     except Exception as error:
         if watch.failed is None:
             raise

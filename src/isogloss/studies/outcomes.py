@@ -166,7 +166,8 @@ def _checkpoints(out: Place) -> list[str]:
         facts = run.info.get("facts", {})
         name = facts.get("checkpoint", run.info["model"])
         weights = str(run.info["fingerprint"].get("weights", ""))[:12]
-        found[name] = f"Checkpoint {name}: revision {facts.get('revision') or 'none'}, weights {weights}."
+        commit = facts.get("commit") or facts.get("revision") or "none"
+        found[name] = f"Checkpoint {name}: commit {commit}, weights {weights}."
     return [found[name] for name in sorted(found)]
 
 

@@ -14,6 +14,7 @@ from ..analysis.measures import check_metrics
 from ..errors import BadData, IsoglossError
 from ..files import sources
 from ..files.filters import filter_items
+from ..files.hub import PREFIX, fetch_table, offline_mode
 from ..items import Items
 from ..scores import ITEM_SCHEMA, ROW_SCHEMA, item_table
 from .file import Data, Method, Model, StudyFile, read_study
@@ -84,7 +85,8 @@ def plan_study(path: str | Path, *, choice: Choice = EVERYTHING) -> Plan:
     try:
         _check_names(study)
         models = [_named(model, path.parent) for model in study.models]
-        readings = [_read(data, study, base=path.parent) for data in study.data]
+        with offline_mode(study.loading.offline):
+            readings = [_read(data, study, base=path.parent) for data in study.data]
         _check_columns(study, readings)
     except BadData:
         raise
@@ -156,6 +158,8 @@ def _read(data: Data, study: StudyFile, *, base: Path) -> Reading:
     source = str(base / data.source) if (base / data.source).exists() else data.source
     name = data.name or Path(data.source).name.split(".")[0]
     wanted = [languages.resolve(one) for one in data.languages or study.languages]
+    if source.startswith(PREFIX):
+        fetch_table(source)
     try:
         items = sources.read(source, language=wanted, format=data.format)
     except BadData:

@@ -8,6 +8,7 @@ from typing import Any
 import langcodes
 
 from ..errors import IsoglossError, need
+from ..models.load import fetch_place
 from .translator import Opened, Pair, Translator, number, option
 
 MORE_TOKENS = 64
@@ -19,9 +20,11 @@ def open_hf(pair: Pair, options: Mapping[str, str]) -> Opened:
     transformers = need("transformers", extra="hf")
     name = option(options, "model", translator="hf")
     safe = None if options.get("pickle") == "yes" else True
+    folder = str(fetch_place(name, pickle=safe is None).folder)
+    fixed = {"trust_remote_code": False, "local_files_only": True}
     try:
-        tokenizer = transformers.AutoTokenizer.from_pretrained(name, trust_remote_code=False)
-        net = transformers.AutoModelForSeq2SeqLM.from_pretrained(name, trust_remote_code=False, use_safetensors=safe)
+        tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **fixed)
+        net = transformers.AutoModelForSeq2SeqLM.from_pretrained(folder, use_safetensors=safe, **fixed)
     except Exception as error:
         raise IsoglossError(
             f"'{name}' cannot be opened as a translation model. Check the name, or give a folder with its files; "

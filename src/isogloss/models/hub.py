@@ -1,0 +1,201 @@
+"""Models of the Hugging Face hub as folders: one commit, only the files that are needed, in the cache of the hub's library."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import threading
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..errors import IsoglossError, in_one_line, need
+from ..files.hub import address, explain, is_offline, is_unreachable, report
+from .info import CARD, shards_of, stored_weights, weights_entry
+from .next_sentence import WEIGHTS as HEAD
+from .pull import PULLED
+
+COMMIT = re.compile(r"[0-9a-f]{40}")
+TEXT = (".json", ".txt", ".jinja", ".model", ".spm", ".codes", ".vocab", ".tiktoken", ".tokenizer")
+NOT_NEEDED = ("trainer_state.json", ".index.json")
+TEMPLATES = "additional_chat_templates/"
+SILENCE = 60.0  # seconds for which a hub that did not answer is not asked again
+EVERY = 5.0  # seconds between two lines about a download
+
+_silent: dict[str, tuple[float, Exception]] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A model's folder in the cache, and the commit whose files it holds."""
+
+    folder: Path
+    commit: str
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """What the hub says about a revision: its commit, and its files with their sizes."""
+
+    commit: str
+    sizes: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which weights a caller needs beside configuration, tokenizer and card: none, safetensors, or also pickled ones."""
+
+    weights: bool = True
+    pickle: bool = False
+
+
+def fetch_snapshot(name: str, revision: str | None, *, wanted: Wanted, offline: bool = False) -> Snapshot:
+    """The model's folder at the commit that the revision (by default the branch main) has now; every file is of that commit.
+
+    Offline, or when the hub does not answer, it is the commit that the cache knows.
+    """
+    cached = find_cached(name, revision)
+    if cached and wanted.weights and not stored_weights(cached.folder, pickle=True):
+        cached = None
+    if offline or is_offline():
+        if cached is None:
+            raise IsoglossError(
+                f"'{name}' is neither a folder, nor a pulled model, nor in the hub's cache, and offline nothing is "
+                "downloaded." + (_hint(name) or " See: isogloss model list")
+            )
+        return cached
+    try:
+        listing = _list_files(name, revision)
+    except Exception as error:
+        if cached is None or not is_unreachable(error):
+            raise IsoglossError(_sentence(error, name, revision=revision)) from error
+        warnings.warn(
+            f"The hub ({address()}) cannot be reached; '{name}' is taken from the cache, commit {cached.commit[:12]}.",
+            stacklevel=2,
+        )
+        return cached
+    try:
+        folder = _download(name, listing, wanted=wanted)
+    except IsoglossError:
+        raise
+    except Exception as error:
+        raise IsoglossError(_sentence(error, name, revision=revision)) from error
+    if wanted.weights or cached is None:
+        _write_reference(folder, revision or "main", commit=listing.commit)
+    return Snapshot(folder, listing.commit)
+
+
+def find_cached(name: str, revision: str | None) -> Snapshot | None:
+    """What the cache of the hub's library holds of the model at that revision; nothing without a configuration."""
+    hub = need("huggingface_hub", extra="hf")
+    try:
+        found = hub.try_to_load_from_cache(name, "config.json", revision=revision or "main")
+    except ValueError:  # not a name that the hub could have
+        return None
+    folder = Path(found).parent if isinstance(found, str) else None
+    return Snapshot(folder, folder.name) if folder else None
+
+
+def _list_files(name: str, revision: str | None) -> Listing:
+    """Ask the hub once, with a time-out, for the commit and the files of a revision."""
+    hub = need("huggingface_hub", extra="hf")
+    from huggingface_hub import constants
+
+    since, known = _silent.get(constants.ENDPOINT, (-SILENCE, None))
+    if known and time.monotonic() - since < SILENCE:
+        raise known
+    try:
+        timeout = float(constants.HF_HUB_ETAG_TIMEOUT)
+        found = hub.HfApi().model_info(name, revision=revision, files_metadata=True, timeout=timeout)
+    except Exception as error:
+        if is_unreachable(error) and getattr(error, "response", None) is None:
+            _silent[constants.ENDPOINT] = time.monotonic(), error
+        raise
+    return Listing(str(found.sha), {one.rfilename: one.size or 0 for one in found.siblings or []})
+
+
+def _download(name: str, listing: Listing, *, wanted: Wanted) -> Path:
+    """Bring the needed files of a commit into the cache, weights last; files that are there cost no request."""
+    from huggingface_hub import hf_hub_download
+
+    def get(file: str) -> Path:
+        return Path(hf_hub_download(name, file, revision=listing.commit))
+
+    if "config.json" not in listing.sizes:
+        raise IsoglossError(f"'{name}' is not a model that can be opened: it has no config.json.")
+    folder = get("config.json").parent
+    for file in listing.sizes:
+        if _is_text(file):
+            get(file)
+    entry = weights_entry(folder, listing.sizes.__contains__, pickle=wanted.pickle) if wanted.weights else None
+    if entry is not None:
+        if entry.endswith(".json"):
+            get(entry)
+        files = [file for file in shards_of(folder, entry) if not (folder / file).is_file()]
+        with _reported(name, folder.parents[1] / "blobs", total=sum(listing.sizes.get(file, 0) for file in files)):
+            for file in files:
+                get(file)
+    return folder
+
+
+def _is_text(name: str) -> bool:
+    """Configuration, tokenizer, chat template, card, or the small head that 'isogloss nsp train' adds."""
+    if name.startswith(TEMPLATES):
+        return name.endswith(".jinja")
+    plain = "/" not in name and name.endswith(TEXT) and not name.endswith(NOT_NEEDED)
+    return plain or name in (CARD, HEAD)
+
+
+@contextmanager
+def _reported(name: str, folder: Path, *, total: int) -> Iterator[None]:
+    """While files are downloaded into a folder, report now and then how much has arrived."""
+    say, ended, before = report.get(), threading.Event(), _size(folder)
+
+    def watch() -> None:
+        while not ended.wait(EVERY):
+            say(f"'{name}': {(_size(folder) - before) / 1e6:,.0f} of {total / 1e6:,.0f} MB")
+
+    if total:
+        say(f"Downloading '{name}' ({total / 1e6:,.1f} MB)")
+        threading.Thread(target=watch, daemon=True).start()
+    try:
+        yield
+    finally:
+        ended.set()
+
+
+def _size(folder: Path) -> int:
+    """The bytes in a folder of files, some of which may vanish or grow meanwhile."""
+    with suppress(OSError):
+        return sum(file.stat().st_size for file in folder.iterdir())
+    return 0
+
+
+def _write_reference(folder: Path, revision: str, *, commit: str) -> None:
+    """Let a branch or tag in the cache name a commit once all its files are there, as the hub's library does earlier."""
+    path = folder.parents[1] / "refs" / revision
+    if (
+        COMMIT.fullmatch(revision)
+        or ".." in revision
+        or (path.is_file() and path.read_text(encoding="utf-8") == commit)
+    ):
+        return
+    with suppress(OSError):  # a cache that cannot be written is still of use
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(commit, encoding="utf-8")
+
+
+def _sentence(error: Exception, name: str, *, revision: str | None) -> str:
+    if type(error).__name__ == "RevisionNotFoundError":
+        return f"'{name}' has no revision '{revision}'. Look at the model's page for its branches, tags and commits."
+    found = explain(error, name, page=f"https://huggingface.co/{name}")
+    return (found or f"The hub does not give '{name}': {in_one_line(error)}.") + _hint(name)
+
+
+def _hint(name: str) -> str:
+    """A pulled model that may have been meant."""
+    near = difflib.get_close_matches(name, PULLED, n=1, cutoff=0.8)
+    return f" Did you mean '{near[0]}'?" if near else ""
