@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from .. import languages
 from ..errors import IsoglossError
+from ..prompts.protocol import LARGEST, Unreadable, content_text
 from .translator import Opened, Pair, Translator, number, option
 
 TRIES = 5
@@ -78,13 +79,15 @@ def _post(url: str, request: Mapping[str, Any], *, variable: str) -> bytes:
     data = json.dumps(request, ensure_ascii=False).encode()
     call = urllib.request.Request(f"{url}/chat/completions", data=data, headers=headers)
     with urllib.request.urlopen(call, timeout=TIMEOUT) as response:
-        return bytes(response.read())
+        return bytes(response.read(LARGEST + 1))
 
 
 def _answer(raw: bytes, url: str) -> str:
+    if len(raw) > LARGEST:
+        raise IsoglossError(f"{url} sent more than {LARGEST // 10**6} MB for one text. Check the address.")
     try:
-        return str(json.loads(raw)["choices"][0]["message"]["content"]).strip()
-    except (ValueError, KeyError, IndexError, TypeError) as error:
+        return content_text(json.loads(raw)["choices"][0]["message"]["content"]).strip()
+    except (ValueError, KeyError, IndexError, TypeError, RecursionError, Unreadable) as error:
         raise IsoglossError(f"{url} does not speak the chat protocol. Say --option url=https://…/v1") from error
 
 
