@@ -105,7 +105,9 @@ class Screen:
 
     def write(self, text: str) -> int:
         pieces = COLOUR.split(text)
-        self.stream.write("".join(piece if place % 2 else without_controls(piece) for place, piece in enumerate(pieces)))
+        self.stream.write(
+            "".join(piece if place % 2 else without_controls(piece) for place, piece in enumerate(pieces))
+        )
         return len(text)
 
     def __getattr__(self, name: str) -> Any:
