@@ -306,6 +306,33 @@ def test_a_chat_endpoint_s_odd_content_is_read_or_refused_in_one_sentence(tmp_pa
     )
 
 
+def test_a_chat_endpoint_that_redirects_elsewhere_does_not_pass_the_key_on(tmp_path, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "secret-key")
+    seen: list[str | None] = []
+
+    def elsewhere(handler: endpoints.Handler) -> None:
+        seen.append(handler.headers.get("Authorization"))
+        handler.send(b"{}")
+
+    monkeypatch.setattr(endpoints.Handler, "do_GET", elsewhere, raising=False)
+    with (
+        endpoints.serving(endpoints.good) as other,
+        endpoints.serving(endpoints.status(302, Location=other.url)) as server,
+        pytest.raises(IsoglossError),
+    ):
+        translate_texts(["kind"], desk(tmp_path, chat.open_chat(PAIR, {"url": server.url, "model": "tiny"})))
+    assert (server.keys, seen) == (["Bearer secret-key"], [None])
+
+
+@pytest.mark.parametrize(("asked", "seconds"), [("nan", 0.5), ("1e308", 60), ("inf", 60), ("-1", 0), ("3", 3)])
+def test_the_wait_that_a_chat_endpoint_asks_for_is_bounded(tmp_path, monkeypatch, asked, seconds):
+    waits: list[float] = []
+    monkeypatch.setattr(chat.time, "sleep", waits.append)
+    with endpoints.serving(endpoints.first(1, endpoints.status(429, Retry_After=asked))) as server:
+        translate_texts(["kind"], desk(tmp_path, chat.open_chat(PAIR, {"url": server.url, "model": "tiny"})))
+    assert waits[1:] == [seconds]  # the first is the pause before a text
+
+
 def test_a_paid_chat_endpoint_needs_a_key(monkeypatch):
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     with pytest.raises(IsoglossError) as caught:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..errors import IsoglossError
+from ..errors import IsoglossError, need
 
 SECONDS = 10  # of the processor, for all prompts of a call together
 LONGEST = 1_000_000  # letters of a framed prompt
@@ -54,10 +54,16 @@ def _run_child(task: str) -> list[str]:
 
 def main() -> None:
     """Read a task from standard input and write the framed prompts, or what is wrong, to standard output."""
-    from transformers.utils.chat_template_utils import render_jinja_template
-
+    need("transformers.utils.chat_template_utils", extra="hf")  # its own time is not the template's
     task = json.load(sys.stdin)
     _limit(task["seconds"])
+    json.dump(_frame(task), sys.stdout)
+
+
+def _frame(task: Mapping[str, Any]) -> dict[str, Any]:
+    """The framed prompts of a task, or what is wrong with its template."""
+    from transformers.utils.chat_template_utils import render_jinja_template
+
     framed = []
     try:
         for text in task["texts"]:
@@ -70,11 +76,11 @@ def main() -> None:
             if len(one) > LONGEST:
                 raise ValueError(f"it makes more than {LONGEST:,} letters of a prompt")
             framed.append(one.encode("utf-8", "replace").decode())
-        print(json.dumps({"texts": framed}))
     except MemoryError:
-        print(json.dumps({"problem": f"it needs more than {MEMORY // 10**9} GB of memory"}))
+        return {"problem": f"it needs more than {MEMORY // 10**9} GB of memory"}
     except Exception as error:  # templates are programs, each with its own errors
-        print(json.dumps({"problem": f"{error}"[:300]}))
+        return {"problem": str(error)}
+    return {"texts": framed}
 
 
 def _limit(seconds: int) -> None:
