@@ -166,7 +166,7 @@ def chances(tokens: Sequence[Mapping[str, Any]], words: tuple[str, str]) -> tupl
     listed = tokens[0].get("top_logprobs") if tokens else None
     sums, total = [0.0, 0.0], 0.0
     for one in listed if isinstance(listed, list) else []:
-        log = one.get("logprob") if isinstance(one, dict) else None
+        log: Any = one.get("logprob") if isinstance(one, dict) else None
         if type(log) not in (int, float) or not log <= SLACK:
             return None, None
         chance = math.exp(min(0.0, max(log, LEAST)))
