@@ -99,3 +99,24 @@ def test_the_key_is_in_no_output_and_in_no_file(tmp_path, monkeypatch):
     assert "answered 401" in str(result.exception)
     assert SECRET not in result.output + str(result.exception) + repr(result.exc_info)
     assert not [path for path in tmp_path.rglob("*") if path.is_file() and SECRET.encode() in path.read_bytes()]
+
+
+@pytest.mark.parametrize("content", ["Soup of the day", "", None])
+def test_asking_measuring_and_reporting_work_when_no_answer_is_clear(tmp_path, command, content):
+    def reply(handler: endpoints.Handler, body: dict[str, object]) -> None:
+        handler.send(json.dumps({"choices": [{"message": {"content": content}}]}).encode())
+
+    with endpoints.serving(reply) as server:
+        status, out, error = command(
+            *("ask", "chatty", *DEMO, "--endpoint", server.url, "--out", tmp_path / "runs", "--json")
+        )
+    assert status == 0, error
+    rows = {row["metric"]: row for row in json.loads(out)["measures"]}
+    assert (rows["consistency"]["value"], rows["consistency"]["n"]) == (None, 0)
+    assert rows["consistency"]["why"] == "no item of the group has what this metric needs"
+    assert (rows["answered_none"]["value"], rows["agreement"]["value"]) == (100, 0)
+    assert command("measure", tmp_path / "runs")[0] == 0
+    assert command("compare", tmp_path / "runs", "--a", "task=intrasentence", "--b", "task=intersentence")[0] in (0, 2)
+    page = tmp_path / "report.html"
+    assert command("report", tmp_path / "runs", "--out", page)[0] == 0
+    assert page.stat().st_size > 1000

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -19,7 +20,7 @@ from isogloss.errors import IsoglossError
 from isogloss.items import Candidate, Items
 from isogloss.models.load import describe, wrap
 from isogloss.models.model import Model
-from isogloss.prompts import asking
+from isogloss.prompts import asking, framing
 from isogloss.prompts.local import local_backend
 from isogloss.prompts.requests import Plan, Request, check_plan, make_requests, statement_of
 
@@ -139,6 +140,48 @@ def test_the_chat_template_frames_the_prompt():
     framed = model.tokenizer.encode(f"<user>{request.text}\n<assistant>", add_special_tokens=False)
     found = answers(model, Plan(max_tokens=4), requests=[request])[request.key]
     assert found.prompt_tokens == len(framed)
+
+
+ODD = (
+    "{{ bos_token }}{% generation %}{{ messages[0]['content']|tojson }}{% endgeneration %}{{ messages|length }}"
+    "{% if add_generation_prompt %}{{ eos_token }} é 中 \U0001f600{% endif %}"
+)
+
+
+@pytest.mark.parametrize("template", [CHAT, ODD])
+def test_the_child_process_frames_a_prompt_as_transformers_does(template):
+    tokenizer = with_template(talker("gpt2"), template).tokenizer
+    texts = ["Is it?\nYes or no: é 中", "{{ 1 }}"]
+    chats = [[{"role": "user", "content": text}] for text in texts]
+    wanted = tokenizer.apply_chat_template(chats, tokenize=False, add_generation_prompt=True)
+    assert framing.frame_prompts(tokenizer, texts, name="tiny") == wanted
+
+
+@pytest.mark.parametrize(
+    ("template", "why"),
+    [
+        (
+            "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}",
+            "it did not end within 1 seconds",
+        ),
+        ("{{ 'b' * 9999999999 }}", "it needs more than 1 GB of memory"),
+        (
+            "{% set n = namespace(s='ab') %}{% for a in range(60) %}{% set n.s = n.s ~ n.s %}{% endfor %}",
+            "it needs more than 1 GB of memory",
+        ),
+        ("{{ 'b' * 2000000 }}", "it makes more than 1,000,000 letters of a prompt"),
+        ("{{ ''.__class__.__mro__ }}", "access to attribute '__class__' of 'str' object is unsafe."),
+        ("{% if %}", "Expected an expression, got 'end of statement block'"),
+    ],
+    ids=["endless", "memory", "doubling", "letters", "escape", "syntax"],
+)
+def test_a_chat_template_has_a_limit_of_time_and_size_on_any_thread(monkeypatch, template, why):
+    monkeypatch.setattr(framing, "SECONDS", 1)
+    model = with_template(talker(), template)
+    requests = make_requests(items(1).rows, Plan())
+    with ThreadPoolExecutor(1) as pool, pytest.raises(IsoglossError) as caught:
+        pool.submit(answers, model, Plan(), requests=requests).result()
+    assert str(caught.value) == f"The chat template of 'tiny-bloom' cannot be used ({why}). Say --template plain."
 
 
 def test_a_template_that_fails_is_one_sentence():

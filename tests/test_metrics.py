@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import math
+from contextlib import suppress
+
 import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import groups
 from builders import TRIPLE, score, triple
 from isogloss import registry
-from isogloss.analysis.measures import MODES, Metric, measure
+from isogloss.analysis.measures import MODES, Measure, Metric, measure
+from isogloss.errors import IsoglossError
+from isogloss.scores import Scored
 
 METRICS: dict[str, Metric] = registry.everything("metric")
 PREFERENCES = {name: metric for name, metric in METRICS.items() if metric.roles and set(metric.roles) <= set(TRIPLE)}
@@ -39,35 +45,106 @@ def test_every_metric_says_what_it_is_and_what_it_is_not(name):
     assert (metric.neutral is not None) or metric.swap != "mirror"
 
 
-@each
-@given(rows=tables, data=st.data())
-@settings(max_examples=25)
-def test_the_order_of_rows_does_not_matter(name, rows, data):
-    shuffled = data.draw(st.permutations(rows))
-    for mode in MODES:
-        assert value(name, table_of(shuffled), mode) == pytest.approx(value(name, table_of(rows), mode), abs=1e-9)
+# ---- laws of every metric: its group is made of the same numbers
+
+FULL = [(2.0, 1.0, 1.0, 0), (1.0, 2.0, -1.0, 1), (0.0, 1.0, 2.0, 2), (1.0, 0.0, -2.0, 0), (3.0, 0.0, 3.0, 3)]
+KIND = {
+    name: next(kind for kind, make in groups.KINDS.items() if name in {row.metric for row in measure(make(FULL))})
+    for name in METRICS
+}
+every = pytest.mark.parametrize("name", METRICS)
 
 
-@each
-@given(rows=tables)
-@settings(max_examples=25)
-def test_the_value_stays_within_its_bounds(name, rows):
+def law(name: str, scored: Scored, mode: str = "corrected") -> Measure:
+    """The one measure of a group; whatever it is, it obeys the laws of all numbers."""
+    (row,) = measure(scored, metrics=[name], by=[], mode=mode, resamples=100)
     low, high = METRICS[name].bounds
+    if row.value is None:
+        assert row.why
+        assert (row.low, row.high) == (None, None)
+    else:
+        assert row.n > 0
+        assert row.clusters > 0
+        assert math.isfinite(row.value)
+        assert low - 1e-9 <= row.value <= high + 1e-9
+    return row
+
+
+def law_or_sentence(name: str, scored: Scored, mode: str = "corrected") -> None:
+    """The group obeys the laws, or is refused in one sentence."""
+    with suppress(IsoglossError):
+        law(name, scored, mode)
+
+
+@every
+@given(rows=tables, seed=st.integers(0, 99))
+@settings(max_examples=10)
+def test_the_value_is_within_its_bounds_and_the_order_of_rows_does_not_matter(name, rows, seed):
+    scored = groups.KINDS[KIND[name]](rows)
+    shuffled = Scored(scored.table.sample(fraction=1, shuffle=True, seed=seed))
     for mode in MODES:
-        assert low - 1e-9 <= value(name, table_of(rows), mode) <= high + 1e-9
+        one, other = law(name, scored, mode), law(name, shuffled, mode)
+        assert (one.n, one.ties, one.clusters) == (other.n, other.ties, other.clusters)
+        assert one.value == pytest.approx(other.value, abs=1e-9)
 
 
-@each
+@pytest.mark.parametrize("name", [name for name, metric in METRICS.items() if metric.swap != "none"])
 @given(rows=tables)
-@settings(max_examples=25)
-def test_swapping_stereotype_and_anti_stereotype_obeys_the_swap_law(name, rows):
-    metric, table = METRICS[name], table_of(rows)
-    swapped = table.rename({TRIPLE[0]: TRIPLE[1], TRIPLE[1]: TRIPLE[0]})
-    before, after = value(name, table), value(name, swapped)
-    if metric.swap == "mirror":
-        assert after == pytest.approx(2 * metric.neutral - before, abs=1e-9)
-    elif metric.swap == "same":
-        assert after == pytest.approx(before, abs=1e-9)
+@settings(max_examples=10)
+def test_swapping_the_two_roles_obeys_the_swap_law(name, rows):
+    scored, metric = groups.KINDS[KIND[name]](rows), METRICS[name]
+    before, after = law(name, scored).value, law(name, groups.swapped(scored)).value
+    mirrored = metric.swap == "mirror" and before is not None
+    assert after == pytest.approx(2 * metric.neutral - before if mirrored else before, abs=1e-9)
+
+
+@every
+@pytest.mark.parametrize("mode", MODES)
+def test_a_group_without_any_score_has_no_items_no_value_and_a_reason(name, mode):
+    scored = groups.KINDS[KIND[name]](FULL)
+    nothing = scored.table.with_columns(pl.lit(None, pl.Float64).alias("value"), pl.lit([]).alias("logprobs"))
+    row = law(name, Scored(nothing), mode)
+    assert (row.value, row.n, row.ties, row.clusters) == (None, 0, 0, 0)
+
+
+DEGENERATE = {
+    "all tied": [(1.0, 1.0, 1.0, n) for n in range(12)],
+    "all tied, each in its own cluster, with both directions": [(1.0, 1.0, (-1.0) ** n, n) for n in range(12)],
+    "one cluster": [(*row[:3], 0) for row in FULL],
+    "one item": FULL[:1],
+    "all answers unclear": [(3.0, 2.0, 3.0, n) for n in range(12)],
+}
+
+
+@every
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("case", DEGENERATE)
+@pytest.mark.filterwarnings("error")
+def test_a_degenerate_group_has_a_value_or_a_reason(name, mode, case):
+    law(name, groups.KINDS[KIND[name]](DEGENERATE[case]), mode)
+
+
+@every
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.filterwarnings("error")
+def test_a_missing_candidate_leaves_its_item_out(name, mode):
+    scored = groups.KINDS[KIND[name]](FULL)
+    whole, first = law(name, scored, mode), scored.table["candidate"][0]
+    assert law(name, groups.without(scored, candidate=first), mode).n <= whole.n
+    for role in sorted(set(scored.table["role"])):
+        only = Scored(scored.table.filter(pl.col("role") == role))
+        for left in (groups.without(scored, role=role), only):
+            if len(left):
+                law_or_sentence(name, left, mode)
+
+
+@every
+@pytest.mark.parametrize("kind", groups.KINDS)
+def test_a_metric_of_other_items_has_no_value_or_says_so_in_one_sentence(name, kind):
+    law_or_sentence(name, groups.KINDS[kind](FULL))
+
+
+# ---- laws of the preference metrics
 
 
 @each

@@ -135,7 +135,7 @@ def test_the_explanation_speaks_of_the_metrics_that_were_measured() -> None:
 
 def test_a_part_without_pairs_has_no_value_and_says_why() -> None:
     only = pairs([(-1, -2, "stereo")])
-    assert measure(only, metrics=["crows_antistereo"])[0].why == "no item of the group has all the roles"
+    assert measure(only, metrics=["crows_antistereo"])[0].why == "no item of the group has what this metric needs"
     tied = pairs([(-1, -1, "stereo")])
     row = measure(tied, metrics=["crows_stereo"], mode="paper")[0]
     assert (row.value, row.n, row.why) == (None, 1, "the value is a division by zero here")

@@ -65,6 +65,16 @@ def test_the_sheet_has_a_column_for_the_reviewer(corpus, tmp_path):
     assert (rows[0]["id"], rows[0]["keep"], rows[0]["term"], rows[0]["form"]) == ("m1", "", "woman", "pl")
 
 
+def test_the_sheet_holds_no_formula(tmp_path):
+    corpus, out = tmp_path / "corpus.txt", tmp_path / "sheet.csv"
+    corpus.write_text("=HYPERLINK said the men in town today.\n", encoding="utf-8")
+    assert run("templates", "mine", corpus, "--category", "gender", "-l", "en", "-o", out).exit_code == 0
+    with out.open(encoding="utf-8", newline="") as file:
+        cells = [cell for row in csv.reader(file) for cell in row]
+    assert "'=HYPERLINK said the men in town today." in cells
+    assert not [cell for cell in cells if cell.startswith("=")]
+
+
 def test_an_unknown_category_and_a_corpus_that_is_no_text_are_refused(corpus, tmp_path):
     with pytest.raises(UnknownName, match=r"No category in 'en' named 'gendr'\. Did you mean 'gender'"):
         mine_corpus(corpus, read_lexicon("en"), category="gendr")

@@ -12,6 +12,7 @@ from typing import ClassVar
 
 import pytest
 
+import endpoints
 from builders import triple
 from isogloss import registry
 from isogloss.errors import IsoglossError
@@ -277,6 +278,59 @@ def test_a_chat_endpoint_that_refuses_is_one_sentence_without_the_key(endpoint, 
     with pytest.raises(IsoglossError) as caught:
         translate_texts(["kind"], desk(tmp_path, chat.open_chat(PAIR, {"url": endpoint, "model": "tiny"})))
     assert str(caught.value) == f"{endpoint} answered 401 (Unauthorized). Check the key in the environment."
+
+
+@pytest.mark.parametrize(
+    ("content", "found"),
+    [
+        ([{"type": "text", "text": "Ella"}, {"type": "text", "text": " es"}], "Ella es"),
+        ("Ella \ud83d", "Ella \ufffd"),
+        (5, None),
+        ("x" * 17_000_000, None),
+    ],
+    ids=["pieces", "half-surrogate", "number", "endless"],
+)
+def test_a_chat_endpoint_s_odd_content_is_read_or_refused_in_one_sentence(tmp_path, content, found):
+    body = json.dumps({"choices": [{"message": {"content": content}}]}).encode()
+    with endpoints.serving(lambda handler, asked: handler.send(body)) as server:
+        opened = chat.open_chat(PAIR, {"url": server.url, "model": "tiny"})
+        if found is not None:
+            assert translate_texts(["kind"], desk(tmp_path, opened)) == {"kind": found}
+            return
+        with pytest.raises(IsoglossError) as caught:
+            translate_texts(["kind"], desk(tmp_path, opened))
+    said = "does not speak the chat protocol. Say --option url=https://…/v1"
+    assert str(caught.value) in (
+        f"{server.url} {said}",
+        f"{server.url} sent more than 16 MB for one text. Check the address.",
+    )
+
+
+def test_a_chat_endpoint_that_redirects_elsewhere_does_not_pass_the_key_on(tmp_path, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "secret-key")
+    seen: list[str | None] = []
+
+    def elsewhere(handler: endpoints.Handler) -> None:
+        seen.append(handler.headers.get("Authorization"))
+        handler.send(b"{}")
+
+    monkeypatch.setattr(endpoints.Handler, "do_GET", elsewhere, raising=False)
+    with (
+        endpoints.serving(endpoints.good) as other,
+        endpoints.serving(endpoints.status(302, Location=other.url)) as server,
+        pytest.raises(IsoglossError),
+    ):
+        translate_texts(["kind"], desk(tmp_path, chat.open_chat(PAIR, {"url": server.url, "model": "tiny"})))
+    assert (server.keys, seen) == (["Bearer secret-key"], [None])
+
+
+@pytest.mark.parametrize(("asked", "seconds"), [("nan", 0.5), ("1e308", 60), ("inf", 60), ("-1", 0), ("3", 3)])
+def test_the_wait_that_a_chat_endpoint_asks_for_is_bounded(tmp_path, monkeypatch, asked, seconds):
+    waits: list[float] = []
+    monkeypatch.setattr(chat.time, "sleep", waits.append)
+    with endpoints.serving(endpoints.first(1, endpoints.status(429, Retry_After=asked))) as server:
+        translate_texts(["kind"], desk(tmp_path, chat.open_chat(PAIR, {"url": server.url, "model": "tiny"})))
+    assert waits[1:] == [seconds]  # the first is the pause before a text
 
 
 def test_a_paid_chat_endpoint_needs_a_key(monkeypatch):

@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from types import ModuleType
+
+CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+def without_controls(text: str) -> str:
+    """The text with a replacement character for every control character but tabs and line ends."""
+    return CONTROLS.sub("\ufffd", text)
 
 
 class IsoglossError(Exception):
     """A mistake that the user can mend; the command line prints it as one line and leaves with 2."""
 
     def __init__(self, message: str) -> None:
-        super().__init__(" ".join(message.splitlines()))
+        super().__init__(without_controls(" ".join(message.splitlines())))
 
 
 def in_one_line(error: Exception) -> str:

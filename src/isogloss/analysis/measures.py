@@ -155,7 +155,8 @@ def _measure_one(nothing: Measure, metric: Metric, *, part: pl.DataFrame, drawin
     """`nothing` with the metric's value over the part's items filled in, and the kind of its interval."""
     found = contribution(metric, part, mode=nothing.mode)
     if found is None:
-        return replace(nothing, why="no item of the group has all the roles"), "none"
+        lacks = "all the roles" if metric.roles else "what this metric needs"
+        return replace(nothing, why=f"no item of the group has {lacks}"), "none"
     counted = replace(nothing, value=found.value, n=found.n, ties=found.ties, clusters=len(found.clusters))
     if math.isnan(found.value):
         return replace(counted, value=None, why="the value is a division by zero here"), "none"

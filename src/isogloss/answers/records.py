@@ -12,6 +12,7 @@ import polars as pl
 ANSWERS = "answers"
 ORDERS = ("yes-no", "no-yes")
 OPENING = 10
+MOST_TOKENS = 1_000_000_000
 
 AnswerKey = tuple[str, str, str, str, str, str, int]
 
@@ -75,9 +76,21 @@ def answer_line(answer: Answer) -> str:
 
 
 def read_line(line: str) -> Answer | None:
-    """The answer on a line; none when the line is torn."""
+    """The answer on a line; none when the line is torn, or holds values of other types."""
     try:
-        found = json.loads(line)
-        return Answer(**found)
+        found = Answer(**json.loads(line))
+        sound = all(_fits(value, ANSWER_SCHEMA[name]) for name, value in zip(NAMES, astuple(found), strict=True))
+        return found if sound and None not in found.key and found.text is not None else None
     except (ValueError, TypeError, RecursionError):
         return None
+
+
+def _fits(value: Any, kind: Any) -> bool:
+    """Whether a value can stand in a column; text that is not UTF-8 is a ValueError."""
+    if value is None:
+        return True
+    if kind == pl.String:
+        return isinstance(value, str) and value.encode() is not None
+    if kind == pl.Int64:
+        return type(value) is int and 0 <= value <= MOST_TOKENS
+    return type(value) in (int, float) and value == value

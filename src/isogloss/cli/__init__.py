@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
-from typing import Any
+from contextlib import redirect_stdout
+from typing import Any, TextIO
 
 import typer
 
-from ..errors import IsoglossError
+from ..errors import IsoglossError, without_controls
 from ..files.hub import report as report_download
 from . import (
     ask,
@@ -35,6 +37,8 @@ from . import (
     table,
     templates,
 )
+
+COLOUR = re.compile("(\x1b\\[[0-9;]*m)")
 
 app = typer.Typer(
     name="isogloss",
@@ -94,12 +98,32 @@ def _usage(error: Any) -> str:
     return f"{message}{'' if message.endswith(('.', ')', '?')) else '.'} See: {command} --help"
 
 
+class Screen:
+    """A terminal to which text goes without control characters, but for colours: a model's name may hold any."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream = stream
+
+    def write(self, text: str) -> int:
+        pieces = COLOUR.split(text)
+        self.stream.write(
+            "".join(piece if place % 2 else without_controls(piece) for place, piece in enumerate(pieces))
+        )
+        return len(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.stream, name)
+
+
 def main() -> None:
     """Run the command line; a user's mistake prints one line and leaves with 2."""
     report_download.set(lambda line: typer.echo(line, err=True))
-    warnings.showwarning = lambda message, *rest, **more: typer.echo(f"Warning: {message}", err=True)
+    warnings.showwarning = lambda message, *rest, **more: typer.echo(
+        f"Warning: {without_controls(str(message))}", err=True
+    )
     try:
-        sys.exit(app(standalone_mode=False) or 0)
+        with redirect_stdout(Screen(sys.stdout) if sys.stdout.isatty() else sys.stdout):
+            sys.exit(app(standalone_mode=False) or 0)
     except IsoglossError as error:
         if "--debug" in sys.argv:
             raise

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import gzip
-import io
 import itertools
+import lzma
 import re
 import unicodedata
 import zipfile
@@ -12,6 +12,7 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -22,6 +23,7 @@ from .tmx import read_units
 
 ENGLISH = "en"
 HUB = "hf:"
+LONGEST_LINE = 1_000_000
 Opener = Callable[[], Any]
 
 
@@ -113,7 +115,7 @@ def _reading(path: Path) -> Iterator[None]:
     """A file that breaks while it is read says so in one sentence."""
     try:
         yield
-    except (OSError, EOFError, zlib.error, zipfile.BadZipFile) as error:
+    except (OSError, EOFError, RuntimeError, ValueError, lzma.LZMAError, zlib.error, zipfile.BadZipFile) as error:
         raise BadData(path, None, f"cannot be read ({error}).") from error
 
 
@@ -124,7 +126,11 @@ def _open(path: Path) -> IO[bytes]:
 def _lines(path: Path, opener: Opener) -> Iterator[tuple[int, str]]:
     """Each line with its number, as UTF-8 in NFC."""
     with _reading(path), opener() as file:
-        for number, line in enumerate(io.BufferedReader(file) if isinstance(file, io.RawIOBase) else file, 1):
+        lines = iter(partial(file.readline, LONGEST_LINE + 1), b"")
+        for number, line in enumerate(lines, 1):
+            if len(line) > LONGEST_LINE:
+                problem = f"a line of more than {LONGEST_LINE:,} bytes. Put one sentence on each line."
+                raise BadData(path, number, problem)
             try:
                 text = line.decode("utf-8-sig" if number == 1 else "utf-8")
             except UnicodeDecodeError as error:

@@ -11,6 +11,7 @@ from ..errors import BadData
 
 BLOCK = 1 << 16
 LANGUAGE = ("xml:lang", "lang")
+LONGEST = 1_000_000
 
 
 class _Units:
@@ -21,7 +22,7 @@ class _Units:
         self.unit: dict[str, str] = {}
         self.language = ""
         self.text: list[str] | None = None
-        self.hidden = 0
+        self.hidden = self.length = 0
 
     def start(self, name: str, given: dict[str, str]) -> None:
         if name == "tu":
@@ -29,13 +30,15 @@ class _Units:
         elif name == "tuv":
             self.language = next((given[key].lower() for key in LANGUAGE if key in given), "")
         elif name == "seg":
-            self.text, self.hidden = [], 0
+            self.text, self.hidden, self.length = [], 0, 0
         elif self.text is not None and name in ("bpt", "ept", "it", "ph", "ut"):
             self.hidden += 1
 
     def letters(self, text: str) -> None:
         if self.text is not None and not self.hidden:
             self.text.append(text)
+            self.length += len(text)
+            self.check(self.length)
 
     def end(self, name: str) -> None:
         if name == "seg" and self.text is not None:
@@ -44,6 +47,12 @@ class _Units:
             self.done.append(self.unit)
         elif self.text is not None and name in ("bpt", "ept", "it", "ph", "ut"):
             self.hidden -= 1
+
+    def check(self, length: int) -> None:
+        """Refuse a sentence, or a tag that has not ended yet, of more characters than any has."""
+        if length > LONGEST:
+            problem = f"a sentence or tag of more than {LONGEST:,} characters. Is it a TMX file of sentences?"
+            raise BadData(self.path, None, problem)
 
     def refuse(self, *declared: object) -> None:
         raise BadData(
@@ -62,12 +71,17 @@ def read_units(path: Path, file: IO[bytes]) -> Iterator[dict[str, str]]:
     parser.EndElementHandler = units.end
     parser.CharacterDataHandler = units.letters
     parser.EntityDeclHandler = units.refuse
+    fed = 0
     try:
         while block := file.read(BLOCK):
             parser.Parse(block, False)
+            fed += len(block)
+            units.check(fed - parser.CurrentByteIndex)
             yield from units.done
             units.done.clear()
         parser.Parse(b"", True)
     except expat.ExpatError as error:
         raise BadData(path, error.lineno, f"not TMX: {expat.ErrorString(error.code)}.") from error
+    except (ValueError, LookupError) as error:  # by Python's own decoder of the encoding that the file names
+        raise BadData(path, None, "its encoding is not one that is read here. Save the file as UTF-8.") from error
     yield from units.done

@@ -10,6 +10,8 @@ from .. import languages
 from ..errors import IsoglossError
 
 SEPARATOR = re.compile(r"[,;|\n](?![^(]*\))")  # not within brackets: "North Africa (Egypt, Libya)" is one value
+FORMULA = re.compile(r"'*[=+\-@\t\r]")  # how a cell begins that a table program would compute
+ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")  # in XML, so in XLSX
 YES = {"true", "yes", "y", "1", "1.0"}
 NO = {"false", "no", "n", "0", "0.0"}
 SPELLINGS = {
@@ -73,3 +75,18 @@ def language_tag(name: str) -> str | None:
 def without_region(tag: str) -> str:
     """The tag without the part that names a country: es-DO is es; a script stays, zh-Hant is zh-Hant."""
     return "-".join(part for part in tag.split("-") if not re.fullmatch(r"[A-Z]{2}|[0-9]{3}", part))
+
+
+def legal_text(text: str) -> str:
+    """The text with a visible sign for each character that a sheet cannot hold: ␇ for a bell."""
+    return ILLEGAL.sub(lambda found: chr(0x2400 + ord(found[0])) if found[0] < " " else "\ufffd", text)
+
+
+def guard_formula(text: str) -> str:
+    """The text as a cell of a CSV that no table program computes: an apostrophe stands before a formula."""
+    return f"'{text}" if FORMULA.match(text) else text
+
+
+def unguard_formula(text: str) -> str:
+    """The text that `guard_formula` was given."""
+    return text[1:] if text.startswith("'") and FORMULA.match(text) else text

@@ -11,8 +11,8 @@ QUOTES = frozenset("’‘“”«»…–—")
 
 def guess_encoding(raw: bytes) -> str | None:
     """The encoding in which bytes that are not UTF-8 look most like text; nothing when none does."""
-    if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        return "UTF-16"
+    if (wide := wide_encoding(raw[:64])) is not None:
+        return wide
     scores = {}
     for codec, name in ENCODINGS.items():
         try:
@@ -23,6 +23,14 @@ def guess_encoding(raw: bytes) -> str | None:
         scores[name] = sum(_is_likely(letter) for letter in odd) / len(odd) if odd else 0.0
     best = max(scores, key=lambda name: scores[name], default=None)
     return best if best is not None and scores[best] > 0.7 else None
+
+
+def wide_encoding(head: bytes) -> str | None:
+    """UTF-16 or UTF-32, when a file begins with their mark or as their Latin text does; else nothing."""
+    if head[:4] in (b"\xff\xfe\x00\x00", b"\x00\x00\xfe\xff"):
+        return "UTF-32"
+    marked = head[:2] in (b"\xff\xfe", b"\xfe\xff")
+    return "UTF-16" if marked or (len(head) >= 4 and 3 * head.count(0) >= len(head)) else None
 
 
 def misread_as(text: str) -> str | None:

@@ -12,16 +12,20 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import polars as pl
 
 from ..errors import BadData, IsoglossError
+from .charsets import wide_encoding
 
 Row = tuple[int, dict[str, Any]]
 Bad = Callable[[BadData], None]
 SUFFIXES = (".jsonl", ".json", ".csv", ".tsv", ".parquet")
 MOST_BYTES = 2_000_000_000
+SMALL = 32_000_000  # bytes that any packed file may unpack to
+RATIO = 100  # a larger one may unpack to so many times its size
+MOST_ROWS = 5_000_000  # of a Parquet file, which may hold a row in less than a bit
 
 
 def stop(error: BadData) -> None:
@@ -62,7 +66,9 @@ def read_rows(path: Path, bad: Bad = stop) -> Iterator[Row]:
 def read_json(path: Path) -> Any:
     """The file's JSON value; a NaN or an infinity is refused."""
     try:
-        return json.loads(_text(path), parse_constant=_refuse_constant)
+        raw = read_bytes(path)
+        _check_encoding(path, raw[:64])
+        return json.loads(raw.decode("utf-8-sig", "surrogateescape"), parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
         raise BadData(path, error.lineno, f"not JSON: {error.msg}.") from error
     except (ValueError, RecursionError) as error:
@@ -83,8 +89,21 @@ def clean(value: Any) -> Any:
 
 def read_bytes(path: Path) -> bytes:
     """The file's bytes, unpacked when its name ends in `.gz`."""
+    with _opened(path) as (file, most):
+        content = file.read(most + 1)
+        if len(content) > most:
+            raise _too_large(path, most)
+        return content
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[tuple[IO[bytes], int]]:
+    """The open file, unpacked when its name ends in `.gz`, and how many bytes it may give."""
     try:
-        return _unpack(path) if path.name.lower().endswith(".gz") else path.read_bytes()
+        size = path.stat().st_size
+        packed = path.name.lower().endswith(".gz")
+        with gzip.open(path) if packed else path.open("rb") as file:
+            yield file, min(MOST_BYTES, max(SMALL, RATIO * size)) if packed else max(MOST_BYTES, size)  # type: ignore[misc]
     except FileNotFoundError as error:
         raise IsoglossError(f"No such file: {path}.") from error
     except IsADirectoryError as error:
@@ -93,17 +112,30 @@ def read_bytes(path: Path) -> bytes:
         raise BadData(path, None, f"cannot be read ({error}).") from error
 
 
-def _unpack(path: Path) -> bytes:
-    with gzip.open(path) as file:
-        content = file.read(MOST_BYTES + 1)
-    if len(content) > MOST_BYTES:
-        raise BadData(path, None, f"unpacks to more than {MOST_BYTES:,} bytes. Split it into smaller files.")
-    return content
+def _too_large(path: Path, most: int) -> BadData:
+    if most < MOST_BYTES:
+        return BadData(path, None, f"unpacks to more than {RATIO} times its size. Unpack it yourself if that is right.")
+    return BadData(path, None, f"unpacks to more than {most:,} bytes. Split it into smaller files.")
 
 
-def _text(path: Path) -> str:
-    """The file's text; bytes that are not UTF-8 become lone surrogates, which `clean` refuses row by row."""
-    return read_bytes(path).decode("utf-8-sig", "surrogateescape")
+def _check_encoding(path: Path, head: bytes) -> None:
+    wide = wide_encoding(head)
+    if wide is not None:
+        raise BadData(path, None, f"the file is in {wide}. Save it as UTF-8 and read it again.")
+
+
+def _lines(path: Path, *, newline: str) -> Iterator[str]:
+    """The file's lines; bytes that are not UTF-8 become lone surrogates, which `clean` refuses row by row."""
+    with _opened(path) as (file, most):
+        _check_encoding(path, file.read(64))
+        file.seek(0)
+        text = io.TextIOWrapper(file, encoding="utf-8-sig", errors="surrogateescape", newline=newline)
+        left = most
+        while line := text.readline(left + 1):
+            left -= len(line)
+            if left < 0:
+                raise _too_large(path, most)
+            yield line
 
 
 def _refuse_constant(name: str) -> float:
@@ -111,7 +143,7 @@ def _refuse_constant(name: str) -> float:
 
 
 def _json_lines(path: Path, bad: Bad) -> Iterator[Row]:
-    for number, line in enumerate(_text(path).split("\n"), 1):
+    for number, line in enumerate(_lines(path, newline="\n"), 1):
         if not line.strip():
             continue
         try:
@@ -126,7 +158,7 @@ def _json_lines(path: Path, bad: Bad) -> Iterator[Row]:
 
 
 def _separated(path: Path, bad: Bad, *, delimiter: str) -> Iterator[Row]:
-    reader = csv.reader(io.StringIO(_text(path), newline=""), delimiter=delimiter, strict=True)
+    reader = csv.reader(_lines(path, newline=""), delimiter=delimiter, strict=True)
     try:
         header = next(reader, [])
         if len(set(header)) < len(header) or not header:
@@ -157,7 +189,10 @@ def _parquet(path: Path) -> Iterator[Row]:
     raw = read_bytes(path)
     try:
         with _hushed():
-            table = pl.read_parquet(io.BytesIO(raw))
+            count = pl.scan_parquet(io.BytesIO(raw)).select(pl.len()).collect().item()
+            table = pl.read_parquet(io.BytesIO(raw)) if count <= MOST_ROWS else pl.DataFrame()
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, UnicodeError) as error:
         raise BadData(path, None, "not a Parquet file, or a broken one.") from error
+    if count > MOST_ROWS:
+        raise BadData(path, None, f"has {count:,} rows; at most {MOST_ROWS:,} are read. Split it into smaller files.")
     yield from enumerate(table.iter_rows(named=True), 1)

@@ -175,6 +175,8 @@ def recognise(path: Path) -> Dataset:
     if suffix(path) == ".json":
         content = read_json(path)
         columns = frozenset(content) if isinstance(content, dict) else frozenset()
+        if content == []:
+            raise BadData(path, None, "holds no rows.")
         if isinstance(content, list) and content and isinstance(content[0], dict):
             columns = frozenset(content[0])
     else:
@@ -182,7 +184,10 @@ def recognise(path: Path) -> Dataset:
         first = next(read_rows(path, broken.append), None)
         if first is None and broken:
             raise broken[0]
-        columns = frozenset(first[1]) if first else frozenset()
+        if first is None:
+            header = ", only a header" if suffix(path) in (".csv", ".tsv") else ""
+            raise BadData(path, None, f"holds no rows{header}.")
+        columns = frozenset(first[1])
     for dataset in registry.everything("dataset").values():
         if dataset.recognise(columns):
             return dataset  # type: ignore[no-any-return]

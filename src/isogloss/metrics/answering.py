@@ -57,9 +57,7 @@ def agreeing_pairs(rows: pl.DataFrame) -> Contribution:
     """
     index = [*STATEMENT, "cluster"]
     wide = of_prompts(rows, AGREE, DISAGREE).pivot(on="prompt", index=index, values="pieces", maintain_order=True)
-    if AGREE not in wide.columns or DISAGREE not in wide.columns:
-        return Contribution((), lambda weights: np.full(len(weights), np.nan), 0)
-    counts = [_count_pairs(row[AGREE], row[DISAGREE]) for row in wide.iter_rows(named=True)]
+    counts = [_count_pairs(row.get(AGREE), row.get(DISAGREE)) for row in wide.iter_rows(named=True)]
     clear = [place for place, (_, pairs) in enumerate(counts) if pairs]
     sums = np.array([counts[place] for place in clear], dtype=np.float64).reshape(-1, 2)
     kept = wide[clear]

@@ -7,7 +7,7 @@ import polars as pl
 
 from ..stats.resampling import Array
 from .contributions import Contribution, Metric
-from .terms import is_templates, mean_over_items, mean_shares, read_cells, read_frames
+from .terms import is_templates, mean_over_items, mean_present, mean_shares, read_cells, read_frames
 
 
 def contribute(rows: pl.DataFrame, mode: str) -> Contribution:
@@ -19,9 +19,8 @@ def contribute(rows: pl.DataFrame, mode: str) -> Contribution:
 
     def evaluate(weights: Array) -> Array:
         with np.errstate(divide="ignore", invalid="ignore"):
-            found = np.stack([np.var(np.log(mean_shares(cell, weights)), axis=1) for cell in cells])
-            there = ~np.isnan(found)
-            return np.asarray(np.where(there, found, 0).sum(0) / there.sum(0))
+            found = [np.var(np.log(mean_shares(cell, weights)), axis=1) for cell in cells]
+        return mean_present(found, len(weights))
 
     return Contribution(names, evaluate, len(frames))
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import polars as pl
 
-from .contrasts import NOTHING, QUANTITY, has_statements, of_statements
+from .contrasts import QUANTITY, has_statements, of_statements
 from .contributions import Contribution, Metric
 from .pairscores import share_won, two_sides
 
 
 def contribute(rows: pl.DataFrame, mode: str) -> Contribution:
     """Per pair: the win of the stereotype, and 1."""
-    chosen = of_statements(rows, implicit=True)
-    return share_won(two_sides(chosen), mode=mode, neutral_counts=True) if chosen.height else NOTHING
+    return share_won(two_sides(of_statements(rows, implicit=True)), mode=mode, neutral_counts=True)
 
 
 metric = Metric(

@@ -8,15 +8,13 @@ import numpy as np
 import polars as pl
 
 from ..stats.resampling import Array
-from .contrasts import NOTHING, QUANTITY, differences, has_statements, of_statements
+from .contrasts import QUANTITY, differences, has_statements, of_statements
 from .contributions import Contribution, Metric, from_sums
 
 
 def contribute(rows: pl.DataFrame, mode: str) -> Contribution:
     """Per pair: the difference, its square, and 1."""
     pairs = differences(of_statements(rows, implicit=True))
-    if not pairs.height:
-        return NOTHING
     values = pairs["difference"].to_numpy()
     sums = np.column_stack([values, values**2, np.ones(len(values))])
     found = from_sums(sums, pairs["cluster"], finish=finish, n=len(values), ties=int((values == 0).sum()))

@@ -15,7 +15,6 @@ IMPLICIT = "implicit"
 STATEMENT = "statement"
 QUANTITY = "contrast"
 GENDER = "gender"
-NOTHING = Contribution((), lambda weights: np.full(len(weights), np.nan), 0)
 
 
 def of_statements(rows: pl.DataFrame, *, implicit: bool) -> pl.DataFrame:
@@ -38,8 +37,6 @@ def of_gender(rows: pl.DataFrame) -> pl.DataFrame:
 
 def differences(rows: pl.DataFrame) -> pl.DataFrame:
     """One row per pair: its cluster and the stereotype's value minus the contrast's."""
-    if not rows.height:
-        return pl.DataFrame(schema={"cluster": pl.String, "difference": pl.Float64})
     return two_sides(rows).select("cluster", difference=pl.col("won") - pl.col("lost"))
 
 
@@ -50,8 +47,6 @@ def signed_mean(rows: pl.DataFrame) -> Contribution:
 
 def mean_of(pairs: pl.DataFrame) -> Contribution:
     """The mean of the pairs' differences under any weights on their clusters; differences of zero are ties."""
-    if not pairs.height:
-        return NOTHING
     values = pairs["difference"].to_numpy()
     sums = np.column_stack([values, np.ones(len(values))])
     found = from_sums(sums, pairs["cluster"], finish=_mean, n=len(values), ties=int((values == 0).sum()))

@@ -61,10 +61,10 @@ def from_sums(
 ) -> Contribution:
     """The contribution of a metric that is a function of sums: one row of `sums` and one cluster name per unit.
 
-    Resampling clusters is then a matrix product.
+    Resampling clusters is then a matrix product. Without any unit, n is 0 and the value is not a number.
     """
     labels: dict[str, int] = {}
-    index = np.array([labels.setdefault(name, len(labels)) for name in clusters])
+    index = np.array([labels.setdefault(name, len(labels)) for name in clusters], dtype=np.int64)
     totals = cluster_sums(sums, index)
 
     def evaluate(weights: Array) -> Array:

@@ -10,6 +10,7 @@ import polars as pl
 from ..stats.resampling import Array
 from .contributions import Contribution, Metric, from_sums
 from .divergences import PairTable, pair_tables
+from .terms import mean_present
 
 KL = "kl"
 
@@ -18,10 +19,8 @@ def contribute(rows: pl.DataFrame, mode: str) -> Contribution:
     """The largest divergence per template, averaged; as published, a set's largest average, by the vocabulary's size."""
     tables = [table for table in pair_tables(rows) if table.pairs]
     clusters = [name for table in tables for name in table.clusters]
-    if not tables:
-        return Contribution((), lambda weights: np.full(len(weights), np.nan), 0)
     if mode == "corrected":
-        largest = np.concatenate([table.values.max(1) for table in tables])
+        largest = [value for table in tables for value in table.values.max(1)]
         sums = np.column_stack([largest, np.ones(len(largest))])
         return from_sums(sums, clusters, finish=lambda s: s[..., 0] / s[..., 1], n=len(largest))
     labels = tuple(dict.fromkeys(clusters))
@@ -36,8 +35,7 @@ def _published(tables: Sequence[PairTable], weights: Array, *, labels: tuple[str
             chosen = weights[:, [labels.index(name) for name in table.clusters]]
             means = chosen @ table.values / chosen.sum(1, keepdims=True)
             found.append(means.max(1) / table.vocabulary)
-        there = ~np.isnan(found)
-        return np.asarray(np.where(there, found, 0).sum(0) / there.sum(0))
+    return mean_present(found, len(weights))
 
 
 metric = Metric(

@@ -36,6 +36,8 @@ def group_order(rows: pl.DataFrame) -> tuple[str, str]:
 
 def two_sides(rows: pl.DataFrame) -> pl.DataFrame:
     """One row per item with the scores of the second group (`won`) and of the first (`lost`), and its cluster."""
+    if not rows.height:
+        return pl.DataFrame(schema={"cluster": pl.String, "won": pl.Float64, "lost": pl.Float64})
     low, high = group_order(rows)
     index = [*ITEM, "cluster"]
     if rows.select(*ITEM).n_unique() == rows.height:
@@ -49,8 +51,6 @@ def share_won(items: pl.DataFrame, *, mode: str, neutral_counts: bool, decimals:
 
     Corrected, a tie is half a win. As published, it is none, and with `neutral_counts` it is still among the items.
     """
-    if not items.height:
-        return Contribution((), lambda weights: np.full(len(weights), np.nan), 0)
     won, lost = items["won"].to_numpy(), items["lost"].to_numpy()
     if mode == "paper" and decimals is not None:
         won, lost = np.round(won, decimals), np.round(lost, decimals)
@@ -69,8 +69,7 @@ def _percent(sums: Array) -> Array:
 def crows_part(rows: pl.DataFrame, *, mode: str, direction: str) -> Contribution:
     """The share won among the pairs of one direction, neutral ones left out as published."""
     chosen = rows.filter(pl.col("direction") == direction) if "direction" in rows.columns else rows.clear()
-    items = two_sides(chosen) if chosen.height else pl.DataFrame()
-    return share_won(items, mode=mode, neutral_counts=False, decimals=DECIMALS)
+    return share_won(two_sides(chosen), mode=mode, neutral_counts=False, decimals=DECIMALS)
 
 
 def has_direction(rows: pl.DataFrame, direction: str) -> bool:

@@ -32,7 +32,7 @@ def class_scores(items: pl.DataFrame, mode: str) -> tuple[Array, Sequence[str], 
     """Per class (the cluster, StereoSet's English target term): LMS, SS, ICAT and 1; the classes; the ties."""
     sums, ties = triple_sums(items, mode)
     labels = {label: i for i, label in enumerate(dict.fromkeys(items["cluster"]))}
-    totals = cluster_sums(sums, np.array([labels[label] for label in items["cluster"]]))
+    totals = cluster_sums(sums, np.array([labels[label] for label in items["cluster"]], dtype=np.int64))
     lms, ss = 100 * totals[:, 0] / totals[:, 2], 100 * totals[:, 1] / totals[:, 2]
     return np.column_stack([lms, ss, icat(lms, ss), np.ones(len(labels))]), list(labels), ties
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -70,8 +70,6 @@ def is_templates(rows: pl.DataFrame) -> bool:
 def mean_over_items(values: Iterable[float], frames: Iterable[Frame]) -> Contribution:
     """The mean of one number per item, drawn by templates."""
     found = list(values)
-    if not found:
-        return Contribution((), lambda weights: np.full(len(weights), np.nan), 0)
     sums = np.column_stack([found, np.ones(len(found))])
     return from_sums(sums, [one.cluster for one in frames], finish=lambda s: s[..., 0] / s[..., 1], n=len(found))
 
@@ -105,3 +103,11 @@ def mean_shares(cell: Cell, weights: Array) -> Array:
     chosen = weights[:, cell.templates]
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray((chosen @ cell.shares) / chosen.sum(1, keepdims=True))
+
+
+def mean_present(values: Sequence[Array], size: int) -> Array:
+    """The mean of several values for each of `size` weights, those that are not numbers left out."""
+    table = np.reshape(values, (len(values), size))
+    there = ~np.isnan(table)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.where(there, table, 0).sum(0) / there.sum(0))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
 import polars as pl
 
+from ..stats.resampling import Array
 from .contributions import Contribution, Metric
-from .terms import is_templates, mean_over_items, mean_shares, read_cells, read_frames
+from .terms import is_templates, mean_over_items, mean_present, mean_shares, read_cells, read_frames
 
 
 def contribute(rows: pl.DataFrame, mode: str) -> Contribution:
@@ -15,9 +15,11 @@ def contribute(rows: pl.DataFrame, mode: str) -> Contribution:
     if mode == "corrected":
         return mean_over_items([float(one.shares.max()) for one in frames], frames)
     cells, names = read_cells(frames)
-    return Contribution(
-        names, lambda weights: np.nanmean([mean_shares(cell, weights).max(1) for cell in cells], axis=0), len(frames)
-    )
+
+    def evaluate(weights: Array) -> Array:
+        return mean_present([mean_shares(cell, weights).max(1) for cell in cells], len(weights))
+
+    return Contribution(names, evaluate, len(frames))
 
 
 metric = Metric(

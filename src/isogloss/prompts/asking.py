@@ -173,7 +173,9 @@ def bill(runs: Sequence[store.Run], *, price_in: float = 0.0, price_out: float =
 def _count_tokens(run: store.Run) -> dict[str, int]:
     """How many tokens all answers of a run took, as far as the back end counted them."""
     parts = [store.read_part(run, number) for number in store.written_parts(run)]
-    counts = {name: sum(int(part[f"{name}_tokens"].sum() or 0) for part in parts) for name in ("prompt", "answer")}
+    counts = {
+        name: sum(sum(part[f"{name}_tokens"].drop_nulls().to_list()) for part in parts) for name in ("prompt", "answer")
+    }
     uncounted = sum(int(part["prompt_tokens"].null_count()) for part in parts)
     return counts | {"uncounted_answers": uncounted}
 

@@ -13,9 +13,20 @@ from urllib.parse import urlsplit
 
 from ..answers.records import Answer
 from ..errors import IsoglossError, need
-from .protocol import DIALECTS, Dialect, Unreadable, error_text, make_body, read_response
+from .protocol import (
+    DIALECTS,
+    LARGEST,
+    Dialect,
+    TooLarge,
+    Unreadable,
+    error_text,
+    make_body,
+    mask_key,
+    read_response,
+    unpack,
+)
 from .requests import Backend, Keep, Plan, Request
-from .waiting import Patience, asked_wait, next_wait
+from .waiting import MOST, Patience, asked_wait, next_wait
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 BUSY = (408, 409, 425, 429, 500, 502, 503, 504, 529)
@@ -46,6 +57,15 @@ class _Line:
     draw: random.Random
     answered: bool = False
     broken: IsoglossError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Response:
+    """What an endpoint sent: the status, the wait it asks for, and the unpacked body."""
+
+    code: int
+    retry_after: str | None
+    content: bytes
 
 
 class _Again(Exception):
@@ -101,7 +121,8 @@ async def _ask_all(endpoint: Endpoint, plan: Plan, *, requests: Sequence[Request
     httpx = need("httpx", extra="ask")
     waiting = iter(requests)
     limits = httpx.Limits(max_connections=endpoint.concurrency)
-    async with httpx.AsyncClient(headers=_headers(endpoint), limits=limits, timeout=None) as client:
+    headers = _headers(endpoint) | {"Accept-Encoding": "gzip"}
+    async with httpx.AsyncClient(headers=headers, limits=limits, timeout=None) as client:
         line = _Line(client, endpoint, plan, list(DIALECTS), random.Random())
         await asyncio.gather(*(_work(line, waiting, keep=keep) for _ in range(endpoint.concurrency)))
     if line.broken is not None:
@@ -132,7 +153,8 @@ async def _ask_one(line: _Line, request: Request) -> Answer | None:
             wait = next_wait(patience, turn, asked=error.asked, draw=line.draw)
             if turn + 1 == patience.tries or wait > patience.longest:
                 times = f"{turn + 1} times" if turn else "once"
-                later = f" and asks to wait {wait:.0f} seconds" if wait > patience.longest else ""
+                seconds = f"{wait:.0f}" if wait < MOST else f"more than {MOST:.0f}"
+                later = f" and asks to wait {seconds} seconds" if wait > patience.longest else ""
                 raise IsoglossError(
                     f"{line.endpoint.url} was asked {times} and gave no answer: {error}{later}. {KEPT}"
                 ) from error
@@ -147,36 +169,51 @@ async def _try(line: _Line, request: Request) -> Answer:
     while True:
         dialect = line.dialects[0]
         response = await _post(line, make_body(line.endpoint.model, request, plan=line.plan, dialect=dialect))
-        if response.status_code in UNKNOWN_FIELD and not line.answered and len(line.dialects) > 1:
+        if response.code in UNKNOWN_FIELD and not line.answered and len(line.dialects) > 1:
             if line.dialects[0] is dialect:
                 line.dialects.pop(0)
             continue
         _check_status(line.endpoint, response)
         try:
-            answer = read_response(response.content, request)
+            answer = read_response(mask_key(response.content, _key(line.endpoint)), request)
         except Unreadable as error:
             raise _Again(f"it sent {error}") from error
         line.answered = True
         return answer
 
 
-async def _post(line: _Line, body: Mapping[str, Any]) -> Any:
-    """The response, within the time that the whole of it may take."""
+async def _post(line: _Line, body: Mapping[str, Any]) -> _Response:
+    """The response, within the time and the size that the whole of it may take."""
     httpx = need("httpx", extra="ask")
+    url = line.endpoint.url.rstrip("/")
     try:
         async with asyncio.timeout(line.endpoint.timeout):
-            return await line.client.post(f"{line.endpoint.url.rstrip('/')}/chat/completions", json=body)
+            async with line.client.stream("POST", f"{url}/chat/completions", json=body) as response:
+                raw = bytearray()
+                async for block in response.aiter_raw():
+                    raw += block
+                    if len(raw) > LARGEST:
+                        break
+                headers = response.headers
+                content = unpack(bytes(raw), headers.get("Content-Encoding", ""))
+                return _Response(response.status_code, headers.get("Retry-After"), content)
+    except TooLarge as error:
+        raise IsoglossError(
+            f"{url} sent more than {LARGEST // 10**6} MB for one answer. Check the address. {KEPT}"
+        ) from error
+    except Unreadable as error:
+        raise _Again(f"it sent {error}") from error
     except TimeoutError as error:
         raise _Again(f"nothing came within {line.endpoint.timeout:g} seconds") from error
     except httpx.HTTPError as error:
         raise _Again(f"the connection failed ({type(error).__name__})") from error
 
 
-def _check_status(endpoint: Endpoint, response: Any) -> None:
+def _check_status(endpoint: Endpoint, response: _Response) -> None:
     """Refuse what is no answer: at once when trying again cannot help."""
-    code = response.status_code
+    code = response.code
     if code in BUSY:
-        raise _Again(f"it answered {code}", asked_wait(response.headers.get("Retry-After")))
+        raise _Again(f"it answered {code}", asked_wait(response.retry_after))
     if code in (401, 403):
         key = f"Check the key in {endpoint.key_env}." if endpoint.key_env else "Say --key-env NAME."
         raise IsoglossError(f"{endpoint.url} answered {code}: it does not accept the key. {key} {KEPT}")

@@ -15,6 +15,7 @@ from ..models.model import Model, notes_on
 from ..models.questions import Question
 from ..models.spans import span, start_token
 from ..models.text import Ids, encode
+from .framing import frame_prompts
 from .requests import Backend, Keep, Plan, Request, seed_of
 
 WINDOW = 256
@@ -81,27 +82,21 @@ def uses_chat(model: Model, template: str) -> bool:
     return True
 
 
-def _read(model: Model, text: str, *, chat: bool) -> Ids:
-    """The message as the model's tokens."""
+def _read(model: Model, texts: Sequence[str], *, chat: bool) -> list[Ids]:
+    """The messages as the model's tokens."""
     tokenizer = model.tokenizer
     if chat:
-        message = [{"role": "user", "content": text}]
-        try:
-            framed = tokenizer.apply_chat_template(message, tokenize=False, add_generation_prompt=True)
-        except Exception as error:  # templates are programs, each with its own errors
-            raise IsoglossError(
-                f"The chat template of '{model.info.name}' cannot be used ({error}). Say --template plain."
-            ) from error
-        return encode(tokenizer, framed)
+        return [encode(tokenizer, framed) for framed in frame_prompts(tokenizer, texts, name=model.info.name)]
     if model.info.family == "seq2seq":
-        return tuple(tokenizer.encode(text))
-    return (*start_token(model), *encode(tokenizer, text + "\n"))
+        return [tuple(tokenizer.encode(text)) for text in texts]
+    return [(*start_token(model), *encode(tokenizer, text + "\n")) for text in texts]
 
 
 def _batches(model: Model, requests: Sequence[Request], *, chat: bool, budget: int) -> Iterator[list[Told]]:
     """The requests in batches of like length, window by window."""
     for start in range(0, len(requests), WINDOW):
-        told = [Told(one, _read(model, one.text, chat=chat)) for one in requests[start : start + WINDOW]]
+        window = requests[start : start + WINDOW]
+        told = list(map(Told, window, _read(model, [one.text for one in window], chat=chat)))
         batch: list[Told] = []
         for one in sorted(told, key=lambda one: -len(one.ids)):
             if batch and (len(batch) + 1) * len(batch[0].ids) > budget:

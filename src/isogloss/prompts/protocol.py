@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import json
 import math
+import re
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..answers.records import OPENING, Answer
+from ..answers.records import MOST_TOKENS, OPENING, Answer
 from .requests import Plan, Request, seed_of
 
 TOP = 20
 PIECE = 5
 LONGEST_REASON = 200
+LARGEST = 16_000_000  # bytes of a response, packed or not
+SLACK = 1e-3  # a rounded log-probability may lie so far above 0
+LEAST = -10_000.0
+SHORTEST_KEY = 8  # a shorter one is a placeholder, whose letters any answer may have
+SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +36,33 @@ DIALECTS = (Dialect(), Dialect(False), Dialect(True, "max_completion_tokens"), D
 
 class Unreadable(Exception):
     """A response that is no answer; the message says what it is."""
+
+
+class TooLarge(Exception):
+    """A response of more bytes than any answer has."""
+
+
+def unpack(raw: bytes, encoding: str) -> bytes:
+    """The bytes of a response without its Content-Encoding, as far as an answer may be long."""
+    how = encoding.strip().lower()
+    content, whole = raw, how in ("", "identity")
+    if how in ("gzip", "deflate"):
+        reader = zlib.decompressobj(47)  # gzip or zlib, whichever it is
+        try:
+            content = reader.decompress(raw, LARGEST + 1)
+            whole = reader.eof
+        except zlib.error:
+            whole = False
+    if max(len(content), len(raw)) > LARGEST:
+        raise TooLarge
+    if not whole:
+        raise Unreadable(f"a response packed as '{how[:20]}' that cannot be unpacked")
+    return content
+
+
+def mask_key(raw: bytes, key: str) -> bytes:
+    """The bytes with `[key]` where the endpoint repeats the key."""
+    return raw.replace(key.encode(), b"[key]") if len(key) >= SHORTEST_KEY else raw
 
 
 def make_body(model: str, request: Request, *, plan: Plan, dialect: Dialect) -> dict[str, Any]:
@@ -49,20 +83,33 @@ def make_body(model: str, request: Request, *, plan: Plan, dialect: Dialect) -> 
 def read_response(raw: bytes, request: Request) -> Answer:
     """The answer in a response; HTML, half a JSON, or anything else that is none raises Unreadable."""
     choice, usage = _choice(raw)
-    content = choice["message"].get("content")
     tokens = _tokens(choice)
-    texts = [str(token.get("token", "")) for token in tokens]
+    texts = [_plain(token.get("token")) for token in tokens]
     yes, no = chances(tokens, request.words)
     return Answer(
         *request.key,
-        text=content.strip() if isinstance(content, str) else "",
+        text=content_text(choice["message"].get("content")).strip(),
         opening="".join(texts[:OPENING]).strip() if texts else None,
-        finish=str(choice["finish_reason"]) if choice.get("finish_reason") is not None else None,
+        finish=_plain(choice.get("finish_reason")) or None,
         prompt_tokens=_count(usage, "prompt_tokens"),
         answer_tokens=_count(usage, "completion_tokens"),
         yes=yes,
         no=no,
     )
+
+
+def content_text(content: Any) -> str:
+    """The text of a message's content: a text, a list of pieces, or nothing; other values raise Unreadable."""
+    pieces = content if isinstance(content, list) else [content or ""]
+    texts = [piece.get("text", "") if isinstance(piece, dict) and piece is not content else piece for piece in pieces]
+    if not all(isinstance(text, str) for text in texts):
+        raise Unreadable("an answer that is not text")
+    return "".join(map(_plain, texts))
+
+
+def _plain(text: Any) -> str:
+    """The text with a replacement character for half a surrogate pair; of what is no text, nothing."""
+    return SURROGATE.sub("\ufffd", text) if isinstance(text, str) else ""
 
 
 def error_text(raw: bytes, *, key: str) -> str:
@@ -107,21 +154,27 @@ def _tokens(choice: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def _count(usage: Mapping[str, Any], name: str) -> int | None:
     count = usage.get(name)
-    return count if type(count) is int and count >= 0 else None
+    return count if type(count) is int and 0 <= count <= MOST_TOKENS else None
 
 
 def chances(tokens: Sequence[Mapping[str, Any]], words: tuple[str, str]) -> tuple[float | None, float | None]:
     """The log-probabilities that the first token begins yes, or no; both or neither, when one side is not listed.
 
-    A token that begins both words says nothing and counts for neither.
+    A token that begins both words says nothing and counts for neither. Where a value cannot be a log-probability,
+    or all of them together are more than one, none is believed.
     """
     listed = tokens[0].get("top_logprobs") if tokens else None
-    sums = [0.0, 0.0]
+    sums, total = [0.0, 0.0], 0.0
     for one in listed if isinstance(listed, list) else []:
-        sides = [side for side, word in enumerate(words) if _begins(str(one.get("token", "")), word)]
-        if len(sides) == 1 and isinstance(one.get("logprob"), int | float):
-            sums[sides[0]] += math.exp(min(0.0, one["logprob"]))
-    if min(sums) <= 0:
+        log: Any = one.get("logprob") if isinstance(one, dict) else None
+        if type(log) not in (int, float) or not log <= SLACK:
+            return None, None
+        chance = math.exp(min(0.0, max(log, LEAST)))
+        total += chance
+        sides = [side for side, word in enumerate(words) if _begins(_plain(one.get("token")), word)]
+        if len(sides) == 1:
+            sums[sides[0]] += chance
+    if min(sums) <= 0 or total > 1 + 10 * SLACK:
         return None, None
     return math.log(sums[0]), math.log(sums[1])
 

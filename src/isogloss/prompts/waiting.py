@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
+MOST = 86_400.0  # a longer wait is told as this
+
 
 @dataclass(frozen=True, slots=True)
 class Patience:
@@ -30,7 +32,7 @@ def asked_wait(header: str | None, *, now: datetime | None = None) -> float | No
             return None
         moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
         seconds = (moment - (now or datetime.now(UTC))).total_seconds()
-    return max(0.0, seconds) if seconds == seconds else None  # not a number is no wait
+    return min(max(0.0, seconds), MOST) if seconds == seconds else None  # not a number is no wait
 
 
 def next_wait(patience: Patience, turn: int, *, asked: float | None, draw: random.Random) -> float:

@@ -17,8 +17,8 @@ DRAWS_AT_ONCE = 4_000_000
 
 
 def cluster_sums(values: Array, clusters: npt.NDArray[np.int64]) -> Array:
-    """The sum of each column of `values` within each cluster (clusters are numbered from 0)."""
-    sums = np.zeros((int(clusters.max()) + 1, values.shape[1]))
+    """The sum of each column of `values` within each cluster (clusters are numbered from 0); no rows give no cluster."""
+    sums = np.zeros((int(clusters.max(initial=-1)) + 1, values.shape[1]))
     np.add.at(sums, clusters, values)
     return sums
 

@@ -13,6 +13,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from ..errors import BadData, IsoglossError
 
 LARGEST = 1_000_000
+LARGEST_NUMBER = 2**63
 PROBLEMS = {  # what pydantic finds, in our words
     "missing": "the key '{}' is missing.",
     "tuple_type": "write a list, one entry per line after a hyphen.",
@@ -243,7 +244,15 @@ def _plain(path: Path, node: yaml.Node) -> Any:
     if kind == "bool":
         return {"true": True, "false": False}.get(node.value.lower(), node.value)
     if kind in ("int", "float"):
-        return yaml.safe_load(node.value)
+        try:
+            number = yaml.safe_load(node.value)
+            if isinstance(number, int) and abs(number) > LARGEST_NUMBER:
+                raise ValueError
+            return number
+        except ValueError as error:
+            shown = node.value[:20] + "…" * (len(node.value) > 20)
+            line = node.start_mark.line + 1
+            raise BadData(path, line, f"'{shown}' is not a number that can be read.") from error
     return str(node.value)
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from .. import languages
 from ..errors import BadData, IsoglossError, UnknownName
+from ..files.cellvalues import guard_formula
 from .expansion import expand
 from .features import Features, show_features
 from .grammar import Element, Template, parse_template, show_template
@@ -160,5 +161,6 @@ def write_sheet(found: Found, path: Path) -> Path:
         for number, one in enumerate(found.rows, 1):
             others = "; ".join(f"{other.term}: {show_features(other.features)}" for other in one.others)
             shown = (one.reading.term, show_features(one.reading.features), others, " / ".join(one.examples))
-            writer.writerow([f"m{number}", "", show_template(one.template), one.sentence, *shown, one.remark])
+            cells = (f"m{number}", "", show_template(one.template), one.sentence, *shown, one.remark)
+            writer.writerow(map(guard_formula, cells))
     return path

@@ -13,6 +13,8 @@ from urllib.parse import urlsplit
 
 from .. import languages
 from ..errors import IsoglossError
+from ..prompts.protocol import LARGEST, Unreadable, content_text
+from ..prompts.waiting import asked_wait
 from .translator import Opened, Pair, Translator, number, option
 
 TRIES = 5
@@ -72,29 +74,27 @@ def _ask(url: str, request: Mapping[str, Any], *, variable: str) -> str:
 
 
 def _post(url: str, request: Mapping[str, Any], *, variable: str) -> bytes:
-    headers = {"Content-Type": "application/json"}
-    if os.environ.get(variable):
-        headers["Authorization"] = f"Bearer {os.environ[variable]}"
     data = json.dumps(request, ensure_ascii=False).encode()
-    call = urllib.request.Request(f"{url}/chat/completions", data=data, headers=headers)
+    call = urllib.request.Request(f"{url}/chat/completions", data=data, headers={"Content-Type": "application/json"})
+    if os.environ.get(variable):
+        call.add_unredirected_header("Authorization", f"Bearer {os.environ[variable]}")
     with urllib.request.urlopen(call, timeout=TIMEOUT) as response:
-        return bytes(response.read())
+        return bytes(response.read(LARGEST + 1))
 
 
 def _answer(raw: bytes, url: str) -> str:
+    if len(raw) > LARGEST:
+        raise IsoglossError(f"{url} sent more than {LARGEST // 10**6} MB for one text. Check the address.")
     try:
-        return str(json.loads(raw)["choices"][0]["message"]["content"]).strip()
-    except (ValueError, KeyError, IndexError, TypeError) as error:
+        return content_text(json.loads(raw)["choices"][0]["message"]["content"]).strip()
+    except (ValueError, KeyError, IndexError, TypeError, RecursionError, Unreadable) as error:
         raise IsoglossError(f"{url} does not speak the chat protocol. Say --option url=https://…/v1") from error
 
 
 def _wait(asked: str | None, turn: int) -> float:
     """What the endpoint asks for, or half a second, doubled each time."""
-    try:
-        seconds = float(asked or "")
-    except ValueError:
-        seconds = 0.5 * 2**turn
-    return min(max(seconds, 0.0), LONGEST_WAIT)
+    seconds = asked_wait(asked)
+    return min(0.5 * 2**turn if seconds is None else seconds, LONGEST_WAIT)
 
 
 def _advice(code: int) -> str:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import csv
+import zipfile
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from ..errors import BadData, IsoglossError, need
+from ..files.cellvalues import guard_formula, legal_text, unguard_formula
 from ..files.rows import read_rows
 
 FORMATS = (".xlsx", ".csv")
 VERDICTS = ("good", "fixed", "drop", "unsure")
 WIDTH = 32
-PICTURES = {
-    code: 0x2400 + code for code in range(32) if chr(code) not in "\t\n\r"
-}  # what XLSX cannot hold, made visible
+MOST_ROWS, MOST_COLUMNS, MOST_BYTES = 200_000, 256, 500_000_000
 GUIDE = (
     "One row is one item. Fill in the yellow columns and nothing else.",
     "verdict: good (nothing to change), fixed (you wrote a fix), drop (cannot be saved), unsure (somebody else should look).",
@@ -36,7 +37,7 @@ def write_sheet(path: Path, rows: Sequence[Mapping[str, str]], *, columns: Seque
     with path.open("w", encoding="utf-8-sig", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(columns)
-        writer.writerows([row.get(name, "") for name in columns] for row in rows)
+        writer.writerows([guard_formula(legal_text(row.get(name, ""))) for name in columns] for row in rows)
     return path
 
 
@@ -44,7 +45,7 @@ def read_sheet(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     """The rows of a sheet with their line numbers, every cell as text."""
     if path.suffix.lower() == ".csv":
         for line, row in read_rows(path):
-            yield line, {name: str(value).strip() for name, value in row.items()}
+            yield line, {name: unguard_formula(str(value).strip()) for name, value in row.items()}
         return
     if path.suffix.lower() != ".xlsx":
         raise IsoglossError(f"A sheet cannot be read from '{path.suffix}'. Use one of {', '.join(FORMATS)}.")
@@ -52,13 +53,21 @@ def read_sheet(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
         raise IsoglossError(f"No such file: {path}.")
     openpyxl = need("openpyxl", extra="translate")
     try:
-        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
-        cells = list(book.worksheets[0].iter_rows(values_only=True))
+        with zipfile.ZipFile(path) as packed:
+            size = sum(member.file_size for member in packed.infolist())
+        book = openpyxl.load_workbook(path, read_only=True, data_only=True) if size <= MOST_BYTES else None
+        found = book.worksheets[0].iter_rows(values_only=True, max_col=MOST_COLUMNS) if book else ()
+        cells = list(islice(found, MOST_ROWS + 1))
     except Exception as error:
         raise BadData(path, None, "not an XLSX file, or a broken one.") from error
+    if size > MOST_BYTES:
+        raise BadData(path, None, f"unpacks to more than {MOST_BYTES:,} bytes. Split it into smaller ones.")
+    if len(cells) > MOST_ROWS:
+        raise BadData(path, None, f"a sheet of more than {MOST_ROWS:,} rows. Split it into smaller ones.")
     names = [str(name or "") for name in cells[0]] if cells else []
     for line, values in enumerate(cells[1:], 2):
-        row = {name: "" if cell is None else str(cell).strip() for name, cell in zip(names, values, strict=False)}
+        named = ((name, cell) for name, cell in zip(names, values, strict=False) if name)
+        row = {name: "" if cell is None else str(cell).strip() for name, cell in named}
         if any(row.values()):
             yield line, row
 
@@ -76,7 +85,7 @@ def _write_book(path: Path, rows: Sequence[Mapping[str, str]], *, columns: Seque
     sheet.title = "review"
     sheet.append(list(columns))
     for row in rows:
-        sheet.append([row.get(name, "").translate(PICTURES) for name in columns])
+        sheet.append([legal_text(row.get(name, "")) for name in columns])
     sheet.freeze_panes = "B2"
     yellow = styles.PatternFill("solid", start_color="FFF9C4")
     for place, name in enumerate(columns, 1):
