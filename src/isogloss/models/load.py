@@ -15,7 +15,7 @@ from . import info as facts
 from .model import Model, ModelInfo
 from .next_sentence import POOLED, WEIGHTS, attach, read_head_weights, reading_of
 from .processor import prepare
-from .pull import PULLED, pulled_folder
+from .pull import PULLED, is_dequantised, pulled_folder
 
 DEQUANTISED = "dequantised, not the original weights"
 TRAINED = "its next-sentence head was trained with 'isogloss nsp train'"
@@ -62,7 +62,7 @@ def find_place(name: str) -> Place:
     if path.is_dir():
         if not (path / "config.json").is_file():
             raise IsoglossError(f"The folder {path} is not a model: it has no config.json.")
-        return Place(path.name, str(path))
+        return Place(path.name, str(path), notes=(DEQUANTISED,) if is_dequantised(path) else ())
     if name.startswith((".", "/", "~")) or plain.count("/") > 1:
         raise IsoglossError(f"No such model folder: {path}.")
     return Place(name, plain, revision or None)
