@@ -66,14 +66,14 @@ def _lms(rows: pl.DataFrame, mode: str) -> Contribution | None:
         return None
     wide = widen(rows)
     whole = wide.drop_nulls(list(metric.roles)) if set(metric.roles) <= set(wide.columns) else wide.clear()
-    return metric.contribute(whole, mode) if whole.height else None
+    return metric.contribute(whole.sort("cluster", maintain_order=True), mode) if whole.height else None
 
 
 def _against_shuffled(rows: pl.DataFrame) -> Contribution | None:
     """Per candidate that has a shuffled control: whether the real sentence scores higher, a tie being one half."""
     if SHUFFLED not in rows.columns:
         return None
-    both = rows.drop_nulls(["value", SHUFFLED])
+    both = rows.drop_nulls(["value", SHUFFLED]).sort("cluster", maintain_order=True)
     if not both.height:
         return None
     won = (both["value"] > both[SHUFFLED]).cast(pl.Float64) + 0.5 * (both["value"] == both[SHUFFLED]).cast(pl.Float64)

@@ -157,6 +157,7 @@ def contribution(metric: Metric, rows: pl.DataFrame, *, mode: str) -> Contributi
         if any(role not in table.columns for role in metric.roles):
             return None
         table = table.drop_nulls(list(metric.roles))
+    table = table.sort("cluster", maintain_order=True)  # so that an interval does not depend on the order of the runs
     found = metric.contribute(table, mode) if table.height else None
     return found if found is not None and found.n else None
 
