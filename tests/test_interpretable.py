@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import isogloss as ig
+import tiny
 from builders import score, triple
 from isogloss import store
 from isogloss.items import Candidate, Item, Items
@@ -219,6 +220,19 @@ def test_an_interval_does_not_depend_on_the_order_of_the_runs():
         for order in (parts, parts[::-1])
     ]
     assert ends[0] == ends[1]
+
+
+@pytest.mark.parametrize("card", ["Dequantised from model.Q8_0.gguf.", "Converted from model.jar."])
+def test_a_model_given_by_its_folder_keeps_its_remarks(command, tmp_path, card):
+    folder = tmp_path / "model"
+    tiny.network("gpt2").save_pretrained(folder)
+    tiny.tokenizer_of("gpt2").save_pretrained(folder)
+    (folder / "README.md").write_text(f"Small. {card}\n", encoding="utf-8")
+    options = ("--data", "demo", "-l", "en", "--limit", 2, "--out", tmp_path / "runs")
+    _, out, _ = command("eval", folder, *options)
+    said = "dequantised, not the original weights"
+    assert (said in out) is card.startswith("Dequantised")
+    assert (said in command("figure", "heatmap", tmp_path / "runs", "-o", tmp_path / "f.png")[1]) is (said in out)
 
 
 # ---- the gate

@@ -23,6 +23,7 @@ KEYS = ("limits", "min_n", "mode", "strict")
 LIMIT_KEYS = ("metric", "min", "max", "within", "where")
 FEWEST_ITEMS = 30
 MARGIN = 2.0
+EQUAL = "the two sides never differ"  # how a comparison says that there is nothing to test
 PASSED, FAILED, UNDECIDED = "passed", "failed", "undecided"
 HIGHER = ("lms", "icat", "lms_multiclass", "icat_macro", "icat_micro")  # more is better; others have a neutral point
 
@@ -187,6 +188,8 @@ def worsening(row: Comparison) -> Measure:
 
 def _judge(limit: Limit, row: Measure, *, min_n: int, baseline: bool = False) -> Verdict:
     doubt = _doubt(row, min_n)
+    if baseline and row.interpretable is not False and (row.why or "").startswith(EQUAL):
+        return Verdict(limit, replace(row, low=None, high=None), PASSED, EQUAL, baseline)
     if doubt or row.low is None or row.high is None:
         return Verdict(limit, row, UNDECIDED, doubt, baseline)
     floor = limit.low if limit.low is not None else -math.inf

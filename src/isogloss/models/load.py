@@ -53,7 +53,7 @@ def find_place(name: str) -> Place:
         if not (folder / "config.json").is_file():
             accept = " --accept-licence" if PULLED[plain].terms else ""
             raise IsoglossError(f"'{plain}' is not here yet. Get it with: isogloss model pull {plain}{accept}")
-        return Place(plain, str(folder), notes=(DEQUANTISED,))
+        return Place(plain, str(folder), notes=_remarks_on(folder))
     path = Path(name).expanduser()
     if path.suffix == ".gguf":
         if not path.is_file():
@@ -62,10 +62,14 @@ def find_place(name: str) -> Place:
     if path.is_dir():
         if not (path / "config.json").is_file():
             raise IsoglossError(f"The folder {path} is not a model: it has no config.json.")
-        return Place(path.name, str(path), notes=(DEQUANTISED,) if is_dequantised(path) else ())
+        return Place(path.name, str(path), notes=_remarks_on(path))
     if name.startswith((".", "/", "~")) or plain.count("/") > 1:
         raise IsoglossError(f"No such model folder: {path}.")
     return Place(name, plain, revision or None)
+
+
+def _remarks_on(folder: Path) -> tuple[str, ...]:
+    return (DEQUANTISED,) if is_dequantised(folder) else ()
 
 
 def find_family(name: str, *, offline: bool = False) -> str:
