@@ -57,7 +57,8 @@ def any_weak(rows: Iterable[Measure]) -> bool:
 
 def doubts(rows: Iterable[Measure | Comparison]) -> list[str]:
     """What must be said of numbers that are not interpretable, or whose competence is not known; each once."""
-    weak, unknown = {}, {}
+    weak: dict[str, str] = {}
+    unknown: dict[str, str] = {}
     for row in rows:
         if row.doubt is not None:
             place = ", ".join(value for name, value in row.group.items() if name not in ("dataset", "method"))
