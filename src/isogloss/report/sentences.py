@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from .. import registry
 from ..analysis.comparisons import Comparison, Comparisons
 from ..analysis.gates import Verdict
-from ..analysis.measures import Measure, Measures
+from ..analysis.measures import Measure, Measures, rows_as_json
 from .comparing import p_value, side_name
 from .findings import datasets, headline, whole
 from .fragments import between, plain_name, short, side, subject
-from .tables import doubts, metric_name
+from .tables import doubts, metric_name, remarks
 
 LEVEL = 0.05
 IDENTITY = {"model", "dataset", "language"}
@@ -105,6 +106,11 @@ def _value(row: Measure) -> str:
 
 def _listed(names: Sequence[str]) -> str:
     return ", ".join(names[:-1]) + f" and {names[-1]}" if len(names) > 1 else names[0]
+
+
+def measures_as_json(measures: Measures) -> dict[str, Any]:
+    """The measures as the documented JSON object, with their findings and remarks in words."""
+    return rows_as_json(measures) | {"findings": state_findings(measures), "remarks": remarks(measures)}
 
 
 # ---- measures and comparisons, one by one

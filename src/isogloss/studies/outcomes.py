@@ -10,7 +10,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from .. import store
-from ..analysis.measures import Measures, measure, rows_as_json
+from ..analysis.measures import Measures, measure
 from ..errors import IsoglossError, in_one_line
 from ..files.layout import write_whole
 from ..places import Place, Remote
@@ -113,8 +113,8 @@ def finish_study(plan: Plan, outcome: Outcome, *, out: Place) -> Finished:
 
     Of a part of the study nothing but the copy is written, so that the table of the whole is not lost.
     """
-    from ..report.sentences import state_findings
-    from ..report.tables import measures_as_csv, remarks
+    from ..report.sentences import measures_as_json
+    from ..report.tables import measures_as_csv
 
     record_study(plan, out=out)
     if outcome.scored is None:
@@ -127,9 +127,8 @@ def finish_study(plan: Plan, outcome: Outcome, *, out: Place) -> Finished:
         return Finished(None, outcome.failures, (f"The scores could not be measured: {error}",))
     if plan.partial:
         return Finished(found, outcome.failures)
-    said = {"findings": state_findings(found), "notes": remarks(found)}
     _put(out, "measures.csv", text=measures_as_csv(found))
-    _put(out, "measures.json", text=json.dumps(rows_as_json(found) | said, ensure_ascii=False, indent=1) + "\n")
+    _put(out, "measures.json", text=json.dumps(measures_as_json(found), ensure_ascii=False, indent=1) + "\n")
     if plan.study.report:
         try:
             _write_report(outcome.scored, plan.study.report, out=out)
