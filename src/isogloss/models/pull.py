@@ -88,7 +88,7 @@ PULLED = {
         ending=".bin",
     ),
     "bert-base-cased": _bert(
-        "cased", "English, cased", "80f5cbef320aebbdb1308b6c7deb7796044dffbc7a7a2fa5a1058410047c5ff3"
+        "cased", "English, cased", sha256="80f5cbef320aebbdb1308b6c7deb7796044dffbc7a7a2fa5a1058410047c5ff3"
     ),
     "bert-base-uncased": _bert(
         "uncased", "English, uncased", sha256="799a7cfc05f7a92d997e3ce27a42bce32712b04ce87f9175bf0fd9484c7e5623"
