@@ -254,7 +254,7 @@ def test_the_json_holds_every_number_and_can_be_read_again():
     assert json.loads(json.dumps(found)) == found
     assert set(found["comparisons"][0]) == {
         *("a", "b", "metric", "group", "value_a", "value_b", "difference", "low", "high", "p", "p_holm", "p_bh"),
-        *("effect", "n", "clusters", "mde", "n_needed", "mode", "design", "why"),
+        *("effect", "n", "clusters", "mde", "n_needed", "mode", "design", "why", "interpretable", "doubt"),
     }
 
 

@@ -28,8 +28,9 @@ from isogloss.report.extras import Extras, read_extras
 from isogloss.report.findings import Drawn, Findings, find, whole
 from isogloss.report.gathering import gather
 from isogloss.report.page import draw_page, draw_panels, write_report
-from isogloss.report.panels import ORDER, explorer, heatmap, likeness, plane, verdict
+from isogloss.report.panels import ORDER, explorer, heatmap, likeness, plane
 from isogloss.report.panels import world as world_panel
+from isogloss.report.sentences import state_findings
 from isogloss.store import part_path, read_scored
 from reports import WORDS, neutral_items, write_run, write_runs
 
@@ -105,29 +106,19 @@ def test_every_cell_of_the_heat_map_is_what_was_measured(found):
         assert f"{row.low:.1f}–{row.high:.1f}" in shown
 
 
-def test_the_verdict_counts_what_lies_apart_from_neutral():
-    def row(model: str, value: float, low: float, high: float) -> Measure:
-        group = {"model": model, "dataset": "d", "language": "en"}
-        return Measure("ss", group, value, low, high, n=40, ties=0, clusters=12, mode="corrected")
+def test_the_finding_leads_with_what_was_found():
+    def row(language: str, value: float, low: float, high: float, *, known: bool = True) -> Measure:
+        group = {"model": "m", "dataset": "d", "language": language}
+        return Measure("ss", group, value, low, high, n=40, ties=0, clusters=12, mode="corrected", interpretable=known)
 
-    rows = [row("a", 60, 55, 65), row("b", 52, 48, 56), row("c", 40, 35, 45), row("d", 58, 51, 64)]
-    assert verdict.sentences(rows) == [
-        "Of 4 pairs of a model and a language, 2 lie above 50, 1 below 50 and 1 cannot be told from 50 (SS: 50 is no preference; 95 % intervals).",
-        "SS is highest for a in English (SS 60.0, 95 % interval 55.0–65.0, n = 40) and lowest for c in English (SS 40.0, 95 % interval 35.0–45.0, n = 40).",
+    rows = [row("en", 63.5, 55.2, 71.9), row("fr", 52, 48, 56), row("es", 40, 35, 45)]
+    weak = [row("de", 42, 36, 49, known=False), row("tr", 70, 60, 80, known=False)]
+    assert state_findings([*weak, *rows]) == [
+        "m prefers stereotypes in English (63.5, 55.2 to 71.9); it prefers anti-stereotypes in Spanish (40.0, 35.0 to 45.0); "
+        "it shows no clear preference in French (52.0, 48.0 to 56.0); "
+        "in German and Turkish it cannot tell sense from nonsense, so nothing can be said."
     ]
-    assert verdict.sentences(rows[1:3])[0].startswith(
-        "Of 2 pairs of a model and a language, 1 lies below 50 and 1 cannot be told from 50 (SS"
-    )
-    assert verdict.sentences(rows[1:2]) == [
-        "b in English: SS 52.0, 95 % interval 48.0–56.0, n = 40.",
-        "That is not distinguishable from 50, which is not the same as equal to it.",
-    ]
-
-
-def test_a_low_lms_is_warned_of():
-    row = Measure("lms", {"model": "m", "language": "tr"}, 51.0, 47.0, 55.0, n=9, ties=0, clusters=9, mode="corrected")
-    assert verdict.mind([row]).startswith("LMS is below 60 for m in Turkish (51.0)")
-    assert verdict.mind([replace(row, value=80.0)]) == ""
+    assert state_findings(weak) == ["m cannot tell sense from nonsense in German and Turkish, so nothing can be said."]
 
 
 def test_what_cannot_be_told_from_neutral_stays_pale():

@@ -49,7 +49,7 @@ def test_the_text_shows_what_is_shared_once_and_what_must_be_said_below():
         "overall        100.00 [100.00, 100.00]  62.50 [50.00, 75.00]  40     1        12\n"
         "· 2 bad rows, left out\n"
         "· one note\n"
-        "· no interval: 9 clusters; too few"
+        "· no interval for SS: 9 clusters; too few"
     )
 
 

@@ -15,8 +15,10 @@ from .. import registry
 from ..errors import IsoglossError
 from ..metrics.contributions import Contribution, Metric
 from ..scores import Scored
+from ..stats import RESAMPLES
 from ..stats.hypotheses import adjust_bh, adjust_holm, detectable_effect, needed_items, shuffle_test, swap_test
 from ..stats.resampling import FEWEST_CLUSTERS, Array, bootstrap_values, expanded_level, percentile_interval
+from .competence import find_competence, judge_both
 from .groups import Group, check_by, cut
 from .intervals import Drawing, check_drawing
 from .measures import check_mode, contribution, fitting_metrics
@@ -54,6 +56,8 @@ class Comparison:
     mode: str
     design: str
     why: str | None = None
+    interpretable: bool | None = None
+    doubt: str | None = None
 
     @property
     def p_adjusted(self) -> float | None:
@@ -106,7 +110,7 @@ def compare(
     by: str | Sequence[str] | None = None,
     mode: str = "corrected",
     design: str = "paired",
-    resamples: int = 10_000,
+    resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Comparisons:
     """How far side a lies above side b, for every metric and group, item by item on what both have.
@@ -121,11 +125,18 @@ def compare(
     chosen = registry.chosen("metric", metrics)
     rows = []
     for group, part in _groups(sides, names):
+        competence = [find_competence(part.filter(pl.col("side") == side), mode=mode, drawing=drawing) for side in "ab"]
         for name, metric in (chosen or _headlines(part)).items():
             shared = {**sides.shared, **group}
             nothing = _nothing(sides, name, group=shared, mode=mode, design=design)
-            rows.append(_compare_one(nothing, metric, part=part, drawing=drawing))
+            known = judge_both(name, (competence[0], competence[1]), names=(_called(sides.a), _called(sides.b)))
+            row = _compare_one(nothing, metric, part=part, drawing=drawing)
+            rows.append(replace(row, interpretable=known.interpretable, doubt=known.doubt))
     return Comparisons(_adjusted(rows), sides.notes)
+
+
+def _called(side: Mapping[str, str]) -> str:
+    return ", ".join(side.values())
 
 
 def _headlines(part: pl.DataFrame) -> dict[str, Metric]:

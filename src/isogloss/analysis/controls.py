@@ -19,6 +19,7 @@ from ..files.rows import read_bytes
 from ..items import ANTI_STEREOTYPE, STEREOTYPE
 from ..metrics.contributions import Metric
 from ..scores import KEY, Scored
+from ..stats import RESAMPLES
 from ..stats.associations import kappa
 from ..stats.hypotheses import swap_test
 from ..stats.resampling import Array, percentile_interval
@@ -52,7 +53,7 @@ def check_controls(
     items: pl.DataFrame,
     *,
     frequencies: Mapping[str, int] | None = None,
-    resamples: int = 2000,
+    resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> list[Control]:
     """SS of each model and language, beside that of its twins, of random labels, and of models that only like short,
@@ -97,7 +98,7 @@ def _twin_row(real: Scored, twins: Scored, *, group: Mapping[str, str], resample
     )
 
 
-def permuted_labels(scored: Scored, *, group: Mapping[str, str], resamples: int = 2000, seed: int = 0) -> Control:
+def permuted_labels(scored: Scored, *, group: Mapping[str, str], resamples: int = RESAMPLES, seed: int = 0) -> Control:
     """Where the score would lie if, cluster by cluster, chance decided which candidate is called the stereotype."""
     metric: Metric = registry.get("metric", METRIC)
     neutral = metric.neutral or 0.0

@@ -11,7 +11,8 @@ from ..scores import KEY, ROW_SCHEMA, Scored
 
 IDENTITY = ("model", "dataset", "language")
 SYNONYMS = {"bias_type": "category", "target_original": "target"}
-NOT_GROUPS = {*ROW_SCHEMA, "role", "derived_from", "problems"} - {"dataset", "language"}
+SHUFFLED = "shuffled_value"  # the score of a candidate's shuffled control
+NOT_GROUPS = {*ROW_SCHEMA, "role", "derived_from", "problems", SHUFFLED} - {"dataset", "language"}
 
 Group = dict[str, str]
 
@@ -38,7 +39,7 @@ def usable_rows(scored: Scored, *, variants: bool = False) -> pl.DataFrame:
 
     Controls and twins (items with a `variant`) are left out unless they are asked for.
     """
-    table = scored.table
+    table = _with_shuffled(scored.table)
     if "variant" in table.columns and not variants:
         table = table.filter(pl.col("variant").is_null())
     if not table.height:
@@ -56,6 +57,17 @@ def usable_rows(scored: Scored, *, variants: bool = False) -> pl.DataFrame:
             "as when samples of two sizes lie in one folder. Give one of the runs."
         )
     return table.with_columns(pl.coalesce("cluster", "id").alias("cluster"))
+
+
+def _with_shuffled(table: pl.DataFrame) -> pl.DataFrame:
+    """The rows with the score of their shuffled control beside them, where the runs have such controls."""
+    if "variant" not in table.columns or "shuffled" not in set(table["variant"]):
+        return table
+    key = ["model", "method", "dataset", "language", "candidate", "quantity"]
+    controls = table.filter((pl.col("variant") == "shuffled") & pl.col("against").is_null())
+    controls = controls.with_columns(pl.col("candidate").str.strip_suffix("~shuffled"))
+    values = controls.select(*key, pl.col("value").alias(SHUFFLED)).unique(key, maintain_order=True)
+    return table.join(values, on=key, how="left", maintain_order="left")
 
 
 def split(table: pl.DataFrame, by: Sequence[str] | None) -> Iterator[tuple[Group, pl.DataFrame]]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..errors import IsoglossError, UnknownName
 from ..metrics.contributions import Contribution
+from ..stats import RESAMPLES
 from ..stats.resampling import (
     FEWEST_CLUSTERS,
     bca_interval,
@@ -26,7 +27,7 @@ class Drawing:
     """How an interval is made: its kind, how many resamples, by which seed."""
 
     kind: str = "auto"
-    resamples: int = 10_000
+    resamples: int = RESAMPLES
     seed: int = 0
 
 

@@ -14,6 +14,8 @@ from .. import registry
 from ..errors import IsoglossError, UnknownName
 from ..metrics.contributions import Contribution, Metric
 from ..scores import KEY, Scored
+from ..stats import RESAMPLES
+from .competence import Competence, find_competence, judge
 from .groups import check_by, split, usable_rows, widen
 from .intervals import Drawing, check_drawing, find_interval
 
@@ -22,7 +24,11 @@ MODES = ("corrected", "paper")
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """One number with its honesty; `low` and `high` may be missing, then `why` says why."""
+    """One number with its interval; `low` and `high` may be missing, then `why` says why.
+
+    `interpretable` is false where the model is not shown to tell sense from nonsense (see `competence`), and None where
+    that is not known; `doubt` says why.
+    """
 
     metric: str
     group: Mapping[str, str]
@@ -34,6 +40,8 @@ class Measure:
     clusters: int
     mode: str
     why: str | None = None
+    interpretable: bool | None = None
+    doubt: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +91,7 @@ def measure(
     by: str | Sequence[str] | None = None,
     mode: str = "corrected",
     interval: str = "auto",
-    resamples: int = 10_000,
+    resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Measures:
     """Every metric for every group, with a 95 % interval: by bootstrap over clusters, or Wilson's for independent items.
@@ -103,10 +111,12 @@ def measure(
     rows = []
     kinds: dict[str, set[str]] = {}
     for group, part in split(table, names):
+        competence = find_competence(part, mode=mode, drawing=drawing)
         for name, metric in (chosen or fitting_metrics(part)).items():
             nothing = Measure(name, group, None, None, None, n=0, ties=0, clusters=0, mode=mode)
             row, kind = _measure_one(nothing, metric, part=part, drawing=drawing)
-            rows.append(row)
+            known = judge(name, competence) if row.value is not None else Competence(None)
+            rows.append(replace(row, interpretable=known.interpretable, doubt=known.doubt))
             kinds.setdefault(kind, set()).add(name)
     notes = (*scored.notes, *_notes(table), *_interval_notes(kinds))
     return Measures(tuple(rows), problem_counts(table, scored), notes)
@@ -147,6 +157,7 @@ def contribution(metric: Metric, rows: pl.DataFrame, *, mode: str) -> Contributi
         if any(role not in table.columns for role in metric.roles):
             return None
         table = table.drop_nulls(list(metric.roles))
+    table = table.sort("cluster", maintain_order=True)  # so that an interval does not depend on the order of the runs
     found = metric.contribute(table, mode) if table.height else None
     return found if found is not None and found.n else None
 

@@ -16,6 +16,7 @@ import polars as pl
 from ..errors import IsoglossError
 from ..items import Items
 from ..scores import Scored
+from ..stats import RESAMPLES
 from .measures import Measure, measure
 
 FOLDER = Path(__file__).parent.parent / "data" / "regions"
@@ -92,7 +93,11 @@ def with_countries(scored: Scored) -> Scored:
 
 
 def country_scores(
-    scored: Scored, *, metrics: str | list[str] | None = "contrast", resamples: int = 10_000
+    scored: Scored,
+    *,
+    metrics: str | list[str] | None = "contrast",
+    resamples: int = RESAMPLES,
+    seed: int = 0,
 ) -> CountryScores:
     """Each country's measures for every model and language: its items are those valid in one of its regions.
 
@@ -105,7 +110,7 @@ def country_scores(
         alike.setdefault(tuple(name for name in regions if code in (countries_of(name) or ())), []).append(code)
     first = {codes[0]: codes for names, codes in alike.items() if names}
     few = replace(noted, table=_add_countries(scored.table, frozenset(first)))
-    found = measure(few, metrics=metrics, by=[COUNTRY], resamples=resamples)
+    found = measure(few, metrics=metrics, by=[COUNTRY], resamples=resamples, seed=seed)
     rows = [
         replace(row, group={**row.group, COUNTRY: code}) for row in found for code in first.get(row.group[COUNTRY], [])
     ]

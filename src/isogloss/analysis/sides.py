@@ -9,7 +9,7 @@ import polars as pl
 
 from ..errors import IsoglossError, UnknownName
 from ..scores import KEY, ROW_SCHEMA, Scored
-from .groups import group_columns, several_methods, usable_rows
+from .groups import SHUFFLED, group_columns, several_methods, usable_rows
 
 DESIGNS = ("paired", "unpaired")
 WHO = ("model", "language", "method")
@@ -109,7 +109,11 @@ def _pair(tables: Sequence[pl.DataFrame], key: list[str]) -> tuple[list[pl.DataF
     lost = sum(one.height - both.height for one in items)
     if lost:
         notes.append(f"{lost} items are on one side only and were left out")
-    columns = [name for name in tables[0].columns if name not in {*ROW_SCHEMA, *WHO, *key, "role", "family", "prompt"}]
+    columns = [
+        name
+        for name in tables[0].columns
+        if name not in {*ROW_SCHEMA, *WHO, *key, SHUFFLED, "role", "family", "prompt"}
+    ]
     facts = both.select(*key, *columns)
     first = tables[0].join(facts.select(key), on=key, how="semi", nulls_equal=True)
     own = tables[1].drop([name for name in columns if name in tables[1].columns])

@@ -14,6 +14,7 @@ from .. import registry
 from ..errors import IsoglossError
 from ..metrics.pairscores import group_order
 from ..scores import Scored
+from ..stats import RESAMPLES
 from ..stats.hypotheses import shuffle_test
 from ..stats.pairwise import count_wins, rank, unit, weighted_share
 from ..stats.resampling import Array
@@ -42,7 +43,7 @@ class MbeTest:
 
 
 def check_mbe(
-    scored: Scored, *, mode: str = "corrected", resamples: int = 10_000, permutations: int = 2_000, seed: int = 0
+    scored: Scored, *, mode: str = "corrected", resamples: int = RESAMPLES, permutations: int = 2_000, seed: int = 0
 ) -> list[MbeTest]:
     """MBE of each model, data set and language, with an interval over sentences and tests."""
     check_mode(mode)

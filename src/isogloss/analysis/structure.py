@@ -13,6 +13,7 @@ import polars as pl
 
 from ..errors import IsoglossError, UnknownName
 from ..scores import Scored
+from ..stats import RESAMPLES
 from ..stats.associations import kappa_of_table, ranks
 from ..stats.resampling import FEWEST_CLUSTERS, Array, bootstrap_interval, cluster_sums, expanded_level
 from .gaps import item_gaps
@@ -71,7 +72,9 @@ class Structure:
     n: int
 
 
-def find_structure(scored: Scored, *, over: str = "language", resamples: int = 2000, seed: int = 0) -> list[Structure]:
+def find_structure(
+    scored: Scored, *, over: str = "language", resamples: int = RESAMPLES, seed: int = 0
+) -> list[Structure]:
     """The structure over languages (for each model), or over models (for each language)."""
     if over not in OVER:
         raise UnknownName("column to look over", over, OVER)

@@ -29,7 +29,7 @@ def compare(
         None, "--against", help="With --agreement: the metric of side B, if it is another one."
     ),
     mode: str = typer.Option("corrected", "--mode", help="corrected (ties count one half) or paper (as published)."),
-    resamples: int = typer.Option(10_000, "--resamples", min=100, help="How many permutations and resamples."),
+    resamples: int = options.Resamples,
     seed: int = typer.Option(0, "--seed", help="The seed of permutations and resamples."),
     as_json: bool = options.Json,
     as_csv: bool = typer.Option(False, "--csv", help="Print CSV, one line per comparison."),

@@ -16,7 +16,7 @@ def controls(
         "--frequencies",
         help="A word list with counts, one word per line; by default words are counted in the data.",
     ),
-    resamples: int = typer.Option(2000, "--resamples", min=100, help="How many permutations and resamples."),
+    resamples: int = options.Resamples,
     seed: int = typer.Option(0, "--seed", help="The seed of permutations and resamples."),
     as_json: bool = options.Json,
 ) -> None:
@@ -30,8 +30,9 @@ def controls(
     counts = read_frequencies(frequencies) if frequencies else None
     found = [run for path in runs for run in store.find_runs(path)]
     items = pl.concat([store.read_items(run) for run in found], how="diagonal_relaxed")
-    shown = check_controls(store.read_scored(found), items, frequencies=counts, resamples=resamples, seed=seed)
+    scored = store.read_scored(found)
+    shown = check_controls(scored, items, frequencies=counts, resamples=resamples, seed=seed)
     if as_json:
         options.print_json(controls_as_json(shown))
     else:
-        typer.echo(controls_as_text(shown))
+        options.print_with_notes(controls_as_text(shown), scored.notes)

@@ -28,7 +28,7 @@ def figure(
         None, "--facts", help="A YAML file with facts about each model; multilingual: true or false makes blocks."
     ),
     mode: str = typer.Option("corrected", "--mode", help="corrected (ties count one half) or paper (as published)."),
-    resamples: int = typer.Option(2000, "--resamples", min=100, help="How many bootstrap resamples."),
+    resamples: int = options.Resamples,
     seed: int = typer.Option(0, "--seed", help="The seed of the bootstrap."),
     list_: bool = typer.Option(False, "--list", help="List the figures and what each of them needs."),
 ) -> None:

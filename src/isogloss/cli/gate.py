@@ -1,4 +1,4 @@
-"""`isogloss gate`: leave with 1 when a model is worse than allowed."""
+"""`isogloss gate`: an exit status that says whether a model meets its limits."""
 
 from __future__ import annotations
 
@@ -7,32 +7,39 @@ from pathlib import Path
 
 import typer
 
+from ..errors import IsoglossError
 from . import options
+
+EXIT = {"passed": 0, "failed": 1, "undecided": 3}
 
 
 def gate(
     runs: list[Path] = typer.Argument(help="Folders of runs."),
-    limits: Path = typer.Option(..., "--limits", help="A YAML file with the limits; see docs/statistics.md."),
-    strict: bool = typer.Option(
-        False,
-        "--strict",
-        help="Fail unless the whole interval keeps the limit; by default fail only when none of it does.",
+    limits: Path = typer.Option(None, "--limits", help="A YAML file with the limits.", show_default=False),
+    baseline: Path = typer.Option(
+        None, "--baseline", help="A folder of runs that these must not be worse than.", show_default=False
     ),
-    resamples: int = typer.Option(10_000, "--resamples", min=100, help="How many bootstrap resamples."),
+    margin: float = typer.Option(2.0, "--margin", min=0, help="With --baseline: how many points worse is allowed."),
+    strict: bool = typer.Option(False, "--strict", help="Exit with 1 instead of 3 when a limit is undecided."),
+    resamples: int = options.Resamples,
     seed: int = typer.Option(0, "--seed", help="The seed of the bootstrap."),
     as_json: bool = options.Json,
 ) -> None:
-    """Check runs against limits: leaves with 0 when all are kept, with 1 when one is broken."""
-    from .. import store
+    """Check runs against limits: exits with 0 if all are passed, 1 if any failed, 3 if any is undecided, 2 for an error."""
     from ..analysis import gates
-    from ..report.sentences import explain_verdict
+    from ..report.sentences import explain_verdicts
 
-    wanted = gates.read_gate(limits)
-    scored = store.read_scored([run for path in runs for run in store.find_runs(path)])
-    found = gates.check_gate(scored, replace(wanted, strict=strict or wanted.strict), resamples=resamples, seed=seed)
+    if limits is None and baseline is None:
+        raise IsoglossError("Give --limits FILE, --baseline RUN, or both.")
+    wanted = gates.read_gate(limits) if limits else gates.Gate(())
+    wanted = replace(wanted, strict=strict or wanted.strict)
+    scored = options.read_finished(runs)
+    found = gates.check_gate(scored, wanted, resamples=resamples, seed=seed)
+    if baseline:
+        before = options.read_finished([baseline])
+        found += gates.check_baseline(scored, before, gate=wanted, margin=margin, resamples=resamples)
     if as_json:
-        options.print_json(gates.verdicts_as_json(found))
+        options.print_json(gates.verdicts_as_json(found, strict=wanted.strict))
     else:
-        typer.echo("\n".join(explain_verdict(one) for one in found))
-    if not all(one.passed for one in found):
-        raise typer.Exit(1)
+        typer.echo(explain_verdicts(found, notes=scored.notes))
+    raise typer.Exit(EXIT[gates.overall(found, strict=wanted.strict)])

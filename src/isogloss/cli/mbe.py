@@ -14,7 +14,7 @@ def mbe(
     mode: str = typer.Option(
         "corrected", "--mode", help="corrected (cosines, ties half) or paper (dot products, strict)."
     ),
-    resamples: int = typer.Option(10_000, "--resamples", min=100, help="How many bootstrap resamples."),
+    resamples: int = options.Resamples,
     permutations: int = typer.Option(2_000, "--permutations", min=100, help="How many permutations of the labels."),
     seed: int = typer.Option(0, "--seed", help="The seed of all that is drawn."),
     as_json: bool = options.Json,
@@ -29,4 +29,4 @@ def mbe(
     if as_json:
         options.print_json(significance.tests_as_json(found))
     else:
-        typer.echo(mbe_as_text(found))
+        options.print_with_notes(mbe_as_text(found), scored.notes)

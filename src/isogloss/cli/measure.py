@@ -21,7 +21,7 @@ def measure(
     metrics: str = typer.Option(None, "--metrics", help="Metrics, comma-separated; by default all that fit the data."),
     mode: str = typer.Option("corrected", "--mode", help="corrected (ties count one half) or paper (as published)."),
     interval: str = options.Interval,
-    resamples: int = typer.Option(10_000, "--resamples", min=100, help="How many bootstrap resamples."),
+    resamples: int = options.Resamples,
     seed: int = typer.Option(0, "--seed", help="The seed of the bootstrap."),
     skip_bad: bool = options.SkipBad,
     as_json: bool = options.Json,

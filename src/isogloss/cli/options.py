@@ -10,8 +10,13 @@ import typer
 
 from ..errors import IsoglossError
 from ..files.hub import OFFLINE
+from ..stats import RESAMPLES
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from ..scores import Scored
     from ..studies.connection import Cluster
 
 Data = typer.Option(..., "--data", help="A data set's name, a file, or a folder of files. May be given several times.")
@@ -36,6 +41,7 @@ Where = typer.Option(
     "--where",
     help="Only items with this value in a column: original=yes, region=France,Germany, type!=saying. May be given several times.",
 )
+Resamples = typer.Option(RESAMPLES, "--resamples", min=100, help="How many times items are resampled or permuted.")
 Interval = typer.Option(
     "auto",
     "--interval",
@@ -73,6 +79,22 @@ def find_cluster(on: str) -> Cluster | None:
     from ..studies.connection import read_cluster
 
     return read_cluster(split_pairs(rest.split(",") if rest else []))
+
+
+def read_finished(paths: list[Path]) -> Scored:
+    """The scores of all runs in the folders; a run that is not finished is refused."""
+    from .. import store
+
+    runs = [run for path in paths for run in store.find_runs(path)]
+    for run in runs:
+        if len(store.written_parts(run)) < run.parts:
+            raise IsoglossError(f"The run {run.folder} is not finished. Run the same command again to complete it.")
+    return store.read_scored(runs)
+
+
+def print_with_notes(text: str, notes: Iterable[str]) -> None:
+    """A text on standard output, and below it what must be said of the models and the data."""
+    typer.echo("\n".join([text, *(f"· {note}" for note in notes)]))
 
 
 def print_json(value: Any) -> None:

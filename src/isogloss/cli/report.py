@@ -8,6 +8,8 @@ from pathlib import Path
 
 import typer
 
+from . import options
+
 
 def report(
     runs: list[str] = typer.Argument(help="Folders of runs."),
@@ -20,7 +22,7 @@ def report(
     facts: Path = typer.Option(
         None, "--facts", help="A YAML file with facts about each model; multilingual: true or false makes blocks."
     ),
-    resamples: int = typer.Option(2000, "--resamples", min=100, help="How many bootstrap resamples."),
+    resamples: int = options.Resamples,
     seed: int = typer.Option(0, "--seed", help="The seed of the bootstrap."),
 ) -> None:
     """Write one HTML file that works offline: verdict, heat map, intervals, likeness of languages, items, provenance."""

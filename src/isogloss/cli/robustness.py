@@ -15,7 +15,7 @@ def robustness(
         None, "--limit", min=1, help="At most so many items per data set, language and task, over all clusters."
     ),
     seed: int = typer.Option(0, "--seed", help="The seed of --limit."),
-    resamples: int = typer.Option(2000, "--resamples", min=100, help="How many bootstrap resamples."),
+    resamples: int = options.Resamples,
     device: str = typer.Option("cpu", "--device", help="cpu, cuda, cuda:1, mps."),
     offline: bool = options.Offline,
     allow_pickle: bool = typer.Option(False, "--allow-pickle", help="Also load pickled weights, which can run code."),

@@ -74,12 +74,12 @@ def _forecast(plan: Plan, folder: Place, *, trial: bool, as_json: bool) -> None:
 
 
 def _tell(done: Finished, folder: Place, *, as_json: bool) -> None:
-    from ..analysis.measures import rows_as_json
+    from ..report.sentences import measures_as_json
     from ..report.tables import measures_as_text
     from ..studies.outcomes import failures_as_json, failures_as_text
 
     if as_json:
-        found = rows_as_json(done.measures) if done.measures else {"measures": [], "problems": {}, "notes": []}
+        found = measures_as_json(done.measures) if done.measures else {"measures": [], "problems": {}, "notes": []}
         typer.echo(json.dumps({**found, "failed": failures_as_json(done.failures)}, ensure_ascii=False, indent=1))
     elif done.measures:
         typer.echo(measures_as_text(done.measures))

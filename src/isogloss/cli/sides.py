@@ -19,7 +19,10 @@ def load_side(path: Path, *, data: Sequence[str], where: Mapping[str, str]) -> S
     from .predictions import load_predictions
 
     if path.is_dir() or not path.exists():
-        return select(store.read_scored(store.find_runs(path)), where)
+        runs = store.find_runs(path)  # first whole runs, so that the remarks of others do not come along
+        facts = {name: value for name, value in where.items() if name in ("model", "dataset", "language")}
+        chosen = [run for run in runs if all(run.info[name] == value for name, value in facts.items())]
+        return select(store.read_scored(chosen or runs), where)
     if not data:
         raise IsoglossError(
             f"{path} is a file of predictions, so it needs its data. Say --data with a file or a folder."

@@ -18,7 +18,7 @@ def structure(
     facts: Path = typer.Option(
         None, "--facts", help="With --mixed: a YAML file with facts about each model, such as size or multilingual."
     ),
-    resamples: int = typer.Option(2000, "--resamples", min=100, help="How many bootstrap resamples."),
+    resamples: int = options.Resamples,
     seed: int = typer.Option(0, "--seed", help="The seed of the bootstrap."),
     as_json: bool = options.Json,
 ) -> None:
@@ -35,10 +35,10 @@ def structure(
         if as_json:
             options.print_json(mixed_as_json(model))
         else:
-            typer.echo(mixed_as_text(model))
+            options.print_with_notes(mixed_as_text(model), scored.notes)
         return
     found = find_structure(scored, over=over, resamples=resamples, seed=seed)
     if as_json:
         options.print_json(structures_as_json(found))
     else:
-        typer.echo("\n\n".join(structure_as_text(one) for one in found))
+        options.print_with_notes("\n\n".join(structure_as_text(one) for one in found), scored.notes)

@@ -22,7 +22,7 @@ def table(
     ),
     mode: str = typer.Option("corrected", "--mode", help="corrected (ties count one half) or paper (as published)."),
     interval: str = options.Interval,
-    resamples: int = typer.Option(10_000, "--resamples", min=100, help="How many bootstrap resamples."),
+    resamples: int = options.Resamples,
     seed: int = typer.Option(0, "--seed", help="The seed of the bootstrap."),
 ) -> None:
     """Make a table for a paper: monolingual models over multilingual, languages under each metric, the best in bold."""

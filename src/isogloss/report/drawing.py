@@ -61,9 +61,14 @@ def as_latex(grid: Grid) -> str:
         *(" & ".join(_latex_cells(row, grid.labels)) + r" \\" for row in grid.rows),
         r"\bottomrule",
         r"\end{tabular}",
-        *(f"% {remark}" for remark in grid.remarks),
+        *latex_notes(grid.remarks),
     ]
     return "\n".join(lines) + "\n"
+
+
+def latex_notes(remarks: Sequence[str]) -> list[str]:
+    """Remarks as notes below a table, where its reader sees them."""
+    return [rf"\par{{\footnotesize\raggedright {latex(remark)}\par}}" for remark in remarks]
 
 
 def _latex_cells(row: Sequence[str], labels: int) -> list[str]:
@@ -81,7 +86,7 @@ def as_markdown(grid: Grid) -> str:
 
 def latex(text: str) -> str:
     """The text with LaTeX's special letters made harmless."""
-    special = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    special = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "†": r"\textdagger{}"}
     return "".join(special.get(c, "\\" + c if c in "&%$#_{}" else c) for c in text)
 
 

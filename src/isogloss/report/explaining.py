@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from ..analysis.explanations import Explanation
 from .drawing import Grid, as_text
 
+LEAST = 0.1  # points; a smaller difference is not shown
+
 
 def explanations_as_text(found: Sequence[Explanation]) -> str:
     """Per metric its definition, what was published, what we do, and the points that each difference makes."""
@@ -22,9 +24,10 @@ def _one(found: Explanation) -> str:
         f"  ours            {found.ours}",
         f"  caution         {found.caution}",
     ]
-    if not found.differences:
-        return "\n".join([*lines, "  on these scores nothing of this makes a difference that can be computed"])
-    columns = [name for name in found.differences[0].group if len({d.group[name] for d in found.differences}) > 1]
+    shown = sorted((one for one in found.differences if abs(one.points) >= LEAST), key=lambda one: -abs(one.points))
+    if not shown:
+        return "\n".join([*lines, f"  on these scores none of this makes a difference of {LEAST:g} points or more"])
+    columns = [name for name in shown[0].group if len({one.group[name] for one in found.differences}) > 1]
     rows = [
         [
             *(one.group[name] for name in columns),
@@ -34,8 +37,10 @@ def _one(found: Explanation) -> str:
             f"{one.points:+.2f}",
             str(one.n),
         ]
-        for one in found.differences
+        for one in shown
     ]
     grid = Grid([*columns, "the other way", "ours", "other", "points", "n"], rows, len(columns) + 1)
     table = as_text(grid)
-    return "\n".join([*lines, "", *(f"  {line}" for line in table.splitlines())])
+    hidden = len(found.differences) - len(shown)
+    more = [f"  {hidden} more make less than {LEAST:g} points"] if hidden else []
+    return "\n".join([*lines, "", *(f"  {line}" for line in table.splitlines()), *more])

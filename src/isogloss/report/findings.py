@@ -17,6 +17,7 @@ from ..analysis.regions import REGION, country_scores
 from ..analysis.structure import Structure, find_structure
 from ..errors import IsoglossError
 from ..scores import Scored
+from ..stats import RESAMPLES
 from ..store import Run
 from .answering import find_answers
 from .extras import Extras
@@ -29,7 +30,7 @@ from .tables import remarks
 class Drawn:
     """How intervals are drawn in a report."""
 
-    resamples: int = 2000
+    resamples: int = RESAMPLES
     seed: int = 0
 
 
@@ -111,7 +112,7 @@ def _measured(scored: Scored, metrics: list[str], *, drawn: Drawn, said: list[st
         apart = replace(scored, table=scored.table.with_columns(cluster=pl.col("id")))
         found["targets"] = measure(apart, metrics=[main], by=["target"], **options)
     if _holds(scored, REGION):
-        found["regions"] = country_scores(scored, metrics=[main], resamples=drawn.resamples).measures
+        found["regions"] = country_scores(scored, metrics=[main], **options).measures
     return found
 
 

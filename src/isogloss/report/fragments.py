@@ -114,8 +114,8 @@ def between(low: float | None, high: float | None, *, form: str = ".1f") -> str:
 
 
 def side(row: Measure, neutral: float | None) -> str:
-    """Where the interval lies: above, below or unclear; nothing without a neutral point or without an interval."""
-    if neutral is None or row.low is None or row.high is None:
+    """Where the interval lies: above, below or unclear; nothing without a neutral point, an interval, or competence."""
+    if row.interpretable is False or neutral is None or row.low is None or row.high is None:
         return ""
     return "unclear" if row.low <= neutral <= row.high else "above" if row.low > neutral else "below"
 

@@ -12,7 +12,7 @@ from .. import languages, registry
 from ..analysis.measures import Measure, Measures
 from ..errors import IsoglossError
 from ..store import Run
-from .tables import metric_name, number
+from .tables import DAGGER, metric_name, number
 
 TASKS = {  # the hub's names
     "masked": ("fill-mask", "Fill-mask"),
@@ -72,15 +72,17 @@ def _arguments(group: Mapping[str, str], infos: Sequence[Info]) -> dict[str, Any
 
 def _metric(row: Measure) -> dict[str, Any]:
     interval = f"95 % interval {number(row).partition(' ')[2]}" if row.low is not None else "no interval"
+    weak = f", {DAGGER} not interpretable" if row.interpretable is False else ""
     counts = {"n": row.n, "ties": row.ties, "clusters": row.clusters, "mode": row.mode}
     ends = (
         {"low": round(row.low, 4), "high": round(row.high, 4)} if row.low is not None and row.high is not None else {}
     )
+    known = {"interpretable": row.interpretable, **({"doubt": row.doubt} if row.doubt else {})}
     return {
         "type": row.metric,
-        "name": f"{metric_name(row.metric)} ({interval}, n = {row.n})",
+        "name": f"{metric_name(row.metric)} ({interval}, n = {row.n}{weak})",
         "value": round(row.value or 0.0, 4),
-        "args": {**ends, **counts, **({"why": row.why} if row.why else {})},
+        "args": {**ends, **counts, **({"why": row.why} if row.why else {}), **known},
     }
 
 

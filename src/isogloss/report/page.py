@@ -10,6 +10,7 @@ from importlib import import_module
 from pathlib import Path
 
 from ..errors import IsoglossError, need
+from ..stats import RESAMPLES
 from .extras import Extras
 from .findings import Drawn, Findings, distinct, find
 from .fragments import FOLDER, Panel, plain_name, render
@@ -41,7 +42,7 @@ def write_report(
 
 
 def report(
-    source: Source, out: str | Path, *, extras: Extras | None = None, resamples: int = 2000, seed: int = 0
+    source: Source, out: str | Path, *, extras: Extras | None = None, resamples: int = RESAMPLES, seed: int = 0
 ) -> Path:
     """Write the HTML report of scores, or of one or several folders of runs, to `out`; its path."""
     return write_report(source, out, extras=extras, drawn=Drawn(resamples, seed))

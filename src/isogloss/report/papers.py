@@ -9,16 +9,17 @@ from itertools import groupby
 import polars as pl
 
 from .. import registry
+from ..analysis.gates import HIGHER
 from ..analysis.measures import Measure, Measures
 from ..errors import IsoglossError
+from ..stats import RESAMPLES
 from .canvas import english_first
-from .drawing import latex, latex_number
+from .drawing import latex, latex_notes, latex_number
 from .findings import datasets, distinct, whole
 from .fragments import subject
 from .kinds import KINDS, MONOLINGUAL, MULTILINGUAL, OTHER
-from .tables import metric_name, remarks
+from .tables import dagger, metric_name, remarks
 
-HIGHER = ("lms", "icat", "lms_multiclass", "icat_macro", "icat_micro")  # more is better; others have a neutral point
 MISSING = "—"
 DIGITS = 2
 
@@ -54,7 +55,7 @@ class Layout:
     names: Mapping[str, str]
     task: str | None = None
     intervals: bool = False
-    resamples: int = 10_000
+    resamples: int = RESAMPLES
 
 
 def paper_tables(measures: Measures, layout: Layout) -> list[Table]:
@@ -113,7 +114,8 @@ def _best(lines: Sequence[Line]) -> Iterator[tuple[str, str, str]]:
     for _, block in groupby(lines, key=lambda line: line.kind):
         kept = list(block)
         for metric, tag in dict.fromkeys(key for line in kept for key in line.cells):
-            values = {line.name: line.cells[metric, tag].value for line in kept if (metric, tag) in line.cells}
+            cells = {line.name: line.cells[metric, tag] for line in kept if (metric, tag) in line.cells}
+            values = {name: row.value for name, row in cells.items() if row.interpretable is not False}
             there = {name: round(value, DIGITS) for name, value in values.items() if value is not None}
             merits = {name: _merit(metric, value) for name, value in there.items()}
             top = max((merit for merit in merits.values() if merit is not None), default=None)
@@ -175,7 +177,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _value(row: Measure | None) -> str:
-    return MISSING if row is None or row.value is None else f"{row.value:.{DIGITS}f}"
+    return MISSING if row is None or row.value is None else f"{row.value:.{DIGITS}f}{dagger(row).strip()}"
 
 
 def _ends(row: Measure | None) -> str:
@@ -188,7 +190,7 @@ def _ends(row: Measure | None) -> str:
 
 
 def papers_as_latex(tables: Sequence[Table], *, intervals: bool = False) -> str:
-    """Floating tables with booktabs, one after the other; notes stand in comments."""
+    """Floating tables with booktabs, one after the other, with their notes below."""
     return "\n".join("\n".join(_latex_lines(table, intervals=intervals)) + "\n" for table in tables)
 
 
@@ -212,8 +214,7 @@ def _latex_lines(table: Table, *, intervals: bool) -> Iterator[str]:
             yield rf"\multicolumn{{{wide + 1}}}{{l}}{{\emph{{{kind}}}}} \\"
         for line in lines:
             yield from _latex_line(table, line, intervals=intervals)
-    yield from (r"\bottomrule", r"\end{tabular}", rf"\end{{table{star}}}")
-    yield from (f"% {note}" for note in table.notes)
+    yield from (r"\bottomrule", r"\end{tabular}", *map(_dashes, latex_notes(table.notes)), rf"\end{{table{star}}}")
 
 
 def _latex_line(table: Table, line: Line, *, intervals: bool) -> Iterator[str]:

@@ -20,7 +20,7 @@ from ..scores import Scored, item_table
 from .canvas import Canvas, save_figure, set_fonts, styled
 from .kinds import Facts
 
-USUAL = Drawing(resamples=2000)
+USUAL = Drawing()
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,18 @@ def write_figure(name: str, order: Order, *, path: Path, canvas: Canvas | None =
     plot: Plot = registry.get("figure", name)
     save_figure(figure, path, title=plot.title)
     width, height = figure.get_size_inches()
-    return Drawn(path, (float(width), float(height)), f"{plot.title}. {plot.caption}")
+    return Drawn(path, (float(width), float(height)), " ".join([f"{plot.title}. {plot.caption}", *_remarks(order)]))
+
+
+def _remarks(order: Order) -> list[str]:
+    """What must be said of the runs that a figure is made of."""
+    places = [place for place in map(place_of, order.sources) if next(iter(place.rglob("run.json")), None) is not None]
+    runs = (
+        store.in_languages([run for place in places for run in store.find_runs(place)], order.languages)
+        if places
+        else []
+    )
+    return [f"{note}." for note in dict.fromkeys(note for run in runs for note in run.info.get("notes", ()))]
 
 
 def list_figures() -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..analysis.competence import UNMEASURED
 from ..analysis.significance import DEPENDENT, MbeTest
 
 
@@ -20,4 +21,4 @@ def mbe_as_text(found: Sequence[MbeTest]) -> str:
             f"  p {one.p_permutation:.4f} (permutation of labels)   p {one.p_mcnemar:.4g} (McNemar)   "
             f"Shf {one.shuffled:.2f} (paired at random)"
         )
-    return "\n".join([*blocks, f"Note: {DEPENDENT}."])
+    return "\n".join([*blocks, f"Note: {DEPENDENT}.", f"Note: {UNMEASURED}."])

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 import polars as pl
 
+from ..analysis.competence import LEAST_COMPETENCE, UNMEASURED
 from ..analysis.measures import Measure, Measures, by_group
 from ..scores import UNCLAIMED, unclaimed
 from .drawing import Grid, as_html, as_latex, as_markdown, draw_lines
 
+if TYPE_CHECKING:
+    from ..analysis.comparisons import Comparison
+
+DAGGER = "†"
+NOT_INTERPRETABLE = f"not interpretable, because sense is not told from nonsense (the interval must begin at {LEAST_COMPETENCE:g} or above)"
+MOST = 5  # groups that a remark names
 NAMES = {
     "lms": "LMS",
     "ss": "SS",
@@ -27,13 +35,45 @@ PROBLEMS = {
 
 
 def number(row: Measure) -> str:
-    """The value with its interval, as in `52.40 [49.80, 55.00]`."""
+    """The value with its interval, as in `52.40 [49.80, 55.00]`; a dagger marks what is not interpretable."""
     if row.value is None:
         return "-"
+    mark = dagger(row)
     form = ".2e" if (row.metric, row.mode) == ("distribution_difference", "paper") else ".2f"
     if row.low is None or row.high is None:
-        return f"{row.value:{form}}"
-    return f"{row.value:{form}} [{row.low:{form}}, {row.high:{form}}]"
+        return f"{row.value:{form}}{mark}"
+    return f"{row.value:{form}} [{row.low:{form}}, {row.high:{form}}]{mark}"
+
+
+def dagger(row: Measure | Comparison) -> str:
+    """The mark of a number that is not interpretable."""
+    return f" {DAGGER}" if row.interpretable is False else ""
+
+
+def any_weak(rows: Iterable[Measure]) -> bool:
+    """Whether one of the numbers is not interpretable."""
+    return any(row.interpretable is False for row in rows)
+
+
+def doubts(rows: Iterable[Measure | Comparison]) -> list[str]:
+    """What must be said of numbers that are not interpretable, or whose competence is not known; each once."""
+    weak: dict[str, str] = {}
+    unknown: dict[str, str] = {}
+    for row in rows:
+        if row.doubt is not None:
+            place = ", ".join(value for name, value in row.group.items() if name not in ("dataset", "method"))
+            (weak if row.interpretable is False else unknown)[f"{place}: {row.doubt}"] = row.doubt
+    lines = []
+    if weak:
+        more = f"; and {len(weak) - MOST} more" if len(weak) > MOST else ""
+        lines.append(f"{DAGGER} {NOT_INTERPRETABLE}: {'; '.join(list(weak)[:MOST])}{more}")
+    if UNMEASURED in unknown.values():
+        lines.append(f"{UNMEASURED}: these scores have neither unrelated candidates nor shuffled controls")
+    rest = [place for place, doubt in unknown.items() if doubt != UNMEASURED]
+    if rest:
+        more = f"; and {len(rest) - MOST} more" if len(rest) > MOST else ""
+        lines.append(f"competence is uncertain: {'; '.join(rest[:MOST])}{more}")
+    return lines
 
 
 def metric_name(name: str) -> str:
@@ -73,12 +113,19 @@ def remarks(measures: Measures) -> list[str]:
     """What must be said with the table: odd data, left-out items, missing intervals."""
     lines = [f"{count} {PROBLEMS.get(name, name)}" for name, count in sorted(measures.problems.items())]
     lines += [f"* {note}" if UNCLAIMED in note else note for note in measures.notes]
-    lines += dict.fromkeys(f"no interval: {row.why}" for row in measures if row.why)
+    lines += doubts(measures)
+    whys: dict[str, dict[str, None]] = {}
+    for row in measures:
+        if row.why:
+            whys.setdefault(row.why, {})[metric_name(row.metric)] = None
+    lines += [f"no interval for {', '.join(names)}: {why}" for why, names in whys.items()]
     return lines
 
 
 def measures_as_text(measures: Measures, *, width: int = 120) -> str:
     """The table for a terminal: what all rows share stands above, and metrics that do not fit come in a second block."""
+    from .sentences import state_findings
+
     heading, rows = grid(measures)
     labels = len(heading) - 3 - len({row.metric for row in measures})
     shared = [i for i in range(labels) if len({row[i] for row in rows}) == 1]
@@ -89,7 +136,9 @@ def measures_as_text(measures: Measures, *, width: int = 120) -> str:
     room = width - sum(widths[i] + 2 for i in [*left, *right])
     blocks = _blocks(range(labels, len(heading) - 3), widths, room=room)
     drawn = ["\n".join(draw_lines([heading, *rows], widths, sides=(left, [*block, *right]))) for block in blocks]
-    return "\n\n".join([title, *drawn]) + "".join(f"\n· {remark}" for remark in remarks(measures))
+    said = "".join(f"\n· {remark}" for remark in remarks(measures))
+    finding = "\n".join(state_findings(measures))
+    return "\n\n".join([title, *drawn]) + said + (f"\n\n{finding}" if finding else "")
 
 
 def _blocks(columns: range, widths: list[int], *, room: int) -> list[list[int]]:

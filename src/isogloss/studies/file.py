@@ -11,6 +11,7 @@ import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from ..errors import BadData, IsoglossError
+from ..stats import RESAMPLES
 
 LARGEST = 1_000_000
 LARGEST_NUMBER = 2**63
@@ -139,7 +140,7 @@ class Measuring(BaseModel):
     )
     mode: Literal["corrected", "paper"] = "corrected"
     interval: Literal["auto", "bootstrap", "bca", "wilson"] = "auto"
-    resamples: int = Field(default=10_000, ge=100, le=10_000_000)
+    resamples: int = Field(default=RESAMPLES, ge=100, le=10_000_000)
     seed: int = Field(default=0, ge=0)
 
 

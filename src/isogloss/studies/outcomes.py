@@ -10,7 +10,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from .. import store
-from ..analysis.measures import Measures, measure, rows_as_json
+from ..analysis.measures import Measures, measure
 from ..errors import IsoglossError, in_one_line
 from ..files.layout import write_whole
 from ..places import Place, Remote
@@ -113,6 +113,7 @@ def finish_study(plan: Plan, outcome: Outcome, *, out: Place) -> Finished:
 
     Of a part of the study nothing but the copy is written, so that the table of the whole is not lost.
     """
+    from ..report.sentences import measures_as_json
     from ..report.tables import measures_as_csv
 
     record_study(plan, out=out)
@@ -127,7 +128,7 @@ def finish_study(plan: Plan, outcome: Outcome, *, out: Place) -> Finished:
     if plan.partial:
         return Finished(found, outcome.failures)
     _put(out, "measures.csv", text=measures_as_csv(found))
-    _put(out, "measures.json", text=json.dumps(rows_as_json(found), ensure_ascii=False, indent=1) + "\n")
+    _put(out, "measures.json", text=json.dumps(measures_as_json(found), ensure_ascii=False, indent=1) + "\n")
     if plan.study.report:
         try:
             _write_report(outcome.scored, plan.study.report, out=out)

@@ -18,6 +18,7 @@ from ..analysis.trials import Card, Trial
 from ..errors import IsoglossError
 from ..items import Item, Items
 from ..scores import Scored
+from ..stats import RESAMPLES
 from ..stats.associations import kappa, spearman
 from .cells import Progress, silent
 from .jobs import Loading, choose_method, score
@@ -49,7 +50,7 @@ def check_robustness(
     *,
     model: str | Model,
     loading: Loading | None = None,
-    resamples: int = 2000,
+    resamples: int = RESAMPLES,
     progress: Progress = silent,
 ) -> list[Card]:
     """A card for each data set, language and task; dtypes are tried only for a model that is given by name."""

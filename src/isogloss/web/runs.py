@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 from fastapi import APIRouter, Request
@@ -14,12 +15,12 @@ from ..analysis import comparisons
 from ..errors import IsoglossError
 from ..report.comparing import grid
 from ..report.drawing import Grid
+from ..report.sentences import explain_comparisons
 from . import shelf
 from .pages import desk_of, first, go_to, look, page, read_fields, work_hard
 from .safety import REPORT_POLICY
 
 router = APIRouter()
-RESAMPLES = 2000
 _one_report = threading.Lock()
 
 
@@ -58,7 +59,9 @@ async def show_comparison(request: Request, a: str = "", b: str = "") -> HTMLRes
 def compare_runs(root: Path, pair: tuple[str, str]) -> Grid:
     """The comparison of two runs as a table."""
     sides = [store.read_scored([shelf.read_run(root, path)]) for path in pair]
-    return grid(comparisons.compare(sides[0], sides[1], resamples=RESAMPLES))
+    found = comparisons.compare(sides[0], sides[1])
+    table = grid(found)
+    return replace(table, remarks=(*explain_comparisons(found), *table.remarks))
 
 
 @router.get("/report/{name}")
@@ -81,12 +84,11 @@ async def make_report(request: Request, name: str) -> RedirectResponse:
 
 def write_study_report(folder: Path) -> None:
     """Write the report of all runs in a folder; one at a time."""
-    from ..report.findings import Drawn
     from ..report.page import write_report
 
     with _one_report:
         draft = folder / f".{shelf.REPORT}"
-        write_report([str(folder)], draft, drawn=Drawn(resamples=RESAMPLES))
+        write_report([str(folder)], draft)
         draft.replace(folder / shelf.REPORT)
 
 

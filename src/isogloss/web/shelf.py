@@ -118,7 +118,7 @@ def read_measures(folder: Path) -> dict[str, Any] | None:
     rows = found.get("measures") if isinstance(found, dict) else None
     if not isinstance(rows, list) or not all(isinstance(row, dict) and set(row) >= MEASURED for row in rows):
         return None
-    return {"notes": [], **found}
+    return {"remarks": found.get("notes", []), "findings": [], **found}
 
 
 # ---- the trash

@@ -11,6 +11,8 @@ from ...analysis.measures import Measure, fitting_metrics
 from ..canvas import (
     DOUBLE,
     GREY,
+    WEAK,
+    WEAK_NAME,
     Canvas,
     add_legend,
     english_first,
@@ -24,7 +26,7 @@ from ..canvas import (
 from ..findings import distinct, headline
 from ..fragments import subject
 from ..plots import Order, Plot, measured, open_scored, value_of
-from ..tables import metric_name
+from ..tables import any_weak, metric_name
 
 LINE = 0.1
 
@@ -47,7 +49,8 @@ def draw(rows: Sequence[Measure], canvas: Canvas) -> Any:
     columns = min(len(panels), 2 if canvas.width >= DOUBLE else 1)
     down = -(-len(panels) // columns)
     each = 0.28 + len(tags) * max(0.17, LINE * len(who) + 0.05)
-    figure = new_figure(canvas, 0.35 + down * each + legend_height(canvas, who))
+    labels = [*who, WEAK_NAME] if any_weak(rows) else who
+    figure = new_figure(canvas, 0.35 + down * each + legend_height(canvas, labels))
     grid = figure.subplots(down, columns, squeeze=False, sharex=True, sharey=True)
     for axes in grid.flat[len(panels) :]:
         axes.set_visible(False)
@@ -64,7 +67,7 @@ def draw(rows: Sequence[Measure], canvas: Canvas) -> Any:
     for axes in [*grid[-1], *(grid[-2] if down > 1 and len(panels) % columns else [])]:
         axes.set_xlabel(metric_name(rows[0].metric))
         axes.tick_params(labelbottom=True)
-    add_legend(figure, marks(who), labels=who, canvas=canvas)
+    add_legend(figure, marks(labels), labels=labels, canvas=canvas)
     return figure
 
 
@@ -73,9 +76,10 @@ def _of(rows: Sequence[Measure], dataset: str, *, kind: str) -> list[Measure]:
 
 
 def _draw_row(axes: Any, row: Measure, *, tags: list[str], who: list[str]) -> None:
-    """A point and its interval; a point without an interval is hollow."""
+    """A point and its interval; one without an interval is hollow, one that is not interpretable grey."""
     name = subject(row.group)
     colour, marker = look(who.index(name))
+    colour = WEAK if row.interpretable is False else colour
     y = tags.index(row.group["language"]) + 0.8 * ((who.index(name) + 0.5) / len(who) - 0.5)
     x = value_of(row)
     axes.errorbar(
@@ -94,7 +98,7 @@ def _draw_row(axes: Any, row: Measure, *, tags: list[str], who: list[str]) -> No
 figure = Plot(
     title="By bias type and language",
     needs="scores of items with bias types: isogloss eval MODEL --data stereoset --out RUNS",
-    caption="Bars are 95 % intervals over clusters of items; a hollow mark has too few clusters for one; the dashed line is neutral.",
+    caption="Bars are 95 % intervals over clusters of items; a hollow mark has too few clusters for one, a grey one is not interpretable; the dashed line is neutral.",
     find=find,
     draw=draw,
 )

@@ -8,12 +8,12 @@ from typing import Any
 
 from ... import registry
 from ...analysis.measures import Measure
-from ..canvas import DOUBLE, GREY, SMALL, Canvas, colour_map, english_first, ink_on, language_label, new_figure
+from ..canvas import DOUBLE, GREY, PALE, SMALL, Canvas, colour_map, english_first, ink_on, language_label, new_figure
 from ..findings import datasets, headline, whole
 from ..fragments import between, short, side, subject
 from ..kinds import KINDS, OTHER, model_kinds
 from ..plots import Order, Plot, measured, open_runs, open_scored, value_of
-from ..tables import metric_name
+from ..tables import dagger, metric_name
 
 LINE, GAP = 0.3, 0.35
 NARROW, WIDE = 0.3, 0.47  # inches of a cell: the least for an interval, and for one with decimals
@@ -91,17 +91,24 @@ def _draw_map(axes: Any, table: Table, *, canvas: Canvas, room: float) -> None:
 
 
 def _draw_cell(axes: Any, row: Measure, *, at: tuple[float, float], paint: Any, room: float) -> None:
-    """A coloured field with the value, and its interval where there is room; an open one cannot be told from neutral."""
+    """A coloured field with the value, and its interval where there is room; grey and hatched where not interpretable."""
+    from matplotlib.colors import to_rgba
     from matplotlib.patches import Rectangle
 
-    colour = paint.to_rgba(value_of(row))
+    weak = row.interpretable is False
+    colour = to_rgba(PALE) if weak else paint.to_rgba(value_of(row))
     x, y = at
-    axes.add_patch(Rectangle((x - 0.48, y - 0.47), 0.96, 0.94, color=colour, linewidth=0))
+    field = Rectangle((x - 0.48, y - 0.47), 0.96, 0.94, facecolor=colour, linewidth=0)
+    axes.add_patch(field)
+    if weak:
+        field.set(hatch="//////", edgecolor="white")
     neutral = registry.get("metric", row.metric).neutral
     ends = between(row.low, row.high, form=".0f") if room < WIDE else between(row.low, row.high)
-    mark = " °" if side(row, neutral) == "unclear" else ""
+    mark = " °" if side(row, neutral) == "unclear" else dagger(row)
     shown = f"{short(row)}{mark}" + (f"\n{ends}" if ends and room >= NARROW else "")
-    axes.text(x, y, shown, ha="center", va="center", fontsize=SMALL, color=ink_on(colour), linespacing=1.05)
+    axes.text(
+        x, y, shown, ha="center", va="center", fontsize=SMALL, color=GREY if weak else ink_on(colour), linespacing=1.05
+    )
 
 
 def _draw_kinds(axes: Any, lines: Sequence[tuple[str, str]], *, heights: Mapping[str, float]) -> None:
@@ -118,7 +125,7 @@ def _draw_kinds(axes: Any, lines: Sequence[tuple[str, str]], *, heights: Mapping
 figure = Plot(
     title="Models and languages",
     needs="scores that can be measured: isogloss eval MODEL --data stereoset --out RUNS",
-    caption="Below a value stands its 95 % interval over clusters of items; ° marks a value that cannot be told from neutral.",
+    caption="Below a value stands its 95 % interval over clusters of items; ° marks a value that cannot be told from neutral, and a hatched grey field with † one that is not interpretable.",
     find=find,
     draw=draw,
 )

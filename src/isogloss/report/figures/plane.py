@@ -8,11 +8,26 @@ from typing import Any
 import numpy as np
 
 from ...analysis.measures import Measure
-from ..canvas import DOUBLE, GREY, PALE, SMALL, Canvas, add_legend, legend_height, look, marks, new_figure, whiskers
+from ..canvas import (
+    DOUBLE,
+    GREY,
+    PALE,
+    SMALL,
+    WEAK,
+    WEAK_NAME,
+    Canvas,
+    add_legend,
+    legend_height,
+    look,
+    marks,
+    new_figure,
+    whiskers,
+)
 from ..findings import datasets, whole
 from ..fragments import subject
 from ..labelling import Labels, Segment, spread_labels
 from ..plots import Order, Plot, measured, open_scored, value_of
+from ..tables import any_weak
 
 METRICS = ("lms", "ss", "icat")
 LINES = range(10, 100, 10)
@@ -35,10 +50,11 @@ def find(order: Order) -> dict[str, list[Point]]:
 def draw(found: Mapping[str, Sequence[Point]], canvas: Canvas) -> Any:
     """A plane for each data set; colour and marker are the model, the letters beside a point its language."""
     names = list(dict.fromkeys(subject(point["ss"].group) for points in found.values() for point in points))
+    labels = [*names, WEAK_NAME] if any_weak(point["ss"] for points in found.values() for point in points) else names
     columns = 2 if canvas.width >= DOUBLE and len(found) > 1 else 1
     rows = -(-len(found) // columns)
     each = canvas.width / columns * (0.86 if columns == 2 or canvas.width < DOUBLE else 0.55)
-    figure = new_figure(canvas, rows * each + legend_height(canvas, names))
+    figure = new_figure(canvas, rows * each + legend_height(canvas, labels))
     grid = figure.subplots(rows, columns, squeeze=False)
     panels = []
     for axes in grid.flat[len(found) :]:
@@ -53,7 +69,7 @@ def draw(found: Mapping[str, Sequence[Point]], canvas: Canvas) -> Any:
             axes.set_title(dataset)
         places = [(value_of(point["ss"]), value_of(point["lms"])) for point in points]
         panels.append(Labels(axes, texts, places, [line for point in points for line in _whiskers(point)]))
-    add_legend(figure, marks(names), labels=names, canvas=canvas)
+    add_legend(figure, marks(labels), labels=labels, canvas=canvas)
     spread_labels(figure, panels)
     return figure
 
@@ -62,6 +78,7 @@ def _draw_point(axes: Any, point: Point, *, names: list[str]) -> Any:
     ss, lms = point["ss"], point["lms"]
     name = subject(ss.group)
     colour, marker = look(names.index(name))
+    colour = WEAK if ss.interpretable is False else colour
     x, y = value_of(ss), value_of(lms)
     axes.errorbar(
         x,
@@ -119,7 +136,7 @@ def _draw_lines(axes: Any) -> None:
 figure = Plot(
     title="LMS and SS in one plane",
     needs="scores from which LMS, SS and ICAT can be measured: isogloss eval MODEL --data stereoset --out RUNS",
-    caption="Bars are 95 % intervals over clusters of items; grey lines join points of equal ICAT, whose value stands at their end; the dashed line is no preference.",
+    caption="Bars are 95 % intervals over clusters of items; grey points are not interpretable; grey lines join points of equal ICAT, whose value stands at their end; the dashed line is no preference.",
     find=find,
     draw=draw,
 )

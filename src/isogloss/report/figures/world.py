@@ -9,7 +9,7 @@ from ... import registry
 from ...analysis.groups import usable_rows
 from ...analysis.measures import Measure, fitting_metrics
 from ...analysis.regions import COUNTRY, REGION, country_names, country_scores
-from ..canvas import DOUBLE, Canvas, colour_map, language_label, new_figure
+from ..canvas import DOUBLE, WEAK, Canvas, colour_map, language_label, new_figure
 from ..findings import headline
 from ..fragments import side, subject
 from ..maps import draw_world, map_height
@@ -23,7 +23,9 @@ def find(order: Order) -> list[Measure]:
     if REGION not in scored.table.columns or not scored.table[REGION].drop_nulls().len():
         return []
     metric = order.metrics[0] if order.metrics else headline(list(fitting_metrics(usable_rows(scored))))
-    found = country_scores(scored, metrics=[metric], resamples=order.drawing.resamples).measures
+    found = country_scores(
+        scored, metrics=[metric], resamples=order.drawing.resamples, seed=order.drawing.seed
+    ).measures
     return [row for row in found if row.value is not None and row.group[COUNTRY] in country_names()]
 
 
@@ -41,7 +43,9 @@ def draw(rows: Sequence[Measure], canvas: Canvas) -> Any:
         axes.set_visible(False)
     for axes, (who, tag) in zip(grid.flat, cells, strict=False):
         chosen = [row for row in rows if (subject(row.group), row.group["language"]) == (who, tag)]
-        colours = {row.group[COUNTRY]: paint.to_rgba(value_of(row)) for row in chosen}
+        colours = {
+            row.group[COUNTRY]: WEAK if row.interpretable is False else paint.to_rgba(value_of(row)) for row in chosen
+        }
         unclear = {
             row.group[COUNTRY] for row in chosen if side(row, neutral) != "above" and side(row, neutral) != "below"
         }
@@ -56,7 +60,7 @@ def draw(rows: Sequence[Measure], canvas: Canvas) -> Any:
 figure = Plot(
     title="Scores by country",
     needs="scores of items with regions: isogloss eval MODEL --data shades_demo --language en --out RUNS",
-    caption="Hatched countries have an interval that includes the neutral point, or too few stereotypes for an interval; pale ones have no data.",
+    caption="Hatched countries have an interval that includes the neutral point, or too few stereotypes for an interval; grey hatched ones are not interpretable; pale ones have no data.",
     find=find,
     draw=draw,
 )

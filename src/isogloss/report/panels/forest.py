@@ -10,7 +10,7 @@ from ...analysis.measures import Measure
 from ..charts import altair, domain, finish, intervals, legend, neutral_line
 from ..findings import Findings, datasets, distinct
 from ..fragments import Figure, Panel, language_name, panel, subject
-from ..tables import metric_name, number
+from ..tables import any_weak, metric_name, number
 
 LINE = 13
 
@@ -34,7 +34,7 @@ def _part(name: str, rows: Sequence[Measure]) -> dict[str, Any]:
         for number_, kind in enumerate(distinct(rows, "category"))
     ]
     why = sorted({row.why for row in rows if row.why})
-    return {"dataset": name, "figures": figures, "legend": legend(who), "why": why}
+    return {"dataset": name, "figures": figures, "legend": legend(who, weak=any_weak(rows)), "why": why}
 
 
 def _figure(name: str, rows: Sequence[Measure], *, who: Sequence[str], span: Sequence[float]) -> Figure:
@@ -68,5 +68,6 @@ def chart_row(row: Measure) -> Mapping[str, Any]:
         "value": row.value,
         "low": row.low,
         "high": row.high,
+        "weak": row.interpretable is False,
         "tip": f"{subject(row.group)}, {where}: {metric_name(row.metric)} {number(row)}, n = {row.n}",
     }

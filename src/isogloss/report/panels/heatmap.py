@@ -48,6 +48,7 @@ def _map(name: str, rows: Sequence[Measure], *, kinds: Mapping[str, str]) -> dic
         "metrics": [{"key": metric, "name": metric_name(metric)} for metric in metrics],
         "tasks": [ALL, *tasks] if len(tasks) > 1 else [ALL],
         "views": views,
+        "weak": any(cell and cell["doubt"] for view in views for cell in _cells(view)),
         "unclear": any(cell and cell["side"] == "unclear" for view in views for cell in _cells(view)),
     }
 
@@ -69,7 +70,7 @@ def _view(rows: Sequence[Measure], key: str, *, kinds: Mapping[str, str]) -> dic
     paint = _painter(rows, known.neutral, bounds=known.bounds)
     table: dict[str, dict[str, Any]] = {}
     for row in rows:
-        cell = _cell(row, known.neutral) | {"paint": paint(row)}
+        cell = _cell(row, known.neutral) | {"paint": "weak" if row.interpretable is False else paint(row)}
         table.setdefault(subject(row.group), {"kind": kinds.get(row.group["model"], BLOCKS[2])})[
             row.group["language"]
         ] = cell
@@ -92,7 +93,14 @@ def _view(rows: Sequence[Measure], key: str, *, kinds: Mapping[str, str]) -> dic
 
 
 def _cell(row: Measure, neutral: float | None) -> dict[str, Any]:
-    return {"value": short(row), "ends": ends(row), "side": side(row, neutral), "n": row.n, "why": row.why or ""}
+    return {
+        "value": short(row),
+        "ends": ends(row),
+        "side": side(row, neutral),
+        "n": row.n,
+        "why": row.why or "",
+        "doubt": row.doubt if row.interpretable is False else "",
+    }
 
 
 def _painter(rows: Sequence[Measure], neutral: float | None, *, bounds: tuple[float, float]) -> Any:

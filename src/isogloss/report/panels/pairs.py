@@ -10,7 +10,7 @@ from ...analysis.measures import Measure
 from ..charts import altair, domain, finish, intervals, legend, neutral_line
 from ..findings import Findings, datasets, distinct, whole
 from ..fragments import Figure, Panel, language_name, panel, subject
-from ..tables import metric_name, number
+from ..tables import any_weak, metric_name, number
 from .forest import LINE, chart_row
 
 
@@ -24,7 +24,12 @@ def draw(found: Findings) -> Panel | None:
         for metric in dict.fromkeys(row.metric for row in group)
     ]
     return (
-        panel("pairs", "Pairs, parallel texts and other measures", figures=figures, legend=legend(who))
+        panel(
+            "pairs",
+            "Pairs, parallel texts and other measures",
+            figures=figures,
+            legend=legend(who, weak=any_weak(rows)),
+        )
         if figures
         else None
     )

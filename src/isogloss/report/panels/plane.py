@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...analysis.measures import Measure
-from ..charts import altair, colour_of, data, domain, finish, legend, shape_of
+from ..charts import altair, colour_or_grey, data, domain, finish, legend, shape_of
 from ..findings import Findings, datasets, whole
 from ..fragments import Figure, Panel, language_name, panel, subject
-from ..tables import number
+from ..tables import any_weak, number
 
 LINES = range(10, 100, 10)
 CROWDED = 16  # points; beyond that their labels are smaller
@@ -21,7 +21,13 @@ def draw(found: Findings) -> Panel | None:
     for name, rows in datasets(whole(found.overall)).items():
         points = _points(rows)
         if points:
-            figures.append({"dataset": name, "figure": _figure(name, points), "legend": legend(_names(points))})
+            figures.append(
+                {
+                    "dataset": name,
+                    "figure": _figure(name, points),
+                    "legend": legend(_names(points), weak=any_weak(rows)),
+                }
+            )
     return panel("plane", "Sense and preference", figures=figures) if figures else None
 
 
@@ -50,6 +56,7 @@ def _row(point: Mapping[str, Measure]) -> dict[str, Any]:
         "lms": lms.value,
         "lms_low": lms.low,
         "lms_high": lms.high,
+        "weak": ss.interpretable is False,
         "tip": f"{subject(ss.group)}, {language_name(where)}: SS {number(ss)}, LMS {number(lms)}, ICAT {number(icat)}",
     }
 
@@ -86,7 +93,7 @@ def _chart(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> dict[str,
         scale=alt.Scale(domain=xs, zero=False, nice=False),
     )
     y = alt.Y("lms:Q", title="LMS: sense told from nonsense", scale=alt.Scale(domain=ys, zero=False, nice=False))
-    base = alt.Chart(data(rows)).encode(color=colour_of("who", names))
+    base = alt.Chart(data(rows)).encode(color=colour_or_grey("who", names))
     across = base.mark_rule(opacity=0.6, strokeWidth=1.5).encode(x=alt.X("ss_low:Q"), x2="ss_high:Q", y=y)
     along = base.mark_rule(opacity=0.6, strokeWidth=1.5).encode(y=alt.Y("lms_low:Q"), y2="lms_high:Q", x=x)
     points = base.mark_point(size=70, filled=True, opacity=1).encode(

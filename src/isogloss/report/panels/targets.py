@@ -7,7 +7,7 @@ from typing import Any
 
 from ... import registry
 from ...analysis.measures import Measure
-from ..charts import altair, data, domain, finish, neutral_line
+from ..charts import WEAK, altair, data, domain, finish, neutral_line
 from ..findings import Findings
 from ..fragments import Figure, Panel, language_name, panel, subject
 from ..tables import metric_name, number
@@ -50,6 +50,7 @@ def _figure(cells: Mapping[str, Sequence[Measure]]) -> Figure:
             "value": row.value,
             "low": row.low,
             "high": row.high,
+            "weak": row.interpretable is False,
             "end": "most" if place < len(found) / 2 else "least",
             "tip": f"{row.group['target']}: {metric_name(row.metric)} {number(row)}, n = {row.n}",
         }
@@ -61,7 +62,7 @@ def _figure(cells: Mapping[str, Sequence[Measure]]) -> Figure:
         "targets-chart",
         _chart(rows, first),
         label=f"{metric_name(first.metric)} of the most and least stereotyped targets with 95 % intervals; all values are in the table below.",
-        caption="Each item of a target counts as a unit of its own here, so intervals hold for these items' kind, not for all that is said of the target.",
+        caption="Each item of a target counts as a unit of its own here, so intervals hold for these items' kind, not for all that is said of the target. Grey targets (†) are not interpretable.",
         heading=["target", metric_name(first.metric), "n"],
         rows=table,
         pick={str(names.index(cell)): cell for cell in names},
@@ -76,7 +77,8 @@ def _chart(rows: Sequence[Mapping[str, Any]], first: Measure) -> dict[str, Any]:
     y = alt.Y("target:N", title=None, sort=alt.EncodingSortField("place", order="ascending"))
     colour = alt.Color("end:N", scale=alt.Scale(domain=["most", "least"], range=["#d2700a", "#3a7fc2"]), legend=None)
     pick = alt.param(name="pick", value=0)
-    chosen = alt.Chart(data(rows)).transform_filter("datum.cell == pick").encode(y=y, color=colour)
+    grey = alt.condition("datum.weak", alt.value(WEAK), colour)
+    chosen = alt.Chart(data(rows)).transform_filter("datum.cell == pick").encode(y=y, color=grey)
     title = metric_name(first.metric)
     x = alt.X("low:Q", title=title, scale=alt.Scale(domain=span, zero=False, nice=False))
     rules = chosen.mark_rule(strokeWidth=2, opacity=0.75).encode(x=x, x2="high:Q")

@@ -9,7 +9,7 @@ from typing import Any
 from ... import registry
 from ...analysis.measures import Measure
 from ...analysis.regions import REGION, country_names, unknown_regions, world
-from ..charts import altair, data, finish
+from ..charts import WEAK, altair, data, finish
 from ..findings import Findings
 from ..fragments import Figure, Panel, language_name, panel, subject
 from ..tables import metric_name, number
@@ -67,6 +67,7 @@ def _row(row: Measure, cells: Sequence[str]) -> dict[str, Any]:
         "cell": cells.index(_cell(row)),
         "value": row.value,
         "items": row.n,
+        "weak": row.interpretable is False,
         "tip": f"{country_names()[code]}: {metric_name(row.metric)} {number(row)}, n = {row.n}",
     }
 
@@ -94,7 +95,7 @@ def _chart(rows: Sequence[Mapping[str, Any]], scale: Any, *, field: str, title: 
     alt = altair()
     borders = alt.NamedData(name="world")
     land = alt.Chart(borders).mark_geoshape(fill="#8a909922", stroke="#7d838c", strokeWidth=0.4)
-    fields = alt.LookupData(data=data([dict(row) for row in rows]), key="key", fields=[field, "tip"])
+    fields = alt.LookupData(data=data([dict(row) for row in rows]), key="key", fields=[field, "weak", "tip"])
     shown = (
         alt.Chart(borders)
         .transform_calculate(key="pick + '/' + datum.id")
@@ -102,8 +103,12 @@ def _chart(rows: Sequence[Mapping[str, Any]], scale: Any, *, field: str, title: 
         .transform_filter(f"isValid(datum.{field})")
         .mark_geoshape(stroke="#7d838c", strokeWidth=0.4)
         .encode(
-            color=alt.Color(
-                f"{field}:Q", scale=scale, legend=alt.Legend(title=title, orient="bottom", gradientLength=220)
+            color=alt.condition(
+                f"datum.weak && '{field}' == 'value'",
+                alt.value(WEAK),
+                alt.Color(
+                    f"{field}:Q", scale=scale, legend=alt.Legend(title=title, orient="bottom", gradientLength=220)
+                ),
             ),
             tooltip=[alt.Tooltip("tip:N", title=" ")],
         )

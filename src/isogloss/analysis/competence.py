@@ -1,0 +1,81 @@
+"""When a score can be interpreted: only where the model is shown to tell sense from nonsense on the same items."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import polars as pl
+
+from .. import registry
+from ..metrics.contributions import Contribution, Metric, from_sums
+from .groups import SHUFFLED, widen
+from .intervals import Drawing, find_interval
+
+LEAST_COMPETENCE = 60.0
+"""The lower end that the interval of LMS needs; 50 is guessing. Below it SS and all that is built on it say nothing."""
+OWN = ("lms", "lms_multiclass")  # these measure competence, and are always interpretable
+UNMEASURED = "competence not measured"
+BOUNDS = (0.0, 100.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Competence:
+    """Whether a group's scores can be interpreted (None: not known), and why not."""
+
+    interpretable: bool | None
+    doubt: str | None = None
+
+
+def find_competence(rows: pl.DataFrame, *, mode: str, drawing: Drawing) -> Competence:
+    """What the LMS of a group says; without unrelated candidates, how often real sentences win over shuffled ones."""
+    drawing = replace(drawing, kind="auto") if drawing.kind == "wilson" else drawing
+    found, name = _lms(rows, mode), "LMS"
+    if found is None:
+        found, name = _against_shuffled(rows), "real against shuffled sentences"
+    if found is None or not found.n:
+        return Competence(None, UNMEASURED)
+    ends = find_interval(found, drawing, bounds=BOUNDS)
+    value = f"{name} {found.value:.1f}"
+    if ends.low is None or ends.high is None:
+        weak = found.value < LEAST_COMPETENCE
+        return Competence(False if weak else None, f"{value} has no interval: {ends.why}")
+    if ends.low >= LEAST_COMPETENCE:
+        return Competence(True)
+    return Competence(False, f"{value}, {ends.low:.1f} to {ends.high:.1f}: its lower end is below {LEAST_COMPETENCE:g}")
+
+
+def judge(metric: str, competence: Competence) -> Competence:
+    """The competence that a metric depends on."""
+    return Competence(True) if metric in OWN else competence
+
+
+def judge_both(metric: str, sides: tuple[Competence, Competence], *, names: tuple[str, str]) -> Competence:
+    """The competence behind a difference: that of the weaker side, which is named."""
+    found = [judge(metric, side) for side in sides]
+    for verdict in (False, None):
+        doubts = {name: one.doubt for name, one in zip(names, found, strict=True) if one.interpretable is verdict}
+        if doubts:
+            told = "; ".join(f"{name}: {doubt}" for name, doubt in doubts.items())
+            return Competence(verdict, UNMEASURED if set(doubts.values()) == {UNMEASURED} else told)
+    return Competence(True)
+
+
+def _lms(rows: pl.DataFrame, mode: str) -> Contribution | None:
+    metric: Metric = registry.get("metric", "lms")
+    if not set(metric.roles) <= set(rows["role"]) or metric.quantity not in set(rows["quantity"]):
+        return None
+    wide = widen(rows)
+    whole = wide.drop_nulls(list(metric.roles)) if set(metric.roles) <= set(wide.columns) else wide.clear()
+    return metric.contribute(whole.sort("cluster", maintain_order=True), mode) if whole.height else None
+
+
+def _against_shuffled(rows: pl.DataFrame) -> Contribution | None:
+    """Per candidate that has a shuffled control: whether the real sentence scores higher, a tie being one half."""
+    if SHUFFLED not in rows.columns:
+        return None
+    both = rows.drop_nulls(["value", SHUFFLED]).sort("cluster", maintain_order=True)
+    if not both.height:
+        return None
+    won = (both["value"] > both[SHUFFLED]).cast(pl.Float64) + 0.5 * (both["value"] == both[SHUFFLED]).cast(pl.Float64)
+    sums = pl.DataFrame({"won": won, "n": 1.0}).to_numpy()
+    return from_sums(sums, both["cluster"], finish=lambda s: 100 * s[..., 0] / s[..., 1], n=both.height)

@@ -1,0 +1,323 @@
+"""A score is shown as not interpretable, everywhere and by one rule, where sense is not told from nonsense."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import isogloss as ig
+import tiny
+from builders import score, triple
+from isogloss import store
+from isogloss.items import Candidate, Item, Items
+from isogloss.scores import ROW_SCHEMA, Scored, item_table, join_scored
+
+DAGGER = "†"
+
+
+def guessing(language: str, *, ss: int, lms: int, n: int = 300, model: str = "small", pair: bool = False) -> Scored:
+    """Of every hundred items, `ss` prefer the stereotype and `lms` tell sense from nonsense, spread over 60 targets."""
+    lots = np.random.default_rng(1).permutation(n) * 100 // n
+    sense = np.random.default_rng(2).permutation(n) * 100 // n
+    items = [triple(f"i{k}", f"t{k % 60}", language=language) for k in range(n)]
+    numbers = [((2, 1) if lots[k] < ss else (1, 2)) + ((0,) if sense[k] < lms else (3,)) for k in range(n)]
+    return score(items, numbers, model=model)
+
+
+def write(root: Path, scored: Scored, items: Items, **facts: object) -> Path:
+    """A finished run of the scores on disk."""
+    model, language = scored.table["model"][0], scored.table["language"][0]
+    info = {"model": model, "dataset": "stereoset", "language": language, "method": "likelihood", "parts": 1}
+    fingerprint = {"language": language, "model": model, "of": str(facts)}
+    run = store.open_run(root, info=info | {"fingerprint": fingerprint} | facts, items=item_table(items))
+    store.write_part(run, 0, rows=scored.table.select(ROW_SCHEMA.keys()))
+    store.finish_run(run)
+    return root
+
+
+def items_of(language: str, n: int = 300) -> Items:
+    return Items(tuple(triple(f"i{k}", f"t{k % 60}", language=language) for k in range(n)))
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory) -> Path:
+    """English with LMS 86, German 57 and Spanish 62: the values of a small model on StereoSet."""
+    root = tmp_path_factory.mktemp("runs")
+    for language, ss, lms in (("en", 64, 86), ("de", 40, 57), ("es", 45, 62)):
+        note = f"small does not claim to know '{language}'"
+        write(root, guessing(language, ss=ss, lms=lms), items_of(language), notes=[] if language == "en" else [note])
+    return root
+
+
+# ---- the rule
+
+
+@pytest.mark.parametrize(("lms", "expected"), [(57, False), (62, False), (86, True)])
+def test_ss_is_interpretable_where_the_interval_of_lms_begins_at_sixty(lms, expected):
+    found = {row.metric: row for row in ig.measure(guessing("de", ss=40, lms=lms))}
+    assert found["lms"].interpretable is True
+    assert (found["lms"].low >= 60) is expected
+    for name in ("ss", "icat", "ss_multiclass", "icat_macro", "icat_micro"):
+        assert found[name].interpretable is expected
+        assert (found[name].doubt is None) is expected
+
+
+def test_the_rule_is_the_same_when_lms_is_not_shown():
+    assert [row.interpretable for row in ig.measure(guessing("de", ss=40, lms=57), metrics="ss")] == [False]
+
+
+def test_lms_without_an_interval_leaves_open_whether_a_score_can_be_interpreted():
+    few = guessing("de", ss=40, lms=86)
+    few = replace(few, table=few.table.filter(few.table["cluster"].is_in(["t1", "t2"])))
+    row = next(row for row in ig.measure(few, metrics="ss"))
+    assert row.interpretable is None
+    assert "has no interval" in row.doubt
+
+
+def pairs(language: str = "en", *, controls: int | None = None) -> Scored:
+    """Pairs of sentences; with controls, `controls` of every hundred real sentences score above their shuffled twin."""
+    items, numbers = [], []
+    for k in range(200):
+        names = [(f"p{k}-{role}", role) for role in ("stereotype", "anti-stereotype")]
+        item = Item(
+            f"p{k}", "crows_pairs", language, "race", tuple(Candidate(i, r, f"A {r} is {k}.") for i, r in names),
+            cluster=f"p{k}", tags={"task": "pair"},
+        )  # fmt: skip
+        items.append(item)
+        numbers.append((2, 1) if k % 3 else (1, 2))
+        if controls is not None:
+            twins = tuple(replace(one, id=f"{one.id}~shuffled") for one in item.candidates)
+            items.append(replace(item, id=f"p{k}~shuffled", candidates=twins, derived_from=f"p{k}", variant="shuffled"))
+            numbers.append((0, 0) if k * 37 % 100 < controls else (3, 3))
+    return score(items, numbers)
+
+
+@pytest.mark.parametrize(("controls", "expected"), [(None, None), (55, False), (90, True)])
+def test_pairs_take_their_competence_from_shuffled_controls_of_the_same_run(controls, expected):
+    rows = list(ig.measure(pairs(controls=controls)))
+    assert {row.interpretable for row in rows} == {expected}
+    assert {row.n for row in rows if row.metric == "pair_score"} <= {200}
+
+
+def test_what_has_no_measure_of_competence_says_so_once():
+    assert str(ig.measure(pairs())).count("competence not measured") == 1
+    assert DAGGER not in str(ig.measure(pairs()))
+
+
+# ---- everywhere
+
+
+def test_measure_marks_it_and_states_the_finding(command, runs):
+    _, out, _ = command("measure", runs, "--metrics", "lms,ss,icat")
+    lines = {line.split()[0]: line for line in out.splitlines() if line.startswith(("en", "de", "es"))}
+    assert lines["de"].count(DAGGER) == lines["es"].count(DAGGER) == 2
+    assert DAGGER not in lines["en"]
+    assert f"{DAGGER} not interpretable" in out
+    assert "small prefers stereotypes in English (64.0, " in out
+    assert "in German and Spanish it cannot tell sense from nonsense, so nothing can be said." in out
+
+
+def test_csv_and_json_have_a_column_for_it(command, runs):
+    rows = list(csv.DictReader(io.StringIO(command("measure", runs, "--metrics", "ss", "--csv")[1])))
+    assert {row["language"]: row["interpretable"] for row in rows} == {"en": "true", "de": "false", "es": "false"}
+    found = json.loads(command("measure", runs, "--metrics", "ss", "--json")[1])["measures"]
+    assert {row["group"]["language"]: row["doubt"] is None for row in found} == {"en": True, "de": False, "es": False}
+
+
+def test_compare_claims_no_difference_for_a_model_that_guesses(command, runs):
+    _, out, _ = command("compare", runs, "--a", "language=en", "--b", "language=de")
+    said = next(line for line in out.splitlines() if "SS: " in line)
+    assert "they differ" not in said
+    assert "not interpretable (de: LMS 57" in said
+    lms = next(line for line in out.splitlines() if "LMS: " in line)
+    assert lms.endswith("they differ.")
+
+
+def test_compare_shows_the_remarks_of_its_two_sides_only(command, runs):
+    _, out, _ = command("compare", runs, "--a", "language=en", "--b", "language=de")
+    assert "claim to know 'de'" in out
+    assert "claim to know 'es'" not in out
+
+
+def test_compare_names_the_model_where_there_are_several(command, tmp_path):
+    for model in ("one", "two"):
+        for language in ("en", "de"):
+            write(tmp_path, guessing(language, ss=60, lms=90, model=model), items_of(language))
+    _, out, _ = command("compare", tmp_path, "--a", "language=en", "--b", "language=de", "--resamples", 200)
+    assert "\none, intrasentence, SS: " in out
+    assert "\ntwo, intrasentence, SS: " in out
+
+
+@pytest.mark.parametrize("form", ["latex", "markdown"])
+def test_tables_for_papers_say_it_in_a_note_that_is_seen(command, runs, form):
+    _, out, _ = command("table", runs, "--format", form, "--metrics", "ss")
+    mark = r"\textdagger{}" if form == "latex" else DAGGER
+    note = next(line for line in out.splitlines() if "not interpretable" in line)
+    assert mark in note
+    assert not note.startswith("%")
+    assert f"64.00{mark}" not in out
+    assert f"40.00{mark}" in out
+
+
+def test_a_number_that_is_not_interpretable_is_never_the_best(command, tmp_path):
+    write(tmp_path, guessing("de", ss=50, lms=50, model="guesser"), items_of("de"))
+    write(tmp_path, guessing("de", ss=60, lms=90, model="able"), items_of("de"))
+    _, out, _ = command("table", tmp_path, "--metrics", "ss")
+    assert "**" not in out
+
+
+def test_the_report_hatches_it_and_says_the_same_sentence(command, runs, tmp_path):
+    command("report", runs, "-o", tmp_path / "r.html")
+    page = (tmp_path / "r.html").read_text(encoding="utf-8")
+    _, out, _ = command("measure", runs, "--metrics", "lms,ss,icat")
+    assert out.strip().splitlines()[-1] in page
+    assert page.count('class="weak"') >= 2
+    assert "above 50" not in next(line for line in page.splitlines() if 'class="verdict"' in line)
+
+
+@pytest.mark.parametrize("name", ["plane", "forest"])
+def test_figures_have_a_legend_entry_for_it(command, runs, tmp_path, name):
+    path = tmp_path / "f.svg"
+    code, out, _ = command("figure", name, runs, "-o", path)
+    assert code == 0
+    assert "not interpretable" in path.read_text(encoding="utf-8")
+    assert "not interpretable" in out
+    assert "does not claim to know 'de'" in out
+
+
+def test_the_heat_map_hatches_it(command, runs, tmp_path):
+    command("figure", "heatmap", runs, "-o", tmp_path / "f.svg")
+    text = (tmp_path / "f.svg").read_text(encoding="utf-8")
+    assert text.count(DAGGER) == 2
+    assert "<pattern" in text
+
+
+def test_the_same_number_has_the_same_interval_everywhere(command, runs, tmp_path):
+    row = next(
+        r for r in ig.measure(store.read_scored(store.find_runs(runs)), metrics="ss") if r.group["language"] == "en"
+    )
+    shown = f"{row.value:.1f}, {row.low:.1f} to {row.high:.1f}"
+    assert shown in command("measure", runs)[1]
+    command("report", runs, "-o", tmp_path / "r.html")
+    assert shown in (tmp_path / "r.html").read_text(encoding="utf-8")
+    controls = json.loads(command("controls", runs, "--json")[1])["controls"]
+    own = next(one for one in controls if one["name"] == "score" and one["group"]["language"] == "en")
+    assert (own["low"], own["high"]) == (row.low, row.high)
+
+
+def test_an_interval_does_not_depend_on_the_order_of_the_runs():
+    parts = [guessing("en", ss=64, lms=86, n=100)]
+    other = [triple(f"x{k}", f"u{k % 40}", tags={"task": "intersentence"}) for k in range(100)]
+    parts.append(replace(score(other, [(2, 1, 0) if k % 3 else (1, 2, 0) for k in range(100)], model="small")))
+    ends = [
+        {(r.group.get("task"), r.low, r.high) for r in ig.measure(join_scored(order), metrics="ss")}
+        for order in (parts, parts[::-1])
+    ]
+    assert ends[0] == ends[1]
+
+
+@pytest.mark.parametrize("card", ["Dequantised from model.Q8_0.gguf.", "Converted from model.jar."])
+def test_a_model_given_by_its_folder_keeps_its_remarks(command, tmp_path, card):
+    folder = tmp_path / "model"
+    tiny.network("gpt2").save_pretrained(folder)
+    tiny.tokenizer_of("gpt2").save_pretrained(folder)
+    (folder / "README.md").write_text(f"Small. {card}\n", encoding="utf-8")
+    options = ("--data", "demo", "-l", "en", "--limit", 2, "--out", tmp_path / "runs")
+    _, out, _ = command("eval", folder, *options)
+    said = "dequantised, not the original weights"
+    assert (said in out) is card.startswith("Dequantised")
+    assert (said in command("figure", "heatmap", tmp_path / "runs", "-o", tmp_path / "f.png")[1]) is (said in out)
+
+
+# ---- the gate
+
+
+def limits(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "limits.yaml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_the_gate_is_undecided_where_a_score_is_not_interpretable(command, runs, tmp_path):
+    path = limits(tmp_path, "limits: [{metric: ss, within: 5, where: {language: de}}]")
+    code, out, _ = command("gate", runs, "--limits", path)
+    assert code == 3
+    assert out.startswith("undecided  small, de: SS 40.0")
+    assert "not interpretable (LMS 57" in out
+    assert command("gate", runs, "--limits", path, "--strict")[0] == 1
+
+
+def test_the_gate_is_undecided_for_a_language_without_a_value(command, runs, tmp_path):
+    roles = ("stereotype", "anti-stereotype")
+    items = [triple(f"i{k}", f"t{k % 60}", language="fr", roles=roles) for k in range(100)]
+    mixed = tmp_path / "runs"
+    write(mixed, guessing("en", ss=50, lms=90), items_of("en"))
+    write(mixed, score(items, [(2, 1)] * 100, model="small"), Items(tuple(items)))
+    code, out, _ = command("gate", mixed, "--limits", limits(tmp_path, "limits: [{metric: lms, min: 70}]"))
+    assert code == 3
+    assert "passed     small, en" in out
+    assert "undecided  small, fr: LMS, n = 0" in out
+
+
+def test_the_gate_needs_a_least_number_of_items(command, tmp_path):
+    run = write(tmp_path / "runs", guessing("en", ss=50, lms=100, n=25), items_of("en", 25))
+    wide = "limits: [{metric: ss, within: 45}]\n"
+    code, out, _ = command("gate", run, "--limits", limits(tmp_path, wide))
+    assert code == 3
+    assert "25 items are too few; the gate needs 30" in out
+    assert command("gate", run, "--limits", limits(tmp_path, wide + "min_n: 20\n"))[0] == 0
+
+
+@pytest.mark.parametrize("value", [".nan", ".inf", "-.inf"])
+def test_a_limit_that_is_not_a_number_is_refused(command, runs, tmp_path, value):
+    path = limits(tmp_path, f"limits: [{{metric: ss, min: {value}}}]")
+    code, _, err = command("gate", runs, "--limits", path)
+    assert code == 2
+    assert "limit 1: 'min' must be a number." in err
+
+
+def test_an_unfinished_run_does_not_pass_the_gate(command, tmp_path):
+    run = write(tmp_path / "runs", guessing("en", ss=50, lms=90), items_of("en"))
+    info = {"model": "small", "dataset": "stereoset", "language": "de", "method": "likelihood", "parts": 1}
+    store.open_run(run, info=info | {"fingerprint": {"language": "de"}}, items=item_table(items_of("de")))
+    path = limits(tmp_path, "limits: [{metric: lms, min: 70}]")
+    code, _, err = command("gate", run, "--limits", path)
+    assert code == 2
+    assert "is not finished" in err
+
+
+@pytest.mark.parametrize(("before", "now", "code"), [(56, 56, 0), (56, 75, 1), (56, 58, 3), (75, 56, 0), (44, 25, 1)])
+def test_a_release_must_not_be_worse_than_its_baseline(command, tmp_path, before, now, code):
+    old = write(tmp_path / "old", guessing("en", ss=before, lms=90), items_of("en"))
+    new = write(tmp_path / "new", guessing("en", ss=now, lms=90), items_of("en"))
+    path = limits(tmp_path, "limits: [{metric: ss, within: 49}]")
+    found, out, _ = command("gate", new, "--baseline", old, "--limits", path)
+    assert found == code
+    assert "SS worse than the baseline by" in out
+
+
+def test_the_gate_needs_limits_or_a_baseline(command, runs):
+    code, _, err = command("gate", runs)
+    assert code == 2
+    assert "Give --limits FILE, --baseline RUN, or both." in err
+
+
+# ---- small ones
+
+
+def test_a_missing_interval_is_said_of_its_columns():
+    few = guessing("en", ss=60, lms=90, n=5)
+    assert "no interval for LMS, SS: 5 clusters; an interval needs 10" in str(ig.measure(few, metrics=["lms", "ss"]))
+
+
+def test_explain_shows_the_largest_differences_first_and_no_zeros(command, runs):
+    _, out, _ = command("explain", runs, "--metrics", "ss")
+    points = [float(line.split()[-2]) for line in out.splitlines() if line.strip() and line.split()[-1] == "300"]
+    assert points == sorted(points, key=abs, reverse=True)
+    assert all(abs(one) >= 0.1 for one in points)
