@@ -82,7 +82,8 @@ def _added(tokenizer: Any, text: str, *, left: str, anchors: Sequence[str]) -> I
     stem = left.rstrip(" ")
     for anchor in (stem, *anchors):
         before, both = encode(tokenizer, anchor), encode(tokenizer, anchor + left[len(stem) :] + text)
-        if len(both) > len(before) and both[: len(before)] == before:
+        known_end = not before or before[-1] != tokenizer.unk_token_id  # an unknown token may hold more than its anchor
+        if known_end and len(both) > len(before) and both[: len(before)] == before:
             return both[len(before) :]
     return encode(tokenizer, text)
 
