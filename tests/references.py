@@ -83,7 +83,7 @@ def masked_inputs(model: Model, item: Item, candidate: Candidate, mask: int) -> 
     for k, piece in enumerate(parts[1]):
         ids = framed[:left]
         for number, part in enumerate(parts):
-            ids = ids + (part[:k] + [mask] if number % 2 else part)
+            ids = ids + ([*part[:k], mask] if number % 2 else part)
         ids = ids + framed[left + len(plain(model, "a")) :]
         found.append((ids, left + len(parts[0]) + k, piece))
     return found

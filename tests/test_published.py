@@ -24,7 +24,11 @@ TOLERANCE = {"mt5": 1e-4}  # as docs/methods.md says, for log-probabilities
 BERTS = ("bert", "electra", "distilbert")
 MASKED = (*BERTS, "roberta", "xlm-roberta")
 GLUED = ("stuck", "chinese")  # something is glued to the right of BLANK
-FOLLOWED = [item for item in INTER if item.context and item.context.strip() not in ("", "!") and item.language in ("en", "de", "tr")]
+FOLLOWED = [
+    item
+    for item in INTER
+    if item.context and item.context.strip() not in ("", "!") and item.language in ("en", "de", "tr")
+]
 
 
 def near(found: float | None, wanted: float, *, name: str = "") -> bool:

@@ -100,7 +100,7 @@ def finish_sentence(text: str, tag: str) -> str:
     return text.rstrip() if ends_sentence(text, tag) else text.rstrip() + stop
 
 
-def join_sentences(first: str, second: str, tag: str) -> str:
+def join_sentences(first: str, second: str, *, tag: str) -> str:
     """Two sentences one after the other, with a space where the language has one between sentences."""
     language = describe(tag)
     return f"{first.rstrip()}{language.sections.get('sentences', {}).get('between', ' ' if language.spaces else '')}{second}"

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..languages import finish_sentence, join_sentences
 from ..items import BLANK, Candidate, Item
+from ..languages import finish_sentence, join_sentences
 from ..models.model import Model
 from ..models.questions import Answer, Asking, Question
 from ..models.spans import STARTS, Span, started_span
@@ -38,7 +38,7 @@ def ask(item: Item, model: Model, *, options: Mapping[str, str]) -> Asking:
 def _causal_spans(model: Model, item: Item, *, candidate: Candidate, options: Mapping[str, str]) -> dict[str, Span]:
     """The spans that the case needs: a = context, w = whole, t = candidate after the context, b = candidate alone."""
     start, context = options["start"], finish_sentence(item.context or "", item.language)
-    whole = encode(model.tokenizer, join_sentences(context, candidate.text, item.language))
+    whole = encode(model.tokenizer, join_sentences(context, candidate.text, tag=item.language))
     alone = encode(model.tokenizer, context)
     seam = shared_start(whole, alone)
     made = {
@@ -53,7 +53,7 @@ def _causal_spans(model: Model, item: Item, *, candidate: Candidate, options: Ma
 def _seq2seq_spans(model: Model, item: Item, *, candidate: Candidate, options: Mapping[str, str]) -> dict[str, Span]:
     tokenizer = model.tokenizer
     context = finish_sentence(item.context or "", item.language)
-    source = tuple(tokenizer.encode(join_sentences(context, SENTINEL, item.language)))
+    source = tuple(tokenizer.encode(join_sentences(context, SENTINEL, tag=item.language)))
     target: Ids = encode(tokenizer, candidate.text)
     if options["closing"] == "with":
         target = (*target, tokenizer.eos_token_id)
@@ -112,4 +112,5 @@ method = Method(
     auto=(("intersentence", "causal"), ("intersentence", "seq2seq")),
     options={"case": ("d", "orig", "b", "c", "e", "f"), "closing": ("without", "with"), "start": STARTS[:2]},
     refuse=refuse,
+    version=2,
 )

@@ -90,8 +90,7 @@ def _written_sides(item: Item, model: Model, *, options: Options) -> list[Side]:
     kept = [_kept(span.questions, unasked=unasked) for span in spans]
     found = zip(spans, kept, divergent_places(kept[0], kept[1]), strict=True)
     return [
-        Side(tokens, own, range(unasked, len(tokens)), span.questions, span.truncated)
-        for span, tokens, own in found
+        Side(tokens, own, range(unasked, len(tokens)), span.questions, span.truncated) for span, tokens, own in found
     ]
 
 
@@ -144,4 +143,5 @@ method = Method(
     auto=tuple((QUANTITY, family) for family in ("causal", "masked", "seq2seq")),
     options={"variant": ("left", SENTENCE), "hide": ("word", "token", "rest")},
     refuse=refuse,
+    version=2,
 )

@@ -18,6 +18,7 @@ from .sentence import Sentence, masked_question, read_sentence, refuse_without_m
 
 QUANTITY = "shared"
 APART = "the two sentences share no token"
+SAME = "both sentences have the same tokens"
 
 
 def ask(item: Item, model: Model, *, options: Options) -> Asking:
@@ -32,10 +33,11 @@ def ask(item: Item, model: Model, *, options: Options) -> Asking:
         for one, where in zip(sentences, places, strict=True)
     ]
     answers = iter((yield [question for group in questions for question in group]))
+    same = first.text != second.text and sentences[0].ids == sentences[1].ids
     rows = []
     for candidate, other, one, where in zip((first, second), (second, first), sentences, places, strict=True):
         logs = np.array([next(answers)[0] for _ in where])
-        value, why = (float(logs.sum()), None) if len(where) else (None, APART)
+        value, why = (float(logs.sum()), None) if len(where) and not same else (None, SAME if same else APART)
         row = Row(item, candidate.id, value, tokens=len(where), quantity=QUANTITY, against=other.id, why=why)
         shown = tuple(one.ids[place] for place in where)
         rows.append(
@@ -67,4 +69,5 @@ method = Method(
     ask=ask,
     auto=(("pair", "masked"),),
     refuse=lambda model, options: refuse_without_mask(model),
+    version=2,
 )

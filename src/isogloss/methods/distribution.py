@@ -42,7 +42,7 @@ def ask(item: Item, model: Model, *, options: Options) -> Asking:
     size = logs.shape[1]
     rows = [
         Row(item, one.id, float(divergence[i, k]), tokens=size, quantity=KL, against=other.id, unknown=unknown[i])
-        if questions[i].ids != questions[k].ids
+        if questions[i].ids != questions[k].ids or one.text == other.text
         else Row(item, one.id, None, quantity=KL, against=other.id, unknown=unknown[i], why=SAME)
         for i, one in enumerate(item.candidates)
         for k, other in enumerate(item.candidates)
@@ -102,4 +102,5 @@ method = Method(
     ask=ask,
     auto=(("template-blank", "masked"), ("template-blank", "causal")),
     refuse=lambda model, options: refuse_without_mask(model) if model.info.family == "masked" else None,
+    version=2,
 )

@@ -102,4 +102,5 @@ method = Method(
     suits=suits,
     ask=ask,
     refuse=lambda model, options: refuse_without_mask(model),
+    version=2,
 )

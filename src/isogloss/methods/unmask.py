@@ -167,4 +167,5 @@ method = Method(
     auto=(("intrasentence", "masked"), ("intrasentence", "seq2seq")),
     options={"variant": ("prob", "log", "all-masked", PAPER)},
     refuse=refuse,
+    version=2,
 )

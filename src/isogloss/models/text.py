@@ -99,9 +99,15 @@ def shared_start(first: Ids, second: Ids) -> int:
 def decode(tokenizer: Any, ids: Ids) -> tuple[str, ...]:
     """Each token as text one can read."""
     return tuple(
-        known(tokenizer, ("token", token), make=lambda token=token: str(tokenizer.decode([token])))  # type: ignore[misc]
+        known(tokenizer, ("token", token), make=lambda token=token: _readable(tokenizer, token))  # type: ignore[misc]
         for token in ids
     )
+
+
+def _readable(tokenizer: Any, token: int) -> str:
+    """The token's text, or where it is only a part of a letter its name in the vocabulary."""
+    text = str(tokenizer.decode([token]))
+    return str(tokenizer.convert_ids_to_tokens(token)) if "\ufffd" in text else text
 
 
 def count_unknown(tokenizer: Any, ids: Ids) -> int:
