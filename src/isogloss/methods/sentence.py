@@ -78,7 +78,7 @@ def _continues(text: str, offsets: tuple[tuple[int, int], tuple[int, int]], *, s
     if _is_mark(after):
         return True
     joined = same or (_is_mark(before) and after.isalpha())
-    return joined and not (UNSPACED.match(before) and UNSPACED.match(after))
+    return joined and not (UNSPACED.match(before) or UNSPACED.match(after))
 
 
 def _is_mark(letter: str) -> bool:
