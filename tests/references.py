@@ -58,53 +58,61 @@ def word_tokens(model: Model, left: str, word: str) -> list[int]:
     return [token for token, (_, end) in zip(made["input_ids"], made["offset_mapping"], strict=True) if end > edge]
 
 
-def split_blank(item: Item, candidate: Candidate) -> tuple[str, str, str]:
-    """What stands before the first BLANK, the word, and what stands after it with the other BLANKs filled."""
-    context, word = item.context or "", candidate.word or ""
-    place = context.index("BLANK")
-    return context[:place], word, context[place + len("BLANK") :].replace("BLANK", word)
+def in_sentence(model: Model, item: Item, candidate: Candidate) -> list[list[int]]:
+    """The tokens of the filled sentence between and in the BLANKs, by turns; what follows BLANK is cut as behind a word."""
+    found, text, context, word = [], "", item.context or "", candidate.word or ""
+    for number, gap in enumerate(context.split("BLANK")):
+        if number:
+            found.append(word_tokens(model, text, word))
+            text += word
+        last = number == context.count("BLANK")
+        own = gap if last else gap.rstrip(" ")
+        before, both = plain(model, text), plain(model, text + own)
+        if both[: len(before)] != before or (own and len(both) == len(before)):
+            before, both = plain(model, "a"), plain(model, "a" + own)
+        found.append(both[len(before) :])
+        text += gap
+    return found
+
+
+def masked_inputs(model: Model, item: Item, candidate: Candidate, mask: int) -> list[tuple[list[int], int, int]]:
+    """For each piece: every BLANK with the pieces before it and a mask; the place of the first mask; the piece."""
+    parts, found = in_sentence(model, item, candidate), []
+    framed = list(model.tokenizer("a")["input_ids"])
+    left = framed.index(plain(model, "a")[0])
+    for k, piece in enumerate(parts[1]):
+        ids = framed[:left]
+        for number, part in enumerate(parts):
+            ids = ids + ([*part[:k], mask] if number % 2 else part)
+        ids = ids + framed[left + len(plain(model, "a")) :]
+        found.append((ids, left + len(parts[0]) + k, piece))
+    return found
 
 
 def unmask(model: Model, item: Item, candidate: Candidate) -> list[float]:
     """Masked models: each piece at one mask behind the pieces before it."""
-    left, word, right = split_blank(item, candidate)
-    mask = model.tokenizer.mask_token_id
-    whole = list(model.tokenizer(left + model.tokenizer.mask_token + right)["input_ids"])
-    place = whole.index(mask)
-    found = []
-    pieces = word_tokens(model, left, word)
-    for k, piece in enumerate(pieces):
-        ids = whole[:place] + pieces[:k] + [mask] + whole[place + 1 :]
-        found.append(logprobs(model, ids, item.language)[place + k, piece].item())
-    return found
+    inputs = masked_inputs(model, item, candidate, model.tokenizer.mask_token_id)
+    return [logprobs(model, ids, item.language)[place, piece].item() for ids, place, piece in inputs]
 
 
 def unmask_all(model: Model, item: Item, candidate: Candidate) -> list[float]:
     """Masked models: as many masks as pieces, all read from one pass."""
-    left, word, right = split_blank(item, candidate)
     mask = model.tokenizer.mask_token_id
-    whole = list(model.tokenizer(left + model.tokenizer.mask_token + right)["input_ids"])
-    place = whole.index(mask)
-    pieces = word_tokens(model, left, word)
-    ids = whole[:place] + [mask] * len(pieces) + whole[place + 1 :]
-    table = logprobs(model, ids, item.language)
-    return [table[place + k, piece].item() for k, piece in enumerate(pieces)]
+    parts = in_sentence(model, item, candidate)
+    _, place, _ = masked_inputs(model, item, candidate, mask)[0]
+    framed = list(model.tokenizer("a")["input_ids"])
+    left = framed.index(plain(model, "a")[0])
+    middle = [token for number, part in enumerate(parts) for token in ([mask] * len(part) if number % 2 else part)]
+    table = logprobs(model, [*framed[:left], *middle, *framed[left + len(plain(model, "a")) :]], item.language)
+    return [table[place + k, piece].item() for k, piece in enumerate(parts[1])]
 
 
-def unmask_seq2seq(model: Model, item: Item, candidate: Candidate, *, paper: bool = False) -> list[float]:
-    """T5 class: each piece at the step after the sentinel, or (as published) after the first greedy step."""
-    left, word, right = split_blank(item, candidate)
+def unmask_seq2seq(model: Model, item: Item, candidate: Candidate) -> list[float]:
+    """T5 class: each piece at the step after the sentinel."""
     sentinel = model.tokenizer.convert_tokens_to_ids(SENTINEL)
-    whole = list(model.tokenizer(left + SENTINEL + right)["input_ids"])
-    place = whole.index(sentinel)
-    pieces = word_tokens(model, left, word)
     found = []
-    for k, piece in enumerate(pieces):
-        ids = whole[:place] + pieces[:k] + whole[place:]
-        first = sentinel
-        if paper:
-            first = int(logprobs(model, ids, decoder_input_ids=torch.tensor([[0]]))[0].argmax())
-        table = logprobs(model, ids, decoder_input_ids=torch.tensor([[0, first]]))
+    for ids, _, piece in masked_inputs(model, item, candidate, sentinel):
+        table = logprobs(model, ids, decoder_input_ids=torch.tensor([[0, sentinel]]))
         found.append(table[1, piece].item())
     return found
 
@@ -127,20 +135,28 @@ def geometric(logs: list[float]) -> float:
     return math.exp(math.fsum(logs) / len(logs))
 
 
-def ended(context: str) -> str:
-    """The context with a full stop where it ends in none of . ! ?"""
-    return context if context[-1:] in (".", "!", "?") else context + "."
+def ended(item: Item) -> str:
+    """The context with a full stop of its language where no mark ends it."""
+    context = (item.context or "").rstrip()
+    return context if context[-1:] in tuple(".!?。।") else context + {"zh": "。", "hi": "।"}.get(item.language, ".")
+
+
+def space(item: Item) -> str:
+    """What stands between two sentences."""
+    return "" if item.language == "zh" else " "
 
 
 def continuation(model: Model, item: Item, candidate: Candidate) -> dict[str, list[float]]:
     """Causal models: A = context, AB = everything, B|A = the candidate's tokens in it, B = the candidate alone."""
-    context = ended(item.context or "")
+    context = ended(item)
     before = plain(model, context)
-    whole = text_logprobs(model, plain(model, f"{context} {candidate.text}"))
+    tokens = plain(model, context + space(item) + candidate.text)
+    seam = next((k for k, token in enumerate(before) if tokens[k : k + 1] != [token]), len(before))
+    whole = text_logprobs(model, tokens)
     return {
         "A": text_logprobs(model, before),
         "AB": whole,
-        "B|A": whole[len(before) :],
+        "B|A": whole[seam:],
         "B": likelihood(model, candidate),
     }
 
@@ -160,7 +176,7 @@ def case(name: str, logs: dict[str, list[float]]) -> float:
 
 def continuation_seq2seq(model: Model, item: Item, candidate: Candidate, *, closing: bool) -> list[float]:
     """T5 class: the candidate's tokens behind the sentinel, teacher-forced; as published with the closing </s>."""
-    source = list(model.tokenizer(f"{ended(item.context or '')} {SENTINEL}")["input_ids"])
+    source = list(model.tokenizer(ended(item) + space(item) + SENTINEL)["input_ids"])
     wanted = plain(model, candidate.text) + ([model.tokenizer.eos_token_id] if closing else [])
     decoder = [0, model.tokenizer.convert_tokens_to_ids(SENTINEL), *wanted]
     table = logprobs(model, source, decoder_input_ids=torch.tensor([decoder]))

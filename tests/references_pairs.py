@@ -33,7 +33,10 @@ def pll(model: Model, text: str, language: str) -> list[float]:
 def pll_word_l2r(model: Model, text: str, language: str) -> list[float]:
     """Each token masked together with the later tokens of its word."""
     ids, inner = whole(model, text)
-    words = model.tokenizer(text).word_ids()
+    made = model.tokenizer(text, return_offsets_mapping=True)
+    words, offsets = made.word_ids(), made["offset_mapping"]
+    if language == "zh":  # every token is a word, but for the bytes of one letter
+        words = [sum(offsets[k][0] >= offsets[k - 1][1] for k in range(1, place + 1)) for place in range(len(ids))]
     found = []
     for place in inner:
         shown = list(ids)

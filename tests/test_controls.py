@@ -78,7 +78,7 @@ def test_pairs_without_a_context_are_disordered_alike():
 
 
 def test_text_without_spaces_is_disordered_by_letters():
-    item = replace(triple("zh"), context="护士很BLANK。")
+    item = replace(triple("zh"), context="护士很BLANK。", language="zh")
     twin = make_twins(Items((item,)), kinds=["shuffled"])[0]
     assert "BLANK" in twin.context
     assert sorted(twin.context.replace("BLANK", "")) == sorted("护士很。")

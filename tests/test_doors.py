@@ -138,8 +138,21 @@ def test_what_is_exported_is_imported_again_exactly(tmp_path):
     assert lines[0]["arguments"]["gen_args_1"] == {"arg_0": "", "arg_1": PAIRS[0].candidates[1].text}
     assert all(line["pct_stereotype"] in (0.0, 1.0) and line["target"] == "0" for line in lines)
     again = store.read_scored([import_run(out, PAIRS, root=tmp_path / "again", layout="lm-eval", model="m")])
+    sums = first.table.with_columns(first.table["logprobs"].list.sum().alias("value"))
     columns = ["id", "candidate", "value"]
-    assert again.table.select(columns).equals(first.table.select(columns))
+    assert again.table.select(columns).equals(sums.select(columns))
+
+
+@pytest.mark.parametrize("options", [{}, {"length": "sum"}])
+def test_exported_samples_are_the_sums_that_the_harness_compares(tmp_path, options):
+    found = score(PAIRS, model=tiny.model("gpt2"), method="likelihood", options=options, out=tmp_path / "runs").table
+    export_runs([tmp_path / "runs"], tmp_path / "x.jsonl", layout="lm-eval")
+    sums = dict(zip(found["candidate"], found["logprobs"].list.sum(), strict=True))
+    for line, item in zip((tmp_path / "x.jsonl").read_text(encoding="utf-8").splitlines(), PAIRS, strict=True):
+        made = json.loads(line)
+        more, less = (sums[candidate.id] for candidate in item.candidates)
+        assert [float(answer[0]) for answer in made["filtered_resps"]] == [more, less]
+        assert made["pct_stereotype"] == float(more > less)
 
 
 def test_a_file_of_samples_holds_one_run(tmp_path):

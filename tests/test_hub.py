@@ -28,13 +28,19 @@ def gaps(scored, values):
 
 def test_gpt2_gives_the_published_sentence_scores(real_data):
     items = ig.read(real_data / "stereoset" / "intrasentence_en.jsonl.gz")
-    found = gaps(ig.score(items, model="openai-community/gpt2"), published(real_data, "gpt2_GPT2LM_GPT2LM_d_en"))
+    found = gaps(
+        ig.score(items, model="openai-community/gpt2", options={"start": "first"}),
+        published(real_data, "gpt2_GPT2LM_GPT2LM_d_en"),
+    )
     assert np.abs(found).max() < 1e-3
 
 
 def test_gpt2_gives_the_published_continuation_scores(real_data):
     items = ig.read(real_data / "stereoset" / "intersentence_en.jsonl.gz")
-    found = gaps(ig.score(items, model="openai-community/gpt2"), published(real_data, "gpt2_GPT2LM_GPT2LM_d_en"))
+    found = gaps(
+        ig.score(items, model="openai-community/gpt2", options={"start": "first"}),
+        published(real_data, "gpt2_GPT2LM_GPT2LM_d_en"),
+    )
     assert np.quantile(np.abs(found), 0.99) < 1e-3
 
 

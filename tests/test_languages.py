@@ -87,9 +87,9 @@ def test_the_direction_follows_from_the_script(path):
 
 
 @each
-def test_only_chinese_and_japanese_do_without_spaces(path):
+def test_only_chinese_japanese_and_thai_do_without_spaces(path):
     language = languages.get(path.stem)
-    assert language.spaces is (language.tag.split("-")[0] not in ("zh", "ja"))
+    assert language.spaces is (language.tag.split("-")[0] not in ("zh", "ja", "th"))
 
 
 def test_no_two_languages_share_a_name():

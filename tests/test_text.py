@@ -11,7 +11,7 @@ from transformers import PreTrainedTokenizerFast
 import tiny
 from isogloss.models.questions import Question
 from isogloss.models.spans import Span, span, start_token
-from isogloss.models.text import around, count_unknown, decode, encode, frame, shared_start, word_pieces
+from isogloss.models.text import count_unknown, cut, decode, encode, frame, shared_start, word_pieces
 
 FRAMES = {
     "bert": (("[CLS]",), ("[SEP]",)),
@@ -70,13 +70,18 @@ def test_a_word_that_would_melt_into_what_is_before_it_gets_no_space_of_its_own(
 
 
 @pytest.mark.parametrize("name", ["bert", "roberta", "xlm-roberta", "xlm", "mpnet"])
-def test_both_sides_of_a_mask_are_as_the_tokenizer_gives_them(name: str) -> None:
+def test_the_parts_of_a_sentence_add_up_to_its_tokens(name: str) -> None:
     tokenizer = tiny.tokenizer_of(name)
-    sides = around(tokenizer, tokenizer.mask_token, left="She is ", right=" and quiet.")
-    assert sides is not None
-    whole = encode(tokenizer, f"She is {tokenizer.mask_token} and quiet.")
-    assert (*sides[0], tokenizer.mask_token_id, *sides[1]) == whole
-    assert around(tokenizer, tokenizer.mask_token, left=f"{tokenizer.mask_token} is ", right=".") is None
+    parts = cut(tokenizer, ("She is ", "kind", " and ", "quiet", "."))
+    assert tuple(token for part in parts for token in part) == encode(tokenizer, "She is kind and quiet.")
+    assert all(parts)
+
+
+def test_what_follows_a_word_is_cut_as_inside_a_word() -> None:
+    tokenizer = tiny.tokenizer_of("bert")
+    assert tokenizer.tokenize("kindly") == ["ki", "##ndly"]
+    parts = cut(tokenizer, ("She was ", "kind", "ly."))
+    assert ["".join(tokenizer.convert_ids_to_tokens(list(part))) for part in parts] == ["Shewa##s", "ki##nd", "##ly."]
 
 
 def test_unknown_tokens_are_counted_unless_they_are_also_the_end() -> None:
@@ -102,16 +107,16 @@ def test_a_text_begins_with_the_model_s_start_token(name: str, token: str) -> No
 
 def test_a_span_asks_for_each_token_one_position_before_it() -> None:
     model = tiny.model("gpt2")
-    assert span(model, (7, 8), start=(0,), before=(5, 6)) == Span(Question((0, 5, 6, 7, 8), (2, 3), (7, 8)), False)
-    assert span(model, (7, 8), start=()) == Span(Question((7, 8), (0,), (8,)), False)
-    assert span(model, (7,), start=()) == Span(None, False)
-    assert span(model, (), start=(0,), before=(5,)) == Span(None, False)
+    assert span(model, (7, 8), start=(0,), before=(5, 6)) == Span((Question((0, 5, 6, 7, 8), (2, 3), (7, 8)),), False)
+    assert span(model, (7, 8), start=()) == Span((Question((7, 8), (0,), (8,)),), False)
+    assert span(model, (7,), start=()) == Span((), False)
+    assert span(model, (), start=(0,), before=(5,)) == Span((), False)
 
 
 def test_too_long_a_span_loses_its_context_first_and_then_its_end() -> None:
     model = tiny.model("gpt2")
     short = replace(model, info=replace(model.info, max_length=4))
-    assert span(short, (8, 9), start=(0,), before=(5, 6, 7)) == Span(Question((0, 7, 8, 9), (1, 2), (8, 9)), True)
+    assert span(short, (8, 9), start=(0,), before=(5, 6, 7)) == Span((Question((0, 7, 8, 9), (1, 2), (8, 9)),), True)
     assert span(short, (7, 8, 9, 10), start=(0,), before=(5, 6)) == Span(
-        Question((0, 7, 8, 9), (0, 1, 2), (7, 8, 9)), True
+        (Question((0, 7, 8, 9), (0, 1, 2), (7, 8, 9)),), True
     )

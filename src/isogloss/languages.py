@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tomllib
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -18,6 +19,9 @@ from .registry import load_point
 from .wording import check_wording
 
 DIRECTIONS = ("ltr", "rtl")
+ENDS = ".!?…‼⁇⁈⁉。．！？｡।॥؟۔։።፧፨၊။།៕"  # in any language; `ends` of a language file adds to them
+RIGHT_TO_LEFT = ("Arab", "Hebr", "Nkoo", "Syrc", "Thaa", "Adlm", "Rohg")
+UNSPACED = ("Hans", "Hant", "Jpan", "Khmr", "Laoo", "Mymr", "Thai", "Tibt")
 FACTS = ("tag", "name", "autonym", "direction", "script", "spaces")
 
 
@@ -72,11 +76,34 @@ def standard_tag(tag: str) -> str:
 
 
 def describe(tag: str) -> Language:
-    """The language with that tag, also when no file describes it: then with its tag as its name."""
+    """The language with that tag; without a file its tag is its name, and its script is the one usual for the tag."""
     paths = _paths()
     if tag in paths:
         return _read(paths[tag])
-    return Language(tag, tag, tag, "ltr", "Zyyy", True, Path())
+    script = (langcodes.Language.get(tag).maximize().script if _is_tag(tag) else None) or "Zyyy"
+    direction = "rtl" if script in RIGHT_TO_LEFT else "ltr"
+    return Language(tag, tag, tag, direction, script, script not in UNSPACED, Path())
+
+
+def ends_sentence(text: str, tag: str) -> bool:
+    """Whether a text ends with a mark that ends sentences, also behind closing quotes and brackets."""
+    ends = ENDS + str(describe(tag).sections.get("sentences", {}).get("ends", ""))
+    closed = text.rstrip()
+    while closed and (closed[-1] in "\"'" or unicodedata.category(closed[-1]) in ("Pe", "Pf", "Pi")):
+        closed = closed[:-1]
+    return closed.endswith(tuple(ends))
+
+
+def finish_sentence(text: str, tag: str) -> str:
+    """The text without spaces at its end, and with the language's full stop where nothing ends it."""
+    stop = str(describe(tag).sections.get("sentences", {}).get("stop", "."))
+    return text.rstrip() if ends_sentence(text, tag) else text.rstrip() + stop
+
+
+def join_sentences(first: str, second: str, *, tag: str) -> str:
+    """Two sentences one after the other, with a space where the language has one between sentences."""
+    language = describe(tag)
+    return f"{first.rstrip()}{language.sections.get('sentences', {}).get('between', ' ' if language.spaces else '')}{second}"
 
 
 def new(tag: str, *, folder: Path | None = None) -> Path:

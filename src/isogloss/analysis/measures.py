@@ -20,6 +20,10 @@ from .groups import check_by, split, usable_rows, widen
 from .intervals import Drawing, check_drawing, find_interval
 
 MODES = ("corrected", "paper")
+COUNTED = {
+    "unknown": "have tokens that the model does not know",
+    "truncated": "were too long for the model and were cut",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,14 +209,21 @@ def _notes(table: pl.DataFrame) -> list[str]:
         items = unscored.select("model", *KEY).unique(maintain_order=True)
         reasons = ", ".join(sorted(set(unscored["why"].drop_nulls())))
         why = f" ({reasons})" if reasons else ""
-        notes.append(f"{items.height} items lack a score, such as '{items['id'][0]}', and were left out{why}")
-    unknown = table.filter(pl.col("unknown") > 0).height
-    if unknown:
-        notes.append(f"{unknown} candidates have tokens that the model does not know")
-    cut = table.filter(pl.col("truncated")).height
-    if cut:
-        notes.append(f"{cut} candidates were too long for the model and were cut")
+        where = _by_language(items, table)
+        notes.append(f"{items.height} items lack a score{where}, such as '{items['id'][0]}', and were left out{why}")
+    for column, what in COUNTED.items():
+        rows = table.filter(pl.col(column).cast(pl.Boolean)).select("model", *KEY, "candidate").unique()
+        if rows.height:
+            notes.append(f"{rows.height} candidates {what}{_by_language(rows, table)}")
     return notes
+
+
+def _by_language(rows: pl.DataFrame, table: pl.DataFrame) -> str:
+    """How many rows each language has, where the table has several languages."""
+    if table["language"].n_unique() < 2:
+        return ""
+    counts = rows["language"].value_counts().sort("language").iter_rows()
+    return f" ({', '.join(f'{tag} {count}' for tag, count in counts)})"
 
 
 def rows_as_json(measures: Measures) -> dict[str, Any]:

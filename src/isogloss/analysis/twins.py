@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import re
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import replace
 
+from .. import languages
 from ..errors import IsoglossError, UnknownName
 from ..items import BLANK, Item, Items
 
@@ -76,7 +78,7 @@ def _in_context(item: Item, context: str) -> Item | None:
 def _shuffled(item: Item, seed: int) -> Item | None:
     """The item with the words of its context, or without one of its sentences, in another order."""
     if item.context:
-        context = _disorder(item.context, _lot(seed, item.id))
+        context = _disorder(item.context, _lot(seed, item.id), language=item.language)
         if context == item.context:
             return None
         blank = BLANK in context
@@ -84,20 +86,23 @@ def _shuffled(item: Item, seed: int) -> Item | None:
             return None
         texts = [context.replace(BLANK, c.word or "") if blank else c.text for c in item.candidates]
         return _twin(item, "shuffled", context=context, texts=texts)
-    texts = [_disorder(candidate.text, _lot(seed, item.id)) for candidate in item.candidates]
+    texts = [_disorder(candidate.text, _lot(seed, item.id), language=item.language) for candidate in item.candidates]
     if any(text == candidate.text for text, candidate in zip(texts, item.candidates, strict=True)):
         return None
     return _twin(item, "shuffled", context=None, texts=texts)
 
 
-def _disorder(text: str, lot: str) -> str:
-    """The text's words in another order (its letters where it is written without spaces); BLANK stays whole.
+def _disorder(text: str, lot: str, *, language: str) -> str:
+    """The text's words in another order (its letters with their marks where the language has no spaces); BLANK stays whole.
 
     The order depends on places alone, so two sentences that differ in a word are disordered alike.
     """
     words, space = text.split(), " "
-    if len(words) < 3:
+    if not languages.describe(language).spaces:
         words, space = re.findall(rf"{BLANK}|\S", text), ""
+        for place in reversed(range(1, len(words))):
+            if unicodedata.category(words[place][0]).startswith("M"):
+                words[place - 1 : place + 1] = [words[place - 1] + words[place]]
     for turn in range(10):
         order = sorted(range(len(words)), key=lambda place: _lot(turn, lot, str(place)))
         if order != list(range(len(words))) and (mixed := space.join(words[i] for i in order)) != text:

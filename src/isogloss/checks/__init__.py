@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .report import check_items, checks_as_text, problem_rows, problems_by_target
-from .table import ALL, READING, SEVERITIES, Check, find_problems
+from .table import ALL, READING, SEVERITIES, Check, find_changed, find_problems
 
 __all__ = [
     "ALL",
@@ -12,6 +12,7 @@ __all__ = [
     "Check",
     "check_items",
     "checks_as_text",
+    "find_changed",
     "find_problems",
     "problem_rows",
     "problems_by_target",

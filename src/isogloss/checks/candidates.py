@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from .. import languages
 from ..items import ANTI_STEREOTYPE, STEREOTYPE, UNRELATED, Item
 from .check import Check, each, is_cloze
 
@@ -42,9 +43,14 @@ def not_minimal(item: Item) -> str | None:
     pair = _pair(item)
     if pair is None or is_cloze(item) or item.context:
         return None
-    first, second = (text.split() for text in pair)
+    spaced = languages.describe(item.language).spaces
+    first, second = (text.split() if spaced else list(text) for text in pair)
     shared = len(set(first) & set(second)) / max(len(set(first) | set(second)), 1)
-    return f"the two sentences share {shared:.0%} of their words" if shared < FEWEST_SHARED else None
+    return (
+        f"the two sentences share {shared:.0%} of their {'words' if spaced else 'characters'}"
+        if shared < FEWEST_SHARED
+        else None
+    )
 
 
 def several_words(item: Item) -> str | None:

@@ -128,7 +128,7 @@ ODD_CHARACTERS = Check(
 NOT_NORMAL = Check(
     "not_normal",
     "warning",
-    "Text is not in Unicode normal form C; reading a file mends it, items made in memory may have it.",
+    "Text is not in Unicode normal form C; reading a file changes it, and with it the tokens.",
     each(_any(not_normal)),
 )
 MIXED_SCRIPTS = Check("mixed_scripts", "warning", "A word has letters of two alphabets.", each(mixed_scripts))

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..items import Item, Items, Problem
 from .check import SEVERITIES, Check
+from .letters import NOT_NORMAL
 from .table import ALL, find_problems
 
 UNREADABLE = Check("unreadable", "error", "The row cannot be read as an item.", lambda items: iter(()))
@@ -16,14 +17,14 @@ UNREADABLE = Check("unreadable", "error", "The row cannot be read as an item.", 
 def check_items(items: Items, *, checks: Sequence[Check] = ALL) -> list[dict[str, Any]]:
     """Every check with its severity, explanation, count, the items it found, counts by target, and why it was not made.
 
-    Bad rows are the items of `unreadable`; they were found when the data was read.
+    Bad rows are the items of `unreadable`; they, and texts that were not in normal form C, were found when the data was read.
     """
     clusters = {(item.id, item.language): item.cluster or item.id for item in items}
-    problems = [problem for problem in items.problems if problem.check == UNREADABLE.name]
+    problems = [problem for problem in items.problems if problem.check in (UNREADABLE.name, NOT_NORMAL.name)]
     problems += find_problems(items.rows, tuple(checks))
     found: dict[str, list[Problem]] = {check.name: [] for check in (UNREADABLE, *checks)}
     for problem in problems:
-        found[problem.check].append(problem)
+        found.setdefault(problem.check, []).append(problem)
     return [
         {
             "check": check.name,

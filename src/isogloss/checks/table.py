@@ -19,7 +19,7 @@ from .letters import (
 )
 from .meanings import ARTICLE_CLASH, TARGET_MISSING, WRONG_LANGUAGE
 
-__all__ = ["ALL", "READING", "SEVERITIES", "Check", "find_problems"]
+__all__ = ["ALL", "READING", "SEVERITIES", "Check", "find_changed", "find_problems"]
 
 READING = (SEVERAL_BLANKS, EQUAL_WORDS, SENTENCE_DIFFERS)
 ALL = (
@@ -42,6 +42,21 @@ ALL = (
     SEVERAL_WORDS,
     NOT_MINIMAL,
 )
+
+
+def find_changed(items: Iterable[Item], changed: set[str]) -> tuple[Problem, ...]:
+    """The items with a text that was brought into normal form C when it was read."""
+    return tuple(
+        Problem(NOT_NORMAL.name, NOT_NORMAL.severity, item.id, f"was not in normal form C: '{text}'", item.language)
+        for item in (items if changed else ())
+        for text in [next((text for text in _whole_texts(item) if text.strip() in changed), None)]
+        if text is not None
+    )
+
+
+def _whole_texts(item: Item) -> list[str]:
+    """All the item's texts as they may stand in a file."""
+    return [item.context or "", *(text for one in item.candidates for text in (one.text, one.word or ""))]
 
 
 def find_problems(items: Iterable[Item], checks: tuple[Check, ...] = READING) -> tuple[Problem, ...]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import string
+import unicodedata
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from .. import languages
 from ..errors import BadData
 from ..files.layout import ORIGIN
 from ..files.rows import Bad, clean, read_json, read_rows, suffix
@@ -91,18 +93,18 @@ def _item(row: Mapping[str, Any], language: str | None) -> Item:
         dataset=_optional(row, "dataset") or "stereoset",
         language=tag,
         category=_text(row, "bias_type"),
-        candidates=_candidates(row, item_id, context=context if task == TASKS[0] else None),
+        candidates=_candidates(row, item_id, context=context if task == TASKS[0] else None, language=tag),
         context=context,
         cluster=cluster,
         tags=tags,
     )
 
 
-def _candidates(row: Mapping[str, Any], item_id: str, *, context: str | None) -> tuple[Candidate, ...]:
+def _candidates(row: Mapping[str, Any], item_id: str, *, context: str | None, language: str) -> tuple[Candidate, ...]:
     cells = row.get("candidates") or row.get("sentences") or _wide_cells(row, item_id)
     if not isinstance(cells, list) or not all(isinstance(cell, Mapping) for cell in cells):
         raise ValueError("'candidates' must be a list of objects.")
-    found = tuple(_candidate(cell, context) for cell in cells)
+    found = tuple(_candidate(cell, context, language=language) for cell in cells)
     roles = sorted(candidate.role for candidate in found)
     if roles != sorted(ROLES):
         raise ValueError(f"an item needs each of {', '.join(ROLES)} once; found: {', '.join(roles) or 'none'}.")
@@ -111,14 +113,14 @@ def _candidates(row: Mapping[str, Any], item_id: str, *, context: str | None) ->
     return found
 
 
-def _candidate(cell: Mapping[str, Any], context: str | None) -> Candidate:
+def _candidate(cell: Mapping[str, Any], context: str | None, *, language: str) -> Candidate:
     word = _optional(cell, "word")
     sentence = _optional(cell, "sentence")
     if context is not None:
         if sentence is None and word is not None:
             sentence = context.replace(BLANK, word)
         elif word is None and sentence is not None:
-            word = word_in(context, sentence)
+            word = word_in(context, sentence, language=language)
         if not word:
             raise ValueError("a candidate has no word for BLANK, and none can be taken from its sentence.")
     if sentence is None:
@@ -128,16 +130,24 @@ def _candidate(cell: Mapping[str, Any], context: str | None) -> Candidate:
     )
 
 
-def word_in(context: str, sentence: str) -> str | None:
+def word_in(context: str, sentence: str, *, language: str) -> str | None:
     """The word of the sentence that stands where the context has BLANK, punctuation taken off.
 
-    The published rule: both are split at single spaces, and the last piece with BLANK gives the place.
+    The published rule: both are split at single spaces, and the last piece with BLANK gives the place. Without spaces
+    between words, it is what the sentence has between the text before BLANK and the text after it.
     """
-    place = [i for i, piece in enumerate(context.split(" ")) if BLANK in piece][-1]
-    pieces = sentence.split(" ")
-    if place >= len(pieces):
-        return None
-    return pieces[place].translate(str.maketrans("", "", string.punctuation)) or None
+    if languages.describe(language).spaces:
+        place = [i for i, piece in enumerate(context.split(" ")) if BLANK in piece][-1]
+        word = "".join(sentence.split(" ")[place : place + 1]).translate(str.maketrans("", "", string.punctuation))
+    else:
+        left, _, right = context.partition(BLANK)
+        fits = BLANK not in right and sentence.startswith(left) and sentence.endswith(right)
+        word = sentence[len(left) : len(sentence) - len(right)] if fits else ""
+    while word and unicodedata.category(word[-1]).startswith("P"):
+        word = word[:-1]
+    while word and unicodedata.category(word[0]).startswith("P"):
+        word = word[1:]
+    return word or None
 
 
 def _wide_cells(row: Mapping[str, Any], item_id: str) -> list[dict[str, Any]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -19,6 +20,7 @@ from ..files.rows import read_rows
 from ..items import ANTI_STEREOTYPE, BLANK, STEREOTYPE, Items
 
 METRIC = "pct_stereotype"
+SUMMED = re.compile(r"(likelihood|continuation)(\[(?!.*case=).*\])?")  # scores made of a text's log-likelihood
 Text = tuple[str, str]
 
 
@@ -94,7 +96,10 @@ def model_of_samples(path: Path) -> str:
 
 
 def write_samples(table: pl.DataFrame, texts: pl.DataFrame, *, path: Path) -> int:
-    """Write one sample for each item of one model, data set, language and method; gives the number of scores."""
+    """Write one sample for each item of one model, data set, language and method; gives the number of scores.
+
+    Where the score comes from the log-likelihood of a text, as in `likelihood`, the sum is written, as the harness does.
+    """
     rows = table.filter(pl.col("quantity") == "score")
     for column in ("model", "dataset", "language", "method"):
         several = sorted(rows[column].unique())
@@ -102,6 +107,8 @@ def write_samples(table: pl.DataFrame, texts: pl.DataFrame, *, path: Path) -> in
             raise IsoglossError(f"A file of samples holds one {column}; these runs have {', '.join(several)}.")
     if not rows["value"].is_finite().fill_null(False).all():
         raise IsoglossError("Some candidates have no score, or one that is not a number; this layout cannot say so.")
+    if rows.height and SUMMED.fullmatch(rows["method"][0]):
+        rows = rows.with_columns(pl.col("logprobs").list.sum().alias("value"))
     names = ["dataset", "id", "language", "candidate"]
     joined = rows.join(texts.select(*names, "context", "text"), on=names, how="left", maintain_order="left")
     samples = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -78,6 +79,7 @@ def _parse(text: str, items: Items) -> Condition:
 
 def _condition(name: str, wanted: Sequence[str], *, items: Items) -> Condition:
     """The condition on a column, which and whose values must be ones that the items have."""
+    name, wanted = unicodedata.normalize("NFC", name), [unicodedata.normalize("NFC", value) for value in wanted]
     column = name.rstrip("! ").strip()
     column = SYNONYMS.get(column, column)
     known = [*COLUMNS, *{tag for item in items for tag in item.tags}]

@@ -11,6 +11,7 @@ import unicodedata
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import IO, Any
 
@@ -26,6 +27,7 @@ MOST_BYTES = 2_000_000_000
 SMALL = 32_000_000  # bytes that any packed file may unpack to
 RATIO = 100  # a larger one may unpack to so many times its size
 MOST_ROWS = 5_000_000  # of a Parquet file, which may hold a row in less than a bit
+_CHANGED: ContextVar[set[str] | None] = ContextVar("changed", default=None)
 
 
 def stop(error: BadData) -> None:
@@ -75,11 +77,25 @@ def read_json(path: Path) -> Any:
         raise BadData(path, None, f"not JSON: {error}.") from error
 
 
+@contextmanager
+def noting_changes() -> Iterator[set[str]]:
+    """While this is open, the texts that `clean` changes are noted, as they are afterwards."""
+    noted: set[str] = set()
+    token = _CHANGED.set(noted)
+    try:
+        yield noted
+    finally:
+        _CHANGED.reset(token)
+
+
 def clean(value: Any) -> Any:
     """The value with all its text in NFC; raises UnicodeError where text is not UTF-8."""
     if isinstance(value, str):
         value.encode()
-        return unicodedata.normalize("NFC", value)
+        normal = unicodedata.normalize("NFC", value)
+        if normal != value and (noted := _CHANGED.get()) is not None:
+            noted.add(normal.strip())
+        return normal
     if isinstance(value, Mapping):
         return {clean(key): clean(inner) for key, inner in value.items()}
     if isinstance(value, list):

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from .. import languages, registry
-from ..checks import find_problems
+from ..checks import find_changed, find_problems
 from ..errors import BadData, IsoglossError, UnknownName
 from ..items import Item, Items, Problem
 from .filters import Where, filter_items
 from .hub import PREFIX, fetch_table, how_to_enter
-from .rows import Bad, is_readable, read_json, read_rows, stop, suffix
+from .rows import Bad, is_readable, noting_changes, read_json, read_rows, stop, suffix
 
 
 class Parse(Protocol):
@@ -63,9 +63,10 @@ def read(
 
     bad = skip if skip_bad else stop
     rows: list[Item] = []
-    for dataset, path in _files(str(source), wanted, format=format):
-        default = language_in_name(path) or (wanted[0] if len(wanted) == 1 else None)
-        rows += dataset.parse(path, default, bad=bad)
+    with noting_changes() as changed:
+        for dataset, path in _files(str(source), wanted, format=format):
+            default = language_in_name(path) or (wanted[0] if len(wanted) == 1 else None)
+            rows += dataset.parse(path, default, bad=bad)
     rows = [item for item in rows if not wanted or item.language in wanted]
     rows = _unique(rows, str(source), bad=bad)
     if not rows and problems:
@@ -76,7 +77,7 @@ def read(
         raise IsoglossError(
             f"No items in '{source}'{_in(wanted)}. Look at what it holds with: isogloss data show {source}"
         )
-    return filter_items(Items(tuple(rows), (*problems, *find_problems(rows))), where)
+    return filter_items(Items(tuple(rows), (*problems, *find_problems(rows), *find_changed(rows, changed))), where)
 
 
 def read_many(

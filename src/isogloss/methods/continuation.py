@@ -8,12 +8,14 @@ from dataclasses import replace
 import numpy as np
 
 from ..items import BLANK, Candidate, Item
+from ..languages import finish_sentence, join_sentences
 from ..models.model import Model
 from ..models.questions import Answer, Asking, Question
-from ..models.spans import Span, span, start_token
+from ..models.spans import STARTS, Span, started_span
 from ..models.text import Ids, count_unknown, decode, encode, shared_start
 from ..scores import Row
 from .method import Method
+from .sentence import EMPTY
 
 SENTINEL = "<extra_id_0>"
 NEEDS = {"d": "t", "orig": "ba", "b": "tw", "c": "w", "e": "tb", "f": "wb"}
@@ -21,58 +23,57 @@ NEEDS = {"d": "t", "orig": "ba", "b": "tw", "c": "w", "e": "tb", "f": "wb"}
 
 def ask(item: Item, model: Model, *, options: Mapping[str, str]) -> Asking:
     """One generator per family, the same rows."""
-    context = item.context or ""
-    if not context.endswith((".", "!", "?")):
-        context += "."
     build = _seq2seq_spans if model.info.family == "seq2seq" else _causal_spans
-    spans = [build(model, context, candidate=candidate, options=options) for candidate in item.candidates]
-    answers = iter((yield [found.question for group in spans for found in group.values() if found.question]))
+    spans = [build(model, item, candidate=candidate, options=options) for candidate in item.candidates]
+    answers = iter((yield [question for group in spans for found in group.values() for question in found.questions]))
     rows = []
     for candidate, group in zip(item.candidates, spans, strict=True):
-        logs = {name: next(answers) if found.question else np.array([]) for name, found in group.items()}
+        logs = {name: np.concatenate([[], *(next(answers) for _ in found.questions)]) for name, found in group.items()}
         row = _row(item, candidate.id, model=model, group=group, logs=logs)
         means = {name: float(np.exp(values.mean())) for name, values in logs.items() if row.value is not None}
         rows.append(replace(row, value=combine(options["case"], means)) if means else row)
     return rows
 
 
-def _causal_spans(model: Model, context: str, *, candidate: Candidate, options: Mapping[str, str]) -> dict[str, Span]:
+def _causal_spans(model: Model, item: Item, *, candidate: Candidate, options: Mapping[str, str]) -> dict[str, Span]:
     """The spans that the case needs: a = context, w = whole, t = candidate after the context, b = candidate alone."""
-    start = start_token(model)
-    whole = encode(model.tokenizer, f"{context} {candidate.text}")
+    start, context = options["start"], finish_sentence(item.context or "", item.language)
+    whole = encode(model.tokenizer, join_sentences(context, candidate.text, tag=item.language))
     alone = encode(model.tokenizer, context)
-    cut = shared_start(whole, alone)
+    seam = shared_start(whole, alone)
     made = {
-        "a": lambda: span(model, alone, start=start),
-        "w": lambda: span(model, whole, start=start),
-        "t": lambda: span(model, whole[cut:], start=start, before=whole[:cut]),
-        "b": lambda: span(model, encode(model.tokenizer, candidate.text), start=start),
+        "a": lambda: started_span(model, alone, start=start),
+        "w": lambda: started_span(model, whole, start=start),
+        "t": lambda: started_span(model, whole[seam:], start=start, before=whole[:seam]),
+        "b": lambda: started_span(model, encode(model.tokenizer, candidate.text), start=start),
     }
     return {name: made[name]() for name in NEEDS[options["case"]]}
 
 
-def _seq2seq_spans(model: Model, context: str, *, candidate: Candidate, options: Mapping[str, str]) -> dict[str, Span]:
+def _seq2seq_spans(model: Model, item: Item, *, candidate: Candidate, options: Mapping[str, str]) -> dict[str, Span]:
     tokenizer = model.tokenizer
-    source = tuple(tokenizer.encode(f"{context} {SENTINEL}"))
+    context = finish_sentence(item.context or "", item.language)
+    source = tuple(tokenizer.encode(join_sentences(context, SENTINEL, tag=item.language)))
     target: Ids = encode(tokenizer, candidate.text)
     if options["closing"] == "with":
         target = (*target, tokenizer.eos_token_id)
     begin = (model.net.config.decoder_start_token_id, tokenizer.convert_tokens_to_ids(SENTINEL))
     question = Question(source, tuple(range(1, len(target) + 1)), target, decoder_ids=(*begin, *target[:-1]))
-    return {"t": Span(question if target else None, False)}
+    return {"t": Span((question,) if target else (), False)}
 
 
 def _row(item: Item, candidate: str, *, model: Model, group: Mapping[str, Span], logs: Mapping[str, Answer]) -> Row:
     if any(not len(values) for values in logs.values()):
-        return Row(item, candidate, None)
+        return Row(item, candidate, None, why=EMPTY)
     main = next(iter(group))
-    targets = group[main].question.targets if group[main].question else ()  # type: ignore[union-attr]
+    targets = group[main].targets
+    last = group[main].questions[-1]
     return Row(
         item,
         candidate,
         float(np.exp(logs[main].mean())),
         tokens=len(logs[main]),
-        unknown=count_unknown(model.tokenizer, targets),
+        unknown=count_unknown(model.tokenizer, (*last.ids, *last.decoder_ids)),
         truncated=any(found.truncated for found in group.values()),
         pieces=decode(model.tokenizer, targets),
         logprobs=tuple(logs[main].tolist()),
@@ -92,6 +93,8 @@ def refuse(model: Model, options: Mapping[str, str]) -> str | None:
     if model.info.family == "seq2seq":
         if options["case"] != "d":
             return f"The case '{options['case']}' is for causal models; an encoder-decoder model has the default only."
+        if options["start"] != "auto":
+            return f"The option 'start={options['start']}' is for causal models."
         if SENTINEL not in model.tokenizer.get_vocab():
             return f"'{model.info.name}' has no '{SENTINEL}' token, so it cannot continue a context this way."
     elif options["closing"] == "with":
@@ -107,6 +110,7 @@ method = Method(
     suits=lambda item: bool(item.context) and BLANK not in (item.context or ""),
     ask=ask,
     auto=(("intersentence", "causal"), ("intersentence", "seq2seq")),
-    options={"case": ("d", "orig", "b", "c", "e", "f"), "closing": ("without", "with")},
+    options={"case": ("d", "orig", "b", "c", "e", "f"), "closing": ("without", "with"), "start": STARTS[:2]},
     refuse=refuse,
+    version=2,
 )

@@ -87,17 +87,16 @@ def _written_sides(item: Item, model: Model, *, options: Options) -> list[Side]:
     """For models that write: every token given those before it; one question per sentence."""
     spans = [sentence_span(model, candidate.text) for candidate in item.candidates]
     unasked = 0 if model.info.family == "seq2seq" or start_token(model) else 1
-    kept = [_kept(span.question, unasked=unasked) for span in spans]
+    kept = [_kept(span.questions, unasked=unasked) for span in spans]
     found = zip(spans, kept, divergent_places(kept[0], kept[1]), strict=True)
     return [
-        Side(tokens, own, range(unasked, len(tokens)), (span.question,) if span.question else (), span.truncated)
-        for span, tokens, own in found
+        Side(tokens, own, range(unasked, len(tokens)), span.questions, span.truncated) for span, tokens, own in found
     ]
 
 
-def _kept(question: Question | None, *, unasked: int) -> Ids:
+def _kept(questions: Sequence[Question], *, unasked: int) -> Ids:
     """The sentence's tokens as far as the model reads them."""
-    return () if question is None else (*question.ids[:unasked], *question.targets)
+    return tuple(token for question in questions for token in (*question.ids[:unasked], *question.targets))
 
 
 def _masked_sides(item: Item, model: Model, *, options: Options) -> list[Side]:
@@ -144,4 +143,5 @@ method = Method(
     auto=tuple((QUANTITY, family) for family in ("causal", "masked", "seq2seq")),
     options={"variant": ("left", SENTENCE), "hide": ("word", "token", "rest")},
     refuse=refuse,
+    version=2,
 )

@@ -17,6 +17,8 @@ from .method import Method, Options
 from .sentence import Sentence, masked_question, read_sentence, refuse_without_mask
 
 QUANTITY = "shared"
+APART = "the two sentences share no token"
+SAME = "both sentences have the same tokens"
 
 
 def ask(item: Item, model: Model, *, options: Options) -> Asking:
@@ -24,15 +26,19 @@ def ask(item: Item, model: Model, *, options: Options) -> Asking:
     first, second = item.candidates
     sentences = [read_sentence(model, candidate.text) for candidate in item.candidates]
     places = shared_places(sentences[0], sentences[1])
+    if item.tags.get("direction") == "antistereo":  # as published: difflib's alignment depends on the order
+        places = shared_places(sentences[1], sentences[0])[::-1]
     questions = [
         [masked_question(model, one, place=place, hidden=[place], language=item.language) for place in where]
         for one, where in zip(sentences, places, strict=True)
     ]
     answers = iter((yield [question for group in questions for question in group]))
+    same = first.text != second.text and sentences[0].ids == sentences[1].ids
     rows = []
     for candidate, other, one, where in zip((first, second), (second, first), sentences, places, strict=True):
         logs = np.array([next(answers)[0] for _ in where])
-        row = Row(item, candidate.id, float(logs.sum()), tokens=len(where), quantity=QUANTITY, against=other.id)
+        value, why = (float(logs.sum()), None) if len(where) and not same else (None, SAME if same else APART)
+        row = Row(item, candidate.id, value, tokens=len(where), quantity=QUANTITY, against=other.id, why=why)
         shown = tuple(one.ids[place] for place in where)
         rows.append(
             replace(
@@ -63,4 +69,5 @@ method = Method(
     ask=ask,
     auto=(("pair", "masked"),),
     refuse=lambda model, options: refuse_without_mask(model),
+    version=2,
 )

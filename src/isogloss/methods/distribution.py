@@ -10,7 +10,7 @@ from ..items import BLANK, Item
 from ..models.model import Model
 from ..models.questions import DISTRIBUTION, Answer, Asking, Question
 from ..models.spans import start_token
-from ..models.text import around, decode, encode, frame
+from ..models.text import count_unknown, cut, decode, encode, frame
 from ..scores import Row
 from .method import Method, Options
 from .sentence import refuse_without_mask
@@ -20,9 +20,11 @@ ENTROPY = "entropy"
 TOP = 10
 FLOOR = -1e4  # a token that a model can never give has no logarithm
 BLOCK = 32_768
+STAND_IN = "a"  # a word in the place of the blank, so that what follows is cut as after a word
 
-SAME = "the terms stand after the blank, where a causal model does not see them"
-LOST = "the blank cannot be found in the text"
+UNSEEN = "the terms stand after the blank, where a causal model does not see them"
+SAME = "both texts have the same tokens"
+LOST = "the text holds the mask token itself"
 LONG = "the text is too long for the model"
 
 
@@ -32,12 +34,16 @@ def ask(item: Item, model: Model, *, options: Options) -> Asking:
     problem = _problem(found, model)
     if problem is not None:
         return [Row(item, candidate.id, None, quantity=KL, why=problem) for candidate in item.candidates]
-    answers = yield [question for question in found if question is not None]
+    questions = [question for question in found if question is not None]
+    unknown = [count_unknown(model.tokenizer, question.ids) for question in questions]
+    answers = yield questions
     logs = np.maximum(np.stack(answers), FLOOR)
     divergence, entropies = compare(logs)
     size = logs.shape[1]
     rows = [
-        Row(item, one.id, float(divergence[i, k]), tokens=size, quantity=KL, against=other.id)
+        Row(item, one.id, float(divergence[i, k]), tokens=size, quantity=KL, against=other.id, unknown=unknown[i])
+        if questions[i].ids != questions[k].ids or one.text == other.text
+        else Row(item, one.id, None, quantity=KL, against=other.id, unknown=unknown[i], why=SAME)
         for i, one in enumerate(item.candidates)
         for k, other in enumerate(item.candidates)
         if i != k
@@ -68,7 +74,7 @@ def _problem(found: Sequence[Question | None], model: Model) -> str | None:
     if limit is not None and any(len(question.ids) > limit for question in found if question is not None):
         return LONG
     if model.info.family == "causal" and len(found) > 1 and len({q.ids for q in found if q is not None}) == 1:
-        return SAME
+        return UNSEEN
     return None
 
 
@@ -79,12 +85,12 @@ def _question(model: Model, text: str, *, language: str) -> Question | None:
     if model.info.family == "causal":
         ids = (*start_token(model), *encode(tokenizer, left.rstrip(" ")))
         return Question(ids, (len(ids) - 1,), want=DISTRIBUTION) if ids else None
-    sides = around(tokenizer, tokenizer.mask_token, left=left, right=right)
-    if sides is None:
+    before, _, after = cut(tokenizer, (left, STAND_IN, right))
+    if tokenizer.mask_token_id in (*before, *after):
         return None
     start, end = frame(tokenizer)
-    ids = (*start, *sides[0], tokenizer.mask_token_id, *sides[1], *end)
-    return Question(ids, (len(start) + len(sides[0]),), want=DISTRIBUTION, language=language)
+    ids = (*start, *before, tokenizer.mask_token_id, *after, *end)
+    return Question(ids, (len(start) + len(before),), want=DISTRIBUTION, language=language)
 
 
 method = Method(
@@ -96,4 +102,5 @@ method = Method(
     ask=ask,
     auto=(("template-blank", "masked"), ("template-blank", "causal")),
     refuse=lambda model, options: refuse_without_mask(model) if model.info.family == "masked" else None,
+    version=2,
 )

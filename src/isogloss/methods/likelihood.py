@@ -10,34 +10,33 @@ import numpy as np
 from ..items import Item
 from ..models.model import Model
 from ..models.questions import VECTOR, Asking, Question
-from ..models.spans import refuse_without_sentinel, sentence_span
+from ..models.spans import STARTS, Span, refuse_without_sentinel, sentence_span
 from ..models.text import count_unknown, decode
 from ..scores import Row
 from .method import Method
+from .sentence import EMPTY
 
 
 def ask(item: Item, model: Model, *, options: Mapping[str, str]) -> Asking:
     """One question per candidate: every token of the sentence as it is stored; for a single sentence its vector too."""
-    start = () if options["start"] == "none" else None
-    spans = [sentence_span(model, candidate.text, start=start) for candidate in item.candidates]
+    spans = [sentence_span(model, candidate.text, start=options["start"]) for candidate in item.candidates]
     wants_vector = item.tags.get("task") == "sentence"
-    asked = [found.question for found in spans if found.question is not None]
-    answers = iter((yield [q for one in asked for q in ([one, _vector(one)] if wants_vector else [one])]))
+    answers = iter((yield [q for found in spans for q in _questions(found, wants_vector=wants_vector)]))
     rows = []
     for candidate, found in zip(item.candidates, spans, strict=True):
-        if found.question is None:
-            rows.append(Row(item, candidate.id, None))
+        if not found.questions:
+            rows.append(Row(item, candidate.id, None, why=EMPTY))
             continue
-        logs = next(answers)
+        logs = np.concatenate([next(answers) for _ in found.questions])
         rows.append(
             Row(
                 item,
                 candidate.id,
-                float(np.exp(logs.mean())),
+                float(logs.sum() if options["length"] == "sum" else np.exp(logs.mean())),
                 tokens=len(logs),
-                unknown=count_unknown(model.tokenizer, found.question.targets),
+                unknown=count_unknown(model.tokenizer, found.targets),
                 truncated=found.truncated,
-                pieces=decode(model.tokenizer, found.question.targets),
+                pieces=decode(model.tokenizer, found.targets),
                 logprobs=tuple(logs.tolist()),
                 vector=tuple(next(answers).tolist()) if wants_vector else (),
             )
@@ -45,21 +44,26 @@ def ask(item: Item, model: Model, *, options: Mapping[str, str]) -> Asking:
     return rows
 
 
-def _vector(question: Question) -> Question:
-    """The question for the mean hidden state of the tokens that are asked for: each stands one place after the asking."""
-    return replace(question, positions=tuple(place + 1 for place in question.positions), targets=(), want=VECTOR)
+def _questions(found: Span, *, wants_vector: bool) -> tuple[Question, ...]:
+    """The span's questions, and one for the mean hidden state of the tokens asked for: they end the last question's text."""
+    if not wants_vector or not found.questions:
+        return found.questions
+    last = found.questions[-1]
+    length = len(last.decoder_ids or last.ids)
+    places = tuple(range(length - len(found.targets), length))
+    return (*found.questions, replace(last, positions=places, targets=(), want=VECTOR))
 
 
 def refuse(model: Model, options: Mapping[str, str]) -> str | None:
     """A sentence when the options or the model do not fit."""
-    if model.info.family == "seq2seq" and options["start"] == "none":
-        return "The option 'start=none' is for causal models."
+    if model.info.family == "seq2seq" and options["start"] != "auto":
+        return f"The option 'start={options['start']}' is for causal models."
     return refuse_without_sentinel(model)
 
 
 method = Method(
     title="Likelihood of the whole sentence",
-    formula="geometric mean of P(w_t | w_<t) over the sentence's tokens, the first one after the model's start token",
+    formula="geometric mean of P(w_t | s, w_<t) over the sentence's tokens, s the model's start token; start=first: P(w_1 | s) and P(w_t | w_<t); length=sum: the sum of the logarithms",
     citation="Nadeem et al. (2021); Öztürk et al. (2023), Eq. 4",
     families=("causal", "seq2seq"),
     suits=lambda item: True,
@@ -68,6 +72,6 @@ method = Method(
         ("intrasentence", "causal"),
         *((task, family) for task in ("pair", "sentence", "template") for family in ("causal", "seq2seq")),
     ),
-    options={"start": ("auto", "none")},
+    options={"start": STARTS, "length": ("mean", "sum")},
     refuse=refuse,
 )

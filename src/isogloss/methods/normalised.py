@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from ..items import BLANK, Candidate, Item
 from ..models.model import Model
 from ..models.questions import Asking, Question
-from ..models.text import Ids, count_unknown, decode, encode, frame, word_pieces
+from ..models.text import Ids, count_unknown, cut, decode, frame
 from ..scores import Row
 from .method import Method, Options
 from .sentence import refuse_without_mask
@@ -44,7 +45,7 @@ def ask(item: Item, model: Model, *, options: Options) -> Asking:
                 float(shown.sum() - hidden.sum()),
                 tokens=len(pair.pieces),
                 quantity=QUANTITY,
-                unknown=count_unknown(model.tokenizer, pair.pieces),
+                unknown=count_unknown(model.tokenizer, (*pair.shown.ids, *pair.pieces)),
                 pieces=decode(model.tokenizer, pair.pieces),
                 logprobs=tuple(np.asarray(shown - hidden).tolist()),
             )
@@ -53,34 +54,34 @@ def ask(item: Item, model: Model, *, options: Options) -> Asking:
 
 
 def _pair(item: Item, candidate: Candidate, *, model: Model) -> Pair | None:
-    """The two questions, or none when the masks do not stand where they should."""
+    """The two questions, or none when the concept cannot be found or the text is too long."""
     left, _, right = (item.context or "").partition(BLANK)
-    concept = str(item.tags.get("concept_word") or "")
+    concept, word = str(item.tags.get("concept_word") or ""), candidate.word or ""
     if not concept or (left + right).count(concept) != 1:
         return None
-    tokenizer = model.tokenizer
-    pieces = word_pieces(tokenizer, candidate.word or "", left=left)
-    before = left.partition(concept)[0] if concept in left else left + BLANK + right.partition(concept)[0]
-    masks = tokenizer.mask_token * len(word_pieces(tokenizer, concept, left=before))
-    own = tokenizer.mask_token * len(pieces)
-    after = concept in left
-    shown = _question(model, left + own + right, pieces=pieces, skip=0, language=item.language)
-    covered = left.replace(concept, masks) + own + right.replace(concept, masks)
-    skip = len(masks) // len(tokenizer.mask_token) if after else 0
-    hidden = _question(model, covered, pieces=pieces, skip=skip, language=item.language)
-    return Pair(pieces, shown, hidden) if shown is not None and hidden is not None else None
-
-
-def _question(model: Model, text: str, *, pieces: Ids, skip: int, language: str) -> Question | None:
-    """The question for the pieces at the masks of a text, the first `skip` masks left out."""
-    start, end = frame(model.tokenizer)
-    ids = (*start, *encode(model.tokenizer, text), *end)
-    places = [k for k, token in enumerate(ids) if token == model.tokenizer.mask_token_id]
-    chosen = tuple(places[skip : skip + len(pieces)])
-    limit = model.info.max_length
-    if not pieces or len(chosen) < len(pieces) or (limit is not None and len(ids) > limit):
+    before, _, after = (left if concept in left else right).partition(concept)
+    parts = (before, concept, after, word, right) if concept in left else (left, word, before, concept, after)
+    term = 3 if concept in left else 1
+    found = cut(model.tokenizer, parts)
+    if not found[1] or not found[3] or any(model.tokenizer.mask_token_id in part for part in found):
         return None
-    return Question(ids, chosen, pieces, language=language)
+    shown = _question(model, found, term=term, hidden=(term,), language=item.language)
+    hidden = _question(model, found, term=term, hidden=(1, 3), language=item.language)
+    return Pair(found[term], shown, hidden) if shown is not None and hidden is not None else None
+
+
+def _question(
+    model: Model, parts: Sequence[Ids], *, term: int, hidden: tuple[int, ...], language: str
+) -> Question | None:
+    """The question for the pieces of the term when the hidden parts are masked."""
+    start, end = frame(model.tokenizer)
+    masked = [(model.tokenizer.mask_token_id,) * len(part) if k in hidden else part for k, part in enumerate(parts)]
+    ids = (*start, *(token for part in masked for token in part), *end)
+    first = len(start) + sum(map(len, parts[:term]))
+    limit = model.info.max_length
+    if limit is not None and len(ids) > limit:
+        return None
+    return Question(ids, tuple(range(first, first + len(parts[term]))), tuple(parts[term]), language=language)
 
 
 def suits(item: Item) -> bool:
@@ -101,4 +102,5 @@ method = Method(
     suits=suits,
     ask=ask,
     refuse=lambda model, options: refuse_without_mask(model),
+    version=2,
 )

@@ -10,7 +10,7 @@ from ..items import BLANK, Item
 from ..models.model import Model
 from ..models.next_sentence import class_logprobs, next_class, pair_question
 from ..models.questions import Asking
-from ..models.text import count_unknown, encode
+from ..models.text import count_unknown
 from ..scores import Row
 from .method import Method
 
@@ -26,7 +26,7 @@ def ask(item: Item, model: Model, *, options: Mapping[str, str]) -> Asking:
             candidate.id,
             float(np.exp(classes[next_class(model)])),
             tokens=len(question.ids),
-            unknown=count_unknown(model.tokenizer, encode(model.tokenizer, candidate.text)),
+            unknown=count_unknown(model.tokenizer, question.ids),
             truncated=truncated,
             logprobs=tuple(classes.tolist()),
         )

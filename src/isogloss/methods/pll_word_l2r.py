@@ -54,4 +54,5 @@ method = Method(
     ask=ask,
     options={"length": ("sum", "mean")},
     refuse=lambda model, options: refuse(model),
+    version=2,
 )

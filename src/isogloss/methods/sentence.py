@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -12,6 +14,10 @@ from ..models.text import Ids, count_unknown, decode, encode, frame
 from ..scores import Row
 
 EMPTY = "the sentence has no tokens"
+JOINERS = ("\u200c", "\u200d")
+UNSPACED = re.compile(  # Thai, Lao, Tibetan, Burmese, Khmer, kana, Han
+    "[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +52,37 @@ def masked_question(model: Model, sentence: Sentence, *, place: int, hidden: Seq
 
 
 def later_in_word(model: Model, text: str, *, count: int) -> list[list[int]]:
-    """For each of a sentence's first `count` tokens, the places of the tokens after it in the same word."""
-    words = model.tokenizer(text, add_special_tokens=False).word_ids() if count else []
-    found: list[list[int]] = []
-    for place in range(count):
-        end = place + 1
-        while words[place] is not None and end < count and words[end] == words[place]:
-            end += 1
-        found.append(list(range(place + 1, end)))
+    """For each of a sentence's first `count` tokens, the places of the tokens after it in the same word.
+
+    Words are the tokenizer's, but a space always ends a word, marks and joiners belong to the letter before them, and
+    in scripts without spaces every token is a word of its own.
+    """
+    made = model.tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
+    words, offsets = made.word_ids(), made["offset_mapping"]
+    found: list[list[int]] = [[] for _ in range(count)]
+    for place in reversed(range(1, count)):
+        known = words[place] is not None and words[place] == words[place - 1]
+        if _continues(text, (offsets[place - 1], offsets[place]), same=known):
+            found[place - 1] = [place, *found[place]]
     return found
+
+
+def _continues(text: str, offsets: tuple[tuple[int, int], tuple[int, int]], *, same: bool) -> bool:
+    """Whether the second of two tokens goes on with the word of the first; `same` is what the tokenizer says."""
+    (_, end), (start, stop) = offsets
+    if text[end:start].strip() != text[end:start] or text[start : start + 1].isspace():
+        return False
+    if start < end and stop > start:
+        return True  # bytes of one letter
+    before, after = text[start - 1 : start], text[start : start + 1]
+    if _is_mark(after):
+        return True
+    joined = same or (_is_mark(before) and after.isalpha())
+    return joined and not (UNSPACED.match(before) or UNSPACED.match(after))
+
+
+def _is_mark(letter: str) -> bool:
+    return letter in JOINERS or (letter != "" and unicodedata.category(letter).startswith("M"))
 
 
 def row_of(item: Item, candidate: Candidate, *, model: Model, sentence: Sentence, logs: Answer) -> Row:

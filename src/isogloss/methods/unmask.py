@@ -2,53 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from ..items import BLANK, Candidate, Item
 from ..models.model import Model
 from ..models.questions import ARGMAX, Answer, Asking, Question
-from ..models.text import Ids, around, count_unknown, decode, frame, token_id, word_pieces
+from ..models.text import Ids, count_unknown, cut, decode, encode, frame, token_id
 from ..scores import Row
 from .method import Method
 
 SENTINEL = "<extra_id_0>"
+PAPER = "paper"
+LOST = "the word has no tokens, or the context holds the mask token itself"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One input: what stands left of the masks, the masks, what stands right of them, and the pieces read there."""
+
+    left: Ids
+    masks: Ids
+    right: Ids
+    targets: Ids
 
 
 def ask(item: Item, model: Model, *, options: Mapping[str, str]) -> Asking:
     """Ask for every piece of every candidate; the first question is the same for all of them."""
     questions: dict[str, list[Question]] = {}
-    cut: dict[str, bool] = {}
+    short: dict[str, bool] = {}
     for candidate in item.candidates:
         built = list(_questions(item, candidate, model=model, variant=options["variant"]))
         questions[candidate.id] = [question for question, _ in built]
-        cut[candidate.id] = any(truncated for _, truncated in built)
-    if model.info.family == "seq2seq" and options["variant"] == "paper":
+        short[candidate.id] = any(truncated for _, truncated in built)
+    if model.info.family == "seq2seq" and options["variant"] == PAPER:
         questions = yield from _second_step(questions)
     found = iter((yield [question for group in questions.values() for question in group]))
     rows = []
     for candidate in item.candidates:
         group = questions[candidate.id]
         logs = np.concatenate([next(found) for _ in group]) if group else np.array([])
-        pieces = tuple(token for question in group for token in question.targets)
-        row = _row(item, candidate.id, model=model, pieces=pieces, logs=logs)
+        row = _row(item, candidate.id, model=model, group=group, logs=logs)
         if options["variant"] == "log" and row.value is not None:
             row = replace(row, value=float(logs.mean()))
-        rows.append(replace(row, truncated=cut[candidate.id]))
+        rows.append(replace(row, truncated=short[candidate.id]))
     return rows
 
 
-def _row(item: Item, candidate: str, *, model: Model, pieces: Ids, logs: Answer) -> Row:
-    if not len(logs):
-        return Row(item, candidate, None)
+def _row(item: Item, candidate: str, *, model: Model, group: Sequence[Question], logs: Answer) -> Row:
+    if not group:
+        return Row(item, candidate, None, why=LOST)
+    pieces = tuple(token for question in group for token in question.targets)
     return Row(
         item,
         candidate,
         float(np.exp(logs).mean()),
         tokens=len(pieces),
-        unknown=count_unknown(model.tokenizer, pieces),
+        unknown=count_unknown(model.tokenizer, (*group[-1].ids, *group[-1].targets)),
         pieces=decode(model.tokenizer, pieces),
         logprobs=tuple(logs.tolist()),
     )
@@ -56,34 +69,48 @@ def _row(item: Item, candidate: str, *, model: Model, pieces: Ids, logs: Answer)
 
 def _questions(item: Item, candidate: Candidate, *, model: Model, variant: str) -> Iterator[tuple[Question, bool]]:
     """The questions for a candidate's pieces, and whether the context had to be cut for them."""
-    tokenizer = model.tokenizer
-    left, _, right = (item.context or "").partition(BLANK)
+    read = _published_steps if variant == PAPER else _steps
+    mask = SENTINEL if model.info.family == "seq2seq" else model.tokenizer.mask_token
     word = candidate.word or ""
-    right = right.replace(BLANK, word)
-    seq2seq = model.info.family == "seq2seq"
-    mask = SENTINEL if seq2seq else tokenizer.mask_token
-    sides = around(tokenizer, mask, left=left, right=right)
-    pieces = word_pieces(tokenizer, word, left=left)
-    if sides is None or not pieces:
+    for step in read(model.tokenizer, item.context or "", word=word, mask=mask, at_once=variant == "all-masked"):
+        yield _question(model, step, language=item.language)
+
+
+def _steps(tokenizer: Any, context: str, *, word: str, mask: str, at_once: bool) -> Iterator[Step]:
+    """The tokens of the filled sentence, where every BLANK has the pieces so far and a mask; the first mask is read."""
+    parts = [part for gap in context.split(BLANK) for part in (gap, word)][:-1]
+    found = cut(tokenizer, parts)
+    pieces, mask_id = found[1], token_id(tokenizer, mask)
+    if any(mask_id in part for part in found):
         return
-    mask_id = token_id(tokenizer, mask)
-    steps = (
-        [((), (mask_id,) * len(pieces), pieces)]
-        if variant == "all-masked"
-        else [(pieces[:k], (mask_id,), (piece,)) for k, piece in enumerate(pieces)]
-    )
-    for shown, masks, targets in steps:
-        yield _question(model, ((*sides[0], *shown), sides[1]), masks=masks, targets=targets, language=item.language)
+    for shown in (0,) if at_once and pieces else range(len(pieces)):
+        filled = [
+            ((*part[:shown], *(mask_id,) * (len(part) if at_once else 1)) if index % 2 else part)
+            for index, part in enumerate(found)
+        ]
+        masks = (mask_id,) * (len(pieces) if at_once else 1)
+        right = tuple(token for part in filled[2:] for token in part)
+        yield Step((*filled[0], *pieces[:shown]), masks, right, pieces[shown : shown + len(masks)])
 
 
-def _question(
-    model: Model, sides: tuple[Ids, Ids], *, masks: Ids, targets: Ids, language: str
-) -> tuple[Question, bool]:
+def _published_steps(tokenizer: Any, context: str, *, word: str, mask: str, at_once: bool) -> Iterator[Step]:
+    """As published: the word is cut by itself, and its pieces and the mask are put into the context as text."""
+    pieces, mask_id = encode(tokenizer, word), token_id(tokenizer, mask)
+    for shown, piece in enumerate(pieces):
+        text = context.replace(BLANK, tokenizer.decode(list(pieces[:shown])) + mask)
+        ids = encode(tokenizer, text)
+        if ids.count(mask_id) != context.count(BLANK):
+            return
+        place = ids.index(mask_id)
+        yield Step(ids[:place], (mask_id,), ids[place + 1 :], (piece,))
+
+
+def _question(model: Model, step: Step, *, language: str) -> tuple[Question, bool]:
     start, end = frame(model.tokenizer)
     limit = model.info.max_length
     room = limit - len(start) - len(end) if limit is not None else None
-    left, right, truncated = _cut(*sides, masks=len(masks), room=room)
-    masks, targets = masks[:room], targets[:room]
+    left, right, truncated = _cut(step.left, step.right, masks=len(step.masks), room=room)
+    masks, targets = step.masks[:room], step.targets[:room]
     ids = (*start, *left, *masks, *right, *end)
     if model.info.family == "seq2seq":
         decoder = (model.net.config.decoder_start_token_id, *masks[:1])
@@ -127,8 +154,6 @@ def refuse(model: Model, options: Mapping[str, str]) -> str | None:
         return None
     if tokenizer.mask_token is None:
         return f"'{name}' has no mask token, so it cannot fill a blank. Is it a masked model?"
-    if options["variant"] == "paper":
-        return "The variant 'paper' is for encoder-decoder models; for masked models the default is the published way."
     return None
 
 
@@ -140,6 +165,7 @@ method = Method(
     suits=lambda item: BLANK in (item.context or "") and all(candidate.word for candidate in item.candidates),
     ask=ask,
     auto=(("intrasentence", "masked"), ("intrasentence", "seq2seq")),
-    options={"variant": ("prob", "log", "all-masked", "paper")},
+    options={"variant": ("prob", "log", "all-masked", PAPER)},
     refuse=refuse,
+    version=2,
 )

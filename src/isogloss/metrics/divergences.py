@@ -40,7 +40,7 @@ class LargestPair:
 def pair_tables(rows: pl.DataFrame) -> list[PairTable]:
     """The divergences of a table of scores, set by set; pairs that not all templates of a set have are left out."""
     names = rows.select(*ITEM, "candidate", "role").unique().rename({"candidate": "against", "role": "other"})
-    table = rows.filter(pl.col("against").is_not_null()).join(names, on=[*ITEM, "against"], maintain_order="left")
+    table = rows.drop_nulls(["against", "value"]).join(names, on=[*ITEM, "against"], maintain_order="left")
     key = ["model", "method", "dataset", "language", *(["set"] if "set" in table.columns else [])]
     return [_pair_table(part) for _, part in table.group_by(key, maintain_order=True)]
 

@@ -68,10 +68,16 @@ def find_attention(net: Any, body: nn.Module, *, inputs: dict[str, Any]) -> Watc
 
 
 def _is_attention(part: Any, length: int) -> bool:
-    if not isinstance(part, Tensor) or part.ndim != 4 or part.shape[-2:] != (length, length):
+    if (
+        not isinstance(part, Tensor)
+        or not part.is_floating_point()
+        or part.ndim != 4
+        or part.shape[-2:] != (length, length)
+    ):
         return False
     sums = part.float().sum(-1)
-    return bool(torch.allclose(sums, torch.ones_like(sums), atol=1e-3))
+    exact = max(1e-3, 4 * torch.finfo(part.dtype).eps)  # bfloat16 rounds each weight to two or three digits
+    return bool(torch.allclose(sums, torch.ones_like(sums), rtol=0, atol=exact))
 
 
 @contextmanager

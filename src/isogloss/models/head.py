@@ -209,7 +209,7 @@ def read_head(
     spots: Mapping[tuple[int, int], int] | None = None,
 ) -> dict[int, Answer]:
     """What the questions want at their positions: log-probabilities, most probable tokens, mean hidden states, and
-    whole distributions, in float32: they are large, and reduced to a few numbers before anything is stored.
+    whole distributions, normalised in float64 and kept in float32: they are large, and reduced to a few numbers before anything is stored.
 
     `asked` pairs a row of the hidden states with the place of a question. With `spots`, the hidden states are those of
     some rows and positions only, in that order.
@@ -228,8 +228,8 @@ def read_head(
     whole = [(row, place) for row, place in asked if questions[place].want == DISTRIBUTION]
     if whole:
         gathered = gather([(row, questions[place].positions[0]) for row, place in whole])
-        lines = (line for logits in head.logits(gathered) for line in logits.log_softmax(-1))
-        found |= {place: line.cpu().numpy() for (_, place), line in zip(whole, lines, strict=True)}
+        lines = (line for logits in head.logits(gathered) for line in logits.cpu().double().log_softmax(-1).float())
+        found |= {place: line.numpy() for (_, place), line in zip(whole, lines, strict=True)}
     for want in (LOGPROB, ARGMAX):
         chosen = [(row, place) for row, place in asked if questions[place].want == want]
         if not chosen:

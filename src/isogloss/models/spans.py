@@ -11,12 +11,19 @@ from .text import Ids, encode, encode_full, token_id
 SENTINEL = "<extra_id_0>"
 
 
+STARTS = ("auto", "first", "none")
+
+
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A question about some tokens, or none when there is nothing to ask; and whether text was cut for it."""
+    """The questions about some tokens, in order, none when there is nothing to ask; and whether text was cut for them."""
 
-    question: Question | None
+    questions: tuple[Question, ...]
     truncated: bool
+
+    @property
+    def targets(self) -> Ids:
+        return tuple(target for question in self.questions for target in question.targets)
 
 
 def start_token(model: Model) -> Ids:
@@ -42,23 +49,37 @@ def span(model: Model, tokens: Ids, *, start: Ids, before: Ids = ()) -> Span:
     first = max(1, len(start) + len(before))
     targets = full[first:]
     if not targets:
-        return Span(None, truncated)
-    return Span(Question(full, tuple(range(first - 1, len(full) - 1)), targets), truncated)
+        return Span((), truncated)
+    return Span((Question(full, tuple(range(first - 1, len(full) - 1)), targets),), truncated)
 
 
-def sentence_span(model: Model, text: str, *, start: Ids | None = None) -> Span:
-    """The question for every token of a sentence; the first one after the model's start token, or after `start`.
+def started_span(model: Model, tokens: Ids, *, start: str, before: Ids = ()) -> Span:
+    """The span after the start token (`auto`), without one (`none`), or as published (`first`).
+
+    As published, only the first token of a text comes after the start token; the others see the text before them alone.
+    """
+    own = start_token(model)
+    if start == "auto":
+        return span(model, tokens, start=own, before=before)
+    rest = span(model, tokens, start=(), before=before)
+    if start == "none" or before or not tokens:
+        return rest
+    return Span((*span(model, tokens[:1], start=own).questions, *rest.questions), rest.truncated)
+
+
+def sentence_span(model: Model, text: str, *, start: str = "auto") -> Span:
+    """The questions for every token of a sentence; the first one after the model's start token.
 
     An encoder-decoder model reads a sentinel and is made to fill it with the sentence.
     """
     tokens = encode(model.tokenizer, text)
     if model.info.family != "seq2seq":
-        return span(model, tokens, start=start_token(model) if start is None else start)
+        return started_span(model, tokens, start=start)
     if not tokens:
-        return Span(None, False)
+        return Span((), False)
     source = encode_full(model.tokenizer, SENTINEL)
     begin = (model.net.config.decoder_start_token_id, token_id(model.tokenizer, SENTINEL))
-    return Span(Question(source, tuple(range(1, len(tokens) + 1)), tokens, decoder_ids=(*begin, *tokens)), False)
+    return Span((Question(source, tuple(range(1, len(tokens) + 1)), tokens, decoder_ids=(*begin, *tokens)),), False)
 
 
 def refuse_without_sentinel(model: Model) -> str | None:

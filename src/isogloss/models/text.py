@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 Ids = tuple[int, ...]
 Made = TypeVar("Made")
-NEUTRAL = "("
+AFTER_GAP = ("(",)
+AFTER_WORD = ("a", "x", "1")
 MOST_KNOWN = 10_000
 _KNOWN: WeakKeyDictionary[Any, dict[tuple[str, str | int], Any]] = WeakKeyDictionary()
 
@@ -54,26 +55,37 @@ def _frame(tokenizer: Any) -> tuple[Ids, Ids]:
 
 
 def word_pieces(tokenizer: Any, word: str, *, left: str) -> Ids:
-    """The tokens of a word as it stands after `left` in a sentence (with its leading space, where tokens have one).
+    """The tokens of a word as it stands after `left` in a sentence (with its leading space, where tokens have one)."""
+    return _added(tokenizer, word, left=left, anchors=AFTER_GAP)
 
-    Where the word would melt into what is before it, as it may in an unspaced script, it is cut as after a bracket.
+
+def cut(tokenizer: Any, parts: Sequence[str]) -> list[Ids]:
+    """The tokens of each part of a text as they stand in the whole text; every second part is a word.
+
+    The space before a word belongs to the word. Where a part would merge with what is before it, as it may in an
+    unspaced script, a word is cut as after a bracket and what follows a word as after a single letter.
     """
+    found: list[Ids] = []
+    left = ""
+    for index, part in enumerate(parts):
+        word, last = index % 2 == 1, index == len(parts) - 1
+        text = part if word or last else part.rstrip(" ")
+        found.append(_added(tokenizer, text, left=left, anchors=AFTER_GAP if word else AFTER_WORD))
+        left += part
+    return found
+
+
+def _added(tokenizer: Any, text: str, *, left: str, anchors: Sequence[str]) -> Ids:
+    """The tokens that `text` adds to those of `left`, or of the first anchor that stays what it is before `text`."""
+    if not text:
+        return ()
     stem = left.rstrip(" ")
-    for anchor in (stem, NEUTRAL):
-        before, both = encode(tokenizer, anchor), encode(tokenizer, anchor + left[len(stem) :] + word)
-        if len(both) > len(before) and both[: len(before)] == before:
+    for anchor in (stem, *anchors):
+        before, both = encode(tokenizer, anchor), encode(tokenizer, anchor + left[len(stem) :] + text)
+        known_end = not before or before[-1] != tokenizer.unk_token_id  # an unknown token may hold more than its anchor
+        if known_end and len(both) > len(before) and both[: len(before)] == before:
             return both[len(before) :]
-    return encode(tokenizer, word)
-
-
-def around(tokenizer: Any, mask: str, *, left: str, right: str) -> tuple[Ids, Ids] | None:
-    """The tokens left and right of a mask, as the tokenizer gives them for the whole text; nothing if the mask is lost."""
-    mask_id = token_id(tokenizer, mask)
-    ids = encode(tokenizer, f"{left}{mask}{right}")
-    if ids.count(mask_id) != 1:
-        return None
-    place = ids.index(mask_id)
-    return ids[:place], ids[place + 1 :]
+    return encode(tokenizer, text)
 
 
 def shared_start(first: Ids, second: Ids) -> int:
@@ -87,9 +99,15 @@ def shared_start(first: Ids, second: Ids) -> int:
 def decode(tokenizer: Any, ids: Ids) -> tuple[str, ...]:
     """Each token as text one can read."""
     return tuple(
-        known(tokenizer, ("token", token), make=lambda token=token: str(tokenizer.decode([token])))  # type: ignore[misc]
+        known(tokenizer, ("token", token), make=lambda token=token: _readable(tokenizer, token))  # type: ignore[misc]
         for token in ids
     )
+
+
+def _readable(tokenizer: Any, token: int) -> str:
+    """The token's text, or where it is only a part of a letter its name in the vocabulary."""
+    text = str(tokenizer.decode([token]))
+    return str(tokenizer.convert_ids_to_tokens(token)) if "\ufffd" in text else text
 
 
 def count_unknown(tokenizer: Any, ids: Ids) -> int:

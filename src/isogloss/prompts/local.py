@@ -218,7 +218,7 @@ def _question(model: Model, ids: Ids, *, word: str) -> Question:
     if model.info.family == "seq2seq":
         begin = (model.net.config.decoder_start_token_id,)
         return Question(ids, tuple(range(len(tokens))), tokens, decoder_ids=(*begin, *tokens[:-1]))
-    found = span(model, tokens, start=(), before=ids).question
-    if found is None:
+    found = span(model, tokens, start=(), before=ids).questions
+    if not found:
         raise IsoglossError(f"'{model.info.name}' has no tokens for the answer '{word}'.")
-    return found
+    return found[0]

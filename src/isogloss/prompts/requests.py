@@ -114,8 +114,7 @@ def statement_of(item: Item, candidate: Candidate) -> str:
     """What is put to the model: the candidate's sentence, after its context where that is a sentence of its own."""
     if not item.context or BLANK in item.context:
         return candidate.text
-    space = " " if languages.describe(item.language).spaces else ""
-    return f"{item.context}{space}{candidate.text}"
+    return languages.join_sentences(item.context, candidate.text, tag=item.language)
 
 
 def seed_of(request: Request, seed: int) -> int:

@@ -10,10 +10,10 @@ BLOCKS = " ▏▎▍▌▋▊▉█"
 
 def bars_as_text(rows: Sequence[tuple[str, float, str]], *, width: int = 40) -> str:
     """One line per row: its label, a bar as long as its share of the whole, the share in per cent, a remark."""
-    wide = max((_width(label) for label, _, _ in rows), default=0)
+    wide = max((columns(label) for label, _, _ in rows), default=0)
     lines = []
     for label, share, remark in rows:
-        pad = " " * (wide - _width(label))
+        pad = " " * (wide - columns(label))
         lines.append(f"{label}{pad}  {_bar(share, width)}  {100 * share:5.1f} %  {remark}".rstrip())
     return "\n".join(lines)
 
@@ -24,7 +24,7 @@ def _bar(share: float, width: int) -> str:
     return ("█" * full + (BLOCKS[rest] if rest else "")).ljust(width)
 
 
-def _width(text: str) -> int:
+def columns(text: str) -> int:
     """How many columns a terminal gives a text."""
     wide = sum(unicodedata.east_asian_width(sign) in "WF" for sign in text)
     return len(text) + wide - sum(unicodedata.category(sign) in ("Mn", "Me", "Cf") for sign in text)

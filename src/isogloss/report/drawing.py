@@ -7,6 +7,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from .bars import columns
+
 
 @dataclass(frozen=True, slots=True)
 class Grid:
@@ -23,7 +25,7 @@ def as_text(grid: Grid, *, title: str = "") -> str:
     shared = [i for i in range(grid.labels) if len(grid.rows) > 1 and len({row[i] for row in grid.rows}) == 1]
     left = [i for i in range(grid.labels) if i not in shared]
     right = list(range(grid.labels, len(grid.heading)))
-    widths = [max(len(row[i]) for row in [grid.heading, *grid.rows]) for i in range(len(grid.heading))]
+    widths = [max(columns(row[i]) for row in [grid.heading, *grid.rows]) for i in range(len(grid.heading))]
     above = " · ".join([*([title] if title else []), *(f"{grid.heading[i]} {grid.rows[0][i]}" for i in shared)])
     lines = draw_lines([grid.heading, *grid.rows], widths, sides=(left, right))
     return "\n".join([*([above, ""] if above else []), *lines]) + "".join(f"\n· {remark}" for remark in grid.remarks)
@@ -33,10 +35,16 @@ def draw_lines(table: list[list[str]], widths: list[int], *, sides: tuple[list[i
     """The table's lines: the left columns flush left, the right ones flush right, a rule under the heading."""
     left, right = sides
     lines = [
-        "  ".join([*(row[i].ljust(widths[i]) for i in left), *(row[i].rjust(widths[i]) for i in right)]).rstrip()
+        "  ".join(
+            [*(row[i] + _pad(row[i], widths[i]) for i in left), *(_pad(row[i], widths[i]) + row[i] for i in right)]
+        ).rstrip()
         for row in table
     ]
     return [lines[0], "  ".join("─" * widths[i] for i in [*left, *right]), *lines[1:]]
+
+
+def _pad(text: str, width: int) -> str:
+    return " " * (width - columns(text))
 
 
 def as_html(grid: Grid) -> str:

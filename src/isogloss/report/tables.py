@@ -30,6 +30,7 @@ PROBLEMS = {
     "several_blanks": "items with more than one BLANK",
     "equal_words": "items whose stereotype and anti-stereotype are the same",
     "sentence_differs": "items whose sentence differs from the filled context",
+    "not_normal": "items whose text was changed to normal form C on reading",
     "unreadable": "bad rows, left out",
 }
 

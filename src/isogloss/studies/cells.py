@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import polars as pl
 
 from .. import store
-from ..items import Item, Items, Problem, items_hash
+from ..items import Item, Items, Problem, items_hash, problem_counts
 from ..places import Place
 from ..scores import Scored, item_table, join_scored, make_scored, row_table, skipped_rows
 
@@ -305,6 +305,7 @@ def run_info(cell: Cell, model: Model, *, parts: int) -> dict[str, Any]:
         "parts": parts,
         "notes": list(notes_of(cell, model)),
         "skipped": skipped_rows(Items(cell.items, cell.problems)),
+        "problems": problem_counts(cell.problems),
         "labels": {name: value for name, value in cell.labels.items() if name != "model"},
         "facts": {
             "checkpoint": known.name,
