@@ -162,7 +162,7 @@ def record_study(plan: Plan, *, out: Place) -> None:
 def _checkpoints(out: Place) -> list[str]:
     """Which weights the runs in a folder were made with."""
     found = {}
-    for run in store.find_runs(out) if out.exists() else []:
+    for run in map(store.read_run, store.run_folders(out)) if out.exists() else []:
         facts = run.info.get("facts", {})
         name = facts.get("checkpoint", run.info["model"])
         weights = str(run.info["fingerprint"].get("weights", ""))[:12]
