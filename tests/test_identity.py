@@ -97,6 +97,7 @@ def make_old(folder: Path) -> None:
 # ---- a part belongs to its run
 
 
+@pytest.mark.filterwarnings("default:::isogloss")
 def test_a_part_of_another_model_is_refused_and_scored_again(tmp_path, evaluate, command):
     first = evaluate(save_model(tmp_path / "one"), rows())
     other = evaluate(save_model(tmp_path / "two", seed=1), rows())

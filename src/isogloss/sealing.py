@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import os
+import re
 import secrets
 
 import polars as pl
@@ -73,6 +74,6 @@ def read_table(path: Place, what: str, *, owner: str, old: bool, advice: str) ->
     except pl.exceptions.PolarsError as error:
         raise BadData(str(path), None, f"{what} is not a table that can be read. {advice}") from error
     if named != owner and not (old and not named):
-        seen = named or "no run at all"
-        raise BadData(str(path), None, f"{what} belongs to another run (it says '{seen}', not '{owner}'). {advice}")
+        seen, wanted = (re.sub("([0-9a-f]{8})[0-9a-f]{56}", r"\1", text) for text in (named or "none", owner))
+        raise BadData(str(path), None, f"{what} belongs to another run (it says '{seen}', not '{wanted}'). {advice}")
     return table

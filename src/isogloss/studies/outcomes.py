@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
@@ -111,11 +112,14 @@ class Finished:
 def finish_study(plan: Plan, outcome: Outcome, *, out: Place) -> Finished:
     """The study's measures, written to `measures.csv` and `measures.json` beside a copy of the study and its report.
 
-    Of a part of the study nothing but the copy is written, so that the table of the whole is not lost.
+    Of a part of the study nothing but the copy is written, so that the table of the whole is not lost; into a folder
+    that can only be read, nothing at all.
     """
     from ..report.tables import measures_as_csv
 
-    record_study(plan, out=out)
+    sealed = not isinstance(out, Remote) and out.exists() and not os.access(out, os.W_OK)
+    if not sealed:
+        record_study(plan, out=out)
     if outcome.scored is None:
         return Finished(None, outcome.failures)
     wanted = plan.study.measures.model_dump()
@@ -124,7 +128,9 @@ def finish_study(plan: Plan, outcome: Outcome, *, out: Place) -> Finished:
         found = measure(outcome.scored, **wanted)
     except IsoglossError as error:
         return Finished(None, outcome.failures, (f"The scores could not be measured: {error}",))
-    if plan.partial:
+    if sealed:
+        found = replace(found, notes=(*found.notes, f"{out} can only be read, so nothing was written into it"))
+    if plan.partial or sealed:
         return Finished(found, outcome.failures)
     _put(out, "measures.csv", text=measures_as_csv(found))
     _put(out, "measures.json", text=json.dumps(rows_as_json(found), ensure_ascii=False, indent=1) + "\n")
