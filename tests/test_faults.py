@@ -183,7 +183,10 @@ def test_after_a_full_disk_a_study_has_the_same_parts(disk, bert, command, tmp_p
     assert not [*disk.rglob("part-*.parquet")]  # no cell was scored without those that belong to it
     mounted("-o", "remount,size=4m", str(disk))
     assert command("run", study, "--out", disk / "study")[0] == 0
-    parts = [{path.relative_to(out): path.read_bytes() for path in out.rglob("part-*")} for out in (tmp_path / "whole", disk / "study")]
+    parts = [
+        {path.relative_to(out): path.read_bytes() for path in out.rglob("part-*")}
+        for out in (tmp_path / "whole", disk / "study")
+    ]
     assert parts[0] == parts[1]
 
 

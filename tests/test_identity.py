@@ -353,14 +353,17 @@ def test_an_item_that_a_method_does_not_fit_is_left_out_and_named(tmp_path, eval
     found = json.loads(command("measure", tmp_path / "runs", *METRICS, "--by", "task", "--json")[1])
     counts = {row["group"]["task"]: row["n"] for row in found["measures"] if row["metric"] == "ss"}
     assert counts["intersentence"] == 3
-    assert "1 of 4 intersentence items in en was left out, because the method 'continuation' does not fit it: s1" in (
-        found["notes"]
+    assert (
+        "1 of 4 intersentence items in en was left out, because the method 'continuation' does not fit it: s1"
+        in (found["notes"])
     )
 
 
 def test_items_that_no_method_fits_are_refused_with_what_to_do(tmp_path, command):
     model = save_model(tmp_path / "one")
-    data = write_jsonl(tmp_path / "items_en.jsonl", [row | {"context": "A BLANK."} for row in rows(task="intersentence")])
+    data = write_jsonl(
+        tmp_path / "items_en.jsonl", [row | {"context": "A BLANK."} for row in rows(task="intersentence")]
+    )
     sentence = "The method 'continuation' fits none of the 4 items, such as 'a0'. See what is odd about them with: isogloss data check"
     for words in ((), ("--method", "continuation")):
         assert error(command, "eval", model, "--data", data, "--out", tmp_path / "runs", *words) == sentence

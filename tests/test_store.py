@@ -131,7 +131,9 @@ def test_writing_leaves_no_temporary_file_and_replaces_in_one_step(tmp_path):
 def test_a_write_that_fails_leaves_the_old_file_whole(tmp_path, monkeypatch):
     run = open_run(tmp_path)
     before = (run.folder / "run.json").read_bytes()
-    monkeypatch.setattr(sealing.os, "fsync", lambda number: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+    monkeypatch.setattr(
+        sealing.os, "fsync", lambda number: (_ for _ in ()).throw(OSError(28, "No space left on device"))
+    )
     assert message(store.finish_run, run) == (
         f"Cannot write {run.folder / 'run.json'} (No space left on device). "
         "Is the folder writable, and the disk not full?"

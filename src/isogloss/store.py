@@ -263,7 +263,9 @@ def read_run(folder: Place) -> Run:
     mark = re.search(r"-([0-9a-f]{8})$", folder.name)
     own = fingerprint(info["fingerprint"])[:8]
     if mark and mark[1] != own:
-        raise BadData(str(path), None, f"it describes another run ({own}) than the folder's name. Put the right file back.")
+        raise BadData(
+            str(path), None, f"it describes another run ({own}) than the folder's name. Put the right file back."
+        )
     return Run(folder, info)
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from .. import store
 from ..analysis.measures import Measures, measure, rows_as_json
-from ..errors import IsoglossError, in_one_line
+from ..errors import CannotWrite, IsoglossError, in_one_line
 from ..files.layout import write_whole
 from ..places import Place, Remote
 from ..scores import Scored, join_scored
@@ -118,20 +118,23 @@ def finish_study(plan: Plan, outcome: Outcome, *, out: Place) -> Finished:
     from ..report.tables import measures_as_csv
 
     sealed = not isinstance(out, Remote) and out.exists() and not os.access(out, os.W_OK)
-    if not sealed:
-        record_study(plan, out=out)
-    if outcome.scored is None:
-        return Finished(None, outcome.failures)
-    wanted = plan.study.measures.model_dump()
     troubles: list[str] = []
+    try:
+        if not sealed:
+            record_study(plan, out=out)
+    except CannotWrite as error:  # why cells failed is said all the same
+        troubles.append(str(error))
+    if outcome.scored is None:
+        return Finished(None, outcome.failures, tuple(troubles))
+    wanted = plan.study.measures.model_dump()
     try:
         found = measure(outcome.scored, **wanted)
     except IsoglossError as error:
-        return Finished(None, outcome.failures, (f"The scores could not be measured: {error}",))
+        return Finished(None, outcome.failures, (*troubles, f"The scores could not be measured: {error}"))
     if sealed:
         found = replace(found, notes=(*found.notes, f"{out} can only be read, so nothing was written into it"))
-    if plan.partial or sealed:
-        return Finished(found, outcome.failures)
+    if plan.partial or sealed or troubles:
+        return Finished(found, outcome.failures, tuple(troubles))
     _put(out, "measures.csv", text=measures_as_csv(found))
     _put(out, "measures.json", text=json.dumps(rows_as_json(found), ensure_ascii=False, indent=1) + "\n")
     if plan.study.report:
