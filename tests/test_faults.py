@@ -178,7 +178,7 @@ def test_after_a_full_disk_a_study_has_the_same_parts(disk, bert, command, tmp_p
     assert command("run", study, "--out", tmp_path / "whole")[0] == 0
     mounted("-o", "remount,size=64k", str(disk))  # enough for the items of all cells, and for some of the parts
     code, _, shown = command("run", study, "--out", disk / "study")
-    assert code == 1
+    assert code == 1, shown
     assert "No space left on device" in shown
     assert not [*disk.rglob("part-*.parquet")]  # no cell was scored without those that belong to it
     mounted("-o", "remount,size=4m", str(disk))

@@ -270,15 +270,26 @@ def _group_items(
     """The items by data set, language and method; those that `auto` has no method for are errors."""
     groups: dict[tuple[str, str, str], list[Item]] = {}
     lost: dict[tuple[str, str], list[Item]] = {}
+    chosen: dict[object, str | IsoglossError] = {}
     for item in items:
-        name = method.replace("-", "_")
-        try:
-            name = name if method != "auto" else choose_method(item, model.info.family, heads=model.info.heads)
+        task = item.tags.get("task") or item.dataset
+        if task not in chosen:
+            chosen[task] = _method_of(item, model) if method == "auto" else method.replace("-", "_")
+        name = chosen[task]
+        if isinstance(name, IsoglossError):
+            lost.setdefault((item.language, str(name)), []).append(item)
+        else:
             groups.setdefault((item.dataset, item.language, name), []).append(item)
-        except IsoglossError as error:
-            lost.setdefault((item.language, str(error)), []).append(item)
     errors += [(rows, IsoglossError(why)) for (_, why), rows in lost.items()]
     return groups
+
+
+def _method_of(item: Item, model: Model) -> str | IsoglossError:
+    """The method that `auto` takes for an item, or why there is none."""
+    try:
+        return choose_method(item, model.info.family, heads=model.info.heads)
+    except IsoglossError as error:
+        return error
 
 
 def _left_out(rows: Sequence[Item], error: IsoglossError) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from .. import store
 from ..analysis.measures import Measures, measure, rows_as_json
-from ..errors import CannotWrite, IsoglossError, in_one_line
+from ..errors import IsoglossError, in_one_line
 from ..files.layout import write_whole
 from ..places import Place, Remote
 from ..scores import Scored, join_scored
@@ -122,7 +122,7 @@ def finish_study(plan: Plan, outcome: Outcome, *, out: Place) -> Finished:
     try:
         if not sealed:
             record_study(plan, out=out)
-    except CannotWrite as error:  # why cells failed is said all the same
+    except IsoglossError as error:  # why cells failed is said all the same
         troubles.append(str(error))
     if outcome.scored is None:
         return Finished(None, outcome.failures, tuple(troubles))

@@ -15,7 +15,7 @@ from ..errors import BadData, IsoglossError
 from ..files import sources
 from ..files.filters import filter_items
 from ..files.hub import PREFIX, fetch_table, offline_mode
-from ..items import Items
+from ..items import Item, Items
 from ..scores import ITEM_SCHEMA, ROW_SCHEMA, item_table
 from .file import Data, Method, Model, StudyFile, read_study
 from .jobs import Failure, Job, Loading, Request, Sample, choose_method, fitting_items, take_sample
