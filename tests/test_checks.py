@@ -110,6 +110,11 @@ CASES = {
         "an invisible or odd character, U+200B",
         filled("می\u200cخواهد BLANK", "الف", "ب", "پ", language="fa"),
     ),
+    "method_unfit": (
+        replace(sentences("He left.", "She left.", context="A BLANK."), tags={"task": "intersentence"}),
+        "continuation and nsp cannot score it",
+        replace(sentences("He left.", "She left.", context="It rained."), tags={"task": "intersentence"}),
+    ),
     "not_normal": (
         filled("Cafe\u0301 BLANK.", "a", "b", "c"),
         "not in normal form C: 'Cafe\u0301 BLANK.'",

@@ -50,7 +50,7 @@ def test_a_file_of_one_task_imports_its_items_and_says_what_is_left_out(predicti
     run = import_run(predictions, ITEMS, root=tmp_path / "runs", model="org/tiny")
     assert run.info["notes"] == ["no scores for the 2 intrasentence items, which were left out"]
     assert store.read_items(run)["id"].unique().to_list() == ["c"]
-    assert run.folder.parent.name == "org_tiny"
+    assert run.folder.parent.name == "org_tiny-0a07e539"
 
 
 def test_other_scores_under_the_same_name_are_another_run(predictions, tmp_path):

@@ -154,6 +154,42 @@ def test_a_finished_run_on_a_read_only_disk_is_read(disk, sealed, evaluation, co
     assert command("measure", disk / "runs", "--json")[0] == 0
 
 
+def test_a_finished_study_on_a_read_only_disk_is_read(disk, sealed, bert, command, tmp_path):
+    write_jsonl(tmp_path / "items_en.jsonl", stereoset_rows())
+    study = tmp_path / "s.yaml"
+    study.write_text(f"name: s\nmodels: [{bert}]\ndata: [items_en.jsonl]\nmeasures: {{resamples: 100}}\n")
+    sealed("rw")
+    code, first, _ = command("run", study, "--out", disk / "study", "--json")
+    assert code == 0
+    sealed("ro")
+    code, again, shown = command("run", study, "--out", disk / "study", "--json")
+    assert code == 0, shown
+    assert json.loads(again)["measures"] == json.loads(first)["measures"]
+    assert json.loads(again)["notes"][-1] == f"{disk / 'study'} can only be read, so nothing was written into it"
+
+
+def test_after_a_full_disk_a_study_has_the_same_parts(disk, bert, command, tmp_path):
+    write_jsonl(tmp_path / "items_en.jsonl", stereoset_rows())
+    study = tmp_path / "s.yaml"
+    methods = "[auto, aul, pll]"
+    study.write_text(
+        f"name: s\nmodels: [{bert}]\ndata: [items_en.jsonl]\nmethods: {methods}\nmeasures: {{resamples: 100}}\n"
+    )
+    assert command("run", study, "--out", tmp_path / "whole")[0] == 0
+    mounted("-o", "remount,size=64k", str(disk))  # enough for the items of all cells, and for some of the parts
+    code, _, shown = command("run", study, "--out", disk / "study")
+    assert code == 1, shown
+    assert "No space left on device" in shown
+    assert not [*disk.rglob("part-*.parquet")]  # no cell was scored without those that belong to it
+    mounted("-o", "remount,size=4m", str(disk))
+    assert command("run", study, "--out", disk / "study")[0] == 0
+    parts = [
+        {path.relative_to(out): path.read_bytes() for path in out.rglob("part-*")}
+        for out in (tmp_path / "whole", disk / "study")
+    ]
+    assert parts[0] == parts[1]
+
+
 # ---- broken files
 
 
@@ -362,4 +398,4 @@ def test_a_run_file_behind_an_address_that_is_damaged_is_told():
     (places.Remote("memory://damaged/run") / "run.json").write_bytes(json.dumps({"schema": 9}).encode())
     with pytest.raises(IsoglossError) as caught:
         store.find_runs(places.Remote("memory://damaged"))
-    assert str(caught.value) == "memory://damaged/run/run.json: schema version 9; this Isogloss reads version 1."
+    assert str(caught.value) == "memory://damaged/run/run.json: schema version 9; this Isogloss reads versions 1 and 2."

@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 
 import isogloss as ig
 from builders import score_many
+from isogloss import store
 from isogloss.analysis.agreements import agree, agreements_as_json
 from isogloss.analysis.controls import check_controls, controls_as_json
 from isogloss.analysis.measures import Measure, measure
@@ -317,14 +318,15 @@ def test_a_run_of_another_schema_version_is_told_and_the_rest_is_shown(tmp_path)
     write_run(tmp_path, neutral_items(), model="whole")
     other = write_run(tmp_path, neutral_items("fa"), model="later")
     path = other.folder / "run.json"
-    path.write_text(path.read_text(encoding="utf-8").replace('"schema": 1', '"schema": 99'), encoding="utf-8")
+    path.write_text(path.read_text(encoding="utf-8").replace('"schema": 2', '"schema": 99'), encoding="utf-8")
     found = find(gather(tmp_path), Extras(), drawn=QUICK)
-    assert [trouble.split(": ", 1)[1] for trouble in found.troubles] == ["schema version 99; this Isogloss reads version 1."]  # fmt: skip
+    assert [trouble.split(": ", 1)[1] for trouble in found.troubles] == ["schema version 99; this Isogloss reads versions 1 and 2."]  # fmt: skip
     assert len({row.group["language"] for row in found.overall}) == 1
 
 
 def test_missing_parts_are_told(tmp_path):
-    write_run(tmp_path, neutral_items(), model="part", parts=3)
+    run = write_run(tmp_path, neutral_items(), model="part", parts=3)
+    store.write_part(run, 0, rows=store.read_part(run, 0).head(3))
     assert any("2 of 3 parts are not there yet" in trouble for trouble in gather(tmp_path).troubles)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import warnings
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from builders import score_many, triple
-from isogloss import store
+from isogloss import sealing, store
 from isogloss.errors import BadData, IsoglossError
 from isogloss.items import Items, items_hash
 from isogloss.scores import ROW_SCHEMA, item_table
@@ -41,7 +42,9 @@ def message(function, *args) -> str:
 def test_a_run_lies_under_its_model_data_language_and_method(tmp_path):
     run = open_run(tmp_path)
     mark = store.fingerprint(FACTS)[:8]
-    assert run.folder == tmp_path / "org_tiny_main" / f"demo-en-likelihood-{mark}"
+    assert run.folder.parent.parent == tmp_path
+    assert re.fullmatch("org_tiny_main-[0-9a-f]{8}", run.folder.parent.name)
+    assert run.folder.name == f"demo-en-likelihood-{mark}"
     assert json.loads((run.folder / "run.json").read_text())["status"] == "started"
 
 
@@ -56,7 +59,8 @@ def test_what_is_written_is_read_back(tmp_path):
 
 
 def test_lists_and_missing_values_survive(tmp_path):
-    rows = pl.DataFrame({"a": [[1.0, None], [], None], "b": ["x", None, ""], "c": [float("nan"), None, -0.0]})
+    odd = {"logprobs": [[1.0, None], [], None], "why": ["x", None, ""], "value": [float("nan"), None, -0.0]}
+    rows = ROWS[:3].with_columns(pl.Series(name, values, dtype=ROW_SCHEMA[name]) for name, values in odd.items())
     run = open_run(tmp_path)
     store.write_part(run, 0, rows=rows)
     assert store.read_part(run, 0).equals(rows)
@@ -113,7 +117,8 @@ def test_two_fingerprints_in_one_folder_are_refused(tmp_path):
     run = open_run(tmp_path)
     store.write_info(store.Run(run.folder, run.info | {"fingerprint": {"weights": "other"}}))
     assert message(open_run, tmp_path) == (
-        f"{run.folder} holds a run with another fingerprint. Move it away and run again."
+        f"{run.folder / 'run.json'}: it describes another run ({store.fingerprint({'weights': 'other'})[:8]}) than the "
+        "folder's name. Put the right file back."
     )
 
 
@@ -126,7 +131,9 @@ def test_writing_leaves_no_temporary_file_and_replaces_in_one_step(tmp_path):
 def test_a_write_that_fails_leaves_the_old_file_whole(tmp_path, monkeypatch):
     run = open_run(tmp_path)
     before = (run.folder / "run.json").read_bytes()
-    monkeypatch.setattr(store.os, "fsync", lambda number: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+    monkeypatch.setattr(
+        sealing.os, "fsync", lambda number: (_ for _ in ()).throw(OSError(28, "No space left on device"))
+    )
     assert message(store.finish_run, run) == (
         f"Cannot write {run.folder / 'run.json'} (No space left on device). "
         "Is the folder writable, and the disk not full?"
@@ -148,7 +155,7 @@ BREAKS = {
     "nonsense": lambda raw: b"nonsense",
     "bit flipped": lambda raw: raw[:40] + bytes([raw[40] ^ 1]) + raw[41:],
     "last bit flipped": lambda raw: raw[:-1] + bytes([raw[-1] ^ 1]),
-    "hash altered": lambda raw: raw.replace(store.SEAL.encode(), b"isogloss:sha257:"),
+    "hash altered": lambda raw: raw.replace(sealing.SEAL.encode(), b"isogloss:sha257:"),
 }
 
 
@@ -206,8 +213,8 @@ def test_altered_items_are_refused(tmp_path):
     [
         ("{", "the file is broken. Delete the run's folder and run again."),
         ("[" * 5000, "the file is broken. Delete the run's folder and run again."),
-        ("[]", "schema version None; this Isogloss reads version 1."),
-        ('{"schema": 99}', "schema version 99; this Isogloss reads version 1."),
+        ("[]", "schema version None; this Isogloss reads versions 1 and 2."),
+        ('{"schema": 99}', "schema version 99; this Isogloss reads versions 1 and 2."),
         ('{"schema": 1}', "'model' is missing or wrong. Delete the run's folder and run again."),
     ],
 )

@@ -100,11 +100,11 @@ def test_auto_leaves_out_what_the_model_cannot_do_and_names_it() -> None:
     assert str(caught.value) == why
 
 
-def test_a_method_that_does_not_fit_the_items_is_refused() -> None:
-    with pytest.raises(IsoglossError) as caught:
-        score(Items((INTRA[0], *INTER[:2])), model=tiny.model("bert"), method="unmask")
-    assert str(caught.value) == (
-        "The method 'unmask' does not fit 2 of the items, such as 'stop'. Say --method auto, or give other data."
+def test_items_that_a_chosen_method_does_not_fit_are_left_out_and_named() -> None:
+    scored = score(Items((INTRA[0], *INTER[:2])), model=tiny.model("bert"), method="unmask")
+    assert set(scored.table["id"]) == {INTRA[0].id}
+    assert scored.notes[-1].endswith(
+        "were left out, because the method 'unmask' does not fit them: " + ", ".join(item.id for item in INTER[:2])
     )
 
 

@@ -45,6 +45,8 @@ ITEM_SCHEMA = {
 }
 UNCLAIMED = "does not claim to know"
 
+Builds = Mapping[tuple[str, str], tuple[str, str]]
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -69,11 +71,15 @@ class Row:
 
 @dataclass(frozen=True)
 class Scored:
-    """Scores with their items' columns; `skipped` counts rows that could not be read, by data; `notes` must be said."""
+    """Scores with their items' columns; `skipped` counts rows that could not be read, by data; `notes` must be said.
+
+    `builds` says which version of each model made the scores: its hashes, and a text that names it.
+    """
 
     table: pl.DataFrame
     skipped: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    builds: Builds = field(default_factory=dict)
 
     def __len__(self) -> int:
         return self.table.select(KEY).n_unique()
@@ -213,8 +219,34 @@ def _covered(items: Items, values: dict[str, float]) -> tuple[list[Item], list[s
     return kept, notes
 
 
+def find_builds(info: Mapping[str, Any], *, where: str = "") -> Builds:
+    """The version of the model that a run's facts name, if they do, under its checkpoint and under its language.
+
+    A model may have another checkpoint in each language; of each it has one version.
+    """
+    facts, identity = info.get("facts", {}), info["fingerprint"]
+    identity = identity.get("backend", identity)
+    if not isinstance(identity, Mapping) or not identity.get("weights"):
+        return {}
+    hashes = {name: str(identity.get(name)) for name in ("weights", "tokenizer", "dtype")}
+    named = [f"revision {facts['revision']}"] if facts.get("revision") else []
+    named += [f"weights {hashes['weights'][:8]}", f"tokenizer {hashes['tokenizer'][:8]}", hashes["dtype"]]
+    build = (" ".join(hashes.values()), f"{where}({', '.join(named)})")
+    model = str(info["model"])
+    checkpoint = facts.get("checkpoint") or model
+    return {(model, f"checkpoint {checkpoint}"): build, (model, f"language {info['language']}"): build}
+
+
 def join_scored(parts: Sequence[Scored]) -> Scored:
-    """Several scored sets as one table; columns that a set lacks are null."""
+    """Several scored sets as one table; columns that a set lacks are null. Two versions of a model are refused."""
+    builds: dict[tuple[str, str], tuple[str, str]] = {}
+    for key, build in (pair for part in parts for pair in part.builds.items()):
+        first = builds.setdefault(key, build)
+        if first[0] != build[0]:
+            raise IsoglossError(
+                f"'{key[0]}' names two versions of a model: {first[1]} and {build[1]}. Give the runs of one of them, "
+                "compare the two with: isogloss compare RUN RUN, or label each in a study."
+            )
     skipped = {name: count for part in parts for name, count in part.skipped.items()}
     notes = tuple(dict.fromkeys(note for part in parts for note in part.notes))
-    return Scored(pl.concat([part.table for part in parts], how="diagonal_relaxed"), skipped, notes)
+    return Scored(pl.concat([part.table for part in parts], how="diagonal_relaxed"), skipped, notes, builds)

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
-import io
 import json
-import os
 import re
-import secrets
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,14 +17,16 @@ import polars as pl
 
 from . import languages
 from .answers.opinions import opinion_rows
-from .answers.records import ANSWERS
+from .answers.records import ANSWER_SCHEMA, ANSWERS
 from .errors import BadData, CannotWrite, IsoglossError
 from .places import Place, Remote, names_in, place_of
-from .scores import Scored, join_scored, make_scored
+from .scores import ITEM_SCHEMA, KEY, ROW_SCHEMA, Scored, find_builds, join_scored, make_scored
+from .sealing import move_file, read_table, write_file, write_table
 
-SCHEMA = 1
-SEAL = "isogloss:sha256:"
-BLANK_HASH = "0" * 64
+SCHEMA = 2
+SCHEMAS = (1, 2)  # in version 1 a table did not say which run it belongs to
+FINGERPRINT = 1  # the version of what a fingerprint holds; another number makes every run a new one
+DELETE = "Delete the run's folder and run again."
 FACTS = {"model": str, "dataset": str, "language": str, "method": str, "parts": int, "fingerprint": dict}
 MOST_PARTS = 100_000
 
@@ -50,15 +49,24 @@ def fingerprint(facts: dict[str, Any]) -> str:
 
 
 def slug(name: str) -> str:
-    """A name as a folder's name: letters, digits, dot, hyphen and underscore only."""
-    return re.sub(r"[^\w.-]+", "_", name, flags=re.ASCII).strip("._") or "model"
+    """A name as a folder's name: ASCII letters, digits, dot, hyphen, underscore; with a short hash when that changes it."""
+    plain = _plain_slug(name)[:80]
+    return plain if plain == name else f"{plain}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+
+
+def _plain_slug(name: str) -> str:
+    """The folder's name without a hash, which two names may share; 0.1.0 had no other."""
+    return re.sub(r"[^\w.-]+", "_", name, flags=re.ASCII).strip("._")[:200] or "model"
 
 
 def open_run(root: Place, *, info: dict[str, Any], items: pl.DataFrame) -> Run:
-    """The run with this fingerprint, made when it is not there yet; what it holds already is kept."""
+    """The run with this fingerprint, made when it is not there yet; the scores that it holds are kept.
+
+    What the caller states about the data and the model now replaces what was stated before.
+    """
     run = find_run(root, info)
     if run:
-        return run
+        return _restate(run, {name: info[name] for name in ("skipped", "notes", "labels") if name in info})
     folder = _run_folder(root, info)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -66,33 +74,62 @@ def open_run(root: Place, *, info: dict[str, Any], items: pl.DataFrame) -> Run:
         raise IsoglossError(
             f"Cannot make the folder {folder} ({error.strerror}). Choose another with --out."
         ) from error
-    _write_table(folder / "items.parquet", items)
     run = Run(folder, {"schema": SCHEMA, **info, "status": "started"})
+    write_table(folder / "items.parquet", items, owner=_owner(run))
     write_info(run)
     return run
 
 
+def _restate(run: Run, stated: dict[str, Any]) -> Run:
+    """The run with what is stated now; labels that a study gave stay when none are given."""
+    kept = {name: value for name, value in stated.items() if value or name != "labels"}
+    if all(run.info.get(name) == value for name, value in kept.items()):
+        return run
+    changed = replace(run, info={**run.info, **kept})
+    write_info(changed)
+    return changed
+
+
 def find_run(root: Place, info: dict[str, Any]) -> Run | None:
-    """The run with this fingerprint, if it is there."""
-    folder = _run_folder(root, info)
-    if not (folder / "run.json").exists():
-        return None
-    run = read_run(folder)
+    """The run with this fingerprint, if it is there; also where 0.1.0 put it."""
+    for namer in (slug, _plain_slug):
+        folder = _run_folder(root, info, namer=namer)
+        if not (folder / "run.json").exists():
+            continue
+        run = read_run(folder)
+        if run.info["model"] == info["model"]:
+            return _check_like(run, info)
+        if namer is slug:
+            raise IsoglossError(f"{folder} holds a run of '{run.info['model']}'. Move it away and run again.")
+    return None
+
+
+def _check_like(run: Run, info: dict[str, Any]) -> Run:
+    """The run, when its `run.json` says what the caller says about fingerprint, parts and items."""
     if run.info["fingerprint"] != info["fingerprint"]:
-        raise IsoglossError(f"{folder} holds a run with another fingerprint. Move it away and run again.")
+        raise IsoglossError(f"{run.folder} holds a run with another fingerprint. Move it away and run again.")
+    if run.parts != info["parts"]:
+        problem = f"'parts' is {run.parts}, but these items make {info['parts']} parts. Put the right file back, or "
+        raise BadData(str(run.folder / "run.json"), None, f"{problem}{DELETE[0].lower()}{DELETE[1:]}")
     return run
 
 
-def _run_folder(root: Place, info: dict[str, Any]) -> Place:
+def _run_folder(root: Place, info: dict[str, Any], *, namer: Callable[[str], str] = slug) -> Place:
     mark = fingerprint(info["fingerprint"])[:8]
-    name = "-".join(slug(str(info[key])) for key in ("dataset", "language", "method"))
-    return place_of(root) / slug(info["model"]) / f"{name}-{mark}"
+    name = "-".join(namer(str(info[key])) for key in ("dataset", "language", "method"))
+    return place_of(root) / namer(info["model"]) / f"{name}-{mark}"
+
+
+def _owner(run: Run, part: int | None = None) -> str:
+    """What a table of the run says about where it belongs."""
+    what = "items" if part is None else f"part {part} of {run.parts}"
+    return f"run {fingerprint(run.info['fingerprint'])} {what}"
 
 
 def write_info(run: Run) -> None:
     """Write the run's `run.json`, in one step."""
     text = json.dumps(run.info, indent=1, ensure_ascii=False, sort_keys=True)
-    _write(run.folder / "run.json", text.encode())
+    write_file(run.folder / "run.json", text.encode())
 
 
 def finish_run(run: Run, **facts: Any) -> Run:
@@ -141,24 +178,24 @@ def part_path(run: Run, number: int) -> Place:
 
 def write_part(run: Run, number: int, *, rows: pl.DataFrame) -> None:
     """Write a part, in one step, with the checksum of its content."""
-    _write_table(part_path(run, number), rows)
+    write_table(part_path(run, number), rows, owner=_owner(run, number))
 
 
 def write_ready(run: Run, number: int, *, rows: pl.DataFrame) -> None:
     """Write a part beside its place; `promote_part` puts it there when all parts of one work are written."""
-    _write_table(_ready_path(run, number), rows)
+    write_table(_ready_path(run, number), rows, owner=_owner(run, number))
 
 
 def promote_part(run: Run, number: int) -> None:
     """Put a part that is ready in its place, in one step."""
-    _move(_ready_path(run, number), part_path(run, number))
+    move_file(_ready_path(run, number), part_path(run, number))
 
 
 def is_ready(run: Run, number: int) -> bool:
     """Whether a part lies whole beside its place."""
     path = _ready_path(run, number)
     try:
-        return path.exists() and bool(_read_table(path, "the part", advice="").width)
+        return path.exists() and bool(_read_part(run, number, path=path).width)
     except BadData:
         return False
 
@@ -169,8 +206,18 @@ def _ready_path(run: Run, number: int) -> Place:
 
 
 def read_part(run: Run, number: int) -> pl.DataFrame:
-    """A part's rows; a truncated or altered part raises BadData."""
-    return _read_table(part_path(run, number), "the part", advice="Delete it and run the same command again.")
+    """A part's rows; a truncated or altered part, and one of another run, raises BadData."""
+    return _read_part(run, number, path=part_path(run, number))
+
+
+def _read_part(run: Run, number: int, *, path: Place) -> pl.DataFrame:
+    advice = "Delete it and run the same command again."
+    table = read_table(path, "the part", owner=_owner(run, number), old=run.info["schema"] == 1, advice=advice)
+    schema = ANSWER_SCHEMA if run.info.get("holds") == ANSWERS else ROW_SCHEMA
+    wrong = [name for name, kind in schema.items() if table.schema.get(name) != kind]
+    if wrong:
+        raise BadData(str(path), None, f"the column '{wrong[0]}' is missing or of another type. {advice}")
+    return table.select(list(schema))
 
 
 def missing_parts(run: Run) -> list[int]:
@@ -185,7 +232,7 @@ def missing_parts(run: Run) -> list[int]:
             except BadData as error:
                 path = part_path(run, number)
                 warnings.warn(f"{error} It was set aside as {path.name}.broken and is scored again.", stacklevel=2)
-                _move(path, path.with_name(path.name + ".broken"))
+                move_file(path, path.with_name(path.name + ".broken"))
         missing.append(number)
     return missing
 
@@ -205,13 +252,20 @@ def read_run(folder: Place) -> Run:
     except FileNotFoundError as error:
         raise IsoglossError(f"{folder} is not a run: it has no run.json.") from error
     except (ValueError, RecursionError, OSError) as error:
-        raise BadData(str(path), None, "the file is broken. Delete the run's folder and run again.") from error
-    if not isinstance(info, dict) or info.get("schema") != SCHEMA:
+        raise BadData(str(path), None, f"the file is broken. {DELETE}") from error
+    if not isinstance(info, dict) or info.get("schema") not in SCHEMAS:
         seen = info.get("schema") if isinstance(info, dict) else None
-        raise BadData(str(path), None, f"schema version {seen}; this Isogloss reads version {SCHEMA}.")
+        known = " and ".join(map(str, SCHEMAS))
+        raise BadData(str(path), None, f"schema version {seen}; this Isogloss reads versions {known}.")
     wrong = _wrong_fact(info)
     if wrong:
-        raise BadData(str(path), None, f"'{wrong}' is missing or wrong. Delete the run's folder and run again.")
+        raise BadData(str(path), None, f"'{wrong}' is missing or wrong. {DELETE}")
+    mark = re.search(r"-([0-9a-f]{8})$", folder.name)
+    own = fingerprint(info["fingerprint"])[:8]
+    if mark and mark[1] != own:
+        raise BadData(
+            str(path), None, f"it describes another run ({own}) than the folder's name. Put the right file back."
+        )
     return Run(folder, info)
 
 
@@ -232,7 +286,7 @@ def _wrong_fact(info: dict[str, Any]) -> str | None:
 
 
 def find_runs(path: Place) -> list[Run]:
-    """All runs in a folder and below it."""
+    """All runs in a folder and below it; without any it is an error."""
     path = place_of(path)
     if not path.exists():
         raise IsoglossError(f"No such run: {path}.")
@@ -261,9 +315,16 @@ def in_languages(runs: Sequence[Run], wanted: Sequence[str]) -> list[Run]:
 
 def read_items(run: Run) -> pl.DataFrame:
     """The items of a run: one row per item and candidate, with texts and tags."""
-    return _read_table(
-        run.folder / "items.parquet", "the table of items", advice="Delete the run's folder and run again."
-    )
+    path, old = run.folder / "items.parquet", run.info["schema"] == 1
+    table = read_table(path, "the table of items", owner=_owner(run), old=old, advice=DELETE)
+    wrong = [name for name, kind in ITEM_SCHEMA.items() if table.schema.get(name) != kind]
+    tags = {name: kind for name, kind in table.schema.items() if name not in ITEM_SCHEMA}
+    taken = {*ROW_SCHEMA, "model", "method"}
+    wrong += [name for name, kind in tags.items() if name in taken or kind not in (pl.String, pl.List(pl.String))]
+    wrong += [name for name in (*KEY, "candidate", "role") if name not in wrong and table[name].null_count()]
+    if wrong:
+        raise BadData(str(path), None, f"the column '{wrong[0]}' is missing, or holds what it may not. {DELETE}")
+    return table
 
 
 def read_scored(runs: list[Run]) -> Scored:
@@ -277,15 +338,36 @@ def read_scored(runs: list[Run]) -> Scored:
 def _each_scored(runs: list[Run]) -> Iterator[Scored]:
     for run in runs:
         there = written_parts(run)
-        notes = tuple(run.info.get("notes", ()))
-        if len(there) < run.parts:
-            notes += (f"{run.folder.name}: {run.parts - len(there)} of {run.parts} parts are missing",)
         if not there:
             continue
         rows = pl.concat([read_part(run, number) for number in there])
-        rows = opinion_rows(rows) if run.info.get("holds") == ANSWERS else rows
-        scored = make_scored(read_items(run), rows, labels=labels_of(run))
-        yield replace(scored, skipped=run.info.get("skipped", {}), notes=notes)
+        scored = scored_run(run, read_items(run), rows=rows, whole=len(there) == run.parts)
+        left = run.parts - len(there)
+        note = f"{run.folder.name}: {left} of {run.parts} parts are missing"
+        yield replace(scored, notes=(*scored.notes, note)) if left else scored
+
+
+def scored_run(run: Run, items: pl.DataFrame, *, rows: pl.DataFrame, whole: bool) -> Scored:
+    """A run's rows with its items' columns; rows and items that do not belong together are refused.
+
+    `whole` says that the rows are those of all parts: then, and only then, every item has some.
+    """
+    stray = rows.join(items, on=[*KEY, "candidate"], how="anti")
+    if stray.height:
+        found = f"{stray.height} rows of the parts belong to no item of items.parquet, such as '{stray['id'][0]}'."
+        raise BadData(str(run.folder), None, f"{found} {DELETE}")
+    known = items.unique(KEY, maintain_order=True)
+    bare = known.join(rows, on=KEY, how="anti")
+    if bare.height and whole:
+        found = f"the parts have no scores for {bare.height} of the {known.height} items, such as '{bare['id'][0]}'."
+        raise BadData(str(run.folder), None, f"{found} {DELETE}")
+    if not bare.height and not whole:
+        found = f"'parts' is {run.parts}, but fewer parts hold scores for all items. Put the right file back."
+        raise BadData(str(run.folder / "run.json"), None, found)
+    rows = opinion_rows(rows) if run.info.get("holds") == ANSWERS else rows
+    scored = make_scored(items, rows, labels=labels_of(run))
+    notes, builds = tuple(run.info.get("notes", ())), find_builds(run.info, where=f"{run.folder} ")
+    return replace(scored, skipped=run.info.get("skipped", {}), notes=notes, builds=builds)
 
 
 def labels_of(run: Run) -> dict[str, str]:
@@ -294,55 +376,3 @@ def labels_of(run: Run) -> dict[str, str]:
     family = run.info.get("facts", {}).get("family")
     given: dict[str, str] = run.info.get("labels", {})
     return labels | ({"family": family} if family else {}) | given
-
-
-def _write(path: Place, content: bytes) -> None:
-    """Write a file in one step: by rename on this machine, in one PUT behind an address."""
-    if isinstance(path, Remote):
-        path.write_bytes(content)
-        return
-    temporary = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}~")
-    try:
-        with temporary.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except OSError as error:
-        raise CannotWrite(path, error) from error
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def _move(path: Place, target: Place) -> None:
-    """Put a file in another's place, in one step where the store can; who comes second finds it done."""
-    try:
-        path.replace(target)  # type: ignore[arg-type]  # both lie in one run's folder
-    except OSError as error:
-        if not (isinstance(error, FileNotFoundError) and target.exists()):
-            raise CannotWrite(target, error) from error
-
-
-def _write_table(path: Place, rows: pl.DataFrame) -> None:
-    """Write a Parquet file that carries the hash of its own bytes, counted with the hash's place left blank."""
-    buffer = io.BytesIO()
-    rows.write_parquet(buffer, metadata={"checksum": SEAL + BLANK_HASH})
-    raw = buffer.getvalue()
-    start = raw.rindex(SEAL.encode()) + len(SEAL)
-    sealed = raw[:start] + hashlib.sha256(raw).hexdigest().encode() + raw[start + len(BLANK_HASH) :]
-    _write(path, sealed)
-
-
-def _read_table(path: Place, what: str, *, advice: str) -> pl.DataFrame:
-    """The table; the hash is compared before anything is decoded, since polars may abort on bytes that were altered."""
-    try:
-        raw = path.read_bytes()
-    except OSError as error:
-        raise BadData(
-            str(path), None, f"{what} cannot be read ({error.strerror or 'No such file'}). {advice}"
-        ) from error
-    before, seal, after = raw.rpartition(SEAL.encode())
-    blank = before + seal + BLANK_HASH.encode() + after[len(BLANK_HASH) :]
-    if not seal or hashlib.sha256(blank).hexdigest().encode() != after[: len(BLANK_HASH)]:
-        raise BadData(str(path), None, f"{what} is broken or was altered. {advice}")
-    return pl.read_parquet(io.BytesIO(raw))

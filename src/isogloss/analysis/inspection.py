@@ -16,7 +16,11 @@ from ..errors import IsoglossError
 def list_runs(path: Path) -> list[dict[str, Any]]:
     """What each run in a folder holds, and whether it is finished."""
     keys = ("model", "dataset", "language", "method", "items", "parts", "status")
-    return [{key: run.info.get(key) for key in keys} | {"folder": str(run.folder)} for run in store.find_runs(path)]
+    return [
+        {key: run.info.get(key) for key in keys}
+        | {"revision": run.info.get("facts", {}).get("revision"), "folder": str(run.folder)}
+        for run in store.find_runs(path)
+    ]
 
 
 def inspect_item(path: Path, item: str) -> list[dict[str, Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import polars as pl
 
@@ -40,7 +40,7 @@ def select(scored: Scored, where: Mapping[str, str]) -> Scored:
             raise UnknownName(name, value, {str(one) for one in known.drop_nulls().unique()})
         here = pl.col(name).list.contains(value) if several else pl.col(name).cast(pl.String) == value
         table = table.filter(here)
-    return Scored(table, scored.skipped, scored.notes)
+    return replace(scored, table=table)
 
 
 def match_sides(a: Scored, b: Scored, *, design: str = "paired") -> Sides:

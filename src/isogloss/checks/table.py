@@ -8,6 +8,7 @@ from ..items import Item, Problem
 from .blanks import GLUED_BLANK, NO_BLANK, SENTENCE_DIFFERS, SEVERAL_BLANKS
 from .candidates import DUPLICATE, EQUAL_UNRELATED, EQUAL_WORDS, LENGTH_GAP, NOT_MINIMAL, SEVERAL_WORDS
 from .check import SEVERITIES, Check
+from .fitting import METHOD_UNFIT
 from .letters import (
     MIXED_SCRIPTS,
     NOT_NORMAL,
@@ -25,6 +26,7 @@ READING = (SEVERAL_BLANKS, EQUAL_WORDS, SENTENCE_DIFFERS)
 ALL = (
     *READING,
     NO_BLANK,
+    METHOD_UNFIT,
     GLUED_BLANK,
     WORD_PUNCTUATION,
     EQUAL_UNRELATED,

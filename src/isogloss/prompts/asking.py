@@ -207,7 +207,7 @@ def run_info(cell: Cell, backend: Backend) -> dict[str, Any]:
         "python": platform.python_version(),
         "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "fingerprint": {
-            "schema": store.SCHEMA,
+            "schema": store.FINGERPRINT,
             "version": VERSION,
             "data": items_hash(cell.items.rows),
             "backend": dict(backend.identity),

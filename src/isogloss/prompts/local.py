@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +20,7 @@ from .framing import frame_prompts
 from .requests import Backend, Keep, Plan, Request, seed_of
 
 WINDOW = 256
+NOT_ANSWERS = ("transformers_version", "_from_model_config", "use_cache", "output_attentions", "output_hidden_states")
 TURN_ENDS = ("<|im_end|>", "<|eot_id|>", "<end_of_turn>", "<|end|>", "<|endoftext|>")
 
 
@@ -55,7 +57,8 @@ def local_backend(model: Model, plan: Plan, *, token_budget: int | None = None) 
         "weights": known.weights,
         "tokenizer": known.tokenizer,
         "dtype": known.dtype,
-        "chat": chat,
+        "chat": model.tokenizer.chat_template if chat else False,
+        "generation": _generation(model),
     }
     facts: dict[str, Any] = {"family": known.family, "parameters": known.parameters, "languages": list(known.languages)}
     facts |= {"device": model.device}
@@ -152,6 +155,13 @@ def _ends(model: Model) -> set[int]:
     vocabulary = model.tokenizer.get_vocab()
     found |= {vocabulary.get(token) for token in TURN_ENDS}
     return {int(token) for token in found if token is not None}
+
+
+def _generation(model: Model) -> dict[str, Any]:
+    """The model's own settings of generation, which hold wherever `_generate` sets nothing else."""
+    config = model.net.generation_config
+    found: dict[str, Any] = json.loads(config.to_json_string(use_diff=True, ignore_metadata=True))
+    return {name: value for name, value in found.items() if name not in NOT_ANSWERS and value is not None}
 
 
 def _generate(model: Model, batch: Sequence[Told], *, plan: Plan) -> list[list[int]]:

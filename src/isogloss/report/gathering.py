@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import polars as pl
 
 from .. import store
-from ..answers.opinions import opinion_rows
-from ..answers.records import ANSWERS
 from ..errors import IsoglossError
 from ..places import Place, place_of
-from ..scores import Scored, join_scored, make_scored
+from ..scores import Scored, join_scored
 
 Source = Scored | str | Path | Sequence[str | Path]
 
@@ -88,8 +86,8 @@ def _read(run: store.Run, troubles: list[str]) -> tuple[Scored, pl.DataFrame] | 
         return None
     if not parts:
         return None
-    rows = pl.concat(parts)
-    rows = opinion_rows(rows) if run.info.get("holds") == ANSWERS else rows
-    scored = make_scored(items, rows, labels=store.labels_of(run))
-    notes = tuple(run.info.get("notes", ()))
-    return replace(scored, skipped=run.info.get("skipped", {}), notes=notes), items
+    try:
+        return store.scored_run(run, items, rows=pl.concat(parts), whole=len(parts) == run.parts), items
+    except IsoglossError as error:
+        troubles.append(str(error))
+        return None

@@ -14,7 +14,9 @@ def inspection_as_text(found: Sequence[dict[str, Any]]) -> str:
     """Runs or candidates for a terminal."""
     if found and "folder" in found[0]:
         return "\n".join(
-            f"{run['model']}  {run['dataset']}  {run['language']}  {run['method']}  {run['items']} items  {run['status']}\n    {run['folder']}"
+            f"{run['model']}  {run['dataset']}  {run['language']}  {run['method']}  {run['items']} items  {run['status']}"
+            + (f"  revision {run['revision']}" if run["revision"] else "")
+            + f"\n    {run['folder']}"
             for run in found
         )
     lines = [WARNING]

@@ -17,7 +17,7 @@ import polars as pl
 from .. import store
 from ..items import Item, Items, Problem, items_hash, problem_counts
 from ..places import Place
-from ..scores import Scored, item_table, join_scored, make_scored, row_table, skipped_rows
+from ..scores import Scored, find_builds, item_table, join_scored, make_scored, row_table, skipped_rows
 
 if TYPE_CHECKING:
     from ..methods.method import Method
@@ -128,7 +128,14 @@ def _scored(cell: Cell, model: Model, *, rows: pl.DataFrame) -> Scored:
     items = Items(cell.items, cell.problems)
     labels = {"model": model.info.name, "method": cell.label, "family": model.info.family, **cell.labels}
     found = make_scored(item_table(items), rows, labels=labels)
-    return replace(found, skipped=skipped_rows(items), notes=notes_of(cell, model))
+    facts = {"checkpoint": model.info.name, "revision": model.info.revision}
+    info = {"model": labels["model"], "language": cell.language, "facts": facts, "fingerprint": _identity(model)}
+    return replace(found, skipped=skipped_rows(items), notes=notes_of(cell, model), builds=find_builds(info))
+
+
+def _identity(model: Model) -> dict[str, str]:
+    """What tells two versions of a model apart."""
+    return {"weights": model.info.weights, "tokenizer": model.info.tokenizer, "dtype": model.info.dtype}
 
 
 def _run_on_disk(
@@ -144,7 +151,7 @@ def _run_on_disk(
         for cell in cells:
             run = open_cell(cell, model, out=out)
             locks.enter_context(store.locked(run))
-            runs.append(state_labels(run, cell))
+            runs.append(run)
         started = time.time()
         plan = plan_work(runs)
         for work, tables in _score_all(plan, cells, model=model, token_budget=token_budget, share=share):
@@ -157,16 +164,6 @@ def open_cell(cell: Cell, model: Model, *, out: Place) -> store.Run:
     """The cell's run on disk, made when it is not there yet."""
     info = run_info(cell, model, parts=count_parts(cell))
     return store.open_run(out, info=info, items=item_table(Items(cell.items, cell.problems)))
-
-
-def state_labels(run: store.Run, cell: Cell) -> store.Run:
-    """The run, with the facts that the study states now, which a run that was there before may lack."""
-    stated = {name: value for name, value in cell.labels.items() if name != "model"}
-    if not stated or run.info.get("labels", {}) == stated:
-        return run
-    changed = replace(run, info={**run.info, "labels": stated})
-    store.write_info(changed)
-    return changed
 
 
 def finish_runs(runs: Sequence[store.Run], plan: Sequence[Work], *, seconds: float) -> list[store.Run]:
@@ -323,10 +320,8 @@ def run_info(cell: Cell, model: Model, *, parts: int) -> dict[str, Any]:
         "python": platform.python_version(),
         "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "fingerprint": {
-            "schema": store.SCHEMA,
-            "weights": known.weights,
-            "tokenizer": known.tokenizer,
-            "dtype": known.dtype,
+            "schema": store.FINGERPRINT,
+            **_identity(model),
             "data": items_hash(cell.items),
             "method": cell.name,
             "options": dict(cell.options),

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from .. import registry
-from ..errors import IsoglossError, UnknownName, in_one_line
+from ..errors import CannotWrite, IsoglossError, UnknownName, in_one_line
 from ..items import Item, Items, Problem, items_hash, limit_items
 from ..places import Place, place_of
 from ..scores import Scored, join_scored
@@ -40,6 +40,7 @@ class Loading:
 
 
 PLAIN = Loading()
+NAMED = 10  # so many items are named in a note
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,9 +183,10 @@ def _run_group(
     except Exception as error:
         if watch.failed is None:
             raise
-        if len(group) == 1:
-            (cell,) = group
-            watch.failed([Request(Items(cell.items), cell.name, cell.options, cell.labels)], error)
+        # parts that could not be written are scored together again by the next command, so that they stay the same
+        if len(group) == 1 or isinstance(error, CannotWrite):
+            asked = [Request(Items(cell.items), cell.name, cell.options, cell.labels) for cell in group]
+            watch.failed(asked, error)
             return []
     alone = [_run_group([cell], model, out=out, token_budget=token_budget, watch=watch) for cell in group]
     return [scored for found in alone for scored in found]
@@ -207,7 +209,7 @@ def check_request(
         if method != "auto":
             check_family(method, found, model=name, family=family)
     if method != "auto":
-        check_items(method, found, rows=items.rows)
+        fitting_items(method, found, rows=items.rows)
 
 
 def take_sample(items: Items, sample: Sample) -> Items:
@@ -247,26 +249,52 @@ def plan_cells(items: Items, model: Model, *, method: str, options: Mapping[str,
     """
     if not len(items):
         raise IsoglossError("There are no items to score.")
-    groups: dict[tuple[str, str, str], list[Item]] = {}
-    chosen: dict[object, str] = {}
-    for item in items:
-        task = item.tags.get("task") if method == "auto" else None
-        if task not in chosen:
-            auto = method == "auto"
-            chosen[task] = choose_method(item, model.info.family, heads=model.info.heads) if auto else method
-        groups.setdefault((item.dataset, item.language, chosen[task].replace("-", "_")), []).append(item)
-    _check_options([name for _, _, name in groups], options)
     cells: list[Cell] = []
-    left_out: list[str] = []
-    for (_, language, name), rows in groups.items():
+    errors: list[tuple[list[Item], IsoglossError]] = []
+    groups = _group_items(items, model, method=method, errors=errors)
+    _check_options([name for _, _, name in groups], options)
+    for (_, _, name), rows in groups.items():
         try:
             cells.append(_plan_cell(name, rows, model=model, options=options, auto=method == "auto"))
         except IsoglossError as error:
-            if method != "auto" or len(left_out) + 1 == len(groups):
-                raise
-            kind = "items" if any(row.variant is None for row in rows) else "twins"
-            left_out.append(f"the {len(rows)} {_tasks(rows)} {kind} in {language} were left out: {error}")
+            errors.append((rows, error))
+    if errors and (method != "auto" or not cells):
+        raise errors[-1][1]
+    left_out = [_left_out(rows, error) for rows, error in errors]
     return [replace(cell, notes=(*cell.notes, *left_out), problems=_problems(items, cell.items)) for cell in cells]
+
+
+def _group_items(
+    items: Items, model: Model, *, method: str, errors: list[tuple[list[Item], IsoglossError]]
+) -> dict[tuple[str, str, str], list[Item]]:
+    """The items by data set, language and method; those that `auto` has no method for are errors."""
+    groups: dict[tuple[str, str, str], list[Item]] = {}
+    lost: dict[tuple[str, str], list[Item]] = {}
+    chosen: dict[object, str | IsoglossError] = {}
+    for item in items:
+        task = item.tags.get("task") or item.dataset
+        if task not in chosen:
+            chosen[task] = _method_of(item, model) if method == "auto" else method.replace("-", "_")
+        name = chosen[task]
+        if isinstance(name, IsoglossError):
+            lost.setdefault((item.language, str(name)), []).append(item)
+        else:
+            groups.setdefault((item.dataset, item.language, name), []).append(item)
+    errors += [(rows, IsoglossError(why)) for (_, why), rows in lost.items()]
+    return groups
+
+
+def _method_of(item: Item, model: Model) -> str | IsoglossError:
+    """The method that `auto` takes for an item, or why there is none."""
+    try:
+        return choose_method(item, model.info.family, heads=model.info.heads)
+    except IsoglossError as error:
+        return error
+
+
+def _left_out(rows: Sequence[Item], error: IsoglossError) -> str:
+    kind = "items" if any(row.variant is None for row in rows) else "twins"
+    return f"the {len(rows)} {_tasks(rows)} {kind} in {rows[0].language} were left out: {error}"
 
 
 def _check_options(names: Sequence[str], options: Mapping[str, str]) -> None:
@@ -298,20 +326,29 @@ def _plan_cell(name: str, rows: Sequence[Item], *, model: Model, options: Mappin
     given = {key: value for key, value in options.items() if not auto or key in found.options}
     filled = fill_options(name, found, given=given)
     check_model(name, found, model=model, options=filled)
-    check_items(name, found, rows=rows)
-    cell = Cell(tuple(rows), name, found, filled)
-    notes = (f"{_tasks(rows)} items were scored by '{cell.label}', chosen by auto",) if auto else ()
-    return replace(cell, notes=notes)
-
-
-def check_items(name: str, method: Method, *, rows: Sequence[Item]) -> None:
-    """Refuse, in one sentence, items that cannot be scored this way."""
-    unfit = [item.id for item in rows if not method.suits(item)]
+    fitting = fitting_items(name, found, rows=rows)
+    cell = Cell(tuple(fitting), name, found, filled)
+    notes = [f"{_tasks(rows)} items were scored by '{cell.label}', chosen by auto"] if auto else []
+    unfit = [item.id for item in rows if not found.suits(item)]
     if unfit:
-        raise IsoglossError(
-            f"The method '{name}' does not fit {len(unfit)} of the items, such as '{unfit[0]}'. "
-            "Say --method auto, or give other data."
+        named = ", ".join(unfit[:NAMED]) + (f" and {len(unfit) - NAMED} more" if len(unfit) > NAMED else "")
+        one = ("was", "it") if len(unfit) == 1 else ("were", "them")
+        notes.append(
+            f"{len(unfit)} of {len(rows)} {_tasks(rows)} items in {rows[0].language} {one[0]} left out, "
+            f"because the method '{name}' does not fit {one[1]}: {named}"
         )
+    return replace(cell, notes=tuple(notes))
+
+
+def fitting_items(name: str, method: Method, *, rows: Sequence[Item]) -> list[Item]:
+    """The items that can be scored this way; without any it is an error."""
+    found = [item for item in rows if method.suits(item)]
+    if rows and not found:
+        raise IsoglossError(
+            f"The method '{name}' fits none of the {len(rows)} items, such as '{rows[0].id}'. "
+            "See what is odd about them with: isogloss data check"
+        )
+    return found
 
 
 def _problems(items: Items, rows: Sequence[Item]) -> tuple[Problem, ...]:

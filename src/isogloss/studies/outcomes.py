@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
@@ -111,22 +112,30 @@ class Finished:
 def finish_study(plan: Plan, outcome: Outcome, *, out: Place) -> Finished:
     """The study's measures, written to `measures.csv` and `measures.json` beside a copy of the study and its report.
 
-    Of a part of the study nothing but the copy is written, so that the table of the whole is not lost.
+    Of a part of the study nothing but the copy is written, so that the table of the whole is not lost; into a folder
+    that can only be read, nothing at all.
     """
     from ..report.sentences import measures_as_json
     from ..report.tables import measures_as_csv
 
-    record_study(plan, out=out)
-    if outcome.scored is None:
-        return Finished(None, outcome.failures)
-    wanted = plan.study.measures.model_dump()
+    sealed = not isinstance(out, Remote) and out.exists() and not os.access(out, os.W_OK)
     troubles: list[str] = []
+    try:
+        if not sealed:
+            record_study(plan, out=out)
+    except IsoglossError as error:  # why cells failed is said all the same
+        troubles.append(str(error))
+    if outcome.scored is None:
+        return Finished(None, outcome.failures, tuple(troubles))
+    wanted = plan.study.measures.model_dump()
     try:
         found = measure(outcome.scored, **wanted)
     except IsoglossError as error:
-        return Finished(None, outcome.failures, (f"The scores could not be measured: {error}",))
-    if plan.partial:
-        return Finished(found, outcome.failures)
+        return Finished(None, outcome.failures, (*troubles, f"The scores could not be measured: {error}"))
+    if sealed:
+        found = replace(found, notes=(*found.notes, f"{out} can only be read, so nothing was written into it"))
+    if plan.partial or sealed or troubles:
+        return Finished(found, outcome.failures, tuple(troubles))
     _put(out, "measures.csv", text=measures_as_csv(found))
     _put(out, "measures.json", text=json.dumps(measures_as_json(found), ensure_ascii=False, indent=1) + "\n")
     if plan.study.report:
@@ -163,7 +172,7 @@ def record_study(plan: Plan, *, out: Place) -> None:
 def _checkpoints(out: Place) -> list[str]:
     """Which weights the runs in a folder were made with."""
     found = {}
-    for run in store.find_runs(out) if out.exists() else []:
+    for run in map(store.read_run, store.run_folders(out)) if out.exists() else []:
         facts = run.info.get("facts", {})
         name = facts.get("checkpoint", run.info["model"])
         weights = str(run.info["fingerprint"].get("weights", ""))[:12]

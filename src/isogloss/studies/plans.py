@@ -15,10 +15,10 @@ from ..errors import BadData, IsoglossError
 from ..files import sources
 from ..files.filters import filter_items
 from ..files.hub import PREFIX, fetch_table, offline_mode
-from ..items import Items
+from ..items import Item, Items
 from ..scores import ITEM_SCHEMA, ROW_SCHEMA, item_table
 from .file import Data, Method, Model, StudyFile, read_study
-from .jobs import Failure, Job, Loading, Request, Sample, check_items, choose_method, take_sample
+from .jobs import Failure, Job, Loading, Request, Sample, choose_method, fitting_items, take_sample
 
 TAKEN = {*ITEM_SCHEMA, *ROW_SCHEMA, "model", "method", "family", "checkpoint"}
 
@@ -161,13 +161,13 @@ def _read(data: Data, study: StudyFile, *, base: Path) -> Reading:
     if source.startswith(PREFIX):
         fetch_table(source)
     try:
-        items = sources.read(source, language=wanted, format=data.format)
+        items = sources.read(source, language=wanted, format=data.format, skip_bad=data.skip_bad)
     except BadData:
         raise
     except IsoglossError:
         if not wanted:
             raise
-        items = sources.read(source, format=data.format)
+        items = sources.read(source, format=data.format, skip_bad=data.skip_bad)
     there = list(dict.fromkeys(item.language for item in items))
     lacking = {tag: f"'{name}' has no items in '{tag}'." for tag in wanted if tag not in there}
     chosen = {tag: _in_language(items, tag) for tag in there if not wanted or tag in wanted}
@@ -265,12 +265,20 @@ def _check_slot(slot: Slot, family: str) -> None:
 
     name = slot.method.name
     if name == "auto":
-        for item in {item.tags.get("task"): item for item in slot.items}.values():
-            choose_method(item, family)
+        tasks = list({item.tags.get("task"): item for item in slot.items}.values())
+        if not any(_has_method(item, family) for item in tasks):
+            choose_method(tasks[0], family)
         return
     method = registry.get("method", name)
     check_family(name, method, model=slot.label, family=family)
-    check_items(name, method, rows=slot.items.rows)
+    fitting_items(name, method, rows=slot.items.rows)
+
+
+def _has_method(item: Item, family: str) -> bool:
+    try:
+        return bool(choose_method(item, family))
+    except IsoglossError:
+        return False
 
 
 def _jobs(slots: Sequence[Slot], loading: Loading) -> Iterator[Job]:

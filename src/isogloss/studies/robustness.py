@@ -113,11 +113,11 @@ def _settings(rows: Sequence[Item], model: Model, *, dtypes: Sequence[str]) -> I
 
 
 def _options(name: str, rows: Sequence[Item], *, model: Model) -> Iterator[dict[str, str]]:
-    """The method's options at their defaults, then each other value alone, as far as the model and the items allow."""
+    """The method's options at their defaults, then each other value alone, as far as the model and most items allow."""
     from ..methods.method import check_model
 
     method = registry.get("method", name)
-    if not all(method.suits(item) for item in rows):
+    if 2 * sum(method.suits(item) for item in rows) < len(rows):
         return
     defaults = {key: values[0] for key, values in method.options.items()}
     others = [{**defaults, key: value} for key, values in method.options.items() for value in values[1:]]

@@ -94,7 +94,7 @@ class Worker:
 
     def _prepare_group(self, group: Sequence[cells.Cell], *, out: str) -> dict[str, Any]:
         model = self._opened()
-        runs = [cells.state_labels(cells.open_cell(cell, model, out=place_of(out)), cell) for cell in group]
+        runs = [cells.open_cell(cell, model, out=place_of(out)) for cell in group]
         return {
             "title": cells.group_title(group, model),
             "items": sum(len(cell.items) for cell in group),

@@ -1,0 +1,79 @@
+"""Sealed files: written in one step; a table carries the hash of its own bytes, and which run it belongs to."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import re
+import secrets
+
+import polars as pl
+
+from .errors import BadData, CannotWrite
+from .places import Place, Remote
+
+SEAL = "isogloss:sha256:"
+BLANK_HASH = "0" * 64
+
+
+def write_file(path: Place, content: bytes) -> None:
+    """Write a file in one step: by rename on this machine, in one PUT behind an address."""
+    if isinstance(path, Remote):
+        path.write_bytes(content)
+        return
+    temporary = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}~")
+    try:
+        with temporary.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except OSError as error:
+        raise CannotWrite(path, error) from error
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def move_file(path: Place, target: Place) -> None:
+    """Move a file onto another, in one step where the store can; whoever comes second finds it done."""
+    try:
+        path.replace(target)  # type: ignore[arg-type]  # both lie in one run's folder
+    except OSError as error:
+        if not (isinstance(error, FileNotFoundError) and target.exists()):
+            raise CannotWrite(target, error) from error
+
+
+def write_table(path: Place, rows: pl.DataFrame, *, owner: str) -> None:
+    """Write a Parquet file with its owner and the hash of its own bytes, counted with the hash's 64 digits set to zero."""
+    buffer = io.BytesIO()
+    rows.write_parquet(buffer, metadata={"checksum": f"{SEAL}{BLANK_HASH} {owner}"})
+    raw = buffer.getvalue()
+    start = raw.rindex(SEAL.encode()) + len(SEAL)
+    write_file(path, raw[:start] + hashlib.sha256(raw).hexdigest().encode() + raw[start + len(BLANK_HASH) :])
+
+
+def read_table(path: Place, what: str, *, owner: str, old: bool, advice: str) -> pl.DataFrame:
+    """The table, when its bytes are whole and its owner is this one; an `old` table need not name its owner.
+
+    The hash is compared before anything is decoded, since polars may abort on bytes that were altered.
+    """
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        raise BadData(
+            str(path), None, f"{what} cannot be read ({error.strerror or 'No such file'}). {advice}"
+        ) from error
+    before, seal, after = raw.rpartition(SEAL.encode())
+    blank = before + seal + BLANK_HASH.encode() + after[len(BLANK_HASH) :]
+    if not seal or hashlib.sha256(blank).hexdigest().encode() != after[: len(BLANK_HASH)]:
+        raise BadData(str(path), None, f"{what} is broken or was altered. {advice}")
+    try:
+        named = pl.read_parquet_metadata(io.BytesIO(raw)).get("checksum", "").partition(" ")[2]
+        table = pl.read_parquet(io.BytesIO(raw))
+    except pl.exceptions.PolarsError as error:
+        raise BadData(str(path), None, f"{what} is not a table that can be read. {advice}") from error
+    if named != owner and not (old and not named):
+        seen, wanted = (re.sub("([0-9a-f]{8})[0-9a-f]{56}", r"\1", text) for text in (named or "none", owner))
+        raise BadData(str(path), None, f"{what} belongs to another run (it says '{seen}', not '{wanted}'). {advice}")
+    return table
