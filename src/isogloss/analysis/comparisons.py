@@ -8,7 +8,6 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from .. import registry
@@ -16,16 +15,16 @@ from ..errors import IsoglossError
 from ..metrics.contributions import Contribution, Metric
 from ..scores import Scored
 from ..stats import RESAMPLES
-from ..stats.hypotheses import adjust_bh, adjust_holm, detectable_effect, needed_items, shuffle_test, swap_test
-from ..stats.resampling import FEWEST_CLUSTERS, Array, bootstrap_values, expanded_level, percentile_interval
+from ..stats.hypotheses import adjust_bh, adjust_holm, needed_items
+from ..stats.resampling import Array
 from .competence import find_competence, judge_both
+from .differences import paired_test, unpaired_test
 from .groups import Group, check_by, cut
 from .intervals import Drawing, check_drawing
 from .measures import check_mode, contribution, fitting_metrics
 from .sides import Sides, match_sides
 
 HEADLINES = ("lms", "ss", "icat")
-Places = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,134 +174,87 @@ def _nothing(sides: Sides, metric: str, *, group: Group, mode: str, design: str)
 
 def _compare_one(nothing: Comparison, metric: Metric, *, part: pl.DataFrame, drawing: Drawing) -> Comparison:
     """`nothing` with the metric's difference over the part's items filled in."""
-    paired = nothing.design == "paired"
-    rows = _complete(part, metric, paired=paired)
-    found = contribution(metric, rows, mode=nothing.mode) if set(rows["side"]) == {"a", "b"} else None
+    found = _contributions(part, metric, mode=nothing.mode, paired=nothing.design == "paired")
     if found is None:
         return replace(nothing, why="no item of the group has all the roles on both sides")
-    places = [np.array([i for i, c in enumerate(found.clusters) if c.startswith(side)]) for side in ("a/", "b/")]
-    if not len(places[0]) or not len(places[1]):
-        return replace(nothing, why="no item of the group has all the roles on both sides")
-    if paired:
-        index = {name[2:]: i for i, name in enumerate(found.clusters) if name.startswith("b/")}
-        places[1] = np.array([index[found.clusters[i][2:]] for i in places[0]])
-    test = _paired_test if paired else _unpaired_test
-    return test(nothing, found, places=(places[0], places[1]), drawing=drawing)
-
-
-def _complete(part: pl.DataFrame, metric: Metric, *, paired: bool) -> pl.DataFrame:
-    """The rows that the metric can read, clusters and ids marked by side; paired, of items complete on both sides."""
-    rows = part.filter((pl.col("quantity") == metric.quantity) & pl.col("value").is_not_null())
-    if metric.roles:
-        rows = rows.filter(pl.col("role").is_in(metric.roles))
-    if paired:
-        if metric.roles:
-            enough = pl.col("role").n_unique() == len(metric.roles)
-            whole = rows.group_by("side", "id").agg(enough).filter("role")
-            rows = rows.join(whole, on=["side", "id"], how="semi")
-        both = rows.group_by("id").agg(pl.col("side").n_unique() == 2).filter("side")
-        rows = rows.join(both, on="id", how="semi")
-    marks = [name for name in ("id", "cluster", "derived_from") if name in rows.columns]
-    return rows.with_columns((pl.col("side") + "/" + pl.col(name)).alias(name) for name in marks)
-
-
-def _spread(weights: Array, place: Places, *, clusters: int) -> Array:
-    """The weights put where a side's clusters stand, and nothing elsewhere."""
-    full = np.zeros((len(weights), clusters))
-    full[:, place] = weights
-    return full
-
-
-def _paired_test(
-    nothing: Comparison, found: Contribution, *, places: tuple[Places, Places], drawing: Drawing
-) -> Comparison:
-    """Clusters are drawn, or change sides, as pairs."""
-    total, count = len(found.clusters), len(places[0])
-
-    def value(weights: Array, side: int) -> Array:
-        return found.evaluate(_spread(weights, places[side], clusters=total))
-
-    def difference(weights: Array) -> Array:
-        return value(weights, 0) - value(weights, 1)
-
-    def swapped(signs: Array) -> Array:
-        kept = (signs > 0).astype(np.float64)
-        one = _spread(kept, places[0], clusters=total) + _spread(1 - kept, places[1], clusters=total)
-        other = _spread(1 - kept, places[0], clusters=total) + _spread(kept, places[1], clusters=total)
-        return found.evaluate(one) - found.evaluate(other)
-
-    ones = np.ones((1, count))
-    p, _ = swap_test(swapped, count, resamples=drawing.resamples, seed=drawing.seed)
-    values = (float(value(ones, 0)[0]), float(value(ones, 1)[0]))
-    row = replace(_with_values(nothing, values), p=p, n=found.n // 2, clusters=count)
-    if count < FEWEST_CLUSTERS:
-        least = 2 / 2**count
-        why = f"{count} clusters; an interval needs {FEWEST_CLUSTERS}, and no p below {least:.3g} is possible"
-        return replace(row, why=why)
-    strata = [found.strata[i] for i in places[0]] if found.strata else None
-    drawn = bootstrap_values(difference, count, strata=strata, resamples=drawing.resamples, seed=drawing.seed)
-    error = float(np.nanstd(drawn, ddof=1)) * math.sqrt(count / (count - 1))
-    return _with_interval(row, drawn, error=error, spread=error * math.sqrt(count))
-
-
-def _unpaired_test(
-    nothing: Comparison, found: Contribution, *, places: tuple[Places, Places], drawing: Drawing
-) -> Comparison:
-    """Each side's clusters are drawn on their own; for the p-value, clusters may belong to either side."""
-    total = len(found.clusters)
-    order = np.concatenate(places)
-
-    def value(weights: Array, side: int) -> Array:
-        return found.evaluate(_spread(weights, places[side], clusters=total))
-
-    def moved(first: Array) -> Array:
-        one, other = _spread(first, order, clusters=total), _spread(1 - first, order, clusters=total)
-        return found.evaluate(one) - found.evaluate(other)
-
-    counts = (len(places[0]), len(places[1]))
-    p = shuffle_test(moved, counts, resamples=drawing.resamples, seed=drawing.seed)
-    values = tuple(float(value(np.ones((1, counts[side])), side)[0]) for side in (0, 1))
-    row = replace(_with_values(nothing, (values[0], values[1])), p=p, n=found.n, clusters=total)
-    if min(counts) < FEWEST_CLUSTERS:
-        return replace(row, why=f"{min(counts)} clusters on one side; an interval needs {FEWEST_CLUSTERS}")
-    drawn = [
-        bootstrap_values(
-            lambda weights, side=side: value(weights, side),  # type: ignore[misc]
-            counts[side],
-            strata=[found.strata[i] for i in places[side]] if found.strata else None,
-            resamples=drawing.resamples,
-            seed=drawing.seed + side,
+    a, b = found
+    values = [None if math.isnan(side.value) else side.value for side in found]
+    if nothing.design == "paired":
+        row = replace(nothing, value_a=values[0], value_b=values[1], n=a.n, clusters=len(a.clusters))
+    else:
+        row = replace(
+            nothing, value_a=values[0], value_b=values[1], n=a.n + b.n, clusters=len(a.clusters) + len(b.clusters)
         )
-        for side in (0, 1)
-    ]
-    errors = [
-        float(np.nanstd(one, ddof=1)) * math.sqrt(count / (count - 1)) for one, count in zip(drawn, counts, strict=True)
-    ]
-    deviations = [error**2 * count for error, count in zip(errors, counts, strict=True)]
-    return _with_interval(row, drawn[0] - drawn[1], error=math.hypot(*errors), spread=math.sqrt(sum(deviations) / 2))
-
-
-def _with_values(nothing: Comparison, values: tuple[float, float]) -> Comparison:
-    return replace(nothing, value_a=values[0], value_b=values[1], difference=values[0] - values[1])
-
-
-def _with_interval(row: Comparison, drawn: Array, *, error: float, spread: float) -> Comparison:
-    """The row with what follows from the resampled differences."""
-    difference = row.difference or 0.0
-    if error < 1e-12 and abs(difference) < 1e-12:
-        return replace(row, low=0.0, high=0.0, why="the two sides never differ, so there is nothing to test")
-    low, high = percentile_interval(
-        drawn, level=expanded_level(row.clusters if row.design == "paired" else row.clusters // 2)
-    )
-    detectable = detectable_effect(error)
+    if values[0] is None or values[1] is None:
+        return replace(row, why="the value is a division by zero here")
+    row = replace(row, difference=values[0] - values[1])
+    test = paired_test if nothing.design == "paired" else unpaired_test
+    result = test(a, b, bounds=metric.bounds, drawing=drawing)
+    needed = None if result.mde is None else needed_items(row.n, result.mde, difference=row.difference or 0.0)
     return replace(
         row,
-        low=low,
-        high=high,
-        effect=difference / spread if spread > 1e-12 else None,
-        mde=detectable,
-        n_needed=needed_items(row.n, detectable, difference=difference),
+        low=result.low,
+        high=result.high,
+        p=result.p,
+        effect=result.effect,
+        mde=result.mde,
+        n_needed=needed,
+        why=result.why,
     )
+
+
+def _contributions(
+    part: pl.DataFrame, metric: Metric, *, mode: str, paired: bool
+) -> tuple[Contribution, Contribution] | None:
+    """Both sides as the metric sees them; paired, of the items that it used on both, with the clusters in one order."""
+    rows = part.filter((pl.col("quantity") == metric.quantity) & pl.col("value").is_not_null())
+    if paired:
+        rows = _kept(rows, _same_rows(rows, metric))
+    sides = _both(rows, metric, mode=mode)
+    if sides is None or not paired:
+        return sides
+    shared = set(sides[0].items or ()) & set(sides[1].items or ())
+    if shared != set(sides[0].items or ()) | set(sides[1].items or ()):
+        sides = _both(_kept(rows, shared), metric, mode=mode)
+    if sides is None:
+        return None
+    names = tuple(name for name in sides[0].clusters if name in set(sides[1].clusters))
+    return (_in_order(sides[0], names), _in_order(sides[1], names)) if names else None
+
+
+def _same_rows(rows: pl.DataFrame, metric: Metric) -> set[str]:
+    """The items that have as many candidates with a score on one side as on the other."""
+    if metric.roles:
+        rows = rows.filter(pl.col("role").is_in(metric.roles))
+    counts = rows.group_by("id", "side").len().pivot(on="side", index="id", values="len")
+    both = counts.filter(pl.col("a") == pl.col("b")) if {"a", "b"} <= set(counts.columns) else counts.clear()
+    return set(both["id"])
+
+
+def _kept(rows: pl.DataFrame, items: set[str]) -> pl.DataFrame:
+    return rows.filter(pl.col("id").is_in(list(items)))
+
+
+def _both(rows: pl.DataFrame, metric: Metric, *, mode: str) -> tuple[Contribution, Contribution] | None:
+    a, b = (contribution(metric, rows.filter(pl.col("side") == side), mode=mode) for side in "ab")
+    return (a, b) if a is not None and b is not None else None
+
+
+def _in_order(found: Contribution, names: tuple[str, ...]) -> Contribution:
+    """The contribution with its clusters in this order."""
+    if found.clusters == names:
+        return found
+    number = {name: i for i, name in enumerate(found.clusters)}
+    index = np.array([number[name] for name in names])
+
+    def evaluate(weights: Array) -> Array:
+        full = np.zeros((len(weights), len(found.clusters)))
+        full[:, index] = weights
+        return found.evaluate(full)
+
+    totals = found.totals[index] if found.totals is not None else None
+    strata = tuple(found.strata[i] for i in index) if found.strata is not None else None
+    return replace(found, clusters=names, evaluate=evaluate, totals=totals, strata=strata)
 
 
 def _adjusted(rows: Sequence[Comparison]) -> tuple[Comparison, ...]:

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..errors import IsoglossError, UnknownName
 from ..metrics.contributions import Contribution
 from ..stats import RESAMPLES
-from ..stats.resampling import (
-    FEWEST_CLUSTERS,
-    bca_interval,
-    bootstrap_values,
-    expanded_level,
-    percentile_interval,
-    wilson_interval,
-)
+from ..stats.estimates import CONSTANT, Estimate, find_ends
+from ..stats.resampling import FEWEST_CLUSTERS, Array, bootstrap_values, jackknife_values, wilson_interval
 
 INTERVALS = ("auto", "bootstrap", "bca", "wilson")
 FEWEST_RESAMPLES = 100
@@ -55,12 +52,12 @@ def check_drawing(drawing: Drawing) -> Drawing:
 def find_interval(found: Contribution, drawing: Drawing, *, bounds: tuple[float, float]) -> Interval:
     """The 95 % interval of a contribution's value.
 
-    `auto` is Wilson's where the value is a share of items that are each a cluster of their own, and else the
-    bootstrap's. The percentiles are those that cover 95 % with so few clusters (see `expanded_level`).
+    `auto` is Wilson's where the value is a share of items that are each a cluster of their own, and else as
+    `find_ends` says. A metric made of pieces has the combined ends of their intervals.
     """
-    count = len(found.clusters)
+    count = fewest(found)
     if count < FEWEST_CLUSTERS:
-        return Interval(None, None, drawing.kind, f"{count} clusters; an interval needs {FEWEST_CLUSTERS}")
+        return Interval(None, None, drawing.kind, too_few(count))
     share = _share(found, bounds) if drawing.kind in ("auto", "wilson") else None
     if share is not None:
         low, high = wilson_interval(share, found.n)
@@ -69,19 +66,69 @@ def find_interval(found: Contribution, drawing: Drawing, *, bounds: tuple[float,
     if drawing.kind == "wilson":
         why = "no Wilson interval: the value is not a share of items that are each a cluster of their own"
         return Interval(None, None, "wilson", why)
-    values = bootstrap_values(
-        found.evaluate, count, strata=found.strata, resamples=drawing.resamples, seed=drawing.seed
-    )
-    if np.isnan(values).all():
+    parts = find_estimates(found, drawing, bounds=bounds)
+    if any(np.isnan(part.drawn).all() for part in parts):
         return Interval(None, None, drawing.kind, "the value exists in none of the resamples")
-    if drawing.kind == "bca":
-        return Interval(*bca_interval(found.evaluate, count, values=values, level=expanded_level(count)), "bca")
-    return Interval(*percentile_interval(values, level=expanded_level(count)), "bootstrap")
+    ends = [find_ends(part, bca=drawing.kind == "bca") for part in parts]
+    if None in ends:
+        return Interval(None, None, drawing.kind, CONSTANT)
+    combine = found.pieces.combine if found.pieces else np.min
+    low, high = (
+        float(np.clip(combine([getattr(one, name) for one in ends]), *bounds)) for name in ("low", "high")
+    )
+    return Interval(low, high, next((one.kind for one in ends if one and one.kind != "bootstrap"), "bootstrap"))
+
+
+def find_estimates(found: Contribution, drawing: Drawing, *, bounds: tuple[float, float]) -> list[Estimate]:
+    """The value with its resampled values and its clusters' pseudo-values; for a metric of pieces, each of them."""
+    if found.pieces is None:
+        return [_estimate(found, drawing, bounds=bounds)]
+    totals = found.totals
+    assert totals is not None  # pieces are functions of sums
+    return [
+        _estimate(
+            replace(found, evaluate=lambda weights, finish=finish: finish(weights @ totals), finish=finish),
+            drawing,
+            bounds=found.pieces.bounds,
+        )
+        for finish in found.pieces.finishes
+    ]
+
+
+def _estimate(found: Contribution, drawing: Drawing, *, bounds: tuple[float, float]) -> Estimate:
+    clusters = len(found.clusters)
+
+    def draw(evaluate: Callable[[Array], Array]) -> Array:
+        options = {"strata": found.strata, "resamples": drawing.resamples, "seed": drawing.seed}
+        return bootstrap_values(evaluate, clusters, **options)
+
+    with np.errstate(invalid="ignore", divide="ignore"):
+        drawn = draw(found.evaluate)
+        if found.totals is not None and found.finish is not None:
+            without = found.finish(found.totals.sum(0) - found.totals)
+        else:
+            without = jackknife_values(found.evaluate, clusters)
+    pseudo = clusters * found.value - (clusters - 1) * without
+    errors = None
+    if bounds == (0, math.inf):
+        mean, square = draw(lambda weights: weights @ pseudo) / clusters, draw(lambda weights: weights @ pseudo**2)
+        errors = np.sqrt(np.maximum(square / clusters - mean**2, 0) / (clusters - 1))
+    return Estimate(found.value, drawn, pseudo, bounds, fewest(found), errors)
+
+
+def fewest(found: Contribution) -> int:
+    """The number of clusters, where they are drawn by stratum that of the smallest stratum."""
+    return min(Counter(found.strata).values(), default=0) if found.strata is not None else len(found.clusters)
+
+
+def too_few(count: int) -> str:
+    """Why so few clusters have no interval."""
+    return f"{count} cluster{'' if count == 1 else 's'}; an interval needs {FEWEST_CLUSTERS}"
 
 
 def _share(found: Contribution, bounds: tuple[float, float]) -> float | None:
     """The value as a share of independent rows, if it is one: each cluster alone gives no or all, and ties a half."""
-    if len(found.clusters) != found.n or found.strata is not None or found.alone is None:
+    if len(found.clusters) != found.n or found.strata is not None or found.alone is None or found.pieces is not None:
         return None
     alone = (found.alone() - bounds[0]) / (bounds[1] - bounds[0])
     share = (found.value - bounds[0]) / (bounds[1] - bounds[0])

@@ -163,7 +163,9 @@ def contribution(metric: Metric, rows: pl.DataFrame, *, mode: str) -> Contributi
         table = table.drop_nulls(list(metric.roles))
     table = table.sort("cluster", maintain_order=True)  # so that an interval does not depend on the order of the runs
     found = metric.contribute(table, mode) if table.height else None
-    return found if found is not None and found.n else None
+    if found is None or not found.n:
+        return None
+    return found if found.items is not None else replace(found, items=tuple(table["id"].unique(maintain_order=True)))
 
 
 def _measure_one(nothing: Measure, metric: Metric, *, part: pl.DataFrame, drawing: Drawing) -> tuple[Measure, str]:

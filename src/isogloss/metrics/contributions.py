@@ -4,11 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from ..stats.resampling import Array, cluster_sums
+
+
+Finish = Callable[[Array], Array]
+
+
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """Smooth functions of a group's sums, of which the metric's value is the least, or with `np.max` the largest."""
+
+    finishes: tuple[Finish, ...]
+    bounds: tuple[float, float]
+    combine: Callable[..., Any] = np.min
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +30,10 @@ class Contribution:
 
     `evaluate` maps cluster weights [r, clusters] to values [r]; weights of one give the metric's value, resampled
     counts its bootstrap, a zero the jackknife. Where clusters must be drawn apart, `strata` names each one's stratum.
-    `alone` gives the value of each cluster on its own, where that is cheap.
+    `alone` gives the value of each cluster on its own, where that is cheap. A metric that is a function of sums has
+    each cluster's `totals` and the function, `finish`; if it has a kink, `pieces` are the smooth functions it joins.
+    `items` are the ids that were used; without them, those of the rows. `unbiased` and `homogeneous` are what a model
+    without any preference, or with the same one for every cluster, is expected to get from as many items.
     """
 
     clusters: tuple[str, ...]
@@ -26,6 +42,12 @@ class Contribution:
     ties: int = 0
     strata: tuple[str, ...] | None = None
     alone: Callable[[], Array] | None = None
+    totals: Array | None = None
+    finish: Finish | None = None
+    pieces: Pieces | None = None
+    items: tuple[str, ...] | None = None
+    unbiased: float | None = None
+    homogeneous: float | None = None
 
     @property
     def value(self) -> float:
@@ -57,7 +79,7 @@ class Metric:
 
 
 def from_sums(
-    sums: Array, clusters: Iterable[str], *, finish: Callable[[Array], Array], n: int, ties: int = 0
+    sums: Array, clusters: Iterable[str], *, finish: Finish, n: int, ties: int = 0
 ) -> Contribution:
     """The contribution of a metric that is a function of sums: one row of `sums` and one cluster name per unit.
 
@@ -71,4 +93,6 @@ def from_sums(
         with np.errstate(invalid="ignore", divide="ignore"):
             return finish(weights @ totals)
 
-    return Contribution(tuple(labels), evaluate, n, ties, alone=lambda: finish(totals))
+    return Contribution(
+        tuple(labels), evaluate, n, ties, alone=lambda: finish(totals), totals=totals, finish=finish
+    )

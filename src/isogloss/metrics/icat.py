@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import polars as pl
 
 from ..stats.resampling import Array
 from .contributions import Contribution, Metric, from_sums
-from .preferences import TRIPLE, icat, triple_sums
+from .preferences import TRIPLE, icat, icat_pieces, triple_sums
 
 
 def contribute(items: pl.DataFrame, mode: str) -> Contribution:
     """Per item: the share of related wins, the win of the stereotype, and 1."""
     sums, ties = triple_sums(items, mode)
-    return from_sums(sums, items["cluster"], finish=finish, n=items.height, ties=ties)
+    found = from_sums(sums, items["cluster"], finish=finish, n=items.height, ties=ties)
+    return replace(found, pieces=icat_pieces(scores))
+
+
+def scores(sums: Array) -> tuple[Array, Array]:
+    """LMS and SS."""
+    return 100 * sums[..., 0] / sums[..., 2], 100 * sums[..., 1] / sums[..., 2]
 
 
 def finish(sums: Array) -> Array:
     """LMS · min(SS, 100 - SS) / 50."""
-    return icat(100 * sums[..., 0] / sums[..., 2], 100 * sums[..., 1] / sums[..., 2])
+    return icat(*scores(sums))
 
 
 metric = Metric(

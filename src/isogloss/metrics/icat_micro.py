@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import polars as pl
 
 from ..stats.resampling import Array
 from .contributions import Contribution, Metric, from_sums
-from .preferences import TRIPLE, class_scores, icat
+from .preferences import TRIPLE, class_scores, icat, icat_pieces
 
 
 def contribute(items: pl.DataFrame, mode: str) -> Contribution:
     """Per class: its LMS, SS, ICAT, and 1."""
     sums, classes, ties = class_scores(items, mode)
-    return from_sums(sums, classes, finish=finish, n=items.height, ties=ties)
+    found = from_sums(sums, classes, finish=finish, n=items.height, ties=ties)
+    return replace(found, pieces=icat_pieces(scores))
+
+
+def scores(sums: Array) -> tuple[Array, Array]:
+    """Mean LMS and mean SS."""
+    return sums[..., 0] / sums[..., 3], sums[..., 1] / sums[..., 3]
 
 
 def finish(sums: Array) -> Array:
     """ICAT of (mean LMS, mean SS) over target terms."""
-    return icat(sums[..., 0] / sums[..., 3], sums[..., 1] / sums[..., 3])
+    return icat(*scores(sums))
 
 
 metric = Metric(

@@ -93,15 +93,20 @@ def percentile_interval(values: Array, *, level: float) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def expanded_level(clusters: int, *, level: float = 0.95) -> float:
+def student_quantile(probability: float, freedom: float) -> float:
+    """The quantile of Student's distribution with so many degrees of freedom."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(freedom, probability))
+
+
+def expanded_level(clusters: float, *, level: float = 0.95) -> float:
     """The level at which a percentile interval of so few clusters covers as often as `level` says.
 
     Percentiles use the normal distribution where Student's is right, and a variance that is (c-1)/c too small;
     this is the correction of Hesterberg (2015), 1 - 2·Φ(-t · sqrt(c/(c-1))).
     """
-    from scipy.special import stdtrit
-
-    t = float(stdtrit(clusters - 1, (1 + level) / 2)) * math.sqrt(clusters / (clusters - 1))
+    t = student_quantile((1 + level) / 2, clusters - 1) * math.sqrt(clusters / (clusters - 1))
     return 1 - 2 * NormalDist().cdf(-t)
 
 
@@ -124,30 +129,14 @@ def jackknife_error(evaluate: Callable[[Array], Array], clusters: int) -> float:
     return math.sqrt((clusters - 1) / clusters * float(np.sum((values - values.mean()) ** 2)))
 
 
-def bca_interval(
-    evaluate: Callable[[Array], Array], clusters: int, *, values: Array, level: float = 0.95
+def wilson_interval(
+    share: float, n: float, *, level: float = 0.95, clusters: float | None = None
 ) -> tuple[float, float]:
-    """The bias-corrected and accelerated interval (Efron 1987) of bootstrap values; the jackknife over clusters
-    accelerates it."""
-    value = float(evaluate(np.ones((1, clusters)))[0])
-    below = float(np.mean(values < value) + np.mean(values == value) / 2)
-    edge = 0.5 / len(values)
-    bias = NormalDist().inv_cdf(min(max(below, edge), 1 - edge))
-    without = jackknife_values(evaluate, clusters)
-    spread = without.mean() - without
-    size = float(np.sum(spread**2)) ** 1.5
-    speed = float(np.sum(spread**3)) / (6 * size) if size > 0 else 0.0
-    ends = []
-    for tail in ((1 - level) / 2, (1 + level) / 2):
-        z = bias + NormalDist().inv_cdf(tail)
-        ends.append(100 * NormalDist().cdf(bias + z / (1 - speed * z)))
-    low, high = np.nanpercentile(values, ends)
-    return float(low), float(high)
+    """The score interval (Wilson 1927) of a share of `n` independent rows; both between 0 and 1.
 
-
-def wilson_interval(share: float, n: int, *, level: float = 0.95) -> tuple[float, float]:
-    """The score interval (Wilson 1927) of a share of `n` independent rows; both between 0 and 1."""
-    z = NormalDist().inv_cdf((1 + level) / 2)
+    With `clusters`, `n` is an effective number of rows that so many clusters estimate, and Student's quantile is used.
+    """
+    z = NormalDist().inv_cdf((1 + level) / 2) if clusters is None else student_quantile((1 + level) / 2, clusters - 1)
     centre = (share + z**2 / (2 * n)) / (1 + z**2 / n)
     half = z / (1 + z**2 / n) * math.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
     return max(0.0, centre - half), min(1.0, centre + half)

@@ -1,0 +1,167 @@
+"""The difference between two contributions: its interval, its p-value, and what could have been detected."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from ..metrics.contributions import Contribution, Pieces
+from ..stats.estimates import CONSTANT, Ends, Estimate, difference_ends, welch_freedom
+from ..stats.hypotheses import detectable_effect, sign_flip_test, swap_test, welch_test
+from ..stats.resampling import FEWEST_CLUSTERS, Array
+from .intervals import Drawing, fewest, find_estimates, too_few
+
+Sides = tuple[list[Estimate], list[Estimate]]
+EQUAL = "the two sides never differ, so there is nothing to test"
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What is known about a difference; what is missing has its reason in `why`."""
+
+    p: float | None
+    low: float | None = None
+    high: float | None = None
+    effect: float | None = None
+    mde: float | None = None
+    why: str | None = None
+
+
+def paired_test(a: Contribution, b: Contribution, *, bounds: tuple[float, float], drawing: Drawing) -> Difference:
+    """Clusters are drawn, or change sides, as pairs; both sides have the same clusters in the same order."""
+    count = len(a.clusters)
+    sides = find_estimates(a, drawing, bounds=bounds), find_estimates(b, drawing, bounds=bounds)
+    swapped = _swapped(a, b)
+    if swapped is not None:
+        p: float | None = swap_test(swapped, count, resamples=drawing.resamples, seed=drawing.seed)[0]
+    else:
+        p = _p_value(sides, a.pieces, test=lambda one, two: _flip(one, two, drawing=drawing))
+    if fewest(a) < FEWEST_CLUSTERS:
+        return Difference(p, why=f"{too_few(fewest(a))}, and no p below {2 / 2**count:.3g} is possible")
+    drawn = _drawn(sides[0], a.pieces) - _drawn(sides[1], b.pieces)
+    error = float(np.nanstd(drawn, ddof=1)) * math.sqrt(count / (count - 1))
+    if error < 1e-12 and abs(a.value - b.value) < 1e-12:
+        return Difference(p, why=EQUAL)
+    ends = _ends(sides, a.pieces, count=fewest(a), related=True)
+    return _difference(p, ends, scale=Scale(error, fewest(a) - 1, error * math.sqrt(count)), size=a.value - b.value)
+
+
+def unpaired_test(a: Contribution, b: Contribution, *, bounds: tuple[float, float], drawing: Drawing) -> Difference:
+    """Each side's clusters are drawn on their own; for the p-value their pseudo-values are dealt anew to the sides."""
+    other = replace(drawing, seed=drawing.seed + 1)
+    sides = find_estimates(a, drawing, bounds=bounds), find_estimates(b, other, bounds=bounds)
+    counts, least = (len(a.clusters), len(b.clusters)), min(fewest(a), fewest(b))
+    p = _p_value(sides, a.pieces, test=lambda one, two: _welch(one, two, drawing=drawing))
+    if least < FEWEST_CLUSTERS:
+        ways = math.comb(sum(counts), counts[0]) / (2 if counts[0] == counts[1] else 1)
+        possible = f", and no p below {1 / ways:.3g} is possible" if ways < drawing.resamples else ""
+        return Difference(p, why=f"on one side {too_few(least)}{possible}")
+    drawn = [_drawn(side, a.pieces) for side in sides]
+    errors = [float(np.nanstd(one, ddof=1)) * math.sqrt(n / (n - 1)) for one, n in zip(drawn, counts, strict=True)]
+    freedom = welch_freedom((errors[0], errors[1]), (fewest(a), fewest(b)))
+    ends = _ends(sides, a.pieces, count=freedom + 1, related=False)
+    spread = math.sqrt(sum(error**2 * n for error, n in zip(errors, counts, strict=True)) / 2)
+    return _difference(p, ends, scale=Scale(math.hypot(*errors), freedom, spread), size=a.value - b.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """The standard error of a difference, its degrees of freedom, and the standard deviation between clusters."""
+
+    error: float
+    freedom: float
+    spread: float
+
+
+def _difference(p: float | None, ends: Ends | None, *, scale: Scale, size: float) -> Difference:
+    varies = scale.error > 1e-12
+    return Difference(
+        p,
+        low=None if ends is None else ends.low,
+        high=None if ends is None else ends.high,
+        effect=size / scale.spread if varies else None,
+        mde=detectable_effect(scale.error, scale.freedom) if varies else None,
+        why=CONSTANT if ends is None else None,
+    )
+
+
+def _swapped(a: Contribution, b: Contribution) -> Callable[[Array], Array] | None:
+    """The difference when clusters change sides, if it is a sum over clusters; else swapping tests something else."""
+    if a.totals is None or b.totals is None or a.finish is None or a.pieces is not None:
+        return None
+    first, second, finish = a.totals, b.totals, a.finish
+
+    def swapped(signs: Array) -> Array:
+        kept = (signs > 0).astype(np.float64)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return finish(kept @ first + (1 - kept) @ second) - finish(kept @ second + (1 - kept) @ first)
+
+    groups = np.random.default_rng(0).integers(3, size=(16, len(first)))
+    none, one, two, both = (
+        swapped(np.where(moved, -1.0, 1.0))
+        for moved in (groups < 0, groups == 1, groups == 2, groups > 0)
+    )
+    scale = float(np.abs(none).max()) + float(np.abs(one).max()) + 1
+    return swapped if bool(np.all(np.abs(none - one - two + both) < 1e-9 * scale)) else None
+
+
+def _flip(a: Estimate, b: Estimate, *, drawing: Drawing) -> float | None:
+    if len(a.pseudo) == 1:
+        return 1.0
+    differences = a.pseudo - b.pseudo
+    if np.isnan(differences).any():
+        return None
+    return sign_flip_test(_centred(differences, a.value - b.value), resamples=drawing.resamples, seed=drawing.seed)
+
+
+def _welch(a: Estimate, b: Estimate, *, drawing: Drawing) -> float | None:
+    if min(len(a.pseudo), len(b.pseudo)) < 2 or np.isnan(a.pseudo).any() or np.isnan(b.pseudo).any():
+        return None
+    first, second = _centred(a.pseudo, a.value), _centred(b.pseudo, b.value)
+    return welch_test(first, second, resamples=drawing.resamples, seed=drawing.seed)
+
+
+def _centred(pseudo: Array, value: float) -> Array:
+    return pseudo - pseudo.mean() + value
+
+
+def _join(table: Any, combine: Callable[..., Any]) -> tuple[float, float]:
+    """The difference of two combined values from a table of their pieces' differences [a, b], in either order.
+
+    For values the two are equal; for the ends of intervals they may differ, and the outer one is safe.
+    """
+    values = np.asarray(table)
+    first, second = combine(-combine(-values, axis=1)), -combine(-combine(values, axis=0))
+    return float(min(first, second)), float(max(first, second))
+
+
+def _drawn(side: list[Estimate], pieces: Pieces | None) -> Array:
+    return np.asarray((pieces.combine if pieces else np.min)([one.drawn for one in side], axis=0))
+
+
+def _p_value(sides: Sides, pieces: Pieces | None, *, test: Callable[[Estimate, Estimate], float | None]) -> float | None:
+    """The p of the test; of a metric made of pieces, the one at which the combined interval reaches zero."""
+    above, below = [], []
+    for one, two in product(*sides):
+        p = test(one, two)
+        if p is None:
+            return None
+        above.append(p / 2 if one.value > two.value else 1 - p / 2)
+        below.append(p / 2 if one.value < two.value else 1 - p / 2)
+    combine, shape = pieces.combine if pieces else np.min, (len(sides[0]), len(sides[1]))
+    tails = -_join(-np.reshape(above, shape), combine)[0], _join(np.reshape(below, shape), combine)[1]
+    return min(1.0, 2 * min(tails))
+
+
+def _ends(sides: Sides, pieces: Pieces | None, *, count: float, related: bool) -> Ends | None:
+    found = [difference_ends(one, two, count=count, related=related) for one, two in product(*sides)]
+    if None in found:
+        return None
+    combine, shape = pieces.combine if pieces else np.min, (len(sides[0]), len(sides[1]))
+    low, high = (np.reshape([getattr(one, name) for one in found], shape) for name in ("low", "high"))
+    return Ends(_join(low, combine)[0], _join(high, combine)[1], "bootstrap")
