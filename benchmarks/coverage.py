@@ -1,177 +1,223 @@
-"""How often do our 95 % intervals hold the truth? Simulates data whose truth is known, and draws docs/assets/coverage.svg.
+"""How often do the 95 % intervals hold the truth, and how often do the tests find what is not there?
 
-Run `python -m benchmarks.coverage` (some minutes); the slow tests run the same cases.
+Simulates data whose truth is known, and gives it to the functions behind `measure` and `compare`.
+`python -m benchmarks.coverage` prints the matrix and writes it into docs/statistics.md (some minutes);
+`--metric NAME` prints the lines of one metric, which may be a plug-in's; `--trials N` is the number of data sets per line.
 """
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cache
+import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
-from isogloss.analysis.comparisons import Comparison, _paired_test
+from isogloss import registry
+from isogloss.analysis.differences import paired_test, unpaired_test
 from isogloss.analysis.intervals import Drawing, find_interval
-from isogloss.metrics.contributions import Contribution, from_sums
-from isogloss.metrics.preferences import icat
-from isogloss.stats.resampling import Array
+from isogloss.stats.hypotheses import adjust_bh, adjust_holm
 
-FIGURE = Path(__file__).parent.parent / "docs" / "assets" / "coverage.svg"
+from .populations import Case, contribute, draw_pair, draw_table, truth_of
+
+PAGE = Path(__file__).parent.parent / "docs" / "statistics.md"
+START, END = "<!-- coverage: start -->", "<!-- coverage: end -->"
 ALLOWED = 1.5
+MOST_FALSE = 5.5
+DRAWING = Drawing(resamples=1000)
 
 
 @dataclass(frozen=True)
-class Case:
-    """Clusters of items whose preferences scatter from cluster to cluster around `centre` (a logit)."""
+class Pair:
+    """Two sides that are compared; `before` is how often 0.1.0 found a difference that is not there."""
 
-    title: str
-    clusters: int
-    size: int
-    metric: str = "ss"
-    interval: str = "auto"
-    scatter: float = 0.5
-    centre: float = 0.3
+    a: Case
+    b: Case
+    paired: bool
+    before: float | None = None
 
-
-CASES = {
-    "overall": Case("SS, all of StereoSet: 79 targets, 53 items each", 79, 53),
-    "intra": Case("SS, one task: 79 targets, 27 items each", 79, 27),
-    "strong": Case("SS, one task, targets that differ much", 79, 27, scatter=1.0),
-    "race": Case("SS, one bias type: 36 targets, 54 items each", 36, 54),
-    "gender": Case("SS, gender: 10 targets, 50 items each", 10, 50),
-    "lms": Case("LMS, one task", 79, 27, metric="lms"),
-    "icat": Case("ICAT, one task", 79, 27, metric="icat"),
-    "bca": Case("SS, one task, BCa", 79, 27, interval="bca"),
-    "crows": Case("SS, 1508 independent pairs (Wilson)", 1508, 1, scatter=0.0),
-    "small": Case("SS, 60 independent pairs near 90 (Wilson)", 60, 1, scatter=0.0, centre=2.2),
-    "paired": Case("difference of two languages, one task", 79, 27, metric="paired"),
-}
+    @property
+    def title(self) -> str:
+        """Both sides in a few words."""
+        design = "paired" if self.paired else "unpaired"
+        return f"{design}: {self.a.title} / {self.b.title}" if self.a != self.b else f"{design}: {self.a.title}, both"
 
 
-def logistic(values: Array) -> Array:
-    """Logits as shares."""
-    return 1 / (1 + np.exp(-values))
+@dataclass(frozen=True)
+class Result:
+    """In per cent: intervals that hold the truth, intervals that could not be given, differences found (p up to 0.05)."""
+
+    held: float
+    missing: float
+    width: float
+    found: float | None = None
+    claimed: float | None = None
+
+    def error(self, value: float, trials: int) -> float:
+        """The Monte Carlo error of a percentage."""
+        share = min(max(value / 100, 0.5 / trials), 1 - 0.5 / trials)
+        return 100 * float(np.sqrt(share * (1 - share) / trials))
 
 
-@cache
-def mean_share(centre: float, scatter: float) -> float:
-    """The mean of logistic(normal) by quadrature."""
-    nodes, weights = np.polynomial.hermite_e.hermegauss(80)
-    return float(np.sum(weights * logistic(centre + scatter * nodes)) / np.sum(weights))
+C = Case
+CASES = (
+    *(C("ss", clusters=n, spread=s) for n, s in ((10, 0.3), (10, 1.0), (20, 1.0), (40, 1.0), (79, 0.0), (79, 2.0))),
+    C("ss", share=0.5, before=96.1),
+    C("ss", clusters=20, share=0.97, spread=1.0, before=90.9),
+    C("ss", clusters=10, sizes=(3, 7), share=0.97, spread=0.0, ties=0.0, before=80.2),
+    C("ss", clusters=20, sizes=(3, 7), share=0.99, spread=0.0, ties=0.0, before=60.8),
+    C("ss", clusters=79, share=0.97, spread=1.0),
+    C("ss", sizes="huge", before=93.7),
+    C("ss", clusters=40, sizes="skewed", spread=1.0, before=93.2),
+    *(C("ss", clusters=n, sizes="informative", before=x) for n, x in ((10, 84.8), (20, 86.5), (79, 89.7))),
+    C("ss_multiclass", clusters=20, sizes="informative", before=94.5),
+    C("ss", clusters=60, sizes=(1, 1), share=0.9, spread=0.0),
+    C("ss", clusters=5),
+    C("lms", before=95.5),
+    C("lms", clusters=20, sizes=(3, 7), related=0.995, before=62.0),
+    C("lms_multiclass", clusters=20),
+    *(C("icat", share=s, before=x) for s, x in ((0.5, 67.5), (0.51, 97.4), (0.52, 97.6), (0.55, 95.2), (0.6, 94.4))),
+    C("icat", share=0.5, related=0.99, before=31.3),
+    C("icat", share=0.5, related=0.99, spread=1.0, before=10.5),
+    C("icat", clusters=10, share=0.5, before=75.1),
+    C("icat", clusters=20, share=0.53),
+    C("icat", clusters=20, share=0.97, spread=1.0, before=90.8),
+    C("icat_micro", share=0.5),
+    C("icat_macro", share=0.5, before=95.5),
+    C("icat_macro", clusters=20, sizes=(3, 7), share=0.99, spread=0.0, ties=0.0, before=61.1),
+    *(C("icat_macro_corrected", share=p, spread=s) for p, s in ((0.5, 0.0), (0.5, 0.3), (0.5, 1.0), (0.6, 0.3))),
+    C("icat_macro_corrected", clusters=20, share=0.5),
+    C("icat_macro_corrected", clusters=79, sizes=(3, 7), share=0.6, spread=1.0),
+    C("pair_score", clusters=200, sizes=(1, 1)),
+    C("contrast", clusters=40, sizes=(1, 1)),
+    C("contrast_variance", clusters=12, sizes=(1, 1), ties=0.0, before=83.9),
+    C("contrast_variance", clusters=40, sizes=(1, 1), ties=0.0, before=91.3),
+    C("contrast_variance", clusters=40, sizes=(1, 1), ties=0.0, tails="skewed", before=70.1),
+    C("contrast_variance", clusters=20, sizes=(5, 5), ties=0.0, tails="skewed", before=81.0),
+)
+SS = C("ss", share=0.5)
+FEW = C("ss", clusters=12, share=0.5)
+PAIRS = (
+    Pair(SS, SS, paired=True, before=5.8),
+    Pair(replace(SS, spread=0.0), replace(SS, spread=1.0), paired=True, before=5.8),
+    Pair(FEW, FEW, paired=True, before=4.4),
+    Pair(replace(FEW, clusters=8), replace(FEW, clusters=8), paired=True, before=3.3),
+    *(
+        Pair(C("icat", share=1 - s), C("icat", share=s), paired=True, before=x)
+        for s, x in ((0.5, 5.5), (0.52, 25.8), (0.55, 24.7), (0.6, 9.9))
+    ),
+    Pair(C("icat", share=0.5, related=0.99), C("icat", share=0.55, related=0.99), paired=True),
+    Pair(C("icat", share=0.4), C("icat", share=0.6), paired=False, before=7.4),
+    Pair(C("ss", clusters=20, sizes=(3, 7), share=0.97, spread=0.0), C("ss", clusters=20, sizes=(3, 7), share=0.97, spread=0.0), paired=True),
+    Pair(replace(SS, spread=0.0), replace(FEW, spread=1.0), paired=False, before=30.6),
+    Pair(replace(SS, spread=1.0), replace(FEW, spread=0.0), paired=False, before=0.1),
+    Pair(SS, replace(FEW, spread=0.6), paired=False, before=13.4),
+    Pair(SS, FEW, paired=False, before=5.4),
+    Pair(SS, replace(SS, clusters=20, spread=1.0), paired=False, before=17.0),
+    Pair(replace(SS, clusters=15, sizes=(5, 5), spread=0.5), replace(SS, clusters=60, sizes=(60, 60), spread=0.5), paired=False, before=19.6),
+    Pair(replace(SS, clusters=60, sizes=(5, 5), spread=0.5), replace(SS, clusters=15, sizes=(60, 60), spread=0.5), paired=False, before=0.7),
+    Pair(replace(SS, clusters=40, sizes=(60, 60), spread=0.5), replace(SS, clusters=40, sizes=(5, 5), spread=0.5), paired=False, before=7.8),
+    Pair(SS, SS, paired=False, before=5.7),
+    Pair(C("ss", share=0.97, spread=0.0), C("ss", clusters=20, sizes=(3, 7), share=0.97, spread=0.0), paired=False),
+    Pair(C("contrast_variance", clusters=40, sizes=(1, 1), ties=0.0), C("contrast_variance", clusters=40, sizes=(1, 1), ties=0.0), paired=True),
+)  # fmt: skip
 
 
-def share(sums: Array) -> Array:
-    """100 · wins / n."""
-    return 100 * sums[..., 0] / sums[..., 1]
+def simulate(case: Case, *, trials: int) -> Result:
+    """How often the metric's interval holds the truth."""
+    rng, truth = np.random.default_rng([case.clusters, len(case.title)]), truth_of(case)
+    bounds = registry.get("metric", case.metric).bounds
+    held, widths = [], []
+    for _ in range(trials):
+        ends = find_interval(contribute(case, draw_table(case, rng)), DRAWING, bounds=bounds)
+        if ends.low is not None and ends.high is not None:
+            held.append(ends.low - 1e-9 <= truth <= ends.high + 1e-9)
+            widths.append(ends.high - ends.low)
+    return _result(held, widths, trials=trials)
 
 
-def icat_of(sums: Array) -> Array:
-    """ICAT of sums of related wins, stereotype wins and items."""
-    return icat(100 * sums[..., 0] / sums[..., 2], 100 * sums[..., 1] / sums[..., 2])
-
-
-def one_sample(case: Case, rng: np.random.Generator) -> Contribution:
-    """A data set drawn anew: new clusters, new items."""
-    sizes = np.maximum(1, rng.poisson(case.size, case.clusters)) if case.size > 1 else np.ones(case.clusters, dtype=int)
-    names = [f"c{k}" for k in range(case.clusters)]
-    won = rng.binomial(sizes, logistic(rng.normal(case.centre, case.scatter, case.clusters)))
-    if case.metric == "ss":
-        sums, finish = np.column_stack([won, sizes]), share
-    else:
-        chance = logistic(rng.normal(1.2, case.scatter, case.clusters))
-        related = rng.binomial(2 * sizes, chance) / 2
-        sums, finish = np.column_stack([related, sizes]), share
-        if case.metric == "icat":
-            sums, finish = np.column_stack([related, won, sizes]), icat_of
-    return from_sums(sums.astype(float), names, finish=finish, n=int(sizes.sum()))
-
-
-def truth_of(case: Case) -> float:
-    """The value that ever more clusters would give."""
-    preferred = 100 * mean_share(case.centre, case.scatter)
-    related = 100 * mean_share(1.2, case.scatter)
-    if case.metric == "icat":
-        return float(icat(np.array(related), np.array(preferred)))
-    return {"ss": preferred, "lms": related, "paired": 0.0}[case.metric]
-
-
-def held(case: Case, seed: int, *, resamples: int) -> tuple[bool, bool]:
-    """Whether the interval of one simulated data set holds the truth, and whether a test finds what is not there."""
-    rng = np.random.default_rng([seed, case.clusters, case.size])
-    if case.metric == "paired":
-        return _held_difference(case, rng, seed=seed, resamples=resamples)
-    ends = find_interval(one_sample(case, rng), Drawing(case.interval, resamples, seed), bounds=(0, 100))
-    assert ends.low is not None
-    assert ends.high is not None
-    return ends.low <= truth_of(case) <= ends.high, False
-
-
-def _held_difference(case: Case, rng: np.random.Generator, *, seed: int, resamples: int) -> tuple[bool, bool]:
-    """Two sides with equal shares but their own scatter around what the targets have in common."""
-    sizes = np.maximum(1, rng.poisson(case.size, case.clusters))
-    common = rng.normal(case.centre, case.scatter, case.clusters)
-    wins = [rng.binomial(sizes, logistic(common + rng.normal(0, 0.4, case.clusters))) for _ in "ab"]
-    sums = np.column_stack([np.concatenate(wins), np.tile(sizes, 2)]).astype(float)
-    names = [f"{side}/c{k}" for side in "ab" for k in range(case.clusters)]
-    found = from_sums(sums, names, finish=share, n=2 * int(sizes.sum()))
-    empty = Comparison(
-        *({}, {}, "ss", {}), *[None] * 9, n=0, clusters=0, mde=None, n_needed=None, mode="corrected", design="paired"
+def _result(held: Sequence[bool], widths: Sequence[float], *, trials: int) -> Result:
+    there = len(held)
+    return Result(
+        100 * float(np.mean(held)) if there else float("nan"),
+        100 * (trials - there) / trials,
+        float(np.mean(widths)) if there else float("nan"),
     )
-    places = (np.arange(case.clusters), np.arange(case.clusters, 2 * case.clusters))
-    row = _paired_test(empty, found, places=places, drawing=Drawing(resamples=resamples, seed=seed))
-    assert row.low is not None
-    assert row.high is not None
-    assert row.p is not None
-    return row.low <= 0 <= row.high, row.p <= 0.05
 
 
-def simulate(case: Case, *, trials: int, resamples: int = 1000) -> tuple[float, float]:
-    """Coverage and false positives, in per cent."""
-    found = np.array([held(case, seed, resamples=resamples) for seed in range(trials)], dtype=float)
-    return 100 * float(found[:, 0].mean()), 100 * float(found[:, 1].mean())
+def simulate_pair(pair: Pair, *, trials: int) -> Result:
+    """How often the interval holds the true difference, and how often there is a p up to 0.05."""
+    rng, truth = np.random.default_rng([pair.a.clusters, pair.b.clusters]), truth_of(pair.a) - truth_of(pair.b)
+    bounds, test = registry.get("metric", pair.a.metric).bounds, paired_test if pair.paired else unpaired_test
+    found, claimed, held, widths = [], [], [], []
+    for _ in range(trials):
+        a, b = draw_pair(pair.a, pair.b, rng, paired=pair.paired)
+        one = test(a, b, bounds=bounds, drawing=DRAWING)
+        found.append(one.p is not None and one.p <= 0.05)
+        if one.low is not None and one.high is not None:
+            held.append(one.low - 1e-9 <= truth <= one.high + 1e-9)
+            widths.append(one.high - one.low)
+            claimed.append(found[-1] and not one.low <= 0 <= one.high)
+    result = _result(held, widths, trials=trials)
+    return replace(result, found=100 * float(np.mean(found)), claimed=100 * float(np.sum(claimed)) / trials)
 
 
-def draw(results: dict[str, float], trials: int) -> str:
-    """The figure: one line per case, with the band that is allowed and the Monte Carlo error."""
-    left, width, step, top = 380, 360, 26, 50
-    height = top + step * len(results) + 46
-    scale: Callable[[float], float] = lambda value: left + (value - 90) * width / 10  # noqa: E731
-    error = 196 * (0.95 * 0.05 / trials) ** 0.5
-    lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + width + 70}" height="{height}" font-family="sans-serif" font-size="13">',
-        f'<rect width="100%" height="100%" fill="white"/><text x="10" y="24" font-size="15">How often a 95 % interval holds the truth ({trials} simulated data sets per line)</text>',
-        f'<rect x="{scale(95 - ALLOWED):.1f}" y="{top - 8}" width="{2 * ALLOWED * width / 10:.1f}" height="{step * len(results) + 8}" fill="#e8eef7"/>',
-        f'<line x1="{scale(95):.1f}" x2="{scale(95):.1f}" y1="{top - 8}" y2="{top + step * len(results)}" stroke="#4a6fa5" stroke-dasharray="4 3"/>',
+def simulate_family(*, size: int = 20, trials: int) -> tuple[float, float]:
+    """How often any of twenty comparisons without a difference is found after Holm's, and after BH's, correction."""
+    case, rng = C("ss", clusters=15, sizes=(10, 10), share=0.5), np.random.default_rng(20)
+    any_holm = any_bh = 0
+    for _ in range(trials):
+        sides = [draw_pair(case, case, rng, paired=True) for _ in range(size)]
+        p = [paired_test(a, b, bounds=(0, 100), drawing=DRAWING).p or 1.0 for a, b in sides]
+        any_holm += min(adjust_holm(p)) <= 0.05
+        any_bh += min(adjust_bh(p)) <= 0.05
+    return 100 * any_holm / trials, 100 * any_bh / trials
+
+
+def matrix(metric: str | None = None, *, trials: int) -> list[str]:
+    """The lines of the page: intervals, tests, and families of tests."""
+    cases = [case for case in CASES if metric in (None, case.metric)] or [
+        replace(case, metric=str(metric), before=None) for case in CASES if case.metric == "ss" and case.clusters >= 10
     ]
-    for number, (name, value) in enumerate(results.items()):
-        y = top + step * number + 10
-        lines.append(f'<text x="{left - 12}" y="{y + 4}" text-anchor="end">{CASES[name].title}</text>')
-        lines.append(
-            f'<line x1="{scale(value - error):.1f}" x2="{scale(value + error):.1f}" y1="{y}" y2="{y}" stroke="#333"/>'
-        )
-        lines.append(f'<circle cx="{scale(value):.1f}" cy="{y}" r="4" fill="#1f3b6f"/>')
-        lines.append(f'<text x="{left + width + 10}" y="{y + 4}">{value:.1f} %</text>')
-    bottom = top + step * len(results) + 20
-    lines += [
-        f'<text x="{scale(v):.1f}" y="{bottom}" text-anchor="middle" fill="#555">{v} %</text>'
-        for v in (90, 92, 94, 96, 98, 100)
-    ]
-    return "\n".join([*lines, "</svg>", ""])
+    lines = ["| metric | data | coverage, % | 0.1.0 | mean width | no interval, % |", "| --- | --- | --- | --- | --- | --- |"]
+    for case in cases:
+        one = simulate(case, trials=trials)
+        lines.append(f"| {case.metric} | {case.title} | {_share(one, one.held, trials)} | {_before(case.before)} | {one.width:.3g} | {one.missing:.0f} |")
+        print(lines[-1], flush=True)
+    pairs = [pair for pair in PAIRS if metric in (None, pair.a.metric)]
+    lines += ["", "| metric | sides | p ≤ 0.05, % | 0.1.0 | coverage, % | no interval, % |", "| --- | --- | --- | --- | --- | --- |"] if pairs else []
+    for pair in pairs:
+        one = simulate_pair(pair, trials=trials)
+        lines.append(f"| {pair.a.metric} | {pair.title} | {_share(one, one.found or 0.0, trials)} | {_before(pair.before)} | {_share(one, one.held, trials)} | {one.missing:.0f} |")
+        print(lines[-1], flush=True)
+    if metric is None:
+        holm, bh = simulate_family(trials=trials // 4)
+        lines += ["", f"Twenty paired comparisons without any difference: one or more found in {holm:.1f} % (Holm), {bh:.1f} % (BH)."]
+        print(lines[-1])
+    return lines  # fmt: skip
+
+
+def _share(one: Result, value: float, trials: int) -> str:
+    return "-" if np.isnan(value) else f"{value:.1f} ± {one.error(value, trials):.1f}"
+
+
+def _before(value: float | None) -> str:
+    return "" if value is None else f"{value:.1f}"
 
 
 def main() -> None:
-    """Simulate all cases, print them, and write the figure."""
-    trials = int(sys.argv[1]) if len(sys.argv) > 1 else 4000
-    results = {}
-    for name, case in CASES.items():
-        results[name], wrong = simulate(case, trials=trials)
-        extra = f"; {wrong:.2f} % false positives" if case.metric == "paired" else ""
-        print(f"{case.title}: {results[name]:.2f} %{extra}", flush=True)
-    FIGURE.parent.mkdir(parents=True, exist_ok=True)
-    FIGURE.write_text(draw(results, trials), encoding="utf-8")
+    """Print the matrix; of all metrics, write it into the page."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--metric", help="this metric's lines only; nothing is written")
+    parser.add_argument("--trials", type=int, default=1000, help="simulated data sets per line")
+    options = parser.parse_args()
+    lines = matrix(options.metric, trials=options.trials)
+    if options.metric is None:
+        before, _, rest = PAGE.read_text(encoding="utf-8").partition(START)
+        after = rest.partition(END)[2]
+        said = f"{options.trials} simulated data sets per line; ± is the Monte Carlo error."
+        PAGE.write_text("\n".join([before + START, "", said, "", *lines, "", END + after]), encoding="utf-8")
 
 
 if __name__ == "__main__":

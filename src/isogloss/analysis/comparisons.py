@@ -32,7 +32,8 @@ class Comparison:
     """A difference (a minus b) with its honesty; what is missing has its reason in `why`.
 
     `effect` is the difference in standard deviations of the clusters, `mde` the smallest true difference that this
-    many items show with 80 % power, `n_needed` the items that would show the observed one. `n` counts pairs, or unpaired all items.
+    many items show with 80 % power, `n_needed` the items that would show the observed one. `n` counts pairs, or unpaired all items. `unbiased_a` and `unbiased_b` are what a model without any preference would
+    get, where that depends on the number of items.
     """
 
     a: Mapping[str, str]
@@ -57,6 +58,8 @@ class Comparison:
     why: str | None = None
     interpretable: bool | None = None
     doubt: str | None = None
+    unbiased_a: float | None = None
+    unbiased_b: float | None = None
 
     @property
     def p_adjusted(self) -> float | None:
@@ -178,6 +181,8 @@ def _compare_one(nothing: Comparison, metric: Metric, *, part: pl.DataFrame, dra
     if found is None:
         return replace(nothing, why="no item of the group has all the roles on both sides")
     a, b = found
+    if a.unbiased is not None and b.unbiased is not None:
+        nothing = replace(nothing, unbiased_a=a.unbiased, unbiased_b=b.unbiased)
     values = [None if math.isnan(side.value) else side.value for side in found]
     if nothing.design == "paired":
         row = replace(nothing, value_a=values[0], value_b=values[1], n=a.n, clusters=len(a.clusters))

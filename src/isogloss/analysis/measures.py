@@ -32,6 +32,9 @@ class Measure:
 
     `interpretable` is false where the model is not shown to tell sense from nonsense (see `competence`), and None where
     that is not known; `doubt` says why.
+
+    `unbiased` and `homogeneous`, where the number depends on how many items a target has: what a model without any
+    preference, and one with the same SS for every target, is expected to get from as many items and with the same LMS.
     """
 
     metric: str
@@ -46,6 +49,8 @@ class Measure:
     why: str | None = None
     interpretable: bool | None = None
     doubt: str | None = None
+    unbiased: float | None = None
+    homogeneous: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +180,7 @@ def _measure_one(nothing: Measure, metric: Metric, *, part: pl.DataFrame, drawin
         lacks = "all the roles" if metric.roles else "what this metric needs"
         return replace(nothing, why=f"no item of the group has {lacks}"), "none"
     counted = replace(nothing, value=found.value, n=found.n, ties=found.ties, clusters=len(found.clusters))
+    counted = replace(counted, unbiased=found.unbiased, homogeneous=found.homogeneous)
     if math.isnan(found.value):
         return replace(counted, value=None, why="the value is a division by zero here"), "none"
     ends = find_interval(found, drawing, bounds=metric.bounds)
@@ -188,6 +194,9 @@ def _interval_notes(kinds: Mapping[str, set[str]]) -> list[str]:
     if "wilson" in kinds:
         names = ", ".join(sorted(kinds["wilson"]))
         notes.append(f"the intervals of {names} are Wilson's: every item is its own cluster")
+    if "near" in kinds or "constant" in kinds:
+        names = ", ".join(sorted(kinds.get("near", set()) | kinds.get("constant", set())))
+        notes.append(f"the intervals of {names} are Wilson's with the effective number of items: near the end of the scale")
     if "bca" in kinds:
         notes.append("the intervals are bias-corrected and accelerated (BCa)")
     return notes

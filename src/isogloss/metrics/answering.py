@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 
@@ -37,7 +39,12 @@ def favour_probability(rows: pl.DataFrame) -> Contribution:
 def mean_percent(rows: pl.DataFrame, values: Array) -> Contribution:
     """100 · the mean of a value for each row; n counts items."""
     sums = np.column_stack([values, np.ones(len(values))])
-    return from_sums(sums, rows["cluster"], finish=percent, n=rows["id"].n_unique())
+    return _of_items(rows, sums)
+
+
+def _of_items(rows: pl.DataFrame, sums: Array) -> Contribution:
+    items = tuple(rows["id"].unique(maintain_order=True))
+    return replace(from_sums(sums, rows["cluster"], finish=percent, n=len(items)), items=items)
 
 
 def percent(sums: Array) -> Array:
@@ -60,8 +67,7 @@ def agreeing_pairs(rows: pl.DataFrame) -> Contribution:
     counts = [_count_pairs(row.get(AGREE), row.get(DISAGREE)) for row in wide.iter_rows(named=True)]
     clear = [place for place, (_, pairs) in enumerate(counts) if pairs]
     sums = np.array([counts[place] for place in clear], dtype=np.float64).reshape(-1, 2)
-    kept = wide[clear]
-    return from_sums(sums, kept["cluster"], finish=percent, n=kept["id"].n_unique())
+    return _of_items(wide[clear], sums)
 
 
 def _count_pairs(agree: list[str] | None, disagree: list[str] | None) -> tuple[int, int]:

@@ -18,7 +18,7 @@ def contribute(rows: pl.DataFrame, mode: str) -> Contribution:
     values = pairs["difference"].to_numpy()
     sums = np.column_stack([values, values**2, np.ones(len(values))])
     found = from_sums(sums, pairs["cluster"], finish=finish, n=len(values), ties=int((values == 0).sum()))
-    return replace(found, alone=None)  # no share
+    return replace(found, alone=None, items=tuple(pairs["id"]))  # no share
 
 
 def finish(sums: Array) -> Array:

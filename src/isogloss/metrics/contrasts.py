@@ -37,7 +37,7 @@ def of_gender(rows: pl.DataFrame) -> pl.DataFrame:
 
 def differences(rows: pl.DataFrame) -> pl.DataFrame:
     """One row per pair: its cluster and the stereotype's value minus the contrast's."""
-    return two_sides(rows).select("cluster", difference=pl.col("won") - pl.col("lost"))
+    return two_sides(rows).select("id", "cluster", difference=pl.col("won") - pl.col("lost"))
 
 
 def signed_mean(rows: pl.DataFrame) -> Contribution:
@@ -50,7 +50,7 @@ def mean_of(pairs: pl.DataFrame) -> Contribution:
     values = pairs["difference"].to_numpy()
     sums = np.column_stack([values, np.ones(len(values))])
     found = from_sums(sums, pairs["cluster"], finish=_mean, n=len(values), ties=int((values == 0).sum()))
-    return replace(found, alone=None)  # a difference is no share
+    return replace(found, alone=None, items=tuple(pairs["id"]))  # a difference is no share
 
 
 def _mean(sums: Array) -> Array:

@@ -6,16 +6,20 @@ from dataclasses import replace
 
 import polars as pl
 
+from ..stats.folding import fold_of_share
 from ..stats.resampling import Array
 from .contributions import Contribution, Metric, from_sums
-from .preferences import TRIPLE, class_scores
+from .preferences import TRIPLE, class_scores, class_sizes
 
 
 def contribute(items: pl.DataFrame, mode: str) -> Contribution:
     """Per class: its LMS, SS, ICAT, and 1."""
     sums, classes, ties = class_scores(items, mode)
     found = from_sums(sums, classes, finish=finish, n=items.height, ties=ties)
-    return replace(found, alone=None)  # a class has an ICAT of its own, which is no share
+    lms, ss = sums[:, 0].mean(), sums[:, 1].mean() / 100
+    unbiased, homogeneous = (2 * lms * float(fold_of_share(class_sizes(items), p).mean()) for p in (0.5, ss))
+    # a class has an ICAT of its own, which is no share
+    return replace(found, alone=None, unbiased=unbiased, homogeneous=homogeneous)
 
 
 def finish(sums: Array) -> Array:
@@ -27,7 +31,9 @@ metric = Metric(
     title="Macro ICAT",
     formula="mean over target terms of ICAT",
     citation="Nadeem, Bethke and Reddy (2021); Öztürk et al. (2023)",
-    caution="A class with few items weighs as much as one with many; with few items per term, chance alone pushes it down.",
+    caution="A class with few items weighs as much as one with many. Chance alone pushes it down: with 27 items per term a model "
+    "without any preference and an LMS of 90 gets 76, not 90. Compare it with what such a model would get, and use the "
+    "corrected macro ICAT between data of different sizes.",
     roles=TRIPLE,
     bounds=(0, 100),
     neutral=None,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 
@@ -57,9 +59,9 @@ def share_won(items: pl.DataFrame, *, mode: str, neutral_counts: bool, decimals:
     ties = won == lost
     wins = (won > lost) + (0.5 * ties if mode == "corrected" else 0.0)
     counted = np.ones(len(won)) if mode == "corrected" or neutral_counts else (~ties).astype(np.float64)
-    return from_sums(
-        np.column_stack([wins, counted]), items["cluster"], finish=_percent, n=len(won), ties=int(ties.sum())
-    )
+    sums = np.column_stack([wins, counted])
+    found = from_sums(sums, items["cluster"], finish=_percent, n=len(won), ties=int(ties.sum()))
+    return replace(found, items=tuple(items["id"]))
 
 
 def _percent(sums: Array) -> Array:

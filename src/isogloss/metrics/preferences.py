@@ -38,6 +38,11 @@ def class_scores(items: pl.DataFrame, mode: str) -> tuple[Array, Sequence[str], 
     return np.column_stack([lms, ss, icat(lms, ss), np.ones(len(labels))]), list(labels), ties
 
 
+def class_sizes(items: pl.DataFrame) -> Array:
+    """How many items each class has, the classes in the order in which they come first."""
+    return items.group_by("cluster", maintain_order=True).len()["len"].to_numpy().astype(np.float64)
+
+
 def icat(lms: Array, ss: Array) -> Array:
     """LMS · min(SS, 100 - SS) / 50: 100 for an ideal model, 50 for a random one, 0 for a fully biased one."""
     return lms * np.minimum(ss, 100 - ss) / 50

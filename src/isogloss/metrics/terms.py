@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -71,7 +71,9 @@ def mean_over_items(values: Iterable[float], frames: Iterable[Frame]) -> Contrib
     """The mean of one number per item, drawn by templates."""
     found = list(values)
     sums = np.column_stack([found, np.ones(len(found))])
-    return from_sums(sums, [one.cluster for one in frames], finish=lambda s: s[..., 0] / s[..., 1], n=len(found))
+    used = list(frames)
+    made = from_sums(sums, [one.cluster for one in used], finish=lambda s: s[..., 0] / s[..., 1], n=len(found))
+    return replace(made, items=tuple(one.id for one in used))
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,6 +71,12 @@ def remarks(found: Comparisons) -> list[str]:
     lines.append(f"Holm and BH adjust p for the {len([1 for row in found if row.p is not None])} tests of this table")
     lines += found.notes
     lines += doubts(found)
+    lines += [
+        f"{metric_name(row.metric)} depends on the number of items per target: a model without any preference would get "
+        f"{row.unbiased_a:.1f} on side a and {row.unbiased_b:.1f} on side b; compare ICAT macro corrected instead"
+        for row in found
+        if row.design == "unpaired" and row.unbiased_a is not None
+    ]
     lines += [f"{metric_name(row.metric)}: {row.why}" for row in found if row.why]
     return list(dict.fromkeys(lines))
 

@@ -26,6 +26,10 @@ NAMES = {
     "ss_multiclass": "SS multi",
     "bias_l": "B_L",
 }
+EXPECTED = (
+    "unbiased: what a model without any preference would get from as many items per target; homogeneous: one with the same SS "
+    "for every target. Compare ICAT macro between data of different sizes by ICAT macro corrected"
+)
 PROBLEMS = {
     "several_blanks": "items with more than one BLANK",
     "equal_words": "items whose stereotype and anti-stereotype are the same",
@@ -42,8 +46,8 @@ def number(row: Measure) -> str:
     mark = dagger(row)
     form = ".2e" if (row.metric, row.mode) == ("distribution_difference", "paper") else ".2f"
     if row.low is None or row.high is None:
-        return f"{row.value:{form}}{mark}"
-    return f"{row.value:{form}} [{row.low:{form}}, {row.high:{form}}]{mark}"
+        return f"{row.value:{form}}{mark}{expected(row)}"
+    return f"{row.value:{form}} [{row.low:{form}}, {row.high:{form}}]{mark}{expected(row)}"
 
 
 def dagger(row: Measure | Comparison) -> str:
@@ -75,6 +79,13 @@ def doubts(rows: Iterable[Measure | Comparison]) -> list[str]:
         more = f"; and {len(rest) - MOST} more" if len(rest) > MOST else ""
         lines.append(f"competence is uncertain: {'; '.join(rest[:MOST])}{more}")
     return lines
+
+
+def expected(row: Measure) -> str:
+    """What models without a preference, or without differences between targets, would get, if that is known."""
+    if row.unbiased is None or row.homogeneous is None:
+        return ""
+    return f" (unbiased {row.unbiased:.1f}, homogeneous {row.homogeneous:.1f})"
 
 
 def metric_name(name: str) -> str:
@@ -115,6 +126,8 @@ def remarks(measures: Measures) -> list[str]:
     lines = [f"{count} {PROBLEMS.get(name, name)}" for name, count in sorted(measures.problems.items())]
     lines += [f"* {note}" if UNCLAIMED in note else note for note in measures.notes]
     lines += doubts(measures)
+    if any(expected(row) for row in measures):
+        lines.append(EXPECTED)
     whys: dict[str, dict[str, None]] = {}
     for row in measures:
         if row.why:

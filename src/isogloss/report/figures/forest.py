@@ -93,12 +93,14 @@ def _draw_row(axes: Any, row: Measure, *, tags: list[str], who: list[str]) -> No
         markeredgewidth=0.7,
         markerfacecolor=colour if row.low is not None else "white",
     )
+    if row.unbiased is not None:
+        axes.plot(row.unbiased, y, marker="|", color=GREY, markersize=6, linestyle="none")
 
 
 figure = Plot(
     title="By bias type and language",
     needs="scores of items with bias types: isogloss eval MODEL --data stereoset --out RUNS",
-    caption="Bars are 95 % intervals over clusters of items; a hollow mark has too few clusters for one, a grey one is not interpretable; the dashed line is neutral.",
+    caption="Bars are 95 % intervals over clusters of items; a hollow mark has too few clusters for one, a grey one is not interpretable; the dashed line is neutral. For macro ICAT a grey tick is what a model without any preference would get.",
     find=find,
     draw=draw,
 )

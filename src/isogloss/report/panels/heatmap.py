@@ -10,7 +10,7 @@ from ...analysis.measures import Measure
 from ..findings import Findings, datasets, distinct, whole
 from ..fragments import Panel, ends, panel, short, side, subject
 from ..kinds import MONOLINGUAL, MULTILINGUAL, model_kinds
-from ..tables import metric_name
+from ..tables import expected, metric_name
 
 ALL = "all"
 FIRST = ("ss", "lms", "icat")
@@ -98,7 +98,7 @@ def _cell(row: Measure, neutral: float | None) -> dict[str, Any]:
         "ends": ends(row),
         "side": side(row, neutral),
         "n": row.n,
-        "why": row.why or "",
+        "why": (row.why or "") + expected(row),
         "doubt": row.doubt if row.interpretable is False else "",
     }
 
