@@ -180,20 +180,38 @@ def matrix(metric: str | None = None, *, trials: int) -> list[str]:
     cases = [case for case in CASES if metric in (None, case.metric)] or [
         replace(case, metric=str(metric), before=None) for case in CASES if case.metric == "ss" and case.clusters >= 10
     ]
-    lines = ["| metric | data | coverage, % | 0.1.0 | mean width | no interval, % |", "| --- | --- | --- | --- | --- | --- |"]
+    lines = [
+        "| metric | data | coverage, % | 0.1.0 | mean width | no interval, % |",
+        "| --- | --- | --- | --- | --- | --- |",
+    ]
     for case in cases:
         one = simulate(case, trials=trials)
-        lines.append(f"| {case.metric} | {case.title} | {_share(one, one.held, trials)} | {_before(case.before)} | {one.width:.3g} | {one.missing:.0f} |")
+        lines.append(
+            f"| {case.metric} | {case.title} | {_share(one, one.held, trials)} | {_before(case.before)} | {one.width:.3g} | {one.missing:.0f} |"
+        )
         print(lines[-1], flush=True)
     pairs = [pair for pair in PAIRS if metric in (None, pair.a.metric)]
-    lines += ["", "| metric | sides | p ≤ 0.05, % | 0.1.0 | coverage, % | no interval, % |", "| --- | --- | --- | --- | --- | --- |"] if pairs else []
+    lines += (
+        [
+            "",
+            "| metric | sides | p ≤ 0.05, % | 0.1.0 | coverage, % | no interval, % |",
+            "| --- | --- | --- | --- | --- | --- |",
+        ]
+        if pairs
+        else []
+    )
     for pair in pairs:
         one = simulate_pair(pair, trials=trials)
-        lines.append(f"| {pair.a.metric} | {pair.title} | {_share(one, one.found or 0.0, trials)} | {_before(pair.before)} | {_share(one, one.held, trials)} | {one.missing:.0f} |")
+        lines.append(
+            f"| {pair.a.metric} | {pair.title} | {_share(one, one.found or 0.0, trials)} | {_before(pair.before)} | {_share(one, one.held, trials)} | {one.missing:.0f} |"
+        )
         print(lines[-1], flush=True)
     if metric is None:
         holm, bh = simulate_family(trials=trials // 4)
-        lines += ["", f"Twenty paired comparisons without any difference: one or more found in {holm:.1f} % (Holm), {bh:.1f} % (BH)."]
+        lines += [
+            "",
+            f"Twenty paired comparisons without any difference: one or more found in {holm:.1f} % (Holm), {bh:.1f} % (BH).",
+        ]
         print(lines[-1])
     return lines  # fmt: skip
 

@@ -42,8 +42,9 @@ class Case:
     def title(self) -> str:
         """The case in a few words."""
         size = self.sizes if isinstance(self.sizes, str) else "{}-{} items".format(*self.sizes)
-        return f"{self.clusters} clusters, {size}, SS {100 * self.share:g}, LMS {100 * self.related:g}, spread {self.spread:g}" + (
-            f", {self.tails}" if self.tails != "normal" else ""
+        return (
+            f"{self.clusters} clusters, {size}, SS {100 * self.share:g}, LMS {100 * self.related:g}, spread {self.spread:g}"
+            + (f", {self.tails}" if self.tails != "normal" else "")
         )
 
 
@@ -68,7 +69,9 @@ def draw_sizes(case: Case, effects: Any, rng: np.random.Generator) -> npt.NDArra
     return np.maximum(1, np.round(27 * np.exp(z - 0.5))).astype(np.int64)
 
 
-def draw_table(case: Case, rng: np.random.Generator, *, latent: Any = None, clusters: int | None = None) -> pl.DataFrame:
+def draw_table(
+    case: Case, rng: np.random.Generator, *, latent: Any = None, clusters: int | None = None
+) -> pl.DataFrame:
     """One row per item with a score for each role; `latent` is what two sides of a pair share, from `draw_latent`."""
     effects, noise, index = latent if latent is not None else draw_latent(case, rng, clusters=clusters)
     chance = expit(centre(case.share, case.spread) + case.spread * effects)

@@ -265,6 +265,7 @@ def test_measure_prints_the_documented_json(run, data, predictions):
         "ss_multiclass": 100,
         "icat_macro": 0,
         "icat_micro": 0,
+        "icat_macro_corrected": 0,
     }
 
 

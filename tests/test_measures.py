@@ -145,15 +145,17 @@ def test_the_json_has_the_documented_layout():
         "ties": 0,
         "clusters": 1,
         "mode": "corrected",
-        "why": "1 clusters; an interval needs 10",
+        "why": "1 cluster; an interval needs 10",
         "interpretable": None,
-        "doubt": "LMS 100.0 has no interval: 1 clusters; an interval needs 10",
+        "doubt": "LMS 100.0 has no interval: 1 cluster; an interval needs 10",
+        "unbiased": None,
+        "homogeneous": None,
     }
 
 
 def test_the_table_has_one_row_per_measure():
     table = measure(two_tasks(), metrics=["ss", "lms"]).to_polars()
-    assert table.shape == (6, 15)
+    assert table.shape == (6, 17)
     assert table["task"].to_list() == ["intrasentence", "intrasentence", "intersentence", "intersentence", None, None]
 
 

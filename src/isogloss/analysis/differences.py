@@ -103,8 +103,7 @@ def _swapped(a: Contribution, b: Contribution) -> Callable[[Array], Array] | Non
 
     groups = np.random.default_rng(0).integers(3, size=(16, len(first)))
     none, one, two, both = (
-        swapped(np.where(moved, -1.0, 1.0))
-        for moved in (groups < 0, groups == 1, groups == 2, groups > 0)
+        swapped(np.where(moved, -1.0, 1.0)) for moved in (groups < 0, groups == 1, groups == 2, groups > 0)
     )
     scale = float(np.abs(none).max()) + float(np.abs(one).max()) + 1
     return swapped if bool(np.all(np.abs(none - one - two + both) < 1e-9 * scale)) else None
@@ -144,7 +143,9 @@ def _drawn(side: list[Estimate], pieces: Pieces | None) -> Array:
     return np.asarray((pieces.combine if pieces else np.min)([one.drawn for one in side], axis=0))
 
 
-def _p_value(sides: Sides, pieces: Pieces | None, *, test: Callable[[Estimate, Estimate], float | None]) -> float | None:
+def _p_value(
+    sides: Sides, pieces: Pieces | None, *, test: Callable[[Estimate, Estimate], float | None]
+) -> float | None:
     """The p of the test; of a metric made of pieces, the one at which the combined interval reaches zero."""
     above, below = [], []
     for one, two in product(*sides):

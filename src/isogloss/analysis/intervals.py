@@ -73,18 +73,15 @@ def find_interval(found: Contribution, drawing: Drawing, *, bounds: tuple[float,
     if None in ends:
         return Interval(None, None, drawing.kind, CONSTANT)
     combine = found.pieces.combine if found.pieces else np.min
-    low, high = (
-        float(np.clip(combine([getattr(one, name) for one in ends]), *bounds)) for name in ("low", "high")
-    )
+    low, high = (float(np.clip(combine([getattr(one, name) for one in ends]), *bounds)) for name in ("low", "high"))
     return Interval(low, high, next((one.kind for one in ends if one and one.kind != "bootstrap"), "bootstrap"))
 
 
 def find_estimates(found: Contribution, drawing: Drawing, *, bounds: tuple[float, float]) -> list[Estimate]:
     """The value with its resampled values and its clusters' pseudo-values; for a metric of pieces, each of them."""
-    if found.pieces is None:
-        return [_estimate(found, drawing, bounds=bounds)]
     totals = found.totals
-    assert totals is not None  # pieces are functions of sums
+    if found.pieces is None or totals is None:  # pieces are functions of sums
+        return [_estimate(found, drawing, bounds=bounds)]
     return [
         _estimate(
             replace(found, evaluate=lambda weights, finish=finish: finish(weights @ totals), finish=finish),

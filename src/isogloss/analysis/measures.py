@@ -196,7 +196,9 @@ def _interval_notes(kinds: Mapping[str, set[str]]) -> list[str]:
         notes.append(f"the intervals of {names} are Wilson's: every item is its own cluster")
     if "near" in kinds or "constant" in kinds:
         names = ", ".join(sorted(kinds.get("near", set()) | kinds.get("constant", set())))
-        notes.append(f"the intervals of {names} are Wilson's with the effective number of items: near the end of the scale")
+        notes.append(
+            f"the intervals of {names} are Wilson's with the effective number of items: near the end of the scale"
+        )
     if "bca" in kinds:
         notes.append("the intervals are bias-corrected and accelerated (BCa)")
     return notes

@@ -11,7 +11,6 @@ import polars as pl
 
 from ..stats.resampling import Array, cluster_sums
 
-
 Finish = Callable[[Array], Array]
 
 
@@ -78,9 +77,7 @@ class Metric:
     order: int = 100
 
 
-def from_sums(
-    sums: Array, clusters: Iterable[str], *, finish: Finish, n: int, ties: int = 0
-) -> Contribution:
+def from_sums(sums: Array, clusters: Iterable[str], *, finish: Finish, n: int, ties: int = 0) -> Contribution:
     """The contribution of a metric that is a function of sums: one row of `sums` and one cluster name per unit.
 
     Resampling clusters is then a matrix product. Without any unit, n is 0 and the value is not a number.
@@ -93,6 +90,4 @@ def from_sums(
         with np.errstate(invalid="ignore", divide="ignore"):
             return finish(weights @ totals)
 
-    return Contribution(
-        tuple(labels), evaluate, n, ties, alone=lambda: finish(totals), totals=totals, finish=finish
-    )
+    return Contribution(tuple(labels), evaluate, n, ties, alone=lambda: finish(totals), totals=totals, finish=finish)

@@ -12,38 +12,47 @@ from ..stats.resampling import Array
 from .contributions import Contribution, Metric, Pieces, from_sums
 from .preferences import TRIPLE, class_scores, class_sizes
 
+STEP = 0.1  # classes whose numbers of items differ by less than a tenth are corrected alike
+
 
 def contribute(items: pl.DataFrame, mode: str) -> Contribution:
-    """Per class: its ICAT, SS, SS², 1/n and 1; and its LMS in the column of its number of items."""
+    """Per class: its ICAT, SS, SS², 1/n and 1; and its LMS in the column of those with about as many items."""
     scores, classes, ties = class_scores(items, mode)
     counts = class_sizes(items)
-    sizes, column = np.unique(counts, return_inverse=True)
+    odd = counts // 2 * 2 + 1  # as many as an even number gives
+    steps, column = np.unique(np.round(np.log(odd) / STEP), return_inverse=True)
+    sizes = np.array([1 / np.mean(1 / odd[column == step]) for step in range(len(steps))])
     lms = np.zeros((len(classes), len(sizes)))
     lms[np.arange(len(classes)), column] = scores[:, 0]
     ss = scores[:, 1] / 100
     sums = np.column_stack([scores[:, 2], ss, ss**2, 1 / counts, np.ones(len(classes)), lms])
     found = from_sums(sums, classes, finish=lambda sums: finish(sums, sizes), n=items.height, ties=ties)
     pieces = Pieces(
-        (lambda sums: corrected(sums, sizes, least=-1.0), lambda sums: corrected(sums, sizes, most=0.0)), bounds=(0, 200)
+        (lambda sums: corrected(sums, sizes, least=-1.0), lambda sums: corrected(sums, sizes, most=0.0)),
+        bounds=(0, 200),
     )
     return replace(found, alone=None, pieces=pieces)  # a class alone has no spread
 
 
 def finish(sums: Array, sizes: Array) -> Array:
     """Macro ICAT and what the number of items takes from it, the SS of the terms being beta-distributed."""
-    return corrected(sums, sizes)
+    return np.clip(corrected(sums, sizes), 0, 100)
 
 
 def corrected(sums: Array, sizes: Array, *, least: float = 0.0, most: float = 1.0) -> Array:
-    """Macro ICAT corrected with a spread of the terms' SS between these limits."""
+    """Macro ICAT corrected with a spread of the terms' SS between these limits.
+
+    One term, or one item per term, says nothing of the spread, which is then taken for zero.
+    """
     count = sums[..., 4]
     mean, noise = sums[..., 1] / count, sums[..., 3] / count
-    seen = (sums[..., 2] - count * mean**2) / (count - 1)
     largest = mean * (1 - mean)
     with np.errstate(invalid="ignore", divide="ignore"):
+        seen = (sums[..., 2] - count * mean**2) / (count - 1)
         spread = (seen - noise * largest) / ((1 - noise) * largest)
-    lost = lost_fold(sizes, mean, np.where(largest > 0, np.clip(spread, least, most), 0.0))
-    return np.where(noise < 1, (sums[..., 0] + 2 * (sums[..., 5:] * lost).sum(-1)) / count, np.nan)
+    spread = np.where((largest > 1e-9) & (noise < 1) & (count > 1), np.clip(spread, least, most), 0.0)
+    lost = lost_fold(sizes, mean, spread=spread)
+    return np.asarray((sums[..., 0] + 2 * (sums[..., 5:] * lost).sum(-1)) / count)
 
 
 metric = Metric(
@@ -58,5 +67,5 @@ metric = Metric(
     neutral=None,
     swap="same",
     contribute=contribute,
-    order=65,
+    order=75,
 )

@@ -82,7 +82,9 @@ def difference_ends(a: Estimate, b: Estimate, *, count: float, related: bool) ->
     plain = all(one is not None and one.kind in ("bootstrap", "skewed") for one in ends)
     drawn, value = a.drawn - b.drawn, a.value - b.value
     if plain:
-        return None if is_constant(drawn) else Ends(*percentile_interval(drawn, level=expanded_level(count)), "bootstrap")
+        return (
+            None if is_constant(drawn) else Ends(*percentile_interval(drawn, level=expanded_level(count)), "bootstrap")
+        )
     if ends[0] is None or ends[1] is None:
         return None
     r = _correlation(a.pseudo, b.pseudo) if related else 0.0

@@ -36,11 +36,10 @@ def fold_of_beta(mean: Array, spread: Array) -> Array:
     return np.asarray(np.where(spread < 0, 2 * np.minimum(mean, 1 - mean) - fold, fold), dtype=np.float64)
 
 
-def lost_fold(sizes: Numbers, mean: Array, spread: Array) -> Array:
+def lost_fold(sizes: Numbers, mean: Array, *, spread: Array) -> Array:
     """How much of the expected min(p, 1 - p) is lost when p, beta-distributed, is estimated from n items: [..., sizes].
 
-    The estimate is taken for beta-distributed too, with the variance that n items add; n = 2m counts as 2m + 1.
+    The estimate is taken for beta-distributed too, with the variance that n items add; give 2m + 1 for n = 2m.
     """
-    odd = np.asarray(sizes, dtype=np.int64) // 2 * 2 + 1
-    wider = spread[..., None] + (1 - spread[..., None]) / odd
+    wider = spread[..., None] + (1 - spread[..., None]) / np.asarray(sizes)
     return fold_of_beta(mean, spread)[..., None] - fold_of_beta(mean[..., None], wider)
