@@ -13,8 +13,9 @@ from scipy import stats as scipy_stats
 
 import isogloss as ig
 from isogloss.analysis.significance import check_mbe
+from isogloss.analysis.structure import find_structure
 from isogloss.items import Candidate, Item, Items
-from isogloss.scores import Row, Scored, item_table, make_scored, row_table
+from isogloss.scores import Row, Scored, item_table, join_scored, make_scored, row_table
 from snippets import ROLES, data, logistic, triples
 
 
@@ -99,6 +100,16 @@ def test_sides_without_any_variation_have_no_zero_width_interval():
     assert clear.low < clear.difference == clear.high == 100
     assert (same.low, same.high, same.mde, same.p) == (None, None, None, 1)
     assert (apart.low, apart.high) == pytest.approx((-27.75, 27.75), abs=0.05)
+
+
+def test_perfect_agreement_of_two_languages_has_no_interval_of_a_point():
+    rng = np.random.default_rng(0)
+    won, clusters = rng.random(60) < 0.5, np.repeat(np.arange(12), 5)
+    values = np.column_stack([np.where(won, 2, 1), np.where(won, 1, 2), np.zeros(60)])
+    both = join_scored([data(values, clusters), data(values, clusters, language="de")])
+    found = find_structure(both, resamples=200)[0].likeness[0]
+    assert (found.kappa, found.kappa_low) == (pytest.approx(1), None)
+    assert found.why == "every cluster gives the same value, so resampling cannot say how sure it is"
 
 
 # ---- few clusters

@@ -15,6 +15,7 @@ from ..errors import IsoglossError, UnknownName
 from ..scores import Scored
 from ..stats import RESAMPLES
 from ..stats.associations import kappa_of_table, ranks
+from ..stats.estimates import CONSTANT
 from ..stats.resampling import FEWEST_CLUSTERS, Array, bootstrap_interval, cluster_sums, expanded_level
 from .gaps import item_gaps
 from .groups import Group, cut, several_methods, usable_rows
@@ -152,11 +153,14 @@ def _likeness(names: tuple[str, str], gaps: tuple[Array, Array], *, index: Any, 
     if clusters < FEWEST_CLUSTERS or None in values:
         why = f"{clusters} clusters; an interval needs {FEWEST_CLUSTERS}" if None not in values else "one never changes"
         return Likeness(*names, values[0], None, None, values[1], None, None, len(x), clusters, why)
-    ends = [
-        bootstrap_interval(evaluate, clusters, level=expanded_level(clusters), resamples=resamples, seed=seed)
-        for evaluate in measures
-    ]
-    return Likeness(*names, values[0], *ends[0], values[1], *ends[1], len(x), clusters)
+    ends = [_ends(evaluate, clusters, resamples=resamples, seed=seed) for evaluate in measures]
+    why = CONSTANT if (None, None) in ends else None
+    return Likeness(*names, values[0], *ends[0], values[1], *ends[1], len(x), clusters, why)
+
+
+def _ends(evaluate: Any, clusters: int, *, resamples: int, seed: int) -> tuple[float | None, float | None]:
+    low, high = bootstrap_interval(evaluate, clusters, level=expanded_level(clusters), resamples=resamples, seed=seed)
+    return (low, high) if high - low > 1e-9 else (None, None)
 
 
 def _kappa(sums: Array) -> Any:
