@@ -187,7 +187,7 @@ def matrix(metric: str | None = None, *, trials: int) -> list[str]:
     for case in cases:
         one = simulate(case, trials=trials)
         lines.append(
-            f"| {case.metric} | {case.title} | {_share(one, one.held, trials)} | {_before(case.before)} | {one.width:.3g} | {one.missing:.0f} |"
+            f"| {case.metric} | {case.title} | {_share(one, one.held, trials)} | {_before(case.before)} | {_width(one.width)} | {one.missing:.0f} |"
         )
         print(lines[-1], flush=True)
     pairs = [pair for pair in PAIRS if metric in (None, pair.a.metric)]
@@ -218,6 +218,10 @@ def matrix(metric: str | None = None, *, trials: int) -> list[str]:
 
 def _share(one: Result, value: float, trials: int) -> str:
     return "-" if np.isnan(value) else f"{value:.1f} ± {one.error(value, trials):.1f}"
+
+
+def _width(value: float) -> str:
+    return "-" if np.isnan(value) else f"{value:.3g}"
 
 
 def _before(value: float | None) -> str:

@@ -99,7 +99,8 @@ def _swapped(a: Contribution, b: Contribution) -> Callable[[Array], Array] | Non
     def swapped(signs: Array) -> Array:
         kept = (signs > 0).astype(np.float64)
         with np.errstate(invalid="ignore", divide="ignore"):
-            return finish(kept @ first + (1 - kept) @ second) - finish(kept @ second + (1 - kept) @ first)
+            one, other = finish(kept @ first + (1 - kept) @ second), finish(kept @ second + (1 - kept) @ first)
+            return np.asarray(one - other, dtype=np.float64)
 
     groups = np.random.default_rng(0).integers(3, size=(16, len(first)))
     none, one, two, both = (
@@ -126,7 +127,7 @@ def _welch(a: Estimate, b: Estimate, *, drawing: Drawing) -> float | None:
 
 
 def _centred(pseudo: Array, value: float) -> Array:
-    return pseudo - pseudo.mean() + value
+    return np.asarray(pseudo - pseudo.mean() + value, dtype=np.float64)
 
 
 def _join(table: Any, combine: Callable[..., Any]) -> tuple[float, float]:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..errors import IsoglossError, UnknownName
-from ..metrics.contributions import Contribution
+from ..metrics.contributions import Contribution, Finish
 from ..stats import RESAMPLES
 from ..stats.estimates import CONSTANT, Estimate, find_ends
 from ..stats.resampling import FEWEST_CLUSTERS, Array, bootstrap_values, jackknife_values, wilson_interval
@@ -83,21 +82,20 @@ def find_estimates(found: Contribution, drawing: Drawing, *, bounds: tuple[float
     if found.pieces is None or totals is None:  # pieces are functions of sums
         return [_estimate(found, drawing, bounds=bounds)]
     return [
-        _estimate(
-            replace(found, evaluate=lambda weights, finish=finish: finish(weights @ totals), finish=finish),
-            drawing,
-            bounds=found.pieces.bounds,
-        )
+        _estimate(replace(found, evaluate=_of_sums(totals, finish), finish=finish), drawing, bounds=found.pieces.bounds)
         for finish in found.pieces.finishes
     ]
+
+
+def _of_sums(totals: Array, finish: Finish) -> Finish:
+    return lambda weights: finish(weights @ totals)
 
 
 def _estimate(found: Contribution, drawing: Drawing, *, bounds: tuple[float, float]) -> Estimate:
     clusters = len(found.clusters)
 
-    def draw(evaluate: Callable[[Array], Array]) -> Array:
-        options = {"strata": found.strata, "resamples": drawing.resamples, "seed": drawing.seed}
-        return bootstrap_values(evaluate, clusters, **options)
+    def draw(evaluate: Finish) -> Array:
+        return bootstrap_values(evaluate, clusters, strata=found.strata, resamples=drawing.resamples, seed=drawing.seed)
 
     with np.errstate(invalid="ignore", divide="ignore"):
         drawn = draw(found.evaluate)

@@ -154,8 +154,8 @@ def _likeness(names: tuple[str, str], gaps: tuple[Array, Array], *, index: Any, 
         why = f"{clusters} clusters; an interval needs {FEWEST_CLUSTERS}" if None not in values else "one never changes"
         return Likeness(*names, values[0], None, None, values[1], None, None, len(x), clusters, why)
     ends = [_ends(evaluate, clusters, resamples=resamples, seed=seed) for evaluate in measures]
-    why = CONSTANT if (None, None) in ends else None
-    return Likeness(*names, values[0], *ends[0], values[1], *ends[1], len(x), clusters, why)
+    constant = CONSTANT if (None, None) in ends else None
+    return Likeness(*names, values[0], *ends[0], values[1], *ends[1], len(x), clusters, constant)
 
 
 def _ends(evaluate: Any, clusters: int, *, resamples: int, seed: int) -> tuple[float | None, float | None]:

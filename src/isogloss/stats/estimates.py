@@ -68,7 +68,7 @@ def find_ends(estimate: Estimate, *, bca: bool = False) -> Ends | None:
         if min(share, 1 - share) * rows < FEWEST_ROWS or abs(_skew(estimate.pseudo)) > MOST_SKEW:
             return _wilson(estimate, rows=rows, kind="skewed")
     if low == 0 and estimate.value > 0 and estimate.drawn_errors is not None:
-        return _logarithm(estimate)
+        return _logarithm(estimate, estimate.drawn_errors)
     return _percentiles(estimate, bca=False)
 
 
@@ -135,9 +135,9 @@ def _wilson(estimate: Estimate, *, rows: float, kind: str) -> Ends:
     return Ends(low + width * ends[0], low + width * ends[1], kind)
 
 
-def _logarithm(estimate: Estimate) -> Ends:
+def _logarithm(estimate: Estimate, errors: Array) -> Ends:
     """The wider, at either end, of Student's and the bootstrap-t interval on the scale of the logarithm."""
-    value, drawn, errors = estimate.value, estimate.drawn, estimate.drawn_errors
+    value, drawn = estimate.value, estimate.drawn
     with np.errstate(divide="ignore", invalid="ignore"):
         t = (np.log(drawn) - math.log(value)) * drawn / errors
     below, above = np.nanpercentile(t, [2.5, 97.5])
