@@ -39,7 +39,7 @@ def group_order(rows: pl.DataFrame) -> tuple[str, str]:
 def two_sides(rows: pl.DataFrame) -> pl.DataFrame:
     """One row per item with the scores of the second group (`won`) and of the first (`lost`), and its cluster."""
     if not rows.height:
-        return pl.DataFrame(schema={"cluster": pl.String, "won": pl.Float64, "lost": pl.Float64})
+        return pl.DataFrame(schema={"id": pl.String, "cluster": pl.String, "won": pl.Float64, "lost": pl.Float64})
     low, high = group_order(rows)
     index = [*ITEM, "cluster"]
     if rows.select(*ITEM).n_unique() == rows.height:
