@@ -18,18 +18,18 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from isogloss import store
+from isogloss import runs
 from isogloss.files.sources import read
 from isogloss.items import Items
-from isogloss.studies.cells import PART_CANDIDATES, Work, count_parts
-from isogloss.studies.cluster import Cluster, run_on_ray
-from isogloss.studies.jobs import Job, Request
-from isogloss.studies.workers import Worker, pack_job, unpack_job
+from isogloss.studies.cells import PART_CANDIDATES, WorkUnit, count_parts
+from isogloss.studies.jobs import ModelJob, ScoringRequest
+from isogloss.studies.ray import Cluster, run_on_ray
+from isogloss.studies.ray_worker import Worker, pack_job, unpack_job
 
 THREADS = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
 
 
-def make_job(model: str, items: int) -> Job:
+def make_job(model: str, items: int) -> ModelJob:
     """So many items, made of the demonstration data, each turn a little longer."""
     demo = [item for item in read("demo", language="en") if item.tags.get("task") == "intrasentence"]
     rows = []
@@ -40,32 +40,32 @@ def make_job(model: str, items: int) -> Job:
             for one in item.candidates
         )
         rows.append(replace(item, id=f"{item.id}-{turn}", candidates=candidates))
-    return Job(model, (Request(Items(tuple(rows)), "likelihood"),))
+    return ModelJob(model, (ScoringRequest(Items(tuple(rows)), "likelihood"),))
 
 
-def serve(place: str, half: str) -> None:
+def serve(path: str, half: str) -> None:
     """One plain process: open the model, wait for a line, score every other part, say how long it took."""
-    packed = (Path(place) / "job.json").read_text(encoding="utf-8")
+    packed = (Path(path) / "job.json").read_text(encoding="utf-8")
     worker = Worker()
-    problem = worker.open(packed) or worker.prepare(place)
+    problem = worker.open(packed) or worker.prepare(path)
     if "error" in problem:
         raise SystemExit(problem["error"])
     print("ready", flush=True)
     sys.stdin.readline()
     started = time.time()
     for number in range(int(half), count_parts(worker.cells[0]), 2):
-        work = Work(number, (0,))
-        worker.score(0, (work.number, work.cells), folders=problem["groups"][0]["folders"])
+        unit = WorkUnit(number, (0,))
+        worker.score(0, (unit.number, unit.cells), folders=problem["groups"][0]["folders"])
     print(time.time() - started, flush=True)
 
 
-def plain_seconds(job: Job) -> float:
+def plain_seconds(job: ModelJob) -> float:
     """How long two plain processes score."""
-    with tempfile.TemporaryDirectory() as place:
-        (Path(place) / "job.json").write_text(pack_job(job), encoding="utf-8")
+    with tempfile.TemporaryDirectory() as path:
+        (Path(path) / "job.json").write_text(pack_job(job), encoding="utf-8")
         processes = []
         for half in ("0", "1"):
-            command = [sys.executable, "-m", "benchmarks.cluster", "--serve", place, half]
+            command = [sys.executable, "-m", "benchmarks.cluster", "--serve", path, half]
             pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
             processes.append(subprocess.Popen(command, env=os.environ | THREADS, **pipes))  # type: ignore[call-overload]
             processes[-1].stdout.readline()  # one after the other, so that only one makes the run
@@ -81,18 +81,18 @@ def plain_seconds(job: Job) -> float:
         return seconds
 
 
-def ray_seconds(job: Job) -> float:
+def ray_seconds(job: ModelJob) -> float:
     """How long two Ray workers score, from the first work that is handed out to the last that is done.
 
     Half of the items are scored before, so that both workers are there.
     """
     (request,) = job.requests
     half = Items(request.items.rows[::2])
-    with tempfile.TemporaryDirectory() as place:
+    with tempfile.TemporaryDirectory() as path:
         before = replace(job, requests=(replace(request, items=half),))
-        outcome = run_on_ray([before, job], out=place, cluster=Cluster(workers=2, threads=1))
+        outcome = run_on_ray([before, job], out=path, cluster=Cluster(workers=2, threads=1))
         _, run = outcome.runs
-        if len(store.written_parts(run)) != run.parts:
+        if len(runs.written_parts(run)) != run.parts:
             raise SystemExit("; ".join(cell.why for cell in outcome.failed))
         return float(run.info["seconds"])
 

@@ -14,18 +14,17 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.populations import Case, contribute, draw_pair, draw_table, truth_of
 from isogloss import registry
 from isogloss.analysis.differences import paired_test, unpaired_test
-from isogloss.analysis.intervals import Drawing, find_interval
+from isogloss.analysis.intervals import IntervalSettings, find_interval
 from isogloss.stats.hypotheses import adjust_bh, adjust_holm
-
-from .populations import Case, contribute, draw_pair, draw_table, truth_of
 
 PAGE = Path(__file__).parent.parent / "docs" / "statistics.md"
 START, END = "<!-- coverage: start -->", "<!-- coverage: end -->"
 ALLOWED = 1.5
 MOST_FALSE = 5.5
-DRAWING = Drawing(resamples=1000)
+DRAWING = IntervalSettings(resamples=1000)
 
 
 @dataclass(frozen=True)
@@ -169,7 +168,7 @@ def simulate_family(*, size: int = 20, trials: int) -> tuple[float, float]:
     any_holm = any_bh = 0
     for _ in range(trials):
         sides = [draw_pair(case, case, rng, paired=True) for _ in range(size)]
-        p = [paired_test(a, b, bounds=(0, 100), drawing=DRAWING).p or 1.0 for a, b in sides]
+        p = [paired_test(a, b, bounds=(0, 100), settings=DRAWING).p or 1.0 for a, b in sides]
         any_holm += min(adjust_holm(p)) <= 0.05
         any_bh += min(adjust_bh(p)) <= 0.05
     return 100 * any_holm / trials, 100 * any_bh / trials

@@ -35,7 +35,7 @@ def find_floor(model: Model) -> Floor:
     """The body at the best of a few shapes, and the product of hidden states with the output matrix in blocks."""
     body = model.state.get("encoder") or model.state["body"]
     matrix = model.net.get_output_embeddings().weight
-    states, place = torch.randn(POSITIONS, matrix.shape[1]), torch.empty(POSITIONS, BLOCK)
+    states, buffer = torch.randn(POSITIONS, matrix.shape[1]), torch.empty(POSITIONS, BLOCK)
 
     def read(ids: torch.Tensor) -> None:
         with torch.inference_mode():
@@ -44,7 +44,7 @@ def find_floor(model: Model) -> Floor:
     def project() -> None:
         with torch.inference_mode():
             for block in matrix[: len(matrix) // BLOCK * BLOCK].split(BLOCK):
-                torch.mm(states, block.T, out=place)
+                torch.mm(states, block.T, out=buffer)
 
     inputs = min((torch.randint(5, 5000, shape) for shape in SHAPES), key=lambda ids: _seconds(read, ids) / ids.numel())
     return Floor(lambda: read(inputs), project, inputs.numel())

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from isogloss.models.engine import give_back
+from isogloss.models.engine import trim_memory
 
 REPEATS = 3
 Work = Callable[[], object]
@@ -28,7 +28,7 @@ def interleaved(works: Mapping[str, Work], repeats: int = REPEATS) -> dict[str, 
 def memory_added(work: Work) -> float:
     """The most megabytes that a piece of work held beyond what was held before it."""
     gc.collect()
-    give_back()  # what is freed and kept would hide what is taken again
+    trim_memory()  # what is freed and kept would hide what is taken again
     before, peak, done = _resident(), 0.0, threading.Event()
 
     def watch() -> None:

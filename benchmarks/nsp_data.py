@@ -14,8 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
-from isogloss.nsp.articles import Source
-from isogloss.nsp.data import Plan, build_data
+from isogloss.nsp.articles import ArticleSource
+from isogloss.nsp.data import PairSettings, build_data
 
 WORDS = [
     "the",
@@ -89,7 +89,7 @@ def main() -> None:
         write_articles(path, wanted)
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         started = time.perf_counter()
-        card = build_data([Source(str(path), "en")], Path(folder) / "data", plan=Plan())
+        card = build_data([ArticleSource(str(path), "en")], Path(folder) / "data", settings=PairSettings())
         seconds = time.perf_counter() - started
         shown = {
             "sentences": card["sentences"],

@@ -15,14 +15,13 @@ import torch
 import transformers
 
 import isogloss as ig
-from isogloss.corpora.pairings import make_pairs
-from isogloss.items import Item, Items, limit_items
+from benchmarks import measure, models
+from benchmarks.floor import count, find_floor, items_at_floor
+from isogloss.corpora.pairs import make_pairs
+from isogloss.items import Item, Items, sample_items
 from isogloss.models.load import describe, wrap
 from isogloss.models.model import Model
 from isogloss.stats.pairwise import rank, unit, weighted_share
-
-from . import measure, models
-from .floor import count, find_floor, items_at_floor
 
 Other = Callable[[Model, Sequence[Item]], list[float]]
 MBE_SENTENCES = 40_000
@@ -62,9 +61,9 @@ def crows_plain(model: Model, items: Sequence[Item]) -> list[float]:
         for side in (0, 1):
             total = 0.0
             for pair in pairs:
-                place = pair[side]
-                shown = [*ids[side][:place], mask, *ids[side][place + 1 :]]
-                total += float(_logprobs(model, shown)[place, ids[side][place]])
+                position = pair[side]
+                shown = [*ids[side][:position], mask, *ids[side][position + 1 :]]
+                total += float(_logprobs(model, shown)[position, ids[side][position]])
             scores.append(total)
     return scores
 
@@ -144,7 +143,7 @@ def bench(row: Row, everything: Items, text: Sequence[str]) -> dict[str, Any]:
     """Items per second of ours and of the others, and the largest difference between their scores."""
     models.seeded()
     model = row.make(text)
-    items = limit_items(everything, limit=row.items, seed=1)
+    items = sample_items(everything, limit=row.items, seed=1)
     found: dict[str, Any] = {"workload": row.name, "items": len(items), "target": row.targets, "ratio": {}, "gap": {}}
     works: dict[str, Callable[[], object]] = {"ours": lambda: ig.score(items, model=model, method=row.method)}
     ours = ig.score(items, model=model, method=row.method).table.filter(quantity=_quantity(row))["value"].to_numpy()

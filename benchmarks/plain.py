@@ -37,8 +37,10 @@ def unmask(model: Model, items: Sequence[Item], batch: int) -> list[float]:
             )
             probabilities = model.net(**inputs).prediction_logits.softmax(-1)
             for row in range(len(inputs.input_ids)):
-                place = (inputs.input_ids[row] == tokenizer.mask_token_id).nonzero()[0, 0]
-                found.setdefault(owners[start + row], []).append(float(probabilities[row, place, targets[start + row]]))
+                position = (inputs.input_ids[row] == tokenizer.mask_token_id).nonzero()[0, 0]
+                found.setdefault(owners[start + row], []).append(
+                    float(probabilities[row, position, targets[start + row]])
+                )
     return [sum(values) / len(values) for _, values in sorted(found.items())]
 
 
@@ -74,8 +76,8 @@ def _causal(model: Model, pairs: Sequence[tuple[str, str]], batch: int) -> list[
             mask = torch.tensor([[1] * len(ids) + [0] * (longest - len(ids)) for ids, _ in group])
             probabilities = model.net(input_ids=ids, attention_mask=mask).logits.softmax(-1)
             for row, (tokens, skip) in enumerate(group):
-                places = torch.arange(skip, len(tokens) - 1)
-                wanted = probabilities[row, places, torch.tensor(tokens)[places + 1]]
+                positions = torch.arange(skip, len(tokens) - 1)
+                wanted = probabilities[row, positions, torch.tensor(tokens)[positions + 1]]
                 scores.append(float(2 ** wanted.log2().mean()))
     return scores
 
@@ -129,6 +131,6 @@ def continuation_seq2seq(model: Model, items: Sequence[Item], batch: int) -> lis
             decoder = torch.tensor([ids + [0] * (longest - len(ids)) for _, ids in group])
             probabilities = model.net(**inputs, decoder_input_ids=decoder).logits.softmax(-1)
             for row, (_, ids) in enumerate(group):
-                places = torch.arange(1, len(ids) - 1)
-                scores.append(float(2 ** probabilities[row, places, torch.tensor(ids)[places + 1]].log2().mean()))
+                positions = torch.arange(1, len(ids) - 1)
+                scores.append(float(2 ** probabilities[row, positions, torch.tensor(ids)[positions + 1]].log2().mean()))
     return scores

@@ -14,7 +14,7 @@ from scipy.special import expit, ndtr
 
 from isogloss import registry
 from isogloss.items import ANTI_STEREOTYPE, STEREOTYPE, UNRELATED
-from isogloss.metrics.contributions import Contribution
+from isogloss.metrics import Contribution
 
 MANY = 8_000
 

@@ -15,12 +15,11 @@ import numpy as np
 import torch
 
 import isogloss as ig
+from benchmarks import measure, models, pairs
+from benchmarks.floor import count, find_floor, items_at_floor
+from benchmarks.workloads import WORKLOADS, Workload, choose, read_items
 from isogloss.items import Item, Items
 from isogloss.models.model import Model
-
-from . import measure, models, pairs
-from .floor import count, find_floor, items_at_floor
-from .workloads import WORKLOADS, Workload, choose, read_items
 
 HERE = Path(__file__).parent
 PAGE = HERE.parent / "docs" / "performance.md"

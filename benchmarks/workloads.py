@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import isogloss as ig
-from isogloss.items import Item, Items, limit_items
+from benchmarks import models, plain
+from isogloss.items import Item, Items, sample_items
 from isogloss.models.model import Model
-
-from . import models, plain
 
 Plain = Callable[[Model, Sequence[Item], int], list[float]]
 
@@ -78,4 +77,4 @@ def choose(items: Items, task: str, count: int) -> Items:
         for item in items
         if item.tags["task"] == task and (item.context or "").count("BLANK") < 2 and (item.context or "").isascii()
     )
-    return limit_items(Items(rows), limit=count, seed=1)
+    return sample_items(Items(rows), limit=count, seed=1)

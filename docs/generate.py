@@ -140,7 +140,7 @@ def public_names() -> str:
     import isogloss
 
     parts = []
-    from isogloss.report.page import report
+    from isogloss.report.page.document import report
 
     for name in sorted(isogloss.__all__, key=lambda name: (name[0].isupper(), name.lower())):
         thing = getattr(isogloss, name) if name != "report" else report
@@ -187,7 +187,7 @@ def metrics() -> str:
         "none": "nothing is promised when stereotype and anti-stereotype change places",
     }
     parts = []
-    for name, one in sorted(registry.everything("metric").items(), key=lambda pair: (pair[1].order, pair[0])):
+    for name, one in sorted(registry.load_all("metric").items(), key=lambda pair: (pair[1].order, pair[0])):
         low, high = one.bounds
         neutral = "none" if one.neutral is None else f"{one.neutral:g}"
         facts = [
@@ -208,7 +208,7 @@ def methods() -> str:
     from isogloss import registry
 
     parts = []
-    for name, one in registry.everything("method").items():
+    for name, one in registry.load_all("method").items():
         options = [f"`{key}`: " + ", ".join(f"`{value}`" for value in values) for key, values in one.options.items()]
         facts = [
             ["score", escaped(one.formula)],
@@ -225,7 +225,7 @@ def auto_methods() -> str:
     """What `--method auto` chooses."""
     from isogloss import registry
 
-    chosen = {pair: name for name, one in registry.everything("method").items() for pair in one.auto}
+    chosen = {pair: name for name, one in registry.load_all("method").items() for pair in one.auto}
     tasks, kinds = sorted({task for task, _ in chosen}, reverse=True), registry.names("family")
     rows = [[kind, *(f"`{chosen[task, kind]}`" if (task, kind) in chosen else "-" for task in tasks)] for kind in kinds]
     return table(["family", *tasks], rows)
@@ -235,14 +235,12 @@ def families() -> str:
     """Every model family."""
     from isogloss import registry
 
-    return table(
-        ["family", "models"], [[f"`{name}`", one.title] for name, one in registry.everything("family").items()]
-    )
+    return table(["family", "models"], [[f"`{name}`", one.title] for name, one in registry.load_all("family").items()])
 
 
 def demonstration_models() -> str:
     """The models that `isogloss model pull` gets."""
-    from isogloss.models.pull import PULLED
+    from isogloss.models.packaged import PULLED
 
     rows = [[f"`{name}`", one.title, one.licence, one.size] for name, one in PULLED.items()]
     return table(["name", "what", "licence", "size"], rows)
@@ -265,7 +263,7 @@ def datasets() -> str:
     from isogloss import registry
 
     parts = []
-    for name, one in registry.everything("dataset").items():
+    for name, one in registry.load_all("dataset").items():
         own = "ships with Isogloss" if one.bundled else "your own file"
         source = f"<{one.url}>" if one.url.startswith("http") else own
         facts = [["licence", one.licence], ["citation", one.citation], ["source", source]]
@@ -307,7 +305,7 @@ def translators() -> str:
     from isogloss import registry
 
     rows = []
-    for name, one in registry.everything("translator").items():
+    for name, one in registry.load_all("translator").items():
         options = "<br>".join(f"`{key}`: {meaning}" for key, meaning in one.options.items())
         rows.append([f"`{name}`", one.title, options or "none"])
     return table(["translator", "what it is", "options"], rows)
@@ -344,12 +342,12 @@ def _columns(schema: dict[str, Any], meanings: dict[str, str]) -> str:
 
 def schema_version() -> str:
     """The version of the layout of runs."""
-    from isogloss.store import SCHEMA
+    from isogloss.runs import SCHEMA
 
     return f"The layout described here is **schema version {SCHEMA}**."
 
 
-def rooms() -> str:
+def module_list() -> str:
     """Every module with the first sentence it says of itself."""
     import ast
 
@@ -371,7 +369,7 @@ def verdict_matrices() -> str:
     """How the labelled answers are read: the shares by language, one matrix over all, and every answer read wrong."""
     import json
 
-    from isogloss.answers.verdicts import VERDICTS, read_verdict
+    from isogloss.chat.verdicts import VERDICTS, read_verdict
 
     def labelled(name: str) -> list[dict[str, str]]:
         lines = (ROOT / "tests" / "data" / name).read_text(encoding="utf-8").splitlines()
@@ -436,7 +434,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "own-scores-by-category": lambda: own_scores("category"),
     "public-names": public_names,
     "repairs": repairs,
-    "rooms": rooms,
+    "modules": module_list,
     "row-columns": row_columns,
     "schema-version": schema_version,
     "translators": translators,

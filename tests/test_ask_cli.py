@@ -9,9 +9,9 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner, Result
 
-import endpoints
 from isogloss.cli import app
 from isogloss.errors import IsoglossError
+from support import endpoints
 
 DEMO = ["--data", "demo", "-l", "en", "--limit", "2"]
 SECRET = "sk-very-secret"

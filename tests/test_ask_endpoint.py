@@ -15,16 +15,16 @@ from pathlib import Path
 
 import pytest
 
-import endpoints
-from builders import triple
-from isogloss import store
+from isogloss import runs
+from isogloss.chat import runner
+from isogloss.chat.endpoint import KEPT, Endpoint, http_backend
+from isogloss.chat.journal import NAME
+from isogloss.chat.requests import AskSettings
+from isogloss.chat.retry import RetryPolicy, asked_wait, next_wait
 from isogloss.errors import IsoglossError
 from isogloss.items import Item, Items
-from isogloss.prompts import asking
-from isogloss.prompts.endpoint import KEPT, Endpoint, http_backend
-from isogloss.prompts.journal import NAME
-from isogloss.prompts.requests import Plan
-from isogloss.prompts.waiting import Patience, asked_wait, next_wait
+from support import endpoints
+from support.builders import triple
 
 SECRET = "sk-very-secret"
 
@@ -36,18 +36,18 @@ def item(name: str) -> Item:
 
 
 ITEMS = Items((item("a"), item("b")))
-GREEDY = Plan()
+GREEDY = AskSettings()
 ALL = 12  # two items, three prompts, two orders
 
 
-def ask(server: endpoints.Server, out: Path, *, plan: Plan = GREEDY, **options: object) -> list[store.Run]:
-    patience = Patience(tries=int(options.pop("tries", 3)), first=0.01, longest=float(options.pop("longest", 300)))  # type: ignore[arg-type]
-    endpoint = Endpoint(server.url, "chatty", patience=patience, **options)  # type: ignore[arg-type]
-    return asking.ask(ITEMS, http_backend(endpoint, plan), out=out)
+def ask(server: endpoints.Server, out: Path, *, settings: AskSettings = GREEDY, **options: object) -> list[runs.Run]:
+    policy = RetryPolicy(tries=int(options.pop("tries", 3)), first=0.01, longest=float(options.pop("longest", 300)))  # type: ignore[arg-type]
+    endpoint = Endpoint(server.url, "chatty", patience=policy, **options)  # type: ignore[arg-type]
+    return runner.ask(ITEMS, http_backend(endpoint, settings), out=out)
 
 
-def rows(run: store.Run) -> list[dict[str, object]]:
-    return [row for number in range(run.parts) for row in store.read_part(run, number).to_dicts()]
+def rows(run: runs.Run) -> list[dict[str, object]]:
+    return [row for number in range(run.parts) for row in runs.read_part(run, number).to_dicts()]
 
 
 def failure(reply: endpoints.Reply, out: Path, **options: object) -> tuple[str, endpoints.Server]:
@@ -61,7 +61,7 @@ def test_a_statement_of_several_items_is_asked_about_once(tmp_path):
     again = replace(first, id="a2", candidates=tuple(replace(one, id=f"{one.id}-2") for one in first.candidates))
     with endpoints.serving(endpoints.good) as server:
         backend = http_backend(Endpoint(server.url, "chatty"), GREEDY)
-        (run,) = asking.ask(Items((first, item("b"), again)), backend, out=tmp_path)
+        (run,) = runner.ask(Items((first, item("b"), again)), backend, out=tmp_path)
     found = rows(run)
     assert (len(server.bodies), len(found), run.info["requests"]) == (ALL, ALL + 6, ALL)
     kept = {"text", "opening", "finish", "prompt", "order", "sample"}
@@ -80,7 +80,7 @@ def test_every_request_is_answered_once_and_kept_with_its_counts(tmp_path):
         (prompt, order) for prompt in ("stereotype", "agree", "disagree") for order in ("yes-no", "no-yes")
     }
     assert {(row["text"], row["opening"], row["finish"]) for row in found} == {("No.", "No.", "stop")}
-    assert asking.bill([run], price_in=1.0, price_out=10.0) == {
+    assert runner.token_totals([run], price_in=1.0, price_out=10.0) == {
         "prompt": 240,
         "answer": 24,
         "uncounted_answers": 0,
@@ -252,14 +252,14 @@ def test_a_key_that_is_not_there_is_told_before_anything_is_sent(tmp_path, monke
 )
 def test_an_address_that_is_none_or_holds_a_key_is_refused(url, message):
     with pytest.raises(IsoglossError) as caught:
-        http_backend(Endpoint(url, "chatty"), Plan())
+        http_backend(Endpoint(url, "chatty"), AskSettings())
     assert str(caught.value) == message
 
 
 def test_a_key_over_an_open_line_is_warned_about(monkeypatch):
     monkeypatch.setenv("MY_KEY", SECRET)
     with pytest.warns(UserWarning, match=r"^http://example.org/v1 is not encrypted, so others"):
-        http_backend(Endpoint("http://example.org/v1", "chatty", "MY_KEY"), Plan())
+        http_backend(Endpoint("http://example.org/v1", "chatty", "MY_KEY"), AskSettings())
 
 
 @pytest.mark.parametrize(
@@ -312,11 +312,11 @@ def test_when_one_gives_up_the_others_finish_what_they_began(tmp_path):
 
 
 def test_samples_have_seeds_of_their_own_which_do_not_change(tmp_path):
-    plan = Plan(samples=2, temperature=0.7, seed=3)
+    settings = AskSettings(samples=2, temperature=0.7, seed=3)
     seeds = []
     for folder in ("a", "b"):
         with endpoints.serving(endpoints.good) as server:
-            ask(server, tmp_path / folder, plan=plan)
+            ask(server, tmp_path / folder, settings=settings)
         seeds.append(sorted(body["seed"] for body in server.bodies))
     assert seeds[0] == seeds[1]
     assert len(set(seeds[0])) == 2 * ALL
@@ -362,7 +362,7 @@ def test_retry_after_may_be_seconds_or_a_date(header, seconds):
 
 
 def test_waits_double_with_jitter_and_are_never_shorter_than_asked_for():
-    draw, patience = random.Random(0), Patience(first=1, longest=30)
+    draw, patience = random.Random(0), RetryPolicy(first=1, longest=30)
     for turn in range(8):
         waits = [next_wait(patience, turn, asked=None, draw=draw) for _ in range(50)]
         top = min(30, 2**turn)

@@ -12,20 +12,20 @@ from unittest.mock import patch
 import pytest
 import torch
 
-import tiny
-from builders import triple
-from isogloss import store
-from isogloss.answers.records import Answer
+from isogloss import runs
+from isogloss.chat import framing, runner
+from isogloss.chat.local import local_backend
+from isogloss.chat.records import Answer
+from isogloss.chat.requests import AskSettings, PromptRequest, check_ask_settings, make_requests, statement_of
 from isogloss.errors import IsoglossError
 from isogloss.items import Candidate, Items
 from isogloss.models.load import describe, wrap
 from isogloss.models.model import Model
-from isogloss.prompts import asking, framing
-from isogloss.prompts.local import local_backend
-from isogloss.prompts.requests import Plan, Request, check_plan, make_requests, statement_of
+from support import tiny
+from support.builders import triple
 
 CHAT = "{% for m in messages %}<{{ m.role }}>{{ m.content }}\n{% endfor %}<assistant>"
-PLAIN = Plan(template="plain", max_tokens=4)
+PLAIN = AskSettings(template="plain", max_tokens=4)
 LONG = {"gpt2": {"n_positions": 1024}, "gemma3": {"max_position_embeddings": 1024}}
 
 
@@ -58,9 +58,11 @@ def items(count: int = 3) -> Items:
     )
 
 
-def answers(model: Model, plan: Plan, *, requests: list[Request], budget: int | None = None) -> dict[Any, Answer]:
+def answers(
+    model: Model, settings: AskSettings, *, requests: list[PromptRequest], budget: int | None = None
+) -> dict[Any, Answer]:
     kept: list[Answer] = []
-    local_backend(model, plan, token_budget=budget).answer(requests, kept.extend)
+    local_backend(model, settings, token_budget=budget).answer(requests, kept.extend)
     return {answer.key: answer for answer in kept}
 
 
@@ -106,8 +108,8 @@ def test_the_probability_of_yes_is_that_of_its_tokens_after_the_prompt():
             ids = model.tokenizer.encode(form, add_special_tokens=False)
             with torch.inference_mode():
                 logs = model.net(torch.tensor([[*start, *ids]])).logits[0].double().log_softmax(-1)
-            places = range(len(start) - 1, len(start) + len(ids) - 1)
-            total += sum(logs[place, token] for place, token in zip(places, ids, strict=True)).exp()
+            positions = range(len(start) - 1, len(start) + len(ids) - 1)
+            total += sum(logs[position, token] for position, token in zip(positions, ids, strict=True)).exp()
         assert value == pytest.approx(float(total.log()), abs=1e-4)
 
 
@@ -127,7 +129,7 @@ def test_samples_follow_the_model_s_distribution_and_the_seed():
 
 def test_a_model_without_a_template_says_how_to_do_without():
     with pytest.raises(IsoglossError) as caught:
-        local_backend(talker(), Plan())
+        local_backend(talker(), AskSettings())
     assert str(caught.value) == (
         "'tiny-bloom' has no chat template, so it is not known how to address it. "
         "Say --template plain to give it the bare prompt, or choose a chat model."
@@ -136,9 +138,9 @@ def test_a_model_without_a_template_says_how_to_do_without():
 
 def test_the_chat_template_frames_the_prompt():
     model = with_template(talker(), CHAT)
-    (request, *_) = make_requests(items().rows, Plan())
+    (request, *_) = make_requests(items().rows, AskSettings())
     framed = model.tokenizer.encode(f"<user>{request.text}\n<assistant>", add_special_tokens=False)
-    found = answers(model, Plan(max_tokens=4), requests=[request])[request.key]
+    found = answers(model, AskSettings(max_tokens=4), requests=[request])[request.key]
     assert found.prompt_tokens == len(framed)
 
 
@@ -178,16 +180,16 @@ def test_the_child_process_frames_a_prompt_as_transformers_does(template):
 def test_a_chat_template_has_a_limit_of_time_and_size_on_any_thread(monkeypatch, template, why):
     monkeypatch.setattr(framing, "SECONDS", 1)
     model = with_template(talker(), template)
-    requests = make_requests(items(1).rows, Plan())
+    requests = make_requests(items(1).rows, AskSettings())
     with ThreadPoolExecutor(1) as pool, pytest.raises(IsoglossError) as caught:
-        pool.submit(answers, model, Plan(), requests=requests).result()
+        pool.submit(answers, model, AskSettings(), requests=requests).result()
     assert str(caught.value) == f"The chat template of 'tiny-bloom' cannot be used ({why}). Say --template plain."
 
 
 def test_a_template_that_fails_is_one_sentence():
     model = with_template(talker(), "{{ raise_exception('no users here') }}")
     with pytest.raises(IsoglossError) as caught:
-        answers(model, Plan(), requests=make_requests(items().rows, Plan()))
+        answers(model, AskSettings(), requests=make_requests(items().rows, AskSettings()))
     assert str(caught.value) == (
         "The chat template of 'tiny-bloom' cannot be used (no users here). Say --template plain."
     )
@@ -210,7 +212,7 @@ def test_too_long_a_prompt_is_named():
 
 
 def test_every_prompt_is_asked_with_the_answer_words_in_both_orders():
-    requests = make_requests(items(1).rows, Plan())
+    requests = make_requests(items(1).rows, AskSettings())
     texts = [request.text for request in requests]
     assert len(texts) == len(set(texts)) == 6
     assert sum("yes or no" in text for text in texts) == sum("no or yes" in text for text in texts) == 3
@@ -227,12 +229,12 @@ def test_a_sentence_after_its_context_is_asked_with_it():
 def test_braces_in_a_statement_stay_as_they_are():
     item = items(1)[0]
     odd = replace(item, candidates=(Candidate("c", "stereotype", "{first} {statement} {x}"),))
-    assert "{first} {statement} {x}" in make_requests([odd], Plan())[0].text
+    assert "{first} {statement} {x}" in make_requests([odd], AskSettings())[0].text
 
 
 def test_a_language_without_prompts_says_where_to_write_them():
     with pytest.raises(IsoglossError) as caught:
-        make_requests([replace(items(1)[0], language="sw")], Plan())
+        make_requests([replace(items(1)[0], language="sw")], AskSettings())
     assert str(caught.value) == (
         "sw has no prompts. Add [ask.prompts] and [ask.answers] to a file for it (isogloss language new sw)."
     )
@@ -241,22 +243,22 @@ def test_a_language_without_prompts_says_where_to_write_them():
 @pytest.mark.parametrize(
     ("plan", "message"),
     [
-        (Plan(samples=3), "3 samples at temperature 0 are all the same. Say --temperature 0.7, or --samples 1."),
-        (Plan(order="up"), "No order named 'up'. Known: both, no-yes, yes-no."),
-        (Plan(template="fancy"), "No template named 'fancy'. Known: auto, plain."),
+        (AskSettings(samples=3), "3 samples at temperature 0 are all the same. Say --temperature 0.7, or --samples 1."),
+        (AskSettings(order="up"), "No order named 'up'. Known: both, no-yes, yes-no."),
+        (AskSettings(template="fancy"), "No template named 'fancy'. Known: auto, plain."),
     ],
 )
 def test_plans_that_cannot_work_are_refused(plan, message):
     with pytest.raises(IsoglossError) as caught:
-        check_plan(plan)
+        check_ask_settings(plan)
     assert str(caught.value) == message
 
 
 def test_items_without_the_role_are_left_out_and_none_at_all_is_an_error(tmp_path):
     both = Items((*items(1).rows, triple("only", roles=("unrelated",))))
-    assert [len(cell.items) for cell in asking.plan_cells(both, PLAIN)] == [1]
+    assert [len(cell.items) for cell in runner.plan_cells(both, PLAIN)] == [1]
     with pytest.raises(IsoglossError) as caught:
-        asking.plan_cells(items(1), replace(PLAIN, role="hero"))
+        runner.plan_cells(items(1), replace(PLAIN, role="hero"))
     assert str(caught.value) == "None of the items has a candidate with the role 'hero'. Say --role ROLE."
 
 
@@ -264,10 +266,10 @@ def test_items_without_the_role_are_left_out_and_none_at_all_is_an_error(tmp_pat
 
 
 def test_what_is_answered_is_never_asked_again_and_parts_are_equal(tmp_path, monkeypatch):
-    monkeypatch.setattr(asking, "PART_ITEMS", 2)
+    monkeypatch.setattr(runner, "PART_ITEMS", 2)
     backend = local_backend(talker(), PLAIN, token_budget=1)
-    (whole,) = asking.ask(items(5), backend, out=tmp_path / "whole")
-    asked: list[Request] = []
+    (whole,) = runner.ask(items(5), backend, out=tmp_path / "whole")
+    asked: list[PromptRequest] = []
 
     def falter(requests, keep):
         def once(found):
@@ -280,9 +282,9 @@ def test_what_is_answered_is_never_asked_again_and_parts_are_equal(tmp_path, mon
 
     for _ in range(4):
         with pytest.raises(KeyboardInterrupt):
-            asking.ask(items(5), replace(backend, answer=falter), out=tmp_path / "torn")
-    (run,) = asking.ask(items(5), replace(backend, answer=falter), out=tmp_path / "torn")
+            runner.ask(items(5), replace(backend, answer=falter), out=tmp_path / "torn")
+    (run,) = runner.ask(items(5), replace(backend, answer=falter), out=tmp_path / "torn")
     assert len(asked) == 30
     assert run.parts == 3
     for number in range(3):
-        assert store.part_path(run, number).read_bytes() == store.part_path(whole, number).read_bytes()
+        assert runs.part_path(run, number).read_bytes() == runs.part_path(whole, number).read_bytes()

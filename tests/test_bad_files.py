@@ -15,9 +15,9 @@ import openpyxl
 import polars as pl
 import pytest
 
-from builders import stereoset_rows
 from isogloss.files import rows
 from isogloss.translate import sheets
+from support.builders import stereoset_rows
 
 Command = Callable[..., tuple[int, str, str]]
 HEADER = "id,category,stereotype,anti_stereotype\n"
@@ -60,8 +60,8 @@ def test_a_file_in_utf_16_is_named_as_such(command, tmp_path, codec, name):
 def test_a_file_without_rows_says_so(command, tmp_path, name, content, problem):
     path = tmp_path / name
     path.write_text(content, encoding="utf-8")
-    place = f"{path}, line 1" if "first line" in problem else f"{path}"
-    assert refused(command, "data", "check", path, "-l", "en") == f"{place}: {problem}"
+    label = f"{path}, line 1" if "first line" in problem else f"{path}"
+    assert refused(command, "data", "check", path, "-l", "en") == f"{label}: {problem}"
 
 
 def test_a_small_packed_file_may_not_unfold_to_a_large_one(command, tmp_path, monkeypatch):

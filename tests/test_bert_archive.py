@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 import transformers
 
-import tiny
 from isogloss.errors import IsoglossError
 from isogloss.models.bert_archive import convert_bert, hub_name
 from isogloss.models.tensor_bundle import read_bundle
+from support import tiny
 
 
 def varint(value: int) -> bytes:

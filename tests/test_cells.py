@@ -10,15 +10,16 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-import tiny
-from examples import blank, follow
-from isogloss import registry, store
+from isogloss import registry
+from isogloss import runs as run_store
 from isogloss.items import Item
-from isogloss.methods.method import fill_options
+from isogloss.methods import fill_options
 from isogloss.models.model import Model, ModelInfo, notes_on
 from isogloss.scores import Scored
 from isogloss.studies import cells
-from isogloss.studies.cells import Cell, Work, group_cells, plan_work, run_cells, score_work, write_work
+from isogloss.studies.cells import ScoringCell, WorkUnit, group_cells, plan_work, run_cells, score_work, write_work
+from support import tiny
+from support.examples import blank, follow
 
 WORDS = ("kind", "rude", "compassionate", "cold", "warm", "quiet", "friendly", "green", "tired", "slow")
 INTRA = [
@@ -39,12 +40,12 @@ def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cells, "PART_CANDIDATES", 6)
 
 
-def make(items: Sequence[Item], methods: Sequence[tuple[str, dict[str, str]]]) -> list[Cell]:
+def make(items: Sequence[Item], methods: Sequence[tuple[str, dict[str, str]]]) -> list[ScoringCell]:
     """A cell for each method with its options."""
     found = []
     for name, options in methods:
         method = registry.get("method", name)
-        found.append(Cell(tuple(items), name, method, fill_options(name, method, given=options)))
+        found.append(ScoringCell(tuple(items), name, method, fill_options(name, method, given=options)))
     return found
 
 
@@ -107,11 +108,15 @@ def test_a_work_holds_one_part_of_every_cell_that_lacks_it(tmp_path: Path, small
     model = tiny.model("bert")
     group = [*make(INTRA, MASKED[:2]), *make(INTRA[:3], MASKED[2:3])]
     runs = [cells.open_cell(cell, model, out=tmp_path) for cell in group]
-    assert plan_work(runs) == [Work(0, (0, 1, 2)), Work(1, (0, 1, 2)), *(Work(n, (0, 1)) for n in (2, 3, 4))]
-    tables = score_work(Work(1, (0, 2)), group, model=model)
+    assert plan_work(runs) == [
+        WorkUnit(0, (0, 1, 2)),
+        WorkUnit(1, (0, 1, 2)),
+        *(WorkUnit(n, (0, 1)) for n in (2, 3, 4)),
+    ]
+    tables = score_work(WorkUnit(1, (0, 2)), group, model=model)
     assert [table["id"].unique(maintain_order=True).to_list() for table in tables] == [["item-2", "item-3"], ["item-2"]]
-    write_work(Work(1, (0, 2)), runs, tables=tables)
-    assert plan_work(runs)[1] == Work(1, (1,))
+    write_work(WorkUnit(1, (0, 2)), runs, tables=tables)
+    assert plan_work(runs)[1] == WorkUnit(1, (1,))
     assert not list(tmp_path.rglob("*.ready"))
 
 
@@ -125,7 +130,7 @@ def test_cells_on_disk_equal_those_in_memory_and_are_never_scored_again(tmp_path
     model, passes = counted(tiny.model("bert"))
     assert run_cells(group, model, out=tmp_path).table.equals(kept.table)
     assert passes == []
-    assert {run.info["scored_parts"] for run in store.find_runs(tmp_path)} == {5}
+    assert {run.info["scored_parts"] for run in run_store.find_runs(tmp_path)} == {5}
 
 
 def test_a_run_that_was_made_alone_is_kept_when_others_come(tmp_path: Path, small_parts: None) -> None:
@@ -140,7 +145,7 @@ class Killed(Exception):
     """Stands for the end of the process."""
 
 
-STEPS = [(name, count) for name in ("write_ready", "promote_part") for count in range(4)]
+STEPS = [(name, count) for name in ("stage_part", "commit_part") for count in range(4)]
 
 
 @pytest.mark.parametrize(("step", "count"), STEPS, ids=lambda value: str(value))
@@ -149,7 +154,7 @@ def test_a_work_killed_at_any_step_of_writing_is_whole_or_not_there(
 ) -> None:
     group = make(INTRA[:4], MASKED)
     undisturbed = run_cells(group, tiny.model("bert"), out=tmp_path / "other")
-    own = getattr(store, step)
+    own = getattr(run_store, step)
     left = [count]
 
     def end(*given, **named):
@@ -159,30 +164,30 @@ def test_a_work_killed_at_any_step_of_writing_is_whole_or_not_there(
         own(*given, **named)
 
     with monkeypatch.context() as patched:
-        patched.setattr(store, step, end)
+        patched.setattr(run_store, step, end)
         with pytest.raises(Killed):
             run_cells(group, tiny.model("bert"), out=tmp_path / "runs")
     found = run_cells(group, tiny.model("bert"), out=tmp_path / "runs")
     assert values(found).equals(values(undisturbed))
-    scored = {run.info["scored_parts"] for run in store.find_runs(tmp_path / "runs")}
-    assert scored == ({2} if step == "write_ready" else {1})
-    for run, other in zip(*(store.find_runs(tmp_path / name) for name in ("runs", "other")), strict=True):
+    scored = {run.info["scored_parts"] for run in run_store.find_runs(tmp_path / "runs")}
+    assert scored == ({2} if step == "stage_part" else {1})
+    for run, other in zip(*(run_store.find_runs(tmp_path / name) for name in ("runs", "other")), strict=True):
         for number in range(2):
-            assert store.part_path(run, number).read_bytes() == store.part_path(other, number).read_bytes()
+            assert run_store.part_path(run, number).read_bytes() == run_store.part_path(other, number).read_bytes()
 
 
 def test_a_broken_part_that_lay_ready_is_scored_again(tmp_path: Path, small_parts: None) -> None:
     model = tiny.model("bert")
     group = make(INTRA[:2], MASKED[:1])
     runs = [cells.open_cell(cell, model, out=tmp_path) for cell in group]
-    store.write_ready(runs[0], 0, rows=score_work(Work(0, (0,)), group, model=model)[0])
+    run_store.stage_part(runs[0], 0, rows=score_work(WorkUnit(0, (0,)), group, model=model)[0])
     (ready,) = tmp_path.rglob("*.ready")
     whole = ready.read_bytes()
     ready.write_bytes(whole[:-30])
-    assert plan_work(runs) == [Work(0, (0,))]
+    assert plan_work(runs) == [WorkUnit(0, (0,))]
     ready.write_bytes(whole)
     assert plan_work(runs) == []
-    assert store.part_path(runs[0], 0).read_bytes() == whole
+    assert run_store.part_path(runs[0], 0).read_bytes() == whole
 
 
 # ---- labels
@@ -196,9 +201,9 @@ def test_labels_are_columns_and_do_not_make_another_run(tmp_path: Path) -> None:
     again = run_cells([replace(plain[0], labels=labels)], model, out=tmp_path)
     assert passes == []
     assert set(again.table["multilingual"]) == {"no"}
-    (run,) = store.find_runs(tmp_path)
+    (run,) = run_store.find_runs(tmp_path)
     assert run.info["labels"] == {"checkpoint": "tiny-bert", "multilingual": "no"}
-    assert store.read_scored([run]).table.equals(again.table)
+    assert run_store.read_scored([run]).table.equals(again.table)
 
 
 def test_a_model_goes_by_the_name_that_a_study_gives_it(tmp_path: Path) -> None:
@@ -206,7 +211,7 @@ def test_a_model_goes_by_the_name_that_a_study_gives_it(tmp_path: Path) -> None:
     named = replace(cell, labels={"model": "BERT"})
     for out in (None, tmp_path):
         assert set(run_cells([named], tiny.model("bert"), out=out).table["model"]) == {"BERT"}
-    (run,) = store.find_runs(tmp_path)
+    (run,) = run_store.find_runs(tmp_path)
     assert (run.info["model"], run.info["facts"]["checkpoint"]) == ("BERT", "tiny-bert")
     assert run.folder.parent.name == "BERT"
 

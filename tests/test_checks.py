@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builders import triple
 from isogloss.checks import ALL, READING, check_items, checks_as_text, find_problems
 from isogloss.checks.candidates import token_gap
 from isogloss.files.sources import read
 from isogloss.items import Candidate, Item, Items, Problem
+from support.builders import triple
 
 ROLES = ("stereotype", "anti-stereotype", "unrelated")
 TAGS = ("en", "de", "fr", "tr", "fa", "ja", "xx")

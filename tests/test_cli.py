@@ -14,9 +14,9 @@ import pytest
 import typer.main
 from typer.testing import CliRunner
 
-from builders import stereoset_rows, write_jsonl
 from isogloss import __version__, languages, registry
 from isogloss.cli import app
+from support.builders import stereoset_rows, write_jsonl
 
 
 @pytest.fixture

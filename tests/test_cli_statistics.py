@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-import tiny
-from builders import score, triple
-from isogloss import store
 from isogloss.cli import main
 from isogloss.items import Items
+from isogloss.runs import finish_run, open_run, write_part
 from isogloss.scores import ROW_SCHEMA, item_table
+from support import tiny
+from support.builders import score, triple
 
 
 @pytest.fixture
@@ -35,9 +35,9 @@ def write_run(folder: Path, wins: str, *, model: str = "m", language: str = "en"
     items = [triple(f"{prefix}{k}", f"t{k % 12}", language=language) for k in range(len(wins))]
     scored = score(items, [(2, 1, 0) if letter == "s" else (1, 2, 0) for letter in wins], model=model)
     info = {"model": model, "dataset": "stereoset", "language": language, "method": "likelihood", "parts": 1}
-    run = store.open_run(folder, info=info | {"fingerprint": {"wins": wins}}, items=item_table(Items(tuple(items))))
-    store.write_part(run, 0, rows=scored.table.select(list(ROW_SCHEMA)))
-    store.finish_run(run)
+    run = open_run(folder, info=info | {"fingerprint": {"wins": wins}}, items=item_table(Items(tuple(items))))
+    write_part(run, 0, rows=scored.table.select(list(ROW_SCHEMA)))
+    finish_run(run)
 
 
 FEW, MANY = "sa" * 30 + "sas" * 4, "ssa" * 24
@@ -118,8 +118,8 @@ MISTAKES = {
 @pytest.mark.parametrize("name", MISTAKES)
 def test_a_mistake_is_one_line(call, runs, name):
     words, message = MISTAKES[name]
-    places = {"x": str(runs / "x"), "y": str(runs / "y")}
-    assert call(*(word.format(**places) for word in words)) == (2, "", f"Error: {message}\n")
+    paths = {"x": str(runs / "x"), "y": str(runs / "y")}
+    assert call(*(word.format(**paths) for word in words)) == (2, "", f"Error: {message}\n")
 
 
 def test_runs_that_are_not_parallel_are_refused_and_can_be_compared_unpaired(call, runs):

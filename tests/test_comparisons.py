@@ -10,16 +10,21 @@ import numpy as np
 import polars as pl
 import pytest
 
-from builders import TRIPLE, score, triple
 from isogloss import compare, measure
 from isogloss.analysis.agreements import agree
 from isogloss.analysis.comparisons import comparisons_as_json
 from isogloss.analysis.sides import match_sides, select
 from isogloss.errors import IsoglossError
-from isogloss.report.comparing import agreements_as_text, comparisons_as_csv, comparisons_as_latex, comparisons_as_text
-from isogloss.report.sentences import explain_comparison
+from isogloss.report.text.comparisons import (
+    agreements_as_text,
+    comparisons_as_csv,
+    comparisons_as_latex,
+    comparisons_as_text,
+)
+from isogloss.report.text.sentences import explain_comparison
 from isogloss.scores import Scored, join_scored
 from isogloss.stats.hypotheses import sign_flip_test
+from support.builders import TRIPLE, score, triple
 
 
 def side(wins, *, model="m", language="en", clusters=10, **facts) -> Scored:

@@ -14,13 +14,13 @@ import pytest
 import yaml
 
 import isogloss as ig
-import tiny
-from builders import score_many, stereoset_rows, write_jsonl
 from isogloss import languages, registry
 from isogloss.languages import SKELETON
-from isogloss.web.settings import Settings
-from reports import neutral_items, write_run
-from websites import client_of, save_models
+from isogloss.web.settings import ServerSettings
+from support import tiny
+from support.builders import score_many, stereoset_rows, write_jsonl
+from support.reports import neutral_items, write_run
+from support.websites import client_of, save_models
 
 Command = Callable[..., tuple[int, str, str]]
 
@@ -60,7 +60,7 @@ def test_a_report_leaves_out_what_was_deleted_on_the_page(command: Command, tmp_
     root = tmp_path / "runs"
     for name in ("kept", "deleted"):
         write_run(root / name, neutral_items("en"), model=f"model-{name}")
-    client_of(Settings(root)).post("/delete", data={"path": "deleted"})
+    client_of(ServerSettings(root)).post("/delete", data={"path": "deleted"})
     assert command("report", root, "-o", tmp_path / "report.html", "--resamples", 100)[0] == 0
     text = (tmp_path / "report.html").read_text("utf-8")
     assert "model-kept" in text
@@ -136,8 +136,8 @@ def test_one_name_or_several_are_taken_everywhere():
 
 def test_the_method_of_many_items_is_looked_up_once_per_task(monkeypatch):
     calls: list[str] = []
-    everything = registry.everything
-    monkeypatch.setattr(registry, "everything", lambda kind: calls.append(kind) or everything(kind))
+    everything = registry.load_all
+    monkeypatch.setattr(registry, "load_all", lambda kind: calls.append(kind) or everything(kind))
     ig.score(ig.read("demo", language="en"), model=tiny.model("gpt2"))
     assert calls.count("method") <= 2  # intra- and inter-sentence
 

@@ -13,22 +13,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import references
-import references_pairs
-import tiny
-from examples import CLOSE, LONG
 from isogloss import registry
-from isogloss.analysis.groups import usable_rows
+from isogloss.analysis.groups import check_rows
 from isogloss.analysis.measures import contribution, fitting_metrics, measure
 from isogloss.errors import IsoglossError
 from isogloss.items import Candidate, Item, Items
-from isogloss.methods.alignment import divergent_places, shared_in_order
-from isogloss.methods.method import check_model, fill_options
+from isogloss.methods import check_model, fill_options
+from isogloss.methods._alignment import divergent_positions, shared_in_order
 from isogloss.models.engine import run_all
 from isogloss.models.model import Model
-from isogloss.report.tables import measures_as_text
+from isogloss.report.text.measures import measures_as_text
 from isogloss.scores import Row, Scored, item_table, make_scored, row_table
 from isogloss.studies.jobs import choose_method
+from support import references, references_pairs, tiny
+from support.examples import CLOSE, LONG
 
 FEW = ["bert", "roberta", "xlm", "modernbert"]
 
@@ -82,12 +80,12 @@ def masked_rest(model: Model, text: str, language: str, own: Sequence[int]) -> l
     """Masked models: each own token when it and all later own ones are hidden."""
     ids, inner = references_pairs.whole(model, text)
     found = []
-    for place in own:
+    for position in own:
         shown = list(ids)
         for later in own:
-            if later >= place:
+            if later >= position:
                 shown[inner[later]] = model.tokenizer.mask_token_id
-        found.append(references.logprobs(model, shown, language)[inner[place], ids[inner[place]]].item())
+        found.append(references.logprobs(model, shown, language)[inner[position], ids[inner[position]]].item())
     return found
 
 
@@ -117,26 +115,26 @@ def test_the_shared_tokens_are_equal_in_order_and_as_many_as_can_be(first, secon
 @given(first=ids, second=ids)
 @settings(max_examples=300)
 def test_swapping_the_sides_swaps_the_divergent_places(first, second):
-    assert divergent_places(first, second) == divergent_places(second, first)[::-1]
+    assert divergent_positions(first, second) == divergent_positions(second, first)[::-1]
 
 
 @given(same=ids)
 def test_equal_sequences_diverge_nowhere(same):
-    assert divergent_places(same, list(same)) == ([], [])
+    assert divergent_positions(same, list(same)) == ([], [])
 
 
 @given(
     head=ids, tail=ids, first=st.lists(st.integers(4, 5), max_size=4), second=st.lists(st.integers(6, 7), max_size=4)
 )
 def test_what_stands_between_a_common_beginning_and_end_diverges(head, tail, first, second):
-    found = divergent_places(head + first + tail, head + second + tail)
-    assert [len(places) for places in found] == [len(first), len(second)]
+    found = divergent_positions(head + first + tail, head + second + tail)
+    assert [len(positions) for positions in found] == [len(first), len(second)]
     assert found[0] == list(range(len(head), len(head) + len(first)))
 
 
 def test_several_divergences_are_found():
     #                 0  1  2  3  4  5        0  1  2  3  4
-    found = divergent_places([1, 9, 2, 3, 8, 4], [1, 7, 2, 3, 4])
+    found = divergent_positions([1, 9, 2, 3, 8, 4], [1, 7, 2, 3, 4])
     assert found == ([1, 4], [1])
 
 
@@ -152,7 +150,7 @@ def test_models_that_write_equal_plain_passes(name: str) -> None:
         for candidate, own in zip(item.candidates, own_places(model, texts), strict=True):
             logs = written(model, candidate.text)
             row, sentence = left[candidate.id, "contrast"], left[candidate.id, "sentence"]
-            wanted = [logs[place] for place in own]
+            wanted = [logs[position] for position in own]
             assert row.logprobs == pytest.approx(wanted, abs=CLOSE, rel=0), candidate.id
             assert row.value == pytest.approx(math.fsum(wanted) / len(own), abs=CLOSE)
             assert row.tokens == len(own) == len(row.pieces)
@@ -177,8 +175,8 @@ def test_masked_models_equal_plain_passes(name: str) -> None:
             word = references_pairs.pll_word_l2r(model, candidate.text, item.language)
             token = references_pairs.pll(model, candidate.text, item.language)
             wanted = {
-                "word": [word[place] for place in own],
-                "token": [token[place] for place in own],
+                "word": [word[position] for position in own],
+                "token": [token[position] for position in own],
                 "rest": masked_rest(model, candidate.text, item.language, own),
             }
             for hide, logs in wanted.items():
@@ -312,7 +310,7 @@ def scored(
 
 
 def value(table: Scored, name: str) -> float:
-    found = contribution(registry.get("metric", name), usable_rows(table), mode="corrected")
+    found = contribution(registry.get("metric", name), check_rows(table), mode="corrected")
     assert found is not None
     return found.value
 

@@ -1,4 +1,4 @@
-"""Controls: twins, permuted labels, and models that know nothing but length and frequency."""
+"""Controls: control items, permuted labels, and models that know nothing but length and frequency."""
 
 from __future__ import annotations
 
@@ -11,58 +11,58 @@ import numpy as np
 import polars as pl
 import pytest
 
-from builders import score, triple
 from isogloss import measure
+from isogloss.analysis.control_items import make_control_items
 from isogloss.analysis.controls import check_controls, controls_as_json, permuted_labels, read_frequencies
-from isogloss.analysis.twins import make_twins
 from isogloss.errors import IsoglossError
 from isogloss.files.sources import read
 from isogloss.items import Candidate, Item, Items
-from isogloss.report.controlling import controls_as_text
+from isogloss.report.text.controls import controls_as_text
 from isogloss.scores import Scored, item_table, join_scored
+from support.builders import score, triple
 
 DEMO = read("demo", language=["en", "de"])
 
 
 def test_every_twin_points_to_its_item_and_keeps_its_columns():
     by_id = {item.key: item for item in DEMO}
-    twins = make_twins(DEMO)
-    assert Counter(twin.variant for twin in twins) == {"neutral": len(DEMO), "shuffled": len(DEMO)}
-    assert len({twin.key for twin in twins}) == len(twins)
-    for twin in twins:
-        source = by_id[twin.dataset, twin.derived_from, twin.language]
-        assert (twin.cluster, twin.category, twin.tags) == (source.cluster, source.category, source.tags)
-        assert [c.role for c in twin.candidates] == [c.role for c in source.candidates]
-        assert [c.word for c in twin.candidates] == [c.word for c in source.candidates]
+    controls = make_control_items(DEMO)
+    assert Counter(control.variant for control in controls) == {"neutral": len(DEMO), "shuffled": len(DEMO)}
+    assert len({control.key for control in controls}) == len(controls)
+    for control in controls:
+        source = by_id[control.dataset, control.derived_from, control.language]
+        assert (control.cluster, control.category, control.tags) == (source.cluster, source.category, source.tags)
+        assert [c.role for c in control.candidates] == [c.role for c in source.candidates]
+        assert [c.word for c in control.candidates] == [c.word for c in source.candidates]
 
 
 def test_a_neutral_twin_has_the_context_of_an_item_about_something_else():
     contexts = {(item.language, item.tags["task"], item.context): item for item in DEMO}
-    for twin in make_twins(DEMO, kinds=["neutral"]):
-        donor = contexts[twin.language, twin.tags["task"], twin.context]
-        assert donor.category != twin.category
-        for candidate in twin.candidates:
-            assert candidate.word is None or candidate.text == twin.context.replace("BLANK", candidate.word)
+    for control in make_control_items(DEMO, kinds=["neutral"]):
+        donor = contexts[control.language, control.tags["task"], control.context]
+        assert donor.category != control.category
+        for candidate in control.candidates:
+            assert candidate.word is None or candidate.text == control.context.replace("BLANK", candidate.word)
 
 
 def test_a_shuffled_twin_has_the_same_words_in_another_order():
     by_id = {item.key: item for item in DEMO}
-    for twin in make_twins(DEMO, kinds=["shuffled"]):
-        source = by_id[twin.dataset, twin.derived_from, twin.language]
-        assert twin.context != source.context
-        assert sorted(twin.context.split()) == sorted(source.context.split())
+    for control in make_control_items(DEMO, kinds=["shuffled"]):
+        source = by_id[control.dataset, control.derived_from, control.language]
+        assert control.context != source.context
+        assert sorted(control.context.split()) == sorted(source.context.split())
 
 
 def test_parallel_languages_get_parallel_twins():
     donors = {}
     contexts = {(item.language, item.context): item.id for item in DEMO}
-    for twin in make_twins(DEMO, kinds=["neutral"]):
-        donors.setdefault(twin.derived_from, set()).add(contexts[twin.language, twin.context])
+    for control in make_control_items(DEMO, kinds=["neutral"]):
+        donors.setdefault(control.derived_from, set()).add(contexts[control.language, control.context])
     assert all(len(found) == 1 for found in donors.values())
 
 
 def test_the_seed_decides():
-    assert make_twins(DEMO, seed=1) == make_twins(DEMO, seed=1) != make_twins(DEMO, seed=2)
+    assert make_control_items(DEMO, seed=1) == make_control_items(DEMO, seed=1) != make_control_items(DEMO, seed=2)
 
 
 def pair(name: str, left: str, right: str) -> Item:
@@ -71,30 +71,32 @@ def pair(name: str, left: str, right: str) -> Item:
 
 
 def test_pairs_without_a_context_are_disordered_alike():
-    twin = make_twins(Items((pair("p", "the old man is a nurse", "the old woman is a nurse"),)))[0]
-    left, right = (candidate.text.split() for candidate in twin.candidates)
+    control = make_control_items(Items((pair("p", "the old man is a nurse", "the old woman is a nurse"),)))[0]
+    left, right = (candidate.text.split() for candidate in control.candidates)
     assert left != ["the", "old", "man", "is", "a", "nurse"]
     assert left.index("man") == right.index("woman")
 
 
 def test_text_without_spaces_is_disordered_by_letters():
     item = replace(triple("zh"), context="护士很BLANK。", language="zh")
-    twin = make_twins(Items((item,)), kinds=["shuffled"])[0]
-    assert "BLANK" in twin.context
-    assert sorted(twin.context.replace("BLANK", "")) == sorted("护士很。")
+    control = make_control_items(Items((item,)), kinds=["shuffled"])[0]
+    assert "BLANK" in control.context
+    assert sorted(control.context.replace("BLANK", "")) == sorted("护士很。")
 
 
 def test_twins_of_twins_are_not_made_and_what_cannot_be_made_is_refused():
-    twins = make_twins(DEMO, kinds=["neutral"])
-    assert len(make_twins(DEMO + twins, kinds=["neutral"])) == len(twins)
+    controls = make_control_items(DEMO, kinds=["neutral"])
+    assert len(make_control_items(DEMO + controls, kinds=["neutral"])) == len(controls)
     with pytest.raises(IsoglossError) as caught:
-        make_twins(Items((pair("p", "a", "b"),)))
+        make_control_items(Items((pair("p", "a", "b"),)))
     assert str(caught.value) == (
-        "No twin can be made of these items: they have no context, and their sentences have one word."
+        "No control item can be made of these items: they have no context, and their sentences have one word."
     )
     with pytest.raises(IsoglossError) as caught:
-        make_twins(DEMO, kinds=["neutrl"])
-    assert str(caught.value) == "No kind of twin named 'neutrl'. Did you mean 'neutral'? Known: neutral, shuffled."
+        make_control_items(DEMO, kinds=["neutrl"])
+    assert (
+        str(caught.value) == "No kind of control item named 'neutrl'. Did you mean 'neutral'? Known: neutral, shuffled."
+    )
 
 
 def test_permuted_labels_are_those_of_all_ways_to_swap_clusters():
@@ -109,14 +111,14 @@ def test_permuted_labels_are_those_of_all_ways_to_swap_clusters():
 
 
 def scored_with_twins() -> tuple[Scored, pl.DataFrame]:
-    """On the real items the stereotype always wins; on the twins chance decides."""
+    """On the real items the stereotype always wins; on the control items chance decides."""
     real = Items(tuple(item for item in DEMO if item.language == "en"))
-    twins = make_twins(real)
+    controls = make_control_items(real)
     rng = np.random.default_rng(0)
     order = {"stereotype": 2, "anti-stereotype": 1, "unrelated": 0}
     wins = [[order[candidate.role] for candidate in item.candidates] for item in real]
-    parts = [score(list(real), wins), score(list(twins), rng.random((len(twins), 3)).tolist())]
-    return join_scored(parts), item_table(real + twins)
+    parts = [score(list(real), wins), score(list(controls), rng.random((len(controls), 3)).tolist())]
+    return join_scored(parts), item_table(real + controls)
 
 
 def test_the_score_stands_beside_its_controls():

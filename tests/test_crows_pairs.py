@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from builders import write_jsonl
 from isogloss import read
 from isogloss.errors import IsoglossError
+from support.builders import write_jsonl
 
 HEADER = ",sent_more,sent_less,stereo_antistereo,bias_type,annotations,anon_writer,anon_annotators\n"
 ROWS = '0,"The nurse, she, is kind.","The nurse, he, is kind.",stereo,gender,[],a0,[]\n1,Same.,Same.,antistereo,race-color,[],a1,[]\n'

@@ -13,13 +13,13 @@ import polars as pl
 import pytest
 
 import isogloss
-from builders import TRIPLE, stereoset_rows, write_jsonl
 from isogloss import registry
 from isogloss.errors import IsoglossError
 from isogloss.files.sources import Dataset
 from isogloss.items import problem_counts
+from support.builders import TRIPLE, stereoset_rows, write_jsonl
 
-DATASETS: dict[str, Dataset] = registry.everything("dataset")
+DATASETS: dict[str, Dataset] = registry.load_all("dataset")
 BUNDLED = [(name, tag) for name, one in DATASETS.items() if one.bundled for tag in one.bundled()]
 
 
@@ -157,10 +157,10 @@ def test_text_is_normalised_when_it_is_read(tmp_path):
 def changed(path: list[str | int], value: Any) -> list[dict[str, Any]]:
     """The rows, one place of the second intra-sentence row changed."""
     rows: list[Any] = [row for row in stereoset_rows() if row["task"] == "intrasentence"]
-    place: Any = rows[1]
+    parent: Any = rows[1]
     for step in path[:-1]:
-        place = place[step]
-    place[path[-1]] = value
+        parent = parent[step]
+    parent[path[-1]] = value
     return rows
 
 
@@ -204,8 +204,8 @@ BAD: dict[str, tuple[list[str | int], Any, str]] = {
 
 @pytest.mark.parametrize("name", BAD)
 def test_a_bad_row_is_named_by_file_and_line(name, tmp_path):
-    place, value, problem = BAD[name]
-    path = write_jsonl(tmp_path / "rows.jsonl", changed(place, value))
+    steps, value, problem = BAD[name]
+    path = write_jsonl(tmp_path / "rows.jsonl", changed(steps, value))
     with pytest.raises(IsoglossError) as caught:
         isogloss.read(path)
     assert str(caught.value) == f"{path}, line 2: {problem}"
@@ -213,8 +213,8 @@ def test_a_bad_row_is_named_by_file_and_line(name, tmp_path):
 
 @pytest.mark.parametrize("name", BAD)
 def test_a_bad_row_can_be_skipped_and_is_counted(name, tmp_path):
-    place, value, _ = BAD[name]
-    items = isogloss.read(write_jsonl(tmp_path / "rows.jsonl", changed(place, value)), skip_bad=True)
+    steps, value, _ = BAD[name]
+    items = isogloss.read(write_jsonl(tmp_path / "rows.jsonl", changed(steps, value)), skip_bad=True)
     assert [item.id for item in items] == ["intra0"]
     assert problem_counts(items.problems) == {"unreadable": 1}
     assert items.problems[0].message.startswith(f"{tmp_path / 'rows.jsonl'}, line 2: ")

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import isogloss
-from builders import TRIPLE
 from isogloss.items import BLANK
+from support.builders import TRIPLE
 
 TAGS = ("en", "de", "es", "fr", "tr")
 each = pytest.mark.parametrize("tag", TAGS)

@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-import endpoints
+from support import endpoints
 
 SECRET = "sk-very-secret"
 Command = Callable[..., tuple[int, str, str]]

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 import torch
 
-import tiny
-from examples import CLOSE, CUT, INTER, INTRA, blank, follow, rows_of
 from isogloss.errors import IsoglossError
 from isogloss.models import engine
 from isogloss.models.model import Bundle, Model
 from isogloss.models.questions import ARGMAX, LOGPROB, NAN, Answer, Asking, Question
 from isogloss.scores import Row
+from support import tiny
+from support.examples import CLOSE, CUT, INTER, INTRA, blank, follow, rows_of
 
 CELLS = (
     [(name, "unmask", {"variant": "prob"}) for name in (*tiny.MASKED, *tiny.SEQ2SEQ)]
@@ -62,7 +62,7 @@ def counting(model: Model) -> tuple[Model, list[int]]:
     counts: list[int] = []
 
     def answer(own: Any, model: Model, questions: Sequence[Question], batch: Sequence[Bundle]) -> dict[int, Answer]:
-        counts.append(sum(len(bundle.places) for bundle in batch))
+        counts.append(sum(len(bundle.indices) for bundle in batch))
         return own(model, questions, batch=batch)
 
     return watched(model, answer), counts
@@ -280,7 +280,12 @@ def test_little_is_padded_and_nothing_lost() -> None:
 
 def test_a_family_that_groups_itself_gets_full_batches() -> None:
     bundles = [Bundle((n,), cost) for n, cost in enumerate((30, 9, 8, 50, 7, 1))]
-    assert [[bundle.cost for bundle in batch] for batch in engine.fill_up(bundles, 40)] == [[30, 9], [8], [50], [7, 1]]
+    assert [[bundle.cost for bundle in batch] for batch in engine.fill_unpadded(bundles, 40)] == [
+        [30, 9],
+        [8],
+        [50],
+        [7, 1],
+    ]
 
 
 def test_progress_reaches_the_end() -> None:
@@ -315,7 +320,7 @@ def test_memory_is_given_back_where_the_system_can(monkeypatch):
             self.malloc_trim = told.append
 
     monkeypatch.setattr(engine.ctypes, "CDLL", Library)
-    engine.give_back()
+    engine.trim_memory()
     assert told == [0]
     monkeypatch.setattr(engine.ctypes, "CDLL", lambda name: object())
-    engine.give_back()  # no such function: nothing happens
+    engine.trim_memory()  # no such function: nothing happens

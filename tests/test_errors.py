@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from isogloss.errors import BadData, IsoglossError, MissingExtra, UnknownName, need
+from isogloss.errors import BadData, IsoglossError, MissingExtra, UnknownName, require
 
 
 def test_bad_data_names_file_and_line():
@@ -31,11 +31,11 @@ def test_a_message_is_one_line_whatever_it_quotes(text):
 
 def test_a_missing_library_names_its_extra():
     with pytest.raises(MissingExtra) as caught:
-        need("no_such_library", extra="hf")
+        require("no_such_library", extra="hf")
     assert str(caught.value) == (
         "This needs the library 'no_such_library', which is not installed: pip install \"isogloss[hf]\""
     )
 
 
 def test_a_library_that_is_there_is_imported():
-    assert need("json", extra="hf").dumps([1]) == "[1]"
+    assert require("json", extra="hf").dumps([1]) == "[1]"

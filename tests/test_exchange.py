@@ -7,12 +7,12 @@ import json
 import polars as pl
 import pytest
 
-from builders import triple
-from isogloss import measure, store
+from isogloss import measure, runs
 from isogloss.errors import IsoglossError
 from isogloss.exchange.predictions import read_predictions
 from isogloss.exchange.runs import export_runs, import_run
 from isogloss.items import Items, Problem
+from support.builders import triple
 
 ITEMS = Items(
     (triple("a"), triple("b", "cook"), triple("c", tags={"task": "intersentence"})),
@@ -38,7 +38,7 @@ def test_what_is_imported_is_exported_again_exactly(predictions, tmp_path):
 
 def test_an_imported_run_is_measured_like_the_file(predictions, tmp_path):
     run = import_run(predictions, ITEMS, root=tmp_path / "runs")
-    scored = store.read_scored(store.find_runs(tmp_path / "runs"))
+    scored = runs.read_scored(runs.find_runs(tmp_path / "runs"))
     assert (run.info["model"], run.info["status"], len(scored)) == ("tiny_en", "finished", 3)
     assert measure(scored, metrics=["ss"], by=[])[0].value == 0
     assert scored.table.filter(pl.col("problems").list.contains("equal_words"))["id"].n_unique() == 1
@@ -49,7 +49,7 @@ def test_a_file_of_one_task_imports_its_items_and_says_what_is_left_out(predicti
     predictions.write_text(json.dumps({"intersentence": content["intersentence"]}))
     run = import_run(predictions, ITEMS, root=tmp_path / "runs", model="org/tiny")
     assert run.info["notes"] == ["no scores for the 2 intrasentence items, which were left out"]
-    assert store.read_items(run)["id"].unique().to_list() == ["c"]
+    assert runs.read_items(run)["id"].unique().to_list() == ["c"]
     assert run.folder.parent.name == "org_tiny-0a07e539"
 
 

@@ -6,14 +6,14 @@ import json
 
 import pytest
 
-from builders import score, triple
 from isogloss import measure, registry
 from isogloss.analysis.explanations import CODE, OURS, explain_scores, explanations_as_json
 from isogloss.analysis.measures import Measure
 from isogloss.items import Items, Problem
-from isogloss.report.explaining import explanations_as_text
-from isogloss.report.sentences import explain_measure, explain_measures
+from isogloss.report.text.explanations import explanations_as_text
+from isogloss.report.text.sentences import explain_measure, explain_measures
 from isogloss.scores import scored_from_values
+from support.builders import score, triple
 
 
 def differences(scored, metric: str) -> dict[str, tuple[float, float, int]]:

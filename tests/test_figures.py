@@ -21,22 +21,22 @@ from matplotlib.patches import PathPatch, Rectangle
 from matplotlib.text import Text
 from typer.testing import CliRunner
 
-from builders import triple
-from isogloss import registry, store
-from isogloss.analysis.intervals import Drawing
+from isogloss import registry
+from isogloss.analysis.intervals import IntervalSettings
 from isogloss.analysis.measures import Measure, measure
-from isogloss.answers.records import ANSWER_SCHEMA, ANSWERS
+from isogloss.chat.records import ANSWER_SCHEMA, ANSWERS
 from isogloss.cli import app
-from isogloss.corpora.preservation import Preservation
+from isogloss.corpora.pronoun_preservation import Preservation
 from isogloss.errors import IsoglossError, MissingExtra
 from isogloss.items import Items
-from isogloss.report import fonts
-from isogloss.report.canvas import DOUBLE, SINGLE, Canvas, ink_on, open_canvas, save_figure
-from isogloss.report.kinds import MONOLINGUAL, MULTILINGUAL, model_kinds
-from isogloss.report.maps import equal_earth
-from isogloss.report.plots import Order, draw_plot, make_figure, write_figure
+from isogloss.report.figures import FigureRequest, _fonts, draw_plot, make_figure, write_figure
+from isogloss.report.figures._maps import equal_earth
+from isogloss.report.figures._style import DOUBLE, SINGLE, Canvas, ink_on, open_canvas, save_figure
+from isogloss.report.model_blocks import MONOLINGUAL, MULTILINGUAL, model_kinds
+from isogloss.runs import find_runs, read_scored, write_part
 from isogloss.stats.resampling import wilson_interval
-from reports import neutral_items, write_run
+from support.builders import triple
+from support.reports import neutral_items, write_run
 
 LETTERS = {
     "fa": "فارسی می‌رود",
@@ -55,15 +55,15 @@ ALL = sorted(registry.names("figure"))
 def runs(tmp_path_factory):
     """Two models in English, Persian and Japanese; every item is told in France."""
     root = tmp_path_factory.mktemp("runs")
-    for place, model in enumerate(("one", "two")):
+    for index, model in enumerate(("one", "two")):
         for number, language in enumerate(TAGS):
-            write_run(root, neutral_items(language, region="France"), model=model, wins=20 - 6 * number + place)
+            write_run(root, neutral_items(language, region="France"), model=model, wins=20 - 6 * number + index)
     return str(root)
 
 
 @pytest.fixture(scope="module")
 def order(runs):
-    return Order((runs,), drawing=Drawing(resamples=200))
+    return FigureRequest((runs,), drawing=IntervalSettings(resamples=200))
 
 
 def texts(figure):
@@ -71,7 +71,7 @@ def texts(figure):
 
 
 def overall(runs, *metrics):
-    return list(measure(store.read_scored(store.find_runs(Path(runs))), metrics=metrics, resamples=200))
+    return list(measure(read_scored(find_runs(Path(runs))), metrics=metrics, resamples=200))
 
 
 def lines_of(axes):
@@ -114,7 +114,7 @@ def test_without_its_data_a_figure_says_what_it_needs(tmp_path, name):
         roles = ("man", "woman", "person")
         run = write_run(tmp_path / "other", Items(tuple(triple(f"p{n}", roles=roles) for n in range(3))))
     with pytest.raises(IsoglossError) as caught:
-        make_figure(name, Order((str(run.folder),)))
+        make_figure(name, FigureRequest((str(run.folder),)))
     assert (
         str(caught.value)
         == f"Nothing in these sources can be drawn as '{name}'. It needs {registry.get('figure', name).needs}."
@@ -138,7 +138,7 @@ def test_drawing_leaves_matplotlib_as_it_was(order):
 def test_listing_figures_needs_no_matplotlib():
     code = (
         "import sys; sys.modules['matplotlib'] = None\n"
-        "from isogloss.report.plots import list_figures; assert 'plane: ' in list_figures()\n"
+        "from isogloss.report.figures import list_figures; assert 'plane: ' in list_figures()\n"
         "assert not [m for m in sys.modules if m.startswith('matplotlib.')]"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
@@ -146,7 +146,7 @@ def test_listing_figures_needs_no_matplotlib():
 
 def test_without_matplotlib_the_extra_is_named(order, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    fonts.installed.cache_clear()
+    _fonts.installed.cache_clear()
     with pytest.raises(MissingExtra) as caught:
         make_figure("plane", order)
     assert str(caught.value) == (
@@ -204,7 +204,7 @@ def test_a_width_that_cannot_be_drawn_is_refused(width):
 
 def letters_without_font(text):
     """The letters of a text that no font on this machine has, of those that we know for its script."""
-    names = fonts.families([text])
+    names = _fonts.families([text])
     found = {font.fname for font in font_manager.fontManager.ttflist if font.name in names}
     known = {code for path in found for code in font_manager.get_font(path).get_charmap()}
     return {letter for letter in text if ord(letter) not in known and unicodedata.category(letter) != "Cf"}
@@ -232,12 +232,12 @@ def test_a_letter_that_no_font_has_is_told_once(tmp_path):
 
 
 @pytest.mark.skipif(
-    not {f"Noto Sans CJK {one}" for one in ("JP", "SC", "TC")} <= fonts.installed(),
+    not {f"Noto Sans CJK {one}" for one in ("JP", "SC", "TC")} <= _fonts.installed(),
     reason="there are no CJK fonts here",
 )
 def test_han_letters_are_written_as_the_language_writes_them():
     def first(text, *tags):
-        return next(name for name in fonts.families([text], languages=tags) if "CJK" in name)
+        return next(name for name in _fonts.families([text], languages=tags) if "CJK" in name)
 
     assert first("日本語の木") == "Noto Sans CJK JP"
     assert first("骨") == "Noto Sans CJK SC"
@@ -321,7 +321,7 @@ def test_bars_count_the_items_of_each_bias_type(order):
 
 
 def test_bias_types_are_read_from_data_too():
-    axes = make_figure("bias_types", Order(("demo",), languages=("en",))).axes
+    axes = make_figure("bias_types", FigureRequest(("demo",), languages=("en",))).axes
     assert sorted(one.get_title() for one in axes) == ["intersentence", "intrasentence"]
 
 
@@ -394,8 +394,8 @@ def test_yes_grows_from_the_left_and_no_from_the_right(tmp_path):
     missing = [
         pl.lit(None, dtype=kind).alias(name) for name, kind in ANSWER_SCHEMA.items() if name not in table.columns
     ]
-    store.write_part(run, 0, rows=table.with_columns(missing).select(ANSWER_SCHEMA.keys()))
-    axes = make_figure("answers", Order((str(tmp_path),))).axes[0]
+    write_part(run, 0, rows=table.with_columns(missing).select(ANSWER_SCHEMA.keys()))
+    axes = make_figure("answers", FigureRequest((str(tmp_path),))).axes[0]
     bars = sorted((bar.get_x(), bar.get_width()) for bar in axes.patches)
     assert bars == [(0, 50), (0, 100), (pytest.approx(100 - 1000 / 24), pytest.approx(1000 / 24))]
     assert axes.get_title(loc="left") == "agree"
@@ -434,17 +434,17 @@ def test_steps_of_a_translation_are_read_from_its_folder(tmp_path):
     ]
     (tmp_path / "work").mkdir()
     (tmp_path / "work" / "project.json").write_text(json.dumps({"steps": steps}), encoding="utf-8")
-    top, bottom = make_figure("problems", Order((str(tmp_path),))).axes
+    top, bottom = make_figure("problems", FigureRequest((str(tmp_path),))).axes
     assert [bar.get_width() for bar in top.patches] == [4, 1, 2, 0]
     assert [bar.get_width() for bar in bottom.patches] == [2, 4, 0, 1]  # from below: sea and tree before, then after
     with pytest.raises(IsoglossError, match="is not a translation"):
-        make_figure("problems", Order((str(tmp_path / "no"),)))
+        make_figure("problems", FigureRequest((str(tmp_path / "no"),)))
 
 
 def test_preservation_has_wilsons_intervals(tmp_path):
     rows = [{"corpus": "c", "language": "de", "pronoun": "he", "kept": 8, "n": 10}]
     (tmp_path / "kept.json").write_text(json.dumps({"preservation": rows}), encoding="utf-8")
-    axes = make_figure("preservation", Order((str(tmp_path / "kept.json"),))).axes[0]
+    axes = make_figure("preservation", FigureRequest((str(tmp_path / "kept.json"),))).axes[0]
     assert Preservation("c", "de", "he", 8, 10).share == axes.patches[0].get_width() == 80
     low, high = wilson_interval(0.8, 10)
     (start, end) = lines_of(axes)[0]
@@ -456,7 +456,7 @@ def test_training_curves_are_read_from_the_log(tmp_path):
     lines += [f"{n},{8 * n},{2 / n},{0.5 + n / 50},{1e-5 * n},{1e-3 * n},{n}" for n in range(1, 11)]
     (tmp_path / "log.csv").write_text("\n".join(lines), encoding="utf-8")
     (tmp_path / "card.json").write_text('{"validations": [{"examples": 40, "accuracy": 0.6}]}', encoding="utf-8")
-    loss, accuracy, rates = make_figure("training", Order((str(tmp_path),))).axes
+    loss, accuracy, rates = make_figure("training", FigureRequest((str(tmp_path),))).axes
     assert [len(axes.lines) for axes in (loss, accuracy, rates)] == [2, 3, 2]
     raw, smoothed = loss.lines
     assert raw.get_ydata()[0] == smoothed.get_ydata()[0] == 2
@@ -464,7 +464,7 @@ def test_training_curves_are_read_from_the_log(tmp_path):
     rates.figure.draw_without_rendering()
     assert "1e−4" in [one.get_text() for one in rates.get_yticklabels()]
     with pytest.raises(IsoglossError, match=r"it has no log\.csv"):
-        make_figure("training", Order((str(tmp_path / "no"),)))
+        make_figure("training", FigureRequest((str(tmp_path / "no"),)))
 
 
 # ---- kinds of models

@@ -15,9 +15,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from builders import score_many, stereoset_rows, triple
-from isogloss import languages, store
-from isogloss.analysis.measures import measure, rows_as_json
+from isogloss import languages, runs
+from isogloss.analysis.measures import measure, measures_as_json
 from isogloss.checks import check_items
 from isogloss.errors import IsoglossError
 from isogloss.exchange.predictions import read_predictions
@@ -26,6 +25,7 @@ from isogloss.files.rows import read_rows
 from isogloss.files.sources import read
 from isogloss.items import Items
 from isogloss.scores import ROW_SCHEMA, item_table
+from support.builders import score_many, stereoset_rows, triple
 
 EXAMPLES = 80  # for each of the 25 readers and ways to break a file below: 2,000 in all
 
@@ -148,13 +148,13 @@ def broken_values(draw: st.DrawFn, value: Any) -> Any:
         way = draw(st.sampled_from([way for way in places(value) if way] or [()]))
         if not way:
             return draw(odd_values)
-        place = value
+        parent = value
         for step in way[:-1]:
-            place = place[step]
-        if draw(st.booleans()) or not isinstance(place, dict):
-            place[way[-1]] = draw(odd_values)
+            parent = parent[step]
+        if draw(st.booleans()) or not isinstance(parent, dict):
+            parent[way[-1]] = draw(odd_values)
         else:
-            del place[way[-1]]
+            del parent[way[-1]]
     return value
 
 
@@ -182,7 +182,7 @@ def read_language(path: Path) -> None:
 
 
 def read_stored(path: Path) -> None:
-    json.dumps(rows_as_json(measure(store.read_scored([store.read_run(path.parent)]), resamples=100)))
+    json.dumps(measures_as_json(measure(runs.read_scored([runs.read_run(path.parent)]), resamples=100)))
 
 
 READERS: dict[str, tuple[str, Any, Callable[[Any], bytes], Callable[[Path], Any]]] = {
@@ -206,8 +206,8 @@ PACKED = ["rows-jsonl", "stereoset-json", "stereoset-csv", "predictions"]
 def folder(tmp_path_factory):
     """A folder with a whole run in it, where the broken files are put."""
     items = [triple(f"i{n}", f"t{n}") for n in range(3)]
-    run = store.open_run(tmp_path_factory.mktemp("fuzz"), info=run_info(), items=item_table(Items(tuple(items))))
-    store.write_part(run, 0, rows=score_many(3, clusters=3).table.select(ROW_SCHEMA.keys()))
+    run = runs.open_run(tmp_path_factory.mktemp("fuzz"), info=run_info(), items=item_table(Items(tuple(items))))
+    runs.write_part(run, 0, rows=score_many(3, clusters=3).table.select(ROW_SCHEMA.keys()))
     return run.folder
 
 

@@ -9,14 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from builders import score, triple
-from isogloss import store
+from isogloss import runs
 from isogloss.analysis.gates import Gate, Limit, check_gate, overall, read_gate
 from isogloss.cli import main
 from isogloss.errors import IsoglossError
 from isogloss.items import Items
-from isogloss.report.sentences import explain_verdict
+from isogloss.report.text.sentences import explain_verdict
 from isogloss.scores import Scored, item_table
+from support.builders import score, triple
 
 
 def scored(share: int, *, n: int = 100, clusters: int = 20) -> Scored:
@@ -138,9 +138,9 @@ def stored(folder: Path, share: int) -> Path:
     names = ["dataset", "id", "language", "candidate", "against", "quantity", "value", "tokens", "unknown"]
     rows = found.table.select([*names, "truncated", "pieces", "logprobs", "vector", "why"])
     info = {"model": "tiny", "dataset": "stereoset", "language": "en", "method": "likelihood", "parts": 1}
-    run = store.open_run(folder, info=info | {"fingerprint": {"share": share}}, items=item_table(items))
-    store.write_part(run, 0, rows=rows)
-    store.finish_run(run)
+    run = runs.open_run(folder, info=info | {"fingerprint": {"share": share}}, items=item_table(items))
+    runs.write_part(run, 0, rows=rows)
+    runs.finish_run(run)
     return folder
 
 

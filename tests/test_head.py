@@ -12,12 +12,12 @@ import transformers
 from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
-import tiny
 from isogloss.errors import IsoglossError
 from isogloss.models import head as head_module
 from isogloss.models.head import find_head, logits_of
 from isogloss.models.model import Model
-from references import NoCache
+from support import tiny
+from support.references import NoCache
 
 CLOSE = 1e-5
 OWN_WAY = {"gemma2", "mobilebert", "deberta-new-head"}

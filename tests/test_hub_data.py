@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-import local_hub
-from local_hub import Fault, Hub
+from support import local_hub
+from support.local_hub import Fault, Hub
 
 Command = Callable[..., tuple[int, str, str]]
 CSV = (

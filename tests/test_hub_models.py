@@ -18,9 +18,8 @@ import transformers
 from huggingface_hub import constants
 from safetensors.torch import load_file, save_file
 
-import local_hub
-import tiny
-from local_hub import TOKEN, Fault, Files, Hub
+from support import local_hub, tiny
+from support.local_hub import TOKEN, Fault, Files, Hub
 
 Command = Callable[..., tuple[int, str, str]]
 DATA = ("--data", "demo", "-l", "en", "--limit", "2", "--metrics", "lms")

@@ -17,9 +17,9 @@ import transformers
 import yaml
 
 import isogloss as ig
-import tiny
-from builders import stereoset_rows, write_jsonl
 from isogloss.studies import cells
+from support import tiny
+from support.builders import stereoset_rows, write_jsonl
 from test_ask_local import CHAT, talker
 
 Command = Callable[..., tuple[int, str, str]]

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 import isogloss as ig
-import tiny
-from builders import score, triple
-from isogloss import store
 from isogloss.items import Candidate, Item, Items
+from isogloss.runs import find_runs, finish_run, open_run, read_scored, write_part
 from isogloss.scores import ROW_SCHEMA, Scored, item_table, join_scored
+from support import tiny
+from support.builders import score, triple
 
 DAGGER = "†"
 
@@ -35,9 +35,9 @@ def write(root: Path, scored: Scored, items: Items, **facts: object) -> Path:
     model, language = scored.table["model"][0], scored.table["language"][0]
     info = {"model": model, "dataset": "stereoset", "language": language, "method": "likelihood", "parts": 1}
     fingerprint = {"language": language, "model": model, "of": str(facts)}
-    run = store.open_run(root, info=info | {"fingerprint": fingerprint} | facts, items=item_table(items))
-    store.write_part(run, 0, rows=scored.table.select(ROW_SCHEMA.keys()))
-    store.finish_run(run)
+    run = open_run(root, info=info | {"fingerprint": fingerprint} | facts, items=item_table(items))
+    write_part(run, 0, rows=scored.table.select(ROW_SCHEMA.keys()))
+    finish_run(run)
     return root
 
 
@@ -81,7 +81,7 @@ def test_lms_without_an_interval_leaves_open_whether_a_score_can_be_interpreted(
 
 
 def pairs(language: str = "en", *, controls: int | None = None) -> Scored:
-    """Pairs of sentences; with controls, `controls` of every hundred real sentences score above their shuffled twin."""
+    """Pairs of sentences; with controls, `controls` of every hundred real sentences score above their shuffled control item."""
     items, numbers = [], []
     for k in range(200):
         names = [(f"p{k}-{role}", role) for role in ("stereotype", "anti-stereotype")]
@@ -92,8 +92,10 @@ def pairs(language: str = "en", *, controls: int | None = None) -> Scored:
         items.append(item)
         numbers.append((2, 1) if k % 3 else (1, 2))
         if controls is not None:
-            twins = tuple(replace(one, id=f"{one.id}~shuffled") for one in item.candidates)
-            items.append(replace(item, id=f"p{k}~shuffled", candidates=twins, derived_from=f"p{k}", variant="shuffled"))
+            others = tuple(replace(one, id=f"{one.id}~shuffled") for one in item.candidates)
+            items.append(
+                replace(item, id=f"p{k}~shuffled", candidates=others, derived_from=f"p{k}", variant="shuffled")
+            )
             numbers.append((0, 0) if k * 37 % 100 < controls else (3, 3))
     return score(items, numbers)
 
@@ -199,9 +201,7 @@ def test_the_heat_map_hatches_it(command, runs, tmp_path):
 
 
 def test_the_same_number_has_the_same_interval_everywhere(command, runs, tmp_path):
-    row = next(
-        r for r in ig.measure(store.read_scored(store.find_runs(runs)), metrics="ss") if r.group["language"] == "en"
-    )
+    row = next(r for r in ig.measure(read_scored(find_runs(runs)), metrics="ss") if r.group["language"] == "en")
     shown = f"{row.value:.1f}, {row.low:.1f} to {row.high:.1f}"
     assert shown in command("measure", runs)[1]
     command("report", runs, "-o", tmp_path / "r.html")
@@ -285,7 +285,7 @@ def test_a_limit_that_is_not_a_number_is_refused(command, runs, tmp_path, value)
 def test_an_unfinished_run_does_not_pass_the_gate(command, tmp_path):
     run = write(tmp_path / "runs", guessing("en", ss=50, lms=90), items_of("en"))
     info = {"model": "small", "dataset": "stereoset", "language": "de", "method": "likelihood", "parts": 1}
-    store.open_run(run, info=info | {"fingerprint": {"language": "de"}}, items=item_table(items_of("de")))
+    open_run(run, info=info | {"fingerprint": {"language": "de"}}, items=item_table(items_of("de")))
     path = limits(tmp_path, "limits: [{metric: lms, min: 70}]")
     code, _, err = command("gate", run, "--limits", path)
     assert code == 2

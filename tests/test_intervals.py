@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from scipy import stats as scipy_stats
 
-from builders import score, score_many, triple
 from isogloss import measure
 from isogloss.errors import IsoglossError
 from isogloss.stats.estimates import Estimate, bca_interval
@@ -20,6 +19,7 @@ from isogloss.stats.resampling import (
     percentile_interval,
     wilson_interval,
 )
+from support.builders import score, score_many, triple
 
 
 def mean_of(values):

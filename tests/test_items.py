@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builders import triple
-from isogloss.items import Items, Problem, items_hash, limit_items, problem_counts
+from isogloss.items import Items, Problem, items_hash, problem_counts, sample_items
+from support.builders import triple
 
 CHANGES = {
     "id": "other",
@@ -47,7 +47,7 @@ def test_sets_of_items_can_be_added_with_what_was_odd_in_them():
 def test_a_limit_draws_the_same_items_in_every_language_and_keeps_their_order(limit, seed):
     english = [triple(f"i{n:02}", f"t{n % 5}") for n in range(30)]
     german = [replace(item, language="de") for item in reversed(english)]
-    first, second = (limit_items(Items(tuple(rows)), limit=limit, seed=seed) for rows in (english, german))
+    first, second = (sample_items(Items(tuple(rows)), limit=limit, seed=seed) for rows in (english, german))
     assert len(first) == min(limit, 30)
     assert [item.id for item in first] == sorted(item.id for item in second)
     assert [item.id for item in first] == sorted(item.id for item in first)
@@ -55,15 +55,15 @@ def test_a_limit_draws_the_same_items_in_every_language_and_keeps_their_order(li
 
 def test_a_limit_keeps_twins_with_their_items():
     real = [triple(f"i{n:02}", f"t{n % 5}") for n in range(30)]
-    twins = [replace(item, id=f"{item.id}~negated", derived_from=item.id, variant="negated") for item in real[:20]]
-    kept = limit_items(Items((*real, *twins)), limit=12)
-    alone = [item.id for item in limit_items(Items(tuple(real)), limit=12)]
+    controls = [replace(item, id=f"{item.id}~negated", derived_from=item.id, variant="negated") for item in real[:20]]
+    kept = sample_items(Items((*real, *controls)), limit=12)
+    alone = [item.id for item in sample_items(Items(tuple(real)), limit=12)]
     assert [item.id for item in kept] == [*alone, *(f"{name}~negated" for name in alone if name < "i20")]
-    assert len(limit_items(Items((*real, *twins)), limit=30)) == 50
-    assert len(limit_items(Items(tuple(twins)), limit=7)) == 7  # twins whose items are not there
+    assert len(sample_items(Items((*real, *controls)), limit=30)) == 50
+    assert len(sample_items(Items(tuple(controls)), limit=7)) == 7  # control items whose items are not there
 
 
 def test_a_limit_takes_from_every_cluster_in_turn():
     items = Items(tuple(triple(f"i{n:02}", f"t{n % 5}") for n in range(30)))
-    counts = Counter(item.cluster for item in limit_items(items, limit=12))
+    counts = Counter(item.cluster for item in sample_items(items, limit=12))
     assert sorted(counts.values()) == [2, 2, 2, 3, 3]

@@ -15,12 +15,12 @@ import transformers
 from gguf import GGUFWriter
 from safetensors.torch import load_file, save_file
 
-import tiny
-from examples import CLOSE, INTER, INTRA, rows_of
 from isogloss.errors import IsoglossError
 from isogloss.models import load
 from isogloss.models.load import open_model
 from isogloss.studies.jobs import fitting_methods
+from support import tiny
+from support.examples import CLOSE, INTER, INTRA, rows_of
 
 INCOMPLETE = (
     "'bert' has no complete safetensors weights. Download it again; "
@@ -37,11 +37,11 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     root = tmp_path_factory.mktemp("models")
 
     def folder(name: str) -> Path:
-        place = root / name
-        if not place.exists():
-            tiny.network(name).save_pretrained(place)
-            tiny.tokenizer_of(name).save_pretrained(place)
-        return place
+        path = root / name
+        if not path.exists():
+            tiny.network(name).save_pretrained(path)
+            tiny.tokenizer_of(name).save_pretrained(path)
+        return path
 
     return folder
 

@@ -8,12 +8,12 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
-from builders import TRIPLE, score, score_many, triple
 from isogloss import measure
-from isogloss.analysis.measures import rows_as_json
+from isogloss.analysis.measures import measures_as_json
 from isogloss.errors import IsoglossError
 from isogloss.items import Items, Problem
 from isogloss.scores import Scored, join_scored, scored_from_values
+from support.builders import TRIPLE, score, score_many, triple
 
 
 def groups(found):
@@ -132,7 +132,7 @@ def test_items_without_a_cluster_are_resampled_one_by_one():
 
 
 def test_the_json_has_the_documented_layout():
-    found = rows_as_json(measure(two_tasks(), metrics=["ss"]))
+    found = measures_as_json(measure(two_tasks(), metrics=["ss"]))
     assert json.loads(json.dumps(found)) == found
     assert list(found) == ["measures", "problems", "notes"]
     assert found["measures"][0] == {

@@ -8,11 +8,10 @@ from dataclasses import replace
 
 import pytest
 
-import references
-import tiny
-from examples import CLOSE, CUT, INTER, INTRA, LONG, follow, rows_of
 from isogloss.items import Candidate, Item
 from isogloss.scores import Row
+from support import references, tiny
+from support.examples import CLOSE, CUT, INTER, INTRA, LONG, follow, rows_of
 
 Reference = Callable[[Item, Candidate], list[float]]
 

@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import groups
-from builders import TRIPLE, score, triple
 from isogloss import registry
 from isogloss.analysis.measures import MODES, Measure, Metric, measure
 from isogloss.errors import IsoglossError
 from isogloss.scores import Scored
+from support import groups
+from support.builders import TRIPLE, score, triple
 
-METRICS: dict[str, Metric] = registry.everything("metric")
+METRICS: dict[str, Metric] = registry.load_all("metric")
 PREFERENCES = {name: metric for name, metric in METRICS.items() if metric.roles and set(metric.roles) <= set(TRIPLE)}
 each = pytest.mark.parametrize("name", PREFERENCES)
 

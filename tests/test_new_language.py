@@ -12,33 +12,33 @@ import pytest
 import yaml
 
 import isogloss
-from builders import triple, write_jsonl
 from isogloss.cli import main
 from isogloss.errors import IsoglossError
 from isogloss.files.sources import read
-from isogloss.items import Items, limit_items
+from isogloss.items import Items, sample_items
 from isogloss.translate.backtranslation import translate_back
-from isogloss.translate.cards import Label, publish
-from isogloss.translate.charts import draw_steps
 from isogloss.translate.project import (
-    Order,
     Project,
+    TranslationRequest,
     begin_project,
     open_project,
     repair_project,
     translate,
     undo_step,
 )
+from isogloss.translate.publication import Label, publish
 from isogloss.translate.review import (
     Review,
     agree,
     cohens_kappa,
     export_sheet,
     import_sheets,
-    outcome_as_text,
     read_reviews,
+    review_as_text,
 )
 from isogloss.translate.sheets import read_sheet, write_sheet
+from isogloss.translate.steps import draw_steps
+from support.builders import triple, write_jsonl
 
 pytestmark = pytest.mark.skipif(shutil.which("apertium") is None, reason="Apertium is not installed")
 LABEL = Label("Demonstration set in Spanish", "CC BY 4.0", "Isogloss demonstration set")
@@ -48,7 +48,7 @@ LABEL = Label("Demonstration set in Spanish", "CC BY 4.0", "Isogloss demonstrati
 def made(tmp_path_factory) -> Path:
     """The demonstration set in Spanish, as Apertium gives it."""
     folder = tmp_path_factory.mktemp("new") / "es"
-    translate(isogloss.read("demo", language="en"), Order("apertium", "Spanish"), folder=folder)
+    translate(isogloss.read("demo", language="en"), TranslationRequest("apertium", "Spanish"), folder=folder)
     return folder
 
 
@@ -103,7 +103,7 @@ def test_a_step_that_was_not_taken_cannot_be_undone(project):
 def test_translating_again_asks_for_nothing_new(project, monkeypatch):
     cache = project.folder / "work" / "cache.jsonl"
     before = cache.read_text(encoding="utf-8")
-    again = translate(isogloss.read("demo", language="en"), Order("apertium", "es"), folder=project.folder)
+    again = translate(isogloss.read("demo", language="en"), TranslationRequest("apertium", "es"), folder=project.folder)
     assert cache.read_text(encoding="utf-8") == before
     assert {item.id: item for item in again.items} == {item.id: item for item in project.items}
 
@@ -111,9 +111,9 @@ def test_translating_again_asks_for_nothing_new(project, monkeypatch):
 @pytest.mark.parametrize(
     ("order", "message"),
     [
-        (Order("apertium", "en"), "The data is in 'en' already. Say --to with another language."),
+        (TranslationRequest("apertium", "en"), "The data is in 'en' already. Say --to with another language."),
         (
-            Order("apertum", "es"),
+            TranslationRequest("apertum", "es"),
             "No translator named 'apertum'. Did you mean 'apertium'? Known: apertium, aws, chat, file, hf.",
         ),
     ],
@@ -128,7 +128,7 @@ def test_a_wrong_order_is_refused(order, message, tmp_path):
 def test_work_is_never_overwritten(project):
     repair_project(project)
     with pytest.raises(IsoglossError) as caught:
-        translate(isogloss.read("demo", language="en"), Order("apertium", "es"), folder=project.folder)
+        translate(isogloss.read("demo", language="en"), TranslationRequest("apertium", "es"), folder=project.folder)
     assert str(caught.value) == f"{project.folder} has been worked on. Choose another folder with --out."
 
 
@@ -207,7 +207,7 @@ def test_what_reviewers_agree_on_is_taken_over_and_the_rest_is_named(project, tm
     assert outcome.conflicts == ("demo-intra-002: ana good; luis drop",)
     # verdicts of both: (fixed, fixed), (good, drop), (drop, drop): observed 2/3, expected (1 + 0 + 2) / 9 = 1/3
     assert outcome.agreement[0].kappa == pytest.approx(0.5)
-    assert outcome_as_text(outcome).splitlines()[1] == "ana and luis: 67% same of 3, Cohen's kappa 0.50"
+    assert review_as_text(outcome).splitlines()[1] == "ana and luis: 67% same of 3, Cohen's kappa 0.50"
     items = {item.id: item for item in open_project(project.folder).items}
     assert items["demo-intra-001"].tags["provenance"] == "reviewed"
     assert items["demo-intra-001"].tags["reviewers"] == "2"
@@ -360,7 +360,7 @@ def test_pairs_of_sentences_go_the_same_way(tmp_path):
         for n, who in enumerate(("father", "mother"))
     ]
     items = read(write_jsonl(tmp_path / "pairs_en.jsonl", rows))
-    done = repair_project(translate(items, Order("apertium", "es"), folder=tmp_path / "es"))
+    done = repair_project(translate(items, TranslationRequest("apertium", "es"), folder=tmp_path / "es"))
     assert [c.text for c in done.items[0].candidates] == ["Mi padre es viejo.", "Mi hijo es viejo."]
     assert open_project(tmp_path / "es") == done
     assert read(publish(done, tmp_path / "out", label=LABEL)).rows == done.items
@@ -372,7 +372,7 @@ def test_pairs_of_sentences_go_the_same_way(tmp_path):
 def test_data_that_our_layouts_cannot_hold_is_refused_before_the_first_call(tmp_path):
     odd = replace(triple("a"), context=None)
     with pytest.raises(IsoglossError) as caught:
-        translate(Items((odd,)), Order("apertium", "es"), folder=tmp_path / "x")
+        translate(Items((odd,)), TranslationRequest("apertium", "es"), folder=tmp_path / "x")
     assert str(caught.value) == (
         "The item 'a' cannot be written: our layouts hold a context with each of stereotype, anti-stereotype, unrelated, "
         "or a pair of sentences. See docs/data-formats.md."
@@ -386,8 +386,8 @@ def test_data_that_our_layouts_cannot_hold_is_refused_before_the_first_call(tmp_
 def test_a_slice_of_the_real_set_goes_all_the_way(real_data, tmp_path):
     whole = read(real_data / "stereoset" / "intrasentence_en.jsonl.gz")
     whole += read(real_data / "stereoset" / "intersentence_en.jsonl.gz")
-    items = limit_items(whole, limit=400)
-    done = repair_project(translate(items, Order("apertium", "es"), folder=tmp_path / "es"))
+    items = sample_items(whole, limit=400)
+    done = repair_project(translate(items, TranslationRequest("apertium", "es"), folder=tmp_path / "es"))
     first, last = done.steps[0], done.steps[-1]
     assert len(done.items) + len(done.dropped) == 400
     assert len(done.dropped) == 0

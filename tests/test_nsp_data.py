@@ -15,20 +15,19 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
-import rule
-from builders import write_jsonl
 from isogloss.cli import app
 from isogloss.errors import BadData, IsoglossError
 from isogloss.nsp import data as building
-from isogloss.nsp.articles import Article, Source, parse_sources, read_articles
-from isogloss.nsp.baselines import best_threshold, overlaps, second_only, word_overlap
-from isogloss.nsp.data import Plan, build_data
+from isogloss.nsp.accuracy import best_threshold, overlaps, second_only, word_overlap
+from isogloss.nsp.articles import Article, ArticleSource, parse_sources, read_articles, split_article
+from isogloss.nsp.data import PairSettings, build_data
 from isogloss.nsp.pairs import Shares
 from isogloss.nsp.parts import epoch_order, open_split
-from isogloss.nsp.sentences import split_article
+from support import rule
+from support.builders import write_jsonl
 
 SPLITS = ("train", "validation", "test")
-FREE = Plan(any_language=True, shares=Shares(0.2, 0.2))
+FREE = PairSettings(any_language=True, shares=Shares(0.2, 0.2))
 
 
 def articles(count: int = 20, *, mark: str = "s", size: int = 5) -> list[list[str]]:
@@ -41,9 +40,11 @@ def write_text(path: Path, texts: Sequence[Sequence[str]]) -> Path:
     return path
 
 
-def build(folder: Path, texts: Sequence[Sequence[str]], *, plan: Plan = FREE, out: str = "out") -> dict[str, Any]:
+def build(
+    folder: Path, texts: Sequence[Sequence[str]], *, settings: PairSettings = FREE, out: str = "out"
+) -> dict[str, Any]:
     source = write_text(folder / "articles.txt", texts)
-    return build_data([Source(str(source), "en")], folder / out, plan=plan)
+    return build_data([ArticleSource(str(source), "en")], folder / out, settings=settings)
 
 
 def rows_of(folder: Path, split: str) -> pl.DataFrame:
@@ -96,7 +97,9 @@ def test_no_article_is_in_two_splits(tmp_path: Path) -> None:
 
 def test_the_same_seed_gives_the_same_pairs_and_another_gives_others(tmp_path: Path) -> None:
     hashes = [
-        build(tmp_path, articles(), plan=Plan(seed, Shares(0.2, 0.2), any_language=True), out=f"out{n}")["hash"]
+        build(tmp_path, articles(), settings=PairSettings(seed, Shares(0.2, 0.2), any_language=True), out=f"out{n}")[
+            "hash"
+        ]
         for n, seed in enumerate((0, 0, 1))
     ]
     assert hashes[0] == hashes[1] != hashes[2]
@@ -114,7 +117,7 @@ def test_an_article_keeps_its_split_when_others_change_places(tmp_path: Path) ->
 
 def test_one_article_that_holds_most_sentences_still_gets_false_pairs(tmp_path: Path) -> None:
     texts = [[f"Word big{n} is here." for n in range(60)], *articles(3, size=2)]
-    build(tmp_path, texts, plan=Plan(any_language=True, shares=Shares(0, 0)))
+    build(tmp_path, texts, settings=PairSettings(any_language=True, shares=Shares(0, 0)))
     rows = rows_of(tmp_path / "out", "train")
     assert rows["label"].mean() == 0.5
     assert rows.filter(pl.col("label") == 0).filter(pl.col("article") == pl.col("other")).height == 0
@@ -125,7 +128,7 @@ def test_long_sentences_are_left_out_of_pairs(tmp_path: Path) -> None:
         [*lines[:2], "This is a sentence which is far longer than all of the others.", *lines[2:]]
         for lines in articles()
     ]
-    card = build(tmp_path, texts, plan=Plan(any_language=True, shares=Shares(0.2, 0.2), longest=25))
+    card = build(tmp_path, texts, settings=PairSettings(any_language=True, shares=Shares(0.2, 0.2), longest=25))
     rows = pl.concat([rows_of(tmp_path / "out", split) for split in SPLITS])
     assert max(len(text) for text in [*rows["first"], *rows["second"]]) <= 25
     assert card["splits"]["train"]["pairs"] > 0
@@ -143,8 +146,8 @@ def test_parts_are_read_in_any_order_and_an_epoch_reads_every_pair_once(
     assert sorted(first) == sorted(second) == list(range(split.count))
     assert list(first) != list(second)
     whole = split.head(None)
-    places = np.array([40, 1, 17, 2])
-    assert split.read(places)["first"].to_list() == whole["first"].gather(places).to_list()
+    indices = np.array([40, 1, 17, 2])
+    assert split.read(indices)["first"].to_list() == whole["first"].gather(indices).to_list()
 
 
 # ---- languages
@@ -153,7 +156,7 @@ def test_parts_are_read_in_any_order_and_an_epoch_reads_every_pair_once(
 def test_languages_are_mixed_in_equal_shares(tmp_path: Path) -> None:
     one = write_text(tmp_path / "one.txt", articles(30, mark="e"))
     two = write_text(tmp_path / "two.txt", articles(12, mark="d"))
-    card = build_data(parse_sources([f"en={one}", f"German={two}"]), tmp_path / "out", plan=FREE)
+    card = build_data(parse_sources([f"en={one}", f"German={two}"]), tmp_path / "out", settings=FREE)
     rows = rows_of(tmp_path / "out", "train")
     counts = Counter(rows["language"])
     assert counts["en"] == counts["de"] > 0
@@ -174,7 +177,7 @@ def numbered(text: str, count: int) -> list[list[str]]:
 def test_text_in_another_language_is_refused_and_named(tmp_path: Path) -> None:
     source = write_text(tmp_path / "a.txt", numbered(GERMAN, 12))
     with pytest.raises(IsoglossError) as caught:
-        build_data([Source(str(source), "en")], tmp_path / "out", plan=Plan())
+        build_data([ArticleSource(str(source), "en")], tmp_path / "out", settings=PairSettings())
     assert str(caught.value) == (
         "The text is said to be in 'en', but 100% of 12 sampled articles are not; most of those look like German ('de'). "
         "Say --language de, or --any-language to take it as it is."
@@ -187,7 +190,7 @@ def test_text_that_is_partly_in_another_language_is_warned_about(tmp_path: Path)
     with pytest.warns(
         UserWarning, match=r"25% of the sampled articles that should be in 'en' look like 'de' or others."
     ):
-        build_data([Source(str(source), "en")], tmp_path / "out", plan=Plan())
+        build_data([ArticleSource(str(source), "en")], tmp_path / "out", settings=PairSettings())
 
 
 def test_sentences_are_split_by_the_rules_of_their_language() -> None:
@@ -213,14 +216,14 @@ def test_all_formats_give_the_same_articles(tmp_path: Path) -> None:
     write_jsonl(tmp_path / "c.jsonl", rows)
     pl.DataFrame(rows).write_parquet(tmp_path / "d.parquet")
     found = [
-        [" ".join(one.text.split()) for one in read_articles(Source(str(tmp_path / name), "en"))]
+        [" ".join(one.text.split()) for one in read_articles(ArticleSource(str(tmp_path / name), "en"))]
         for name in ("a.txt", "b.txt.gz", "c.jsonl", "d.parquet")
     ]
     assert found[0] == [row["text"] for row in rows]
     assert found[0] == found[1] == found[2] == found[3]
-    named = [one.id for one in read_articles(Source(str(tmp_path / "d.parquet"), "en"))]
+    named = [one.id for one in read_articles(ArticleSource(str(tmp_path / "d.parquet"), "en"))]
     assert named == [f"n{n}" for n in range(6)]
-    assert len(list(read_articles(Source(str(tmp_path), "en")))) == 24
+    assert len(list(read_articles(ArticleSource(str(tmp_path), "en")))) == 24
 
 
 def test_a_data_set_of_the_hub_is_streamed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -232,15 +235,15 @@ def test_a_data_set_of_the_hub_is_streamed(monkeypatch: pytest.MonkeyPatch) -> N
         return [{"id": "7", "text": "One. Two.", "title": "t"}]
 
     monkeypatch.setattr(datasets, "load_dataset", load)
-    assert list(read_articles(Source("hf:wiki/pedia:2023.en", "en"))) == [Article("7", "One. Two.", "en")]
+    assert list(read_articles(ArticleSource("hf:wiki/pedia:2023.en", "en"))) == [Article("7", "One. Two.", "en")]
     assert asked == [(("wiki/pedia", "2023.en"), {"split": "train", "streaming": True})]
 
 
 def test_a_row_names_its_own_language(tmp_path: Path) -> None:
     path = write_jsonl(tmp_path / "a.jsonl", [{"text": "Eins.", "language": "German"}, {"text": "One."}])
-    assert [one.language for one in read_articles(Source(str(path), "en"))] == ["de", "en"]
+    assert [one.language for one in read_articles(ArticleSource(str(path), "en"))] == ["de", "en"]
     with pytest.raises(IsoglossError, match=r"The language of .* is not known. Say --language TAG"):
-        list(read_articles(Source(str(path))))
+        list(read_articles(ArticleSource(str(path))))
 
 
 @pytest.mark.parametrize(
@@ -255,17 +258,17 @@ def test_a_bad_row_is_named(tmp_path: Path, content: str, problem: str) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text(content + "\n", encoding="utf-8")
     with pytest.raises(BadData) as caught:
-        list(read_articles(Source(str(path), "en")))
+        list(read_articles(ArticleSource(str(path), "en")))
     assert str(caught.value) == f"{path}, {problem}"
 
 
 def test_what_is_not_there_is_said_before_anything_is_read(tmp_path: Path) -> None:
-    for place, message in (
+    for location, message in (
         (tmp_path / "none.txt", f"No such file or folder: {tmp_path / 'none.txt'}."),
         (tmp_path, f"The folder {tmp_path} has no articles: none of its files ends in .txt, .text, .jsonl, .parquet."),
     ):
         with pytest.raises(IsoglossError) as caught:
-            parse_sources([str(place)], language="en")
+            parse_sources([str(location)], language="en")
         assert str(caught.value) == message
 
 
@@ -307,7 +310,7 @@ def test_articles_of_one_sentence_and_repeated_ones_are_counted(tmp_path: Path) 
 
 def test_a_limit_that_leaves_one_article_is_refused(tmp_path: Path) -> None:
     with pytest.raises(IsoglossError) as caught:
-        build(tmp_path, articles(), plan=replace(FREE, limit=1))
+        build(tmp_path, articles(), settings=replace(FREE, limit=1))
     assert str(caught.value) == (
         "Too few sentences in 'en' are left for train: they must come from two articles at least. "
         "Give a larger --limit, or more articles."
@@ -315,7 +318,7 @@ def test_a_limit_that_leaves_one_article_is_refused(tmp_path: Path) -> None:
 
 
 def test_large_shares_leave_two_articles_to_train_on(tmp_path: Path) -> None:
-    card = build(tmp_path, articles(6), plan=replace(FREE, shares=Shares(0.45, 0.45)))
+    card = build(tmp_path, articles(6), settings=replace(FREE, shares=Shares(0.45, 0.45)))
     assert [card["splits"][split]["articles"] for split in ("train", "validation", "test")] == [{"en": 2}] * 3
 
 
@@ -323,8 +326,8 @@ def test_articles_that_share_an_id_stay_apart(tmp_path: Path) -> None:
     sources = []
     for tag in ("en", "de"):
         rows = [{"id": number, "text": " ".join(lines)} for number, lines in enumerate(articles(20, mark=tag))]
-        sources.append(Source(str(write_jsonl(tmp_path / f"{tag}.jsonl", rows)), tag))
-    card = build_data(sources, tmp_path / "out", plan=FREE)
+        sources.append(ArticleSource(str(write_jsonl(tmp_path / f"{tag}.jsonl", rows)), tag))
+    card = build_data(sources, tmp_path / "out", settings=FREE)
     for split, found in card["splits"].items():
         assert rows_of(tmp_path / "out", split)["article"].n_unique() == sum(found["articles"].values())
 
@@ -338,7 +341,7 @@ def test_a_stream_that_breaks_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(datasets, "load_dataset", lambda *_, **__: rows())
     with pytest.raises(IsoglossError) as caught:
-        list(read_articles(Source("hf:wiki/pedia", "en")))
+        list(read_articles(ArticleSource("hf:wiki/pedia", "en")))
     assert str(caught.value) == (
         "The connection broke while 'wiki/pedia' was downloaded. Run the command again; complete files are kept."
     )
@@ -357,7 +360,7 @@ def test_memory_holds_no_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(
         building,
         "_table",
-        lambda shelf, pairs, *, rows: (read.append(rows.stop - rows.start), table(shelf, pairs, rows=rows))[1],
+        lambda store, pairs, *, rows: (read.append(rows.stop - rows.start), table(store, pairs, rows=rows))[1],
     )
     build(tmp_path, articles(40))
     assert len(read) > 4

@@ -20,24 +20,34 @@ import torch
 import transformers
 from safetensors.torch import load_file
 
-import rule
 from isogloss.errors import BadData, IsoglossError
 from isogloss.models.load import open_model
 from isogloss.nsp import train
 from isogloss.nsp.accuracy import mean_by_article
-from isogloss.nsp.card import energy
-from isogloss.nsp.curves import zoom
-from isogloss.nsp.heads import Trainee, compute_loss, make_inputs, make_targets, make_trainee
-from isogloss.nsp.order import Timetable, read_steps
+from isogloss.nsp.batch_schedule import BatchSchedule, read_steps
+from isogloss.nsp.evaluation import evaluate_head, head_test_as_text, pair_scores
+from isogloss.nsp.heads import TrainableModel, compute_loss, make_inputs, make_targets, make_trainable, save_model
+from isogloss.nsp.logs import zoom
 from isogloss.nsp.parts import open_split
-from isogloss.nsp.result import save_model
-from isogloss.nsp.schedule import rates_at, warmup_steps
-from isogloss.nsp.settings import Footprint, Lora, Rates, Settings, check_settings, fill_settings, make_lora
-from isogloss.nsp.train import Beat, train_head
-from isogloss.nsp.trial import pair_scores, run_trial, trial_as_text
+from isogloss.nsp.settings import (
+    Footprint,
+    Lora,
+    Rates,
+    TrainingSettings,
+    check_settings,
+    fill_settings,
+    make_lora,
+    rates_at,
+    warmup_steps,
+)
+from isogloss.nsp.train import TrainingStatus, train_head
+from isogloss.nsp.training_card import energy
 from isogloss.stats.resampling import smooth
+from support import rule
 
-FAST = Settings(batch=64, accumulation=1, rates=Rates(3e-3, 1e-3, "cosine"), checkpoint_percent=50, max_length=64)
+FAST = TrainingSettings(
+    batch=64, accumulation=1, rates=Rates(3e-3, 1e-3, "cosine"), checkpoint_percent=50, max_length=64
+)
 SLOWLY = replace(FAST, rates=Rates(1e-3, 3e-4, "cosine"), epochs=2)  # layers that are normalised last need patience
 SHORT = replace(FAST, pairs=640, validation_pairs=100, test_pairs=100, log_every=64)
 LEARN = {kind: SLOWLY if kind == "roberta" else FAST for kind in rule.KINDS}
@@ -68,8 +78,8 @@ def test_a_tiny_model_learns_a_rule_that_needs_both_sentences(
     kind: str, pairs: Path, bases: Path, tmp_path: Path
 ) -> None:
     card = train_head(str(bases / kind), pairs, out=tmp_path / "out", settings=LEARN[kind])
-    trial = run_trial(str(tmp_path / "out"), pairs)
-    assert trial.head.value >= 0.95, trial_as_text(trial)
+    trial = evaluate_head(str(tmp_path / "out"), pairs)
+    assert trial.head.value >= 0.95, head_test_as_text(trial)
     assert trial.head.value == pytest.approx(card["accuracy"]["value"], abs=0.005)
     assert max(found.value for found in trial.baselines.values()) <= 0.55
     assert trial.margin.low is not None
@@ -133,8 +143,8 @@ class Stopped(Exception):
 
 
 def stop_at(step: int) -> Any:
-    def heard(beat: Beat) -> None:
-        if beat.step >= step and not beat.said:
+    def heard(status: TrainingStatus) -> None:
+        if status.step >= step and not status.said:
             raise Stopped
 
     return heard
@@ -147,7 +157,7 @@ def test_a_training_that_stopped_between_checkpoints_goes_on_with_the_same_losse
     adapted = replace(settings, lora=Lora(rank=4, dropout=0.2, layers=1), precision="no", epochs=2, pairs=320)
     for name, kind, how in (("t5", "t5", settings), ("llama", "llama", settings), ("lora", "llama", adapted)):
         with pytest.raises(Stopped):
-            train_head(str(bases / kind), pairs, out=tmp_path / name, settings=how, heard=stop_at(8))
+            train_head(str(bases / kind), pairs, out=tmp_path / name, settings=how, on_status=stop_at(8))
         kept = sorted(path.name for path in (tmp_path / name / "checkpoints").iterdir())
         assert kept == ["step-00000003", "step-00000006"]
         train_head(str(bases / kind), pairs, out=tmp_path / name, settings=how)
@@ -160,7 +170,7 @@ def test_a_training_that_stopped_between_checkpoints_goes_on_with_the_same_losse
 def test_a_checkpoint_of_another_model_data_or_setting_is_refused(pairs: Path, bases: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     with pytest.raises(Stopped):
-        train_head(str(bases / "gpt2"), pairs, out=out, settings=SHORT, heard=stop_at(7))
+        train_head(str(bases / "gpt2"), pairs, out=out, settings=SHORT, on_status=stop_at(7))
     other = rule.save("gpt2", tmp_path / "other", seed=5)
     (tmp_path / "more").mkdir()
     more = rule.build(tmp_path / "more", count=50)
@@ -215,7 +225,7 @@ def test_a_training_that_was_stopped_while_it_was_saved_is_saved_again(
 def test_a_broken_checkpoint_is_named(pairs: Path, bases: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     with pytest.raises(Stopped):
-        train_head(str(bases / "llama"), pairs, out=out, settings=SHORT, heard=stop_at(7))
+        train_head(str(bases / "llama"), pairs, out=out, settings=SHORT, on_status=stop_at(7))
     (path,) = (out / "checkpoints").iterdir()
     (path / "optimizer.safetensors").write_bytes(b"half")
     with pytest.raises(BadData) as caught:
@@ -260,8 +270,8 @@ def test_patience_stops_early_and_saves_the_best(pairs: Path, bases: Path, tmp_p
 # ---- what is computed
 
 
-def trainee(kind: str, bases: Path, **options: Any) -> Trainee:
-    return make_trainee(open_model(str(bases / kind)), fill_settings(replace(FAST, **options), kind))
+def trainee(kind: str, bases: Path, **options: Any) -> TrainableModel:
+    return make_trainable(open_model(str(bases / kind)), fill_settings(replace(FAST, **options), kind))
 
 
 TEXTS = [("W0 a1 c2.", "W1 b1 d2."), ("W3 b4 d0.", "W2 a1 c1. W0 a3 c3."), ("W1 a0 c0.", "W1 b0 d0.")]
@@ -364,15 +374,15 @@ def test_every_family_has_its_own_defaults() -> None:
         ("llama", Lora()): (2e-4, "cosine"),
     }
     for (kind, lora), (core, schedule) in cases.items():
-        rates = fill_settings(Settings(lora=lora), kind).rates
+        rates = fill_settings(TrainingSettings(lora=lora), kind).rates
         assert (rates.core, rates.head, rates.schedule) == (core, 1e-3, schedule)
 
 
 def test_processes_share_the_pairs_and_the_order_depends_on_seed_and_step_alone(pairs: Path, bases: Path) -> None:
     made = trainee("llama", bases)
     split = open_split(pairs, "train")
-    alone = Timetable(split, 3, 8, 4)
-    both = [Timetable(split, 3, 8, 2, 2, process) for process in (0, 1)]
+    alone = BatchSchedule(split, 3, 8, 4)
+    both = [BatchSchedule(split, 3, 8, 2, 2, process) for process in (0, 1)]
     whole = list(read_steps(alone, made.encode, start=0, steps=40))
     late = list(read_steps(alone, made.encode, start=37, steps=40))
     assert whole[37:] == late

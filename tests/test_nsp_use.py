@@ -11,19 +11,19 @@ import pytest
 import torch
 from typer.testing import CliRunner
 
-import rule
 from isogloss.cli import app
 from isogloss.errors import IsoglossError
 from isogloss.items import Candidate, Item, Items
 from isogloss.models.load import open_model
-from isogloss.nsp.heads import make_inputs, make_trainee
+from isogloss.nsp.evaluation import pair_scores
+from isogloss.nsp.heads import make_inputs, make_trainable
 from isogloss.nsp.parts import open_split
-from isogloss.nsp.settings import Rates, Settings
+from isogloss.nsp.settings import Rates, TrainingSettings
 from isogloss.nsp.train import train_head
-from isogloss.nsp.trial import pair_scores
 from isogloss.studies.jobs import Loading, fitting_methods, score
+from support import rule
 
-SETTINGS = Settings(
+SETTINGS = TrainingSettings(
     batch=64, accumulation=1, pairs=640, max_length=40, rates=Rates(3e-3, 1e-3, "cosine"), validation_pairs=64, test_pairs=64
 )  # fmt: skip
 
@@ -83,7 +83,7 @@ def test_scores_equal_a_plain_pass_of_what_was_trained(kind: str, trained: Path)
     rows = open_split(trained / "pairs", "test").head(40)
     found, cut = pair_scores(model, rows)
     assert cut == 0
-    made = make_trainee(open_model(str(trained / f"base-{kind}")), SETTINGS)
+    made = make_trainable(open_model(str(trained / f"base-{kind}")), SETTINGS)
     made.scorer.net.load_state_dict(model.net.state_dict())
     if made.scorer.head is not None:
         made.scorer.head.load_state_dict(model.state["classifier"].state_dict())
@@ -186,7 +186,7 @@ def test_the_commands_test_and_eval_read_the_folder(trained: Path, tmp_path: Pat
 
 
 def test_a_trained_head_takes_the_place_of_a_published_one(trained: Path, tmp_path: Path) -> None:
-    import tiny
+    from support import tiny
 
     net, tokenizer = tiny.network("bert"), tiny.wordpiece()
     net.save_pretrained(tmp_path / "bert")

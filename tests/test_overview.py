@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from builders import triple
 from isogloss.files.overview import describe_items, overview_as_text
 from isogloss.items import Candidate, Items, Problem
+from support.builders import triple
 
 ITEMS = Items(
     (

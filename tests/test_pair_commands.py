@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-import tiny
 from isogloss.cli import app
 from isogloss.errors import IsoglossError
+from support import tiny
 
 DEMO = Path(__file__).parent.parent / "src" / "isogloss" / "data" / "parallel_demo"
 CROWS = (
@@ -33,10 +33,10 @@ def run(*words: object) -> str:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A tiny BERT on disk."""
-    place = tmp_path_factory.mktemp("models") / "tiny-bert"
-    tiny.network("bert").save_pretrained(place)
-    tiny.tokenizer_of("bert").save_pretrained(place)
-    return place
+    path = tmp_path_factory.mktemp("models") / "tiny-bert"
+    tiny.network("bert").save_pretrained(path)
+    tiny.tokenizer_of("bert").save_pretrained(path)
+    return path
 
 
 def test_split_eval_and_mbe(tmp_path: Path, folder: Path) -> None:

@@ -8,17 +8,15 @@ from collections.abc import Sequence
 import pytest
 import torch
 
-import references
-import references_pairs
-import tiny
-from examples import CLOSE, LONG
 from isogloss import registry
 from isogloss.errors import IsoglossError
 from isogloss.items import Candidate, Item
-from isogloss.methods.method import check_model, fill_options
+from isogloss.methods import check_model, fill_options
 from isogloss.models.engine import run_all
 from isogloss.models.model import Model
 from isogloss.scores import Row
+from support import references, references_pairs, tiny
+from support.examples import CLOSE, LONG
 
 SHY = ("fnet", "flaubert-pre-norm")  # no attention at all; none that transformers can show
 SEEN = [name for name in tiny.MASKED if name not in SHY]
@@ -141,7 +139,7 @@ def test_one_pass_gives_aul_aula_and_the_vector() -> None:
 def test_attention_is_never_stacked(name: str) -> None:
     model = tiny.model(name)
     with torch.inference_mode():
-        from isogloss.models.masked import _inputs, _read
+        from isogloss.models.families.masked import _inputs, _read
         from isogloss.models.questions import Question
 
         output, received = _read(model, _inputs(model, [Question((5, 6, 7, 8))]), watch=True)

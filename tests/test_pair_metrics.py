@@ -14,21 +14,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import references_pairs
-import tiny
 from isogloss import read
-from isogloss.analysis.groups import usable_rows
+from isogloss.analysis.groups import check_rows
+from isogloss.analysis.mbe_tests import check_mbe, mcnemar, shuffled_score
 from isogloss.analysis.measures import MODES, contribution, fitting_metrics, measure
-from isogloss.analysis.significance import check_mbe, mcnemar, shuffled_score
 from isogloss.errors import IsoglossError
 from isogloss.items import Candidate, Item, Items
-from isogloss.metrics.contributions import Contribution
+from isogloss.metrics import Contribution
 from isogloss.registry import get
-from isogloss.report.sentences import explain_measures
+from isogloss.report.text.sentences import explain_measures
 from isogloss.scores import Row, Scored, item_table, make_scored, row_table
 from isogloss.stats.hypotheses import shuffle_test
 from isogloss.stats.pairwise import BLOCK, count_wins, rank, unit, weighted_share
 from isogloss.studies.jobs import score
+from support import references_pairs, tiny
 
 LABELS = {"model": "m", "method": "x", "family": "masked"}
 ROLES = ("stereotype", "anti-stereotype")
@@ -61,7 +60,7 @@ def sentences(scores: Sequence[float], vectors: np.ndarray, groups: Sequence[str
 
 
 def value(scored: Scored, name: str, mode: str = "corrected") -> Contribution:
-    found = contribution(get("metric", name), usable_rows(scored), mode=mode)
+    found = contribution(get("metric", name), check_rows(scored), mode=mode)
     assert found is not None
     return found
 
@@ -104,10 +103,10 @@ def test_a_pair_of_two_groups_counts_the_second() -> None:
 
 
 def test_pairs_and_sentences_get_their_own_metrics() -> None:
-    assert list(fitting_metrics(usable_rows(pairs(FOUR)))) == ["crows", "crows_stereo", "crows_antistereo"]
-    assert list(fitting_metrics(usable_rows(pairs(FOUR, quantity="score")))) == ["pair_score"]
+    assert list(fitting_metrics(check_rows(pairs(FOUR)))) == ["crows", "crows_stereo", "crows_antistereo"]
+    assert list(fitting_metrics(check_rows(pairs(FOUR, quantity="score")))) == ["pair_score"]
     one = sentences([1, 2], np.eye(2), ["female", "male"])
-    assert list(fitting_metrics(usable_rows(one))) == ["mbe"]
+    assert list(fitting_metrics(check_rows(one))) == ["mbe"]
 
 
 def test_a_metric_that_does_not_fit_says_so() -> None:

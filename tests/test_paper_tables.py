@@ -11,14 +11,14 @@ from huggingface_hub import ModelCard
 from huggingface_hub.repocard_data import model_index_to_eval_results
 from typer.testing import CliRunner
 
-from isogloss import store
 from isogloss.analysis.measures import Measure, Measures, measure
 from isogloss.cli import app
 from isogloss.errors import IsoglossError
-from isogloss.report.kinds import MONOLINGUAL, MULTILINGUAL, OTHER
-from isogloss.report.modelcard import index_as_yaml, model_index
-from isogloss.report.papers import Layout, paper_tables, papers_as_latex, papers_as_markdown, papers_as_rows
-from reports import neutral_items, write_run
+from isogloss.report.model_blocks import MONOLINGUAL, MULTILINGUAL, OTHER
+from isogloss.report.paper.model_card import index_as_yaml, model_index
+from isogloss.report.paper.tables import Layout, paper_tables, papers_as_latex, papers_as_markdown, papers_as_rows
+from isogloss.runs import find_runs, read_scored
+from support.reports import neutral_items, write_run
 
 GOLDEN = Path(__file__).parent / "golden" / "tables"
 KINDS = {
@@ -70,8 +70,8 @@ def runs(tmp_path_factory):
     return root
 
 
-def bold(tables, place=0):
-    return {(name, metric, tag) for name, metric, tag in tables[place].best}
+def bold(tables, index=0):
+    return {(name, metric, tag) for name, metric, tag in tables[index].best}
 
 
 @pytest.mark.parametrize(("write", "ending"), [(papers_as_latex, "tex"), (papers_as_markdown, "md")])
@@ -149,8 +149,8 @@ def test_latex_is_balanced_and_escaped(measures):
 
 
 def test_the_block_is_read_by_the_hubs_own_classes(runs, tmp_path):
-    one = store.find_runs(runs / "one")
-    measures = measure(store.read_scored(one), metrics=["lms", "ss"], resamples=100)
+    one = find_runs(runs / "one")
+    measures = measure(read_scored(one), metrics=["lms", "ss"], resamples=100)
     text = index_as_yaml(model_index(measures, one))
     assert yaml.safe_load(text) == model_index(measures, one)
     card = ModelCard(f"---\n{text}---\n# A model\n")
@@ -167,9 +167,9 @@ def test_the_block_is_read_by_the_hubs_own_classes(runs, tmp_path):
 
 
 def test_a_card_speaks_of_one_model(runs):
-    found = store.find_runs(runs)
+    found = find_runs(runs)
     with pytest.raises(IsoglossError) as caught:
-        model_index(measure(store.read_scored(found), metrics="ss", resamples=100), found)
+        model_index(measure(read_scored(found), metrics="ss", resamples=100), found)
     assert str(caught.value) == (
         "A model card speaks of one model; these runs are of one, two. Give the runs of one of them."
     )

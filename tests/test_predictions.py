@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builders import score, score_many, triple
 from isogloss.errors import IsoglossError
 from isogloss.exchange.predictions import model_of_file, read_predictions, write_predictions
 from isogloss.items import Items
 from isogloss.scores import Scored, join_scored, scored_from_values
+from support.builders import score, score_many, triple
 
 
 def message(function, *args) -> str:

@@ -8,21 +8,21 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-import tiny
 from isogloss import registry
 from isogloss.cli import app
 from isogloss.errors import IsoglossError, UnknownName
 from isogloss.models.engine import run_all
-from isogloss.report.bars import bars_as_text
-from isogloss.studies.probing import Inquiry, probe, probe_items
+from isogloss.report.text.table import bars_as_text
+from isogloss.studies.probe import ProbeRequest, probe_items, run_probe
+from support import tiny
 
-NURSE = Inquiry("The [nurse|doctor] is kind.")
+NURSE = ProbeRequest("The [nurse|doctor] is kind.")
 
 
 @pytest.mark.parametrize(("name", "method", "options"), [("bert", "pll", {"length": "sum"}), ("gpt2", "likelihood", {"start": "auto"})])  # fmt: skip
 def test_shares_are_those_of_the_sentences_probabilities(name, method, options):
     model = tiny.model(name)
-    found = probe(model, NURSE)
+    found = run_probe(model, NURSE)
     rows = run_all(model, [registry.get("method", method).ask(probe_items(NURSE)[0], model, options=options)])[0]
     logs = np.array([sum(row.logprobs) for row in rows])
     wanted = np.exp(logs - logs.max()) / np.exp(logs - logs.max()).sum()
@@ -34,10 +34,10 @@ def test_shares_are_those_of_the_sentences_probabilities(name, method, options):
 
 
 def test_a_category_is_averaged_over_the_concepts_of_the_other_slot():
-    found = probe(tiny.model("gpt2"), Inquiry("The {gender} is [kind|rude]."))
+    found = run_probe(tiny.model("gpt2"), ProbeRequest("The {gender} is [kind|rude]."))
     assert {one.term for one in found.shares} == {"kind", "rude"}  # what stands in brackets is compared
     assert found.concepts == 2
-    other = probe(tiny.model("gpt2"), Inquiry("The {gender} is [kind|rude].", terms="gender"))
+    other = run_probe(tiny.model("gpt2"), ProbeRequest("The {gender} is [kind|rude].", terms="gender"))
     assert {one.term for one in other.shares} == {"man", "woman"}
     for one in other.shares:
         assert one.share == pytest.approx(np.mean(list(one.by_concept.values())))
@@ -46,10 +46,12 @@ def test_a_category_is_averaged_over_the_concepts_of_the_other_slot():
 
 def test_words_agree_in_other_languages_too():
     texts = {
-        c.role: c.text for item in probe_items(Inquiry("{ο~gender} {gender:pl nom}.", "el")) for c in item.candidates
+        c.role: c.text
+        for item in probe_items(ProbeRequest("{ο~gender} {gender:pl nom}.", "el"))
+        for c in item.candidates
     }
     assert texts == {"man": "Οι άντρες.", "woman": "Οι γυναίκες."}
-    assert [c.text for c in probe_items(Inquiry("他是[医生|护士]。", "zh"))[0].candidates] == [
+    assert [c.text for c in probe_items(ProbeRequest("他是[医生|护士]。", "zh"))[0].candidates] == [
         "他是医生。",
         "他是护士。",
     ]
@@ -58,8 +60,8 @@ def test_words_agree_in_other_languages_too():
 @pytest.mark.parametrize(
     ("question", "message"),
     [
-        (Inquiry("Nothing here."), "The template has no slot. Write one, such as {gender}, or terms in brackets: [nurse|doctor]."),
-        (Inquiry("A {profession}", terms="gender"), "No slot named 'gender'. Known: profession."),
+        (ProbeRequest("Nothing here."), "The template has no slot. Write one, such as {gender}, or terms in brackets: [nurse|doctor]."),
+        (ProbeRequest("A {profession}", terms="gender"), "No slot named 'gender'. Known: profession."),
     ],
 )  # fmt: skip
 def test_a_template_without_such_a_slot_is_refused(question, message):
@@ -70,9 +72,9 @@ def test_a_template_without_such_a_slot_is_refused(question, message):
 
 def test_too_many_sentences_are_refused():
     with pytest.raises(IsoglossError, match="Say --limit"):
-        probe_items(Inquiry("{nationality_1:pl} met {nationality_2:pl}."))
+        probe_items(ProbeRequest("{nationality_1:pl} met {nationality_2:pl}."))
     with pytest.raises(UnknownName):
-        probe_items(Inquiry("x [a|b]", "Klingonish"))
+        probe_items(ProbeRequest("x [a|b]", "Klingonish"))
 
 
 def test_bars_are_as_long_as_the_shares():

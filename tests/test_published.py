@@ -10,13 +10,12 @@ import pytest
 import torch
 from tokenizers import AddedToken
 
-import published
-import tiny
-from examples import CLOSE, INTER, INTRA, blank, rows_of
 from isogloss import measure
 from isogloss.items import Item
 from isogloss.models.load import describe, wrap
 from isogloss.models.model import Model
+from support import published, tiny
+from support.examples import CLOSE, INTER, INTRA, blank, rows_of
 from test_pair_methods import PAIRS, SENTENCES, pair
 from test_pair_metrics import sentences
 

@@ -59,9 +59,9 @@ def own_calculation(folder: Path, name: str) -> dict[str, float]:
     terms = sorted({rows(folder, "en")[item][0] for item in shared})
     sums, sizes = np.zeros(len(terms)), np.zeros(len(terms))
     for item in shared:
-        place = terms.index(rows(folder, "en")[item][0])
-        sums[place] += wins["en"][item] - wins["de"][item]
-        sizes[place] += 1
+        index = terms.index(rows(folder, "en")[item][0])
+        sums[index] += wins["en"][item] - wins["de"][item]
+        sizes[index] += 1
     rng = np.random.default_rng(2024)
     flipped = np.abs(rng.choice([-1.0, 1.0], size=(50_000, len(terms))) @ sums)
     drawn = rng.integers(len(terms), size=(20_000, len(terms)))

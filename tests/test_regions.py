@@ -60,10 +60,10 @@ def test_every_code_of_the_table_is_a_country_and_no_name_means_two_things():
     assert len(set(spelled)) == len(spelled)
 
 
-def item(name: str, *places: str, cluster: str | None = None, language: str = "en") -> Item:
+def item(name: str, *regions: str, cluster: str | None = None, language: str = "en") -> Item:
     pair = (Candidate(f"{name}-s", "stereotype", "a"), Candidate(f"{name}-c", "contrast", "b"))
     return Item(
-        name, "shades", language, "age", pair, cluster=cluster or name, tags={"task": "contrast", "region": places}
+        name, "shades", language, "age", pair, cluster=cluster or name, tags={"task": "contrast", "region": regions}
     )
 
 

@@ -25,7 +25,7 @@ def other_package(monkeypatch):
     registry._points.cache_clear()
 
 
-@pytest.mark.parametrize("kind", registry.ROOMS)
+@pytest.mark.parametrize("kind", registry.PLUGIN_PACKAGES)
 def test_names_are_sorted_and_private_files_are_not_plug_ins(kind):
     names = registry.names(kind)
     assert names == sorted(set(names))
@@ -44,7 +44,7 @@ def test_hyphens_and_underscores_are_the_same():
 def test_listing_imports_no_plug_in():
     code = (
         "import sys; from isogloss import registry; "
-        "names = [n for k in registry.ROOMS for n in registry.names(k)]; assert names; "
+        "names = [n for k in registry.PLUGIN_PACKAGES for n in registry.names(k)]; assert names; "
         "bad = [m for m in sys.modules if m.startswith(('isogloss.metrics.', 'isogloss.datasets.', 'torch'))]; "
         "assert not bad, bad"
     )

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from builders import triple
 from isogloss import languages
 from isogloss.errors import IsoglossError
 from isogloss.items import Candidate, Item
 from isogloss.translate.changes import Change, fields_of, undo, with_fields
 from isogloss.translate.repairs import REPAIRS, find_repairs, repair
-from isogloss.translate.steps import Step, steps_as_text, take_step, untranslated
+from isogloss.translate.steps import RepairStep, steps_as_text, take_step, untranslated
+from support.builders import triple
 
 KNOWN = {one.name: one for one in REPAIRS}
 ROLES = ("stereotype", "anti-stereotype", "unrelated")
@@ -169,8 +169,8 @@ def test_steps_are_counted_by_task_check_and_target():
 
 
 def test_steps_are_shown_as_a_table_with_bars():
-    first = Step("translated", 4, 0, {"intrasentence": 4}, {"spaces": 4}, {"nurse": 3, "poet": 1})
-    last = Step("spaces", 4, 3, {"intrasentence": 1}, {"spaces": 1}, {"nurse": 1})
+    first = RepairStep("translated", 4, 0, {"intrasentence": 4}, {"spaces": 4}, {"nurse": 3, "poet": 1})
+    last = RepairStep("spaces", 4, 3, {"intrasentence": 1}, {"spaces": 1}, {"nurse": 1})
     lines = steps_as_text([first, last]).splitlines()
     assert lines[1] == f"translated          4        0              4  {'█' * 40} 4"
     assert lines[2] == f"spaces              4        3              1  {'█' * 10} 1"

@@ -15,27 +15,26 @@ import pytest
 from typer.testing import CliRunner
 
 import isogloss as ig
-from builders import score_many
-from isogloss import store
 from isogloss.analysis.agreements import agree, agreements_as_json
 from isogloss.analysis.controls import check_controls, controls_as_json
 from isogloss.analysis.measures import Measure, measure
-from isogloss.analysis.trials import Card, Trial, cards_as_json
+from isogloss.analysis.robustness import RobustnessReport, SettingResult, robustness_as_json
 from isogloss.cli import app
 from isogloss.errors import BadData, IsoglossError
 from isogloss.items import Items
-from isogloss.report import charts
-from isogloss.report.extras import Extras, read_extras
-from isogloss.report.findings import Drawn, Findings, find, whole
-from isogloss.report.gathering import gather
-from isogloss.report.page import draw_page, draw_panels, write_report
-from isogloss.report.panels import ORDER, explorer, heatmap, likeness, plane
-from isogloss.report.panels import world as world_panel
-from isogloss.report.sentences import state_findings
-from isogloss.store import part_path, read_scored
-from reports import WORDS, neutral_items, write_run, write_runs
+from isogloss.report.page import charts
+from isogloss.report.page.added_files import Extras, read_extras
+from isogloss.report.page.data import PageData, ResamplingSettings, measure_all, without_task
+from isogloss.report.page.document import draw_page, draw_panels, write_report
+from isogloss.report.page.panels import ORDER, explorer, heatmap, likeness, plane
+from isogloss.report.page.panels import world as world_panel
+from isogloss.report.page.sources import gather
+from isogloss.report.text.sentences import state_findings
+from isogloss.runs import part_path, read_part, read_scored, write_part
+from support.builders import score_many
+from support.reports import WORDS, neutral_items, write_run, write_runs
 
-QUICK = Drawn(resamples=200)
+QUICK = ResamplingSettings(resamples=200)
 ANSWERS = "model,language,prompt,verdict,share\nchat,en,agree?,yes,0.25\nchat,en,agree?,no,0.75\n"
 SHARES = "model,language,set,concept,term,share\nm,en,work,nurse,women,0.7\nm,en,work,nurse,men,0.3\n"
 
@@ -83,17 +82,17 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def found(runs: Path) -> Findings:
-    return find(gather(runs), Extras(), drawn=QUICK)
+def found(runs: Path) -> PageData:
+    return measure_all(gather(runs), Extras(), settings=QUICK)
 
 
 @pytest.fixture(scope="module")
-def page(found: Findings) -> str:
+def page(found: PageData) -> str:
     return draw_page(found, command="isogloss report runs -o report.html")
 
 
-def names(found: Findings) -> list[str]:
-    return [panel.name for panel in draw_panels(found)]
+def names(data: PageData) -> list[str]:
+    return [panel.name for panel in draw_panels(data)]
 
 
 # ---- what it shows
@@ -145,14 +144,14 @@ def test_scores_in_memory_make_a_report_without_sentences(tmp_path):
 
 
 def test_the_verb_works_after_the_room_was_imported(tmp_path):
-    from isogloss.report import tables
+    from isogloss.report.text import measures
 
-    assert tables.metric_name("ss") == "SS"
+    assert measures.metric_name("ss") == "SS"
     assert ig.report(score_many(24, clusters=12), tmp_path / "r.html", resamples=100) == tmp_path / "r.html"
 
 
 def test_targets_are_ranked_with_intervals_over_their_items(tmp_path):
-    panel = next(p for p in draw_panels(find(gather(score_many(120, clusters=12)), Extras(), drawn=QUICK)) if p.name == "targets")  # fmt: skip
+    panel = next(p for p in draw_panels(measure_all(gather(score_many(120, clusters=12)), Extras(), settings=QUICK)) if p.name == "targets")  # fmt: skip
     assert "t0" in panel.html
     assert re.search(r"\[\d+\.\d\d, \d+\.\d\d\]", panel.html)
 
@@ -162,7 +161,7 @@ def test_models_stand_in_blocks_when_their_languages_are_known(tmp_path):
     write_run(tmp_path, neutral_items(), model="many", facts={"languages": ["multilingual"]})
     write_run(tmp_path, neutral_items(), model="told")
     extras = Extras(facts={"told": {"multilingual": "True"}})
-    kinds = heatmap.block_of(find(gather(tmp_path), extras, drawn=QUICK))
+    kinds = heatmap.block_of(measure_all(gather(tmp_path), extras, settings=QUICK))
     assert kinds == {"single": "Monolingual models", "many": "Multilingual models", "told": "Multilingual models"}
 
 
@@ -189,12 +188,12 @@ def test_whole_takes_the_only_task_where_there_is_one():
         return Measure("ss", group, 50, 40, 60, n=9, ties=0, clusters=12, mode="corrected")
 
     both = [row(model="a", task="x"), row(model="a", task="y"), row(model="a"), row(model="b", task="x")]
-    assert whole(both) == [both[2], both[3]]
+    assert without_task(both) == [both[2], both[3]]
 
 
 def test_the_world_map_has_the_countries_of_the_regions(tmp_path):
     write_run(tmp_path, neutral_items(region=("Japan", "Nowhere land")))
-    panel = world_panel.draw(find(gather(tmp_path), Extras(), drawn=QUICK))
+    panel = world_panel.draw(measure_all(gather(tmp_path), Extras(), settings=QUICK))
     assert '<th scope="row" dir="auto">Japan</th>' in panel.html
     assert "Not on the map: <bdi>Nowhere land</bdi>" in panel.html
 
@@ -256,7 +255,7 @@ def test_hostile_names_and_texts_stay_text(tmp_path):
         for item in items
     )
     write_run(tmp_path, Items(hostile), model=bad)
-    reader = read_page(draw_page(find(gather(tmp_path), Extras(), drawn=QUICK), command=bad))
+    reader = read_page(draw_page(measure_all(gather(tmp_path), Extras(), settings=QUICK), command=bad))
     assert len([1 for known, _ in reader.scripts if known.get("type") != "application/json"]) == 2
     assert "x" not in reader.addresses
     assert any(bad in text for text in reader.text)
@@ -307,7 +306,7 @@ def test_a_broken_part_is_told_and_the_rest_is_shown(tmp_path):
     write_run(tmp_path, neutral_items(), model="whole")
     broken = write_run(tmp_path, neutral_items(), model="broken")
     part_path(broken, 0).write_bytes(b"PAR1 not any more")
-    found = find(gather(tmp_path), Extras(), drawn=QUICK)
+    found = measure_all(gather(tmp_path), Extras(), settings=QUICK)
     text = " ".join(read_page(draw_page(found)).text)
     assert "Not everything could be read" in text
     assert "the part is broken or was altered" in text
@@ -319,14 +318,14 @@ def test_a_run_of_another_schema_version_is_told_and_the_rest_is_shown(tmp_path)
     other = write_run(tmp_path, neutral_items("fa"), model="later")
     path = other.folder / "run.json"
     path.write_text(path.read_text(encoding="utf-8").replace('"schema": 2', '"schema": 99'), encoding="utf-8")
-    found = find(gather(tmp_path), Extras(), drawn=QUICK)
+    found = measure_all(gather(tmp_path), Extras(), settings=QUICK)
     assert [trouble.split(": ", 1)[1] for trouble in found.troubles] == ["schema version 99; this Isogloss reads versions 1 and 2."]  # fmt: skip
     assert len({row.group["language"] for row in found.overall}) == 1
 
 
 def test_missing_parts_are_told(tmp_path):
     run = write_run(tmp_path, neutral_items(), model="part", parts=3)
-    store.write_part(run, 0, rows=store.read_part(run, 0).head(3))
+    write_part(run, 0, rows=read_part(run, 0).head(3))
     assert any("2 of 3 parts are not there yet" in trouble for trouble in gather(tmp_path).troubles)
 
 
@@ -346,7 +345,7 @@ def test_no_such_folder(tmp_path):
 def test_a_place_that_cannot_be_written_is_told(runs, tmp_path):
     out = tmp_path / "no" / "report.html"
     with pytest.raises(IsoglossError) as error:
-        write_report(runs, out, drawn=QUICK)
+        write_report(runs, out, settings=QUICK)
     assert str(error.value) == f"Cannot write {out} (No such file or directory). Does the folder exist, and may you write there?"  # fmt: skip
 
 
@@ -355,19 +354,21 @@ def test_a_place_that_cannot_be_written_is_told(runs, tmp_path):
 
 def test_cards_controls_and_agreements_come_back_as_they_were(runs, tmp_path):
     gathered = gather(runs)
-    trial = Trial("likelihood", "method", 55.0, 50.0, 60.0, 24, flips=2, rank=0.9)
-    card = Card("one", "neutral", "en", "intrasentence", (trial,), "same", (("a", "b", 0.5, 0.4),), ("x",))
+    result = SettingResult("likelihood", "method", 55.0, 50.0, 60.0, 24, flips=2, rank=0.9)
+    report = RobustnessReport(
+        "one", "neutral", "en", "intrasentence", (result,), "same", (("a", "b", 0.5, 0.4),), ("x",)
+    )
     controls = check_controls(gathered.scored, gathered.items, resamples=100)
     rows = measure(gathered.scored, metrics=["ss"], by=[], resamples=100)
     agreements = agree(rows, rows)
-    files = {"cards": cards_as_json([card]), "controls": controls_as_json(controls), "agreements": agreements_as_json(agreements)}  # fmt: skip
+    files = {"cards": robustness_as_json([report]), "controls": controls_as_json(controls), "agreements": agreements_as_json(agreements)}  # fmt: skip
     for name, content in files.items():
         (tmp_path / f"{name}.json").write_text(json.dumps(content), encoding="utf-8")
     extras = read_extras([tmp_path / f"{name}.json" for name in files])
-    assert extras.cards == (card,)
+    assert extras.cards == (report,)
     assert extras.controls == tuple(controls)
     assert extras.agreements == tuple(agreements)
-    assert {"controls", "robustness", "agreement"} <= set(names(replace(find(gathered, extras, drawn=QUICK))))
+    assert {"controls", "robustness", "agreement"} <= set(names(replace(measure_all(gathered, extras, settings=QUICK))))
 
 
 @pytest.mark.parametrize(
@@ -393,7 +394,7 @@ def test_shares_of_templates_are_found_in_runs():
     table = score_many(2, clusters=2).table.filter(pl.col("id") == "i0").head(2)
     logs = pl.Series("logprobs", [[-1.0, -1.0], [-1.0, -1.0 - 1.0986122886681098]], dtype=pl.List(pl.Float64))
     roles = table.with_columns(logs, role=pl.Series(["men", "women"]), task=pl.lit("template"), set=pl.lit("work"), concept=pl.lit("cook"))  # fmt: skip
-    from isogloss.report.sharing import find_shares
+    from isogloss.report.page.data import find_shares
 
     shares = find_shares(ig.Scored(roles))
     assert dict(shares.select("term", "share").rows()) == pytest.approx({"men": 0.75, "women": 0.25})
@@ -420,5 +421,5 @@ def test_six_models_in_five_languages_stay_below_five_megabytes(real_data, tmp_p
         items = ig.read(folder / f"intrasentence_{language}.jsonl.gz") + ig.read(folder / f"intersentence_{language}.jsonl.gz")  # fmt: skip
         for number in range(6):
             write_run(tmp_path / "runs", items, model=f"model-{number}", wins=2000 + 50 * number)
-    path = write_report(tmp_path / "runs", tmp_path / "report.html", drawn=QUICK)
+    path = write_report(tmp_path / "runs", tmp_path / "report.html", settings=QUICK)
     assert 1_000_000 < path.stat().st_size < 5_000_000

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from browser import Seen, browser, findings, watch
-from isogloss.report.extras import read_extras
-from isogloss.report.findings import Drawn
-from isogloss.report.page import write_report
-from reports import write_runs
+from isogloss.report.page.added_files import read_extras
+from isogloss.report.page.data import ResamplingSettings
+from isogloss.report.page.document import write_report
+from support.browser import Seen, browser, findings, watch
+from support.reports import write_runs
 
 pytestmark = pytest.mark.slow
 __all__ = ["browser"]
@@ -41,7 +41,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "answers.csv").write_text(ANSWERS, encoding="utf-8")
     runs = write_runs(folder / "runs", region=("Iran", "Japan"))
     extras = read_extras([folder / "shares.csv", folder / "answers.csv"])
-    return write_report(runs, folder / "report.html", extras=extras, drawn=Drawn(resamples=200))
+    return write_report(runs, folder / "report.html", extras=extras, settings=ResamplingSettings(resamples=200))
 
 
 @pytest.fixture

@@ -7,22 +7,22 @@ import json
 import numpy as np
 import pytest
 
-import tiny
-from examples import INTER, INTRA
-from isogloss.analysis.trials import Card, Trial, cards_as_json
-from isogloss.analysis.twins import make_twins
+from isogloss.analysis.control_items import make_control_items
+from isogloss.analysis.robustness import RobustnessReport, SettingResult, robustness_as_json
 from isogloss.errors import IsoglossError
 from isogloss.files.sources import read
 from isogloss.items import Items
-from isogloss.report.cards import card_as_text
+from isogloss.report.text.robustness import robustness_as_text
 from isogloss.studies.jobs import score
 from isogloss.studies.robustness import _sign, check_robustness
+from support import tiny
+from support.examples import INTER, INTRA
 
 DEMO = Items(tuple(item for item in read("demo", language="en") if item.tags["task"] == "intrasentence"))
 
 
 @pytest.fixture(scope="module")
-def card() -> Card:
+def card() -> RobustnessReport:
     """The card of a tiny causal model."""
     return check_robustness(DEMO, model=tiny.model("gpt2"), resamples=100)[0]
 
@@ -81,8 +81,8 @@ def test_items_that_no_method_can_score_are_refused(monkeypatch):
     assert str(caught.value) == "No method can score these items with 'tiny-roberta'."
 
 
-def trial(low: float | None, high: float | None) -> Trial:
-    return Trial("x", "method", 50.0, low, high, 10)
+def trial(low: float | None, high: float | None) -> SettingResult:
+    return SettingResult("x", "method", 50.0, low, high, 10)
 
 
 @pytest.mark.parametrize(
@@ -99,14 +99,14 @@ def test_the_sign_is_claimed_only_beyond_the_intervals(ends, sign):
 
 
 def test_a_card_can_be_shown_and_written(card):
-    assert json.loads(json.dumps(cards_as_json([card])))["cards"][0]["sign"] == card.sign
-    text = card_as_text(card)
+    assert json.loads(json.dumps(robustness_as_json([card])))["cards"][0]["sign"] == card.sign
+    text = robustness_as_text(card)
     assert text.startswith("tiny-gpt2 · demo · en · intrasentence")
     assert "likelihood - likelihood[start=none]" in text
 
 
 def test_twins_can_be_scored_like_items():
-    twins = make_twins(DEMO, kinds=["shuffled"])
-    table = score(twins, model=tiny.model("gpt2")).table
+    controls = make_control_items(DEMO, kinds=["shuffled"])
+    table = score(controls, model=tiny.model("gpt2")).table
     assert np.isfinite(table["value"].to_numpy()).all()
     assert set(table["variant"]) == {"shuffled"}

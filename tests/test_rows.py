@@ -73,8 +73,8 @@ def test_a_broken_file_is_named_with_line_and_problem(tmp_path, name, content, l
     path.write_bytes(content)
     with pytest.raises(BadData) as caught:
         list(read_rows(path))
-    place = f"{path}, line {line}" if line else f"{path}"
-    assert str(caught.value) == f"{place}: {problem}"
+    label = f"{path}, line {line}" if line else f"{path}"
+    assert str(caught.value) == f"{label}: {problem}"
 
 
 def test_a_broken_row_can_be_skipped(tmp_path):
@@ -113,8 +113,8 @@ def test_broken_json_is_named_by_its_line(tmp_path):
 
 def test_a_broken_parquet_file_prints_nothing_of_its_own(tmp_path, capfd):
     raw = bytearray(encode(".parquet"))
-    for place in range(4, len(raw)):
-        (tmp_path / "x.parquet").write_bytes(raw[:place] + b"\xff" + raw[place + 1 :])
+    for index in range(4, len(raw)):
+        (tmp_path / "x.parquet").write_bytes(raw[:index] + b"\xff" + raw[index + 1 :])
         with suppress(BadData):
             list(read_rows(tmp_path / "x.parquet"))
     assert capfd.readouterr().err == ""

@@ -8,15 +8,14 @@ import unicodedata
 import pytest
 
 import isogloss as ig
-import tiny
-from examples import blank, follow, rows_of
 from isogloss import languages
-from isogloss.analysis.twins import make_twins
+from isogloss.analysis.control_items import make_control_items
 from isogloss.checks import ALL, find_problems
 from isogloss.items import Candidate, Item, Items
 from isogloss.models.text import decode
-from isogloss.report.bars import columns
-from isogloss.report.drawing import Grid, as_text
+from isogloss.report.text.table import Grid, as_text, columns
+from support import tiny
+from support.examples import blank, follow, rows_of
 from test_pair_methods import pair
 
 ARABIC = "الطَّبيب هنا"  # fatha before shadda: normal form C turns the two round
@@ -126,7 +125,7 @@ def test_languages_without_a_file_have_the_direction_and_spaces_of_their_script(
 
 
 def later(name, text):
-    from isogloss.methods.sentence import later_in_word
+    from isogloss.methods._masked_sentence import later_in_word
 
     model = tiny.model(name)
     tokens = model.tokenizer.encode(text, add_special_tokens=False)
@@ -187,13 +186,13 @@ def test_a_word_is_taken_from_its_sentence_in_every_script(tmp_path, language, c
 
 def test_a_short_sentence_with_spaces_is_shuffled_by_words_or_not_at_all():
     items = Items((pair("a", "tr", "Kadınlar ağlar.", "Erkekler ağlar."),))
-    twins = make_twins(items, kinds=["shuffled"])
-    assert [candidate.text for candidate in twins[0].candidates] == ["ağlar. Kadınlar", "ağlar. Erkekler"]
+    controls = make_control_items(items, kinds=["shuffled"])
+    assert [candidate.text for candidate in controls[0].candidates] == ["ağlar. Kadınlar", "ağlar. Erkekler"]
 
 
 def test_unspaced_text_is_shuffled_by_letters_with_their_marks():
     text = "ผู้หญิงพูดมาก"
-    shuffled = make_twins(Items((pair("a", "th", text, text + "ๆ"),)), kinds=["shuffled"])[0].candidates[0].text
+    shuffled = make_control_items(Items((pair("a", "th", text, text + "ๆ"),)), kinds=["shuffled"])[0].candidates[0].text
     assert sorted(shuffled) == sorted(text)
     assert "ผู้" in shuffled
     assert shuffled != text
@@ -213,7 +212,7 @@ def test_a_distribution_adds_up_to_one_in_float64():
     item = Item("d", "tiny", "en", "g", (Candidate("a", "a", "The nurse is BLANK."), Candidate("b", "b", "The doctor is BLANK.")), tags={"task": "template-blank"})  # fmt: skip
     import numpy as np
 
-    import published
+    from support import published
 
     model = tiny.model("bert")
     rows = ig.score(Items((item,)), model=model, method="distribution").table

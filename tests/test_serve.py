@@ -10,11 +10,11 @@ import pytest
 from fastapi.testclient import TestClient
 from httpx import Response
 
-from builders import stereoset_rows
 from isogloss.web import runs as runs_page
-from isogloss.web.settings import Settings
-from reports import neutral_items, write_run
-from websites import HERE, client_of, save_models
+from isogloss.web.settings import ServerSettings
+from support.builders import stereoset_rows
+from support.reports import neutral_items, write_run
+from support.websites import HERE, client_of, save_models
 
 STRICT = ("content-security-policy", "x-content-type-options", "x-frame-options", "referrer-policy")
 FOREIGN = "This evaluation was not started here"
@@ -33,7 +33,7 @@ def root(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def client(root: Path, models: tuple[str, ...]) -> TestClient:
-    return client_of(Settings(root, models=models), raise_server_exceptions=False)
+    return client_of(ServerSettings(root, models=models), raise_server_exceptions=False)
 
 
 def start(client: TestClient, model: str, *, name: str) -> Response:
@@ -57,7 +57,7 @@ def plant(root: Path, name: str, model: str, *, wanted: str = "run") -> Path:
 
 def test_a_study_found_in_the_runs_folder_is_not_started_with_the_server(root, models):
     folder = plant(root, "found", models[0])
-    with client_of(Settings(root, models=models)) as client:
+    with client_of(ServerSettings(root, models=models)) as client:
         time.sleep(1)
         page = client.get("/evaluate/found")
     assert '<span class="state stopped">' in page.text
@@ -83,17 +83,17 @@ def test_a_study_file_that_was_changed_after_the_start_is_not_run(client, root, 
 def test_a_job_of_mine_is_resumed_by_a_new_server_and_only_with_a_model_that_it_allows(client, root, models):
     start(client, models[0], name="mine")
     client.post("/evaluate/mine/stop")
-    other = client_of(Settings(root, models=models[1:]))
+    other = client_of(ServerSettings(root, models=models[1:]))
     refused = other.post("/evaluate/mine/resume")
     assert refused.status_code == 400
     assert "may not be opened here" in refused.text
-    same = client_of(Settings(root, models=models))
+    same = client_of(ServerSettings(root, models=models))
     assert '<span class="state queued">' in same.post("/evaluate/mine/resume").text
 
 
 def test_a_queued_job_of_mine_is_not_started_by_a_server_that_does_not_allow_its_model(client, root, models):
     start(client, models[0], name="mine")
-    with client_of(Settings(root, models=models[1:])):
+    with client_of(ServerSettings(root, models=models[1:])):
         time.sleep(1)
     assert not (root / "mine" / ".job" / "log.txt").exists()
 
@@ -188,7 +188,7 @@ def test_the_scheme_of_the_origin_is_compared(client, root, models):
     client.headers.pop("Sec-Fetch-Site")
     for origin in (HERE.replace("http:", "https:"), HERE.replace("http:", "ftp:")):
         assert client.post("/probe", data={}, headers={"Origin": origin}).status_code == 403
-    proxied = client_of(Settings(root, models=models, names=("bias.example",)))
+    proxied = client_of(ServerSettings(root, models=models, names=("bias.example",)))
     proxied.headers.pop("Sec-Fetch-Site")
     headers = {"Origin": "https://bias.example", "Host": "bias.example"}  # a proxy that speaks HTTPS
     assert proxied.post("/probe", data={}, headers=headers).status_code == 400

@@ -15,17 +15,17 @@ import pytest
 from typer.testing import CliRunner
 
 import isogloss
-import tiny
-from isogloss import store
 from isogloss.analysis.extremes import find_extremes
 from isogloss.cli import app
 from isogloss.datasets import shades
 from isogloss.errors import IsoglossError
-from isogloss.files import cellvalues, hub
+from isogloss.files import cell_values, hub
 from isogloss.files.filters import filter_items
 from isogloss.items import Items
-from isogloss.report.inspecting import WARNING, extremes_as_text
+from isogloss.report.text.runs import WARNING, extremes_as_text
+from isogloss.runs import find_runs, read_scored
 from isogloss.studies.jobs import score
+from support import tiny
 
 FACTS = (
     "index", "subset", "bias_type", "stereotype_origin_langs", "stereotype_valid_langs", "stereotype_valid_regions",
@@ -150,7 +150,7 @@ def test_parquet_with_lists_and_numbers_reads_alike(table, tmp_path):
         one
         | {
             "index": float(one["index"]),
-            "stereotype_valid_regions": list(cellvalues.several(one["stereotype_valid_regions"])),
+            "stereotype_valid_regions": list(cell_values.several(one["stereotype_valid_regions"])),
             "en_expression": {"true": True, "false": False}.get(one["en_expression"].lower()),
             "en_comments": None,
         }
@@ -179,7 +179,7 @@ def test_parquet_with_lists_and_numbers_reads_alike(table, tmp_path):
     ],
 )
 def test_a_cell_holds_several_values_in_many_ways(cell, wanted):
-    assert cellvalues.several(cell) == wanted
+    assert cell_values.several(cell) == wanted
 
 
 @pytest.mark.parametrize(
@@ -200,7 +200,7 @@ def test_a_cell_holds_several_values_in_many_ways(cell, wanted):
     ],
 )
 def test_languages_are_found_however_they_are_spelled(name, tag):
-    assert cellvalues.language_tag(name) == tag
+    assert cell_values.language_tag(name) == tag
 
 
 BAD = {
@@ -355,11 +355,11 @@ def runs(table, tmp_path):
 
 
 def test_extremes_are_the_mean_over_contrasts_and_come_with_a_warning(runs):
-    scored = store.read_scored(store.find_runs(runs)).table.filter(pl.col("quantity") == "contrast")
+    scored = read_scored(find_runs(runs)).table.filter(pl.col("quantity") == "contrast")
     values = dict(scored.select("candidate", "value").iter_rows())
     first = ((values["1a-stereotype"] - values["1a-contrast"]) + (values["1b-stereotype"] - values["1b-contrast"])) / 2
     second = values["1.1a-stereotype"] - values["1.1a-contrast"]
-    found = find_extremes(store.find_runs(runs), 3)
+    found = find_extremes(find_runs(runs), 3)
     assert [row["end"] for row in found] == ["most", "least"]
     texts = {row["text"]: row for row in found}
     assert texts["Red stones are heavy."]["bias"] == pytest.approx(first)
@@ -381,7 +381,7 @@ def test_the_command_line_shows_extremes(runs):
 def test_runs_without_contrasts_have_no_extremes(table, tmp_path):
     score(isogloss.read(table, language="en"), model=tiny.model("gpt2"), method="likelihood", out=tmp_path / "runs")
     with pytest.raises(IsoglossError) as caught:
-        find_extremes(store.find_runs(tmp_path / "runs"), 1)
+        find_extremes(find_runs(tmp_path / "runs"), 1)
     assert str(caught.value) == (
         "These runs hold no contrasts, so no expression can be most or least stereotyped. Score with: --method contrast"
     )

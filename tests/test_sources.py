@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from builders import stereoset_rows, write_jsonl
 from isogloss import registry
 from isogloss.errors import IsoglossError
 from isogloss.files.sources import language_in_name, read, read_many
+from support.builders import stereoset_rows, write_jsonl
 
 
 def message(source, **options) -> str:

@@ -9,7 +9,7 @@ import pytest
 
 from isogloss import read
 from isogloss.corpora.splits import counts_as_text, split_corpus, split_counts, write_split
-from isogloss.corpora.texts import Corpus, Pair, open_corpus
+from isogloss.corpora.texts import Corpus, SentencePair, open_corpus
 from isogloss.corpora.wordlists import find_group, gender_lists, make_list, read_lists
 from isogloss.errors import IsoglossError
 
@@ -17,7 +17,7 @@ DEMO = Path(__file__).parent.parent / "src" / "isogloss" / "data" / "parallel_de
 
 
 def corpus(*lines: str) -> Corpus:
-    return Corpus("c", "de", lambda: (Pair(n, line, f"Satz {n}") for n, line in enumerate(lines, 1)))
+    return Corpus("c", "de", lambda: (SentencePair(n, line, f"Satz {n}") for n, line in enumerate(lines, 1)))
 
 
 @pytest.mark.parametrize(

@@ -12,11 +12,11 @@ from benchmarks.populations import Case
 from scipy import stats as scipy_stats
 
 import isogloss as ig
-from isogloss.analysis.significance import check_mbe
+from isogloss.analysis.mbe_tests import check_mbe
 from isogloss.analysis.structure import find_structure
 from isogloss.items import Candidate, Item, Items
 from isogloss.scores import Row, Scored, item_table, join_scored, make_scored, row_table
-from snippets import ROLES, data, logistic, triples
+from support.snippets import ROLES, data, logistic, triples
 
 
 def ends(row):

@@ -10,13 +10,13 @@ import pytest
 import statsmodels.formula.api as smf
 from scipy import stats as scipy_stats
 
-from builders import score, triple
 from isogloss.analysis.mixed import fit_mixed, mixed_as_json, read_facts
 from isogloss.analysis.structure import find_structure, structures_as_json
 from isogloss.errors import IsoglossError
-from isogloss.report.structures import mixed_as_text, structure_as_text
+from isogloss.report.text.structure import mixed_as_text, structure_as_text
 from isogloss.scores import Scored, join_scored
 from isogloss.stats.associations import kappa
+from support.builders import score, triple
 
 
 def language(gaps, tag: str, *, model: str = "m", clusters: int = 12) -> Scored:

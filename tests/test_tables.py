@@ -7,11 +7,9 @@ import io
 
 import pytest
 
-from builders import score, score_many, triple
 from isogloss import measure
 from isogloss.analysis.measures import Measure, Measures
-from isogloss.report.drawing import Grid, as_latex
-from isogloss.report.tables import (
+from isogloss.report.text.measures import (
     measures_as_csv,
     measures_as_html,
     measures_as_latex,
@@ -19,6 +17,8 @@ from isogloss.report.tables import (
     measures_as_text,
     number,
 )
+from isogloss.report.text.table import Grid, as_latex
+from support.builders import score, score_many, triple
 
 
 def row(metric="ss", group=None, *, value=62.5, low=50.0, high=75.0, why=None) -> Measure:

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 import isogloss
 from isogloss.errors import IsoglossError
-from isogloss.templates.checking import check_templates, sets_path
+from isogloss.templates.checks import check_templates, sets_path
 from isogloss.templates.expansion import chosen_terms, expand, fillings, realise
 from isogloss.templates.grammar import BadTemplate, parse_template
+from isogloss.templates.items import make_frames
 from isogloss.templates.lexicon import FOLDER, bundled_languages, read_lexicon
-from isogloss.templates.making import make_frames
-from isogloss.templates.plan import make_plans
+from isogloss.templates.resolution import resolve_template
 from isogloss.templates.sets import read_sets
 
 GOLDEN = Path(__file__).parent / "golden" / "templates"
@@ -183,7 +183,7 @@ def sample(tag: str) -> str:
     lines += [f"# {one.set}\t{one.templates}\t{one.sentences}" for one in checked(tag).sets]
     for one in read_sets(sets_path(tag)):
         for frame in make_frames(one):
-            for plan in make_plans(frame.template, lexicon, place=frame.wording.place):
+            for plan in resolve_template(frame.template, lexicon, position=frame.wording.position):
                 chosen = chosen_terms(plan, one.only)
                 few = {key: terms[: 6 if key == one.terms else 2] for key, terms in chosen.items()}
                 made = [realise(plan, lexicon, filling=filling) for filling in fillings(few)]
@@ -228,8 +228,8 @@ def test_items_have_one_candidate_per_term_and_twins_point_to_their_source():
     one = by_id["gender-profession-w2-nurse"]
     assert [candidate.role for candidate in one.candidates] == ["man", "woman"]
     assert (one.cluster, one.category, one.tags["concept"]) == ("gender-profession-w2", "gender", "nurse")
-    twin = by_id["gender-profession-w2-nurse-negated"]
-    assert (twin.derived_from, twin.variant, twin.cluster) == (one.id, "negated", one.cluster)
+    control = by_id["gender-profession-w2-nurse-negated"]
+    assert (control.derived_from, control.variant, control.cluster) == (one.id, "negated", one.cluster)
     assert all(
         item.context.replace("BLANK", c.word) == c.text for item in items for c in item.candidates if item.context
     )
@@ -253,9 +253,9 @@ def test_very_many_wordings_are_counted_and_refused_before_they_are_made():
     from isogloss.errors import IsoglossError
     from isogloss.templates.grammar import parse_template
     from isogloss.templates.lexicon import read_lexicon
-    from isogloss.templates.plan import count_wordings, make_plans
+    from isogloss.templates.resolution import count_wordings, resolve_template
 
     text = "{gender} is " + "(a|b) " * 200 + "."
     assert count_wordings(parse_template(text).elements) == 2**200
     with pytest.raises(IsoglossError, match=r"make .* templates; at most 10,000"):
-        make_plans(parse_template(text), read_lexicon("en"))
+        resolve_template(parse_template(text), read_lexicon("en"))

@@ -10,10 +10,10 @@ from isogloss.errors import IsoglossError
 from isogloss.templates.features import SHORT, make_features, parse_features, show_features
 from isogloss.templates.grammar import (
     BadTemplate,
-    Choice,
-    Place,
     Slot,
+    SourcePosition,
     Template,
+    TermChoice,
     Text,
     Wordings,
     Written,
@@ -36,7 +36,7 @@ slots = st.builds(Slot, names, st.none() | names, features)
 written = st.builds(
     Written, st.lists(st.tuples(some, st.just("") | words), min_size=1, max_size=3).map(tuple), agrees=names
 )
-choices = st.builds(Choice, st.lists(words, min_size=1, max_size=3).map(tuple))
+choices = st.builds(TermChoice, st.lists(words, min_size=1, max_size=3).map(tuple))
 plain = st.one_of(st.builds(Text, signs), slots, written, choices)
 
 
@@ -84,7 +84,7 @@ def test_a_slot_has_a_name_something_to_agree_with_and_features_in_any_notation(
 def test_words_written_out_choices_and_wordings_have_their_own_brackets():
     found = parse_template("[masc: ein | fem: eine ~gender] [nurse|doctor] (is|was) (here)").elements
     assert found[0] == Written((((("Gender", "Masc"),), "ein"), ((("Gender", "Fem"),), "eine")), "gender")
-    assert found[2] == Choice(("nurse", "doctor"))
+    assert found[2] == TermChoice(("nurse", "doctor"))
     assert found[4] == Wordings(((Text("is"),), (Text("was"),)))
     assert found[5] == Text(" (here)")
 
@@ -103,7 +103,7 @@ MISTAKES = {
 @pytest.mark.parametrize("text", MISTAKES)
 def test_a_mistake_is_named_with_line_and_column(text):
     with pytest.raises(BadTemplate) as caught:
-        parse_template(text, Place("sets.toml", 7))
+        parse_template(text, SourcePosition("sets.toml", 7))
     assert str(caught.value) == f"sets.toml, line 7, {MISTAKES[text]}"
 
 

@@ -11,17 +11,16 @@ import polars as pl
 import pytest
 import torch
 
-import tiny
 from isogloss.analysis.measures import measure
-from isogloss.analysis.shares import measure_negation, measure_shares
+from isogloss.analysis.term_shares import measure_negation, measure_shares
 from isogloss.errors import IsoglossError
 from isogloss.items import Candidate, Item, Items
-from isogloss.methods import distribution, normalised
-from isogloss.methods.method import fill_options
-from isogloss.metrics.divergences import largest_pairs
+from isogloss.methods import distribution, fill_options, normalised
+from isogloss.metrics._divergences import largest_pairs
 from isogloss.models.engine import run_all
 from isogloss.models.head import logits_of
 from isogloss.scores import Row, Scored, item_table, make_scored, row_table
+from support import tiny
 
 MASKED = ["bert", "roberta", "deberta"]
 CAUSAL = ["gpt2", "llama"]
@@ -47,8 +46,8 @@ def scored(rows: Rows) -> Scored:
     return make_scored(table, row_table(found), labels={"model": "m", "method": "pll"})
 
 
-def value(found: Scored, metric: str, mode: str = "corrected", by: tuple[str, ...] = ()) -> float:
-    return measure(found, metrics=[metric], by=list(by), mode=mode)[0].value
+def value(scored: Scored, metric: str, mode: str = "corrected", by: tuple[str, ...] = ()) -> float:
+    return measure(scored, metrics=[metric], by=list(by), mode=mode)[0].value
 
 
 MW = ("man", "woman")
@@ -135,8 +134,8 @@ def test_intervals_are_over_templates_in_both_modes():
 
 def negated(name: str, shares: tuple[float, ...]) -> tuple[Item, tuple[float, ...]]:
     one = item(name, ("a", "b", "c"), derived_from=name, variant="negated")
-    twins = tuple(Candidate(f"{c.id}-negated", c.role, f"not {c.text}") for c in one.candidates)
-    return replace(one, id=f"{name}-negated", candidates=twins), shares
+    controls = tuple(Candidate(f"{c.id}-negated", c.role, f"not {c.text}") for c in one.candidates)
+    return replace(one, id=f"{name}-negated", candidates=controls), shares
 
 
 def test_negation_is_one_when_nothing_turns_and_minus_one_when_everything_does():
@@ -147,7 +146,7 @@ def test_negation_is_one_when_nothing_turns_and_minus_one_when_everything_does()
     rows = [(item("s.w1.c1", ("a", "b", "c")), shares), negated("s.w1.c1", turned)]
     found = scored(rows)
     assert measure_negation(found)[0].value == pytest.approx(-1)
-    # twins stay out of the other measures
+    # control items stay out of the other measures
     assert measure(found, metrics=["cb"], by=[])[0].n == 1
 
 
@@ -155,7 +154,7 @@ def test_negation_without_twins_is_refused():
     with pytest.raises(IsoglossError) as caught:
         measure_negation(scored(HAND))
     assert str(caught.value) == (
-        "There are no negated twins among these scores. Write 'negated' in the wordings of a set."
+        "There are no negated counterparts among these scores. Write 'negated' in the wordings of a set."
     )
 
 
@@ -241,13 +240,13 @@ def plain_logs(model: Any, text: str) -> torch.Tensor:
     with torch.inference_mode():
         if model.info.family == "masked":
             ids = torch.tensor([tokenizer.encode(text.replace("BLANK", tokenizer.mask_token))])
-            place = ids[0].tolist().index(tokenizer.mask_token_id)
+            index = ids[0].tolist().index(tokenizer.mask_token_id)
         else:
             left = text.partition("BLANK")[0].rstrip()
             start = tokenizer.bos_token_id if tokenizer.bos_token_id is not None else tokenizer.eos_token_id
             ids = torch.tensor([[start, *tokenizer.encode(left, add_special_tokens=False)]])
-            place = ids.shape[1] - 1
-        return logits_of(model.net(input_ids=ids))[0, place].double().log_softmax(-1)
+            index = ids.shape[1] - 1
+        return logits_of(model.net(input_ids=ids))[0, index].double().log_softmax(-1)
 
 
 @pytest.mark.parametrize("name", [*MASKED, *CAUSAL])
@@ -298,10 +297,12 @@ def test_normalised_probability_equals_plain_forward_passes(context):
         for text in (context, context.replace("rude", cover)):
             ids = tokenizer.encode(text.replace("BLANK", own))
             masks = [k for k, token in enumerate(ids) if token == tokenizer.mask_token_id]
-            places = masks[: len(pieces)] if context.index("BLANK") < context.index("rude") else masks[-len(pieces) :]
+            positions = (
+                masks[: len(pieces)] if context.index("BLANK") < context.index("rude") else masks[-len(pieces) :]
+            )
             with torch.inference_mode():
                 logs = logits_of(model.net(input_ids=torch.tensor([ids])))[0].double().log_softmax(-1)
-            total.append(sum(float(logs[place, piece]) for place, piece in zip(places, pieces, strict=True)))
+            total.append(sum(float(logs[position, piece]) for position, piece in zip(positions, pieces, strict=True)))
         assert row.value == pytest.approx(total[0] - total[1], abs=1e-3)
 
 

@@ -7,8 +7,8 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-import tiny
 from isogloss.cli import app
+from support import tiny
 
 SETS = """
 [[set]]

@@ -8,10 +8,10 @@ import pytest
 from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
-import tiny
+from isogloss.models.continuations import Span, span, start_token
 from isogloss.models.questions import Question
-from isogloss.models.spans import Span, span, start_token
-from isogloss.models.text import count_unknown, cut, decode, encode, frame, shared_start, word_pieces
+from isogloss.models.text import count_unknown, cut, decode, encode, shared_start, special_tokens, word_pieces
+from support import tiny
 
 FRAMES = {
     "bert": (("[CLS]",), ("[SEP]",)),
@@ -31,7 +31,7 @@ def test_the_frame_is_what_the_tokenizer_puts_around_a_text(name: str) -> None:
     tokenizer = tiny.tokenizer_of(name)
     before, after = FRAMES[name]
     wanted = tuple(map(tokenizer.convert_tokens_to_ids, before)), tuple(map(tokenizer.convert_tokens_to_ids, after))
-    assert frame(tokenizer) == wanted
+    assert special_tokens(tokenizer) == wanted
 
 
 @pytest.mark.parametrize(

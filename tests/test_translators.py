@@ -12,16 +12,22 @@ from typing import ClassVar
 
 import pytest
 
-import endpoints
-from builders import triple
 from isogloss import registry
 from isogloss.errors import IsoglossError
-from isogloss.translate import chat
 from isogloss.translate.cache import read_cache
-from isogloss.translate.texts import Desk, estimate, refuse_unpaid, texts_of, translate_items, translate_texts
-from isogloss.translate.translator import Opened, Pair, check_options, protect, restore
+from isogloss.translate.texts import (
+    TranslationSession,
+    estimate,
+    refuse_unpaid,
+    texts_of,
+    translate_items,
+    translate_texts,
+)
+from isogloss.translate.translators import LanguagePair, Opened, chat, check_options, protect, restore
+from support import endpoints
+from support.builders import triple
 
-PAIR = Pair("en", "es")
+PAIR = LanguagePair("en", "es")
 apertium = pytest.mark.skipif(shutil.which("apertium") is None, reason="Apertium is not installed")
 
 
@@ -30,8 +36,8 @@ def shout(texts: Sequence[str]) -> list[str]:
     return [text.replace("XBLANKX", "ESPACIO").upper() for text in texts]
 
 
-def desk(tmp_path: Path, opened: Opened | None = None) -> Desk:
-    return Desk(opened or Opened("shout", shout, batch=2), PAIR, tmp_path / "cache.jsonl")
+def desk(tmp_path: Path, opened: Opened | None = None) -> TranslationSession:
+    return TranslationSession(opened or Opened("shout", shout, batch=2), PAIR, tmp_path / "cache.jsonl")
 
 
 # ---- keeping BLANK, the cache, costs
@@ -100,7 +106,7 @@ def test_the_cache_is_kept_by_translator_and_language(tmp_path):
     cache = tmp_path / "cache.jsonl"
     assert read_cache(cache, Opened("shout", shout), pair=PAIR) == {"kind": "KIND"}
     assert read_cache(cache, Opened("other", shout), pair=PAIR) == {}
-    assert read_cache(cache, Opened("shout", shout), pair=Pair("en", "fr")) == {}
+    assert read_cache(cache, Opened("shout", shout), pair=LanguagePair("en", "fr")) == {}
 
 
 def test_a_paid_call_names_its_cost_first_and_only_for_what_is_new(tmp_path):
@@ -151,7 +157,7 @@ def test_apertium_translates_texts_one_by_one_and_keeps_blank(tmp_path):
 @apertium
 def test_apertium_names_the_directions_it_has():
     with pytest.raises(IsoglossError) as caught:
-        registry.get("translator", "apertium").open(Pair("en", "tr"), {})
+        registry.get("translator", "apertium").open(LanguagePair("en", "tr"), {})
     assert str(caught.value) == (
         "Apertium has no direction 'eng-tur' here. Known: eng-spa, spa-eng, spa-eng_US. "
         "Install the package of the pair, or say --option direction=…"
@@ -186,7 +192,7 @@ def request(text: str) -> dict[str, object]:
 
 
 def test_aws_keeps_blank_by_a_terminology_that_is_made_first(aws, tmp_path):
-    from isogloss.translate.aws import open_client
+    from isogloss.translate.translators.aws import open_client
 
     client, stubber = aws
     terminology = {
@@ -199,16 +205,16 @@ def test_aws_keeps_blank_by_a_terminology_that_is_made_first(aws, tmp_path):
     for text, answer in {"She is BLANK.": "她很BLANK。", "kind": "善良"}.items():
         answered = {"TranslatedText": answer, "SourceLanguageCode": "en", "TargetLanguageCode": "zh-TW"}
         stubber.add_response("translate_text", answered, request(text))
-    pair = Pair("en", "zh-Hant")
+    pair = LanguagePair("en", "zh-Hant")
     opened = open_client(client, pair, rate=1e6)
-    found = translate_texts(["She is BLANK.", "kind"], Desk(opened, pair, tmp_path / "cache.jsonl"))
+    found = translate_texts(["She is BLANK.", "kind"], TranslationSession(opened, pair, tmp_path / "cache.jsonl"))
     assert found == {"She is BLANK.": "她很BLANK。", "kind": "善良"}
     assert (opened.paid, opened.price) == (True, 15.0)
     stubber.assert_no_pending_responses()
 
 
 def test_aws_that_refuses_is_one_sentence(aws, tmp_path):
-    from isogloss.translate.aws import open_client
+    from isogloss.translate.translators.aws import open_client
 
     client, stubber = aws
     stubber.add_client_error("import_terminology", "LimitExceededException", "Too many")
@@ -383,8 +389,8 @@ def test_a_table_of_ones_own_is_begun_filled_in_and_used(tmp_path):
 
 def test_a_tiny_marian_translates_in_batches_and_what_loses_blank_is_dropped(tmp_path):
     torch, transformers = pytest.importorskip("torch"), pytest.importorskip("transformers")
-    from isogloss.translate.hf import open_network
-    from tiny import wordpiece
+    from isogloss.translate.translators.hf import open_network
+    from support.tiny import wordpiece
 
     torch.manual_seed(0)
     tokenizer = wordpiece()
@@ -418,7 +424,7 @@ def test_a_model_that_cannot_be_opened_is_one_sentence(tmp_path):
 
 def test_the_languages_of_multilingual_models_are_found():
     pytest.importorskip("transformers")
-    from isogloss.translate.hf import language_code, language_id
+    from isogloss.translate.translators.hf import language_code, language_id
 
     class Codes:
         """As much of a tokenizer as is asked."""

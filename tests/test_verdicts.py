@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from isogloss.answers.records import Answer, answer_table
-from isogloss.answers.tidying import cut_sentences, tidy
-from isogloss.answers.verdicts import VERDICTS, first_words, read_answers, read_verdict
+from isogloss.chat.records import Answer, answer_table
+from isogloss.chat.text_normalisation import cut_sentences, normalise
+from isogloss.chat.verdicts import VERDICTS, first_words, read_answers, read_verdict
 
 LABELLED = Path(__file__).parent / "data" / "answers.jsonl"
 SIXTEEN = ["ar", "bn", "zh", "zh-Hant", "nl", "en", "fr", "de", "hi", "it", "mr", "pl", "pt-BR", "ro", "ru", "es"]
@@ -142,14 +142,14 @@ def test_answers_in_other_languages(language, text, prompt, verdict):
 
 
 def test_tidying_makes_letters_that_look_the_same_the_same():
-    assert tidy("ＹＥＳ") == tidy("Yes👍").strip() == "yes"
-    assert tidy("نَعَـــم") == tidy("نعم")
-    assert tidy("أجل") == tidy("اجل")
-    assert tidy("don’t") == "don't"
+    assert normalise("ＹＥＳ") == normalise("Yes👍").strip() == "yes"
+    assert normalise("نَعَـــم") == normalise("نعم")
+    assert normalise("أجل") == normalise("اجل")
+    assert normalise("don’t") == "don't"
 
 
 def test_sentences_are_cut_into_clauses_of_words_and_chinese_into_characters():
-    first, second = cut_sentences(tidy("Well, “yes” it is. Is it?"))
+    first, second = cut_sentences(normalise("Well, “yes” it is. Is it?"))
     assert first.clauses == (("well",), ("yes", "it", "is"))
     assert (first.question, second.question) == (False, True)
     assert cut_sentences("是的，OK")[0].clauses == (("是", "的"), ("OK",))

@@ -26,17 +26,17 @@ from fastapi.testclient import TestClient
 from httpx import Response
 from typer.testing import CliRunner
 
-from builders import stereoset_rows, write_jsonl
-from isogloss import store
+from isogloss import runs
 from isogloss.cli import app
 from isogloss.errors import IsoglossError
 from isogloss.studies.file import read_study
-from isogloss.studies.probing import Inquiry, probe
-from isogloss.web import jobs, shelf
-from isogloss.web.settings import Limits, Settings, check_settings
-from isogloss.web.warm import Warm
-from reports import neutral_items, write_run, write_runs
-from websites import HERE, client_of, save_models
+from isogloss.studies.probe import ProbeRequest, run_probe
+from isogloss.web import jobs, runs_folder
+from isogloss.web.model_cache import ModelCache
+from isogloss.web.settings import Limits, ServerSettings, check_settings
+from support.builders import stereoset_rows, write_jsonl
+from support.reports import neutral_items, write_run, write_runs
+from support.websites import HERE, client_of, save_models
 
 PAGES = ("/", "/probe", "/evaluate", "/check", "/languages", "/compare")
 SCRIPT = "<script>alert(1)</script>"
@@ -61,7 +61,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def client(root: Path, written: Path, models: tuple[str, ...]) -> TestClient:
     shutil.copytree(written, root / "plain")
-    return client_of(Settings(root, models=models))
+    return client_of(ServerSettings(root, models=models))
 
 
 def upload(client: TestClient, content: str | bytes, *, name: str = "mine.csv", language: str = "") -> Response:
@@ -101,7 +101,7 @@ def test_every_page_opens_with_strict_headers(client, path):
 
 
 def test_an_empty_folder_says_what_to_do(root, models):
-    answer = client_of(Settings(root, models=models)).get("/")
+    answer = client_of(ServerSettings(root, models=models)).get("/")
     assert "There are no runs in this folder yet." in answer.text
 
 
@@ -149,22 +149,22 @@ def test_what_is_deleted_comes_back_as_it_was(client, root):
     shown = client.post("/delete", data={"path": path})
     assert shown.url.path == "/"
     assert not run.exists()
-    assert len(store.find_runs(root)) == 9  # what is in the trash counts no more
-    (thrown,) = shelf.list_thrown(root)
-    assert f"trash-{thrown.id}" in shown.text
-    client.post("/undo", data={"id": thrown.id})
+    assert len(runs.find_runs(root)) == 9  # what is in the trash counts no more
+    (trashed,) = runs_folder.list_trash(root)
+    assert f"trash-{trashed.id}" in shown.text
+    client.post("/undo", data={"id": trashed.id})
     assert {path.name: path.read_bytes() for path in run.iterdir()} == before
-    assert shelf.list_thrown(root) == []
+    assert runs_folder.list_trash(root) == []
 
 
 def test_undo_does_not_overwrite_what_came_in_the_meantime(client, root):
     client.post("/delete", data={"path": "plain"})
     write_run(root / "plain", neutral_items("en"))
-    (thrown,) = shelf.list_thrown(root)
-    answer = client.post("/undo", data={"id": thrown.id})
+    (trashed,) = runs_folder.list_trash(root)
+    answer = client.post("/undo", data={"id": trashed.id})
     assert answer.status_code == 400
     assert "is there again already" in answer.text
-    assert len(store.find_runs(root)) == 1
+    assert len(runs.find_runs(root)) == 1
 
 
 # ---- probing
@@ -177,7 +177,7 @@ def test_a_probe_shows_the_shares_that_the_library_gives(client, models):
     assert whole.status_code == piece.status_code == 200
     assert "<html" in whole.text
     assert "<html" not in piece.text
-    for one in probe(models[0], Inquiry("The [nurse|doctor] is kind.")).shares:
+    for one in run_probe(models[0], ProbeRequest("The [nurse|doctor] is kind.")).shares:
         assert f"{100 * one.share:.1f} %" in piece.text
         assert one.sentence in piece.text
 
@@ -208,13 +208,13 @@ def test_what_cannot_be_probed_is_said_in_one_sentence(client, models, fields, m
 
 
 def test_only_a_few_models_stay_warm_and_a_large_one_is_refused(models):
-    warm = Warm(Limits(warm=1))
-    warm._open(models[0])
-    assert warm.names() == [models[0]]
-    warm._open(models[1])
-    assert warm.names() == [models[1]]
+    cache = ModelCache(Limits(warm=1))
+    cache._open(models[0])
+    assert cache.names() == [models[0]]
+    cache._open(models[1])
+    assert cache.names() == [models[1]]
     with pytest.raises(IsoglossError, match=r"more than the 0\.0 GB that probing may use"):
-        Warm(Limits(memory=1000))._open(models[0])
+        ModelCache(Limits(memory=1000))._open(models[0])
 
 
 # ---- evaluating
@@ -239,7 +239,7 @@ def test_an_evaluation_is_a_study_file_in_the_queue(client, root, models):
 def test_the_queue_is_the_folder_and_survives_a_new_server(client, root, models):
     start(client, models[0], name="first")
     start(client, models[0], name="second")
-    again = client_of(Settings(root, models=models))
+    again = client_of(ServerSettings(root, models=models))
     assert "number 2 in the queue" in again.get("/evaluate/second").text
     stopped = again.post("/evaluate/first/stop")
     assert '<span class="state stopped">' in stopped.text
@@ -288,7 +288,7 @@ def test_a_running_study_cannot_be_deleted(client, root, models):
 
 
 def test_too_many_evaluations_are_refused(root, models):
-    client = client_of(Settings(root, models=models, limits=replace(Limits(), queue=1)))
+    client = client_of(ServerSettings(root, models=models, limits=replace(Limits(), queue=1)))
     assert start(client, models[0]).status_code == 200
     assert "1 evaluations are waiting already." in start(client, models[0]).text
 
@@ -394,13 +394,13 @@ def test_nothing_outside_the_runs_folder_can_be_deleted(client, root, path):
     (root / "link").symlink_to(outside)
     assert client.post("/delete", data={"path": path}).status_code in (400, 404)
     assert (outside / "x").is_dir()
-    assert shelf.list_thrown(root) == []
+    assert runs_folder.list_trash(root) == []
 
 
 def test_a_forged_note_in_the_trash_cannot_write_elsewhere(client, root):
-    place = root / ".trash" / "abcdef123456"
-    (place / "content").mkdir(parents=True)
-    (place / "note.json").write_text('{"path": "../../elsewhere", "when": "now"}', encoding="utf-8")
+    folder = root / ".trash" / "abcdef123456"
+    (folder / "content").mkdir(parents=True)
+    (folder / "note.json").write_text('{"path": "../../elsewhere", "when": "now"}', encoding="utf-8")
     assert client.post("/undo", data={"id": "abcdef123456"}).status_code == 400
     assert client.post("/undo", data={"id": "../plain"}).status_code == 400
     assert not (root.parent.parent / "elsewhere").exists()
@@ -447,7 +447,7 @@ def test_a_foreign_page_can_link_here_but_not_read(client):
 
 
 def test_a_large_upload_is_cut_off_while_it_comes(root, models):
-    client = client_of(Settings(root, models=models, limits=replace(Limits(), upload=100_000)))
+    client = client_of(ServerSettings(root, models=models, limits=replace(Limits(), upload=100_000)))
     assert upload(client, "x" * 200_000).status_code == 413
     sent = 0
 
@@ -472,7 +472,7 @@ def test_other_files_are_refused(client, root, name):
 
 
 def test_too_many_rows_are_refused(root, models):
-    client = client_of(Settings(root, models=models, limits=replace(Limits(), rows=10)))
+    client = client_of(ServerSettings(root, models=models, limits=replace(Limits(), rows=10)))
     assert upload(client, "a\n" * 12).status_code == 400
     assert list((root / ".uploads").iterdir()) == []
 
@@ -503,7 +503,7 @@ def test_scripts_in_data_and_names_are_only_text(client, root, models):
 
 
 def test_a_study_file_keeps_its_shape_whatever_the_model_is_called(root, models):
-    client = client_of(Settings(root, models=models, any_model=True))
+    client = client_of(ServerSettings(root, models=models, any_model=True))
     answer = start(client, "x\nreport: evil.html", name="odd")
     assert answer.status_code == 400
     assert not (root / "odd").exists()
@@ -511,7 +511,7 @@ def test_a_study_file_keeps_its_shape_whatever_the_model_is_called(root, models)
 
 def test_without_the_token_nothing_is_shown(root, models):
     (root / "plain").mkdir(parents=True)
-    settings = Settings(root, host="0.0.0.0", token="a-very-long-token-of-ours", models=models)
+    settings = ServerSettings(root, host="0.0.0.0", token="a-very-long-token-of-ours", models=models)
     client = client_of(settings, follow_redirects=False)
     for path in (*PAGES, "/static/web.css", "/runs/plain"):
         assert client.get(path).status_code == 403
@@ -537,7 +537,7 @@ def test_without_the_token_nothing_is_shown(root, models):
 )
 def test_settings_that_are_not_safe_are_refused(root, facts, message):
     with pytest.raises(IsoglossError) as caught:
-        check_settings(Settings(root, **facts))
+        check_settings(ServerSettings(root, **facts))
     assert str(caught.value) == message
 
 
@@ -573,7 +573,7 @@ def resident(process: subprocess.Popen[str]) -> float:
     return int(re.search(r"VmRSS:\s+(\d+)", text)[1]) / 1000  # type: ignore[index]
 
 
-def until(root: Path, name: str, *states: str) -> jobs.Job:
+def until(root: Path, name: str, *states: str) -> jobs.EvaluationJob:
     """The job, when it is in one of these states; a test that waits too long fails."""
     deadline = time.monotonic() + 240
     while time.monotonic() < deadline:

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from browser import Seen, browser, findings, watch
-from builders import write_jsonl
 from isogloss.cli import app
-from isogloss.studies.probing import Inquiry, probe
-from reports import THINGS, WORDS, write_runs
-from websites import save_models, served
+from isogloss.studies.probe import ProbeRequest, run_probe
+from support.browser import Seen, browser, findings, watch
+from support.builders import write_jsonl
+from support.reports import THINGS, WORDS, write_runs
+from support.websites import save_models, served
 
 pytestmark = pytest.mark.slow
 __all__ = ["browser"]
@@ -95,7 +95,7 @@ def test_a_probe_shows_its_bars_without_a_new_page(open_page, models):
     page.focus("#terms")
     page.keyboard.press("Enter")
     page.wait_for_selector(".bars li")
-    shares = probe(models[0], Inquiry("The [nurse|doctor] is kind.")).shares
+    shares = run_probe(models[0], ProbeRequest("The [nurse|doctor] is kind.")).shares
     assert page.locator(".bars .share").all_inner_texts() == [f"{100 * one.share:.1f} %" for one in shares]
     assert page.locator(".bars .term").all_inner_texts() == [one.term for one in shares]
     widths = [page.locator(".filled").nth(n).bounding_box()["width"] for n in range(2)]

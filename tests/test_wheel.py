@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from builders import stereoset_rows, write_jsonl
+from support.builders import stereoset_rows, write_jsonl
 
 PROJECT = Path(__file__).parent.parent
 

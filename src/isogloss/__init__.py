@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from .errors import IsoglossError
     from .files.sources import read
     from .items import Candidate, Item, Items
-    from .report.page import report
+    from .report.page.document import report
     from .scores import Scored
     from .studies.jobs import score
 

@@ -24,7 +24,7 @@ class IsoglossError(Exception):
         super().__init__(without_controls(" ".join(message.splitlines())))
 
 
-def in_one_line(error: Exception) -> str:
+def short_message(error: Exception) -> str:
     """An error's sentence; of one that nobody foresaw its kind and first line."""
     lines = str(error).strip().splitlines() or ["no reason given"]
     return str(error) if isinstance(error, IsoglossError) else f"{type(error).__name__}: {lines[0][:300]}"
@@ -44,8 +44,8 @@ class BadData(IsoglossError):
     """A file, or one line of it, that cannot be read as data."""
 
     def __init__(self, path: Path | str, line: int | None, problem: str) -> None:
-        place = f"{path}, line {line}" if line is not None else f"{path}"
-        super().__init__(f"{place}: {problem}")
+        where = f"{path}, line {line}" if line is not None else f"{path}"
+        super().__init__(f"{where}: {problem}")
         self.problem = problem
         self.line = line
 
@@ -67,7 +67,7 @@ class MissingExtra(IsoglossError):
         )
 
 
-def need(module: str, *, extra: str) -> ModuleType:
+def require(module: str, *, extra: str) -> ModuleType:
     """The imported module, or a sentence that says which extra to install."""
     try:
         return importlib.import_module(module)

@@ -1,4 +1,4 @@
-"""The nouns that walk through every room: a candidate, an item, a set of items, and what was found wrong with it."""
+"""The core nouns: a candidate, an item, a set of items, and the problems found in it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Candidate:
 class Item:
     """One question put to a model; `cluster` is what is resampled together, `tags` are its further columns.
 
-    A control or a negated twin has a `variant` and points to its source with `derived_from`.
+    A control or a negated counterpart has a `variant` and points to its source with `derived_from`.
     """
 
     id: str
@@ -52,7 +52,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something that is wrong, or odd, in the data: which check found it, how grave it is, and where."""
+    """Something that is wrong, or odd, in the data: which check found it, how severe it is, and where."""
 
     check: str
     severity: str
@@ -98,14 +98,16 @@ def items_hash(items: tuple[Item, ...]) -> str:
     return digest.hexdigest()
 
 
-def limit_items(items: Items, *, limit: int, seed: int = 0) -> Items:
+def sample_items(items: Items, *, limit: int, seed: int = 0) -> Items:
     """At most `limit` items, drawn in turn from every cluster in seeded order; the file's order is kept.
 
-    Twins of an item that is there come with it and do not count. The draw depends on the clusters' names, the items' ids and the seed alone, so parallel languages keep parallel items.
+    Control items of an item that is there come with it and do not count. The draw depends on the clusters' names, the items' ids and the seed alone, so parallel languages keep parallel items.
     """
     ids = {item.id for item in items}
-    twins = {item.id: item.derived_from for item in items if item.derived_from != item.id and item.derived_from in ids}
-    if len(ids) - len(twins) <= limit:
+    controls = {
+        item.id: item.derived_from for item in items if item.derived_from != item.id and item.derived_from in ids
+    }
+    if len(ids) - len(controls) <= limit:
         return items
 
     def lot(text: str) -> str:
@@ -113,9 +115,9 @@ def limit_items(items: Items, *, limit: int, seed: int = 0) -> Items:
 
     turns: dict[str, int] = {}
     order = []
-    for item in sorted((item for item in items if item.id not in twins), key=lambda item: lot(item.id)):
+    for item in sorted((item for item in items if item.id not in controls), key=lambda item: lot(item.id)):
         cluster = item.cluster or item.id
         turns[cluster] = turns.get(cluster, 0) + 1
         order.append((turns[cluster], lot(cluster), item.id))
     kept = {item_id for _, _, item_id in sorted(order)[:limit]}
-    return replace(items, rows=tuple(item for item in items if twins.get(item.id, item.id) in kept))
+    return replace(items, rows=tuple(item for item in items if controls.get(item.id, item.id) in kept))

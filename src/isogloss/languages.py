@@ -14,9 +14,9 @@ from typing import Any
 
 import langcodes
 
+from .chat.prompt_words import check_prompt_words
 from .errors import BadData, IsoglossError, UnknownName
 from .registry import load_point
-from .wording import check_wording
 
 DIRECTIONS = ("ltr", "rtl")
 ENDS = ".!?…‼⁇⁈⁉。．！？｡।॥؟۔։።፧፨၊။།៕"  # in any language; `ends` of a language file adds to them
@@ -184,5 +184,5 @@ def _read(path: Path) -> Language:
         raise BadData(path, None, f"the tag '{content['tag']}' differs from the file's name.")
     sections = {key: value for key, value in content.items() if key not in FACTS}
     if "ask" in sections:
-        check_wording(path, sections["ask"])
+        check_prompt_words(path, sections["ask"])
     return Language(**{fact: content[fact] for fact in FACTS}, path=path, sections=sections)

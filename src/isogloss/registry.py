@@ -1,4 +1,4 @@
-"""Plug-ins by name: a file in its room, or an entry point of another package; listed without importing them."""
+"""Plug-ins by name: a file in the package of its kind, or an entry point of another package; listed without importing them."""
 
 from __future__ import annotations
 
@@ -10,54 +10,17 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any
 
-from .errors import IsoglossError, UnknownName, in_one_line
+from .errors import IsoglossError, UnknownName, short_message
 
-ROOMS = {
+PLUGIN_PACKAGES = {
     "dataset": "datasets",
     "metric": "metrics",
     "method": "methods",
-    "family": "models",
-    "translator": "translate",
+    "family": "models.families",
+    "translator": "translate.translators",
     "figure": "report.figures",
 }
-NOT_PLUGINS = {
-    "models": {
-        "bert_archive",
-        "processor",
-        "tensor_bundle",
-        "attention",
-        "engine",
-        "head",
-        "hub",
-        "info",
-        "lastlayer",
-        "load",
-        "model",
-        "next_sentence",
-        "passes",
-        "pull",
-        "questions",
-        "spans",
-        "text",
-    },
-    "methods": {"alignment", "method", "sentence"},
-    "metrics": {"answering", "contrasts", "contributions", "divergences", "pairscores", "preferences", "terms"},
-    "translate": {
-        "backtranslation",
-        "cache",
-        "cards",
-        "changes",
-        "charts",
-        "project",
-        "repairs",
-        "review",
-        "sheets",
-        "steps",
-        "texts",
-        "tokens",
-        "translator",
-    },
-}
+GROUPS = {"family": "models", "translator": "translate"}  # of entry points, where not the package
 
 
 def chosen(kind: str, wanted: str | Iterable[str] | None) -> dict[str, Any]:
@@ -79,14 +42,14 @@ def get(kind: str, name: str) -> Any:
     wanted = name.replace("-", "_")
     points = _points(kind)
     if wanted in _files(kind):
-        module = importlib.import_module(f"isogloss.{ROOMS[kind]}.{wanted}")
+        module = importlib.import_module(f"isogloss.{PLUGIN_PACKAGES[kind]}.{wanted}")
         return getattr(module, kind)
     if wanted in points:
         return load_point(kind, points[wanted])
     raise UnknownName(kind, name, names(kind))
 
 
-def everything(kind: str) -> dict[str, Any]:
+def load_all(kind: str) -> dict[str, Any]:
     """All plug-ins of a kind by name."""
     return {name: get(kind, name) for name in names(kind)}
 
@@ -97,22 +60,25 @@ def load_point(kind: str, point: EntryPoint) -> Any:
         return point.load()
     except Exception as error:
         raise IsoglossError(
-            f"The {kind} '{point.name}' of another package ({point.value}) cannot be imported: {in_one_line(error)}. "
+            f"The {kind} '{point.name}' of another package ({point.value}) cannot be imported: {short_message(error)}. "
             "Mend or uninstall that package."
         ) from error
 
 
 @cache
 def _files(kind: str) -> frozenset[str]:
-    room = ROOMS[kind]
-    folder = Path(__file__).parent.joinpath(*room.split("."))
+    package = PLUGIN_PACKAGES[kind]
+    folder = Path(__file__).parent.joinpath(*package.split("."))
     found = (module.name for module in pkgutil.iter_modules([str(folder)]) if not module.name.startswith("_"))
-    return frozenset(name for name in found if name not in NOT_PLUGINS.get(room, set()))
+    return frozenset(found)
 
 
 @cache
 def _points(kind: str) -> dict[str, EntryPoint]:
-    points = {point.name.replace("-", "_"): point for point in entry_points(group=f"isogloss.{ROOMS[kind]}")}
+    points = {
+        point.name.replace("-", "_"): point
+        for point in entry_points(group=f"isogloss.{GROUPS.get(kind, PLUGIN_PACKAGES[kind])}")
+    }
     twice = sorted(set(points) & _files(kind))
     if twice:
         raise IsoglossError(

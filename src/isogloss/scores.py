@@ -43,7 +43,7 @@ ITEM_SCHEMA = {
     "text": pl.String,
     "word": pl.String,
 }
-UNCLAIMED = "does not claim to know"
+UNSUPPORTED_LANGUAGE = "does not claim to know"
 
 Builds = Mapping[tuple[str, str], tuple[str, str]]
 
@@ -95,9 +95,9 @@ class Scored:
         return self.table
 
 
-def unclaimed(model: str, language: str) -> str:
+def unsupported_language_note(model: str, language: str) -> str:
     """How a note begins that says it; tables mark such a language."""
-    return f"{model} {UNCLAIMED} '{language}'"
+    return f"{model} {UNSUPPORTED_LANGUAGE} '{language}'"
 
 
 def row_table(rows: Iterable[Row]) -> pl.DataFrame:

@@ -11,15 +11,15 @@ import secrets
 import polars as pl
 
 from .errors import BadData, CannotWrite
-from .places import Place, Remote
+from .storage import RemotePath, StoragePath
 
 SEAL = "isogloss:sha256:"
 BLANK_HASH = "0" * 64
 
 
-def write_file(path: Place, content: bytes) -> None:
+def write_file(path: StoragePath, content: bytes) -> None:
     """Write a file in one step: by rename on this machine, in one PUT behind an address."""
-    if isinstance(path, Remote):
+    if isinstance(path, RemotePath):
         path.write_bytes(content)
         return
     temporary = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}~")
@@ -35,7 +35,7 @@ def write_file(path: Place, content: bytes) -> None:
         temporary.unlink(missing_ok=True)
 
 
-def move_file(path: Place, target: Place) -> None:
+def move_file(path: StoragePath, target: StoragePath) -> None:
     """Move a file onto another, in one step where the store can; whoever comes second finds it done."""
     try:
         path.replace(target)  # type: ignore[arg-type]  # both lie in one run's folder
@@ -44,7 +44,7 @@ def move_file(path: Place, target: Place) -> None:
             raise CannotWrite(target, error) from error
 
 
-def write_table(path: Place, rows: pl.DataFrame, *, owner: str) -> None:
+def write_table(path: StoragePath, rows: pl.DataFrame, *, owner: str) -> None:
     """Write a Parquet file with its owner and the hash of its own bytes, counted with the hash's 64 digits set to zero."""
     buffer = io.BytesIO()
     rows.write_parquet(buffer, metadata={"checksum": f"{SEAL}{BLANK_HASH} {owner}"})
@@ -53,7 +53,7 @@ def write_table(path: Place, rows: pl.DataFrame, *, owner: str) -> None:
     write_file(path, raw[:start] + hashlib.sha256(raw).hexdigest().encode() + raw[start + len(BLANK_HASH) :])
 
 
-def read_table(path: Place, what: str, *, owner: str, old: bool, advice: str) -> pl.DataFrame:
+def read_table(path: StoragePath, what: str, *, owner: str, old: bool, advice: str) -> pl.DataFrame:
     """The table, when its bytes are whole and its owner is this one; an `old` table need not name its owner.
 
     The hash is compared before anything is decoded, since polars may abort on bytes that were altered.

@@ -1,1 +1,1 @@
-"""From scores to numbers one can trust: measures, comparisons, structure, controls with their twins, gates."""
+"""From scores to estimates: measures, comparisons, structure, controls, gates."""

@@ -64,7 +64,7 @@ def agree_scored(
 
 
 def _agree_one(a: Sequence[Measure], b: Sequence[Measure]) -> Agreement:
-    apart = _told_apart([row.group for row in a], [row.group for row in b])
+    apart = _describe_difference([row.group for row in a], [row.group for row in b])
     right = {_key(row.group, apart): row for row in b if row.value is not None}
     pairs = [
         (row, right[_key(row.group, apart)]) for row in a if row.value is not None and _key(row.group, apart) in right
@@ -95,7 +95,7 @@ def _agree_one(a: Sequence[Measure], b: Sequence[Measure]) -> Agreement:
     )
 
 
-def _told_apart(a: Sequence[Mapping[str, str]], b: Sequence[Mapping[str, str]]) -> set[str]:
+def _describe_difference(a: Sequence[Mapping[str, str]], b: Sequence[Mapping[str, str]]) -> set[str]:
     """The columns that have one value on each side, and not the same."""
     names = {name for group in (*a, *b) for name in group}
     values = {name: ({g.get(name) for g in a}, {g.get(name) for g in b}) for name in names}

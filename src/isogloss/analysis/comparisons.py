@@ -12,15 +12,15 @@ import polars as pl
 
 from .. import registry
 from ..errors import IsoglossError
-from ..metrics.contributions import Contribution, Metric
+from ..metrics import Contribution, Metric
 from ..scores import Scored
 from ..stats import RESAMPLES
 from ..stats.hypotheses import adjust_bh, adjust_holm, needed_items
 from ..stats.resampling import Array
 from .competence import find_competence, judge_both
 from .differences import paired_test, unpaired_test
-from .groups import Group, check_by, cut
-from .intervals import Drawing, check_drawing
+from .groups import Group, check_by, group_rows
+from .intervals import IntervalSettings, check_interval_settings
 from .measures import check_mode, contribution, fitting_metrics
 from .sides import Sides, match_sides
 
@@ -94,12 +94,12 @@ class Comparisons:
         return pl.DataFrame(data, infer_schema_length=None)
 
     def __str__(self) -> str:
-        from ..report.comparing import comparisons_as_text
+        from ..report.text.comparisons import comparisons_as_text
 
         return comparisons_as_text(self)
 
     def _repr_html_(self) -> str:
-        from ..report.comparing import comparisons_as_html
+        from ..report.text.comparisons import comparisons_as_html
 
         return comparisons_as_html(self)
 
@@ -121,7 +121,7 @@ def compare(
     Without `by`, tasks are compared one by one and together. Without `metrics`, LMS, SS and ICAT where they fit.
     """
     check_mode(mode)
-    drawing = check_drawing(Drawing(resamples=resamples, seed=seed))
+    drawing = check_interval_settings(IntervalSettings(resamples=resamples, seed=seed))
     names = check_by(by, a.table.columns)
     sides = match_sides(a, b, design=design)
     chosen = registry.chosen("metric", metrics)
@@ -130,9 +130,9 @@ def compare(
         competence = [find_competence(part.filter(pl.col("side") == side), mode=mode, drawing=drawing) for side in "ab"]
         for name, metric in (chosen or _headlines(part)).items():
             shared = {**sides.shared, **group}
-            nothing = _nothing(sides, name, group=shared, mode=mode, design=design)
+            nothing = _empty(sides, name, group=shared, mode=mode, design=design)
             known = judge_both(name, (competence[0], competence[1]), names=(_called(sides.a), _called(sides.b)))
-            row = _compare_one(nothing, metric, part=part, drawing=drawing)
+            row = _compare_one(nothing, metric, part=part, settings=drawing)
             rows.append(replace(row, interpretable=known.interpretable, doubt=known.doubt))
     return Comparisons(_adjusted(rows), sides.notes)
 
@@ -150,15 +150,15 @@ def _groups(sides: Sides, by: Sequence[str] | None) -> Iterator[tuple[Group, pl.
     columns = list(dict.fromkeys(["dataset", *sides.matched, *(by or ())]))
     columns = [name for name in columns if name not in sides.a]
     if by is not None:
-        yield from cut(sides.table, columns, keep_null=True)
+        yield from group_rows(sides.table, columns, keep_null=True)
         return
-    for whole, part in cut(sides.table, columns, keep_null=False):
-        tasks = list(cut(part, [*columns, "task"], keep_null=False)) if "task" in part.columns else []
+    for whole, part in group_rows(sides.table, columns, keep_null=False):
+        tasks = list(group_rows(part, [*columns, "task"], keep_null=False)) if "task" in part.columns else []
         yield from tasks if len(tasks) > 1 else []
         yield (tasks[0] if len(tasks) == 1 else (whole, part))
 
 
-def _nothing(sides: Sides, metric: str, *, group: Group, mode: str, design: str) -> Comparison:
+def _empty(sides: Sides, metric: str, *, group: Group, mode: str, design: str) -> Comparison:
     gone = dict.fromkeys(("value_a", "value_b", "difference", "low", "high", "p", "p_holm", "p_bh", "effect"))
     return Comparison(
         sides.a,
@@ -175,7 +175,7 @@ def _nothing(sides: Sides, metric: str, *, group: Group, mode: str, design: str)
     )
 
 
-def _compare_one(nothing: Comparison, metric: Metric, *, part: pl.DataFrame, drawing: Drawing) -> Comparison:
+def _compare_one(nothing: Comparison, metric: Metric, *, part: pl.DataFrame, settings: IntervalSettings) -> Comparison:
     """`nothing` with the metric's difference over the part's items filled in."""
     found = _contributions(part, metric, mode=nothing.mode, paired=nothing.design == "paired")
     if found is None:
@@ -194,7 +194,7 @@ def _compare_one(nothing: Comparison, metric: Metric, *, part: pl.DataFrame, dra
         return replace(row, why="the value is a division by zero here")
     row = replace(row, difference=values[0] - values[1])
     test = paired_test if nothing.design == "paired" else unpaired_test
-    result = test(a, b, bounds=metric.bounds, drawing=drawing)
+    result = test(a, b, bounds=metric.bounds, settings=settings)
     needed = None if result.mde is None else needed_items(row.n, result.mde, difference=row.difference or 0.0)
     return replace(
         row,
@@ -245,21 +245,21 @@ def _both(rows: pl.DataFrame, metric: Metric, *, mode: str) -> tuple[Contributio
     return (a, b) if a is not None and b is not None else None
 
 
-def _in_order(found: Contribution, names: tuple[str, ...]) -> Contribution:
+def _in_order(contribution: Contribution, names: tuple[str, ...]) -> Contribution:
     """The contribution with its clusters in this order."""
-    if found.clusters == names:
-        return found
-    number = {name: i for i, name in enumerate(found.clusters)}
+    if contribution.clusters == names:
+        return contribution
+    number = {name: i for i, name in enumerate(contribution.clusters)}
     index = np.array([number[name] for name in names])
 
     def evaluate(weights: Array) -> Array:
-        full = np.zeros((len(weights), len(found.clusters)))
+        full = np.zeros((len(weights), len(contribution.clusters)))
         full[:, index] = weights
-        return found.evaluate(full)
+        return contribution.evaluate(full)
 
-    totals = found.totals[index] if found.totals is not None else None
-    strata = tuple(found.strata[i] for i in index) if found.strata is not None else None
-    return replace(found, clusters=names, evaluate=evaluate, totals=totals, strata=strata)
+    totals = contribution.totals[index] if contribution.totals is not None else None
+    strata = tuple(contribution.strata[i] for i in index) if contribution.strata is not None else None
+    return replace(contribution, clusters=names, evaluate=evaluate, totals=totals, strata=strata)
 
 
 def _adjusted(rows: Sequence[Comparison]) -> tuple[Comparison, ...]:
@@ -270,9 +270,9 @@ def _adjusted(rows: Sequence[Comparison]) -> tuple[Comparison, ...]:
     return tuple(replace(row, p_holm=holm.get(i), p_bh=bh.get(i)) for i, row in enumerate(rows))
 
 
-def comparisons_as_json(found: Comparisons) -> dict[str, Any]:
+def comparisons_as_json(comparisons: Comparisons) -> dict[str, Any]:
     """The comparisons as the documented JSON object."""
-    if not found.rows:
+    if not comparisons.rows:
         raise IsoglossError("There is nothing to compare.")
-    rows = [asdict(row) | {"a": dict(row.a), "b": dict(row.b), "group": dict(row.group)} for row in found]
-    return {"comparisons": rows, "notes": list(found.notes)}
+    rows = [asdict(row) | {"a": dict(row.a), "b": dict(row.b), "group": dict(row.group)} for row in comparisons]
+    return {"comparisons": rows, "notes": list(comparisons.notes)}

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from .. import registry
-from ..metrics.contributions import Contribution, Metric, from_sums
-from .groups import SHUFFLED, widen
-from .intervals import Drawing, find_interval
+from ..metrics import Contribution, Metric, from_sums
+from .groups import SHUFFLED, pivot_roles
+from .intervals import IntervalSettings, find_interval
 
 LEAST_COMPETENCE = 60.0
 """The lower end that the interval of LMS needs; 50 is guessing. Below it SS and all that is built on it say nothing."""
@@ -26,7 +26,7 @@ class Competence:
     doubt: str | None = None
 
 
-def find_competence(rows: pl.DataFrame, *, mode: str, drawing: Drawing) -> Competence:
+def find_competence(rows: pl.DataFrame, *, mode: str, drawing: IntervalSettings) -> Competence:
     """What the LMS of a group says; without unrelated candidates, how often real sentences win over shuffled ones."""
     drawing = replace(drawing, kind="auto") if drawing.kind == "wilson" else drawing
     found, name = _lms(rows, mode), "LMS"
@@ -64,7 +64,7 @@ def _lms(rows: pl.DataFrame, mode: str) -> Contribution | None:
     metric: Metric = registry.get("metric", "lms")
     if not set(metric.roles) <= set(rows["role"]) or metric.quantity not in set(rows["quantity"]):
         return None
-    wide = widen(rows)
+    wide = pivot_roles(rows)
     whole = wide.drop_nulls(list(metric.roles)) if set(metric.roles) <= set(wide.columns) else wide.clear()
     return metric.contribute(whole.sort("cluster", maintain_order=True), mode) if whole.height else None
 

@@ -1,4 +1,4 @@
-"""Controls beside the score: would twins without a stereotype, random labels, or a taste for short words give the same?"""
+"""Controls beside the score: would control items without a stereotype, random labels, or a taste for short words give the same?"""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from .. import registry
 from ..errors import BadData, IsoglossError
 from ..files.rows import read_bytes
 from ..items import ANTI_STEREOTYPE, STEREOTYPE
-from ..metrics.contributions import Metric
+from ..metrics import Metric
 from ..scores import KEY, Scored
 from ..stats import RESAMPLES
 from ..stats.associations import kappa
 from ..stats.hypotheses import swap_test
 from ..stats.resampling import Array, percentile_interval
 from .comparisons import compare
-from .groups import IDENTITY, cut, several_methods, usable_rows
+from .groups import IDENTITY, check_rows, group_rows, several_methods
 from .measures import contribution, measure
 
 METRIC = "ss"
@@ -56,21 +56,21 @@ def check_controls(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> list[Control]:
-    """SS of each model and language, beside that of its twins, of random labels, and of models that only like short,
+    """SS of each model and language, beside that of its control items, of random labels, and of models that only like short,
     few-token or frequent words. `items` are the runs' items with their texts; without `frequencies` they are counted there."""
-    table = usable_rows(scored, variants=True)
+    table = check_rows(scored, variants=True)
     if not {STEREOTYPE, ANTI_STEREOTYPE} <= set(table["role"]):
         raise IsoglossError("Controls are about stereotypes and anti-stereotypes, and these items have no such roles.")
     identity = [*IDENTITY, "method"] if several_methods(table) else list(IDENTITY)
     found: list[Control] = []
-    for group, part in cut(table, identity, keep_null=True):
+    for group, part in group_rows(table, identity, keep_null=True):
         real = Scored(part.filter(pl.col("variant").is_null()))
         if not real.table.height:
             continue
         found.append(_score(real, group, name="score", resamples=resamples, seed=seed))
         for name in sorted(set(part["variant"].drop_nulls())):
-            twins = Scored(part.filter(pl.col("variant") == name))
-            found.append(_twin_row(real, twins, group=group, resamples=resamples, seed=seed))
+            controls = Scored(part.filter(pl.col("variant") == name))
+            found.append(_control_row(real, controls, group=group, resamples=resamples, seed=seed))
         found.append(permuted_labels(real, group=group, resamples=resamples, seed=seed))
         texts = items.join(real.table.select(KEY).unique(), on=KEY, how="semi", nulls_equal=True)
         for name, values in _baselines(real.table, texts, frequencies=frequencies).items():
@@ -83,10 +83,10 @@ def _score(scored: Scored, group: Mapping[str, str], *, name: str, resamples: in
     return Control(group, name, row.value, row.low, row.high, row.n, why=row.why)
 
 
-def _twin_row(real: Scored, twins: Scored, *, group: Mapping[str, str], resamples: int, seed: int) -> Control:
-    """The twins' score, and how far the score of their items lies above it, pair by pair."""
-    name = f"{twins.table['variant'][0]} twins"
-    plain = twins.table.with_columns(id=pl.col("derived_from"), variant=pl.lit(None, dtype=pl.String))
+def _control_row(real: Scored, controls: Scored, *, group: Mapping[str, str], resamples: int, seed: int) -> Control:
+    """The control items' score, and how far the score of their items lies above it, pair by pair."""
+    name = f"{controls.table['variant'][0]} twins"
+    plain = controls.table.with_columns(id=pl.col("derived_from"), variant=pl.lit(None, dtype=pl.String))
     moved = Scored(plain.with_columns(method=pl.lit(name)))
     value = _score(Scored(plain), group, name=name, resamples=resamples, seed=seed)
     found = compare(real, moved, metrics=[METRIC], by=[], resamples=resamples, seed=seed)[0]
@@ -103,7 +103,7 @@ def permuted_labels(scored: Scored, *, group: Mapping[str, str], resamples: int 
     metric: Metric = registry.get("metric", METRIC)
     neutral = metric.neutral or 0.0
     swap = {STEREOTYPE: ANTI_STEREOTYPE, ANTI_STEREOTYPE: STEREOTYPE}
-    table = usable_rows(scored)
+    table = check_rows(scored)
     sides = [table, table.with_columns(pl.col("role").replace(swap))]
     marked = [
         one.with_columns((pl.lit(mark) + pl.col(name)).alias(name) for name in ("id", "cluster"))
@@ -112,9 +112,9 @@ def permuted_labels(scored: Scored, *, group: Mapping[str, str], resamples: int 
     found = contribution(metric, pl.concat(marked), mode="corrected")
     if found is None:
         return Control(group, "permuted labels", None, None, None, 0, why="no item of the group has all the roles")
-    place = {name: i for i, name in enumerate(found.clusters)}
+    index_of = {name: i for i, name in enumerate(found.clusters)}
     names = [name[2:] for name in found.clusters if name.startswith("o/")]
-    kept, swapped = (np.array([place[mark + name] for name in names]) for mark in ("o/", "s/"))
+    kept, swapped = (np.array([index_of[mark + name] for name in names]) for mark in ("o/", "s/"))
 
     def distance(signs: Array) -> Array:
         weights = np.zeros((len(signs), len(found.clusters)))
@@ -180,13 +180,13 @@ def _baseline_row(
 ) -> Control:
     """The score of a model that prefers by `values` alone, and how often the real one prefers the same."""
     name = f"{group['control']} words" if group["control"] != "fewer tokens" else "fewer tokens"
-    place = {key: value for key, value in group.items() if key != "control"}
+    labels = {key: value for key, value in group.items() if key != "control"}
     given = pl.DataFrame({"candidate": list(values), "baseline": list(values.values())})
     table = real.table.join(given, on="candidate", how="left", maintain_order="left")
     table = table.with_columns(value=pl.col("baseline")).drop("baseline")
-    row = _score(Scored(table), place, name=name, resamples=resamples, seed=seed)
+    row = _score(Scored(table), labels, name=name, resamples=resamples, seed=seed)
     return Control(
-        *(place, name, row.value, row.low, row.high, row.n), kappa=_agreement(real.table, table), why=row.why
+        *(labels, name, row.value, row.low, row.high, row.n), kappa=_agreement(real.table, table), why=row.why
     )
 
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from ..metrics.contributions import Contribution, Pieces
+from ..metrics import Contribution, Pieces
 from ..stats.estimates import CONSTANT, Ends, Estimate, difference_ends, welch_freedom
 from ..stats.hypotheses import detectable_effect, sign_flip_test, swap_test, welch_test
 from ..stats.resampling import FEWEST_CLUSTERS, Array
-from .intervals import Drawing, fewest, find_estimates, too_few
+from .intervals import IntervalSettings, fewest, find_estimates, too_few
 
 Sides = tuple[list[Estimate], list[Estimate]]
 EQUAL = "the two sides never differ, so there is nothing to test"
@@ -32,15 +32,17 @@ class Difference:
     why: str | None = None
 
 
-def paired_test(a: Contribution, b: Contribution, *, bounds: tuple[float, float], drawing: Drawing) -> Difference:
+def paired_test(
+    a: Contribution, b: Contribution, *, bounds: tuple[float, float], settings: IntervalSettings
+) -> Difference:
     """Clusters are drawn, or change sides, as pairs; both sides have the same clusters in the same order."""
     count = len(a.clusters)
-    sides = find_estimates(a, drawing, bounds=bounds), find_estimates(b, drawing, bounds=bounds)
+    sides = find_estimates(a, settings, bounds=bounds), find_estimates(b, settings, bounds=bounds)
     swapped = _swapped(a, b)
     if swapped is not None:
-        p: float | None = swap_test(swapped, count, resamples=drawing.resamples, seed=drawing.seed)[0]
+        p: float | None = swap_test(swapped, count, resamples=settings.resamples, seed=settings.seed)[0]
     else:
-        p = _p_value(sides, a.pieces, test=lambda one, two: _flip(one, two, drawing=drawing))
+        p = _p_value(sides, a.pieces, test=lambda one, two: _flip(one, two, settings=settings))
     if fewest(a) < FEWEST_CLUSTERS:
         return Difference(p, why=f"{too_few(fewest(a))}, and no p below {2 / 2**count:.3g} is possible")
     drawn = _drawn(sides[0], a.pieces) - _drawn(sides[1], b.pieces)
@@ -51,15 +53,17 @@ def paired_test(a: Contribution, b: Contribution, *, bounds: tuple[float, float]
     return _difference(p, ends, scale=Scale(error, fewest(a) - 1, error * math.sqrt(count)), size=a.value - b.value)
 
 
-def unpaired_test(a: Contribution, b: Contribution, *, bounds: tuple[float, float], drawing: Drawing) -> Difference:
+def unpaired_test(
+    a: Contribution, b: Contribution, *, bounds: tuple[float, float], settings: IntervalSettings
+) -> Difference:
     """Each side's clusters are drawn on their own; for the p-value their pseudo-values are dealt anew to the sides."""
-    other = replace(drawing, seed=drawing.seed + 1)
-    sides = find_estimates(a, drawing, bounds=bounds), find_estimates(b, other, bounds=bounds)
+    other = replace(settings, seed=settings.seed + 1)
+    sides = find_estimates(a, settings, bounds=bounds), find_estimates(b, other, bounds=bounds)
     counts, least = (len(a.clusters), len(b.clusters)), min(fewest(a), fewest(b))
-    p = _p_value(sides, a.pieces, test=lambda one, two: _welch(one, two, drawing=drawing))
+    p = _p_value(sides, a.pieces, test=lambda one, two: _welch(one, two, settings=settings))
     if least < FEWEST_CLUSTERS:
         ways = math.comb(sum(counts), counts[0]) / (2 if counts[0] == counts[1] else 1)
-        possible = f", and no p below {1 / ways:.3g} is possible" if ways < drawing.resamples else ""
+        possible = f", and no p below {1 / ways:.3g} is possible" if ways < settings.resamples else ""
         return Difference(p, why=f"on one side {too_few(least)}{possible}")
     drawn = [_drawn(side, a.pieces) for side in sides]
     errors = [float(np.nanstd(one, ddof=1)) * math.sqrt(n / (n - 1)) for one, n in zip(drawn, counts, strict=True)]
@@ -110,20 +114,20 @@ def _swapped(a: Contribution, b: Contribution) -> Callable[[Array], Array] | Non
     return swapped if bool(np.all(np.abs(none - one - two + both) < 1e-9 * scale)) else None
 
 
-def _flip(a: Estimate, b: Estimate, *, drawing: Drawing) -> float | None:
+def _flip(a: Estimate, b: Estimate, *, settings: IntervalSettings) -> float | None:
     if len(a.pseudo) == 1:
         return 1.0
     differences = a.pseudo - b.pseudo
     if np.isnan(differences).any():
         return None
-    return sign_flip_test(_centred(differences, a.value - b.value), resamples=drawing.resamples, seed=drawing.seed)
+    return sign_flip_test(_centred(differences, a.value - b.value), resamples=settings.resamples, seed=settings.seed)
 
 
-def _welch(a: Estimate, b: Estimate, *, drawing: Drawing) -> float | None:
+def _welch(a: Estimate, b: Estimate, *, settings: IntervalSettings) -> float | None:
     if min(len(a.pseudo), len(b.pseudo)) < 2 or np.isnan(a.pseudo).any() or np.isnan(b.pseudo).any():
         return None
     first, second = _centred(a.pseudo, a.value), _centred(b.pseudo, b.value)
-    return welch_test(first, second, resamples=drawing.resamples, seed=drawing.seed)
+    return welch_test(first, second, resamples=settings.resamples, seed=settings.seed)
 
 
 def _centred(pseudo: Array, value: float) -> Array:

@@ -10,10 +10,10 @@ import numpy as np
 import polars as pl
 
 from .. import registry
-from ..metrics.contributions import Metric
+from ..metrics import Metric
 from ..scores import Scored
-from .groups import IDENTITY, cut, several_methods, usable_rows
-from .intervals import Drawing, find_interval
+from .groups import IDENTITY, check_rows, group_rows, several_methods
+from .intervals import IntervalSettings, find_interval
 from .measures import contribution, fitting_metrics
 
 TIES = "a tie counts for the anti-stereotype and against the related candidates"
@@ -39,7 +39,7 @@ CLASSES = ("lms_multiclass", "ss_multiclass", "icat_macro", "icat_micro")
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class ExplainedDifference:
     """What a choice makes on these scores: the value our way, the other way, and how many items it is about."""
 
     what: str
@@ -64,15 +64,15 @@ class Explanation:
     published_code: str
     ours: str
     caution: str
-    differences: tuple[Difference, ...]
+    differences: tuple[ExplainedDifference, ...]
 
 
 def explain_scores(scored: Scored, *, metrics: str | Sequence[str] | None = None) -> list[Explanation]:
     """One explanation for each metric that fits the scores, or that was asked for."""
-    table = usable_rows(scored)
+    table = check_rows(scored)
     chosen = registry.chosen("metric", metrics) or fitting_metrics(table)
     identity = [*IDENTITY, "method"] if several_methods(table) else list(IDENTITY)
-    groups = list(cut(table, identity, keep_null=True))
+    groups = list(group_rows(table, identity, keep_null=True))
     unknown = "We have not compared this metric with published code."
     return [
         Explanation(
@@ -89,7 +89,9 @@ def explain_scores(scored: Scored, *, metrics: str | Sequence[str] | None = None
     ]
 
 
-def _differences(name: str, metric: Metric, *, group: Mapping[str, str], part: pl.DataFrame) -> Iterator[Difference]:
+def _differences(
+    name: str, metric: Metric, *, group: Mapping[str, str], part: pl.DataFrame
+) -> Iterator[ExplainedDifference]:
     """Each choice that can be undone on these scores, undone alone."""
     found = contribution(metric, part, mode="corrected")
     if found is None:
@@ -97,21 +99,21 @@ def _differences(name: str, metric: Metric, *, group: Mapping[str, str], part: p
     ours = found.value
     paper = contribution(metric, part, mode="paper")
     if paper is not None:
-        yield Difference("ties counted as published", group, ours, paper.value, paper.ties)
+        yield ExplainedDifference("ties counted as published", group, ours, paper.value, paper.ties)
     tasks = [contribution(metric, one, mode="corrected") for one in _tasks(part)]
     values = [one.value for one in tasks if one is not None]
     if len(values) > 1:
-        yield Difference(
+        yield ExplainedDifference(
             "the mean of the tasks instead of all items pooled", group, ours, float(np.mean(values)), found.n
         )
     if name in CLASSES:
         yield from _other_classes(metric, ours, group=group, part=part)
     if name == "icat" and (micro := _value(registry.get("metric", "icat_micro"), part)) is not None:
-        yield Difference("the micro value, which another tool prints as ICAT", group, ours, micro, found.n)
+        yield ExplainedDifference("the micro value, which another tool prints as ICAT", group, ours, micro, found.n)
     odd = _odd_items(part)
     rest = contribution(metric, part.filter(~pl.col("id").is_in(odd)), mode="corrected") if odd else None
     if rest is not None:
-        yield Difference("without the items that have more than one BLANK", group, ours, rest.value, len(odd))
+        yield ExplainedDifference("without the items that have more than one BLANK", group, ours, rest.value, len(odd))
     yield from _widths(metric, group=group, part=part)
 
 
@@ -121,12 +123,12 @@ def _value(metric: Metric, part: pl.DataFrame) -> float | None:
 
 
 def _tasks(part: pl.DataFrame) -> list[pl.DataFrame]:
-    return [one for _, one in cut(part, ["task"], keep_null=True)] if "task" in part.columns else []
+    return [one for _, one in group_rows(part, ["task"], keep_null=True)] if "task" in part.columns else []
 
 
 def _other_classes(
     metric: Metric, ours: float, *, group: Mapping[str, str], part: pl.DataFrame
-) -> Iterator[Difference]:
+) -> Iterator[ExplainedDifference]:
     for column, what in (
         ("category", "bias types as classes, as the paper says"),
         ("target_term", "translated terms as classes"),
@@ -135,7 +137,7 @@ def _other_classes(
             continue
         other = _value(metric, part.with_columns(cluster=pl.col(column)))
         if other is not None:
-            yield Difference(what, group, ours, other, part[column].n_unique())
+            yield ExplainedDifference(what, group, ours, other, part[column].n_unique())
 
 
 def _odd_items(part: pl.DataFrame) -> list[str]:
@@ -144,20 +146,20 @@ def _odd_items(part: pl.DataFrame) -> list[str]:
     return list(part.filter(pl.col("problems").list.contains("several_blanks"))["id"].unique())
 
 
-def _widths(metric: Metric, *, group: Mapping[str, str], part: pl.DataFrame) -> Iterator[Difference]:
+def _widths(metric: Metric, *, group: Mapping[str, str], part: pl.DataFrame) -> Iterator[ExplainedDifference]:
     """How wide the interval is, and how wide it would be if every item were independent."""
-    drawing = Drawing("bootstrap", resamples=1000)
+    settings = IntervalSettings("bootstrap", resamples=1000)
     ends = []
     for table in (part, part.with_columns(cluster=pl.col("id"))):
         found = contribution(metric, table, mode="corrected")
-        ends.append(find_interval(found, drawing, bounds=metric.bounds) if found is not None else None)
+        ends.append(find_interval(found, settings, bounds=metric.bounds) if found is not None else None)
     first, second = ends
     if metric.title.startswith(("Multi", "Macro", "Micro")) or first is None or second is None:
         return
     if first.low is None or first.high is None or second.low is None or second.high is None:
         return
     what = "the width of the interval, if items of one target were independent"
-    yield Difference(what, group, first.high - first.low, second.high - second.low, part["id"].n_unique())
+    yield ExplainedDifference(what, group, first.high - first.low, second.high - second.low, part["id"].n_unique())
 
 
 def explanations_as_json(found: Sequence[Explanation]) -> dict[str, Any]:

@@ -7,13 +7,12 @@ from typing import Any
 
 import polars as pl
 
-from .. import store
 from ..errors import IsoglossError
 from ..items import STEREOTYPE
-from ..metrics.contrasts import QUANTITY
-from ..metrics.pairscores import two_sides
+from ..metrics._contrasts import QUANTITY
+from ..metrics._pairs import two_sides
+from ..runs import Run, read_items, read_scored
 from ..scores import KEY
-from ..store import Run
 
 WHO = ["model", "dataset", "language", "method"]
 
@@ -36,7 +35,7 @@ def find_extremes(runs: Sequence[Run], count: int) -> list[dict[str, Any]]:
 
 def _biases(runs: Sequence[Run]) -> pl.DataFrame:
     """One row per stereotype: its text and statement, its bias, and over how many contrasts."""
-    scored = store.read_scored(list(runs)).table
+    scored = read_scored(list(runs)).table
     rows = scored.filter((pl.col("quantity") == QUANTITY) & pl.col("value").is_not_null())
     if not rows.height:
         raise IsoglossError(
@@ -51,6 +50,6 @@ def _biases(runs: Sequence[Run]) -> pl.DataFrame:
 
 
 def _texts(run: Run) -> pl.DataFrame:
-    items = store.read_items(run).filter(pl.col("role") == STEREOTYPE)
+    items = read_items(run).filter(pl.col("role") == STEREOTYPE)
     kind = pl.col("statement") if "statement" in items.columns else pl.lit(None, dtype=pl.String).alias("statement")
     return items.select(*KEY, "text", kind)

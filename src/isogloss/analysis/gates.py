@@ -93,34 +93,34 @@ def _check_keys(path: Path, row: Mapping[Any, Any], *, known: Sequence[str]) -> 
 
 
 def _limit(path: Path, row: Any, *, number: int) -> Limit:
-    place = f"limit {number}"
+    label = f"limit {number}"
     if not isinstance(row, dict) or not isinstance(row.get("metric"), str):
-        raise BadData(path, None, f"{place} must be an object with 'metric' and 'min', 'max' or 'within'.")
+        raise BadData(path, None, f"{label} must be an object with 'metric' and 'min', 'max' or 'within'.")
     _check_keys(path, row, known=LIMIT_KEYS)
     try:
         metric = registry.get("metric", row["metric"])
     except UnknownName as error:
-        raise BadData(path, None, f"{place}: {error}") from error
+        raise BadData(path, None, f"{label}: {error}") from error
     numbers = {key: row[key] for key in ("min", "max", "within") if key in row}
     if not numbers or ("within" in numbers and len(numbers) > 1):
-        raise BadData(path, None, f"{place} needs 'min', 'max', or 'within' alone.")
+        raise BadData(path, None, f"{label} needs 'min', 'max', or 'within' alone.")
     for key, value in numbers.items():
         if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-            raise BadData(path, None, f"{place}: '{key}' must be a number.")
+            raise BadData(path, None, f"{label}: '{key}' must be a number.")
     low, high = numbers.get("min"), numbers.get("max")
     if "within" in numbers:
         if metric.neutral is None:
             raise BadData(
                 path,
                 None,
-                f"{place}: '{row['metric']}' has no neutral point, so 'within' means nothing. Use 'min' or 'max'.",
+                f"{label}: '{row['metric']}' has no neutral point, so 'within' means nothing. Use 'min' or 'max'.",
             )
         low, high = metric.neutral - numbers["within"], metric.neutral + numbers["within"]
     if low is not None and high is not None and low > high:
-        raise BadData(path, None, f"{place} cannot be kept: its 'min' is above its 'max'.")
+        raise BadData(path, None, f"{label} cannot be kept: its 'min' is above its 'max'.")
     where = row.get("where", {})
     if not isinstance(where, dict):
-        raise BadData(path, None, f"{place}: 'where' must map columns to values, such as language: de.")
+        raise BadData(path, None, f"{label}: 'where' must map columns to values, such as language: de.")
     return Limit(
         row["metric"].replace("-", "_"), low, high, {SYNONYMS.get(str(k), str(k)): str(v) for k, v in where.items()}
     )
@@ -134,8 +134,8 @@ def check_gate(scored: Scored, gate: Gate, *, resamples: int = RESAMPLES, seed: 
         found = measure(scored, metrics=[limit.metric], by=by, mode=gate.mode, resamples=resamples, seed=seed)
         rows = [row for row in found if all(row.group.get(name) == value for name, value in limit.where.items())]
         if not rows:
-            place = ", ".join(f"{name} {value}" for name, value in limit.where.items())
-            raise IsoglossError(f"The limit on '{limit.metric}' applies to {place}, which these runs do not have.")
+            label = ", ".join(f"{name} {value}" for name, value in limit.where.items())
+            raise IsoglossError(f"The limit on '{limit.metric}' applies to {label}, which these runs do not have.")
         verdicts += [_judge(limit, row, min_n=gate.min_n) for row in rows]
     return verdicts
 

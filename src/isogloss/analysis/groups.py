@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import polars as pl
 
 from ..errors import IsoglossError, UnknownName
+from ..items import ANTI_STEREOTYPE, STEREOTYPE
 from ..scores import KEY, ROW_SCHEMA, Scored
 
 IDENTITY = ("model", "dataset", "language")
@@ -34,10 +35,10 @@ def check_by(by: str | Sequence[str] | None, columns: Sequence[str]) -> list[str
     return names
 
 
-def usable_rows(scored: Scored, *, variants: bool = False) -> pl.DataFrame:
+def check_rows(scored: Scored, *, variants: bool = False) -> pl.DataFrame:
     """The rows that can be measured; scores that are not numbers, and scores made twice, are refused.
 
-    Controls and twins (items with a `variant`) are left out unless they are asked for.
+    Control items (items with a `variant`) are left out unless they are asked for.
     """
     table = _with_shuffled(scored.table)
     if "variant" in table.columns and not variants:
@@ -70,7 +71,7 @@ def _with_shuffled(table: pl.DataFrame) -> pl.DataFrame:
     return table.join(values, on=key, how="left", maintain_order="left")
 
 
-def split(table: pl.DataFrame, by: Sequence[str] | None) -> Iterator[tuple[Group, pl.DataFrame]]:
+def default_groups(table: pl.DataFrame, by: Sequence[str] | None) -> Iterator[tuple[Group, pl.DataFrame]]:
     """Each group's columns and rows, in the order of the data.
 
     Without `by`, every model, data set and language is a group for each of its tasks and, over several tasks, as a whole.
@@ -78,16 +79,16 @@ def split(table: pl.DataFrame, by: Sequence[str] | None) -> Iterator[tuple[Group
     """
     identity = [*IDENTITY, "method"] if several_methods(table) else list(IDENTITY)
     if by is not None:
-        yield from cut(table, list(dict.fromkeys([*identity, *by])), keep_null=True)
+        yield from group_rows(table, list(dict.fromkeys([*identity, *by])), keep_null=True)
         return
-    for whole, part in cut(table, identity, keep_null=False):
-        tasks = list(cut(part, [*identity, "task"], keep_null=False)) if "task" in part.columns else []
+    for whole, part in group_rows(table, identity, keep_null=False):
+        tasks = list(group_rows(part, [*identity, "task"], keep_null=False)) if "task" in part.columns else []
         yield from tasks if tasks and "task" in tasks[0][0] else []
         if len(tasks) != 1 or "task" not in tasks[0][0]:
             yield whole, part
 
 
-def cut(table: pl.DataFrame, columns: list[str], *, keep_null: bool) -> Iterator[tuple[Group, pl.DataFrame]]:
+def group_rows(table: pl.DataFrame, columns: list[str], *, keep_null: bool) -> Iterator[tuple[Group, pl.DataFrame]]:
     """The rows of each combination of the columns' values; a list of values puts a row into several groups."""
     for name in columns:
         if table.schema[name] == pl.List(pl.String):
@@ -103,7 +104,7 @@ def several_methods(table: pl.DataFrame) -> bool:
     return bool(items.select("model", *KEY).is_duplicated().any())
 
 
-def widen(rows: pl.DataFrame, *, quantity: str = "score") -> pl.DataFrame:
+def pivot_roles(rows: pl.DataFrame, *, quantity: str = "score") -> pl.DataFrame:
     """One row per item, method and model, with the score of each role in a column of the role's name.
 
     An item with several candidates of one role has no such row: that is refused, never decided in silence.
@@ -118,3 +119,17 @@ def widen(rows: pl.DataFrame, *, quantity: str = "score") -> pl.DataFrame:
         )
     plain = [name for name in index if not isinstance(table.schema[name], pl.List)]
     return table.pivot(on="role", index=plain, values="value", aggregate_function="first", maintain_order=True)
+
+
+def item_gaps(rows: pl.DataFrame) -> pl.DataFrame:
+    """One row per item, model and method with all its columns and a column `gap`; items without both scores are left out.
+
+    Where all scores are positive, as probabilities are, the gap is that of their logarithms.
+    """
+    wide = pivot_roles(rows)
+    if not {STEREOTYPE, ANTI_STEREOTYPE} <= set(wide.columns):
+        raise IsoglossError("This is about stereotypes and anti-stereotypes, and these items have no such roles.")
+    wide = wide.drop_nulls([STEREOTYPE, ANTI_STEREOTYPE])
+    positive = wide.select((pl.col(STEREOTYPE) > 0).all() & (pl.col(ANTI_STEREOTYPE) > 0).all()).item()
+    left, right = (pl.col(role).log() if positive else pl.col(role) for role in (STEREOTYPE, ANTI_STEREOTYPE))
+    return wide.with_columns(gap=left - right)

@@ -7,9 +7,9 @@ from typing import Any
 
 import polars as pl
 
-from .. import store
-from ..answers.records import ANSWERS
-from ..answers.verdicts import read_answers
+from .. import runs
+from ..chat.records import ANSWERS
+from ..chat.verdicts import read_answers
 from ..errors import IsoglossError
 
 
@@ -19,18 +19,18 @@ def list_runs(path: Path) -> list[dict[str, Any]]:
     return [
         {key: run.info.get(key) for key in keys}
         | {"revision": run.info.get("facts", {}).get("revision"), "folder": str(run.folder)}
-        for run in store.find_runs(path)
+        for run in runs.find_runs(path)
     ]
 
 
 def inspect_item(path: Path, item: str) -> list[dict[str, Any]]:
     """Every candidate of one item in every run of a folder: its text, score, tokens and their log-probabilities."""
     found: list[dict[str, Any]] = []
-    for run in store.find_runs(path):
-        texts = store.read_items(run).filter(pl.col("id") == item)
+    for run in runs.find_runs(path):
+        texts = runs.read_items(run).filter(pl.col("id") == item)
         if not texts.height:
             continue
-        rows = [_readable(store.read_part(run, n).filter(pl.col("id") == item)) for n in store.written_parts(run)]
+        rows = [_readable(runs.read_part(run, n).filter(pl.col("id") == item)) for n in runs.written_parts(run)]
         names = ["dataset", "id", "language", "candidate"]
         joined = texts.join(pl.concat(rows), on=names, how="left", maintain_order="left") if rows else texts
         keys = (

@@ -1,4 +1,4 @@
-"""Measuring: scores in, numbers with their honesty out (n, ties, clusters, interval, and why there is none)."""
+"""Measuring: scores in, estimates with n, ties, clusters and interval out, and the reason where there is none."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ import polars as pl
 
 from .. import registry
 from ..errors import IsoglossError, UnknownName
-from ..metrics.contributions import Contribution, Metric
+from ..metrics import Contribution, Metric
 from ..scores import KEY, Scored
 from ..stats import RESAMPLES
 from .competence import Competence, find_competence, judge
-from .groups import check_by, split, usable_rows, widen
-from .intervals import Drawing, check_drawing, find_interval
+from .groups import check_by, check_rows, default_groups, pivot_roles
+from .intervals import IntervalSettings, check_interval_settings, find_interval
 
 MODES = ("corrected", "paper")
 COUNTED = {
@@ -83,12 +83,12 @@ class Measures:
         )
 
     def __str__(self) -> str:
-        from ..report.tables import measures_as_text
+        from ..report.text.measures import measures_as_text
 
         return measures_as_text(self)
 
     def _repr_html_(self) -> str:
-        from ..report.tables import measures_as_html
+        from ..report.text.measures import measures_as_html
 
         return measures_as_html(self)
 
@@ -114,16 +114,16 @@ def measure(
             "measure takes scored items: what isogloss.score gives, or isogloss.store.read_scored(runs)."
         )
     names = check_by(by, scored.table.columns)
-    table = usable_rows(scored, variants="variant" in (names or ()))
+    table = check_rows(scored, variants="variant" in (names or ()))
     chosen = registry.chosen("metric", metrics)
-    drawing = check_drawing(Drawing(interval, resamples, seed))
+    drawing = check_interval_settings(IntervalSettings(interval, resamples, seed))
     rows = []
     kinds: dict[str, set[str]] = {}
-    for group, part in split(table, names):
+    for group, part in default_groups(table, names):
         competence = find_competence(part, mode=mode, drawing=drawing)
         for name, metric in (chosen or fitting_metrics(part)).items():
             nothing = Measure(name, group, None, None, None, n=0, ties=0, clusters=0, mode=mode)
-            row, kind = _measure_one(nothing, metric, part=part, drawing=drawing)
+            row, kind = _measure_one(nothing, metric, part=part, settings=drawing)
             known = judge(name, competence) if row.value is not None else Competence(None)
             rows.append(replace(row, interpretable=known.interpretable, doubt=known.doubt))
             kinds.setdefault(kind, set()).add(name)
@@ -149,7 +149,7 @@ def fitting_metrics(rows: pl.DataFrame) -> dict[str, Metric]:
     roles = set(rows["role"])
     found = {
         name: metric
-        for name, metric in registry.everything("metric").items()
+        for name, metric in registry.load_all("metric").items()
         if metric.quantity in quantities and set(metric.roles) <= roles and metric.fits(rows)
     }
     if not found:
@@ -162,7 +162,7 @@ def contribution(metric: Metric, rows: pl.DataFrame, *, mode: str) -> Contributi
     if not metric.roles:
         table = rows.filter(pl.col("quantity") == metric.quantity).drop_nulls("value")
     else:
-        table = widen(rows, quantity=metric.quantity)
+        table = pivot_roles(rows, quantity=metric.quantity)
         if any(role not in table.columns for role in metric.roles):
             return None
         table = table.drop_nulls(list(metric.roles))
@@ -173,7 +173,9 @@ def contribution(metric: Metric, rows: pl.DataFrame, *, mode: str) -> Contributi
     return found if found.items is not None else replace(found, items=tuple(table["id"].unique(maintain_order=True)))
 
 
-def _measure_one(nothing: Measure, metric: Metric, *, part: pl.DataFrame, drawing: Drawing) -> tuple[Measure, str]:
+def _measure_one(
+    nothing: Measure, metric: Metric, *, part: pl.DataFrame, settings: IntervalSettings
+) -> tuple[Measure, str]:
     """`nothing` with the metric's value over the part's items filled in, and the kind of its interval."""
     found = contribution(metric, part, mode=nothing.mode)
     if found is None:
@@ -183,7 +185,7 @@ def _measure_one(nothing: Measure, metric: Metric, *, part: pl.DataFrame, drawin
     counted = replace(counted, unbiased=found.unbiased, homogeneous=found.homogeneous)
     if math.isnan(found.value):
         return replace(counted, value=None, why="the value is a division by zero here"), "none"
-    ends = find_interval(found, drawing, bounds=metric.bounds)
+    ends = find_interval(found, settings, bounds=metric.bounds)
     kind = ends.kind if ends.low is not None else "none"
     return replace(counted, low=ends.low, high=ends.high, why=ends.why), kind
 
@@ -239,7 +241,7 @@ def _by_language(rows: pl.DataFrame, table: pl.DataFrame) -> str:
     return f" ({', '.join(f'{tag} {count}' for tag, count in counts)})"
 
 
-def rows_as_json(measures: Measures) -> dict[str, Any]:
+def measures_as_json(measures: Measures) -> dict[str, Any]:
     """The measures as the documented JSON object."""
     return {
         "measures": [asdict(row) | {"group": dict(row.group)} for row in measures],

@@ -12,13 +12,13 @@ import numpy as np
 import polars as pl
 import yaml
 
-from ..errors import BadData, IsoglossError, need
+from ..errors import BadData, IsoglossError, require
 from ..files.rows import read_bytes
 from ..items import ANTI_STEREOTYPE, STEREOTYPE
-from ..metrics.preferences import wins
+from ..metrics._preferences import wins
 from ..scores import Scored
 from ..stats.resampling import FEWEST_CLUSTERS, Array
-from .groups import usable_rows, widen
+from .groups import check_rows, pivot_roles
 
 Facts = Mapping[str, Mapping[str, str | float]]
 
@@ -68,8 +68,8 @@ def fit_mixed(scored: Scored, *, facts: Facts | None = None) -> MixedModel:
 
     Fixed effects are language, bias type and task, and the facts of the models, or the models themselves without any.
     """
-    models = need("statsmodels.regression.mixed_linear_model", extra="stats")
-    rows = widen(usable_rows(scored))
+    models = require("statsmodels.regression.mixed_linear_model", extra="stats")
+    rows = pivot_roles(check_rows(scored))
     if not {STEREOTYPE, ANTI_STEREOTYPE} <= set(rows.columns):
         raise IsoglossError(
             "The mixed model is about stereotypes and anti-stereotypes, and these items have no such roles."
@@ -141,6 +141,6 @@ def _design(rows: pl.DataFrame, names: Sequence[str]) -> tuple[Array, list[str]]
     return np.column_stack(columns), labels
 
 
-def mixed_as_json(found: MixedModel) -> dict[str, Any]:
+def mixed_as_json(mixed: MixedModel) -> dict[str, Any]:
     """The model as the documented JSON object."""
-    return asdict(found)
+    return asdict(mixed)

@@ -9,7 +9,7 @@ import polars as pl
 
 from ..errors import IsoglossError, UnknownName
 from ..scores import KEY, ROW_SCHEMA, Scored
-from .groups import SHUFFLED, group_columns, several_methods, usable_rows
+from .groups import SHUFFLED, check_rows, group_columns, several_methods
 
 DESIGNS = ("paired", "unpaired")
 WHO = ("model", "language", "method")
@@ -47,8 +47,8 @@ def match_sides(a: Scored, b: Scored, *, design: str = "paired") -> Sides:
     """Both sides in one table; paired, only the items that both have, with the first side's columns."""
     if design not in DESIGNS:
         raise UnknownName("design", design, DESIGNS)
-    tables = [usable_rows(a), usable_rows(b)]
-    labels, shared, matched, notes = _tell_apart(tables)
+    tables = [check_rows(a), check_rows(b)]
+    labels, shared, matched, notes = _describe_sides(tables)
     for name in matched:
         common = set(tables[0][name]) & set(tables[1][name])
         tables = [table.filter(pl.col(name).is_in(list(common))) for table in tables]
@@ -60,7 +60,7 @@ def match_sides(a: Scored, b: Scored, *, design: str = "paired") -> Sides:
     return Sides(pl.concat(both, how="diagonal_relaxed"), labels[0], labels[1], shared, tuple(matched), said)
 
 
-def _tell_apart(
+def _describe_sides(
     tables: Sequence[pl.DataFrame],
 ) -> tuple[tuple[dict[str, str], dict[str, str]], dict[str, str], list[str], list[str]]:
     """What each side is, what both are, which columns to compare one by one, and the values that one side lacks."""

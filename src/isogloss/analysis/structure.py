@@ -17,8 +17,7 @@ from ..stats import RESAMPLES
 from ..stats.associations import kappa_of_table, ranks
 from ..stats.estimates import CONSTANT
 from ..stats.resampling import FEWEST_CLUSTERS, Array, bootstrap_interval, cluster_sums, expanded_level
-from .gaps import item_gaps
-from .groups import Group, cut, several_methods, usable_rows
+from .groups import Group, check_rows, group_rows, item_gaps, several_methods
 
 OVER = ("language", "model")
 
@@ -79,7 +78,7 @@ def find_structure(
     """The structure over languages (for each model), or over models (for each language)."""
     if over not in OVER:
         raise UnknownName("column to look over", over, OVER)
-    table = usable_rows(scored)
+    table = check_rows(scored)
     names = sorted(map(str, table[over].unique()))
     if len(names) < 2:
         other = OVER[1 - OVER.index(over)]
@@ -103,7 +102,7 @@ def _parts(table: pl.DataFrame, over: str) -> Iterator[tuple[Group, pl.DataFrame
     fixed = ["dataset", OVER[1 - OVER.index(over)]]
     if several_methods(table):
         fixed.append("method")
-    yield from cut(table, fixed, keep_null=True)
+    yield from group_rows(table, fixed, keep_null=True)
 
 
 def _gaps(part: pl.DataFrame, over: str) -> pl.DataFrame:

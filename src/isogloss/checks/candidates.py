@@ -65,11 +65,11 @@ def several_words(item: Item) -> str | None:
 def duplicates(items: Sequence[Item]) -> Iterator[tuple[int, str]]:
     """The items that say what an earlier item of the same language said."""
     seen: dict[tuple[str, str | None, tuple[tuple[str, str], ...]], str] = {}
-    for place, item in enumerate(items):
+    for index, item in enumerate(items):
         said = tuple(sorted((candidate.role, candidate.text) for candidate in item.candidates))
         first = seen.setdefault((item.language, item.context, said), item.id)
         if first != item.id:
-            yield place, f"the same as '{first}'"
+            yield index, f"the same as '{first}'"
 
 
 def token_gap(count: Callable[[str], int]) -> Check:

@@ -1,4 +1,4 @@
-"""What a check is: a name, how grave it is, what it says of itself, and how it finds the items it speaks of."""
+"""What a check is: a name, how severe it is, what it says of itself, and how it finds the items it speaks of."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ def each(find: Find) -> Search:
     """A search that looks at every item by itself."""
 
     def search(items: Sequence[Item]) -> Iterator[tuple[int, str]]:
-        for place, item in enumerate(items):
+        for index, item in enumerate(items):
             message = find(item)
             if message:
-                yield place, message
+                yield index, message
 
     return search
 
@@ -45,10 +45,10 @@ def each_in(find: Callable[[Item, Language], str | None]) -> Search:
 
     def search(items: Sequence[Item]) -> Iterator[tuple[int, str]]:
         known = {tag: languages.describe(tag) for tag in {item.language for item in items}}
-        for place, item in enumerate(items):
+        for index, item in enumerate(items):
             message = find(item, known[item.language])
             if message:
-                yield place, message
+                yield index, message
 
     return search
 

@@ -107,7 +107,7 @@ class Screen:
     def write(self, text: str) -> int:
         pieces = COLOUR.split(text)
         self.stream.write(
-            "".join(piece if place % 2 else without_controls(piece) for place, piece in enumerate(pieces))
+            "".join(piece if index % 2 else without_controls(piece) for index, piece in enumerate(pieces))
         )
         return len(text)
 

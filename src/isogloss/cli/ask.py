@@ -12,11 +12,11 @@ from ..errors import IsoglossError
 from . import options
 
 if TYPE_CHECKING:
-    from ..prompts.asking import Cell
-    from ..prompts.endpoint import Endpoint
-    from ..prompts.local import Loading
-    from ..prompts.requests import Backend, Plan
-    from ..store import Run
+    from ..chat.endpoint import Endpoint
+    from ..chat.local import ChatLoading
+    from ..chat.requests import AskSettings, Backend
+    from ..chat.runner import AskCell
+    from ..runs import Run
 
 WARNING = "Content warning: the statements are stereotypes, some of them offensive."
 
@@ -83,46 +83,46 @@ def ask(
 ) -> None:
     """Ask chat models whether statements are stereotypes and whether they agree, and measure their answers."""
     from ..analysis import measures
+    from ..chat import runner
+    from ..chat.endpoint import Endpoint
+    from ..chat.local import ChatLoading
+    from ..chat.requests import AskSettings
+    from ..chat.retry import RetryPolicy
     from ..files.sources import read_many
-    from ..prompts import asking
-    from ..prompts.endpoint import Endpoint
-    from ..prompts.local import Loading
-    from ..prompts.requests import Plan
-    from ..prompts.waiting import Patience
     from ..studies.jobs import Sample, take_sample
-    from .progress import shown
+    from .progress import progress_bars
 
     items = take_sample(read_many(data, language=languages, skip_bad=skip_bad), Sample(limit, seed))
-    plan = Plan(role, order, samples, temperature, seed, max_tokens, template)
-    cells = asking.plan_cells(items, plan)
+    settings = AskSettings(role, order, samples, temperature, seed, max_tokens, template)
+    cells = runner.plan_cells(items, settings)
     measures.check_mode(mode)
-    there = Endpoint(endpoint or "", "", key_env, concurrency, timeout, Patience(tries))
-    opener = _opener(plan, there, loading=Loading(device, dtype, token_budget, offline))
+    there = Endpoint(endpoint or "", "", key_env, concurrency, timeout, RetryPolicy(tries))
+    opener = _opener(settings, there, loading=ChatLoading(device, dtype, token_budget, offline))
     if dry_run:
         _show_plan(models, cells)
         return
-    with shown() as progress:
-        runs = asking.ask_models(models, items, open_backend=opener, out=out, progress=progress)
+    with progress_bars() as progress:
+        runs = runner.ask_models(models, items, open_backend=opener, out=out, progress=progress)
     _show_measures(runs, by=by, mode=mode, seed=seed, as_json=as_json)
-    _show_bill(runs, price_in=price_in, price_out=price_out, out=out)
+    _show_token_totals(runs, price_in=price_in, price_out=price_out, out=out)
 
 
-def _opener(plan: Plan, endpoint: Endpoint, *, loading: Loading) -> Callable[[str], Backend]:
+def _opener(settings: AskSettings, endpoint: Endpoint, *, loading: ChatLoading) -> Callable[[str], Backend]:
     """What opens a model by its name: on this machine, or behind an address when one is given."""
     from dataclasses import replace
 
-    from ..prompts.endpoint import http_backend
-    from ..prompts.local import open_local
+    from ..chat.endpoint import http_backend
+    from ..chat.local import open_local
 
     if not endpoint.url and endpoint.key_env is not None:
         raise IsoglossError("--key-env goes with --endpoint.")
     if endpoint.url:
-        http_backend(endpoint, plan)  # a wrong address or a missing key is told before anything else
-        return lambda name: http_backend(replace(endpoint, model=name), plan)
-    return lambda name: open_local(name, plan, loading=loading)
+        http_backend(endpoint, settings)  # a wrong address or a missing key is told before anything else
+        return lambda name: http_backend(replace(endpoint, model=name), settings)
+    return lambda name: open_local(name, settings, loading=loading)
 
 
-def _show_plan(models: Sequence[str], cells: Sequence[Cell]) -> None:
+def _show_plan(models: Sequence[str], cells: Sequence[AskCell]) -> None:
     """How many requests there would be, and each language's prompts once."""
     typer.echo(WARNING, err=True)
     for cell in cells:
@@ -136,22 +136,22 @@ def _show_plan(models: Sequence[str], cells: Sequence[Cell]) -> None:
 
 
 def _show_measures(runs: list[Run], *, by: str | None, mode: str, seed: int, as_json: bool) -> None:
-    from .. import store
     from ..analysis import measures
-    from ..report.tables import measures_as_text
+    from ..report.text.measures import measures_as_text
+    from ..runs import read_scored
 
-    found = measures.measure(store.read_scored(runs), by=options.split_names(by), mode=mode, seed=seed)
+    found = measures.measure(read_scored(runs), by=options.split_names(by), mode=mode, seed=seed)
     if as_json:
-        options.print_json(measures.rows_as_json(found))
+        options.print_json(measures.measures_as_json(found))
     else:
         typer.echo(measures_as_text(found))
 
 
-def _show_bill(runs: list[Run], *, price_in: float, price_out: float, out: Path) -> None:
+def _show_token_totals(runs: list[Run], *, price_in: float, price_out: float, out: Path) -> None:
     """What the answers took, on standard error."""
-    from ..prompts.asking import bill
+    from ..chat.runner import token_totals
 
-    total = bill(runs, price_in=price_in, price_out=price_out)
+    total = token_totals(runs, price_in=price_in, price_out=price_out)
     asked = sum(run.info.get("asked", 0) for run in runs)
     requests = sum(run.info.get("requests", 0) for run in runs)
     line = f"{requests} answers, {total['prompt']:.0f} prompt and {total['answer']:.0f} answer tokens"

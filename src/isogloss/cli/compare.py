@@ -38,7 +38,7 @@ def compare(
 ) -> None:
     """Compare two models or two languages on the items that both have: difference, interval, p, effect, power."""
     from ..analysis import agreements, comparisons
-    from ..report import comparing
+    from ..report.text.comparisons import FORMS, agreements_as_text
     from .sides import two_sides
 
     form = options.one_of(json=as_json, csv=as_csv, latex=as_latex, markdown=as_markdown)
@@ -53,7 +53,7 @@ def compare(
         if form == "json":
             options.print_json(agreements.agreements_as_json(agreed))
         else:
-            typer.echo(comparing.agreements_as_text(agreed))
+            typer.echo(agreements_as_text(agreed))
         return
     found = comparisons.compare(
         first,
@@ -68,4 +68,4 @@ def compare(
     if form == "json":
         options.print_json(comparisons.comparisons_as_json(found))
     else:
-        typer.echo(comparing.FORMS[form or "text"](found).rstrip("\n"))
+        typer.echo(FORMS[form or "text"](found).rstrip("\n"))

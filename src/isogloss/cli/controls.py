@@ -10,7 +10,7 @@ from . import options
 
 
 def controls(
-    runs: list[Path] = typer.Argument(help="Folders of runs; those made with eval --controls also have twins."),
+    runs: list[Path] = typer.Argument(help="Folders of runs; those made with eval --controls also have control items."),
     frequencies: Path = typer.Option(
         None,
         "--frequencies",
@@ -20,17 +20,17 @@ def controls(
     seed: int = typer.Option(0, "--seed", help="The seed of permutations and resamples."),
     as_json: bool = options.Json,
 ) -> None:
-    """Show SS beside that of neutral and shuffled twins, of permuted labels, and of models that like short or frequent words."""
+    """Show SS beside that of neutral and shuffled control items, of permuted labels, and of models that like short or frequent words."""
     import polars as pl
 
-    from .. import store
     from ..analysis.controls import check_controls, controls_as_json, read_frequencies
-    from ..report.controlling import controls_as_text
+    from ..report.text.controls import controls_as_text
+    from ..runs import find_runs, read_items, read_scored
 
     counts = read_frequencies(frequencies) if frequencies else None
-    found = [run for path in runs for run in store.find_runs(path)]
-    items = pl.concat([store.read_items(run) for run in found], how="diagonal_relaxed")
-    scored = store.read_scored(found)
+    found = [run for path in runs for run in find_runs(path)]
+    items = pl.concat([read_items(run) for run in found], how="diagonal_relaxed")
+    scored = read_scored(found)
     shown = check_controls(scored, items, frequencies=counts, resamples=resamples, seed=seed)
     if as_json:
         options.print_json(controls_as_json(shown))

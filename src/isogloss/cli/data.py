@@ -18,7 +18,7 @@ def list_data(as_json: bool = options.Json) -> None:
     """List the data sets that Isogloss can read, with licence and source."""
     from .. import registry
 
-    found = registry.everything("dataset")
+    found = registry.load_all("dataset")
     if as_json:
         keys = ("title", "summary", "licence", "citation", "url")
         options.print_json({name: {key: getattr(one, key) for key in keys} for name, one in found.items()})
@@ -66,7 +66,7 @@ def check(
     from ..checks.candidates import token_gap
     from ..errors import UnknownName
     from ..files.sources import read
-    from ..translate.tokens import open_counter
+    from ..translate.token_count import open_counter
 
     if fail_on is not None and fail_on not in SEVERITIES:
         raise UnknownName("severity", fail_on, SEVERITIES)

@@ -30,7 +30,7 @@ def evaluate(
         None, "--limit", min=1, help="At most so many items per data set, language and task, over all clusters."
     ),
     seed: int = typer.Option(0, "--seed", help="The seed of --limit and of the bootstrap."),
-    controls: bool = typer.Option(False, "--controls", help="Also score neutral and shuffled twins of the items."),
+    controls: bool = typer.Option(False, "--controls", help="Also score neutral and shuffled control items."),
     device: str = typer.Option("cpu", "--device", help="cpu, cuda, cuda:1, mps."),
     dtype: str = typer.Option("float32", "--dtype", help="float32, bfloat16 or float16."),
     token_budget: int = typer.Option(None, "--token-budget", min=1, help="Tokens per batch, padding included."),
@@ -43,31 +43,31 @@ def evaluate(
 ) -> None:
     """Score data with models, keep the scores, and print the measures."""
     from ..analysis import measures
-    from ..analysis.twins import make_twins
+    from ..analysis.control_items import make_control_items
     from ..files.sources import read_many
     from ..items import UNRELATED
-    from ..places import place_of
-    from ..studies.jobs import Loading, Request, Sample, plan_jobs, take_sample
-    from ..studies.outcomes import run_jobs
-    from .progress import shown
+    from ..storage import as_path
+    from ..studies.jobs import Loading, Sample, ScoringRequest, plan_jobs, take_sample
+    from ..studies.run import run_jobs
+    from .progress import progress_bars
 
     cluster = options.find_cluster(on)
     items = read_many(data, language=languages, where=where, skip_bad=skip_bad)
     _check_table(items, mode=mode, metrics=options.split_names(metrics), by=options.split_names(by))
     items = take_sample(items, Sample(limit, seed))
     loading = Loading(device, dtype, token_budget, offline, allow_pickle)
-    sets = [items, make_twins(items, seed=seed)] if controls else [items]
-    requests = [Request(one, method, options.split_pairs(option)) for one in sets]
+    sets = [items, make_control_items(items, seed=seed)] if controls else [items]
+    requests = [ScoringRequest(one, method, options.split_pairs(option)) for one in sets]
     jobs = plan_jobs(models, *requests, loading=loading)
-    with shown() as progress:
-        scored = run_jobs(jobs, out=place_of(out), cluster=cluster, progress=progress)
-    short = None if as_json or UNRELATED not in set(scored.table["role"]) else options.SHORT
+    with progress_bars() as progress:
+        scored = run_jobs(jobs, out=as_path(out), cluster=cluster, progress=progress)
+    short = None if as_json or UNRELATED not in set(scored.table["role"]) else options.HEADLINES
     chosen = options.split_names(metrics) or short
     found = measures.measure(scored, metrics=chosen, by=options.split_names(by), mode=mode, seed=seed)
     if as_json:
-        options.print_json(measures.rows_as_json(found))
+        options.print_json(measures.measures_as_json(found))
     else:
-        _tell(found, f"isogloss show {out} {items[0].id}", out=out, explain=explain)
+        _print_result(found, f"isogloss show {out} {items[0].id}", out=out, explain=explain)
 
 
 def _check_table(items: Items, *, mode: str, metrics: list[str] | None, by: list[str] | None) -> None:
@@ -81,9 +81,9 @@ def _check_table(items: Items, *, mode: str, metrics: list[str] | None, by: list
     check_by(by, [*item_table(items).columns, "model", "method", "family"])
 
 
-def _tell(found: Measures, look: str, *, out: str, explain: bool) -> None:
-    from ..report.sentences import explain_measures
-    from ..report.tables import measures_as_text
+def _print_result(measures: Measures, look: str, *, out: str, explain: bool) -> None:
+    from ..report.text.measures import measures_as_text
+    from ..report.text.sentences import explain_measures
 
-    typer.echo(measures_as_text(found) + ("\n\n" + explain_measures(found) if explain else ""))
+    typer.echo(measures_as_text(measures) + ("\n\n" + explain_measures(measures) if explain else ""))
     typer.echo(f"\nThe scores are in {out}; look at one item with: {look}", err=True)

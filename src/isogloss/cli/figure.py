@@ -33,29 +33,29 @@ def figure(
     list_: bool = typer.Option(False, "--list", help="List the figures and what each of them needs."),
 ) -> None:
     """Draw a figure for a paper: PNG, SVG or PDF, in one or two columns, with intervals."""
-    from ..report.plots import list_figures
+    from ..report.figures import list_figures
 
     if list_:
         typer.echo(list_figures())
         return
     if name is None or not sources:
         raise IsoglossError("Name a figure and what it is made of. See: isogloss figure --list")
-    from ..analysis.intervals import Drawing
+    from ..analysis.intervals import IntervalSettings
     from ..analysis.mixed import read_facts
     from ..languages import resolve
-    from ..report.canvas import choose_file, open_canvas
-    from ..report.plots import Order, write_figure
+    from ..report.figures import FigureRequest, write_figure
+    from ..report.figures._style import choose_file, open_canvas
 
     tags = [resolve(one) for one in languages]
-    order = Order(
+    request = FigureRequest(
         tuple(sources),
         tuple(tags),
         metrics=tuple(options.split_names(metrics) or ()),
         where=options.split_pairs(where),
         mode=mode,
         facts=read_facts(facts) if facts else {},
-        drawing=Drawing(resamples=resamples, seed=seed),
+        drawing=IntervalSettings(resamples=resamples, seed=seed),
     )
     path = choose_file(name, kind, out=out)
-    drawn = write_figure(name, order, path=path, canvas=open_canvas(width, names=names, languages=tags))
+    drawn = write_figure(name, request, path=path, canvas=open_canvas(width, names=names, languages=tags))
     typer.echo(f"{path}: {drawn.inches[0]:.2f} x {drawn.inches[1]:.2f} in\n{drawn.caption}")

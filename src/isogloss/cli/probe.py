@@ -25,12 +25,12 @@ def probe(
     as_json: bool = options.Json,
 ) -> None:
     """Show which terms a model finds most probable in a template, as shares."""
-    from ..report.bars import bars_as_text
+    from ..report.text.table import bars_as_text
     from ..studies.jobs import Loading
-    from ..studies.probing import Inquiry, probe
+    from ..studies.probe import ProbeRequest, run_probe
 
     loading = Loading(device=device, offline=offline)
-    found = probe(model, Inquiry(template, language, terms, folder), limit=limit, loading=loading)
+    found = run_probe(model, ProbeRequest(template, language, terms, folder), limit=limit, loading=loading)
     if as_json:
         options.print_json(asdict(found))
         return

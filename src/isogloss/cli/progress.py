@@ -9,7 +9,7 @@ from ..studies.cells import Progress
 
 
 @contextmanager
-def shown() -> Iterator[Progress]:
+def progress_bars() -> Iterator[Progress]:
     """A function that takes a label and a share, and draws a bar for each label while this is open."""
     from rich.console import Console
     from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn

@@ -27,12 +27,12 @@ def report(
 ) -> None:
     """Write one HTML file that works offline: verdict, heat map, intervals, likeness of languages, items, provenance."""
     from ..analysis.mixed import read_facts
-    from ..report.extras import read_extras
-    from ..report.findings import Drawn
-    from ..report.page import write_report
+    from ..report.page.added_files import read_extras
+    from ..report.page.data import ResamplingSettings
+    from ..report.page.document import write_report
 
     extras = read_extras(add, facts=read_facts(facts) if facts else None)
     command = shlex.join(["isogloss", *sys.argv[1:]])
-    path = write_report(runs, out, extras=extras, drawn=Drawn(resamples, seed), command=command)
+    path = write_report(runs, out, extras=extras, settings=ResamplingSettings(resamples, seed), command=command)
     size = path.stat().st_size / 1e6
     typer.echo(f"{path}: {size:.1f} MB")

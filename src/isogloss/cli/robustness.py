@@ -23,18 +23,18 @@ def robustness(
     as_json: bool = options.Json,
 ) -> None:
     """Score the same items in every way that fits the model: does the sign survive, which items flip, what is noise?"""
-    from ..analysis.trials import cards_as_json
+    from ..analysis.robustness import robustness_as_json
     from ..files.sources import read_many
-    from ..report.cards import card_as_text
+    from ..report.text.robustness import robustness_as_text
     from ..studies.jobs import Loading, Sample, take_sample
     from ..studies.robustness import check_robustness
-    from .progress import shown
+    from .progress import progress_bars
 
     items = take_sample(read_many(data, language=languages, skip_bad=skip_bad), Sample(limit, seed))
     loading = Loading(device=device, offline=offline, allow_pickle=allow_pickle)
-    with shown() as progress:
+    with progress_bars() as progress:
         cards = check_robustness(items, model=model, loading=loading, resamples=resamples, progress=progress)
     if as_json:
-        options.print_json(cards_as_json(cards))
+        options.print_json(robustness_as_json(cards))
     else:
-        typer.echo("\n\n".join(card_as_text(card) for card in cards))
+        typer.echo("\n\n".join(robustness_as_text(card) for card in cards))

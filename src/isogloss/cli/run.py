@@ -11,9 +11,9 @@ from ..errors import IsoglossError
 from . import options
 
 if TYPE_CHECKING:
-    from ..places import Place
-    from ..studies.outcomes import Finished
-    from ..studies.plans import Plan
+    from ..storage import StoragePath
+    from ..studies.plan import StudyPlan
+    from ..studies.run import StudyResult
 
 
 def run(
@@ -32,10 +32,10 @@ def run(
     as_json: bool = options.Json,
 ) -> None:
     """Run a study: score all its cells, carry on past those that fail, and measure. Run it again to go on."""
-    from ..places import place_of
-    from ..studies import file, outcomes
-    from ..studies.plans import Choice, plan_study
-    from .progress import shown
+    from ..storage import as_path
+    from ..studies import file, run
+    from ..studies.plan import Subset, plan_study
+    from .progress import progress_bars
 
     if schema:
         options.print_json(file.schema())
@@ -43,40 +43,40 @@ def run(
     if not study:
         raise IsoglossError("Which study? Give its file: isogloss run study.yaml")
     cluster = options.find_cluster(on)
-    plan = plan_study(study, choice=Choice(tuple(only), limit, seed, device))
-    folder = place_of(out or f"runs/{plan.study.name}")
+    plan = plan_study(study, subset=Subset(tuple(only), limit, seed, device))
+    folder = as_path(out or f"runs/{plan.study.name}")
     if dry_run:
         _forecast(plan, folder, trial=not no_trial, as_json=as_json)
         return
     try:
-        with shown() as progress:
-            outcome = outcomes.run_study(plan, out=folder, progress=progress, cluster=cluster)
+        with progress_bars() as progress:
+            outcome = run.run_study(plan, out=folder, progress=progress, cluster=cluster)
     except KeyboardInterrupt:
         typer.echo(f"Stopped. What is finished is in {folder}; run the same command again to go on.", err=True)
         raise typer.Exit(130) from None
-    _tell(outcomes.finish_study(plan, outcome, out=folder), folder, as_json=as_json)
+    _print_result(run.finish_study(plan, outcome, out=folder), folder, as_json=as_json)
 
 
-def _forecast(plan: Plan, folder: Place, *, trial: bool, as_json: bool) -> None:
-    from ..studies import outcomes
-    from ..studies.forecasts import forecasts_as_json, forecasts_as_text
-    from ..studies.outcomes import forecast_study
+def _forecast(plan: StudyPlan, folder: StoragePath, *, trial: bool, as_json: bool) -> None:
+    from ..studies import run
+    from ..studies.dry_run import forecasts_as_json, forecasts_as_text
+    from ..studies.run import forecast_study
 
     rows, failures = forecast_study(plan, out=folder, trial=trial)
     if as_json:
-        found: dict[str, Any] = {"cells": forecasts_as_json(rows), "failed": outcomes.failures_as_json(failures)}
+        found: dict[str, Any] = {"cells": forecasts_as_json(rows), "failed": run.failures_as_json(failures)}
         options.print_json(found)
     elif rows:
         typer.echo(forecasts_as_text(rows))
     if failures:
-        _complain(outcomes.failures_as_text(failures), count=len(failures), past=False)
+        _print_failures(run.failures_as_text(failures), count=len(failures), past=False)
         raise typer.Exit(1)
 
 
-def _tell(done: Finished, folder: Place, *, as_json: bool) -> None:
-    from ..report.sentences import measures_as_json
-    from ..report.tables import measures_as_text
-    from ..studies.outcomes import failures_as_json, failures_as_text
+def _print_result(done: StudyResult, folder: StoragePath, *, as_json: bool) -> None:
+    from ..report.text.measures import measures_as_text
+    from ..report.text.sentences import measures_as_json
+    from ..studies.run import failures_as_json, failures_as_text
 
     if as_json:
         found = measures_as_json(done.measures) if done.measures else {"measures": [], "problems": {}, "notes": []}
@@ -87,11 +87,11 @@ def _tell(done: Finished, folder: Place, *, as_json: bool) -> None:
     for trouble in done.troubles:
         typer.echo(trouble, err=True)
     if done.failures:
-        _complain(failures_as_text(done.failures), count=len(done.failures), past=True)
+        _print_failures(failures_as_text(done.failures), count=len(done.failures), past=True)
     if done.failures or done.troubles:
         raise typer.Exit(1)
 
 
-def _complain(text: str, *, count: int, past: bool) -> None:
+def _print_failures(text: str, *, count: int, past: bool) -> None:
     cells = "1 cell" if count == 1 else f"{count} cells"
     typer.echo(f"\n{cells} {'could not be scored' if past else 'will fail'}:\n{text}", err=True)

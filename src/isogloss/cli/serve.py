@@ -30,14 +30,14 @@ def serve(
     ),
 ) -> None:
     """Serve a local page: probe models, run and watch studies, browse runs, check data, see what languages have."""
-    from ..errors import need
+    from ..errors import require
 
-    need("fastapi", extra="serve")
+    require("fastapi", extra="serve")
     from ..web.server import listen
-    from ..web.settings import Limits, Settings
+    from ..web.settings import Limits, ServerSettings
 
     limits = Limits(warm=warm, memory=int(memory * 1e9), at_once=at_once)
-    settings = Settings(
+    settings = ServerSettings(
         runs, host=host, token=token, names=tuple(names), models=tuple(allow), any_model=any_model, limits=limits
     )
     listen(settings, port=port, say=lambda line: typer.echo(line, err=True))

@@ -25,7 +25,7 @@ def show(
     """Show the runs in a folder, one item's candidates with log-probabilities, or the most and least stereotyped expressions."""
     from ..analysis.inspection import inspect_item, list_runs
     from ..errors import IsoglossError
-    from ..report.inspecting import extremes_as_text, inspection_as_text
+    from ..report.text.runs import extremes_as_text, inspection_as_text
 
     if item and (extremes or languages):
         raise IsoglossError("Give either an item's id, or --extremes, with --language for some languages only.")
@@ -33,10 +33,10 @@ def show(
         _show_citations(run, as_json=as_json)
         return
     if extremes:
-        from .. import store
+        from .. import runs
         from ..analysis.extremes import find_extremes
 
-        rows = find_extremes(store.in_languages(store.find_runs(run), languages), extremes)
+        rows = find_extremes(runs.in_languages(runs.find_runs(run), languages), extremes)
         if as_json:
             options.print_json(rows)
         else:
@@ -50,10 +50,10 @@ def show(
 
 
 def _show_citations(run: Path, *, as_json: bool) -> None:
-    from .. import store
-    from ..report.citations import citations_as_json, citations_as_text, cite_runs
+    from .. import runs
+    from ..report.text.citations import citations_as_json, citations_as_text, cite_runs
 
-    found = cite_runs(store.find_runs(run))
+    found = cite_runs(runs.find_runs(run))
     if as_json:
         options.print_json(citations_as_json(found))
     else:

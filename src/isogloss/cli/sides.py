@@ -8,21 +8,20 @@ from pathlib import Path
 
 from ..errors import IsoglossError, UnknownName
 from ..items import Items
-from ..scores import Scored
+from ..scores import Scored, scored_from_values
 
 
 def load_side(path: Path, *, data: Sequence[str], where: Mapping[str, str]) -> Scored:
     """The scores of one side; `where` chooses among them, and for a prediction file also the data's language."""
-    from .. import store
     from ..analysis.sides import select
     from ..files.sources import read_many
-    from .predictions import load_predictions
+    from ..runs import find_runs, read_scored
 
     if path.is_dir() or not path.exists():
-        runs = store.find_runs(path)  # first whole runs, so that the remarks of others do not come along
+        runs = find_runs(path)  # first whole runs, so that the remarks of others do not come along
         facts = {name: value for name, value in where.items() if name in ("model", "dataset", "language")}
         chosen = [run for run in runs if all(run.info[name] == value for name, value in facts.items())]
-        return select(store.read_scored(chosen or runs), where)
+        return select(read_scored(chosen or runs), where)
     if not data:
         raise IsoglossError(
             f"{path} is a file of predictions, so it needs its data. Say --data with a file or a folder."
@@ -55,3 +54,21 @@ def two_sides(
             "Give two runs to compare, or one folder and what to choose in it, such as --a language=en --b language=de."
         )
     return load_side(paths[0], data=data, where=a), load_side(paths[1], data=data, where=b)
+
+
+def load_predictions(path: Path, items: Items) -> Scored:
+    """The file's scores on the items; the model's name is the file's."""
+    from ..exchange.predictions import model_of_file, read_predictions
+    from ..files.sources import language_in_name
+
+    languages = sorted({item.language for item in items})
+    if len(languages) > 1:
+        raise IsoglossError(
+            f"A prediction file holds one language; the data has {', '.join(languages)}. Say --language."
+        )
+    named = language_in_name(path)
+    if named is not None and named.split("-")[0] != languages[0].split("-")[0]:
+        raise IsoglossError(
+            f"{path.name} is named after '{named}', but the data is in '{languages[0]}'. Rename the file if it is right."
+        )
+    return scored_from_values(items, read_predictions(path), model=model_of_file(path))

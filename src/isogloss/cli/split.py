@@ -51,16 +51,16 @@ def pairs(
     out: Path = Out,
 ) -> None:
     """Write the stereotype and the anti-stereotype of each item as pairs: StereoSet, CrowS-Pairs, your own."""
-    from ..corpora import pairings
+    from ..corpora import pairs
     from ..files.sources import read
 
-    found = pairings.make_pairs(
+    found = pairs.make_pairs(
         read(source, language=languages, skip_bad=True), category=None if category == "all" else category
     )
     if native:
-        found, changed = pairings.native_names(found, seed=seed)
+        found, changed = pairs.native_names(found, seed=seed)
         typer.echo(f"Replaced names in {changed} of {len(found)} pairs.", err=True)
-    typer.echo(f"Wrote {len(found)} pairs to {pairings.write_pairs(found, out)}.")
+    typer.echo(f"Wrote {len(found)} pairs to {pairs.write_pairs(found, out)}.")
 
 
 def align(
@@ -71,14 +71,14 @@ def align(
     out: Path = Out,
 ) -> None:
     """Write the single sentences of pairs as a parallel text, for isogloss data split."""
-    from ..corpora import pairings
+    from ..corpora import pairs
     from ..files.sources import read
 
     kind = None if category == "all" else category
-    first = pairings.make_pairs(read(english, skip_bad=True), category=kind)
-    second = pairings.make_pairs(read(other, language=languages, skip_bad=True), category=kind) if other else first
-    rows = pairings.parallel_rows(first, second)
-    typer.echo(f"Wrote {len(rows)} sentences to {pairings.write_parallel(rows, out, language=second[0].language)}.")
+    first = pairs.make_pairs(read(english, skip_bad=True), category=kind)
+    second = pairs.make_pairs(read(other, language=languages, skip_bad=True), category=kind) if other else first
+    rows = pairs.parallel_rows(first, second)
+    typer.echo(f"Wrote {len(rows)} sentences to {pairs.write_parallel(rows, out, language=second[0].language)}.")
 
 
 def occupations(
@@ -87,10 +87,10 @@ def occupations(
 ) -> None:
     """Write the template baseline (Tmp): two templates, five pairs of gender words, all occupations."""
     from .. import languages as known
-    from ..corpora import pairings
+    from ..corpora import pairs
 
-    found = pairings.occupation_pairs(known.resolve(language))
-    typer.echo(f"Wrote {len(found)} pairs to {pairings.write_pairs(found, out)}.")
+    found = pairs.occupation_pairs(known.resolve(language))
+    typer.echo(f"Wrote {len(found)} pairs to {pairs.write_pairs(found, out)}.")
 
 
 def preservation(
@@ -100,7 +100,7 @@ def preservation(
     as_json: bool = options.Json,
 ) -> None:
     """Count how many English he- and she-sentences keep the pronoun in their translation."""
-    from ..corpora import preservation as kept
+    from ..corpora import pronoun_preservation as kept
     from ..corpora.texts import open_corpora
 
     opened = open_corpora(corpora, target=target, language=language)

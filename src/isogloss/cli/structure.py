@@ -23,13 +23,13 @@ def structure(
     as_json: bool = options.Json,
 ) -> None:
     """Show how far languages or models agree item by item, which are alike, and what is common or specific."""
-    from .. import store
     from ..analysis.mixed import fit_mixed, mixed_as_json, read_facts
     from ..analysis.structure import find_structure, structures_as_json
-    from ..report.structures import mixed_as_text, structure_as_text
+    from ..report.text.structure import mixed_as_text, structure_as_text
+    from ..runs import find_runs, read_scored
 
     known = read_facts(facts) if facts else None
-    scored = store.read_scored([run for path in runs for run in store.find_runs(path)])
+    scored = read_scored([run for path in runs for run in find_runs(path)])
     if mixed:
         model = fit_mixed(scored, facts=known)
         if as_json:

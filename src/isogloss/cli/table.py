@@ -26,17 +26,17 @@ def table(
     seed: int = typer.Option(0, "--seed", help="The seed of the bootstrap."),
 ) -> None:
     """Make a table for a paper: monolingual models over multilingual, languages under each metric, the best in bold."""
-    from ..analysis.intervals import Drawing
+    from ..analysis.intervals import IntervalSettings
     from ..analysis.mixed import read_facts
-    from ..report.papers import Layout
-    from ..report.publishing import Paper, write_paper
+    from ..report.paper.output import Paper, write_paper
+    from ..report.paper.tables import Layout
 
     paper = Paper(
         tuple(runs),
         tuple(languages),
         tuple(options.split_names(metrics) or ()),
         mode=mode,
-        drawing=Drawing(interval, resamples, seed),
+        drawing=IntervalSettings(interval, resamples, seed),
         facts=read_facts(facts) if facts else {},
     )
     text = write_paper(paper, kind, layout=Layout({}, {}, task, intervals, resamples), out=out)

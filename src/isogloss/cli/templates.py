@@ -27,7 +27,7 @@ def expand(
     as_json: bool = options.Json,
 ) -> None:
     """Print every sentence of a template or of a language's sets, with what fills its slots."""
-    from ..templates.checking import expand_sets, sets_path
+    from ..templates.checks import expand_sets, sets_path
     from ..templates.expansion import expand
     from ..templates.grammar import parse_template
     from ..templates.lexicon import read_lexicon
@@ -58,13 +58,13 @@ def check(
     as_json: bool = options.Json,
 ) -> None:
     """Make every sentence of a language's sets; name everything that is wrong, and leave with 1 if there is anything."""
-    from ..templates.checking import check_templates, checked_as_text
+    from ..templates.checks import check_templates, checked_templates_as_text
 
     found = [check_templates(language, folder=folder, names=sets) for language in languages]
     if as_json:
         options.print_json([asdict(one) for one in found])
     else:
-        typer.echo("\n".join(map(checked_as_text, found)))
+        typer.echo("\n".join(map(checked_templates_as_text, found)))
     if any(one.problems for one in found):
         raise typer.Exit(1)
 
@@ -108,21 +108,20 @@ def shares(
     runs: list[Path] = typer.Argument(help="Folders of runs of the data set 'templates'."),
     by: str = typer.Option("set", "--by", help="Columns to group by, comma-separated: category,set,wording,concept."),
     top: int = typer.Option(5, "--top", min=1, help="The terms with the largest shares, so many of them."),
-    negation: bool = typer.Option(False, "--negation", help="Instead: do negated twins turn the shares around?"),
+    negation: bool = typer.Option(False, "--negation", help="Instead: do negated counterparts turn the shares around?"),
     pairs: bool = typer.Option(
         False, "--pairs", help="Instead: which two terms have the most different distributions?"
     ),
     as_json: bool = options.Json,
 ) -> None:
     """Show the terms with the largest shares, with intervals over templates."""
-    from .. import store
     from ..analysis import measures
-    from ..analysis.naming import name_terms
-    from ..analysis.shares import measure_negation, measure_shares
-    from ..metrics.divergences import largest_pairs
-    from ..report.tables import measures_as_text
+    from ..analysis.term_shares import measure_negation, measure_shares, name_terms
+    from ..metrics._divergences import largest_pairs
+    from ..report.text.measures import measures_as_text
+    from ..runs import find_runs, read_scored
 
-    scored = store.read_scored([run for path in runs for run in store.find_runs(path)])
+    scored = read_scored([run for path in runs for run in find_runs(path)])
     columns = options.split_names(by) or []
     if options.one_of(negation=negation, pairs=pairs) == "pairs":
         rows = [asdict(one) for one in largest_pairs(scored.table)]
@@ -137,6 +136,6 @@ def shares(
         measure_negation(scored, by=columns) if negation else name_terms(measure_shares(scored, by=columns, top=top))
     )
     if as_json:
-        options.print_json(measures.rows_as_json(found))
+        options.print_json(measures.measures_as_json(found))
     else:
         typer.echo(measures_as_text(found))

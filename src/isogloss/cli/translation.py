@@ -32,17 +32,17 @@ def translate(
 ) -> None:
     """Translate a data set: BLANK is kept, what was translated before is not asked for again."""
     from ..files.sources import read
-    from ..items import limit_items
-    from ..translate.project import Order
+    from ..items import sample_items
+    from ..translate.project import TranslationRequest
     from ..translate.project import translate as translate_items
     from ..translate.steps import steps_as_text
-    from .progress import shown
+    from .progress import progress_bars
 
     items = read(source, language=language, format=format, skip_bad=skip_bad)
-    items = limit_items(items, limit=limit) if limit else items
-    order = Order(translator, to, options.split_pairs(option), yes)
-    with shown() as progress:
-        project = translate_items(items, order, folder=out, progress=progress)
+    items = sample_items(items, limit=limit) if limit else items
+    request = TranslationRequest(translator, to, options.split_pairs(option), yes)
+    with progress_bars() as progress:
+        project = translate_items(items, request, folder=out, progress=progress)
     typer.echo(steps_as_text(project.steps))
     for one in project.dropped:
         typer.echo(f"dropped {one.item}: {one.reason}")
@@ -60,8 +60,7 @@ def repair(
     """Repair a translation step by step, and count the problems per target after each step."""
     from ..files.sources import read
     from ..translate import project as projects
-    from ..translate.charts import draw_steps
-    from ..translate.steps import steps_as_rows, steps_as_text
+    from ..translate.steps import draw_steps, steps_as_rows, steps_as_text
 
     if out is None:
         project = projects.open_project(Path(source))
@@ -106,10 +105,10 @@ def import_sheets(
     """Take over what the reviewers agree on; say where they do not, and how well they agree."""
     from ..translate.project import open_project
     from ..translate.review import import_sheets as take_over
-    from ..translate.review import outcome_as_text
+    from ..translate.review import review_as_text
 
     _, outcome = take_over(open_project(folder), sheets, prefer=prefer)
-    typer.echo(outcome_as_text(outcome))
+    typer.echo(review_as_text(outcome))
 
 
 def publish(
@@ -127,9 +126,9 @@ def publish(
 ) -> None:
     """Write the data set with its data card, for others and for Hugging Face's datasets."""
     from ..translate.backtranslation import translate_back
-    from ..translate.cards import Label
-    from ..translate.cards import publish as write
     from ..translate.project import open_project
+    from ..translate.publication import Label
+    from ..translate.publication import publish as write
 
     project = open_project(folder)
     found = translate_back(project, back, options=options.split_pairs(option), paid=yes) if back else None

@@ -13,14 +13,14 @@ from pathlib import Path
 
 from ..errors import IsoglossError
 from ..items import Candidate, Item
-from .texts import Corpus, Pair
+from .texts import Corpus, SentencePair
 from .wordlists import WordList, find_group
 
 MOST = 100_000
 
 
 @dataclass(frozen=True, slots=True)
-class Split:
+class CorpusSplit:
     """The items of a corpus, equally many of each group, and what was counted on the way.
 
     `counts` has the sentences of each group, of both, of neither, and those with an empty side; `kept` is per group.
@@ -39,19 +39,19 @@ def split_corpus(
     *,
     most: int = MOST,
     seed: int = 0,
-) -> Split:
+) -> CorpusSplit:
     """The corpus split by the lists; of each group at most `most` sentences are ever held, whatever its size.
 
     Which sentences are drawn depends on their line numbers and the seed alone.
     """
     groups = [one.group for one in lists]
-    held: dict[str, list[tuple[int, int, Pair]]] = {group: [] for group in groups}
+    held: dict[str, list[tuple[int, int, SentencePair]]] = {group: [] for group in groups}
     counts: Counter[str] = Counter(dict.fromkeys(groups, 0))
     for pair in corpus.read():
         group = find_group(pair.english, lists) if pair.english and pair.text else "empty"
         counts[group] += 1
         if group in held:
-            entry = (-_lot(pair.line, seed), pair.line, pair)
+            entry = (-_draw_key(pair.line, seed), pair.line, pair)
             (heapq.heappush if len(held[group]) < most else heapq.heappushpop)(held[group], entry)
     _refuse_one_sided(corpus, groups, counts=counts)
     kept = min(len(drawn) for drawn in held.values())
@@ -60,12 +60,12 @@ def split_corpus(
         for group in groups
         for _, _, pair in sorted(heapq.nlargest(kept, held[group]), key=lambda entry: entry[1])
     ]
-    return Split(corpus.name, corpus.language, tuple(rows), dict(counts), kept)
+    return CorpusSplit(corpus.name, corpus.language, tuple(rows), dict(counts), kept)
 
 
 def split_corpora(
     corpora: Sequence[Corpus], lists: tuple[WordList, WordList], *, most: int = MOST, seed: int = 0
-) -> list[Split]:
+) -> list[CorpusSplit]:
     """Each corpus split by the same lists."""
     return [split_corpus(corpus, lists, most=most, seed=seed) for corpus in corpora]
 
@@ -79,7 +79,7 @@ def sentence_items(corpus: Corpus, lists: tuple[WordList, WordList]) -> Iterator
             yield _item(corpus, pair, group=group, groups=groups)
 
 
-def write_split(splits: Sequence[Split], path: Path) -> Path:
+def write_split(splits: Sequence[CorpusSplit], path: Path) -> Path:
     """The sentences of all the splits as one file of our layout, written by rename."""
     part = path.with_name(path.name + ".part")
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -100,12 +100,12 @@ def write_split(splits: Sequence[Split], path: Path) -> Path:
     return path
 
 
-def split_counts(splits: Sequence[Split]) -> list[dict[str, str | int]]:
+def split_counts(splits: Sequence[CorpusSplit]) -> list[dict[str, str | int]]:
     """One row per corpus: its language, the sentences of each kind, and how many of each group were kept."""
     return [{"corpus": s.corpus, "language": s.language, **s.counts, "kept_per_group": s.kept} for s in splits]
 
 
-def counts_as_text(splits: Sequence[Split]) -> str:
+def counts_as_text(splits: Sequence[CorpusSplit]) -> str:
     """The counts for a terminal, one line per corpus."""
     lines = []
     for split in splits:
@@ -114,7 +114,7 @@ def counts_as_text(splits: Sequence[Split]) -> str:
     return "\n".join(lines)
 
 
-def _lot(line: int, seed: int) -> int:
+def _draw_key(line: int, seed: int) -> int:
     return int.from_bytes(hashlib.blake2b(f"{seed} {line}".encode(), digest_size=8).digest())
 
 
@@ -131,7 +131,7 @@ def _refuse_one_sided(corpus: Corpus, groups: Sequence[str], *, counts: Mapping[
         )
 
 
-def _item(corpus: Corpus, pair: Pair, *, group: str, groups: Sequence[str]) -> Item:
+def _item(corpus: Corpus, pair: SentencePair, *, group: str, groups: Sequence[str]) -> Item:
     name = f"{corpus.name}:{pair.line}"
     tags = {"task": "sentence", "groups": "/".join(groups), "corpus": corpus.name}
     return Item(

@@ -28,7 +28,7 @@ Opener = Callable[[], Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class SentencePair:
     """An English sentence and its translation, with the line it stands on; in English-only text both are the same."""
 
     line: int
@@ -42,7 +42,7 @@ class Corpus:
 
     name: str
     language: str
-    read: Callable[[], Iterator[Pair]]
+    read: Callable[[], Iterator[SentencePair]]
 
 
 def open_corpus(source: str | Path, *, target: str | Path | None = None, language: str | None = None) -> Corpus:
@@ -138,13 +138,13 @@ def _lines(path: Path, opener: Opener) -> Iterator[tuple[int, str]]:
             yield number, unicodedata.normalize("NFC", text.rstrip("\r\n"))
 
 
-def _alone(path: Path) -> Iterator[Pair]:
+def _alone(path: Path) -> Iterator[SentencePair]:
     for number, line in _lines(path, lambda: _open(path)):
-        yield Pair(number, line.strip(), line.strip())
+        yield SentencePair(number, line.strip(), line.strip())
 
 
 def _moses(name: str, language: str, *, sides: tuple[Path, Path], openers: tuple[Opener, Opener]) -> Corpus:
-    def read() -> Iterator[Pair]:
+    def read() -> Iterator[SentencePair]:
         both = itertools.zip_longest(_lines(sides[0], openers[0]), _lines(sides[1], openers[1]))
         for number, (english, other) in enumerate(both, 1):
             if english is None or other is None:
@@ -152,7 +152,7 @@ def _moses(name: str, language: str, *, sides: tuple[Path, Path], openers: tuple
                 raise BadData(
                     shorter, None, f"ends after {number - 1} lines, but {longer} goes on; the two are not aligned."
                 )
-            yield Pair(number, english[1].strip(), other[1].strip())
+            yield SentencePair(number, english[1].strip(), other[1].strip())
 
     return Corpus(name, language, read)
 
@@ -167,9 +167,9 @@ def _tsv(path: Path, tag: str | None) -> Corpus:
     wanted = _needed(wanted, path.name)
     if wanted not in columns:
         raise IsoglossError(f"{path} has no column '{wanted}'; it has: {', '.join(columns)}.")
-    places = columns.index(ENGLISH), columns.index(wanted)
+    indices = columns.index(ENGLISH), columns.index(wanted)
 
-    def read() -> Iterator[Pair]:
+    def read() -> Iterator[SentencePair]:
         for number, line in _lines(path, lambda: _open(path)):
             cells = line.split("\t")
             if (header and number == 1) or not line.strip():
@@ -178,19 +178,19 @@ def _tsv(path: Path, tag: str | None) -> Corpus:
                 raise BadData(
                     path, number, f"{len(cells)} cells instead of {len(columns)}; the two sides are not aligned."
                 )
-            yield Pair(number, cells[places[0]].strip(), cells[places[1]].strip())
+            yield SentencePair(number, cells[indices[0]].strip(), cells[indices[1]].strip())
 
     return Corpus(path.name, wanted, read)
 
 
-def _tmx(path: Path, language: str, *, opener: Opener) -> Iterator[Pair]:
+def _tmx(path: Path, language: str, *, opener: Opener) -> Iterator[SentencePair]:
     with _reading(path), opener() as file:
         for number, unit in enumerate(read_units(path, file), 1):
             short = {name.split("-")[0]: text for name, text in unit.items()}
             english = unit.get(ENGLISH) or short.get(ENGLISH)
             other = unit.get(language) or short.get(language.split("-")[0])
             if english and other:
-                yield Pair(number, unicodedata.normalize("NFC", english), unicodedata.normalize("NFC", other))
+                yield SentencePair(number, unicodedata.normalize("NFC", english), unicodedata.normalize("NFC", other))
 
 
 def _zip(path: Path, tag: str | None) -> Corpus:
@@ -224,12 +224,12 @@ def _zip(path: Path, tag: str | None) -> Corpus:
 def _from_hub(name: str, language: str) -> Corpus:
     """A data set of the hub with a `translation` column, streamed: hf:NAME or hf:NAME:CONFIG."""
 
-    def read() -> Iterator[Pair]:
+    def read() -> Iterator[SentencePair]:
         for number, row in enumerate(stream_rows(name), 1):
             both = row.get("translation", row)
             if ENGLISH not in both or language not in both:
                 raise BadData(name, number, f"the row has no '{ENGLISH}' and '{language}' text.")
             english, other = (unicodedata.normalize("NFC", str(both[tag]).strip()) for tag in (ENGLISH, language))
-            yield Pair(number, english, other)
+            yield SentencePair(number, english, other)
 
     return Corpus(name, language, read)

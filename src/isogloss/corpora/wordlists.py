@@ -48,8 +48,8 @@ def gender_lists(*, names: bool = True, generic: bool = True) -> tuple[WordList,
     written = {word.lower(): word for word in words["capitalised_only"]}
     left_out = set() if generic else set(words["generic_male"])
     found = []
-    for place, group in ((1, "female"), (0, "male")):
-        entries = [written.get(pair[place], pair[place]) for pair in words["pairs"] if pair[place] not in left_out]
+    for column, group in ((1, "female"), (0, "male")):
+        entries = [written.get(pair[column], pair[column]) for pair in words["pairs"] if pair[column] not in left_out]
         found.append(make_list(group, [*entries, *(given[group] if names else [])]))
     return found[0], found[1]
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from .. import languages
 from ..errors import BadData, IsoglossError
-from ..files.charsets import guess_encoding, misread_as
-from ..files.rows import Bad, clean, read_bytes, read_json, read_rows, suffix
+from ..files.encodings import guess_encoding, misread_as
+from ..files.rows import OnBadRow, clean, read_bytes, read_json, read_rows, suffix
 from ..files.sources import Dataset
 from ..items import ANTI_STEREOTYPE, STEREOTYPE, Candidate, Item
 
@@ -28,7 +28,7 @@ def recognise(columns: frozenset[str]) -> bool:
     return published or (columns >= {"stereotype", "anti-stereotype", "direction"} and "context" not in columns)
 
 
-def parse(path: Path, language: str | None, *, bad: Bad) -> Iterator[Item]:
+def parse(path: Path, language: str | None, *, bad: OnBadRow) -> Iterator[Item]:
     """The pairs of a file; `language` is used where neither columns nor the file's name say it."""
 
     def explain(error: BadData) -> None:
@@ -46,7 +46,7 @@ def parse(path: Path, language: str | None, *, bad: Bad) -> Iterator[Item]:
                 bad(BadData(path, line, str(error)))
 
 
-def _rows(path: Path, bad: Bad) -> Iterator[tuple[int | None, Mapping[str, Any]]]:
+def _rows(path: Path, bad: OnBadRow) -> Iterator[tuple[int | None, Mapping[str, Any]]]:
     if suffix(path) != ".json":
         yield from read_rows(path, bad)
         return

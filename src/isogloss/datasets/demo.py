@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from .. import registry
-from ..files.rows import Bad
+from ..files.rows import OnBadRow
 from ..files.sources import Dataset, language_in_name
 from ..items import Item
 
@@ -23,7 +23,7 @@ def bundled() -> dict[str, list[Path]]:
     return files
 
 
-def parse(path: Path, language: str | None, *, bad: Bad) -> Iterator[Item]:
+def parse(path: Path, language: str | None, *, bad: OnBadRow) -> Iterator[Item]:
     """The items of one of the set's files; they have StereoSet's layout."""
     for item in registry.get("dataset", "stereoset").parse(path, language, bad=bad):
         yield replace(item, dataset="demo")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ..files.layout import ORIGIN, PAIR_TAGS
-from ..files.rows import Bad
+from ..files.rows import OnBadRow
 from ..files.sources import Dataset, parse_rows, row_language, row_text
 from ..items import ANTI_STEREOTYPE, STEREOTYPE, Candidate, Item
 
@@ -21,7 +21,7 @@ def recognise(columns: frozenset[str]) -> bool:
     return {"id", "category"} <= columns and two and "context" not in columns
 
 
-def parse(path: Path, language: str | None, *, bad: Bad) -> Iterator[Item]:
+def parse(path: Path, language: str | None, *, bad: OnBadRow) -> Iterator[Item]:
     """The pairs of a file; `language` is used where the rows do not name one."""
     return parse_rows(path, lambda row: _item(row, language), bad=bad)
 

@@ -10,7 +10,7 @@ from .. import languages
 from ..corpora.splits import sentence_items
 from ..corpora.texts import ENGLISH, open_corpus
 from ..corpora.wordlists import gender_lists
-from ..files.rows import Bad
+from ..files.rows import OnBadRow
 from ..files.sources import Dataset
 from ..items import Item
 
@@ -20,7 +20,7 @@ def recognise(columns: frozenset[str]) -> bool:
     return len(columns) == 2 and ENGLISH in columns and all(name in languages.tags() for name in columns)
 
 
-def parse(path: Path, language: str | None, *, bad: Bad) -> Iterator[Item]:
+def parse(path: Path, language: str | None, *, bad: OnBadRow) -> Iterator[Item]:
     """All sentences of either gender; `isogloss data split` takes other lists and as many of each."""
     for item in sentence_items(open_corpus(path, language=language), gender_lists()):
         yield replace(item, dataset="parallel", category="gender")

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from .. import registry
-from ..files.rows import Bad
+from ..files.rows import OnBadRow
 from ..files.sources import Dataset
 from ..items import Item
 
@@ -19,7 +19,7 @@ def bundled() -> dict[str, list[Path]]:
     return {path.stem.removeprefix("en-"): [path] for path in sorted(FOLDER.glob("en-*.tsv"))}
 
 
-def parse(path: Path, language: str | None, *, bad: Bad) -> Iterator[Item]:
+def parse(path: Path, language: str | None, *, bad: OnBadRow) -> Iterator[Item]:
     """The sentences of one of the files, 63 of each gender."""
     for item in registry.get("dataset", "parallel").parse(path, language, bad=bad):
         yield replace(item, dataset="parallel_demo")

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from ..files.rows import Bad
+from ..files.rows import OnBadRow
 from ..files.sources import Dataset, parse_rows, row_language, row_text
 from ..items import Candidate, Item
 
@@ -18,7 +18,7 @@ def recognise(columns: frozenset[str]) -> bool:
     return {"id", "group", "text"} <= columns
 
 
-def parse(path: Path, language: str | None, *, bad: Bad) -> Iterator[Item]:
+def parse(path: Path, language: str | None, *, bad: OnBadRow) -> Iterator[Item]:
     """The sentences of a file; `language` is used where the rows do not name one."""
     return parse_rows(path, lambda row: _item(row, language), bad=bad)
 

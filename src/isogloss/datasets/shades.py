@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import BadData
-from ..files.cellvalues import is_empty, language_tag, several, without_region, yes_or_no
-from ..files.rows import Bad, read_rows
+from ..files.cell_values import is_empty, language_tag, several, without_region, yes_or_no
+from ..files.rows import OnBadRow, read_rows
 from ..files.sources import Dataset
 from ..items import CONTRAST, STEREOTYPE, Candidate, Item, Tag
 
@@ -49,7 +49,7 @@ def recognise(columns: frozenset[str]) -> bool:
     return {"index", "subset"} <= columns and any(name.endswith("biased_sentences") for name in columns)
 
 
-def parse(path: Path, language: str | None, *, bad: Bad) -> Iterator[Item]:
+def parse(path: Path, language: str | None, *, bad: OnBadRow) -> Iterator[Item]:
     """For each language one item per contrast, and one for a stereotype that has no contrast in it."""
     found: dict[str, dict[str, Statement]] = {}
     for line, row in read_rows(path, bad):
@@ -90,7 +90,7 @@ def _languages(row: Mapping[str, Any]) -> dict[str, str]:
     return found
 
 
-def _items(path: Path, group: Mapping[str, Statement], *, tag: str, prefix: str, bad: Bad) -> Iterator[Item]:
+def _items(path: Path, group: Mapping[str, Statement], *, tag: str, prefix: str, bad: OnBadRow) -> Iterator[Item]:
     """A stereotype's items in one language; where the language has no sentence, there is none."""
     texts = {letter: text for letter, one in group.items() if (text := _cell(one, "biased_sentences", prefix=prefix))}
     contrasts = sorted(letter for letter in texts if letter)
@@ -110,32 +110,34 @@ def _items(path: Path, group: Mapping[str, Statement], *, tag: str, prefix: str,
         yield Item(name, "shades", tag, category, candidates, cluster=cluster, tags=tags)
 
 
-def _tags(one: Statement, *, tag: str, prefix: str) -> dict[str, Tag]:
+def _tags(statement: Statement, *, tag: str, prefix: str) -> dict[str, Tag]:
     """The item's further columns; what the table leaves empty is not there, but for those with several values."""
-    origin, valid = (_tongues(one, name) for name in ("stereotype_origin_langs", "stereotype_valid_langs"))
-    expression = _cell(one, "expression", prefix=prefix)
+    origin, valid = (
+        _languages_named(statement, name) for name in ("stereotype_origin_langs", "stereotype_valid_langs")
+    )
+    expression = _cell(statement, "expression", prefix=prefix)
     saying = yes_or_no(expression)
-    kind = str(one.cells.get("type") or "").strip().lower()
-    entity = str(one.cells.get("stereotyped_entity") or "").strip()
+    kind = str(statement.cells.get("type") or "").strip().lower()
+    entity = str(statement.cells.get("stereotyped_entity") or "").strip()
     found: dict[str, Tag | None] = {
         "task": CONTRAST,
         "entity": tuple(part.strip() for part in entity.split("∪") if part.strip()),
         "type": kind or None,
         "statement": "saying" if saying else KINDS.get(kind, kind) or None,
-        "region": several(one.cells.get("stereotype_valid_regions")),
+        "region": several(statement.cells.get("stereotype_valid_regions")),
         "origin_language": origin,
         "valid_language": valid,
         "original": _is_among(tag, origin),
         "valid": _is_among(tag, valid),
         "expression": expression if saying is None else None,
-        "template": _cell(one, "templates", prefix=prefix),
+        "template": _cell(statement, "templates", prefix=prefix),
     }
     return {name: value for name, value in found.items() if value is not None}
 
 
-def _tongues(one: Statement, column: str) -> tuple[str, ...]:
+def _languages_named(statement: Statement, column: str) -> tuple[str, ...]:
     """The languages that a cell names, by tag; a name that no language has stays as it is."""
-    return tuple(dict.fromkeys(language_tag(name) or name for name in several(one.cells.get(column))))
+    return tuple(dict.fromkeys(language_tag(name) or name for name in several(statement.cells.get(column))))
 
 
 def _is_among(tag: str, known: tuple[str, ...]) -> str | None:
@@ -145,10 +147,10 @@ def _is_among(tag: str, known: tuple[str, ...]) -> str | None:
     return "yes" if tag in known or tag in {without_region(one) for one in known} else "no"
 
 
-def _cell(one: Statement, field: str, *, prefix: str) -> str | None:
+def _cell(statement: Statement, field: str, *, prefix: str) -> str | None:
     """The text in a language's column, whatever joins the two parts of its name."""
-    names = (f"{prefix}{joint}{name}" for name in (field, field.removesuffix("s")) for joint in "_-")
-    value = next((one.cells[name] for name in names if name in one.cells), None)
+    names = (f"{prefix}{separator}{name}" for name in (field, field.removesuffix("s")) for separator in "_-")
+    value = next((statement.cells[name] for name in names if name in statement.cells), None)
     return None if is_empty(value) else str(value).strip()
 
 

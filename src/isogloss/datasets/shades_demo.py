@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from .. import registry
-from ..files.rows import Bad, stop
+from ..files.rows import OnBadRow, raise_bad_row
 from ..files.sources import Dataset
 from ..items import Item
 
@@ -20,10 +20,10 @@ def bundled() -> dict[str, list[Path]]:
     """The one file, by each of its languages."""
     if not FILE.exists():
         return {}
-    return {tag: [FILE] for tag in sorted({item.language for item in parse(FILE, None, bad=stop)})}
+    return {tag: [FILE] for tag in sorted({item.language for item in parse(FILE, None, bad=raise_bad_row)})}
 
 
-def parse(path: Path, language: str | None, *, bad: Bad) -> Iterator[Item]:
+def parse(path: Path, language: str | None, *, bad: OnBadRow) -> Iterator[Item]:
     """The items of the file."""
     for item in registry.get("dataset", "shades").parse(path, language, bad=bad):
         yield replace(item, dataset="shades_demo")

@@ -11,7 +11,7 @@ from typing import Any
 from .. import languages
 from ..errors import BadData
 from ..files.layout import ORIGIN
-from ..files.rows import Bad, clean, read_json, read_rows, suffix
+from ..files.rows import OnBadRow, clean, read_json, read_rows, suffix
 from ..files.sources import Dataset, row_language
 from ..items import ANTI_STEREOTYPE, BLANK, STEREOTYPE, UNRELATED, Candidate, Item
 
@@ -30,14 +30,14 @@ def recognise(columns: frozenset[str]) -> bool:
     return bool(own or ours)
 
 
-def parse(path: Path, language: str | None, *, bad: Bad) -> Iterator[Item]:
+def parse(path: Path, language: str | None, *, bad: OnBadRow) -> Iterator[Item]:
     """The items of a file; `language` is used where the rows do not name one."""
     rows: Iterator[tuple[int | str, Mapping[str, Any]]]
     rows = _own_json(path, bad) if suffix(path) == ".json" else iter(read_rows(path, bad))
     seen: set[tuple[str, str, str]] = set()
-    for place, row in rows:
-        line = place if isinstance(place, int) else None
-        where = "" if line is not None else f"{place}: "
+    for row_number, row in rows:
+        line = row_number if isinstance(row_number, int) else None
+        where = "" if line is not None else f"{row_number}: "
         try:
             item = _item(row, language)
             names = [("id", item.language, item.id)]
@@ -52,7 +52,7 @@ def parse(path: Path, language: str | None, *, bad: Bad) -> Iterator[Item]:
         yield item
 
 
-def _own_json(path: Path, bad: Bad) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _own_json(path: Path, bad: OnBadRow) -> Iterator[tuple[str, Mapping[str, Any]]]:
     content = read_json(path)
     data = content.get("data", content) if isinstance(content, dict) else None
     if not isinstance(data, dict) or not set(TASKS) & set(data):
@@ -62,17 +62,17 @@ def _own_json(path: Path, bad: Bad) -> Iterator[tuple[str, Mapping[str, Any]]]:
         if not isinstance(rows, list):
             raise BadData(path, None, f"'{task}' must be a list of items.")
         for number, row in enumerate(rows, 1):
-            place = f"{task} item {number}"
+            label = f"{task} item {number}"
             try:
                 row = clean(row)
             except (UnicodeError, RecursionError) as error:
                 why = "not UTF-8" if isinstance(error, UnicodeError) else "nested too deeply"
-                bad(BadData(path, None, f"{place}: {why}."))
+                bad(BadData(path, None, f"{label}: {why}."))
                 continue
             if isinstance(row, dict):
-                yield place, {**row, "task": task}
+                yield label, {**row, "task": task}
             else:
-                bad(BadData(path, None, f"{place}: must be an object with an item's fields."))
+                bad(BadData(path, None, f"{label}: must be an object with an item's fields."))
 
 
 def _item(row: Mapping[str, Any], language: str | None) -> Item:
@@ -137,8 +137,8 @@ def word_in(context: str, sentence: str, *, language: str) -> str | None:
     between words, it is what the sentence has between the text before BLANK and the text after it.
     """
     if languages.describe(language).spaces:
-        place = [i for i, piece in enumerate(context.split(" ")) if BLANK in piece][-1]
-        word = "".join(sentence.split(" ")[place : place + 1]).translate(str.maketrans("", "", string.punctuation))
+        index = [i for i, piece in enumerate(context.split(" ")) if BLANK in piece][-1]
+        word = "".join(sentence.split(" ")[index : index + 1]).translate(str.maketrans("", "", string.punctuation))
     else:
         left, _, right = context.partition(BLANK)
         fits = BLANK not in right and sentence.startswith(left) and sentence.endswith(right)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from ..files.rows import Bad
+from ..files.rows import OnBadRow
 from ..files.sources import Dataset
 from ..items import Item
-from ..templates.files import bundled_sets, parse_sets
-from ..templates.making import make_items
+from ..templates.bundled import bundled_sets, parse_sets
+from ..templates.items import make_items
 
 
-def parse(path: Path, language: str | None, *, bad: Bad) -> Iterator[Item]:
+def parse(path: Path, language: str | None, *, bad: OnBadRow) -> Iterator[Item]:
     """The items of a file of sets."""
     return parse_sets(path, language, make=make_items, bad=bad)
 

@@ -1,1 +1,1 @@
-"""Doors to other tools: their files become runs, and runs become their files."""
+"""Other tools' formats: their files become runs, and runs become their files."""

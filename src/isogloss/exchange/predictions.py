@@ -26,7 +26,7 @@ def read_predictions(path: Path) -> dict[str, float]:
         if not isinstance(rows, list):
             raise BadData(path, None, f"'{task}' must be a list of objects with 'id' and 'score'.")
         for number, row in enumerate(rows, 1):
-            name, score = _row(row, path, place=f"{task} prediction {number}")
+            name, score = _row(row, path, label=f"{task} prediction {number}")
             if name in values:
                 raise BadData(path, None, f"{task} prediction {number}: the id '{name}' appears twice.")
             values[name] = score
@@ -38,17 +38,17 @@ def model_of_file(path: Path) -> str:
     return path.name.removesuffix(".gz").removesuffix(".json")
 
 
-def _row(row: Any, path: Path, *, place: str) -> tuple[str, float]:
+def _row(row: Any, path: Path, *, label: str) -> tuple[str, float]:
     if not isinstance(row, dict) or not isinstance(row.get("id"), str):
-        raise BadData(path, None, f"{place}: must be an object with 'id' and 'score'.")
+        raise BadData(path, None, f"{label}: must be an object with 'id' and 'score'.")
     score = row.get("score")
     if isinstance(score, bool) or not isinstance(score, int | float) or not -math.inf < score < math.inf:
         seen = f"a {type(score).__name__}" if isinstance(score, list | dict) else repr(score)[:40]
-        raise BadData(path, None, f"{place}: the score must be a finite number; it is {seen}.")
+        raise BadData(path, None, f"{label}: the score must be a finite number; it is {seen}.")
     try:
         return clean(row["id"]), float(score)
     except (UnicodeError, OverflowError) as error:
-        raise BadData(path, None, f"{place}: the id or the score cannot be read.") from error
+        raise BadData(path, None, f"{label}: the id or the score cannot be read.") from error
 
 
 def write_predictions(scored: Scored, path: Path) -> int:

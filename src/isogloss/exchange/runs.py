@@ -7,12 +7,12 @@ from pathlib import Path
 
 import polars as pl
 
-from .. import store
 from ..errors import IsoglossError, UnknownName
 from ..items import Items, items_hash
-from ..places import Place
+from ..runs import Run, find_runs, fingerprint, finish_run, open_run, read_items, read_scored, write_part
 from ..scores import ROW_SCHEMA, item_table, scored_from_values
-from .harness import model_of_samples, read_samples, write_samples
+from ..storage import StoragePath
+from .lm_eval import model_of_samples, read_samples, write_samples
 from .predictions import model_of_file, read_predictions, write_predictions
 
 LAYOUTS = ("stereoset-predictions", "lm-eval")
@@ -20,8 +20,8 @@ METHODS = {"stereoset-predictions": "predictions", "lm-eval": "lm-eval"}
 
 
 def import_run(
-    path: Path, items: Items, *, root: Place, layout: str = LAYOUTS[0], model: str | None = None
-) -> store.Run:
+    path: Path, items: Items, *, root: StoragePath, layout: str = LAYOUTS[0], model: str | None = None
+) -> Run:
     """A run of the items that the file has scores for."""
     if layout not in LAYOUTS:
         raise UnknownName("layout", layout, LAYOUTS)
@@ -48,24 +48,24 @@ def import_run(
         "skipped": dict(scored.skipped),
         "notes": list(scored.notes),
         "fingerprint": {
-            "scores": store.fingerprint(values),
+            "scores": fingerprint(values),
             "data": items_hash(kept),
             "model": name,
             "method": METHODS[layout],
         },
     }
-    run = store.open_run(root, info=info, items=item_table(Items(kept, items.problems)))
-    store.write_part(run, 0, rows=scored.table.select(ROW_SCHEMA.keys()))
-    return store.finish_run(run)
+    run = open_run(root, info=info, items=item_table(Items(kept, items.problems)))
+    write_part(run, 0, rows=scored.table.select(ROW_SCHEMA.keys()))
+    return finish_run(run)
 
 
 def export_runs(paths: list[Path], out: Path, *, layout: str = LAYOUTS[0]) -> int:
     """Write the runs' scores to a file in that layout; gives the number of scores."""
     if layout not in LAYOUTS:
         raise UnknownName("layout", layout, LAYOUTS)
-    runs = [run for path in paths for run in store.find_runs(path)]
-    scored = store.read_scored(runs)
+    runs = [run for path in paths for run in find_runs(path)]
+    scored = read_scored(runs)
     if layout == "lm-eval":
-        texts = pl.concat([store.read_items(run) for run in runs], how="diagonal_relaxed").unique(maintain_order=True)
+        texts = pl.concat([read_items(run) for run in runs], how="diagonal_relaxed").unique(maintain_order=True)
         return write_samples(scored.table, texts, path=out)
     return write_predictions(scored, out)

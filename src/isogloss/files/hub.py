@@ -9,7 +9,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
-from ..errors import IsoglossError, need
+from ..errors import IsoglossError, require
 from ..languages import home
 
 PREFIX = "hf:"
@@ -78,7 +78,7 @@ def explain(error: BaseException, name: str, *, page: str) -> str | None:
     """
     kinds, status = _kinds(error)
     if "GatedRepoError" in kinds:
-        return how_to_enter(name, page=page)
+        return gated_access_hint(name, page=page)
     if status == 401 and "RepositoryNotFoundError" not in kinds:
         return (
             f"The hub refuses your token, so it does not give '{name}'. Set HF_TOKEN to a valid token, "
@@ -118,7 +118,7 @@ def _kinds(error: BaseException) -> tuple[set[str], int | None]:
     return kinds, status
 
 
-def how_to_enter(name: str, *, page: str | None = None) -> str:
+def gated_access_hint(name: str, *, page: str | None = None) -> str:
     """What a user does to read a gated model or data set."""
     return (
         f"'{name}' is gated: accept its terms at {page or data_page(name)}, "
@@ -138,7 +138,7 @@ def fetch_table(source: str) -> Path:
     if path.exists():
         return path
     with reading(source):
-        datasets = need("datasets", extra="corpora")
+        datasets = require("datasets", extra="corpora")
         splits = datasets.load_dataset(name, config or None)
         table = datasets.concatenate_datasets(list(splits.values()))
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -152,7 +152,7 @@ def stream_rows(source: str) -> Iterator[dict[str, Any]]:
     """The rows of a data set's training split (NAME or NAME:CONFIG), streamed."""
     name, _, config = source.removeprefix(PREFIX).partition(":")
     with reading(source):
-        datasets = need("datasets", extra="corpora")
+        datasets = require("datasets", extra="corpora")
         yield from datasets.load_dataset(name, config or None, split="train", streaming=True)
 
 
@@ -173,7 +173,7 @@ def reading(source: str) -> Iterator[None]:
 def _data_sentence(error: Exception, source: str, *, name: str) -> str:
     message = str(error).strip()
     if "gated dataset" in message:
-        return how_to_enter(name)
+        return gated_access_hint(name)
     if "Config name is missing" in message:
         known = message.partition("[")[2].partition("]")[0].replace("'", "")
         return f"The data set '{name}' has several configurations. Give one of them as hf:{name}:NAME. Known: {known}."

@@ -74,10 +74,10 @@ def write_items(folder: Path, items: Iterable[Item]) -> list[Path]:
 
 def write_json_lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> Path:
     """The path, with one JSON object per line in it."""
-    return write_whole(path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+    return write_atomically(path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
 
 
-def write_whole(path: Path, text: str) -> Path:
+def write_atomically(path: Path, text: str) -> Path:
     """The path with the text in it: all of it, or what was there before."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

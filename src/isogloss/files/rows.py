@@ -18,10 +18,10 @@ from typing import IO, Any
 import polars as pl
 
 from ..errors import BadData, IsoglossError
-from .charsets import wide_encoding
+from .encodings import wide_encoding
 
 Row = tuple[int, dict[str, Any]]
-Bad = Callable[[BadData], None]
+OnBadRow = Callable[[BadData], None]
 SUFFIXES = (".jsonl", ".json", ".csv", ".tsv", ".parquet")
 MOST_BYTES = 2_000_000_000
 SMALL = 32_000_000  # bytes that any packed file may unpack to
@@ -30,7 +30,7 @@ MOST_ROWS = 5_000_000  # of a Parquet file, which may hold a row in less than a 
 _CHANGED: ContextVar[set[str] | None] = ContextVar("changed", default=None)
 
 
-def stop(error: BadData) -> None:
+def raise_bad_row(error: BadData) -> None:
     """The strict way to treat a bad row: raise it."""
     raise error
 
@@ -45,7 +45,7 @@ def is_readable(path: Path) -> bool:
     return suffix(path) in SUFFIXES
 
 
-def read_rows(path: Path, bad: Bad = stop) -> Iterator[Row]:
+def read_rows(path: Path, bad: OnBadRow = raise_bad_row) -> Iterator[Row]:
     """Each row of a table file with its line number; a broken row is handed to `bad` with its line."""
     kind = suffix(path)
     if kind == ".jsonl":
@@ -158,7 +158,7 @@ def _refuse_constant(name: str) -> float:
     raise ValueError(f"'{name}' is not a number")
 
 
-def _json_lines(path: Path, bad: Bad) -> Iterator[Row]:
+def _json_lines(path: Path, bad: OnBadRow) -> Iterator[Row]:
     for number, line in enumerate(_lines(path, newline="\n"), 1):
         if not line.strip():
             continue
@@ -173,7 +173,7 @@ def _json_lines(path: Path, bad: Bad) -> Iterator[Row]:
             bad(BadData(path, number, "a line must be a JSON object with an item's fields."))
 
 
-def _separated(path: Path, bad: Bad, *, delimiter: str) -> Iterator[Row]:
+def _separated(path: Path, bad: OnBadRow, *, delimiter: str) -> Iterator[Row]:
     reader = csv.reader(_lines(path, newline=""), delimiter=delimiter, strict=True)
     try:
         header = next(reader, [])
@@ -189,7 +189,7 @@ def _separated(path: Path, bad: Bad, *, delimiter: str) -> Iterator[Row]:
 
 
 @contextmanager
-def _hushed() -> Iterator[None]:
+def _silenced_stderr() -> Iterator[None]:
     """Standard error is shut meanwhile: for some broken files polars prints a traceback before it raises."""
     saved, nothing = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     try:
@@ -204,7 +204,7 @@ def _hushed() -> Iterator[None]:
 def _parquet(path: Path) -> Iterator[Row]:
     raw = read_bytes(path)
     try:
-        with _hushed():
+        with _silenced_stderr():
             count = pl.scan_parquet(io.BytesIO(raw)).select(pl.len()).collect().item()
             table = pl.read_parquet(io.BytesIO(raw)) if count <= MOST_ROWS else pl.DataFrame()
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, UnicodeError) as error:

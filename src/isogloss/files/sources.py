@@ -14,14 +14,14 @@ from ..checks import find_changed, find_problems
 from ..errors import BadData, IsoglossError, UnknownName
 from ..items import Item, Items, Problem
 from .filters import Where, filter_items
-from .hub import PREFIX, fetch_table, how_to_enter
-from .rows import Bad, is_readable, noting_changes, read_json, read_rows, stop, suffix
+from .hub import PREFIX, fetch_table, gated_access_hint
+from .rows import OnBadRow, is_readable, noting_changes, raise_bad_row, read_json, read_rows, suffix
 
 
 class Parse(Protocol):
     """A reader: the items of a file; `language` is used where the rows name none, bad rows are handed to `bad`."""
 
-    def __call__(self, path: Path, language: str | None, *, bad: Bad) -> Iterable[Item]: ...
+    def __call__(self, path: Path, language: str | None, *, bad: OnBadRow) -> Iterable[Item]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ def read(
     def skip(error: BadData) -> None:
         problems.append(Problem("unreadable", "error", str(source), str(error)))
 
-    bad = skip if skip_bad else stop
+    bad = skip if skip_bad else raise_bad_row
     rows: list[Item] = []
     with noting_changes() as changed:
         for dataset, path in _files(str(source), wanted, format=format):
@@ -92,12 +92,12 @@ def read_many(
     if not sources:
         raise IsoglossError("No data was given. Say --data with a data set's name, a file or a folder.")
     found = [read(source, language=language, format=format, skip_bad=skip_bad) for source in sources]
-    rows = _unique([item for part in found for item in part], ", ".join(map(str, sources)), bad=stop)
+    rows = _unique([item for part in found for item in part], ", ".join(map(str, sources)), bad=raise_bad_row)
     items = Items(tuple(rows), tuple(problem for part in found for problem in part.problems))
     return filter_items(items, where)
 
 
-def parse_rows(path: Path, make: Callable[[Mapping[str, Any]], Item], *, bad: Bad) -> Iterator[Item]:
+def parse_rows(path: Path, make: Callable[[Mapping[str, Any]], Item], *, bad: OnBadRow) -> Iterator[Item]:
     """The items that `make` makes of a table's rows; a row it refuses with a ValueError goes to `bad` with its line."""
     for line, row in read_rows(path, bad):
         try:
@@ -146,7 +146,7 @@ def _files(source: str, wanted: list[str], *, format: str | None) -> list[tuple[
 
 def _bundled(source: str, wanted: list[str]) -> list[tuple[Dataset, Path]]:
     if source.replace("-", "_") not in registry.names("dataset"):
-        if source.startswith(PREFIX) or source in {one.hub for one in registry.everything("dataset").values()}:
+        if source.startswith(PREFIX) or source in {one.hub for one in registry.load_all("dataset").values()}:
             path = fetch_table(source)
             return [(recognise(path), path)]
         if "/" in source or is_readable(Path(source)):
@@ -155,7 +155,7 @@ def _bundled(source: str, wanted: list[str]) -> list[tuple[Dataset, Path]]:
     dataset = registry.get("dataset", source)
     if dataset.bundled is None and dataset.hub:
         raise IsoglossError(
-            f"'{source}' does not ship with Isogloss. {how_to_enter(dataset.hub)} "
+            f"'{source}' does not ship with Isogloss. {gated_access_hint(dataset.hub)} "
             f"Then use --data {dataset.hub}; or give the path of a file in its layout."
         )
     if dataset.bundled is None:
@@ -189,14 +189,14 @@ def recognise(path: Path) -> Dataset:
             header = ", only a header" if suffix(path) in (".csv", ".tsv") else ""
             raise BadData(path, None, f"holds no rows{header}.")
         columns = frozenset(first[1])
-    for dataset in registry.everything("dataset").values():
+    for dataset in registry.load_all("dataset").values():
         if dataset.recognise(columns):
             return dataset  # type: ignore[no-any-return]
     seen = ", ".join(sorted(map(str, columns))[:12]) or "none"
     raise BadData(path, None, f"not a layout that Isogloss knows (columns: {seen}). See docs/data-formats.md.")
 
 
-def _unique(rows: list[Item], source: str, *, bad: Bad) -> list[Item]:
+def _unique(rows: list[Item], source: str, *, bad: OnBadRow) -> list[Item]:
     seen: set[tuple[str, str, str]] = set()
     kept = []
     for item in rows:

@@ -1,1 +1,81 @@
-"""Scoring methods: one file each; a method turns an item into questions and the answers into scores."""
+"""Scoring methods: one file each turns an item into questions and the answers into scores; here is what a method is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from ..errors import IsoglossError, UnknownName
+from ..items import Item
+from ..models.model import Model
+from ..models.questions import Asking
+
+Options = Mapping[str, str]
+HEADS = {"lm": "language-model", "nsp": "next-sentence"}
+
+
+class Ask(Protocol):
+    """Turns an item into questions for a model, under a method's options."""
+
+    def __call__(self, item: Item, model: Model, *, options: Options) -> Asking: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A way to score items: `ask` is a generator that yields questions, is sent answers, and returns rows.
+
+    `options` maps each option to its possible values, the default first; options are part of the fingerprint.
+    `needs` is the head whose weights must be in the checkpoint. `auto` names the tasks and families for which this is the method that `auto` takes.
+    `refuse` gives a sentence when a model cannot be scored this way; `suits` says whether an item can be.
+    """
+
+    title: str
+    formula: str
+    citation: str
+    families: tuple[str, ...]
+    suits: Callable[[Item], bool]
+    ask: Ask
+    options: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    auto: tuple[tuple[str, str], ...] = ()
+    refuse: Callable[[Model, Options], str | None] = lambda model, options: None
+    needs: str = "lm"
+    version: int = 1
+
+
+def fill_options(name: str, method: Method, *, given: Mapping[str, str]) -> dict[str, str]:
+    """All the method's options, the given ones checked and the others at their default."""
+    for key, value in given.items():
+        if key not in method.options:
+            raise UnknownName(f"option of '{name}'", key, method.options)
+        if value not in method.options[key]:
+            raise UnknownName(f"value of '{name}' option '{key}'", value, method.options[key])
+    return {key: given.get(key, values[0]) for key, values in method.options.items()}
+
+
+def label(name: str, method: Method, *, options: Options) -> str:
+    """The method's name with the options that are not at their default, as in `continuation[case=e]`."""
+    changed = [f"{key}={value}" for key, value in options.items() if value != method.options[key][0]]
+    return f"{name}[{','.join(changed)}]" if changed else name
+
+
+def check_family(name: str, method: Method, *, model: str, family: str) -> None:
+    """Refuse, in one sentence, a model of another family."""
+    if family not in method.families:
+        raise IsoglossError(
+            f"The method '{name}' is for {' and '.join(method.families)} models; '{model}' is {family}. "
+            "Say --method auto to let Isogloss choose."
+        )
+
+
+def check_model(name: str, method: Method, *, model: Model, options: Options) -> None:
+    """Refuse, in one sentence, a model that cannot be scored this way."""
+    check_family(name, method, model=model.info.name, family=model.info.family)
+    if method.needs in model.info.untrained:
+        raise IsoglossError(
+            f"The checkpoint '{model.info.name}' has no weights for its {HEADS[method.needs]} head; "
+            "an untrained head gives noise."
+        )
+    reason = method.refuse(model, options)
+    if reason:
+        raise IsoglossError(reason)

@@ -10,8 +10,8 @@ from ..items import Item
 from ..models.model import Model
 from ..models.questions import VECTOR, Asking, Question
 from ..scores import Row
-from .method import Method, Options
-from .sentence import read_sentence, row_of
+from . import Method, Options
+from ._masked_sentence import read_sentence, row_of
 
 
 def ask(item: Item, model: Model, *, options: Options) -> Asking:

@@ -10,8 +10,8 @@ from ..items import Item
 from ..models.model import Model
 from ..models.questions import ATTENTION, VECTOR, Answer, Asking, Question
 from ..scores import Row
-from .method import Method, Options
-from .sentence import Sentence, read_sentence, row_of
+from . import Method, Options
+from ._masked_sentence import MaskedSentence, read_sentence, row_of
 
 
 def ask(item: Item, model: Model, *, options: Options) -> Asking:
@@ -27,7 +27,7 @@ def ask(item: Item, model: Model, *, options: Options) -> Asking:
     return rows
 
 
-def _questions(item: Item, sentence: Sentence, *, wants: tuple[str, ...]) -> list[Question]:
+def _questions(item: Item, sentence: MaskedSentence, *, wants: tuple[str, ...]) -> list[Question]:
     if not sentence.tokens:
         return []
     plain = Question(sentence.ids, tuple(sentence.inner), sentence.tokens, language=item.language)
@@ -43,7 +43,7 @@ def _rows(row: Row, logs: Answer, *, more: list[Answer]) -> list[Row]:
 
 def refuse(model: Model) -> str | None:
     """A sentence when the model shows no attention."""
-    from ..models.masked import NO_ATTENTION, see_attention
+    from ..models.families.masked import NO_ATTENTION, see_attention
 
     return None if see_attention(model) is not None else NO_ATTENTION.format(name=model.info.name)
 

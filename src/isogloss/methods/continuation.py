@@ -9,13 +9,13 @@ import numpy as np
 
 from ..items import BLANK, Candidate, Item
 from ..languages import finish_sentence, join_sentences
+from ..models.continuations import STARTS, Span, started_span
 from ..models.model import Model
 from ..models.questions import Answer, Asking, Question
-from ..models.spans import STARTS, Span, started_span
 from ..models.text import Ids, count_unknown, decode, encode, shared_start
 from ..scores import Row
-from .method import Method
-from .sentence import EMPTY
+from . import Method
+from ._masked_sentence import EMPTY
 
 SENTINEL = "<extra_id_0>"
 NEEDS = {"d": "t", "orig": "ba", "b": "tw", "c": "w", "e": "tb", "f": "wb"}

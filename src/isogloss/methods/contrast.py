@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..items import Item
+from ..models.continuations import refuse_without_sentinel, sentence_span, start_token
 from ..models.model import Model
 from ..models.questions import Answer, Asking, Question
-from ..models.spans import refuse_without_sentinel, sentence_span, start_token
 from ..models.text import Ids, count_unknown, decode
 from ..scores import Row
-from .alignment import divergent_places
-from .method import Method, Options
-from .sentence import later_in_word, masked_question, read_sentence, refuse_without_mask
+from . import Method, Options
+from ._alignment import divergent_positions
+from ._masked_sentence import later_in_word, masked_question, read_sentence, refuse_without_mask
 
 QUANTITY = "contrast"
 SENTENCE = "sentence"
@@ -68,9 +68,9 @@ def unscorable(sides: Sequence[Side]) -> str | None:
 def _rows(row: Row, side: Side, *, model: Model, logs: Answer, variant: str) -> list[Row]:
     """The score of a sentence's own tokens, and the sentence's log-probability where all its tokens were asked for."""
     whole = float(logs.sum())
-    places = [k for k, place in enumerate(side.asked) if place in set(side.own)]
-    used = list(range(len(logs))) if variant == SENTENCE else places
-    value = whole / len(side.own) if variant == SENTENCE else float(logs[places].mean())
+    positions = [k for k, position in enumerate(side.asked) if position in set(side.own)]
+    used = list(range(len(logs))) if variant == SENTENCE else positions
+    value = whole / len(side.own) if variant == SENTENCE else float(logs[positions].mean())
     main = replace(
         row,
         value=value,
@@ -88,7 +88,7 @@ def _written_sides(item: Item, model: Model, *, options: Options) -> list[Side]:
     spans = [sentence_span(model, candidate.text) for candidate in item.candidates]
     unasked = 0 if model.info.family == "seq2seq" or start_token(model) else 1
     kept = [_kept(span.questions, unasked=unasked) for span in spans]
-    found = zip(spans, kept, divergent_places(kept[0], kept[1]), strict=True)
+    found = zip(spans, kept, divergent_positions(kept[0], kept[1]), strict=True)
     return [
         Side(tokens, own, range(unasked, len(tokens)), span.questions, span.truncated) for span, tokens, own in found
     ]
@@ -102,20 +102,22 @@ def _kept(questions: Sequence[Question], *, unasked: int) -> Ids:
 def _masked_sides(item: Item, model: Model, *, options: Options) -> list[Side]:
     """For masked models: a question for every token of a sentence's own, or for all its tokens."""
     sentences = [read_sentence(model, candidate.text) for candidate in item.candidates]
-    both = divergent_places(sentences[0].tokens, sentences[1].tokens)
+    both = divergent_positions(sentences[0].tokens, sentences[1].tokens)
     sides = []
     for candidate, one, own in zip(item.candidates, sentences, both, strict=True):
         asked = range(len(one.tokens)) if options["variant"] == SENTENCE else own
         tails = later_in_word(model, candidate.text, count=len(one.tokens)) if options["hide"] == "word" else []
         questions = []
-        for place in asked:
+        for position in asked:
             gone = {
-                place,
-                *(tails[place] if tails else []),
-                *(p for p in own if options["hide"] == "rest" and p > place),
+                position,
+                *(tails[position] if tails else []),
+                *(p for p in own if options["hide"] == "rest" and p > position),
             }
             hidden = [one.inner[k] for k in sorted(gone)]
-            questions.append(masked_question(model, one, place=one.inner[place], hidden=hidden, language=item.language))
+            questions.append(
+                masked_question(model, one, position=one.inner[position], hidden=hidden, language=item.language)
+            )
         sides.append(Side(one.tokens, own, asked, tuple(questions), one.truncated))
     return sides
 

@@ -13,8 +13,8 @@ from ..models.model import Model
 from ..models.questions import Asking
 from ..models.text import count_unknown, decode
 from ..scores import Row
-from .method import Method, Options
-from .sentence import Sentence, masked_question, read_sentence, refuse_without_mask
+from . import Method, Options
+from ._masked_sentence import MaskedSentence, masked_question, read_sentence, refuse_without_mask
 
 QUANTITY = "shared"
 APART = "the two sentences share no token"
@@ -25,21 +25,24 @@ def ask(item: Item, model: Model, *, options: Options) -> Asking:
     """For each of the two sentences, one question per shared token."""
     first, second = item.candidates
     sentences = [read_sentence(model, candidate.text) for candidate in item.candidates]
-    places = shared_places(sentences[0], sentences[1])
+    positions = shared_positions(sentences[0], sentences[1])
     if item.tags.get("direction") == "antistereo":  # as published: difflib's alignment depends on the order
-        places = shared_places(sentences[1], sentences[0])[::-1]
+        positions = shared_positions(sentences[1], sentences[0])[::-1]
     questions = [
-        [masked_question(model, one, place=place, hidden=[place], language=item.language) for place in where]
-        for one, where in zip(sentences, places, strict=True)
+        [
+            masked_question(model, one, position=position, hidden=[position], language=item.language)
+            for position in where
+        ]
+        for one, where in zip(sentences, positions, strict=True)
     ]
     answers = iter((yield [question for group in questions for question in group]))
     same = first.text != second.text and sentences[0].ids == sentences[1].ids
     rows = []
-    for candidate, other, one, where in zip((first, second), (second, first), sentences, places, strict=True):
+    for candidate, other, one, where in zip((first, second), (second, first), sentences, positions, strict=True):
         logs = np.array([next(answers)[0] for _ in where])
         value, why = (float(logs.sum()), None) if len(where) and not same else (None, SAME if same else APART)
         row = Row(item, candidate.id, value, tokens=len(where), quantity=QUANTITY, against=other.id, why=why)
-        shown = tuple(one.ids[place] for place in where)
+        shown = tuple(one.ids[position] for position in where)
         rows.append(
             replace(
                 row,
@@ -52,7 +55,7 @@ def ask(item: Item, model: Model, *, options: Options) -> Asking:
     return rows
 
 
-def shared_places(first: Sentence, second: Sentence) -> tuple[Sequence[int], Sequence[int]]:
+def shared_positions(first: MaskedSentence, second: MaskedSentence) -> tuple[Sequence[int], Sequence[int]]:
     """The places of the inner tokens that two sentences have in common, as difflib aligns their token ids."""
     blocks = SequenceMatcher(None, first.ids, second.ids, autojunk=False).get_matching_blocks()
     pairs = [(block.a + k, block.b + k) for block in blocks for k in range(block.size)]

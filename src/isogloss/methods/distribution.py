@@ -7,13 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..items import BLANK, Item
+from ..models.continuations import start_token
 from ..models.model import Model
 from ..models.questions import DISTRIBUTION, Answer, Asking, Question
-from ..models.spans import start_token
-from ..models.text import count_unknown, cut, decode, encode, frame
+from ..models.text import count_unknown, cut, decode, encode, special_tokens
 from ..scores import Row
-from .method import Method, Options
-from .sentence import refuse_without_mask
+from . import Method, Options
+from ._masked_sentence import refuse_without_mask
 
 KL = "kl"
 ENTROPY = "entropy"
@@ -88,7 +88,7 @@ def _question(model: Model, text: str, *, language: str) -> Question | None:
     before, _, after = cut(tokenizer, (left, STAND_IN, right))
     if tokenizer.mask_token_id in (*before, *after):
         return None
-    start, end = frame(tokenizer)
+    start, end = special_tokens(tokenizer)
     ids = (*start, *before, tokenizer.mask_token_id, *after, *end)
     return Question(ids, (len(start) + len(before),), want=DISTRIBUTION, language=language)
 

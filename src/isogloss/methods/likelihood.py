@@ -8,13 +8,13 @@ from dataclasses import replace
 import numpy as np
 
 from ..items import Item
+from ..models.continuations import STARTS, Span, refuse_without_sentinel, sentence_span
 from ..models.model import Model
 from ..models.questions import VECTOR, Asking, Question
-from ..models.spans import STARTS, Span, refuse_without_sentinel, sentence_span
 from ..models.text import count_unknown, decode
 from ..scores import Row
-from .method import Method
-from .sentence import EMPTY
+from . import Method
+from ._masked_sentence import EMPTY
 
 
 def ask(item: Item, model: Model, *, options: Mapping[str, str]) -> Asking:
@@ -50,8 +50,8 @@ def _questions(found: Span, *, wants_vector: bool) -> tuple[Question, ...]:
         return found.questions
     last = found.questions[-1]
     length = len(last.decoder_ids or last.ids)
-    places = tuple(range(length - len(found.targets), length))
-    return (*found.questions, replace(last, positions=places, targets=(), want=VECTOR))
+    positions = tuple(range(length - len(found.targets), length))
+    return (*found.questions, replace(last, positions=positions, targets=(), want=VECTOR))
 
 
 def refuse(model: Model, options: Mapping[str, str]) -> str | None:

@@ -10,17 +10,17 @@ import numpy as np
 from ..items import BLANK, Candidate, Item
 from ..models.model import Model
 from ..models.questions import Asking, Question
-from ..models.text import Ids, count_unknown, cut, decode, frame
+from ..models.text import Ids, count_unknown, cut, decode, special_tokens
 from ..scores import Row
-from .method import Method, Options
-from .sentence import refuse_without_mask
+from . import Method, Options
+from ._masked_sentence import refuse_without_mask
 
 QUANTITY = "normalised"
 LOST = "term or concept cannot be masked by themselves here"
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class ShownAndHidden:
     """A term's pieces, asked for once with the concept shown and once with the concept masked."""
 
     pieces: Ids
@@ -53,7 +53,7 @@ def ask(item: Item, model: Model, *, options: Options) -> Asking:
     return rows
 
 
-def _pair(item: Item, candidate: Candidate, *, model: Model) -> Pair | None:
+def _pair(item: Item, candidate: Candidate, *, model: Model) -> ShownAndHidden | None:
     """The two questions, or none when the concept cannot be found or the text is too long."""
     left, _, right = (item.context or "").partition(BLANK)
     concept, word = str(item.tags.get("concept_word") or ""), candidate.word or ""
@@ -67,14 +67,14 @@ def _pair(item: Item, candidate: Candidate, *, model: Model) -> Pair | None:
         return None
     shown = _question(model, found, term=term, hidden=(term,), language=item.language)
     hidden = _question(model, found, term=term, hidden=(1, 3), language=item.language)
-    return Pair(found[term], shown, hidden) if shown is not None and hidden is not None else None
+    return ShownAndHidden(found[term], shown, hidden) if shown is not None and hidden is not None else None
 
 
 def _question(
     model: Model, parts: Sequence[Ids], *, term: int, hidden: tuple[int, ...], language: str
 ) -> Question | None:
     """The question for the pieces of the term when the hidden parts are masked."""
-    start, end = frame(model.tokenizer)
+    start, end = special_tokens(model.tokenizer)
     masked = [(model.tokenizer.mask_token_id,) * len(part) if k in hidden else part for k, part in enumerate(parts)]
     ids = (*start, *(token for part in masked for token in part), *end)
     first = len(start) + sum(map(len, parts[:term]))

@@ -12,7 +12,7 @@ from ..models.next_sentence import class_logprobs, next_class, pair_question
 from ..models.questions import Asking
 from ..models.text import count_unknown
 from ..scores import Row
-from .method import Method
+from . import Method
 
 
 def ask(item: Item, model: Model, *, options: Mapping[str, str]) -> Asking:

@@ -10,15 +10,18 @@ from ..items import Item
 from ..models.model import Model
 from ..models.questions import Asking
 from ..scores import Row
-from .method import Method, Options
-from .sentence import masked_question, read_sentence, refuse_without_mask, row_of
+from . import Method, Options
+from ._masked_sentence import masked_question, read_sentence, refuse_without_mask, row_of
 
 
 def ask(item: Item, model: Model, *, options: Options) -> Asking:
     """One question per token and candidate."""
     sentences = [read_sentence(model, candidate.text) for candidate in item.candidates]
     questions = [
-        [masked_question(model, one, place=place, hidden=[place], language=item.language) for place in one.inner]
+        [
+            masked_question(model, one, position=position, hidden=[position], language=item.language)
+            for position in one.inner
+        ]
         for one in sentences
     ]
     answers = iter((yield [question for group in questions for question in group]))

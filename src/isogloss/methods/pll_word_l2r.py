@@ -10,8 +10,8 @@ from ..items import Item
 from ..models.model import Model
 from ..models.questions import Asking, Question
 from ..scores import Row
-from .method import Method, Options
-from .sentence import Sentence, later_in_word, masked_question, read_sentence, refuse_without_mask, row_of
+from . import Method, Options
+from ._masked_sentence import MaskedSentence, later_in_word, masked_question, read_sentence, refuse_without_mask, row_of
 
 
 def ask(item: Item, model: Model, *, options: Options) -> Asking:
@@ -29,12 +29,12 @@ def ask(item: Item, model: Model, *, options: Options) -> Asking:
     return rows
 
 
-def _questions(model: Model, sentence: Sentence, *, text: str, language: str) -> list[Question]:
+def _questions(model: Model, sentence: MaskedSentence, *, text: str, language: str) -> list[Question]:
     tails = later_in_word(model, text, count=len(sentence.tokens))
     found = []
-    for place, tail in zip(sentence.inner, tails, strict=True):
-        hidden = [place, *(sentence.inner[k] for k in tail)]
-        found.append(masked_question(model, sentence, place=place, hidden=hidden, language=language))
+    for position, tail in zip(sentence.inner, tails, strict=True):
+        hidden = [position, *(sentence.inner[k] for k in tail)]
+        found.append(masked_question(model, sentence, position=position, hidden=hidden, language=language))
     return found
 
 

@@ -11,9 +11,9 @@ import numpy as np
 from ..items import BLANK, Candidate, Item
 from ..models.model import Model
 from ..models.questions import ARGMAX, Answer, Asking, Question
-from ..models.text import Ids, count_unknown, cut, decode, encode, frame, token_id
+from ..models.text import Ids, count_unknown, cut, decode, encode, special_tokens, token_id
 from ..scores import Row
-from .method import Method
+from . import Method
 
 SENTINEL = "<extra_id_0>"
 PAPER = "paper"
@@ -101,32 +101,32 @@ def _published_steps(tokenizer: Any, context: str, *, word: str, mask: str, at_o
         ids = encode(tokenizer, text)
         if ids.count(mask_id) != context.count(BLANK):
             return
-        place = ids.index(mask_id)
-        yield Step(ids[:place], (mask_id,), ids[place + 1 :], (piece,))
+        position = ids.index(mask_id)
+        yield Step(ids[:position], (mask_id,), ids[position + 1 :], (piece,))
 
 
 def _question(model: Model, step: Step, *, language: str) -> tuple[Question, bool]:
-    start, end = frame(model.tokenizer)
+    start, end = special_tokens(model.tokenizer)
     limit = model.info.max_length
-    room = limit - len(start) - len(end) if limit is not None else None
-    left, right, truncated = _cut(step.left, step.right, masks=len(step.masks), room=room)
-    masks, targets = step.masks[:room], step.targets[:room]
+    space = limit - len(start) - len(end) if limit is not None else None
+    left, right, truncated = _cut(step.left, step.right, masks=len(step.masks), space=space)
+    masks, targets = step.masks[:space], step.targets[:space]
     ids = (*start, *left, *masks, *right, *end)
     if model.info.family == "seq2seq":
         decoder = (model.net.config.decoder_start_token_id, *masks[:1])
         return Question(ids, (1,), targets, decoder_ids=decoder), truncated
     first = len(start) + len(left)
-    places = tuple(range(first, first + len(masks)))
-    return Question(ids, places, targets, language=language), truncated
+    positions = tuple(range(first, first + len(masks)))
+    return Question(ids, positions, targets, language=language), truncated
 
 
-def _cut(left: Ids, right: Ids, *, masks: int, room: int | None) -> tuple[Ids, Ids, bool]:
-    """Both sides, shortened evenly when there is not room enough for them and the masks."""
-    if room is None or len(left) + len(right) + masks <= room:
+def _cut(left: Ids, right: Ids, *, masks: int, space: int | None) -> tuple[Ids, Ids, bool]:
+    """Both sides, shortened evenly when there is not enough space for them and the masks."""
+    if space is None or len(left) + len(right) + masks <= space:
         return left, right, False
-    room = max(0, room - masks)
-    keep_right = min(len(right), max(room // 2, room - len(left)))
-    keep_left = room - keep_right
+    space = max(0, space - masks)
+    keep_right = min(len(right), max(space // 2, space - len(left)))
+    keep_left = space - keep_right
     return left[len(left) - keep_left :] if keep_left else (), right[:keep_right], True
 
 

@@ -1,1 +1,93 @@
-"""Metrics: one file each, from scored candidates to a number."""
+"""Metrics: one file each; here is what a metric is: how items, cluster by cluster, become one number under any weights."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from ..stats.resampling import Array, cluster_sums
+
+Finish = Callable[[Array], Array]
+
+
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """Smooth functions of a group's sums, of which the metric's value is the least, or with `np.max` the largest."""
+
+    finishes: tuple[Finish, ...]
+    bounds: tuple[float, float]
+    combine: Callable[..., Any] = np.min
+
+
+@dataclass(frozen=True, slots=True)
+class Contribution:
+    """A group as a metric sees it: named clusters, and the value for any weights on them.
+
+    `evaluate` maps cluster weights [r, clusters] to values [r]; weights of one give the metric's value, resampled
+    counts its bootstrap, a zero the jackknife. Where clusters must be drawn apart, `strata` names each one's stratum.
+    `alone` gives the value of each cluster on its own, where that is cheap. A metric that is a function of sums has
+    each cluster's `totals` and the function, `finish`; if it has a kink, `pieces` are the smooth functions it joins.
+    `items` are the ids that were used; without them, those of the rows. `unbiased` and `homogeneous` are what a model
+    without any preference, or with the same one for every cluster, is expected to get from as many items.
+    """
+
+    clusters: tuple[str, ...]
+    evaluate: Callable[[Array], Array]
+    n: int
+    ties: int = 0
+    strata: tuple[str, ...] | None = None
+    alone: Callable[[], Array] | None = None
+    totals: Array | None = None
+    finish: Finish | None = None
+    pieces: Pieces | None = None
+    items: tuple[str, ...] | None = None
+    unbiased: float | None = None
+    homogeneous: float | None = None
+
+    @property
+    def value(self) -> float:
+        return float(self.evaluate(np.ones((1, len(self.clusters))))[0])
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A number over a set of items; `contribute` gets a table and a mode, and says what the value is made of.
+
+    With `roles`, the table has one row per item: its columns, and one score column per role.
+    Without, it has the long table's rows of `quantity` (also those of one candidate against another).
+    `fits` says whether the group's rows are ones that the metric is for.
+    `swap` is what happens when stereotype and anti-stereotype change places: "mirror" around `neutral`, "same" or "none".
+    """
+
+    title: str
+    formula: str
+    citation: str
+    caution: str
+    bounds: tuple[float, float]
+    neutral: float | None
+    swap: str
+    contribute: Callable[[pl.DataFrame, str], Contribution]
+    roles: tuple[str, ...] = ()
+    quantity: str = "score"
+    fits: Callable[[pl.DataFrame], bool] = lambda rows: True
+    order: int = 100
+
+
+def from_sums(sums: Array, clusters: Iterable[str], *, finish: Finish, n: int, ties: int = 0) -> Contribution:
+    """The contribution of a metric that is a function of sums: one row of `sums` and one cluster name per unit.
+
+    Resampling clusters is then a matrix product. Without any unit, n is 0 and the value is not a number.
+    """
+    labels: dict[str, int] = {}
+    index = np.array([labels.setdefault(name, len(labels)) for name in clusters], dtype=np.int64)
+    totals = cluster_sums(sums, index)
+
+    def evaluate(weights: Array) -> Array:
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return finish(weights @ totals)
+
+    return Contribution(tuple(labels), evaluate, n, ties, alone=lambda: finish(totals), totals=totals, finish=finish)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import polars as pl
 
-from ..answers.opinions import ANSWER
-from ..answers.verdicts import YES
-from .answering import verdict_share
-from .contributions import Contribution, Metric
+from ..chat.answer_rows import ANSWER
+from ..chat.verdicts import YES
+from . import Contribution, Metric
+from ._answers import verdict_share
 
 
 def contribute(rows: pl.DataFrame, mode: str) -> Contribution:

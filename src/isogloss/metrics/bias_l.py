@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from .contrasts import differences, has_statements, mean_of, of_gender, of_statements
-from .contributions import Contribution, Metric
+from . import Contribution, Metric
+from ._contrasts import differences, has_statements, mean_of, of_gender, of_statements
 
 
 def contribute(rows: pl.DataFrame, mode: str) -> Contribution:

@@ -6,16 +6,16 @@ import numpy as np
 import polars as pl
 
 from ..stats.resampling import Array
-from .contributions import Contribution, Metric
-from .terms import is_templates, mean_over_items, mean_present, mean_shares, read_cells, read_frames
+from . import Contribution, Metric
+from ._templates import is_templates, mean_over_items, mean_present, mean_shares, read_term_cells, read_term_items
 
 
 def contribute(rows: pl.DataFrame, mode: str) -> Contribution:
     """The variance per item; as published, of shares that were averaged over a set's templates first."""
-    frames = read_frames(rows)
+    frames = read_term_items(rows)
     if mode == "corrected":
         return mean_over_items([float(np.var(one.logs)) for one in frames], frames)
-    cells, names = read_cells(frames)
+    cells, names = read_term_cells(frames)
 
     def evaluate(weights: Array) -> Array:
         with np.errstate(divide="ignore", invalid="ignore"):

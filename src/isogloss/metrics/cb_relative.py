@@ -6,22 +6,22 @@ import numpy as np
 import polars as pl
 
 from ..stats.resampling import Array
-from .contributions import Contribution, Metric
-from .terms import Frame, is_templates, mean_over_items, read_frames
+from . import Contribution, Metric
+from ._templates import TermItem, is_templates, mean_over_items, read_term_items
 
 
 def contribute(rows: pl.DataFrame, mode: str) -> Contribution:
     """Per item the variance of the shares' logarithms, less those of the template's mean shares over its concepts."""
-    frames = read_frames(rows)
+    frames = read_term_items(rows)
     usual = _usual(frames)
     kept = [one for one in frames if one.cluster in usual and usual[one.cluster][0] == one.terms]
     values = [float(np.var(np.log(one.shares) - np.log(usual[one.cluster][1]))) for one in kept]
     return mean_over_items(values, kept)
 
 
-def _usual(frames: list[Frame]) -> dict[str, tuple[tuple[str, ...], Array]]:
+def _usual(frames: list[TermItem]) -> dict[str, tuple[tuple[str, ...], Array]]:
     """For each template with several concepts, its terms and their mean shares."""
-    groups: dict[str, list[Frame]] = {}
+    groups: dict[str, list[TermItem]] = {}
     for one in frames:
         groups.setdefault(one.cluster, []).append(one)
     return {

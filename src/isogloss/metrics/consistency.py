@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import polars as pl
 
-from ..answers.opinions import AGREE, ANSWER, DISAGREE
-from .answering import agreeing_pairs
-from .contributions import Contribution, Metric
+from ..chat.answer_rows import AGREE, ANSWER, DISAGREE
+from . import Contribution, Metric
+from ._answers import agreeing_pairs
 
 
 def contribute(rows: pl.DataFrame, mode: str) -> Contribution:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import polars as pl
 
-from .contrasts import QUANTITY, has_statements, of_statements, signed_mean
-from .contributions import Contribution, Metric
+from . import Contribution, Metric
+from ._contrasts import QUANTITY, has_statements, of_statements, signed_mean
 
 
 def contribute(rows: pl.DataFrame, mode: str) -> Contribution:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import polars as pl
 
-from .contrasts import QUANTITY, has_statements, of_statements
-from .contributions import Contribution, Metric
-from .pairscores import share_won, two_sides
+from . import Contribution, Metric
+from ._contrasts import QUANTITY, has_statements, of_statements
+from ._pairs import share_won, two_sides
 
 
 def contribute(rows: pl.DataFrame, mode: str) -> Contribution:

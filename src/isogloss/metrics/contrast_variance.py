@@ -8,8 +8,8 @@ import numpy as np
 import polars as pl
 
 from ..stats.resampling import Array
-from .contrasts import QUANTITY, differences, has_statements, of_statements
-from .contributions import Contribution, Metric, from_sums
+from . import Contribution, Metric, from_sums
+from ._contrasts import QUANTITY, differences, has_statements, of_statements
 
 
 def contribute(rows: pl.DataFrame, mode: str) -> Contribution:

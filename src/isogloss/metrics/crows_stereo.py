@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import polars as pl
 
-from .contributions import Contribution, Metric
-from .pairscores import crows_part, has_direction
+from . import Contribution, Metric
+from ._pairs import crows_part, has_direction
 
 DIRECTION = "stereo"
 

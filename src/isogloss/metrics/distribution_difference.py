@@ -8,9 +8,9 @@ import numpy as np
 import polars as pl
 
 from ..stats.resampling import Array
-from .contributions import Contribution, Metric, from_sums
-from .divergences import PairTable, pair_tables
-from .terms import mean_present
+from . import Contribution, Metric, from_sums
+from ._divergences import PairTable, pair_tables
+from ._templates import mean_present
 
 KL = "kl"
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 import polars as pl
 
 from ..stats.resampling import Array
-from .contributions import Contribution, Metric, from_sums
-from .preferences import TRIPLE, icat, icat_pieces, triple_sums
+from . import Contribution, Metric, from_sums
+from ._preferences import TRIPLE, icat, icat_pieces, triple_sums
 
 
 def contribute(items: pl.DataFrame, mode: str) -> Contribution:

@@ -8,8 +8,8 @@ import polars as pl
 
 from ..stats.folding import fold_of_share
 from ..stats.resampling import Array
-from .contributions import Contribution, Metric, from_sums
-from .preferences import TRIPLE, class_scores, class_sizes
+from . import Contribution, Metric, from_sums
+from ._preferences import TRIPLE, class_scores, class_sizes
 
 
 def contribute(items: pl.DataFrame, mode: str) -> Contribution:

@@ -9,8 +9,8 @@ import polars as pl
 
 from ..stats.folding import lost_fold
 from ..stats.resampling import Array
-from .contributions import Contribution, Metric, Pieces, from_sums
-from .preferences import TRIPLE, class_scores, class_sizes
+from . import Contribution, Metric, Pieces, from_sums
+from ._preferences import TRIPLE, class_scores, class_sizes
 
 STEP = 0.1  # classes whose numbers of items differ by less than a tenth are corrected alike
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 import polars as pl
 
 from ..stats.resampling import Array
-from .contributions import Contribution, Metric, from_sums
-from .preferences import TRIPLE, class_scores, icat, icat_pieces
+from . import Contribution, Metric, from_sums
+from ._preferences import TRIPLE, class_scores, icat, icat_pieces
 
 
 def contribute(items: pl.DataFrame, mode: str) -> Contribution:

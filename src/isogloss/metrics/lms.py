@@ -6,8 +6,8 @@ import polars as pl
 
 from ..items import ANTI_STEREOTYPE, STEREOTYPE, UNRELATED
 from ..stats.resampling import Array
-from .contributions import Contribution, Metric, from_sums
-from .preferences import TRIPLE, wins
+from . import Contribution, Metric, from_sums
+from ._preferences import TRIPLE, wins
 
 
 def contribute(items: pl.DataFrame, mode: str) -> Contribution:

@@ -8,8 +8,8 @@ import polars as pl
 from ..errors import IsoglossError
 from ..stats.pairwise import count_wins, rank, unit, weighted_share
 from ..stats.resampling import Array
-from .contributions import Contribution, Metric
-from .pairscores import group_order, is_task
+from . import Contribution, Metric
+from ._pairs import group_order, is_task
 
 
 def contribute(rows: pl.DataFrame, mode: str) -> Contribution:

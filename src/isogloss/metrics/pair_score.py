@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import polars as pl
 
-from .contributions import Contribution, Metric
-from .pairscores import is_task, share_won, two_sides
+from . import Contribution, Metric
+from ._pairs import is_task, share_won, two_sides
 
 
 def contribute(rows: pl.DataFrame, mode: str) -> Contribution:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import polars as pl
 
 from ..stats.resampling import Array
-from .contributions import Contribution, Metric
-from .terms import is_templates, mean_over_items, read_frames
+from . import Contribution, Metric
+from ._templates import is_templates, mean_over_items, read_term_items
 
 
 def contribute(rows: pl.DataFrame, mode: str) -> Contribution:
     """Per wording and concept: half the sum of the differences between the shares of both ways to say it."""
-    frames = {one.id: one for one in read_frames(rows)}
+    frames = {one.id: one for one in read_term_items(rows)}
     distances, paired = [], []
-    for name, other in _twins(rows).items():
+    for name, other in _counterparts(rows).items():
         one, two = frames.get(name), frames.get(other)
         if one is not None and two is not None and one.terms == two.terms:
             distances.append(_distance(one.shares, two.shares))
@@ -25,7 +25,7 @@ def _distance(first: Array, second: Array) -> float:
     return float(abs(first - second).sum() / 2)
 
 
-def _twins(rows: pl.DataFrame) -> dict[str, str]:
+def _counterparts(rows: pl.DataFrame) -> dict[str, str]:
     """For each item of a periphrasis, the item of the demonym: the same wording and concept."""
     columns = ["id", "set", "wording", "concept", "periphrasis_of"]
     table = rows.select(columns).unique(maintain_order=True)
@@ -39,7 +39,7 @@ def _twins(rows: pl.DataFrame) -> dict[str, str]:
 
 def fits(rows: pl.DataFrame) -> bool:
     """Whether the rows hold both ways to say it."""
-    return is_templates(rows) and "periphrasis_of" in rows.columns and bool(_twins(rows))
+    return is_templates(rows) and "periphrasis_of" in rows.columns and bool(_counterparts(rows))
 
 
 metric = Metric(

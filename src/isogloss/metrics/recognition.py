@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import polars as pl
 
-from ..answers.opinions import ANSWER, STEREOTYPE
-from ..answers.verdicts import YES
-from .answering import of_prompts, verdict_share
-from .contributions import Contribution, Metric
+from ..chat.answer_rows import ANSWER, STEREOTYPE
+from ..chat.verdicts import YES
+from . import Contribution, Metric
+from ._answers import of_prompts, verdict_share
 
 
 def contribute(rows: pl.DataFrame, mode: str) -> Contribution:

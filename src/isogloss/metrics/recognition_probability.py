@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import polars as pl
 
-from ..answers.opinions import PROBABILITY, STEREOTYPE
-from .answering import favour_probability, of_prompts
-from .contributions import Contribution, Metric
+from ..chat.answer_rows import PROBABILITY, STEREOTYPE
+from . import Contribution, Metric
+from ._answers import favour_probability, of_prompts
 
 
 def contribute(rows: pl.DataFrame, mode: str) -> Contribution:

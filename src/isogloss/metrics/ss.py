@@ -6,9 +6,9 @@ import polars as pl
 
 from ..items import ANTI_STEREOTYPE, STEREOTYPE
 from ..stats.resampling import Array
-from .contributions import Contribution, Metric, from_sums
-from .pairscores import is_task
-from .preferences import wins
+from . import Contribution, Metric, from_sums
+from ._pairs import is_task
+from ._preferences import wins
 
 
 def contribute(items: pl.DataFrame, mode: str) -> Contribution:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import polars as pl
 
 from ..stats.resampling import Array
-from .contributions import Contribution, Metric, from_sums
-from .preferences import TRIPLE, class_scores
+from . import Contribution, Metric, from_sums
+from ._preferences import TRIPLE, class_scores
 
 
 def contribute(items: pl.DataFrame, mode: str) -> Contribution:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import polars as pl
 
 from ..stats.resampling import Array
-from .contributions import Contribution, Metric
-from .terms import is_templates, mean_over_items, mean_present, mean_shares, read_cells, read_frames
+from . import Contribution, Metric
+from ._templates import is_templates, mean_over_items, mean_present, mean_shares, read_term_cells, read_term_items
 
 
 def contribute(rows: pl.DataFrame, mode: str) -> Contribution:
     """The largest share of each item; as published, of shares that were averaged over a set's templates first."""
-    frames = read_frames(rows)
+    frames = read_term_items(rows)
     if mode == "corrected":
         return mean_over_items([float(one.shares.max()) for one in frames], frames)
-    cells, names = read_cells(frames)
+    cells, names = read_term_cells(frames)
 
     def evaluate(weights: Array) -> Array:
         return mean_present([mean_shares(cell, weights).max(1) for cell in cells], len(weights))

@@ -14,11 +14,11 @@ EAGER = "eager"
 
 
 @dataclass(frozen=True, slots=True)
-class Watch:
+class AttentionOutputs:
     """Where a model's attention can be seen: modules with the place in their output, and what the body must be told."""
 
-    places: tuple[tuple[nn.Module, int], ...]
-    told: dict[str, Any]
+    outputs: tuple[tuple[nn.Module, int], ...]
+    arguments: dict[str, Any]
 
 
 class Received:
@@ -39,7 +39,7 @@ class Received:
         return self.total / self.layers
 
 
-def find_attention(net: Any, body: nn.Module, *, inputs: dict[str, Any]) -> Watch | None:
+def find_attention(net: Any, body: nn.Module, *, inputs: dict[str, Any]) -> AttentionOutputs | None:
     """The modules of a body that give attention when it runs eagerly; nothing for a model without any."""
     length = inputs["input_ids"].shape[1]
     for told in ({}, {"output_attentions": True}):
@@ -48,9 +48,9 @@ def find_attention(net: Any, body: nn.Module, *, inputs: dict[str, Any]) -> Watc
 
         def look(module: nn.Module, *passed: Any) -> None:
             output = passed[-1]
-            for place, part in enumerate(output if isinstance(output, tuple) else ()):
+            for index, part in enumerate(output if isinstance(output, tuple) else ()):
                 if _is_attention(part, length) and id(part) not in seen:  # noqa: B023
-                    seen[id(part)] = (module, place)  # noqa: B023
+                    seen[id(part)] = (module, index)  # noqa: B023
                     kept.append(part)  # noqa: B023
 
         hooks = [module.register_forward_hook(look) for module in body.modules()]
@@ -63,7 +63,7 @@ def find_attention(net: Any, body: nn.Module, *, inputs: dict[str, Any]) -> Watc
             for hook in hooks:
                 hook.remove()
         if seen:
-            return Watch(tuple(dict.fromkeys(seen.values())), told)
+            return AttentionOutputs(tuple(dict.fromkeys(seen.values())), told)
     return None
 
 
@@ -95,18 +95,18 @@ def eager(net: Any) -> Iterator[None]:
 
 
 @contextmanager
-def watching(net: Any, watch: Watch, *, received: Received) -> Iterator[None]:
+def watching(net: Any, outputs: AttentionOutputs, *, received: Received) -> Iterator[None]:
     """While this is open, every layer's attention is added up and let go."""
 
-    def hook(place: int) -> Any:
+    def hook(index: int) -> Any:
         def take(module: nn.Module, *passed: Any) -> tuple[Any, ...]:
             output: tuple[Any, ...] = passed[-1]
-            received.add(output[place])
-            return (*output[:place], output[place].new_empty(0), *output[place + 1 :])
+            received.add(output[index])
+            return (*output[:index], output[index].new_empty(0), *output[index + 1 :])
 
         return take
 
-    hooks = [module.register_forward_hook(hook(place)) for module, place in watch.places]
+    hooks = [module.register_forward_hook(hook(index)) for module, index in outputs.outputs]
     try:
         with eager(net):
             yield

@@ -10,7 +10,7 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-from ..errors import IsoglossError, need
+from ..errors import IsoglossError, require
 from .tensor_bundle import read_bundle
 
 LAST = {"kernel": "weight", "gamma": "weight", "beta": "bias", "output_bias": "bias"}
@@ -18,8 +18,8 @@ LAST = {"kernel": "weight", "gamma": "weight", "beta": "bias", "output_bias": "b
 
 def convert_bert(archive: Path, folder: Path) -> None:
     """Write the model inside the archive, with its tokenizer, into a folder."""
-    transformers = need("transformers", extra="hf")
-    safetensors = need("safetensors.torch", extra="hf")
+    transformers = require("transformers", extra="hf")
+    safetensors = require("safetensors.torch", extra="hf")
     with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
         saved = _unpack(archive, Path(scratch))
         arrays = read_bundle(saved / "variables" / "variables")

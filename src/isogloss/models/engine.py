@@ -24,27 +24,27 @@ def run_all(
     model: Model, asking: Iterable[Asking], *, token_budget: int = TOKEN_BUDGET, progress: Progress = lambda share: None
 ) -> list[list[Row]]:
     """The rows of each generator, in their order; each is asked again until it has what it needs."""
-    waiting = [(place, generator) for place, generator in enumerate(asking)]
+    waiting = [(index, generator) for index, generator in enumerate(asking)]
     results: dict[int, list[Row]] = {}
     answers: dict[int, list[Answer]] = {}
     turn = 0
     while waiting:
         asked: list[tuple[int, Asking, list[Question]]] = []
-        for place, generator in waiting:
+        for index, generator in waiting:
             try:
-                asked.append((place, generator, generator.send(answers[place]) if turn else next(generator)))
+                asked.append((index, generator, generator.send(answers[index]) if turn else next(generator)))
             except StopIteration as stop:
-                results[place] = stop.value
+                results[index] = stop.value
         questions = [question for _, _, group in asked for question in group]
         found = iter(answer_all(model, questions, token_budget=token_budget, progress=progress))
-        answers = {place: [next(found) for _ in group] for place, _, group in asked}
-        waiting = [(place, generator) for place, generator, _ in asked]
+        answers = {index: [next(found) for _ in group] for index, _, group in asked}
+        waiting = [(index, generator) for index, generator, _ in asked]
         turn += 1
-    give_back()
-    return [results[place] for place in sorted(results)]
+    trim_memory()
+    return [results[index] for index in sorted(results)]
 
 
-def give_back() -> None:
+def trim_memory() -> None:
     """Give freed memory back to the system; glibc would keep it, a little more with every batch of another shape."""
     try:
         trim = ctypes.CDLL(None).malloc_trim
@@ -61,15 +61,17 @@ def answer_all(
     unknown = sorted({question.want for question in unique} - set(model.family.wants))
     if unknown:
         raise IsoglossError(f"A {model.info.family} model cannot answer '{unknown[0]}'.")
-    bundles = sorted(model.family.bundle(model, unique), key=lambda bundle: (-bundle.cost, bundle.places))
+    bundles = sorted(model.family.bundle(model, unique), key=lambda bundle: (-bundle.cost, bundle.indices))
     extra = PASS_COSTS if model.device == "cpu" else PASS_COSTS_THERE
-    batches = fill_batches(bundles, token_budget, extra=extra) if model.family.pads else fill_up(bundles, token_budget)
+    batches = (
+        fill_batches(bundles, token_budget, extra=extra) if model.family.pads else fill_unpadded(bundles, token_budget)
+    )
     found: dict[int, Answer] = {}
     for number, batch in enumerate(batches, 1):
         found |= _answer(model, unique, batch=batch)
         progress(number / len(batches))
     _refuse_nan(unique, found)
-    by_question = {question: found[place] for place, question in enumerate(unique)}
+    by_question = {question: found[index] for index, question in enumerate(unique)}
     return [by_question[question] for question in questions]
 
 
@@ -79,7 +81,7 @@ def fill_batches(bundles: Sequence[Bundle], budget: int, *, extra: int = PASS_CO
     A pass costs as much as `extra` tokens beside its own, so lengths are mixed where that is cheaper than another pass.
     """
     costs = [bundle.cost for bundle in bundles]
-    starts = [place for place, cost in enumerate(costs) if place == 0 or cost != costs[place - 1]]
+    starts = [index for index, cost in enumerate(costs) if index == 0 or cost != costs[index - 1]]
     best: list[tuple[int, int]] = [
         (0, 0)
     ]  # for the bundles before each start: the least cost, and where its last run starts
@@ -98,7 +100,7 @@ def fill_batches(bundles: Sequence[Bundle], budget: int, *, extra: int = PASS_CO
     return batches
 
 
-def fill_up(bundles: Sequence[Bundle], budget: int) -> list[list[Bundle]]:
+def fill_unpadded(bundles: Sequence[Bundle], budget: int) -> list[list[Bundle]]:
     """Bundles in batches whose costs stay within the budget in all, for a family that does not pad them to each other."""
     batches: list[list[Bundle]] = []
     left = 0
@@ -155,6 +157,6 @@ def _free_memory(model: Model) -> None:
 
 
 def _refuse_nan(questions: Sequence[Question], found: dict[int, Answer]) -> None:
-    for place, question in enumerate(questions):
-        if question.want != ARGMAX and np.isnan(found[place]).any():
+    for index, question in enumerate(questions):
+        if question.want != ARGMAX and np.isnan(found[index]).any():
             raise IsoglossError(NAN)

@@ -54,10 +54,10 @@ class Head:
         """Compare the blocked way with the model's own head on some hidden states, also on large ones."""
         sample = torch.cat([states, 30 * states])
         targets = torch.arange(len(sample), device=sample.device) % self.net.config.get_text_config().vocab_size
-        places = torch.arange(len(sample), device=sample.device)
-        own = self._own(sample, targets, index=places)
+        positions = torch.arange(len(sample), device=sample.device)
+        own = self._own(sample, targets, index=positions)
         try:
-            blocked = self._blocked(sample, targets, index=places)
+            blocked = self._blocked(sample, targets, index=positions)
         except (_Missed, RuntimeError, IndexError, AttributeError):
             return
         self.blocked = gap(own, blocked) < TOLERANCE
@@ -92,7 +92,7 @@ class Head:
 
     def _run(self, states: Tensor) -> Tensor:
         output = BaseModelOutputWithPoolingAndCrossAttentions(last_hidden_state=states[None], pooler_output=states[:1])
-        with answering(self.body, lambda *given, **named: output):
+        with patched_forward(self.body, lambda *given, **named: output):
             found = self.net(**self.inputs(states))
         return logits_of(found)[0]
 
@@ -101,7 +101,7 @@ class Head:
             raise _Reached(hidden)
 
         try:
-            with answering(self.matrix, reach):
+            with patched_forward(self.matrix, reach):
                 self._run(states)
         except _Reached as reached:
             return reached.states[0]
@@ -112,9 +112,9 @@ class Head:
         hidden = self._before_matrix(states)
         sums = torch.cat([self._log_sum_exp(rows) for rows in hidden.split(1024)])
         found = []
-        for places, wanted in zip(index.split(1024), targets.split(1024), strict=True):
-            asked = (hidden[places] * weight[wanted]).float().sum(1)
-            found.append(asked - sums[places] + (0 if bias is None else bias[wanted].float()))
+        for indices, wanted in zip(index.split(1024), targets.split(1024), strict=True):
+            asked = (hidden[indices] * weight[wanted]).float().sum(1)
+            found.append(asked - sums[indices] + (0 if bias is None else bias[wanted].float()))
         return torch.cat(found)
 
     def _log_sum_exp(self, hidden: Tensor) -> Tensor:
@@ -187,7 +187,7 @@ def gap(wanted: Tensor, found: Tensor) -> float:
 
 
 @contextmanager
-def answering(module: nn.Module, forward: Callable[..., Any]) -> Iterator[None]:
+def patched_forward(module: nn.Module, forward: Callable[..., Any]) -> Iterator[None]:
     """While this is open, the module does something else; afterwards it is as it was."""
     had, own = "forward" in module.__dict__, module.forward
     module.forward = forward
@@ -215,36 +215,36 @@ def read_head(
     some rows and positions only, in that order.
     """
 
-    def gather(places: Sequence[tuple[int, int]]) -> Tensor:
+    def gather(positions: Sequence[tuple[int, int]]) -> Tensor:
         if spots is not None:
-            return states[0, [spots[spot] for spot in places]]
-        return states[[row for row, _ in places], [position for _, position in places]]
+            return states[0, [spots[spot] for spot in positions]]
+        return states[[row for row, _ in positions], [position for _, position in positions]]
 
     found = {
-        place: as_array(states[row, list(questions[place].positions)].float().mean(0))
-        for row, place in asked
-        if questions[place].want == VECTOR
+        index: as_array(states[row, list(questions[index].positions)].float().mean(0))
+        for row, index in asked
+        if questions[index].want == VECTOR
     }
-    whole = [(row, place) for row, place in asked if questions[place].want == DISTRIBUTION]
+    whole = [(row, index) for row, index in asked if questions[index].want == DISTRIBUTION]
     if whole:
-        gathered = gather([(row, questions[place].positions[0]) for row, place in whole])
+        gathered = gather([(row, questions[index].positions[0]) for row, index in whole])
         lines = (line for logits in head.logits(gathered) for line in logits.cpu().double().log_softmax(-1).float())
-        found |= {place: line.numpy() for (_, place), line in zip(whole, lines, strict=True)}
+        found |= {index: line.numpy() for (_, index), line in zip(whole, lines, strict=True)}
     for want in (LOGPROB, ARGMAX):
-        chosen = [(row, place) for row, place in asked if questions[place].want == want]
+        chosen = [(row, index) for row, index in asked if questions[index].want == want]
         if not chosen:
             continue
         once: dict[tuple[int, int], int] = {}
-        index = [once.setdefault((r, p), len(once)) for r, place in chosen for p in questions[place].positions]
+        index = [once.setdefault((r, p), len(once)) for r, index in chosen for p in questions[index].positions]
         gathered = gather(list(once))
-        places = torch.tensor(index, device=states.device)
+        indices = torch.tensor(index, device=states.device)
         if want == LOGPROB:
-            targets = [target for _, place in chosen for target in questions[place].targets]
-            values = head.logprobs(gathered, torch.tensor(targets, device=states.device), index=places)
+            targets = [target for _, index in chosen for target in questions[index].targets]
+            values = head.logprobs(gathered, torch.tensor(targets, device=states.device), index=indices)
         else:
-            values = head.argmax(gathered)[places]
-        sizes = [len(questions[place].positions) for _, place in chosen]
-        found |= {place: as_array(part) for (_, place), part in zip(chosen, values.split(sizes), strict=True)}
+            values = head.argmax(gathered)[indices]
+        sizes = [len(questions[index].positions) for _, index in chosen]
+        found |= {index: as_array(part) for (_, index), part in zip(chosen, values.split(sizes), strict=True)}
     return found
 
 

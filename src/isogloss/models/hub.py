@@ -12,11 +12,11 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..errors import IsoglossError, in_one_line, need
+from ..errors import IsoglossError, require, short_message
 from ..files.hub import address, explain, is_offline, is_unreachable, report
 from .info import CARD, shards_of, stored_weights, weights_entry
 from .next_sentence import WEIGHTS as HEAD
-from .pull import PULLED
+from .packaged import PULLED
 
 COMMIT = re.compile(r"[0-9a-f]{40}")
 TEXT = (".json", ".txt", ".jinja", ".model", ".spm", ".codes", ".vocab", ".tiktoken", ".tokenizer")
@@ -90,7 +90,7 @@ def fetch_snapshot(name: str, revision: str | None, *, wanted: Wanted, offline: 
 
 def find_cached(name: str, revision: str | None) -> Snapshot | None:
     """What the cache of the hub's library holds of the model at that revision; nothing without a configuration."""
-    hub = need("huggingface_hub", extra="hf")
+    hub = require("huggingface_hub", extra="hf")
     try:
         found = hub.try_to_load_from_cache(name, "config.json", revision=revision or "main")
     except ValueError:  # not a name that the hub could have
@@ -101,7 +101,7 @@ def find_cached(name: str, revision: str | None) -> Snapshot | None:
 
 def _list_files(name: str, revision: str | None) -> Listing:
     """Ask the hub once, with a time-out, for the commit and the files of a revision."""
-    hub = need("huggingface_hub", extra="hf")
+    hub = require("huggingface_hub", extra="hf")
     from huggingface_hub import constants
 
     since, known = _silent.get(constants.ENDPOINT, (-SILENCE, None))
@@ -192,7 +192,7 @@ def _sentence(error: Exception, name: str, *, revision: str | None) -> str:
     if type(error).__name__ == "RevisionNotFoundError":
         return f"'{name}' has no revision '{revision}'. Look at the model's page for its branches, tags and commits."
     found = explain(error, name, page=f"https://huggingface.co/{name}")
-    return (found or f"The hub does not give '{name}': {in_one_line(error)}.") + _hint(name)
+    return (found or f"The hub does not give '{name}': {short_message(error)}.") + _hint(name)
 
 
 def _hint(name: str) -> str:

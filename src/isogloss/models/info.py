@@ -12,7 +12,7 @@ from typing import Any
 import yaml
 
 from ..errors import IsoglossError
-from .next_sentence import reading_of
+from .next_sentence import pair_format_of
 
 NSP_TYPES = ("bert", "ernie", "fnet", "megatron-bert", "mobilebert")
 CARD = "README.md"
@@ -164,7 +164,7 @@ def missing_body(net: Any, missing: set[str]) -> list[str]:
 
 def heads_of(net: Any, missing: set[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The heads that the model has, and those among them whose weights are not in the checkpoint."""
-    trained = reading_of(net.config) is not None
+    trained = pair_format_of(net.config) is not None
     heads = ["lm", "nsp"] if trained or hasattr(getattr(net, "cls", None), "seq_relationship") else ["lm"]
     untrained = set()
     for key in missing:

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from .. import registry
-from ..errors import IsoglossError, need
+from ..errors import IsoglossError, require
 from . import hub
 from . import info as facts
 from .model import Model, ModelInfo
-from .next_sentence import POOLED, WEIGHTS, attach, read_head_weights, reading_of
+from .next_sentence import POOLED, WEIGHTS, attach, pair_format_of, read_head_weights
+from .packaged import PULLED, is_dequantised, pulled_folder
 from .processor import prepare
-from .pull import PULLED, is_dequantised, pulled_folder
 
 DEQUANTISED = "dequantised, not the original weights"
 TRAINED = "its next-sentence head was trained with 'isogloss nsp train'"
@@ -29,7 +29,7 @@ INCOMPLETE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ModelSource:
     """Where a model comes from: a folder, a GGUF file in a folder, or a name on the hub with a revision.
 
     `folder` and `commit` of a hub model are known once it was fetched.
@@ -44,42 +44,42 @@ class Place:
     commit: str | None = None
 
 
-def find_place(name: str) -> Place:
+def find_source(name: str) -> ModelSource:
     """Where the model of that name is; a demonstration model must have been pulled."""
     plain, _, revision = name.partition("@")
     pulled = next((one for one, known in PULLED.items() if plain in (one, known.on_hub)), None)
     if pulled and not Path(plain).exists() and not revision:
         folder = pulled_folder(pulled)
         if not (folder / "config.json").is_file() and PULLED[pulled].on_hub:
-            return Place(name, plain)
+            return ModelSource(name, plain)
         if not (folder / "config.json").is_file():
             accept = " --accept-licence" if PULLED[plain].terms else ""
             raise IsoglossError(f"'{plain}' is not here yet. Get it with: isogloss model pull {plain}{accept}")
-        return Place(plain, str(folder), notes=_remarks_on(folder), folder=folder)
+        return ModelSource(plain, str(folder), notes=_remarks_on(folder), folder=folder)
     path = Path(name).expanduser()
     if path.suffix == ".gguf":
         if not path.is_file():
             raise IsoglossError(f"No such file: {path}.")
-        return Place(path.stem, str(path.parent), gguf=path.name, notes=(DEQUANTISED,), folder=path.parent)
+        return ModelSource(path.stem, str(path.parent), gguf=path.name, notes=(DEQUANTISED,), folder=path.parent)
     if path.is_dir():
         if not (path / "config.json").is_file():
             raise IsoglossError(f"The folder {path} is not a model: it has no config.json.")
-        return Place(path.name, str(path), notes=_remarks_on(path), folder=path)
+        return ModelSource(path.name, str(path), notes=_remarks_on(path), folder=path)
     if name.startswith((".", "/", "~")) or plain.count("/") > 1:
         raise IsoglossError(f"No such model folder: {path}.")
-    return Place(name, plain, revision or None)
+    return ModelSource(name, plain, revision or None)
 
 
-def fetch_place(name: str, *, offline: bool = False, weights: bool = True, pickle: bool = False) -> Place:
+def fetch_place(name: str, *, offline: bool = False, weights: bool = True, pickle: bool = False) -> ModelSource:
     """Where the model of that name is on this disk; a hub model is downloaded, with its weights if they are needed."""
-    place = find_place(name)
-    if place.folder is None:
-        with _Quiet(need("transformers", extra="hf")):
+    source = find_source(name)
+    if source.folder is None:
+        with _Quiet(require("transformers", extra="hf")):
             found = hub.fetch_snapshot(
-                place.source, place.revision, wanted=hub.Wanted(weights, pickle), offline=offline
+                source.source, source.revision, wanted=hub.Wanted(weights, pickle), offline=offline
             )
-        place = replace(place, folder=found.folder, commit=found.commit)
-    return place
+        source = replace(source, folder=found.folder, commit=found.commit)
+    return source
 
 
 def _remarks_on(folder: Path) -> tuple[str, ...]:
@@ -88,18 +88,18 @@ def _remarks_on(folder: Path) -> tuple[str, ...]:
 
 def find_family(name: str, *, offline: bool = False) -> str:
     """The family of the model of that name, by its configuration alone; no weight is loaded."""
-    transformers = need("transformers", extra="hf")
-    place = fetch_place(name, offline=offline, weights=False)
+    transformers = require("transformers", extra="hf")
+    index = fetch_place(name, offline=offline, weights=False)
     with _Quiet(transformers):
-        return facts.family_of(_load(place, transformers.AutoConfig), place.name)
+        return facts.family_of(_load(index, transformers.AutoConfig), index.name)
 
 
 def open_tokenizer(name: str) -> Any:
     """The tokenizer of the model of that name; no weight is downloaded."""
-    transformers = need("transformers", extra="hf")
-    place = fetch_place(name, weights=False)
+    transformers = require("transformers", extra="hf")
+    index = fetch_place(name, weights=False)
     with _Quiet(transformers):
-        return _load(place, transformers.AutoTokenizer)
+        return _load(index, transformers.AutoTokenizer)
 
 
 def open_model(
@@ -111,94 +111,94 @@ def open_model(
     allow_pickle: bool = False,
 ) -> Model:
     """The model of that name, ready to answer questions."""
-    torch = need("torch", extra="hf")
-    transformers = need("transformers", extra="hf")
+    torch = require("torch", extra="hf")
+    transformers = require("transformers", extra="hf")
     if dtype not in DTYPES:
         raise IsoglossError(f"No dtype named '{dtype}'. Known: {', '.join(DTYPES)}.")
     _check_device(torch, device)
     remarks = prepare(dtype, device=device)
-    place = fetch_place(name, offline=offline, pickle=allow_pickle)
+    index = fetch_place(name, offline=offline, pickle=allow_pickle)
     with _Quiet(transformers):
-        config = _load(place, transformers.AutoConfig)
-        family = facts.family_of(config, place.name)
-        tokenizer = _load(place, transformers.AutoTokenizer)
+        config = _load(index, transformers.AutoConfig)
+        family = facts.family_of(config, index.name)
+        tokenizer = _load(index, transformers.AutoTokenizer)
         loader = _loader(transformers, config, family=family)
-        files = _weight_files(place, config, pickle=allow_pickle)
+        files = _weight_files(index, config, pickle=allow_pickle)
         options: dict[str, Any] = {"dtype": getattr(torch, dtype)}
-        if place.gguf:
+        if index.gguf:
             options["quantization_config"] = transformers.GgufConfig(dequantize=True)
         else:
             options["use_safetensors"] = None if allow_pickle else True
-        net, report = _load(place, loader, output_loading_info=True, **options)
+        net, report = _load(index, loader, output_loading_info=True, **options)
     missing = set(report["missing_keys"])
-    _refuse_incomplete(place, net, tokenizer=tokenizer, missing=missing)
-    known = _facts(place, net, tokenizer=tokenizer, missing=missing)
-    weights = facts.hash_files(_folder(place), files, config=not place.gguf)
+    _refuse_incomplete(index, net, tokenizer=tokenizer, missing=missing)
+    known = _facts(index, net, tokenizer=tokenizer, missing=missing)
+    weights = facts.hash_files(_folder(index), files, config=not index.gguf)
     known = replace(known, weights=weights, dtype=dtype, notes=(*known.notes, *remarks))
     model = wrap(net, tokenizer, info=known, device=device)
-    _attach_head(model, place)
+    _attach_head(model, index)
     return model
 
 
 def has_weights(name: str) -> bool:
     """Whether the weights of the model of that name are on this disk."""
-    place = find_place(name)
-    found = None if place.folder else hub.find_cached(place.source, place.revision)
-    return bool(place.folder or (found and facts.stored_weights(found.folder, pickle=True)))
+    source = find_source(name)
+    found = None if source.folder else hub.find_cached(source.source, source.revision)
+    return bool(source.folder or (found and facts.stored_weights(found.folder, pickle=True)))
 
 
 def open_outline(name: str, *, offline: bool = False) -> Model:
     """The model of that name without its weights: it can be asked nothing, but its questions can be made and counted."""
-    torch = need("torch", extra="hf")
-    transformers = need("transformers", extra="hf")
-    place = fetch_place(name, offline=offline, weights=False)
+    torch = require("torch", extra="hf")
+    transformers = require("transformers", extra="hf")
+    index = fetch_place(name, offline=offline, weights=False)
     with _Quiet(transformers), torch.device("meta"):
-        config = _load(place, transformers.AutoConfig)
-        tokenizer = _load(place, transformers.AutoTokenizer)
-        family = facts.family_of(config, place.name)
+        config = _load(index, transformers.AutoConfig)
+        tokenizer = _load(index, transformers.AutoTokenizer)
+        family = facts.family_of(config, index.name)
         net = _loader(transformers, config, family=family).from_config(config)
-    known = _facts(place, net, tokenizer=tokenizer, missing=set())
+    known = _facts(index, net, tokenizer=tokenizer, missing=set())
     model = Model(known, net, tokenizer, registry.get("family", family), "meta", {"packed": True, "window": math.inf})
-    reading = reading_of(config)
+    reading = pair_format_of(config)
     if reading:
         attach(model, reading, head=None)
     return model
 
 
-def _attach_head(model: Model, place: Place) -> None:
+def _attach_head(model: Model, source: ModelSource) -> None:
     """Let the model use the next-sentence head that was trained for it, where it has one."""
-    reading = reading_of(model.net.config)
+    reading = pair_format_of(model.net.config)
     if reading is None:
         return
-    path = _folder(place) / WEIGHTS
-    attach(model, reading, head=read_head_weights(path, name=place.name) if reading.form == POOLED else None)
+    path = _folder(source) / WEIGHTS
+    attach(model, reading, head=read_head_weights(path, name=source.name) if reading.form == POOLED else None)
 
 
-def _weight_files(place: Place, config: Any, *, pickle: bool) -> list[str]:
+def _weight_files(source: ModelSource, config: Any, *, pickle: bool) -> list[str]:
     """The files that make up the model's weights, its trained next-sentence head included; none is refused."""
-    if place.gguf:
-        return [place.gguf]
-    if (_folder(place) / "adapter_config.json").is_file():
-        raise IsoglossError(f"'{place.name}' comes with an adapter. Merge the adapter into the weights first.")
-    files = facts.stored_weights(_folder(place), pickle=pickle)
+    if source.gguf:
+        return [source.gguf]
+    if (_folder(source) / "adapter_config.json").is_file():
+        raise IsoglossError(f"'{source.name}' comes with an adapter. Merge the adapter into the weights first.")
+    files = facts.stored_weights(_folder(source), pickle=pickle)
     if not files:
-        raise IsoglossError(INCOMPLETE.format(place.name))
-    head = (_folder(place) / WEIGHTS).is_file() and reading_of(config) is not None
+        raise IsoglossError(INCOMPLETE.format(source.name))
+    head = (_folder(source) / WEIGHTS).is_file() and pair_format_of(config) is not None
     return [*files, WEIGHTS] if head else files
 
 
-def _refuse_incomplete(place: Place, net: Any, *, tokenizer: Any, missing: set[str]) -> None:
+def _refuse_incomplete(source: ModelSource, net: Any, *, tokenizer: Any, missing: set[str]) -> None:
     """transformers fills what a download lacks with random weights and empty vocabularies; we do not score those."""
     lacking = facts.missing_body(net, missing)
     if lacking:
         raise IsoglossError(
-            f"'{place.name}' lacks {len(lacking)} of its weights, such as '{lacking[0]}'. Download it again."
+            f"'{source.name}' lacks {len(lacking)} of its weights, such as '{lacking[0]}'. Download it again."
         )
     size = net.config.get_text_config().vocab_size
     rows = net.get_input_embeddings().weight.shape[0]
     if len(tokenizer) < size / 2 or facts.last_token(tokenizer) >= rows:
         raise IsoglossError(
-            f"'{place.name}' has no tokenizer that fits: it knows {len(tokenizer)} tokens, the model {size}. "
+            f"'{source.name}' has no tokenizer that fits: it knows {len(tokenizer)} tokens, the model {size}. "
             "Download it again."
         )
 
@@ -212,22 +212,22 @@ def wrap(net: Any, tokenizer: Any, *, info: ModelInfo, device: str = "cpu") -> M
 
 def describe(net: Any, tokenizer: Any, *, name: str) -> ModelInfo:
     """What is known about a network and a tokenizer in memory."""
-    place = Place(name, "")
-    known = _facts(place, net, tokenizer=tokenizer, missing=set())
+    source = ModelSource(name, "")
+    known = _facts(source, net, tokenizer=tokenizer, missing=set())
     return replace(known, weights=facts.hash_network(net), dtype=str(net.dtype).removeprefix("torch."))
 
 
-def _facts(place: Place, net: Any, *, tokenizer: Any, missing: set[str]) -> ModelInfo:
+def _facts(source: ModelSource, net: Any, *, tokenizer: Any, missing: set[str]) -> ModelInfo:
     """What is known about a model, but for the hash of its weights."""
-    card = facts.card_facts(place.folder)
+    card = facts.card_facts(source.folder)
     heads, untrained = facts.heads_of(net, missing)
     return ModelInfo(
-        name=place.name,
-        family=facts.family_of(net.config, place.name),
+        name=source.name,
+        family=facts.family_of(net.config, source.name),
         model_type=net.config.model_type,
-        revision=place.revision,
-        commit=place.commit,
-        source=place.source or None,
+        revision=source.revision,
+        commit=source.commit,
+        source=source.source or None,
         languages=card.get("languages", ()),
         licence=card.get("licence"),
         vocabulary=net.config.get_text_config().vocab_size,
@@ -236,22 +236,22 @@ def _facts(place: Place, net: Any, *, tokenizer: Any, missing: set[str]) -> Mode
         heads=heads,
         untrained=untrained,
         tokenizer=facts.hash_tokenizer(tokenizer),
-        notes=_notes(place, net.config),
+        notes=_notes(source, net.config),
     )
 
 
-def _notes(place: Place, config: Any) -> tuple[str, ...]:
+def _notes(source: ModelSource, config: Any) -> tuple[str, ...]:
     """What must be said with every number of the model."""
-    reading = reading_of(config)
+    reading = pair_format_of(config)
     known = f" (accuracy {reading.accuracy:.1%} on unseen articles)" if reading and reading.accuracy else ""
     own_code = (OWN_CODE,) if getattr(config, "auto_map", None) else ()
-    return place.notes + own_code + ((TRAINED + known,) if reading else ())
+    return source.notes + own_code + ((TRAINED + known,) if reading else ())
 
 
-def _folder(place: Place) -> Path:
-    if place.folder is None:
-        raise IsoglossError(f"'{place.name}' has no folder.")
-    return place.folder
+def _folder(source: ModelSource) -> Path:
+    if source.folder is None:
+        raise IsoglossError(f"'{source.name}' has no folder.")
+    return source.folder
 
 
 def _loader(transformers: Any, config: Any, *, family: str) -> Any:
@@ -264,26 +264,26 @@ def _loader(transformers: Any, config: Any, *, family: str) -> Any:
     }[family]
 
 
-def _load(place: Place, loader: Any, **options: Any) -> Any:
+def _load(source: ModelSource, loader: Any, **options: Any) -> Any:
     """What the loader gives; its many errors become one sentence."""
     try:
-        extra = {"gguf_file": place.gguf} if place.gguf else {}
+        extra = {"gguf_file": source.gguf} if source.gguf else {}
         safe = {"trust_remote_code": False, "local_files_only": True}
-        return loader.from_pretrained(str(place.folder), **safe, **extra, **options)
+        return loader.from_pretrained(str(source.folder), **safe, **extra, **options)
     except IsoglossError:
         raise
     except Exception as error:
-        raise IsoglossError(_sentence(place, error, loader=loader.__name__)) from error
+        raise IsoglossError(_load_error_message(source, error, loader=loader.__name__)) from error
 
 
-def _sentence(place: Place, error: Exception, *, loader: str) -> str:
+def _load_error_message(source: ModelSource, error: Exception, *, loader: str) -> str:
     message = str(error)
     low = message.lower()
-    where = f"'{place.name}'"
+    where = f"'{source.name}'"
     if type(error).__name__ == "SafetensorError":
-        return INCOMPLETE.format(place.name)
+        return INCOMPLETE.format(source.name)
     if "safetensors" in low and ("does not appear" in low or "no file named" in low or "not found" in low):
-        return INCOMPLETE.format(place.name)
+        return INCOMPLETE.format(source.name)
     if "ignore_mismatched_sizes" in low:
         return f"{where} has weights of other sizes than its config.json says. Download it again."
     if "not a valid json file" in low:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from ..scores import unclaimed
+from ..scores import unsupported_language_note
 from .questions import Answer, Question
 
 
@@ -39,7 +39,7 @@ def notes_on(info: ModelInfo, language: str, *, called: str | None = None) -> li
     notes = [f"{name}: {note}" for note in info.notes]
     claimed = {tag.split("-")[0] for tag in info.languages}
     if claimed and "multilingual" not in claimed and language.split("-")[0] not in claimed:
-        notes.append(f"{unclaimed(name, language)}, only {', '.join(info.languages)}")
+        notes.append(f"{unsupported_language_note(name, language)}, only {', '.join(info.languages)}")
     return notes
 
 
@@ -47,7 +47,7 @@ def notes_on(info: ModelInfo, language: str, *, called: str | None = None) -> li
 class Bundle:
     """Questions that share one pass: their places in the list of questions, and how many tokens the pass reads."""
 
-    places: tuple[int, ...]
+    indices: tuple[int, ...]
     cost: int
 
 

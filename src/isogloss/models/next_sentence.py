@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import IsoglossError
+from .continuations import start_token
 from .model import Model
 from .questions import CLASS, LOGPROB, Answer, Question
-from .spans import start_token
 from .text import Ids, encode, shared_start
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ TRAINED_NEXT = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class PairFormat:
     """How a trained head reads pairs; it is kept in the model's config.json and so is part of the weights' hash.
 
     `pooled`: a head on the mean of the hidden states. `label`: an encoder-decoder model that says "0" or "1".
@@ -41,15 +41,15 @@ class Reading:
     accuracy: float | None = None
 
 
-def reading_of(config: Any) -> Reading | None:
+def pair_format_of(config: Any) -> PairFormat | None:
     """What a configuration says about a trained next-sentence head, if it has one."""
     found = getattr(config, KEY, None)
-    return Reading(**found) if isinstance(found, dict) else None
+    return PairFormat(**found) if isinstance(found, dict) else None
 
 
-def set_reading(config: Any, reading: Reading) -> None:
+def set_pair_format(config: Any, pair_format: PairFormat) -> None:
     """Write down in a configuration how its model's trained head reads pairs."""
-    setattr(config, KEY, asdict(reading))
+    setattr(config, KEY, asdict(pair_format))
 
 
 def make_head(width: int) -> torch.nn.Module:
@@ -74,24 +74,26 @@ def read_head_weights(path: Path | None, *, name: str) -> torch.nn.Module:
     return head.eval()
 
 
-def attach(model: Model, reading: Reading, *, head: torch.nn.Module | None) -> None:
+def attach(model: Model, pair_format: PairFormat, *, head: torch.nn.Module | None) -> None:
     """Let an open model answer about pairs with a trained head."""
-    model.state["reading"] = reading
+    model.state["reading"] = pair_format
     if head is not None:
         model.state["classifier"] = head.eval().to(model.device)
 
 
 def pair_question(model: Model, first: str, *, second: str) -> tuple[Question, bool]:
     """The question whether `second` follows `first`, and whether the pair was cut; too long a pair loses its beginning."""
-    reading: Reading | None = model.state.get("reading")
+    pair_format: PairFormat | None = model.state.get("reading")
     ids, segments, kept = _pair(model, first, second=second)
-    limits = [limit for limit in (model.info.max_length, reading.max_length if reading else None) if limit is not None]
+    limits = [
+        limit for limit in (model.info.max_length, pair_format.max_length if pair_format else None) if limit is not None
+    ]
     extra = max(0, len(ids) - min(limits)) if limits else 0
     if extra:
         ids, segments = ids[:kept] + ids[kept + extra :], segments[:kept] + segments[kept + extra :]
-    if reading is None:
+    if pair_format is None:
         return Question(ids, want=CLASS, segments=segments), extra > 0
-    if reading.form == POOLED:
+    if pair_format.form == POOLED:
         return Question(ids, tuple(range(len(ids))), want=CLASS, segments=segments), extra > 0
     zero, one, step = label_ids(model.tokenizer)
     begin = (model.net.config.decoder_start_token_id, *zero[:step])
@@ -135,8 +137,8 @@ def next_class(model: Model) -> int:
 
 def class_logprobs(model: Model, answer: Answer) -> Answer:
     """The log-probabilities of the two classes, from the answer to a pair's question."""
-    reading: Reading | None = model.state.get("reading")
-    return answer - np.logaddexp(*answer) if reading and reading.form == LABEL else answer
+    pair_format: PairFormat | None = model.state.get("reading")
+    return answer - np.logaddexp(*answer) if pair_format and pair_format.form == LABEL else answer
 
 
 def read_classes(
@@ -148,9 +150,9 @@ def read_classes(
     """
     import torch
 
-    pairs = [(row, place) for row, place in asked if questions[place].want == CLASS]
+    pairs = [(row, index) for row, index in asked if questions[index].want == CLASS]
     if not pairs:
         return {}
-    means = torch.stack([states[row, list(questions[place].positions)].float().mean(0) for row, place in pairs])
+    means = torch.stack([states[row, list(questions[index].positions)].float().mean(0) for row, index in pairs])
     found = head(means).log_softmax(-1).double().cpu().numpy()
-    return {place: line for (_, place), line in zip(pairs, found, strict=True)}
+    return {index: line for (_, index), line in zip(pairs, found, strict=True)}

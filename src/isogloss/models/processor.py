@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from ..errors import IsoglossError, need
+from ..errors import IsoglossError, require
 from ..languages import home
 
 PLAIN, WITHOUT_ONEDNN = "plain", "without-onednn"
@@ -51,7 +51,7 @@ print(rate(torch.float32) / rate(dtype))
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class FormatSupport:
     """How a number format can be used on this processor: the way, how many times slower than float32, why not plainly."""
 
     way: str | None
@@ -74,19 +74,19 @@ def prepare(dtype: str, *, device: str = "cpu") -> tuple[str, ...]:
         )
     if verdict.way == PLAIN:
         return ()
-    torch = need("torch", extra="hf")
+    torch = require("torch", extra="hf")
     torch.backends.mkldnn.set_flags(False)  # for good: another open model may depend on it
     return (f"{dtype} was computed without oneDNN, because a trial with it {verdict.reason} on this processor",)
 
 
-def judge(dtype: str) -> Verdict:
+def judge(dtype: str) -> FormatSupport:
     """The verdict on a number format, tried once for each processor and version of torch."""
-    torch = need("torch", extra="hf")
+    torch = require("torch", extra="hf")
     instructions = os.environ.get("ONEDNN_MAX_CPU_ISA", "all")
     path, key = home() / "processors.json", f"{_processor()}-torch-{torch.__version__}-{instructions}-{dtype}"
     known = _read(path)
     try:
-        return Verdict(**known[key])
+        return FormatSupport(**known[key])
     except (KeyError, TypeError):
         verdict = _try_all(dtype)
     try:
@@ -97,14 +97,14 @@ def judge(dtype: str) -> Verdict:
     return verdict
 
 
-def _try_all(dtype: str) -> Verdict:
+def _try_all(dtype: str) -> FormatSupport:
     reason = ""
     for way in (PLAIN, WITHOUT_ONEDNN):
         ended, text = _try(dtype, way)
         if ended is None:
-            return Verdict(way, round(float(text), 1), reason)
+            return FormatSupport(way, round(float(text), 1), reason)
         reason = reason or ended
-    return Verdict(None, 1.0, reason)
+    return FormatSupport(None, 1.0, reason)
 
 
 def _try(dtype: str, way: str) -> tuple[str | None, str]:

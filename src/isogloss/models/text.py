@@ -10,15 +10,15 @@ Ids = tuple[int, ...]
 Made = TypeVar("Made")
 AFTER_GAP = ("(",)
 AFTER_WORD = ("a", "x", "1")
-MOST_KNOWN = 10_000
-_KNOWN: WeakKeyDictionary[Any, dict[tuple[str, str | int], Any]] = WeakKeyDictionary()
+MOST_CACHED = 10_000
+_CACHE: WeakKeyDictionary[Any, dict[tuple[str, str | int], Any]] = WeakKeyDictionary()
 
 
-def known(tokenizer: Any, key: tuple[str, str | int], *, make: Callable[[], Made]) -> Made:
+def cached(tokenizer: Any, key: tuple[str, str | int], *, make: Callable[[], Made]) -> Made:
     """What a tokenizer said before, or says now: the candidates of an item share context and words with each other."""
-    found = _KNOWN.setdefault(tokenizer, {})
+    found = _CACHE.setdefault(tokenizer, {})
     if key not in found:
-        if len(found) >= MOST_KNOWN:
+        if len(found) >= MOST_CACHED:
             found.clear()
         found[key] = make()
     return found[key]  # type: ignore[no-any-return]
@@ -28,25 +28,25 @@ def encode(tokenizer: Any, text: str) -> Ids:
     """The tokens of a text without any special tokens."""
     if not text:
         return ()
-    return known(tokenizer, ("bare", text), make=lambda: tuple(tokenizer.encode(text, add_special_tokens=False)))
+    return cached(tokenizer, ("bare", text), make=lambda: tuple(tokenizer.encode(text, add_special_tokens=False)))
 
 
 def encode_full(tokenizer: Any, text: str) -> Ids:
     """The tokens of a text with the special tokens that the tokenizer puts around it."""
-    return known(tokenizer, ("full", text), make=lambda: tuple(tokenizer.encode(text)))
+    return cached(tokenizer, ("full", text), make=lambda: tuple(tokenizer.encode(text)))
 
 
 def token_id(tokenizer: Any, token: str) -> int:
     """The number of a token that the tokenizer knows by name."""
-    return known(tokenizer, ("id", token), make=lambda: int(tokenizer.convert_tokens_to_ids(token)))
+    return cached(tokenizer, ("id", token), make=lambda: int(tokenizer.convert_tokens_to_ids(token)))
 
 
-def frame(tokenizer: Any) -> tuple[Ids, Ids]:
+def special_tokens(tokenizer: Any) -> tuple[Ids, Ids]:
     """The special tokens before and after a single text."""
-    return known(tokenizer, ("frame", ""), make=lambda: _frame(tokenizer))
+    return cached(tokenizer, ("frame", ""), make=lambda: _special_tokens(tokenizer))
 
 
-def _frame(tokenizer: Any) -> tuple[Ids, Ids]:
+def _special_tokens(tokenizer: Any) -> tuple[Ids, Ids]:
     bare, full = encode(tokenizer, "a"), tuple(tokenizer.encode("a"))
     for start in range(len(full) - len(bare) + 1):
         if full[start : start + len(bare)] == bare:
@@ -90,16 +90,16 @@ def _added(tokenizer: Any, text: str, *, left: str, anchors: Sequence[str]) -> I
 
 def shared_start(first: Ids, second: Ids) -> int:
     """How many tokens two texts have in common at their beginning."""
-    for place, (a, b) in enumerate(zip(first, second, strict=False)):
+    for index, (a, b) in enumerate(zip(first, second, strict=False)):
         if a != b:
-            return place
+            return index
     return min(len(first), len(second))
 
 
 def decode(tokenizer: Any, ids: Ids) -> tuple[str, ...]:
     """Each token as text one can read."""
     return tuple(
-        known(tokenizer, ("token", token), make=lambda token=token: _readable(tokenizer, token))  # type: ignore[misc]
+        cached(tokenizer, ("token", token), make=lambda token=token: _readable(tokenizer, token))  # type: ignore[misc]
         for token in ids
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import unicodedata
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,7 +17,7 @@ from typing import IO, Any
 import polars as pl
 
 from .. import languages
-from ..errors import BadData, IsoglossError
+from ..errors import BadData, IsoglossError, require
 from ..files.hub import stream_rows
 
 HUB = "hf:"
@@ -24,6 +25,10 @@ PLAIN = (".txt", ".text")
 SUFFIXES = (*PLAIN, ".jsonl", ".parquet")
 ROWS_AT_ONCE = 500
 FIELDS = ("text", "id", "language")
+
+
+ENDS = re.compile(r"[.!?…。！？।؟۔։።:;]")
+BREAK = re.compile(r"\n\s*\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +41,7 @@ class Article:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ArticleSource:
     """Where articles come from, and their language unless the rows name it themselves."""
 
     place: str
@@ -53,22 +58,22 @@ class Source:
         return [path]
 
 
-def parse_sources(texts: Sequence[str], *, language: str | None = None) -> list[Source]:
+def parse_sources(texts: Sequence[str], *, language: str | None = None) -> list[ArticleSource]:
     """Sources written as PLACE or LANGUAGE=PLACE; every place is looked for before anything is read."""
     usual = languages.resolve(language) if language else None
     found = []
     for text in texts:
-        tag, sign, place = text.partition("=")
+        tag, sign, location = text.partition("=")
         if sign and not Path(text).exists():
-            found.append(Source(place, languages.resolve(tag)))
+            found.append(ArticleSource(location, languages.resolve(tag)))
         else:
-            found.append(Source(text, usual))
+            found.append(ArticleSource(text, usual))
     for source in found:
-        _check_place(source)
+        _check_source(source)
     return found
 
 
-def _check_place(source: Source) -> None:
+def _check_source(source: ArticleSource) -> None:
     path = Path(source.place)
     if source.place.startswith(HUB):
         return
@@ -84,7 +89,7 @@ def _suffix(path: Path) -> str:
     return Path(path.name.lower().removesuffix(".gz")).suffix
 
 
-def read_articles(source: Source) -> Iterator[Article]:
+def read_articles(source: ArticleSource) -> Iterator[Article]:
     """The articles of a source, one after the other, in constant memory."""
     if source.place.startswith(HUB):
         yield from _from_hub(source)
@@ -97,9 +102,9 @@ def read_articles(source: Source) -> Iterator[Article]:
             yield from _from_rows(path, rows, language=source.language)
 
 
-def _needed(language: str | None, place: Path | str) -> str:
+def _needed(language: str | None, location: Path | str) -> str:
     if language is None:
-        raise IsoglossError(f"The language of {place} is not known. Say --language TAG, or TAG={place}.")
+        raise IsoglossError(f"The language of {location} is not known. Say --language TAG, or TAG={location}.")
     return language
 
 
@@ -173,20 +178,47 @@ def _from_parquet(path: Path) -> Iterator[Mapping[str, Any]]:
         raise BadData(path, None, "not a Parquet file, or a broken one.") from error
 
 
-def _from_hub(source: Source) -> Iterator[Article]:
+def _from_hub(source: ArticleSource) -> Iterator[Article]:
     """A data set of the hub with a `text` column, streamed: hf:NAME or hf:NAME:CONFIG."""
     name = source.place.removeprefix(HUB).partition(":")[0]
     yield from _from_rows(name, stream_rows(source.place), language=source.language)
 
 
-def _from_rows(place: Path | str, rows: Iterable[Mapping[str, Any]], *, language: str | None) -> Iterator[Article]:
+def _from_rows(location: Path | str, rows: Iterable[Mapping[str, Any]], *, language: str | None) -> Iterator[Article]:
     """Rows as articles; empty rows of a file of lines count for the numbers only."""
-    name = place.name if isinstance(place, Path) else place
+    name = location.name if isinstance(location, Path) else location
     for number, row in enumerate(rows, 1):
         if not row:
             continue
         if not isinstance(row.get("text"), str):
-            raise BadData(place, number, f"an article needs the field 'text'; this row has: {', '.join(row)}.")
-        tag = row.get("language") or _needed(language, place)
+            raise BadData(location, number, f"an article needs the field 'text'; this row has: {', '.join(row)}.")
+        tag = row.get("language") or _needed(language, location)
         text = unicodedata.normalize("NFC", row["text"])
         yield Article(str(row.get("id") or f"{name}:{number}"), text, _resolve(str(tag)))
+
+
+def split_article(article: Article) -> list[str]:
+    """The article's sentences, each on one line.
+
+    Blank lines end a paragraph. A paragraph without any sentence mark is a heading and left out, unless all are so
+    (some scripts have none); a sentence without a letter is left out.
+    """
+    segment = require("sentencex", extra="nsp").segment
+    separator = " " if _has_spaces(article.language) else ""
+    tag = article.language.split("-")[0]
+    found = []
+    for paragraph in _paragraphs(article.text):
+        text = separator.join(line.strip() for line in paragraph.splitlines())
+        found += [" ".join(sentence.split()) for sentence in segment(tag, text)]
+    return [sentence for sentence in found if any(map(str.isalpha, sentence))]
+
+
+@cache
+def _has_spaces(tag: str) -> bool:
+    return languages.describe(tag).spaces
+
+
+def _paragraphs(text: str) -> Iterator[str]:
+    parts = [part for part in BREAK.split(text.strip()) if part.strip()]
+    marked = [part for part in parts if ENDS.search(part)]
+    yield from marked or parts

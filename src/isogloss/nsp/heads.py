@@ -4,19 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from ..errors import IsoglossError, need
+from ..errors import IsoglossError, require
 from ..models.model import Model
-from ..models.next_sentence import LABEL, POOLED, Reading, attach, label_ids, make_head, pair_question
+from ..models.next_sentence import (
+    LABEL,
+    POOLED,
+    WEIGHTS,
+    PairFormat,
+    attach,
+    label_ids,
+    make_head,
+    pair_question,
+    set_pair_format,
+)
 from ..models.questions import Question
-from .settings import PREFIXES, Lora, Settings
+from .settings import PREFIXES, Lora, TrainingSettings
 
 PAD = "<|pad|>"
 SAMPLE = ("The first sentence.", "The second sentence.")
+
+
+ADAPTER = "adapter"
 
 
 class Scorer(nn.Module):  # type: ignore[misc]
@@ -40,12 +54,12 @@ class Scorer(nn.Module):  # type: ignore[misc]
 
 
 @dataclass(frozen=True, eq=False)
-class Trainee:
+class TrainableModel:
     """A model in training: what reads pairs for it, what scores them, and its adapters if it has any."""
 
     model: Model
     scorer: Scorer
-    reading: Reading
+    reading: PairFormat
     adapters: Any = None
 
     def encode(self, first: str, second: str) -> Question:
@@ -53,27 +67,29 @@ class Trainee:
         return pair_question(self.model, first, second=second)[0]
 
 
-def make_trainee(model: Model, settings: Settings) -> Trainee:
+def make_trainable(model: Model, settings: TrainingSettings) -> TrainableModel:
     """The model with a new head, seeded; only what gets a gradient will be trained."""
     torch.manual_seed(settings.seed)
     net = model.net
     model = replace(model, state=dict(model.state))
     form = LABEL if model.info.family == "seq2seq" else POOLED
-    reading = Reading(form, PREFIXES.get(model.info.model_type, "") if form == LABEL else "", settings.max_length)
+    pair_format = PairFormat(
+        form, PREFIXES.get(model.info.model_type, "") if form == LABEL else "", settings.max_length
+    )
     if form == LABEL:
         label_ids(model.tokenizer)
     add_padding(model)
     head = make_head(net.config.get_text_config().hidden_size) if form == POOLED else None
-    attach(model, reading, head=head)
+    attach(model, pair_format, head=head)
     for parameter in net.parameters():
         parameter.requires_grad_(True)
     adapters = _add_adapters(model, settings.lora) if settings.lora else None
     if settings.gradient_checkpointing:
         net.gradient_checkpointing_enable({"use_reentrant": False})
     scorer = Scorer(net, model.state.get("body"), head=head, causal=model.info.family == "causal")
-    trainee = Trainee(model, scorer, reading, adapters)
-    _freeze_unused(trainee)
-    return trainee
+    trainable = TrainableModel(model, scorer, pair_format, adapters)
+    _freeze_unused(trainable)
+    return trainable
 
 
 def add_padding(model: Model) -> None:
@@ -92,7 +108,7 @@ def add_padding(model: Model) -> None:
 
 def _add_adapters(model: Model, lora: Lora) -> Any:
     """Adapters in all linear layers of the body's last layers; the network is changed in place."""
-    peft = need("peft", extra="nsp")
+    peft = require("peft", extra="nsp")
     names = _linear_layers(model, lora.layers)
     config = peft.LoraConfig(
         r=lora.rank,
@@ -117,20 +133,22 @@ def _linear_layers(model: Model, last: int | None) -> list[str]:
     return [name for name, number in found.items() if last is None or number >= top - last]
 
 
-def _freeze_unused(trainee: Trainee) -> None:
+def _freeze_unused(trainable: TrainableModel) -> None:
     """What gets no gradient (another head, a pooler) is left alone, so that several processes agree on the rest."""
-    batch = ([trainee.encode(*SAMPLE)], [1])
-    loss, _ = compute_loss(trainee.scorer, make_inputs(trainee, batch[0]), targets=make_targets(trainee, batch[1]))
+    batch = ([trainable.encode(*SAMPLE)], [1])
+    loss, _ = compute_loss(
+        trainable.scorer, make_inputs(trainable, batch[0]), targets=make_targets(trainable, batch[1])
+    )
     loss.backward()
-    for parameter in trainee.scorer.parameters():
+    for parameter in trainable.scorer.parameters():
         parameter.requires_grad_(parameter.grad is not None)
         parameter.grad = None
 
 
-def make_inputs(trainee: Trainee, questions: Sequence[Question]) -> dict[str, Tensor]:
+def make_inputs(trainable: TrainableModel, questions: Sequence[Question]) -> dict[str, Tensor]:
     """Pairs as one padded batch; the mask says what is padding."""
     longest = max(len(question.ids) for question in questions)
-    pad = trainee.model.tokenizer.pad_token_id
+    pad = trainable.model.tokenizer.pad_token_id
 
     def rows(lists: Sequence[Sequence[int]], fill: int) -> Tensor:
         return torch.tensor([[*row, *[fill] * (longest - len(row))] for row in lists])
@@ -139,9 +157,9 @@ def make_inputs(trainee: Trainee, questions: Sequence[Question]) -> dict[str, Te
     inputs["attention_mask"] = rows([[1] * len(question.ids) for question in questions], 0)
     if any(question.segments for question in questions):
         inputs["token_type_ids"] = rows([question.segments for question in questions], 0)
-    if trainee.reading.form == LABEL:
-        steps = max(len(label) for label in label_ids(trainee.model.tokenizer)[:2])
-        start = trainee.model.net.config.decoder_start_token_id
+    if trainable.reading.form == LABEL:
+        steps = max(len(label) for label in label_ids(trainable.model.tokenizer)[:2])
+        start = trainable.model.net.config.decoder_start_token_id
         inputs["decoder_input_ids"] = torch.full((len(questions), steps), start)
     return inputs
 
@@ -155,12 +173,12 @@ class Targets:
     step: int = 0
 
 
-def make_targets(trainee: Trainee, labels: Sequence[int]) -> Targets:
+def make_targets(trainable: TrainableModel, labels: Sequence[int]) -> Targets:
     """The targets of a batch; a label's tokens are both what is trained and, at the step where they part, what is read."""
     classes = torch.tensor(labels)
-    if trainee.reading.form == POOLED:
+    if trainable.reading.form == POOLED:
         return Targets(classes)
-    *texts, step = label_ids(trainee.model.tokenizer)
+    *texts, step = label_ids(trainable.model.tokenizer)
     longest = max(map(len, texts))
     padded = torch.tensor([[*text, *[-100] * (longest - len(text))] for text in texts])
     return Targets(classes, padded[classes], step)
@@ -177,3 +195,22 @@ def compute_loss(scorer: nn.Module, inputs: dict[str, Any], *, targets: Targets)
     logits = scorer(inputs | {"decoder_input_ids": before}).float()
     loss = nn.functional.cross_entropy(logits.flatten(0, 1), tokens.flatten(), ignore_index=-100)
     return loss, logits[:, targets.step].argmax(-1) == tokens[:, targets.step]
+
+
+def save_model(trainable: TrainableModel, out: Path, *, accuracy: float | None) -> None:
+    """Save everything as safetensors; adapters are kept in a folder of their own and merged into the weights."""
+    from safetensors.torch import save_file
+
+    net = trainable.model.net
+    scorer = trainable.scorer.to("cpu").eval()
+    if trainable.adapters is not None:
+        trainable.adapters.save_pretrained(str(out / ADAPTER), save_embedding_layers=False)
+        net = trainable.adapters.merge_and_unload()
+    if getattr(net, "is_gradient_checkpointing", False):
+        net.gradient_checkpointing_disable()
+    set_pair_format(net.config, replace(trainable.reading, accuracy=accuracy))
+    net.save_pretrained(str(out))
+    trainable.model.tokenizer.save_pretrained(str(out))
+    if scorer.head is not None:
+        weights = {name: one.detach().contiguous() for name, one in scorer.head.state_dict().items()}
+        save_file(weights, out / WEIGHTS)

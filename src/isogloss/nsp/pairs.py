@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import IsoglossError
-from .shelf import Index, Shelf
+from .sentence_store import Index, SentenceStore
 
 SPLITS = ("train", "validation", "test")
 FEWEST = 2  # articles: a negative comes from a different one
@@ -36,17 +36,17 @@ class Pairs:
     label: Index
 
 
-def split_articles(shelf: Shelf, shares: Shares) -> dict[tuple[str, str], Index]:
+def split_articles(store: SentenceStore, shares: Shares) -> dict[tuple[str, str], Index]:
     """The articles of each language and split: articles in the order of their lots, cut by the shares.
 
     Every split that is wanted gets two articles at least, since a negative needs a different article.
     """
     wanted = [split for split in SPLITS if shares.of(split) > 0]
     found: dict[tuple[str, str], Index] = {}
-    for number, tag in enumerate(shelf.tags):
-        own = np.flatnonzero(shelf.languages == number)
+    for number, tag in enumerate(store.tags):
+        own = np.flatnonzero(store.languages == number)
         _refuse_few(tag, len(own), splits=wanted)
-        own = own[np.argsort(shelf.draws[own], kind="stable")]
+        own = own[np.argsort(store.draws[own], kind="stable")]
         start = 0
         for split in reversed(wanted):
             left = len(own) - start
@@ -70,28 +70,28 @@ def _refuse_few(tag: str, count: int, *, splits: list[str]) -> None:
         )
 
 
-def sentences_before(shelf: Shelf, articles: Index, *, longest: int | None = None) -> Index:
+def sentences_before(store: SentenceStore, articles: Index, *, longest: int | None = None) -> Index:
     """The sentences of the articles that have a successor: all but the last ones.
 
     With `longest`, neither sentence nor successor has more letters than that.
     """
-    starts, ends = shelf.firsts[articles], shelf.firsts[articles + 1]
+    starts, ends = store.firsts[articles], store.firsts[articles + 1]
     sizes = ends - starts - 1
     offsets = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     found = np.asarray(np.repeat(starts, sizes) + offsets, dtype=np.int64)
     if longest is None:
         return found
-    return found[np.maximum(shelf.sizes[found], shelf.sizes[found + 1]) <= longest]
+    return found[np.maximum(store.sizes[found], store.sizes[found + 1]) <= longest]
 
 
-def draw_pairs(shelf: Shelf, before: Index, *, rng: np.random.Generator) -> Pairs:
+def draw_pairs(store: SentenceStore, before: Index, *, rng: np.random.Generator) -> Pairs:
     """Each sentence with its successor, and with a sentence of another article; all shuffled.
 
     The negatives are the successors themselves, dealt out anew. So each of them stands once in a true pair and once in
     a false one, and the second sentence alone tells nothing.
     """
     second = before + 1
-    other = second[_deal(shelf.articles_of(before), rng)]
+    other = second[_deal(store.articles_of(before), rng)]
     order = rng.permutation(2 * len(before))
     label = np.repeat(np.array([1, 0]), len(before))
     return Pairs(np.tile(before, 2)[order], np.concatenate([second, other])[order], label[order])
@@ -104,15 +104,15 @@ def _deal(articles: Index, rng: np.random.Generator) -> Index:
         clash = np.flatnonzero(articles[dealt] == articles)
         if not len(clash):
             return dealt
-        for place, partner in zip(clash, rng.integers(len(articles), size=len(clash)), strict=True):
-            dealt[place], dealt[partner] = dealt[partner], dealt[place]
-    for place in np.flatnonzero(articles[dealt] == articles):  # articles are sorted: leave out its own stretch
+        for index, partner in zip(clash, rng.integers(len(articles), size=len(clash)), strict=True):
+            dealt[index], dealt[partner] = dealt[partner], dealt[index]
+    for index in np.flatnonzero(articles[dealt] == articles):  # articles are sorted: leave out its own stretch
         start, end = (
-            np.searchsorted(articles, articles[place], side="left"),
-            np.searchsorted(articles, articles[place], side="right"),
+            np.searchsorted(articles, articles[index], side="left"),
+            np.searchsorted(articles, articles[index], side="right"),
         )
         drawn = rng.integers(len(articles) - (end - start))
-        dealt[place] = drawn if drawn < start else drawn + end - start
+        dealt[index] = drawn if drawn < start else drawn + end - start
     return dealt
 
 

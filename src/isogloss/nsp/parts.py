@@ -13,13 +13,13 @@ import polars as pl
 
 from ..errors import BadData, IsoglossError
 from .data import CARD, ROWS, SCHEMA
-from .shelf import Index
+from .sentence_store import Index
 
 BROKEN = "the part is missing or broken. Build the data again with: isogloss nsp data"
 
 
 @dataclass(frozen=True, slots=True)
-class Split:
+class PairSplit:
     """The pairs of one split of a folder: how many there are, and where they lie."""
 
     folder: Path
@@ -28,12 +28,12 @@ class Split:
     parts: int
     card: dict[str, Any] = field(repr=False, compare=False)
 
-    def read(self, places: Index) -> pl.DataFrame:
+    def read(self, indices: Index) -> pl.DataFrame:
         """The pairs at these places, in this order."""
         tables, order = [], []
-        for part in np.unique(places // ROWS):
-            here = np.flatnonzero(places // ROWS == part)
-            tables.append(_read_part(self.folder, self.name, number=int(part))[places[here] % ROWS])
+        for part in np.unique(indices // ROWS):
+            here = np.flatnonzero(indices // ROWS == part)
+            tables.append(_read_part(self.folder, self.name, number=int(part))[indices[here] % ROWS])
             order.append(here)
         return pl.concat(tables)[np.argsort(np.concatenate(order), kind="stable")]
 
@@ -56,13 +56,13 @@ def read_card(folder: Path) -> dict[str, Any]:
     return card
 
 
-def open_split(folder: Path, name: str) -> Split:
+def open_split(folder: Path, name: str) -> PairSplit:
     """A split of the folder; one without pairs is refused."""
     card = read_card(folder)
     facts = card["splits"][name]
     if not facts["pairs"]:
         raise IsoglossError(f"{folder} has no {name} pairs. Build the data again with a share of {name} above 0.")
-    return Split(folder, name, int(facts["pairs"]), int(facts["parts"]), card)
+    return PairSplit(folder, name, int(facts["pairs"]), int(facts["parts"]), card)
 
 
 @lru_cache(maxsize=2)
@@ -76,7 +76,7 @@ def _read_part(folder: Path, name: str, *, number: int) -> pl.DataFrame:
         raise BadData(stem, None, BROKEN) from error
 
 
-def epoch_order(split: Split, *, seed: int, epoch: int) -> Index:
+def epoch_order(split: PairSplit, *, seed: int, epoch: int) -> Index:
     """The order of an epoch's pairs: parts in random order, and pairs in random order within each."""
     rng = np.random.default_rng([seed, epoch])
     starts = rng.permutation(split.parts) * ROWS

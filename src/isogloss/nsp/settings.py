@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -47,7 +48,7 @@ class Footprint:
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class TrainingSettings:
     """Everything that decides how a head is trained; all but `footprint` and `device` are fixed for a checkpoint."""
 
     seed: int = 0
@@ -70,7 +71,7 @@ class Settings:
     footprint: Footprint = Footprint()
 
 
-def fill_settings(given: Settings, model_type: str) -> Settings:
+def fill_settings(given: TrainingSettings, model_type: str) -> TrainingSettings:
     """The settings with the rates that suit the kind of model; mT5 does not move with a small one."""
     rates = given.rates
     usual = LORA_RATE if given.lora else MT5_RATE if model_type == "mt5" else CORE_RATE
@@ -85,7 +86,7 @@ def make_lora(rank: int | None, *, layers: int | None) -> Lora | None:
     return Lora(rank=rank, alpha=2 * rank, layers=layers) if rank else None
 
 
-def check_settings(given: Settings) -> None:
+def check_settings(given: TrainingSettings) -> None:
     """Refuse settings that cannot work, before a model is opened."""
     if given.precision not in PRECISIONS:
         raise IsoglossError(f"No precision named '{given.precision}'. Known: {', '.join(PRECISIONS)}.")
@@ -101,7 +102,29 @@ def check_settings(given: Settings) -> None:
         raise IsoglossError("A checkpoint every so many per cent: give more than 0 and at most 100.")
 
 
-def fixed_settings(settings: Settings) -> dict[str, Any]:
+def fixed_settings(settings: TrainingSettings) -> dict[str, Any]:
     """The settings that a checkpoint depends on."""
     facts = asdict(settings)
     return {key: value for key, value in facts.items() if key not in ("footprint", "device", "test_pairs")}
+
+
+def warmup_steps(steps: int) -> int:
+    """How many steps the warm-up takes."""
+    return steps // 100 + 1
+
+
+def rate_share(step: int, steps: int, *, rates: Rates) -> float:
+    """The part of the full learning rate at a step, counted from 0."""
+    warm = warmup_steps(steps)
+    if step < warm:
+        return step / max(1, warm)
+    if rates.schedule == "constant":
+        return 1.0
+    progress = (step - warm) / max(1, steps - warm)
+    return 0.0 if progress >= 1 else max(0.0, 0.5 * (1 + math.cos(math.pi * ((rates.cycles * progress) % 1.0))))
+
+
+def rates_at(step: int, steps: int, *, rates: Rates) -> tuple[float, float]:
+    """The learning rates of core and head at a step; the warm-up's first step is not lost to a rate of nothing."""
+    share = rate_share(step + 1, steps + 1, rates=rates)
+    return share * (rates.core or 0.0), share * rates.head

@@ -14,26 +14,23 @@ from typing import Any
 import numpy as np
 import torch
 
-from ..errors import BadData, IsoglossError, need
+from ..errors import BadData, IsoglossError, require
 from ..models.load import open_model
 from ..models.processor import prepare
 from . import checkpoints as saved
 from .accuracy import Accuracy, mean_by_article
-from .card import CARD, write_card
-from .curves import draw_curves
-from .heads import Trainee, compute_loss, make_inputs, make_targets, make_trainee
-from .logs import Log, open_log
-from .order import Batch, Timetable, group_by_length, read_steps
-from .parts import Split, open_split
-from .result import save_model
-from .schedule import rates_at
-from .settings import WEIGHT_DECAY, Settings, check_settings, fill_settings, fixed_settings
+from .batch_schedule import Batch, BatchSchedule, group_by_length, read_steps
+from .heads import TrainableModel, compute_loss, make_inputs, make_targets, make_trainable, save_model
+from .logs import Log, draw_curves, open_log
+from .parts import PairSplit, open_split
+from .settings import WEIGHT_DECAY, TrainingSettings, check_settings, fill_settings, fixed_settings, rates_at
+from .training_card import CARD, write_card
 
 VALIDATION_BATCH = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Beat:
+class TrainingStatus:
     """How far a training is, for whoever looks on."""
 
     step: int
@@ -43,27 +40,27 @@ class Beat:
     said: str = ""
 
 
-Heard = Callable[[Beat], None]
+OnStatus = Callable[[TrainingStatus], None]
 
 
-def unheard(beat: Beat) -> None:
+def ignore_status(status: TrainingStatus) -> None:
     """Progress that nobody looks at."""
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
+class TrainingRun:
     """A training under way; `mark` says what it must have in common with its checkpoints."""
 
-    trainee: Trainee
-    settings: Settings
-    table: Timetable
+    trainee: TrainableModel
+    settings: TrainingSettings
+    table: BatchSchedule
     accelerator: Any
     scorer: Any
     optimizer: Any
     out: Path
     mark: dict[str, Any]
     state: saved.State
-    heard: Heard
+    heard: OnStatus
 
     @property
     def steps(self) -> int:
@@ -76,13 +73,15 @@ class Run:
         return self.accelerator.unwrap_model(self.scorer)
 
 
-def train_head(model: str, data: Path, *, out: Path, settings: Settings, heard: Heard = unheard) -> dict[str, Any]:
+def train_head(
+    model: str, data: Path, *, out: Path, settings: TrainingSettings, on_status: OnStatus = ignore_status
+) -> dict[str, Any]:
     """The card of the model that was trained and saved in `out`; a training that was stopped there goes on."""
     check_settings(settings)
     for library in ("tensorboard", "matplotlib"):  # missed now, not after hours
-        need(library, extra="nsp")
+        require(library, extra="nsp")
     split = open_split(data, "train")
-    run = _prepare(model, split, out=out, settings=settings, heard=heard)
+    run = _prepare(model, split, out=out, settings=settings, on_status=on_status)
     finished = _finished(run)
     if finished is not None:
         return finished
@@ -97,14 +96,16 @@ def train_head(model: str, data: Path, *, out: Path, settings: Settings, heard: 
     return card
 
 
-def _prepare(model: str, split: Split, *, out: Path, settings: Settings, heard: Heard) -> Run:
+def _prepare(
+    model: str, split: PairSplit, *, out: Path, settings: TrainingSettings, on_status: OnStatus
+) -> TrainingRun:
     """Everything that is needed for the first step; the base model is opened, nothing is written yet."""
     if settings.patience is not None and not split.card["splits"]["validation"]["pairs"]:
         raise IsoglossError("--patience needs validation pairs, and these data have none.")
     accelerator = _accelerator(settings)
     opened = open_model(model)
     settings = fill_settings(settings, opened.info.model_type)
-    trainee = make_trainee(opened, settings)
+    trainee = make_trainable(opened, settings)
     rates = settings.rates
     head = list(trainee.scorer.head.parameters()) if trainee.scorer.head is not None else []
     own = {id(parameter) for parameter in head}
@@ -112,7 +113,7 @@ def _prepare(model: str, split: Split, *, out: Path, settings: Settings, heard: 
     groups: list[dict[str, Any]] = [{"params": core, "lr": rates.core}, {"params": head, "lr": rates.head}]
     optimizer = torch.optim.AdamW([group for group in groups if group["params"]], weight_decay=WEIGHT_DECAY)
     scorer, optimizer = accelerator.prepare(trainee.scorer, optimizer)
-    table = Timetable(
+    schedule = BatchSchedule(
         split,
         settings.seed,
         settings.batch,
@@ -128,12 +129,12 @@ def _prepare(model: str, split: Split, *, out: Path, settings: Settings, heard: 
         "settings": json.loads(json.dumps(fixed_settings(settings))),
         "name": opened.info.name,
     }
-    told = heard if accelerator.is_main_process else unheard
-    return Run(trainee, settings, table, accelerator, scorer, optimizer, out, mark, saved.State(), told)
+    told = on_status if accelerator.is_main_process else ignore_status
+    return TrainingRun(trainee, settings, schedule, accelerator, scorer, optimizer, out, mark, saved.State(), told)
 
 
-def _accelerator(settings: Settings) -> Any:
-    accelerate = need("accelerate", extra="nsp")
+def _accelerator(settings: TrainingSettings) -> Any:
+    accelerate = require("accelerate", extra="nsp")
     precision = settings.precision
     cuda = settings.device != "cpu" and torch.cuda.is_available()
     if precision == "auto":
@@ -142,7 +143,7 @@ def _accelerator(settings: Settings) -> Any:
         raise IsoglossError("This device has no fp16 training. Use --precision bf16 or --precision no.")
     if precision == "bf16" and not cuda:
         prepare("bfloat16")
-    states = need("accelerate.state", extra="nsp")
+    states = require("accelerate.state", extra="nsp")
     cpu = settings.device == "cpu"
     if (
         states.PartialState(cpu=cpu).num_processes == 1
@@ -157,7 +158,7 @@ def _accelerator(settings: Settings) -> Any:
     return made
 
 
-def _finished(run: Run) -> dict[str, Any] | None:
+def _finished(run: TrainingRun) -> dict[str, Any] | None:
     """The card of a training that is finished already."""
     path = run.out / CARD
     if not path.is_file():
@@ -176,7 +177,7 @@ def _finished(run: Run) -> dict[str, Any] | None:
     return card
 
 
-def _resume(run: Run) -> None:
+def _resume(run: TrainingRun) -> None:
     """Go on after the last checkpoint, if there is one."""
     (run.out / saved.FOLDER).mkdir(parents=True, exist_ok=True)
     found = saved.find_checkpoint(run.out, run.mark)
@@ -189,10 +190,10 @@ def _resume(run: Run) -> None:
     saved.load_optimizer(path, run.plain, optimizer=_inner(run.optimizer))
     if run.accelerator.scaler is not None and state.scaler:
         run.accelerator.scaler.load_state_dict(state.scaler)
-    run.heard(Beat(state.step, run.steps, math.nan, math.nan, f"goes on after step {state.step}"))
+    run.heard(TrainingStatus(state.step, run.steps, math.nan, math.nan, f"goes on after step {state.step}"))
 
 
-def _open_log(run: Run) -> Log:
+def _open_log(run: TrainingRun) -> Log:
     with saved.writing(run.out):
         return open_log(run.out, run.state.lines, examples=run.state.step * run.table.per_step)
 
@@ -202,7 +203,7 @@ def _inner(optimizer: Any) -> Any:
     return getattr(optimizer, "optimizer", optimizer)
 
 
-def _run_steps(run: Run, log: Log | None) -> None:
+def _run_steps(run: TrainingRun, log: Log | None) -> None:
     """All the steps that are still to do."""
     state, stops = run.state, _checkpoint_steps(run)
     if _is_out_of_patience(run):
@@ -214,7 +215,7 @@ def _run_steps(run: Run, log: Log | None) -> None:
         state.loss, state.right, state.count = (
             old + new for old, new in zip((state.loss, state.right, state.count), sums, strict=True)
         )
-        run.heard(Beat(state.step, run.steps, sums[0] / sums[2], sums[1] / sums[2]))
+        run.heard(TrainingStatus(state.step, run.steps, sums[0] / sums[2], sums[1] / sums[2]))
         state.seconds = time.perf_counter() - started
         if state.count >= run.settings.log_every or state.step == run.steps:
             _put_line(run, log)
@@ -224,13 +225,13 @@ def _run_steps(run: Run, log: Log | None) -> None:
                 return
 
 
-def _checkpoint_steps(run: Run) -> set[int]:
+def _checkpoint_steps(run: TrainingRun) -> set[int]:
     share = run.settings.checkpoint_percent / 100
     count = math.ceil(1 / share - 1e-9)
     return {min(run.steps, max(1, round(run.steps * share * number))) for number in range(1, count + 1)} | {run.steps}
 
 
-def _step(run: Run, batches: list[Batch]) -> tuple[float, float, float]:
+def _step(run: TrainingRun, batches: list[Batch]) -> tuple[float, float, float]:
     """One step of the optimizer; the sum of losses, how many pairs were told right, and how many there were.
 
     Chance (dropout) is seeded by the step, so it need not be saved.
@@ -268,7 +269,7 @@ def _mix_seed(seed: int, step: int, *, process: int) -> int:
     return int(np.random.SeedSequence([seed, step, process]).generate_state(1)[0])
 
 
-def _put_line(run: Run, log: Log | None) -> None:
+def _put_line(run: TrainingRun, log: Log | None) -> None:
     """One line of the log from the sums since the last one."""
     state = run.state
     core, head = rates_at(state.step - 1, run.steps, rates=run.settings.rates)
@@ -287,10 +288,10 @@ def _put_line(run: Run, log: Log | None) -> None:
         with saved.writing(run.out):
             log.put(line)
         said = f"{line['examples']:,} pairs: loss {line['loss']:.4f}, accuracy {line['accuracy']:.3f}"
-        run.heard(Beat(state.step, run.steps, line["loss"], line["accuracy"], said))
+        run.heard(TrainingStatus(state.step, run.steps, line["loss"], line["accuracy"], said))
 
 
-def _checkpoint(run: Run, log: Log | None) -> None:
+def _checkpoint(run: TrainingRun, log: Log | None) -> None:
     """Validate, and write a checkpoint."""
     state, accelerator = run.state, run.accelerator
     examples = state.step * run.table.per_step
@@ -302,7 +303,11 @@ def _checkpoint(run: Run, log: Log | None) -> None:
         state.validations.append({"step": state.step, "examples": examples, "accuracy": found.value})
         if log is not None:
             log.put_validation(examples, found.value)
-            run.heard(Beat(state.step, run.steps, math.nan, math.nan, f"validation after {examples:,} pairs: {found}"))
+            run.heard(
+                TrainingStatus(
+                    state.step, run.steps, math.nan, math.nan, f"validation after {examples:,} pairs: {found}"
+                )
+            )
     if accelerator.scaler is not None:
         state.scaler = accelerator.scaler.state_dict()
     if accelerator.is_main_process:
@@ -311,30 +316,30 @@ def _checkpoint(run: Run, log: Log | None) -> None:
     accelerator.wait_for_everyone()
 
 
-def _is_out_of_patience(run: Run) -> bool:
+def _is_out_of_patience(run: TrainingRun) -> bool:
     """Whether validation has not become better for so many checkpoints."""
     patience, tried = run.settings.patience, run.state.validations
     return patience is not None and sum(one["step"] > run.state.best_step for one in tried) >= patience
 
 
-def check_split(trainee: Trainee, split: Split, *, most: int | None, device: Any = "cpu") -> Accuracy:
+def check_split(trainable: TrainableModel, split: PairSplit, *, most: int | None, device: Any = "cpu") -> Accuracy:
     """How often the trainee is right on the first pairs of a split."""
     rows = split.head(most)
-    questions = [trainee.encode(first, second) for first, second in rows.select("first", "second").iter_rows()]
-    places = group_by_length(questions, list(range(len(questions))), size=VALIDATION_BATCH)
+    questions = [trainable.encode(first, second) for first, second in rows.select("first", "second").iter_rows()]
+    indices = group_by_length(questions, list(range(len(questions))), size=VALIDATION_BATCH)
     labels, right = rows["label"].to_numpy(), np.zeros(len(questions))
-    trainee.scorer.eval()
+    trainable.scorer.eval()
     with torch.no_grad():
-        for group, where in places:
-            inputs = {name: one.to(device) for name, one in make_inputs(trainee, group).items()}
-            targets = make_targets(trainee, labels[where].tolist())
+        for group, where in indices:
+            inputs = {name: one.to(device) for name, one in make_inputs(trainable, group).items()}
+            targets = make_targets(trainable, labels[where].tolist())
             tokens = targets.tokens.to(device) if targets.tokens is not None else None
             targets = replace(targets, classes=targets.classes.to(device), tokens=tokens)
-            right[where] = compute_loss(trainee.scorer, inputs, targets=targets)[1].cpu().numpy()
+            right[where] = compute_loss(trainable.scorer, inputs, targets=targets)[1].cpu().numpy()
     return mean_by_article(right, rows["article"].to_list())
 
 
-def _finish(run: Run, data: Path) -> dict[str, Any]:
+def _finish(run: TrainingRun, data: Path) -> dict[str, Any]:
     """Save the model with its card; with patience, the best checkpoint's weights."""
     state = run.state
     chosen = state.best_step if run.settings.patience is not None and state.best_step else state.step
@@ -344,14 +349,14 @@ def _finish(run: Run, data: Path) -> dict[str, Any]:
     if run.table.split.card["splits"]["test"]["pairs"]:
         split = open_split(data, "test")
         accuracy = check_split(run.trainee, split, most=run.settings.test_pairs, device=run.accelerator.device)
-        run.heard(Beat(state.step, run.steps, math.nan, math.nan, f"test: {accuracy}"))
+        run.heard(TrainingStatus(state.step, run.steps, math.nan, math.nan, f"test: {accuracy}"))
     with saved.writing(run.out):
         card = _save(run, accuracy, chosen=chosen)
     shutil.rmtree(run.out / saved.FOLDER)
     return card
 
 
-def _save(run: Run, accuracy: Accuracy | None, *, chosen: int) -> dict[str, Any]:
+def _save(run: TrainingRun, accuracy: Accuracy | None, *, chosen: int) -> dict[str, Any]:
     """Write the model, its curves and, when all of that is on the disk, its card."""
     state = run.state
     trained = sum(one.numel() for one in saved.trained_parameters(run.plain).values())
@@ -372,4 +377,4 @@ def _save(run: Run, accuracy: Accuracy | None, *, chosen: int) -> dict[str, Any]
         "mark": run.mark,
         "data": run.table.split.card,
     }
-    return write_card(run.out, trainee=run.trainee, settings=run.settings, facts=facts, accuracy=accuracy)
+    return write_card(run.out, trainable=run.trainee, settings=run.settings, facts=facts, accuracy=accuracy)

@@ -1,4 +1,4 @@
-"""Tables to read, paste or load, figures for papers, and the HTML report.
+"""Results for people: text, paper tables, figures, and one HTML page.
 
 The package can be called as the function `report(source, out)` of `report/page.py`, since `isogloss.report` names both.
 """
@@ -15,7 +15,7 @@ class _Callable(ModuleType):
     """A package that can be called as the function of the same name."""
 
     def __call__(self, *args: Any, **options: Any) -> Path:
-        from .page import report
+        from .page.document import report
 
         return report(*args, **options)
 

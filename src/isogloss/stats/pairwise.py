@@ -64,8 +64,8 @@ def weighted_share(ranked: Ranked, first: Array, *, second: Array) -> Array:
     below, all_first = np.zeros(size), np.zeros(size)
     won = np.zeros(len(first))
     for block in ranked.blocks:
-        place = ranked.order[block.start : block.stop]
-        a, b = first[:, place], second[:, place]
+        ranks = ranked.order[block.start : block.stop]
+        a, b = first[:, ranks], second[:, ranks]
         u = ranked.vectors[block.start : block.stop]
         ours, theirs = _sum(a, u), _sum(b, u)
         won += np.einsum("rd,rd->r", ours, below)

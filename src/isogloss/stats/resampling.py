@@ -145,7 +145,7 @@ def wilson_interval(
 def smooth(values: Array, *, weight: float = 0.9) -> Array:
     """The running mean with falling weights, without the pull of its start."""
     found, total = np.empty(len(values)), 0.0
-    for place, value in enumerate(values):
+    for index, value in enumerate(values):
         total = weight * total + (1 - weight) * value
-        found[place] = total / (1 - weight ** (place + 1))
+        found[index] = total / (1 - weight ** (index + 1))
     return found

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import polars as pl
 
-from .. import store
+from .. import runs as run_store
 from ..items import Item, Items, Problem, items_hash, problem_counts
-from ..places import Place
 from ..scores import Scored, find_builds, item_table, join_scored, make_scored, row_table, skipped_rows
+from ..storage import StoragePath
 
 if TYPE_CHECKING:
-    from ..methods.method import Method
+    from ..methods import Method
     from ..models.model import Model
     from ..models.questions import Asking
 
@@ -39,7 +39,7 @@ def silent(label: str, share: float, *, items: int = 0) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class ScoringCell:
     """The items of one data set in one language, under one method with its options; `notes` must be said with it.
 
     `labels` are columns that all its scores share: `model`, when a study calls the model by another name than its
@@ -56,7 +56,7 @@ class Cell:
 
     @property
     def label(self) -> str:
-        from ..methods.method import label
+        from ..methods import label
 
         return label(self.name, self.method, options=self.options)
 
@@ -70,7 +70,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class WorkUnit:
     """What is scored as one and written as one: a part of several cells, by their places in the group of cells."""
 
     number: int
@@ -78,35 +78,35 @@ class Work:
 
 
 def run_cells(
-    cells: Sequence[Cell],
+    cells: Sequence[ScoringCell],
     model: Model,
     *,
-    out: Place | None = None,
+    out: StoragePath | None = None,
     token_budget: int | None = None,
     progress: Progress = silent,
 ) -> Scored:
     """The scores of a model's cells, those of one language together; on disk, the parts that are there are kept."""
     done: dict[int, Scored] = {}
-    for places in group_cells(cells):
-        group = [cells[place] for place in places]
+    for indices in group_cells(cells):
+        group = [cells[index] for index in indices]
         tell = partial(progress, group_title(group, model), items=sum(len(cell.items) for cell in group))
         if out is None:
             found = _run_in_memory(group, model, token_budget=token_budget, share=tell)
         else:
             found = _run_on_disk(group, model, out=out, token_budget=token_budget, share=tell)
-        done |= dict(zip(places, found, strict=True))
-    return join_scored([done[place] for place in range(len(cells))])
+        done |= dict(zip(indices, found, strict=True))
+    return join_scored([done[index] for index in range(len(cells))])
 
 
-def group_cells(cells: Sequence[Cell]) -> list[list[int]]:
+def group_cells(cells: Sequence[ScoringCell]) -> list[list[int]]:
     """The places of the cells that are scored together: those of one language."""
     groups: dict[str, list[int]] = {}
-    for place, cell in enumerate(cells):
-        groups.setdefault(cell.language, []).append(place)
+    for index, cell in enumerate(cells):
+        groups.setdefault(cell.language, []).append(index)
     return list(groups.values())
 
 
-def group_title(cells: Sequence[Cell], model: Model) -> str:
+def group_title(cells: Sequence[ScoringCell], model: Model) -> str:
     """What a group of cells is called while it is scored."""
     names = (" + ".join(dict.fromkeys(names)) for names in ([c.dataset for c in cells], [c.label for c in cells]))
     data, methods = names
@@ -114,17 +114,17 @@ def group_title(cells: Sequence[Cell], model: Model) -> str:
 
 
 def _run_in_memory(
-    cells: Sequence[Cell], model: Model, *, token_budget: int | None, share: Callable[[float], None]
+    cells: Sequence[ScoringCell], model: Model, *, token_budget: int | None, share: Callable[[float], None]
 ) -> list[Scored]:
     tables: list[list[pl.DataFrame]] = [[] for _ in cells]
     plan = list(group_parts([range(count_parts(cell)) for cell in cells]))
     for work, found in _score_all(plan, cells, model=model, token_budget=token_budget, share=share):
-        for place, rows in zip(work.cells, found, strict=True):
-            tables[place].append(rows)
+        for index, rows in zip(work.cells, found, strict=True):
+            tables[index].append(rows)
     return [_scored(cell, model, rows=pl.concat(rows)) for cell, rows in zip(cells, tables, strict=True)]
 
 
-def _scored(cell: Cell, model: Model, *, rows: pl.DataFrame) -> Scored:
+def _scored(cell: ScoringCell, model: Model, *, rows: pl.DataFrame) -> Scored:
     items = Items(cell.items, cell.problems)
     labels = {"model": model.info.name, "method": cell.label, "family": model.info.family, **cell.labels}
     found = make_scored(item_table(items), rows, labels=labels)
@@ -139,10 +139,10 @@ def _identity(model: Model) -> dict[str, str]:
 
 
 def _run_on_disk(
-    cells: Sequence[Cell],
+    cells: Sequence[ScoringCell],
     model: Model,
     *,
-    out: Place,
+    out: StoragePath,
     token_budget: int | None,
     share: Callable[[float], None],
 ) -> list[Scored]:
@@ -150,78 +150,78 @@ def _run_on_disk(
         runs = []
         for cell in cells:
             run = open_cell(cell, model, out=out)
-            locks.enter_context(store.locked(run))
+            locks.enter_context(run_store.locked(run))
             runs.append(run)
         started = time.time()
         plan = plan_work(runs)
         for work, tables in _score_all(plan, cells, model=model, token_budget=token_budget, share=share):
             write_work(work, runs, tables=tables)
         runs = finish_runs(runs, plan, seconds=time.time() - started)
-    return [store.read_scored([run]) for run in runs]
+    return [run_store.read_scored([run]) for run in runs]
 
 
-def open_cell(cell: Cell, model: Model, *, out: Place) -> store.Run:
+def open_cell(cell: ScoringCell, model: Model, *, out: StoragePath) -> run_store.Run:
     """The cell's run on disk, made when it is not there yet."""
     info = run_info(cell, model, parts=count_parts(cell))
-    return store.open_run(out, info=info, items=item_table(Items(cell.items, cell.problems)))
+    return run_store.open_run(out, info=info, items=item_table(Items(cell.items, cell.problems)))
 
 
-def finish_runs(runs: Sequence[store.Run], plan: Sequence[Work], *, seconds: float) -> list[store.Run]:
+def finish_runs(runs: Sequence[run_store.Run], plan: Sequence[WorkUnit], *, seconds: float) -> list[run_store.Run]:
     """The runs, marked as finished; `seconds` is how long they took together."""
     done = []
-    for place, run in enumerate(runs):
-        scored = sum(place in work.cells for work in plan)
+    for index, run in enumerate(runs):
+        scored = sum(index in work.cells for work in plan)
         if scored or run.info["status"] != "finished":
-            run = store.finish_run(run, seconds=round(seconds, 3), scored_parts=scored)
+            run = run_store.finish_run(run, seconds=round(seconds, 3), scored_parts=scored)
         done.append(run)
     return done
 
 
-def plan_work(runs: Sequence[store.Run]) -> list[Work]:
+def plan_work(runs: Sequence[run_store.Run]) -> list[WorkUnit]:
     """What is left to do, from the parts that are missing; a work that was killed while it was written is completed."""
-    missing = [store.missing_parts(run) for run in runs]
+    missing = [run_store.missing_parts(run) for run in runs]
     return [work for work in group_parts(missing) if not _complete(work, runs)]
 
 
-def _complete(work: Work, runs: Sequence[store.Run]) -> bool:
+def _complete(unit: WorkUnit, runs: Sequence[run_store.Run]) -> bool:
     """Put the work's parts in their places, if all of them lie ready."""
-    if not all(store.is_ready(runs[place], work.number) for place in work.cells):
+    if not all(run_store.is_staged(runs[index], unit.number) for index in unit.cells):
         return False
-    for place in work.cells:
-        store.promote_part(runs[place], work.number)
+    for index in unit.cells:
+        run_store.commit_part(runs[index], unit.number)
     return True
 
 
-def group_parts(missing: Sequence[Iterable[int]]) -> Iterator[Work]:
+def group_parts(missing: Sequence[Iterable[int]]) -> Iterator[WorkUnit]:
     """One work for each number of a part that is missing anywhere."""
     wanted: dict[int, list[int]] = {}
-    for place, numbers in enumerate(missing):
+    for index, numbers in enumerate(missing):
         for number in numbers:
-            wanted.setdefault(number, []).append(place)
+            wanted.setdefault(number, []).append(index)
     for number in sorted(wanted):
-        yield Work(number, tuple(wanted[number]))
+        yield WorkUnit(number, tuple(wanted[number]))
 
 
-def write_work(work: Work, runs: Sequence[store.Run], *, tables: Sequence[pl.DataFrame]) -> None:
+def write_work(unit: WorkUnit, runs: Sequence[run_store.Run], *, tables: Sequence[pl.DataFrame]) -> None:
     """Write the work's parts: first all beside their places, then all into them.
 
     Who is killed before the first is in its place has written nothing, who is killed later everything: so parts that were
     scored together once are never scored again in other company, which would change the last digits.
     """
-    for place, rows in zip(work.cells, tables, strict=True):
-        store.write_ready(runs[place], work.number, rows=rows)
-    for place in work.cells:
-        store.promote_part(runs[place], work.number)
+    for index, rows in zip(unit.cells, tables, strict=True):
+        run_store.stage_part(runs[index], unit.number, rows=rows)
+    for index in unit.cells:
+        run_store.commit_part(runs[index], unit.number)
 
 
 def _score_all(
-    plan: Sequence[Work],
-    cells: Sequence[Cell],
+    plan: Sequence[WorkUnit],
+    cells: Sequence[ScoringCell],
     *,
     model: Model,
     token_budget: int | None,
     share: Callable[[float], None],
-) -> Iterator[tuple[Work, list[pl.DataFrame]]]:
+) -> Iterator[tuple[WorkUnit, list[pl.DataFrame]]]:
     """Each work with its tables; `share` is told how much of all the cells' parts is done."""
     total = sum(count_parts(cell) for cell in cells)
     done = total - sum(len(work.cells) for work in plan)
@@ -237,8 +237,8 @@ def _part_of(share: Callable[[float], None], *, done: int, size: int, total: int
 
 
 def score_work(
-    work: Work,
-    cells: Sequence[Cell],
+    unit: WorkUnit,
+    cells: Sequence[ScoringCell],
     *,
     model: Model,
     token_budget: int | None = None,
@@ -247,23 +247,23 @@ def score_work(
     """One table for each cell of the work; equal questions of its cells are answered once."""
     from ..models.engine import TOKEN_BUDGET, run_all
 
-    asking = ask_work(work, cells, model=model)
+    asking = ask_work(unit, cells, model=model)
     flat = [generator for part in asking for generator in part]
     rows = iter(run_all(model, flat, token_budget=token_budget or TOKEN_BUDGET, progress=share))
     return [row_table(row for _ in part for row in next(rows)) for part in asking]
 
 
-def ask_work(work: Work, cells: Sequence[Cell], *, model: Model) -> list[list[Asking]]:
+def ask_work(unit: WorkUnit, cells: Sequence[ScoringCell], *, model: Model) -> list[list[Asking]]:
     """For each cell of the work, the generators that ask its items' questions."""
-    chosen = [cells[place] for place in work.cells]
-    parts = [list(cut_parts(cell.items))[work.number] for cell in chosen]
+    chosen = [cells[index] for index in unit.cells]
+    parts = [list(cut_parts(cell.items))[unit.number] for cell in chosen]
     return [
         [cell.method.ask(item, model, options=cell.options) for item in part]
         for cell, part in zip(chosen, parts, strict=True)
     ]
 
 
-def count_parts(cell: Cell) -> int:
+def count_parts(cell: ScoringCell) -> int:
     """How many parts a cell has."""
     return sum(1 for _ in cut_parts(cell.items))
 
@@ -282,14 +282,14 @@ def cut_parts(items: Sequence[Item]) -> Iterator[tuple[Item, ...]]:
         yield tuple(part)
 
 
-def notes_of(cell: Cell, model: Model) -> tuple[str, ...]:
+def notes_of(cell: ScoringCell, model: Model) -> tuple[str, ...]:
     """What must be said with the cell's numbers: about the model, about its languages, about the method."""
     from ..models.model import notes_on
 
     return (*notes_on(model.info, cell.language, called=cell.labels.get("model")), *cell.notes)
 
 
-def run_info(cell: Cell, model: Model, *, parts: int) -> dict[str, Any]:
+def run_info(cell: ScoringCell, model: Model, *, parts: int) -> dict[str, Any]:
     """What `run.json` says about a cell; its fingerprint holds everything that a score depends on."""
     known = model.info
     return {
@@ -320,7 +320,7 @@ def run_info(cell: Cell, model: Model, *, parts: int) -> dict[str, Any]:
         "python": platform.python_version(),
         "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "fingerprint": {
-            "schema": store.FINGERPRINT,
+            "schema": run_store.FINGERPRINT,
             **_identity(model),
             "data": items_hash(cell.items),
             "method": cell.name,

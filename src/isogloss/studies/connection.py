@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import IsoglossError, need
+from ..errors import IsoglossError, require
 
 OBJECT_STORE = 100 * 2**20
 WAIT = 300
@@ -45,7 +45,7 @@ def read_cluster(settings: Mapping[str, str]) -> Cluster:
 @contextmanager
 def connected(cluster: Cluster) -> Iterator[Any]:
     """The Ray library, connected to the cluster; a connection that was there before is used and left as it is."""
-    ray = need("ray", extra="ray")
+    ray = require("ray", extra="ray")
     if ray.is_initialized():
         yield ray
         return
@@ -72,7 +72,7 @@ def _ended_by_sigterm() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    psutil = need("psutil", extra="ray")
+    psutil = require("psutil", extra="ray")
     before = set(psutil.Process().children(recursive=True))
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:

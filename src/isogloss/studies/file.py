@@ -82,7 +82,7 @@ class Checkpoint(BaseModel):
 CheckpointEntry = Annotated[Checkpoint, BeforeValidator(_checkpoint, json_schema_input_type=str | Checkpoint)]
 
 
-class Model(BaseModel):
+class ModelSettings(BaseModel):
     """A model: one checkpoint, or one for each language under one label; its facts become columns."""
 
     model_config = STRICT
@@ -96,7 +96,7 @@ class Model(BaseModel):
     notes: str = ""
 
 
-class Method(BaseModel):
+class MethodSettings(BaseModel):
     """A scoring method with its options, or auto."""
 
     model_config = STRICT
@@ -104,9 +104,10 @@ class Method(BaseModel):
     options: dict[str, Word] = Field(default={}, description="The method's options.")
 
 
-ModelEntry = Annotated[Model, BeforeValidator(_checkpoint, json_schema_input_type=str | Model)]
+ModelEntry = Annotated[ModelSettings, BeforeValidator(_checkpoint, json_schema_input_type=str | ModelSettings)]
 MethodEntry = Annotated[
-    Method, BeforeValidator(_method, json_schema_input_type=str | Method | dict[str, dict[str, Plain] | None])
+    MethodSettings,
+    BeforeValidator(_method, json_schema_input_type=str | MethodSettings | dict[str, dict[str, Plain] | None]),
 ]
 
 
@@ -174,7 +175,7 @@ class StudyFile(BaseModel):
     models: tuple[ModelEntry, ...] = Field(min_length=1)
     data: tuple[DataEntry, ...] = Field(min_length=1)
     languages: Words = Field(default=(), description="By tag or name; all that the data has by default.")
-    methods: tuple[MethodEntry, ...] = Field(default=(Method(name="auto"),), min_length=1)
+    methods: tuple[MethodEntry, ...] = Field(default=(MethodSettings(name="auto"),), min_length=1)
     measures: Measuring = Measuring()
     report: Annotated[str | None, BeforeValidator(_inside)] = Field(
         default=None, min_length=1, description="A page to write into the study's folder: report.html"
@@ -283,8 +284,8 @@ def _known(where: Sequence[int | str]) -> list[str]:
     """The keys that are allowed at a place in the file."""
     kinds: dict[str, type[BaseModel]] = {
         "checkpoints": Checkpoint,
-        "models": Model,
-        "methods": Method,
+        "models": ModelSettings,
+        "methods": MethodSettings,
         "data": Data,
         "measures": Measuring,
         "sample": Sampling,
@@ -326,9 +327,9 @@ def _find(node: yaml.Node, where: Sequence[int | str]) -> tuple[str, int]:
     return ", ".join(words), line + 1
 
 
-def _parent(place: str) -> str:
+def _parent(parent: str) -> str:
     """The place without the key itself."""
-    above = place.rpartition(", ")[0]
+    above = parent.rpartition(", ")[0]
     return f"{above}: " if above else ""
 
 
@@ -340,17 +341,17 @@ def _checked(path: Path, study: StudyFile, *, node: yaml.Node) -> StudyFile:
         return BadData(path, line, f"{at}: {problem}")
 
     labels: set[str] = set()
-    for place, model in enumerate(study.models):
+    for index, model in enumerate(study.models):
         if bool(model.checkpoint) == bool(model.checkpoints):
-            raise refuse(["models", place], "a model needs either 'checkpoint' or 'checkpoints'.")
+            raise refuse(["models", index], "a model needs either 'checkpoint' or 'checkpoints'.")
         if model.checkpoints and not model.label:
-            raise refuse(["models", place], "a model with several checkpoints needs a 'label'.")
+            raise refuse(["models", index], "a model with several checkpoints needs a 'label'.")
         label = model.label or str(model.checkpoint)
         if label in labels:
-            raise refuse(["models", place], f"the label '{label}' is there twice.")
+            raise refuse(["models", index], f"the label '{label}' is there twice.")
         labels.add(label)
-    for place, data in enumerate(study.data):
+    for index, data in enumerate(study.data):
         for name in data.models:
             if name not in labels:
-                raise refuse(["data", place, "models"], f"no model is labelled '{name}'.{_near(name, labels)}")
+                raise refuse(["data", index, "models"], f"no model is labelled '{name}'.{_near(name, labels)}")
     return study

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from .. import registry
-from ..errors import CannotWrite, IsoglossError, UnknownName, in_one_line
-from ..items import Item, Items, Problem, items_hash, limit_items
-from ..places import Place, place_of
+from ..errors import CannotWrite, IsoglossError, UnknownName, short_message
+from ..items import Item, Items, Problem, items_hash, sample_items
 from ..scores import Scored, join_scored
-from .cells import Cell, Progress, group_cells, run_cells, silent
+from ..storage import StoragePath, as_path
+from .cells import Progress, ScoringCell, group_cells, run_cells, silent
 
 if TYPE_CHECKING:
-    from ..methods.method import Method
+    from ..methods import Method
     from ..models.model import Model
 
 
@@ -44,7 +44,7 @@ NAMED = 10  # so many items are named in a note
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class ScoringRequest:
     """Items and the method that they are scored by; `labels` are columns that all scores share."""
 
     items: Items
@@ -54,11 +54,11 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class ModelJob:
     """Everything that one model is asked, and how it is opened."""
 
     model: str
-    requests: tuple[Request, ...]
+    requests: tuple[ScoringRequest, ...]
     loading: Loading = PLAIN
 
 
@@ -73,34 +73,34 @@ class Failure:
     why: str
 
 
-def failure_of(request: Request, error: Exception) -> Failure:
+def failure_of(request: ScoringRequest, error: Exception) -> Failure:
     """What was asked, failed."""
     data, language = (request.items[0].dataset, request.items[0].language) if len(request.items) else ("", "")
-    return Failure(request.labels.get("model", ""), data, language, request.method, in_one_line(error))
+    return Failure(request.labels.get("model", ""), data, language, request.method, short_message(error))
 
 
 class Failed(Protocol):
     """Told what could not be scored, and why; what else was asked goes on."""
 
-    def __call__(self, requests: Sequence[Request], error: Exception) -> None: ...
+    def __call__(self, requests: Sequence[ScoringRequest], error: Exception) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
-class Watch:
+class Callbacks:
     """Who is told how far the work is, and of what fails; without `failed` an error ends the work."""
 
     progress: Progress = silent
     failed: Failed | None = None
 
 
-QUIET = Watch()
+QUIET = Callbacks()
 
 
-def plan_jobs(models: Sequence[str], *requests: Request, loading: Loading = PLAIN) -> list[Job]:
+def plan_jobs(models: Sequence[str], *requests: ScoringRequest, loading: Loading = PLAIN) -> list[ModelJob]:
     """The same requests for each model; refused before any weight is loaded when they cannot work."""
     for request in requests:
         check_request(models, request.items, method=request.method, options=request.options, loading=loading)
-    return [Job(name, requests, loading) for name in models]
+    return [ModelJob(name, requests, loading) for name in models]
 
 
 def score(
@@ -116,29 +116,29 @@ def score(
     """The items scored by a model, kept in `out` when it is given (then finished parts are never scored again)."""
     if not isinstance(items, Items):
         raise IsoglossError("score takes items. Read them first: items = isogloss.read('demo', language='en')")
-    request = Request(items, method, options or {})
-    folder = place_of(out) if out else None
+    request = ScoringRequest(items, method, options or {})
+    folder = as_path(out) if out else None
     if isinstance(model, str):
         check_request([model], items, method=method, options=options or {}, loading=loading)
-        return join_scored(run_job(Job(model, (request,), loading), out=folder, watch=Watch(progress)))
+        return join_scored(run_job(ModelJob(model, (request,), loading), out=folder, callbacks=Callbacks(progress)))
     cells = plan_requests([request], model)
     return run_cells(cells, model, out=folder, token_budget=loading.token_budget, progress=progress)
 
 
-def run_job(job: Job, *, out: Place | None = None, watch: Watch = QUIET) -> list[Scored]:
+def run_job(job: ModelJob, *, out: StoragePath | None = None, callbacks: Callbacks = QUIET) -> list[Scored]:
     """All that a model is asked, the model opened once; the cells of one language are scored together."""
-    model = open_or_tell(job, watch)
+    model = try_open(job, callbacks)
     if model is None:
         return []
-    planned = plan_requests(job.requests, model, failed=watch.failed)
+    planned = plan_requests(job.requests, model, failed=callbacks.failed)
     found = []
-    for places in group_cells(planned):
-        group = [planned[place] for place in places]
-        found += _run_group(group, model, out=out, token_budget=job.loading.token_budget, watch=watch)
+    for indices in group_cells(planned):
+        group = [planned[index] for index in indices]
+        found += _run_group(group, model, out=out, token_budget=job.loading.token_budget, callbacks=callbacks)
     return found
 
 
-def open_job(job: Job) -> Model:
+def open_job(job: ModelJob) -> Model:
     """The job's model, open."""
     from ..models.load import open_model
 
@@ -146,20 +146,22 @@ def open_job(job: Job) -> Model:
     return open_model(job.model, **how)
 
 
-def open_or_tell(job: Job, watch: Watch, *, opener: Callable[[Job], Model] = open_job) -> Model | None:
+def try_open(job: ModelJob, callbacks: Callbacks, *, opener: Callable[[ModelJob], Model] = open_job) -> Model | None:
     """The job's model, open; none when it cannot be opened and somebody was told of it."""
     try:
         return opener(job)
     except Exception as error:
-        if watch.failed is None:
+        if callbacks.failed is None:
             raise
-        watch.failed(job.requests, error)
+        callbacks.failed(job.requests, error)
         return None
 
 
-def plan_requests(requests: Sequence[Request], model: Model, *, failed: Failed | None = None) -> list[Cell]:
+def plan_requests(
+    requests: Sequence[ScoringRequest], model: Model, *, failed: Failed | None = None
+) -> list[ScoringCell]:
     """The cells of all requests, each once; a request that cannot be planned is told to `failed`."""
-    found: dict[tuple[str, ...], Cell] = {}
+    found: dict[tuple[str, ...], ScoringCell] = {}
     for request in requests:
         try:
             cells = plan_cells(request.items, model, method=request.method, options=request.options)
@@ -175,20 +177,25 @@ def plan_requests(requests: Sequence[Request], model: Model, *, failed: Failed |
 
 
 def _run_group(
-    group: Sequence[Cell], model: Model, *, out: Place | None, token_budget: int | None, watch: Watch
+    group: Sequence[ScoringCell],
+    model: Model,
+    *,
+    out: StoragePath | None,
+    token_budget: int | None,
+    callbacks: Callbacks,
 ) -> list[Scored]:
     """The scores of cells of one language; when something fails, each cell is tried alone."""
     try:
-        return [run_cells(group, model, out=out, token_budget=token_budget, progress=watch.progress)]
+        return [run_cells(group, model, out=out, token_budget=token_budget, progress=callbacks.progress)]
     except Exception as error:
-        if watch.failed is None:
+        if callbacks.failed is None:
             raise
         # parts that could not be written are scored together again by the next command, so that they stay the same
         if len(group) == 1 or isinstance(error, CannotWrite):
-            asked = [Request(Items(cell.items), cell.name, cell.options, cell.labels) for cell in group]
-            watch.failed(asked, error)
+            asked = [ScoringRequest(Items(cell.items), cell.name, cell.options, cell.labels) for cell in group]
+            callbacks.failed(asked, error)
             return []
-    alone = [_run_group([cell], model, out=out, token_budget=token_budget, watch=watch) for cell in group]
+    alone = [_run_group([cell], model, out=out, token_budget=token_budget, callbacks=callbacks) for cell in group]
     return [scored for found in alone for scored in found]
 
 
@@ -196,14 +203,14 @@ def check_request(
     models: Sequence[str], items: Items, *, method: str, options: Mapping[str, str], loading: Loading
 ) -> None:
     """Refuse what cannot work before any weight is loaded: unknown names and options, models of the wrong family."""
-    from ..methods.method import check_family, fill_options
-    from ..models.load import find_family, find_place
+    from ..methods import check_family, fill_options
+    from ..models.load import find_family, find_source
 
     if method != "auto":
         found = registry.get("method", method)
         fill_options(method, found, given=options)
     for name in models:
-        find_place(name)
+        find_source(name)
     for name in models:
         family = find_family(name, offline=loading.offline)
         if method != "auto":
@@ -217,12 +224,12 @@ def take_sample(items: Items, sample: Sample) -> Items:
     if sample.limit is None:
         return items
 
-    def place(item: Item) -> tuple[str, str, str]:
+    def key(item: Item) -> tuple[str, str, str]:
         return (item.dataset, item.language, str(item.tags.get("task")))
 
     kept: list[Item] = []
-    for _, group in groupby(sorted(items, key=place), key=place):
-        kept += limit_items(Items(tuple(group)), limit=sample.limit, seed=sample.seed)
+    for _, group in groupby(sorted(items, key=key), key=key):
+        kept += sample_items(Items(tuple(group)), limit=sample.limit, seed=sample.seed)
     keys = {item.key for item in kept}
     rows = tuple(item for item in items if item.key in keys)
     return Items(rows, _problems(items, rows))
@@ -230,7 +237,7 @@ def take_sample(items: Items, sample: Sample) -> Items:
 
 def fitting_methods(model: Model) -> list[str]:
     """The names of the methods that can score with a model, at their default options."""
-    from ..methods.method import check_model, fill_options
+    from ..methods import check_model, fill_options
 
     def fits(name: str, method: Method) -> bool:
         try:
@@ -239,17 +246,17 @@ def fitting_methods(model: Model) -> list[str]:
             return False
         return True
 
-    return [name for name, method in registry.everything("method").items() if fits(name, method)]
+    return [name for name, method in registry.load_all("method").items() if fits(name, method)]
 
 
-def plan_cells(items: Items, model: Model, *, method: str, options: Mapping[str, str]) -> list[Cell]:
+def plan_cells(items: Items, model: Model, *, method: str, options: Mapping[str, str]) -> list[ScoringCell]:
     """The cells of a model, everything checked before the first is scored.
 
     With `auto`, items that the model cannot be scored on are left out and named; without any other it is an error.
     """
     if not len(items):
         raise IsoglossError("There are no items to score.")
-    cells: list[Cell] = []
+    cells: list[ScoringCell] = []
     errors: list[tuple[list[Item], IsoglossError]] = []
     groups = _group_items(items, model, method=method, errors=errors)
     _check_options([name for _, _, name in groups], options)
@@ -311,7 +318,7 @@ def choose_method(item: Item, family: str, *, heads: Sequence[str] = ("lm",)) ->
     Of several, the one whose head the model has; a next-sentence head before the language model's.
     """
     task = str(item.tags.get("task") or "")
-    found = {name: one.needs for name, one in registry.everything("method").items() if (task, family) in one.auto}
+    found = {name: one.needs for name, one in registry.load_all("method").items() if (task, family) in one.auto}
     if found:
         return max(found, key=lambda name: (found[name] in heads, found[name] != "lm"))
     raise IsoglossError(
@@ -319,15 +326,15 @@ def choose_method(item: Item, family: str, *, heads: Sequence[str] = ("lm",)) ->
     )
 
 
-def _plan_cell(name: str, rows: Sequence[Item], *, model: Model, options: Mapping[str, str], auto: bool) -> Cell:
-    from ..methods.method import check_model, fill_options
+def _plan_cell(name: str, rows: Sequence[Item], *, model: Model, options: Mapping[str, str], auto: bool) -> ScoringCell:
+    from ..methods import check_model, fill_options
 
     found: Method = registry.get("method", name)
     given = {key: value for key, value in options.items() if not auto or key in found.options}
     filled = fill_options(name, found, given=given)
     check_model(name, found, model=model, options=filled)
     fitting = fitting_items(name, found, rows=rows)
-    cell = Cell(tuple(fitting), name, found, filled)
+    cell = ScoringCell(tuple(fitting), name, found, filled)
     notes = [f"{_tasks(rows)} items were scored by '{cell.label}', chosen by auto"] if auto else []
     unfit = [item.id for item in rows if not found.suits(item)]
     if unfit:

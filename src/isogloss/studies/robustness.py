@@ -11,10 +11,9 @@ import numpy as np
 import polars as pl
 
 from .. import registry
-from ..analysis.gaps import item_gaps
-from ..analysis.groups import usable_rows
+from ..analysis.groups import check_rows, item_gaps
 from ..analysis.measures import measure
-from ..analysis.trials import Card, Trial
+from ..analysis.robustness import RobustnessReport, SettingResult
 from ..errors import IsoglossError
 from ..items import Item, Items
 from ..scores import Scored
@@ -52,7 +51,7 @@ def check_robustness(
     loading: Loading | None = None,
     resamples: int = RESAMPLES,
     progress: Progress = silent,
-) -> list[Card]:
+) -> list[RobustnessReport]:
     """A card for each data set, language and task; dtypes are tried only for a model that is given by name."""
     loading = loading or Loading()
     first = _open(model, loading, dtype="float32")
@@ -65,11 +64,11 @@ def check_robustness(
         raise IsoglossError(f"No method can score these items with '{first.info.name}'.")
     found: dict[Key, dict[Setting, pl.DataFrame | str]] = {key: {} for key, plan in plans.items() if plan}
     for dtype in ("float32", *dtypes):
-        opened = first if dtype == "float32" else _open_or_say(str(model), loading, dtype=dtype)
+        opened = first if dtype == "float32" else _try_open(str(model), loading, dtype=dtype)
         for key, known in found.items():
             for setting in (one for one in plans[key] if one.dtype == dtype):
                 known[setting] = _try(setting, groups[key], model=opened, loading=loading, progress=progress)
-    return [_card(first.info.name, key, found=known, resamples=resamples) for key, known in found.items()]
+    return [_report(first.info.name, key, found=known, resamples=resamples) for key, known in found.items()]
 
 
 def _open(model: str | Model, loading: Loading, *, dtype: str) -> Model:
@@ -82,7 +81,7 @@ def _open(model: str | Model, loading: Loading, *, dtype: str) -> Model:
     )
 
 
-def _open_or_say(model: str, loading: Loading, *, dtype: str) -> Model | str:
+def _try_open(model: str, loading: Loading, *, dtype: str) -> Model | str:
     try:
         return _open(model, loading, dtype=dtype)
     except (IsoglossError, RuntimeError) as error:
@@ -91,7 +90,7 @@ def _open_or_say(model: str, loading: Loading, *, dtype: str) -> Model | str:
 
 def _settings(rows: Sequence[Item], model: Model, *, dtypes: Sequence[str]) -> Iterator[Setting]:
     """The default first, then one thing changed at a time; nothing when no method can score the items."""
-    from ..methods.method import label
+    from ..methods import label
 
     try:
         usual = [choose_method(rows[0], model.info.family, heads=model.info.heads)]
@@ -114,7 +113,7 @@ def _settings(rows: Sequence[Item], model: Model, *, dtypes: Sequence[str]) -> I
 
 def _options(name: str, rows: Sequence[Item], *, model: Model) -> Iterator[dict[str, str]]:
     """The method's options at their defaults, then each other value alone, as far as the model and most items allow."""
-    from ..methods.method import check_model
+    from ..methods import check_model
 
     method = registry.get("method", name)
     if 2 * sum(method.suits(item) for item in rows) < len(rows):
@@ -145,45 +144,47 @@ def _try(
             loading=how,
             progress=progress,
         )
-        table = usable_rows(scored)
+        table = check_rows(scored)
         item_gaps(table)
         return table
     except (IsoglossError, RuntimeError) as error:
         return str(error)
 
 
-def _card(name: str, key: Key, *, found: Mapping[Setting, pl.DataFrame | str], resamples: int) -> Card:
+def _report(name: str, key: Key, *, found: Mapping[Setting, pl.DataFrame | str], resamples: int) -> RobustnessReport:
     gaps = {setting: _gaps(table) for setting, table in found.items() if not isinstance(table, str)}
     default = next(iter(found))
     if default not in gaps:
         raise IsoglossError(f"The {key[2]} items in {key[1]} cannot be scored at all: {found[default]}")
     base = gaps[default]
     trials = [
-        _trial(setting, table, gaps=(base, gaps.get(setting, {})), resamples=resamples)
+        _setting_result(setting, table, gaps=(base, gaps.get(setting, {})), resamples=resamples)
         for setting, table in found.items()
     ]
     methods = [setting for setting in gaps if setting.kind in ("default", "method")]
     agreement = tuple((a.name, b.name, *_agree(gaps[a], gaps[b])) for a, b in combinations(methods, 2))
     worst = max((one.noise or 0.0 for one in trials), default=0.0)
     below = tuple(item for item, gap in base.items() if abs(gap) < worst)
-    return Card(name, *key, tuple(trials), _sign([one for one in trials if one.value is not None]), agreement, below)
+    return RobustnessReport(
+        name, *key, tuple(trials), _sign([one for one in trials if one.value is not None]), agreement, below
+    )
 
 
 def _gaps(table: pl.DataFrame) -> dict[str, float]:
     return dict(item_gaps(table).select("id", "gap").iter_rows())
 
 
-def _trial(
+def _setting_result(
     setting: Setting,
     table: pl.DataFrame | str,
     *,
     gaps: tuple[Mapping[str, float], Mapping[str, float]],
     resamples: int,
-) -> Trial:
+) -> SettingResult:
     if isinstance(table, str):
-        return Trial(setting.name, setting.kind, None, None, None, 0, why=table)
+        return SettingResult(setting.name, setting.kind, None, None, None, 0, why=table)
     row = measure(Scored(table), metrics=["ss"], by=[], resamples=resamples)[0]
-    trial = Trial(setting.name, setting.kind, row.value, row.low, row.high, row.n, why=row.why)
+    trial = SettingResult(setting.name, setting.kind, row.value, row.low, row.high, row.n, why=row.why)
     base, own = gaps
     both = [item for item in base if item in own]
     if setting.kind == "default" or not both:
@@ -202,7 +203,7 @@ def _agree(a: Mapping[str, float], b: Mapping[str, float]) -> tuple[float | None
     return spearman(x, y).value, kappa([str(np.sign(v)) for v in x], [str(np.sign(v)) for v in y])
 
 
-def _sign(trials: Sequence[Trial]) -> str:
+def _sign(trials: Sequence[SettingResult]) -> str:
     """Whether all settings lie on the same side of 50; unclear when an interval holds 50, or is missing."""
     sides = set()
     for one in trials:

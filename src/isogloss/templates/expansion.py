@@ -10,12 +10,12 @@ from itertools import product
 
 from ..errors import IsoglossError
 from ..items import BLANK
+from .contractions import Piece, join
 from .features import AGREE
 from .forms import Form, find_form, pick
-from .grammar import BadTemplate, Place, Template, Text, Written
-from .joints import Piece, join
+from .grammar import BadTemplate, SourcePosition, Template, Text, Written
 from .lexicon import Lexicon, category_of
-from .plan import Plan, Step, fillers, make_plans
+from .resolution import ResolvedTemplate, TemplateStep, fillers, resolve_template
 from .vocabulary import Term
 
 LIMIT = 100_000
@@ -26,7 +26,7 @@ Only = Mapping[str, Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Sentence:
+class ExpandedSentence:
     """A sentence, the term in each slot, and the text that stands for it there."""
 
     text: str
@@ -35,10 +35,15 @@ class Sentence:
 
 
 def expand(
-    template: Template, lexicon: Lexicon, *, only: Only | None = None, limit: int = LIMIT, place: Place | None = None
-) -> list[Sentence]:
+    template: Template,
+    lexicon: Lexicon,
+    *,
+    only: Only | None = None,
+    limit: int = LIMIT,
+    position: SourcePosition | None = None,
+) -> list[ExpandedSentence]:
     """All sentences of a template; two that are equal, or more than the limit, are refused."""
-    plans = make_plans(template, lexicon, place=place)
+    plans = resolve_template(template, lexicon, position=position)
     chosen = [chosen_terms(plan, only or {}) for plan in plans]
     count = sum(count_fillings(terms) for terms in chosen)
     if count > limit:
@@ -51,29 +56,31 @@ def expand(
         for plan, terms in zip(plans, chosen, strict=True)
         for filling in fillings(terms)
     ]
-    refuse_equal(found, place or Place())
+    refuse_equal(found, position or SourcePosition())
     return found
 
 
-def chosen_terms(plan: Plan, only: Only) -> dict[str, list[Term]]:
+def chosen_terms(resolved: ResolvedTemplate, only: Only) -> dict[str, list[Term]]:
     """The terms for each of a plan's slots; an empty choice, or an unknown id in `only`, is refused."""
     found = {}
-    for key in plan.keys:
-        terms = {term.id: term for term in fillers(plan, key)}
+    for key in resolved.keys:
+        terms = {term.id: term for term in fillers(resolved, key)}
         wanted = only.get(key, only.get(category_of(key)))
-        unknown = sorted(set(wanted or ()) - _all_ids(plan, key))
+        unknown = sorted(set(wanted or ()) - _all_ids(resolved, key))
         if unknown:
             raise IsoglossError(f"'only' names '{unknown[0]}', which the category '{category_of(key)}' does not have.")
         found[key] = [terms[name] for name in (wanted if wanted is not None else terms) if name in terms]
         if not found[key]:
             raise BadTemplate(
-                plan.place, 1, f"no term of '{category_of(key)}' has the features that its slot asks for."
+                resolved.position, 1, f"no term of '{category_of(key)}' has the features that its slot asks for."
             )
     return found
 
 
-def _all_ids(plan: Plan, key: str) -> set[str]:
-    return {name for step in plan.steps if step.key == key and step.meaning for name in step.meaning.vocabulary.terms}
+def _all_ids(resolved: ResolvedTemplate, key: str) -> set[str]:
+    return {
+        name for step in resolved.steps if step.key == key and step.meaning for name in step.meaning.vocabulary.terms
+    }
 
 
 def count_fillings(terms: Mapping[str, Sequence[Term]]) -> int:
@@ -102,43 +109,49 @@ def fillings(terms: Mapping[str, Sequence[Term]]) -> Iterator[dict[str, Term]]:
             yield filling
 
 
-def realise(plan: Plan, lexicon: Lexicon, *, filling: Mapping[str, Term], blank: str | None = None) -> Sentence:
+def realise(
+    resolved: ResolvedTemplate, lexicon: Lexicon, *, filling: Mapping[str, Term], blank: str | None = None
+) -> ExpandedSentence:
     """The sentence of a plan for one filling; the slot `blank` shows BLANK instead of its term."""
     forms: dict[int, Form] = {}
-    for number in range(len(plan.steps)):
-        _form(plan, number, filling=filling, forms=forms)
+    for number in range(len(resolved.steps)):
+        _form(resolved, number, filling=filling, forms=forms)
     pieces = []
-    for number, step in enumerate(plan.steps):
+    for number, step in enumerate(resolved.steps):
         text = BLANK if blank is not None and step.key == blank else forms[number].text
         pieces.append(Piece(text, None if isinstance(step.element, Text) else step.key or "word"))
     joined = capital(join(tidy(pieces), lexicon.rules), lexicon.language)
-    words = {key: next((p.text for p in joined if p.slot == key), "") for key in plan.keys}
-    return Sentence("".join(p.text for p in joined), {key: term.id for key, term in filling.items()}, words)
+    words = {key: next((p.text for p in joined if p.slot == key), "") for key in resolved.keys}
+    return ExpandedSentence("".join(p.text for p in joined), {key: term.id for key, term in filling.items()}, words)
 
 
-def _form(plan: Plan, number: int, *, filling: Mapping[str, Term], forms: dict[int, Form]) -> Form:
+def _form(resolved: ResolvedTemplate, number: int, *, filling: Mapping[str, Term], forms: dict[int, Form]) -> Form:
     """The form of a step; what it agrees with is found first."""
     if number not in forms:
-        step = plan.steps[number]
+        step = resolved.steps[number]
         taken: dict[str, str] = {}
         if step.follows is not None:
-            other = _form(plan, step.follows, filling=filling, forms=forms)
+            other = _form(resolved, step.follows, filling=filling, forms=forms)
             taken = {name: value for name, value in other.features if name in AGREE}
-        forms[number] = _step_form(plan, step, filling=filling, taken=taken)
+        forms[number] = _step_form(resolved, step, filling=filling, taken=taken)
     return forms[number]
 
 
-def _step_form(plan: Plan, step: Step, *, filling: Mapping[str, Term], taken: Mapping[str, str]) -> Form:
+def _step_form(
+    resolved: ResolvedTemplate, step: TemplateStep, *, filling: Mapping[str, Term], taken: Mapping[str, str]
+) -> Form:
     if isinstance(step.element, Text):
         return Form(step.element.text, ())
     if isinstance(step.element, Written):
         text = pick(step.element.forms, taken)
         if text is None:
             shown = " ".join(f"{name}={value}" for name, value in taken.items()) or "no features"
-            raise BadTemplate(plan.place, step.element.column, f"no form, or more than one, of this word fits {shown}.")
+            raise BadTemplate(
+                resolved.position, step.element.column, f"no form, or more than one, of this word fits {shown}."
+            )
         return Form(text, tuple(taken.items()))
     if step.meaning is None:
-        raise BadTemplate(plan.place, 1, "an element means nothing.")
+        raise BadTemplate(resolved.position, 1, "an element means nothing.")
     vocabulary = step.meaning.vocabulary
     term = vocabulary.terms[step.meaning.word] if step.meaning.word is not None else filling[step.key or ""]
     return find_form(vocabulary, term, asked={**taken, **dict(step.meaning.features)})
@@ -180,11 +193,11 @@ def capital(pieces: Sequence[Piece], language: str) -> list[Piece]:
     return found
 
 
-def refuse_equal(sentences: Sequence[Sentence], place: Place) -> None:
+def refuse_equal(sentences: Sequence[ExpandedSentence], position: SourcePosition) -> None:
     """Refuse sentences that are equal although their slots are filled differently."""
-    seen: dict[str, Sentence] = {}
+    seen: dict[str, ExpandedSentence] = {}
     for one in sentences:
         other = seen.setdefault(one.text, one)
         if other is not one:
             first, second = (", ".join(x.fillers.values()) or "nothing" for x in (other, one))
-            raise BadTemplate(place, 1, f"'{first}' and '{second}' give the same sentence: '{one.text}'.")
+            raise BadTemplate(position, 1, f"'{first}' and '{second}' give the same sentence: '{one.text}'.")

@@ -75,7 +75,7 @@ def parse_features(text: str) -> Features:
 
 def make_features(pairs: Mapping[str, str]) -> Features:
     """Features in their order of display."""
-    rank = {name: place for place, name in enumerate(ORDER)}
+    rank = {name: index for index, name in enumerate(ORDER)}
     return tuple(sorted(pairs.items(), key=lambda pair: (rank.get(pair[0], len(ORDER)), pair)))
 
 

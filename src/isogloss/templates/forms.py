@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from ..errors import IsoglossError
 from .features import DEFAULTS, Features, make_features, show_features
-from .vocabulary import MAIN, Cell, Term, Vocabulary
+from .vocabulary import MAIN, FormCell, Term, Vocabulary
 
 Asked = Mapping[str, str]
 
@@ -69,7 +69,7 @@ def _find(vocabulary: Vocabulary, term: Term, *, features: Features) -> Form:
 
 def pick(forms: Sequence[tuple[Features, str]], asked: Asked) -> str | None:
     """The one text whose features fit best; nothing when none does, or several do."""
-    fitting = [Cell(features, text) for features, text in forms if _fits(features, asked)]
+    fitting = [FormCell(features, text) for features, text in forms if _fits(features, asked)]
     texts = {cell.text for cell in _best(fitting, asked)}
     return texts.pop() if len(texts) == 1 else None
 
@@ -78,7 +78,7 @@ def _fits(features: Features, wanted: Asked) -> bool:
     return all(wanted.get(name, value) == value for name, value in features)
 
 
-def _best(cells: Sequence[Cell], wanted: Asked) -> list[Cell]:
+def _best(cells: Sequence[FormCell], wanted: Asked) -> list[FormCell]:
     """The cells with default values for what is not asked for, without those that another one says more exactly."""
     left = list(cells)
     for name, value in DEFAULTS.items():
@@ -88,5 +88,5 @@ def _best(cells: Sequence[Cell], wanted: Asked) -> list[Cell]:
     return [cell for cell in left if not any(set(cell.features) < set(other.features) for other in left)]
 
 
-def _several(cells: Sequence[Cell]) -> str:
+def _several(cells: Sequence[FormCell]) -> str:
     return ", ".join(f"{show_features(cell.features) or 'plain'} '{cell.text}'" for cell in cells[:4])

@@ -59,7 +59,7 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class TermChoice:
     """A slot whose terms stand on the spot."""
 
     terms: tuple[str, ...]
@@ -72,7 +72,7 @@ class Wordings:
     alternatives: tuple[tuple[Element, ...], ...]
 
 
-Element = Text | Slot | Written | Choice | Wordings
+Element = Text | Slot | Written | TermChoice | Wordings
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class Template:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SourcePosition:
     """Where a template stands: a file, the set it belongs to, its line."""
 
     path: Path | str = "the template"
@@ -96,21 +96,23 @@ class Place:
 class BadTemplate(IsoglossError):
     """A template that cannot be read: where, to the column, and why."""
 
-    def __init__(self, place: Place, column: int, problem: str) -> None:
-        super().__init__(f"{place.path}, line {place.line}, column {column}: {problem}")
+    def __init__(self, position: SourcePosition, column: int, problem: str) -> None:
+        super().__init__(f"{position.path}, line {position.line}, column {column}: {problem}")
         self.problem = problem
         self.column = column
 
 
-def parse_template(text: str, place: Place | None = None) -> Template:
+def parse_template(text: str, position: SourcePosition | None = None) -> Template:
     """The elements of a template."""
-    place = place or Place()
+    position = position or SourcePosition()
     try:
         tree = _parser().parse(text)
     except UnexpectedInput as error:
         line, column = _position(text, error)
-        raise BadTemplate(Place(place.path, place.line + line - 1), column, _complaint(text, error)) from error
-    return Template(_join([_element(child, place) for child in tree.children]))
+        raise BadTemplate(
+            SourcePosition(position.path, position.line + line - 1), column, _complaint(text, error)
+        ) from error
+    return Template(_join([_element(child, position) for child in tree.children]))
 
 
 @cache
@@ -126,8 +128,8 @@ def _position(text: str, error: UnexpectedInput) -> tuple[int, int]:
 
 def _at_end(text: str, error: UnexpectedInput) -> bool:
     token = getattr(error, "token", None)
-    place = error.pos_in_stream
-    return (token is not None and token.type == "$END") or place is None or not 0 <= place < len(text)
+    position = error.pos_in_stream
+    return (token is not None and token.type == "$END") or position is None or not 0 <= position < len(text)
 
 
 def _complaint(text: str, error: UnexpectedInput) -> str:
@@ -145,14 +147,14 @@ def _is_open(text: str, sign: str) -> bool:
     return plain.count(sign) > plain.count({"{": "}", "[": "]", "(": ")"}[sign])
 
 
-def _element(node: Any, place: Place) -> Element | list[Element]:
+def _element(node: Any, position: SourcePosition) -> Element | list[Element]:
     if isinstance(node, Token):
         return Text(_plain(str(node)))
     makers: dict[str, Any] = {"slot": _slot, "written": _written, "wordings": _wordings}
-    return makers[node.data](node, place)  # type: ignore[no-any-return]
+    return makers[node.data](node, position)  # type: ignore[no-any-return]
 
 
-def _slot(node: Any, place: Place) -> Slot:
+def _slot(node: Any, position: SourcePosition) -> Slot:
     name = str(node.children[0]).strip()
     agrees: str | None = None
     features: Features = ()
@@ -160,51 +162,51 @@ def _slot(node: Any, place: Place) -> Slot:
         token = child.children[0]
         if agrees if child.data == "agree" else features:
             raise _bad(
-                token, place, problem=f"'{name}' has two of these; give all features after one ':', and one '~'."
+                token, position, problem=f"'{name}' has two of these; give all features after one ':', and one '~'."
             )
         if child.data == "agree":
             agrees = str(token).strip()
         else:
-            features = _features(token, str(token), place=place)
+            features = _features(token, str(token), position=position)
     return Slot(name, agrees, features, column=node.meta.column)
 
 
-def _written(node: Any, place: Place) -> Written | Choice:
+def _written(node: Any, position: SourcePosition) -> Written | TermChoice:
     *tokens, agree = node.children
     if agree is None:
-        return Choice(tuple(_choice(token, place) for token in tokens))
+        return TermChoice(tuple(_choice(token, position) for token in tokens))
     pairs = []
     for token in tokens:
         label, colon, text = _cut(str(token))
         if not colon:
-            raise _bad(token, place, problem="say which form this is, as in [masc: … | fem: … ~slot].")
-        pairs.append((_features(token, label, place=place), _plain(text).strip(" ")))
+            raise _bad(token, position, problem="say which form this is, as in [masc: … | fem: … ~slot].")
+        pairs.append((_features(token, label, position=position), _plain(text).strip(" ")))
     return Written(tuple(pairs), str(agree.children[0]).strip(), column=node.meta.column)
 
 
-def _choice(token: Any, place: Place) -> str:
+def _choice(token: Any, position: SourcePosition) -> str:
     text = _plain(str(token)).strip(" ")
     if not text:
-        raise _bad(token, place, problem="a term is empty.")
+        raise _bad(token, position, problem="a term is empty.")
     return text
 
 
-def _wordings(node: Any, place: Place) -> Wordings | list[Element]:
-    rows = [_join([_element(child, place) for child in one.children]) for one in node.children]
+def _wordings(node: Any, position: SourcePosition) -> Wordings | list[Element]:
+    rows = [_join([_element(child, position) for child in one.children]) for one in node.children]
     if len(rows) == 1:
         return [Text("("), *rows[0], Text(")")]
     return Wordings(tuple(rows))
 
 
-def _features(token: Any, text: str, *, place: Place) -> Features:
+def _features(token: Any, text: str, *, position: SourcePosition) -> Features:
     try:
         return parse_features(text)
     except ValueError as error:
-        raise _bad(token, place, problem=str(error)) from error
+        raise _bad(token, position, problem=str(error)) from error
 
 
-def _bad(token: Any, place: Place, *, problem: str) -> BadTemplate:
-    return BadTemplate(Place(place.path, place.line + token.line - 1), token.column, problem)
+def _bad(token: Any, position: SourcePosition, *, problem: str) -> BadTemplate:
+    return BadTemplate(SourcePosition(position.path, position.line + token.line - 1), token.column, problem)
 
 
 def _cut(text: str) -> tuple[str, str, str]:
@@ -250,7 +252,7 @@ def _show(element: Element) -> str:
         case Written(forms=forms, agrees=agrees):
             shown = " | ".join(f"{show_features(features)}: {escape(text, SPECIAL)}" for features, text in forms)
             return f"[{shown} ~{agrees}]"
-        case Choice(terms):
+        case TermChoice(terms):
             return f"[{'|'.join(escape(term, SPECIAL) for term in terms)}]"
         case Wordings(alternatives):
             return f"({'|'.join(''.join(map(_show, row)) for row in alternatives)})"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from .. import languages
 from ..errors import BadData, IsoglossError, UnknownName
-from ..files.cellvalues import guard_formula
+from ..files.cell_values import guard_formula
 from .expansion import expand
 from .features import Features, show_features
 from .grammar import Element, Template, parse_template, show_template
@@ -27,7 +27,7 @@ NO_EXPANSION = "cannot be expanded: "
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class TermMatch:
     """A form of a term: its text, the term's id, and the features it has."""
 
     text: str
@@ -41,8 +41,8 @@ class Mined:
 
     template: Template
     sentence: str
-    reading: Reading
-    others: tuple[Reading, ...]
+    reading: TermMatch
+    others: tuple[TermMatch, ...]
     examples: tuple[str, ...]
     remark: str
 
@@ -62,7 +62,7 @@ def mine_corpus(path: Path, lexicon: Lexicon, *, category: str, limit: int = 100
     vocabulary = lexicon.vocabularies.get(category)
     if vocabulary is None:
         raise UnknownName(f"category in '{lexicon.language}'", category, lexicon.vocabularies)
-    readings = term_readings(vocabulary)
+    readings = term_matches(vocabulary)
     spaced = languages.describe(lexicon.language).spaces
     pattern = _pattern([one.text for one in readings], spaced=spaced)
     found: dict[str, Mined] = {}
@@ -77,10 +77,10 @@ def mine_corpus(path: Path, lexicon: Lexicon, *, category: str, limit: int = 100
     return Found(tuple(found.values()), lines, without, several)
 
 
-def term_readings(vocabulary: Vocabulary) -> list[Reading]:
+def term_matches(vocabulary: Vocabulary) -> list[TermMatch]:
     """All forms of all terms of a vocabulary, empty ones left out."""
     return [
-        Reading(cell.text, term.id, cell.features)
+        TermMatch(cell.text, term.id, cell.features)
         for term in vocabulary.terms.values()
         for cell in term.uses.get(MAIN, ())
         if cell.text
@@ -106,7 +106,7 @@ def _sentences(path: Path) -> Iterator[str]:
 
 
 def _mined(
-    sentence: str, hit: re.Match[str], *, readings: Sequence[Reading], lexicon: Lexicon, vocabulary: Vocabulary
+    sentence: str, hit: re.Match[str], *, readings: Sequence[TermMatch], lexicon: Lexicon, vocabulary: Vocabulary
 ) -> Mined:
     fitting = [one for one in readings if one.text.casefold() == hit[0].casefold()]
     left, right = sentence[: hit.start()], sentence[hit.end() :]
@@ -125,8 +125,8 @@ def _mined(
 
 
 def _word_before(
-    left: str, fitting: Sequence[Reading], *, lexicon: Lexicon, vocabulary: Vocabulary
-) -> tuple[str, SlotElement | None, list[Reading]]:
+    left: str, fitting: Sequence[TermMatch], *, lexicon: Lexicon, vocabulary: Vocabulary
+) -> tuple[str, SlotElement | None, list[TermMatch]]:
     """What stands before the term without a word that agrees with it, that word as a slot, and the readings it allows."""
     match = re.search(r"(\S+) $", left)
     if match is None or lexicon.words is None:
@@ -139,9 +139,9 @@ def _word_before(
     return left, None, list(fitting)
 
 
-def _agree(features: Features, reading: Reading, *, vocabulary: Vocabulary) -> bool:
-    nature = dict(vocabulary.terms[reading.term].natures.get(MAIN, ()))
-    known = dict(reading.features) | nature
+def _agree(features: Features, term_match: TermMatch, *, vocabulary: Vocabulary) -> bool:
+    nature = dict(vocabulary.terms[term_match.term].natures.get(MAIN, ()))
+    known = dict(term_match.features) | nature
     return all(known.get(name, value) == value for name, value in features)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import languages
-from ..errors import IsoglossError, UnknownName, need
+from ..errors import IsoglossError, UnknownName, require
 from .features import Features, make_features, parse_features, show_features
 from .vocabulary import read_vocabulary
 
@@ -68,7 +68,7 @@ def _lemmas(words: Sequence[str]) -> list[str]:
 
 
 def _russian(word: str) -> Iterator[Proposal]:
-    pymorphy3 = need("pymorphy3", extra="propose")
+    pymorphy3 = require("pymorphy3", extra="propose")
     analyses = pymorphy3.MorphAnalyzer().parse(word)
     known = [one for one in analyses if one.tag.POS in ("NOUN", "ADJF", "ADJS", "PRTF")]
     if not known:
@@ -83,7 +83,7 @@ def _russian(word: str) -> Iterator[Proposal]:
 
 
 def _greek(word: str) -> Iterator[Proposal]:
-    greek = need("modern_greek_inflexion", extra="propose")
+    greek = require("modern_greek_inflexion", extra="propose")
     made: list[tuple[str, Any]] = []
     for kind in ("Noun", "Adjective"):
         try:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import BadData, UnknownName
-from .grammar import Place, Template, parse_template
+from .grammar import SourcePosition, Template, parse_template
 from .vocabulary import read_toml
 
 FIELDS = {"id", "category", "title", "terms", "concepts", "only", "wordings", "periphrasis_of", "note"}
@@ -16,12 +16,12 @@ WORDING = {"id", "text", "negated", "note"}
 
 
 @dataclass(frozen=True, slots=True)
-class Wording:
-    """One template of a set, and the twin that denies it; `place` is where it stands."""
+class TemplateWording:
+    """One template of a set, and the counterpart that denies it; `place` is where it stands."""
 
     id: str
     template: Template
-    place: Place
+    position: SourcePosition
     negated: Template | None = None
 
 
@@ -32,7 +32,7 @@ class TemplateSet:
     id: str
     category: str
     terms: str
-    wordings: tuple[Wording, ...]
+    wordings: tuple[TemplateWording, ...]
     concepts: str | None = None
     only: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     periphrasis_of: str | None = None
@@ -95,22 +95,22 @@ def _set(row: Mapping[str, Any], path: Path, *, lines: list[str]) -> TemplateSet
     )
 
 
-def _wording(one: Any, number: int, *, path: Path, lines: list[str]) -> Wording:
+def _wording(one: Any, number: int, *, path: Path, lines: list[str]) -> TemplateWording:
     fields = {"text": one} if isinstance(one, str) else one
     if not isinstance(fields, dict) or not isinstance(fields.get("text"), str):
         raise ValueError('a wording is a template, or { id = "…", text = "…", negated = "…" }.')
     _refuse_unknown(fields, WORDING)
-    place = _place(fields["text"], path, lines=lines)
-    template = parse_template(fields["text"], place)
+    position = _position(fields["text"], path, lines=lines)
+    template = parse_template(fields["text"], position)
     denied = fields.get("negated")
-    negated = parse_template(denied, _place(denied, path, lines=lines)) if denied is not None else None
-    return Wording(str(fields.get("id", f"w{number}")), template, place, negated)
+    negated = parse_template(denied, _position(denied, path, lines=lines)) if denied is not None else None
+    return TemplateWording(str(fields.get("id", f"w{number}")), template, position, negated)
 
 
-def _place(text: str, path: Path, *, lines: list[str]) -> Place:
+def _position(text: str, path: Path, *, lines: list[str]) -> SourcePosition:
     """The line of the file in which a template stands; its first if it cannot be found as it is."""
     found = [number for number, line in enumerate(lines, 1) if text in line]
-    return Place(path, found[0] if found else 1)
+    return SourcePosition(path, found[0] if found else 1)
 
 
 def _refuse_unknown(row: Mapping[str, Any], known: set[str]) -> None:

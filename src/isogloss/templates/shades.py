@@ -6,7 +6,7 @@ import re
 
 from ..errors import IsoglossError
 from .features import Features, make_features
-from .grammar import Choice, Place, Slot, Template, Text, Wordings, Written
+from .grammar import Slot, SourcePosition, Template, TermChoice, Text, Wordings, Written
 
 # how SHADES names a category, and how we do, where that differs
 CATEGORIES = {"OCCUPATION": "profession", "RELIGION": "religion"}
@@ -50,7 +50,7 @@ ORDER = ("ADJ", "STATE", "POSS", "ART", "DATIVE", "PL", "MASC", "FEM", "NEUT")
 SLOT = re.compile(r"(?P<open>[<\[])?(?P<name>[A-Z]{3,}(?:[_:-]?(?:[A-Z]+|\d+))*)(?P<close>[>\]])?")
 
 
-def read_shades(text: str, place: Place | None = None) -> Template:
+def read_shades(text: str, position: SourcePosition | None = None) -> Template:
     """A template in SHADES' notation as one of ours.
 
     A slot is one of their categories, or any capitals in brackets or with a tag; other capitals stay text.
@@ -68,7 +68,7 @@ def read_shades(text: str, place: Place | None = None) -> Template:
         cursor = end
     found.append(Text(text[cursor:]))
     if not any(isinstance(one, Slot) for one in found):
-        where = place or Place()
+        where = position or SourcePosition()
         raise IsoglossError(f"{where.path}, line {where.line}: there is no slot in capitals, such as GENDER-PL.")
     return Template(tuple(one for one in found if one != Text("")))
 
@@ -100,7 +100,7 @@ def write_shades(template: Template) -> str:
     return "".join(_show(element) for element in template.elements)
 
 
-def _show(element: Text | Slot | Written | Choice | Wordings) -> str:
+def _show(element: Text | Slot | Written | TermChoice | Wordings) -> str:
     if isinstance(element, Text):
         return element.text
     if not isinstance(element, Slot) or element.agrees is not None:

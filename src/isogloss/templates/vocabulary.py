@@ -22,7 +22,7 @@ GONE = "-"
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class FormCell:
     """One form of a term, and the features it is for."""
 
     features: Features
@@ -39,7 +39,7 @@ class Term:
     id: str
     gloss: str
     lemma: str
-    uses: Mapping[str, tuple[Cell, ...]]
+    uses: Mapping[str, tuple[FormCell, ...]]
     natures: Mapping[str, Features] = field(default_factory=dict)
     group: str | None = None
     region: str | None = None
@@ -88,7 +88,7 @@ def _read(path: Path, state: tuple[int, int]) -> Vocabulary:
 
 
 def _vocabulary(content: Mapping[str, Any], path: Path) -> Vocabulary:
-    _refuse_unknown(content, HEADER, place="the file")
+    _refuse_unknown(content, HEADER, owner="the file")
     for name in ("category", "language"):
         if not isinstance(content.get(name), str):
             raise ValueError(f"a vocabulary needs '{name}', a text.")
@@ -119,7 +119,7 @@ def _columns(content: Mapping[str, Any], use: str) -> list[Features]:
 def _term(name: str, fields: Any, *, columns: Mapping[str, list[Features]], inflects: tuple[str, ...]) -> Term:
     if not isinstance(fields, dict):
         raise ValueError('a term is a table: { gloss = "…", lemma = "…", forms = […] }.')
-    _refuse_unknown(fields, FIELDS, place="a term")
+    _refuse_unknown(fields, FIELDS, owner="a term")
     for fact in ("gloss", "lemma"):
         if not isinstance(fields.get(fact), str) or not fields[fact].strip():
             raise ValueError(f"'{fact}' is missing or empty.")
@@ -134,7 +134,9 @@ def _term(name: str, fields: Any, *, columns: Mapping[str, list[Features]], infl
     return Term(name, fields["gloss"], fields["lemma"], uses, natures, **facts)
 
 
-def _main_cells(fields: Mapping[str, Any], columns: list[Features], *, inflects: tuple[str, ...]) -> tuple[Cell, ...]:
+def _main_cells(
+    fields: Mapping[str, Any], columns: list[Features], *, inflects: tuple[str, ...]
+) -> tuple[FormCell, ...]:
     """The forms under `forms`; without them the lemma, where nothing is said to inflect."""
     if "forms" in fields:
         if fields.get("invariable"):
@@ -144,12 +146,12 @@ def _main_cells(fields: Mapping[str, Any], columns: list[Features], *, inflects:
         raise ValueError(
             f"no 'forms', although the category inflects for {', '.join(inflects)}; or say invariable = true."
         )
-    return (Cell((), fields["lemma"]),)
+    return (FormCell((), fields["lemma"]),)
 
 
-def _cells(value: Any, columns: list[Features], *, where: str) -> tuple[Cell, ...]:
+def _cells(value: Any, columns: list[Features], *, where: str) -> tuple[FormCell, ...]:
     if isinstance(value, str):
-        return (Cell((), value),)
+        return (FormCell((), value),)
     if isinstance(value, dict):
         pairs = [(parse_features(key), text) for key, text in value.items()]
     elif isinstance(value, list):
@@ -162,10 +164,10 @@ def _cells(value: Any, columns: list[Features], *, where: str) -> tuple[Cell, ..
     for features, text in texts:
         if not isinstance(text, str) or text != text.strip(" "):
             raise ValueError(f"the form '{show_features(features)}' must be a text without spaces around it.")
-    twice = [features for place, (features, _) in enumerate(texts) if features in [one for one, _ in texts[:place]]]
+    twice = [features for index, (features, _) in enumerate(texts) if features in [one for one, _ in texts[:index]]]
     if twice:
         raise ValueError(f"the form '{show_features(twice[0])}' is given twice.")
-    return tuple(Cell(features, text) for features, text in texts)
+    return tuple(FormCell(features, text) for features, text in texts)
 
 
 def _texts(value: Any, name: str) -> list[str]:
@@ -174,7 +176,7 @@ def _texts(value: Any, name: str) -> list[str]:
     return value
 
 
-def _refuse_unknown(content: Mapping[str, Any], known: set[str], *, place: str) -> None:
+def _refuse_unknown(content: Mapping[str, Any], known: set[str], *, owner: str) -> None:
     unknown = sorted(set(content) - known)
     if unknown:
-        raise ValueError(f"{place} has no field '{unknown[0]}'. Known: {', '.join(sorted(known))}.")
+        raise ValueError(f"{owner} has no field '{unknown[0]}'. Known: {', '.join(sorted(known))}.")

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from .. import registry
-from ..errors import IsoglossError, need
+from ..errors import IsoglossError, require
 from .changes import CONTEXT, fields_of
 from .project import WORK, Project
-from .texts import Desk, refuse_unpaid, translate_texts
-from .translator import Pair, check_options
+from .texts import TranslationSession, refuse_unpaid, translate_texts
+from .translators import LanguagePair, check_options
 
 LOWEST = 10
 
@@ -29,11 +29,11 @@ def translate_back(project: Project, translator: str, *, options: Mapping[str, s
     """How near the translation comes to its source when it is translated back; a low value asks for a look, no more."""
     if not project.sources or not project.info.get("from"):
         raise IsoglossError(f"{project.folder} has no source to compare with. Only what was translated here has one.")
-    chrf = need("sacrebleu.metrics", extra="translate").CHRF()
+    chrf = require("sacrebleu.metrics", extra="translate").CHRF()
     chosen = registry.get("translator", translator)
     check_options(chosen, options)
-    pair = Pair(str(project.info["to"]), str(project.info["from"]))
-    desk = Desk(chosen.open(pair, options), pair, project.folder / WORK / "cache.jsonl")
+    pair = LanguagePair(str(project.info["to"]), str(project.info["from"]))
+    state = TranslationSession(chosen.open(pair, options), pair, project.folder / WORK / "cache.jsonl")
     rows = [
         (item.id, new, fields_of(project.sources[item.id])[name])
         for item in project.items
@@ -42,10 +42,10 @@ def translate_back(project: Project, translator: str, *, options: Mapping[str, s
     ]
     texts = list(dict.fromkeys(new for _, new, _ in rows))
     if not paid:
-        refuse_unpaid(texts, desk)
-    known = translate_texts(texts, desk)
+        refuse_unpaid(texts, state)
+    known = translate_texts(texts, state)
     pairs = [(item, known[new] or "", old) for item, new, old in rows]
     total = chrf.corpus_score([back for _, back, _ in pairs], [[old for _, _, old in pairs]]).score
     single = [(item, chrf.sentence_score(back, [old]).score, old, back) for item, back, old in pairs]
     lowest = tuple(sorted(single, key=lambda row: row[1])[:LOWEST])
-    return Back(desk.opened.name, float(total), len(pairs), lowest)
+    return Back(state.opened.name, float(total), len(pairs), lowest)

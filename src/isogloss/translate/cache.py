@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ..errors import IsoglossError
-from .translator import Opened, Pair
+from .translators import LanguagePair, Opened
 
 
-def read_cache(path: Path, opened: Opened, *, pair: Pair) -> dict[str, str]:
+def read_cache(path: Path, opened: Opened, *, pair: LanguagePair) -> dict[str, str]:
     """What this translator gave for these languages, by the text that was sent; a torn last line is passed over."""
     if not path.exists():
         return {}
@@ -26,7 +26,7 @@ def read_cache(path: Path, opened: Opened, *, pair: Pair) -> dict[str, str]:
     return known
 
 
-def append_cache(path: Path, found: Mapping[str, str], *, opened: Opened, pair: Pair) -> None:
+def append_cache(path: Path, found: Mapping[str, str], *, opened: Opened, pair: LanguagePair) -> None:
     """Add translations to the cache, in one write."""
     head = {"translator": opened.name, "from": pair.source, "to": pair.target}
     rows = (head | {"text": text, "translation": translation} for text, translation in found.items())

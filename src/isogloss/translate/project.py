@@ -10,15 +10,15 @@ from typing import Any
 
 from .. import languages, registry
 from ..errors import BadData, IsoglossError
-from ..files.layout import row_of, write_items, write_json_lines, write_whole
+from ..files.layout import row_of, write_atomically, write_items, write_json_lines
 from ..files.rows import read_json, read_rows
 from ..files.sources import read
 from ..items import Item, Items
 from .changes import Change, undo
 from .repairs import find_repairs, repair
-from .steps import Step, steps_as_rows, steps_from, take_step
-from .texts import Desk, Dropped, Progress, refuse_unpaid, texts_of, translate_items
-from .translator import Pair, check_options
+from .steps import RepairStep, steps_as_rows, steps_from, take_step
+from .texts import Dropped, Progress, TranslationSession, refuse_unpaid, texts_of, translate_items
+from .translators import LanguagePair, check_options
 
 WORK = "work"
 TRANSLATED = "translated"
@@ -34,12 +34,12 @@ class Project:
     sources: Mapping[str, Item] = field(default_factory=dict)
     changes: tuple[Change, ...] = ()
     dropped: tuple[Dropped, ...] = ()
-    steps: tuple[Step, ...] = ()
+    steps: tuple[RepairStep, ...] = ()
     info: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class TranslationRequest:
     """What is to be translated how: the translator with its options, and whether paid calls may be made."""
 
     translator: str
@@ -48,28 +48,30 @@ class Order:
     paid: bool = False
 
 
-def translate(items: Items, order: Order, *, folder: Path, progress: Progress = lambda label, share: None) -> Project:
+def translate(
+    items: Items, request: TranslationRequest, *, folder: Path, progress: Progress = lambda label, share: None
+) -> Project:
     """The items in another language, as a new project on disk; what was translated before is not asked for again."""
     found = {item.language for item in items}
     if len(found) != 1:
         raise IsoglossError(f"One language can be translated at a time; the data has {', '.join(sorted(found))}.")
-    pair = Pair(found.pop(), languages.resolve(order.to))
+    pair = LanguagePair(found.pop(), languages.resolve(request.to))
     if pair.source == pair.target:
         raise IsoglossError(f"The data is in '{pair.source}' already. Say --to with another language.")
     _refuse_used(folder, pair)
-    translator = registry.get("translator", order.translator)
-    check_options(translator, order.options)
+    translator = registry.get("translator", request.translator)
+    check_options(translator, request.options)
     for item in items:
         row_of(item)
-    desk = Desk(translator.open(pair, order.options), pair, folder / WORK / "cache.jsonl", progress)
-    if not order.paid:
-        refuse_unpaid(texts_of(items), desk)
-    rows, dropped = translate_items(items.rows, desk)
+    state = TranslationSession(translator.open(pair, request.options), pair, folder / WORK / "cache.jsonl", progress)
+    if not request.paid:
+        refuse_unpaid(texts_of(items), state)
+    rows, dropped = translate_items(items.rows, state)
     sources = {item.id: item for item in items}
     info = {
         "from": pair.source,
         "to": pair.target,
-        "translator": desk.opened.name,
+        "translator": state.opened.name,
         "dataset": items[0].dataset,
         "sent_items": len(items),
         "reviews": {},
@@ -92,16 +94,16 @@ def repair_project(project: Project, names: Sequence[str] | None = None) -> Proj
 
 def undo_step(project: Project, name: str) -> Project:
     """The project as it was before the last time this step was taken; the steps after it are undone too."""
-    places = [place for place, step in enumerate(project.steps) if step.name == name.replace("-", "_") and place]
-    if not places:
+    indices = [index for index, step in enumerate(project.steps) if step.name == name.replace("-", "_") and index]
+    if not indices:
         taken = ", ".join(step.name for step in project.steps[1:]) or "none"
         raise IsoglossError(f"The step '{name}' was not taken, so it cannot be undone. Taken: {taken}.")
-    place = places[-1]
-    if any(step.name == REVIEW for step in project.steps[place:]):
+    index = indices[-1]
+    if any(step.name == REVIEW for step in project.steps[index:]):
         raise IsoglossError(f"The step '{name}' cannot be undone: reviewers have looked at what came of it.")
-    kept = project.steps[place - 1].history
+    kept = project.steps[index - 1].history
     items = undo(project.items, project.changes[kept:])
-    return save_project(replace(project, items=items, changes=project.changes[:kept], steps=project.steps[:place]))
+    return save_project(replace(project, items=items, changes=project.changes[:kept], steps=project.steps[:index]))
 
 
 def begin_project(items: Items, folder: Path) -> Project:
@@ -153,7 +155,7 @@ def save_project(project: Project) -> Project:
     write_json_lines(work / "changes.jsonl", map(asdict, project.changes))
     write_json_lines(work / "dropped.jsonl", map(asdict, project.dropped))
     record = {"info": project.info, "steps": steps_as_rows(project.steps)}
-    write_whole(work / "project.json", json.dumps(record, ensure_ascii=False, indent=1))
+    write_atomically(work / "project.json", json.dumps(record, ensure_ascii=False, indent=1))
     return project
 
 
@@ -169,7 +171,7 @@ def _with_origin(project: Project) -> list[Item]:
     return rows
 
 
-def _refuse_used(folder: Path, pair: Pair | None) -> None:
+def _refuse_used(folder: Path, pair: LanguagePair | None) -> None:
     """A folder may hold nothing, or the same translation without a change, which is then made again."""
     if is_project(folder):
         old = open_project(folder)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from .. import languages
-from ..checks.meanings import target_missing
+from ..checks.language_checks import target_missing
 from ..errors import UnknownName
 from ..items import BLANK, Item
 from ..languages import Language
@@ -23,7 +23,7 @@ INVISIBLE = re.compile("[\u00ad\u200b\u2060\ufeff\ufffd\x00-\x08\x0e-\x1f\x7f]")
 
 
 @dataclass(frozen=True, slots=True)
-class Wording:
+class ItemTexts:
     """What a repair may look at: the item's fields, its source's fields (empty without one), and the language."""
 
     item: Item
@@ -48,7 +48,7 @@ class Repair:
 
     name: str
     explanation: str
-    mend: Callable[[Wording], dict[str, str]]
+    mend: Callable[[ItemTexts], dict[str, str]]
 
 
 def repair(
@@ -59,7 +59,7 @@ def repair(
     mended, changes = [], []
     for item in items:
         source = fields_of(sources[item.id]) if item.id in sources else {}
-        values = step.mend(Wording(item, fields_of(item), source, known[item.language]))
+        values = step.mend(ItemTexts(item, fields_of(item), source, known[item.language]))
         new = with_fields(item, {name: value for name, value in values.items() if value})
         changes += changes_between(item, new, step=step.name)
         mended.append(new)
@@ -76,29 +76,29 @@ def find_repairs(names: Sequence[str] | None = None) -> tuple[Repair, ...]:
     return tuple(one for one in REPAIRS if one.name in wanted)
 
 
-def characters(wording: Wording) -> dict[str, str]:
+def characters(texts: ItemTexts) -> dict[str, str]:
     """Text without invisible characters, in normal form C."""
-    return {name: unicodedata.normalize("NFC", INVISIBLE.sub("", text)) for name, text in wording.fields.items()}
+    return {name: unicodedata.normalize("NFC", INVISIBLE.sub("", text)) for name, text in texts.fields.items()}
 
 
-def spaces(wording: Wording) -> dict[str, str]:
+def spaces(texts: ItemTexts) -> dict[str, str]:
     """Text with single spaces, and none before a full stop or comma (French keeps its own before : ; ! ?)."""
-    marks = r"[.,…]" if wording.language.tag.split("-")[0] == "fr" else r"[.,!?;:…]"
+    marks = r"[.,…]" if texts.language.tag.split("-")[0] == "fr" else r"[.,!?;:…]"
 
     def tidy(text: str) -> str:
         return re.sub(rf"\s+({marks})(?=\s|$)", r"\1", re.sub(r"[ \t\r\n]+", " ", text)).strip()
 
-    return {name: tidy(text) for name, text in wording.fields.items()}
+    return {name: tidy(text) for name, text in texts.fields.items()}
 
 
-def quotes(wording: Wording) -> dict[str, str]:
+def quotes(texts: ItemTexts) -> dict[str, str]:
     """Text with an apostrophe where a double quote stood inside a word."""
-    return {name: re.sub(r"(?<=\w)\"(?=[^\W\d_])", "'", text) for name, text in wording.fields.items()}
+    return {name: re.sub(r"(?<=\w)\"(?=[^\W\d_])", "'", text) for name, text in texts.fields.items()}
 
 
-def blank(wording: Wording) -> dict[str, str]:
+def blank(texts: ItemTexts) -> dict[str, str]:
     """The context with BLANK by itself: no hyphen and no ending at it, and a space after a mark before it."""
-    text = wording.fields[CONTEXT]
+    text = texts.fields[CONTEXT]
     text = re.sub(rf"{BLANK}[^\W\d_]+", BLANK, text)
     text = re.sub(rf"(?<=\w)[{HYPHENS}]+{BLANK}", f" {BLANK}", text)
     text = re.sub(rf"(?<!\w)[{HYPHENS}]+{BLANK}", BLANK, text)
@@ -108,51 +108,51 @@ def blank(wording: Wording) -> dict[str, str]:
     return {CONTEXT: text} if BLANK in text else {}
 
 
-def punctuation(wording: Wording) -> dict[str, str]:
+def punctuation(texts: ItemTexts) -> dict[str, str]:
     """Words without the marks around them."""
-    return {name: wording.fields[name].strip(STRAY) for name in wording.words}
+    return {name: texts.fields[name].strip(STRAY) for name in texts.words}
 
 
-def replacements(wording: Wording) -> dict[str, str]:
+def replacements(texts: ItemTexts) -> dict[str, str]:
     """Text after the language file's replacements: those for always, and those for a phrase of the source."""
-    fixes = wording.language.sections.get("fixes", {})
-    source = " ".join(wording.source.values()).casefold() or str(wording.item.tags.get("target", "")).casefold()
+    fixes = texts.language.sections.get("fixes", {})
+    source = " ".join(texts.source.values()).casefold() or str(texts.item.tags.get("target", "")).casefold()
     tables = [fixes.get("always", {})]
     tables += [table for phrase, table in fixes.get("source", {}).items() if _has(source, phrase.casefold())]
-    values = dict(wording.fields)
+    values = dict(texts.fields)
     for table in tables:
         for wrong, right in table.items():
             values = {name: _replace(text, wrong, right=right) for name, text in values.items()}
     return values
 
 
-def contractions(wording: Wording) -> dict[str, str]:
+def contractions(texts: ItemTexts) -> dict[str, str]:
     """Sentences with the contractions that the language demands, as Spanish `del` for `de el`."""
-    table = wording.language.sections.get("articles", {}).get("contractions", {})
-    values = {name: wording.fields[name] for name in wording.sentences}
+    table = texts.language.sections.get("articles", {}).get("contractions", {})
+    values = {name: texts.fields[name] for name in texts.sentences}
     for apart, together in table.items():
         values = {name: _replace(text, apart, right=together) for name, text in values.items()}
     return values
 
 
-def case(wording: Wording) -> dict[str, str]:
+def case(texts: ItemTexts) -> dict[str, str]:
     """Sentences that begin with a capital, and words with a small letter where the source has one."""
-    values = {name: _capital(wording.fields[name]) for name in wording.sentences}
-    if wording.language.tag.split("-")[0] in NOUNS_LARGE:
+    values = {name: _capital(texts.fields[name]) for name in texts.sentences}
+    if texts.language.tag.split("-")[0] in NOUNS_LARGE:
         return values
-    for name in wording.words:
-        word = wording.fields[name]
-        if wording.source.get(name, "")[:1].islower() and word[1:].islower():
+    for name in texts.words:
+        word = texts.fields[name]
+        if texts.source.get(name, "")[:1].islower() and word[1:].islower():
             values[name] = word[:1].lower() + word[1:]
     return values
 
 
-def target(wording: Wording) -> dict[str, str]:
+def target(item_texts: ItemTexts) -> dict[str, str]:
     """The closest word of the text as the target term, where the term is one word and stands nowhere in the text."""
-    term = wording.fields[TARGET]
-    if not term or len(term.split()) != 1 or target_missing(wording.item) is None:
+    term = item_texts.fields[TARGET]
+    if not term or len(term.split()) != 1 or target_missing(item_texts.item) is None:
         return {}
-    texts = [wording.fields[CONTEXT].replace(BLANK, " "), *(one.text for one in wording.item.candidates)]
+    texts = [item_texts.fields[CONTEXT].replace(BLANK, " "), *(one.text for one in item_texts.item.candidates)]
     words = dict.fromkeys(word for text in texts for word in re.findall(r"[\w'’-]*\w", text))
     scored = [(difflib.SequenceMatcher(None, term.casefold(), word.casefold()).ratio(), word) for word in words]
     best = max(scored, key=lambda pair: pair[0], default=(0.0, ""))
@@ -171,10 +171,10 @@ def _replace(text: str, wrong: str, *, right: str) -> str:
 
 
 def _capital(text: str) -> str:
-    place = next((place for place, letter in enumerate(text) if letter.isalnum()), None)
-    if place is None or text[place:].startswith(BLANK):
+    index = next((index for index, letter in enumerate(text) if letter.isalnum()), None)
+    if index is None or text[index:].startswith(BLANK):
         return text
-    return text[:place] + text[place].upper() + text[place + 1 :]
+    return text[:index] + text[index].upper() + text[index + 1 :]
 
 
 REPAIRS = (

@@ -33,7 +33,7 @@ class Review:
 
 
 @dataclass(frozen=True, slots=True)
-class Agreement:
+class ReviewerAgreement:
     """How often two reviewers gave the same verdict, and Cohen's kappa; None where one verdict was the only one."""
 
     first: str
@@ -44,7 +44,7 @@ class Agreement:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ReviewResult:
     """What came of the sheets: items by what was done with them, the conflicts in words, and agreement by pair."""
 
     reviewed: int
@@ -52,7 +52,7 @@ class Outcome:
     dropped: int
     unsure: int
     conflicts: tuple[str, ...]
-    agreement: tuple[Agreement, ...]
+    agreement: tuple[ReviewerAgreement, ...]
 
 
 def export_sheet(
@@ -60,10 +60,10 @@ def export_sheet(
 ) -> int:
     """Write the items with problems, all items, or a random sample of them, to a sheet; gives how many."""
     found = problems_of(project.items, project.sources)
-    chosen = [item for item in project.items if everything or sample is not None or _is_grave(found.get(item.id, []))]
+    chosen = [item for item in project.items if everything or sample is not None or _is_severe(found.get(item.id, []))]
     if sample is not None:
         picked = np.random.default_rng(seed).permutation(len(chosen))[: max(sample, 0)]
-        chosen = [chosen[place] for place in sorted(picked)]
+        chosen = [chosen[index] for index in sorted(picked)]
     roles = list(dict.fromkeys(one.role for item in chosen for one in item.candidates))
     columns = ["id", "task", "problem", "source_context", "context", "context_fix"]
     columns += [name for role in roles for name in (f"source_{role}", role, f"{role}_fix")]
@@ -74,7 +74,9 @@ def export_sheet(
     return len(rows)
 
 
-def import_sheets(project: Project, paths: Sequence[Path], *, prefer: str | None = None) -> tuple[Project, Outcome]:
+def import_sheets(
+    project: Project, paths: Sequence[Path], *, prefer: str | None = None
+) -> tuple[Project, ReviewResult]:
     """The project with what the reviewers agree on, saved, and the outcome; with `prefer` that reviewer decides conflicts."""
     items = {item.id: item for item in project.items}
     gone = {one.item for one in project.dropped}
@@ -103,7 +105,7 @@ def import_sheets(project: Project, paths: Sequence[Path], *, prefer: str | None
     project = save_project(replace(project, info=info, steps=(*project.steps, step)))
     dropped = sum(one.verdict == "drop" for one in decided.values())
     fixed = sum(one.verdict == "fixed" for one in decided.values())
-    return project, Outcome(len(decided), fixed, dropped, unsure, conflicts, agreement)
+    return project, ReviewResult(len(decided), fixed, dropped, unsure, conflicts, agreement)
 
 
 def read_reviews(path: Path, items: Mapping[str, Item], *, gone: Collection[str] = ()) -> list[Review]:
@@ -137,16 +139,16 @@ def _verdict(row: Mapping[str, str], *, where: tuple[Path, int]) -> str:
     return "fixed" if written and verdict in ("", "good") else verdict
 
 
-def agree(reviews: Sequence[Review], pair: tuple[str, str]) -> Agreement:
+def agree(reviews: Sequence[Review], pair: tuple[str, str]) -> ReviewerAgreement:
     """The agreement of two reviewers on the items that both judged."""
     first, second = pair
     left = {one.item: one.verdict for one in reviews if one.reviewer == first}
     right = {one.item: one.verdict for one in reviews if one.reviewer == second}
     shared = sorted(set(left) & set(right))
     if not shared:
-        return Agreement(first, second, 0, 0.0, None)
+        return ReviewerAgreement(first, second, 0, 0.0, None)
     same = sum(left[item] == right[item] for item in shared) / len(shared)
-    return Agreement(first, second, len(shared), same, cohens_kappa([(left[i], right[i]) for i in shared]))
+    return ReviewerAgreement(first, second, len(shared), same, cohens_kappa([(left[i], right[i]) for i in shared]))
 
 
 def cohens_kappa(pairs: Sequence[tuple[str, str]]) -> float | None:
@@ -158,16 +160,16 @@ def cohens_kappa(pairs: Sequence[tuple[str, str]]) -> float | None:
     return None if expected == 1 else (observed - expected) / (1 - expected)
 
 
-def outcome_as_text(outcome: Outcome) -> str:
+def review_as_text(result: ReviewResult) -> str:
     """The outcome for a terminal."""
     lines = [
-        f"{outcome.reviewed} items reviewed: {outcome.fixed} fixed, {outcome.dropped} dropped; "
-        f"{outcome.unsure} unsure, {len(outcome.conflicts)} conflicts"
+        f"{result.reviewed} items reviewed: {result.fixed} fixed, {result.dropped} dropped; "
+        f"{result.unsure} unsure, {len(result.conflicts)} conflicts"
     ]
-    for one in outcome.agreement:
+    for one in result.agreement:
         kappa = "not defined: one verdict only" if one.kappa is None else f"{one.kappa:.2f}"
         lines.append(f"{one.first} and {one.second}: {one.same:.0%} same of {one.items}, Cohen's kappa {kappa}")
-    return "\n".join([*lines, *(f"conflict: {text}" for text in outcome.conflicts)])
+    return "\n".join([*lines, *(f"conflict: {text}" for text in result.conflicts)])
 
 
 def _decide(
@@ -233,9 +235,9 @@ def _row(item: Item, source: Item | None, *, problems: Sequence[Any]) -> dict[st
     return row
 
 
-def _is_grave(problems: Sequence[Any]) -> bool:
+def _is_severe(problems: Sequence[Any]) -> bool:
     return any(one.severity in ("error", "warning") for one in problems)
 
 
-def _as_row(one: Agreement) -> dict[str, Any]:
+def _as_row(one: ReviewerAgreement) -> dict[str, Any]:
     return {"first": one.first, "second": one.second, "items": one.items, "same": one.same, "kappa": one.kappa}

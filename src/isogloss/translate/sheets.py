@@ -9,8 +9,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from ..errors import BadData, IsoglossError, need
-from ..files.cellvalues import guard_formula, legal_text, unguard_formula
+from ..errors import BadData, IsoglossError, require
+from ..files.cell_values import guard_formula, legal_text, unguard_formula
 from ..files.rows import read_rows
 
 FORMATS = (".xlsx", ".csv")
@@ -51,7 +51,7 @@ def read_sheet(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
         raise IsoglossError(f"A sheet cannot be read from '{path.suffix}'. Use one of {', '.join(FORMATS)}.")
     if not path.is_file():
         raise IsoglossError(f"No such file: {path}.")
-    openpyxl = need("openpyxl", extra="translate")
+    openpyxl = require("openpyxl", extra="translate")
     try:
         with zipfile.ZipFile(path) as packed:
             size = sum(member.file_size for member in packed.infolist())
@@ -78,8 +78,8 @@ def is_answer(column: str) -> bool:
 
 
 def _write_book(path: Path, rows: Sequence[Mapping[str, str]], *, columns: Sequence[str], rtl: bool) -> None:
-    openpyxl = need("openpyxl", extra="translate")
-    styles = need("openpyxl.styles", extra="translate")
+    openpyxl = require("openpyxl", extra="translate")
+    styles = require("openpyxl.styles", extra="translate")
     book = openpyxl.Workbook()
     sheet = book.active
     sheet.title = "review"
@@ -88,8 +88,8 @@ def _write_book(path: Path, rows: Sequence[Mapping[str, str]], *, columns: Seque
         sheet.append([legal_text(row.get(name, "")) for name in columns])
     sheet.freeze_panes = "B2"
     yellow = styles.PatternFill("solid", start_color="FFF9C4")
-    for place, name in enumerate(columns, 1):
-        letter = openpyxl.utils.get_column_letter(place)
+    for index, name in enumerate(columns, 1):
+        letter = openpyxl.utils.get_column_letter(index)
         sheet.column_dimensions[letter].width = WIDTH if name != "id" else 14
         own = rtl and not name.startswith("source") and name not in ("id", "task", "verdict", "problem")
         look = styles.Alignment(
@@ -108,8 +108,8 @@ def _write_book(path: Path, rows: Sequence[Mapping[str, str]], *, columns: Seque
 
 
 def _add_choices(sheet: Any, columns: Sequence[str], *, last: int) -> None:
-    validation = need("openpyxl.worksheet.datavalidation", extra="translate")
-    letters = need("openpyxl.utils", extra="translate")
+    validation = require("openpyxl.worksheet.datavalidation", extra="translate")
+    letters = require("openpyxl.utils", extra="translate")
     choice = validation.DataValidation(type="list", formula1=f'"{",".join(VERDICTS)}"', allow_blank=True)
     letter = letters.get_column_letter(list(columns).index("verdict") + 1)
     choice.add(f"{letter}2:{letter}{max(last, 2)}")

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
+from .. import registry
 from ..checks import ALL, Check, find_problems, problem_rows, problems_by_target
 from ..items import Item, Problem
+from ..report.figures import draw_plot
+from ..report.figures._style import DOUBLE, Canvas, check_ending, save_figure
 from .changes import Change, fields_of
 
 BAR = 40
@@ -16,7 +20,7 @@ SHOWN = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class RepairStep:
     """The state after a step: items, items with a problem by task, and counts by check and by target.
 
     `changed` items were changed by the step; `history` is how many changes had been made in all.
@@ -44,17 +48,19 @@ def untranslated(sources: Mapping[str, Item]) -> Check:
     """A check for texts that are the same as in the source; a name or a cognate may rightly be."""
 
     def search(items: Sequence[Item]) -> Iterator[tuple[int, str]]:
-        for place, item in enumerate(items):
+        for index, item in enumerate(items):
             old = fields_of(sources[item.id]) if item.id in sources else {}
             for name, text in fields_of(item).items():
                 if name != "target" and len(text) > 3 and text.casefold() == old.get(name, "").casefold():
-                    yield place, f"'{text}' is the same as in the source"
+                    yield index, f"'{text}' is the same as in the source"
                     break
 
     return Check("untranslated", "warning", "A text is the same as in the source.", search)
 
 
-def take_step(name: str, items: Sequence[Item], *, sources: Mapping[str, Item], changes: Sequence[Change] = ()) -> Step:
+def take_step(
+    name: str, items: Sequence[Item], *, sources: Mapping[str, Item], changes: Sequence[Change] = ()
+) -> RepairStep:
     """The state of the items, counted."""
     problems = find_problems(items, checks_against(sources))
     rows = problem_rows(items, problems)
@@ -63,20 +69,20 @@ def take_step(name: str, items: Sequence[Item], *, sources: Mapping[str, Item], 
         tasks[str(item.tags.get("task", "items"))] += (item.id, item.language) in rows
     counts = Counter(problem.check for problem in problems)
     changed = len({change.item for change in changes})
-    return Step(name, len(items), changed, tasks, dict(counts.most_common()), problems_by_target(items, problems))
+    return RepairStep(name, len(items), changed, tasks, dict(counts.most_common()), problems_by_target(items, problems))
 
 
-def steps_from(rows: Sequence[Mapping[str, Any]]) -> tuple[Step, ...]:
+def steps_from(rows: Sequence[Mapping[str, Any]]) -> tuple[RepairStep, ...]:
     """Steps that were written as JSON."""
-    return tuple(Step(**row) for row in rows)
+    return tuple(RepairStep(**row) for row in rows)
 
 
-def steps_as_rows(steps: Sequence[Step]) -> list[dict[str, Any]]:
+def steps_as_rows(steps: Sequence[RepairStep]) -> list[dict[str, Any]]:
     """Steps for JSON."""
     return [asdict(step) for step in steps]
 
 
-def steps_as_text(steps: Sequence[Step]) -> str:
+def steps_as_text(steps: Sequence[RepairStep]) -> str:
     """The steps with their counts and a bar each, then the targets that had the most problems, before and after."""
     tasks = list(dict.fromkeys(task for step in steps for task in step.tasks))
     most = max((step.problems for step in steps), default=0)
@@ -91,13 +97,13 @@ def steps_as_text(steps: Sequence[Step]) -> str:
     return "\n".join(lines)
 
 
-def _checks(first: Step, last: Step) -> list[str]:
+def _checks(first: RepairStep, last: RepairStep) -> list[str]:
     names = dict.fromkeys([*first.checks, *last.checks])
     rows = [f"{name:22} {first.checks.get(name, 0):6} {last.checks.get(name, 0):6}" for name in names]
     return [f"{'check':22} {'before':>6} {'after':>6}", *rows]
 
 
-def _targets(first: Step, last: Step) -> list[str]:
+def _targets(first: RepairStep, last: RepairStep) -> list[str]:
     most = max(first.targets.values(), default=0)
     lines = [f"{'target':22} {'before':>6} {'after':>6}"]
     for target in list(first.targets)[:SHOWN]:
@@ -116,3 +122,12 @@ def problems_of(items: Sequence[Item], sources: Mapping[str, Item]) -> dict[str,
     for problem in find_problems(items, checks_against(sources)):
         found.setdefault(problem.item, []).append(problem)
     return found
+
+
+def draw_steps(steps: Sequence[RepairStep], path: Path) -> Path:
+    """The picture's path: the figure `problems`, in two columns."""
+    check_ending(path)
+    plot = registry.get("figure", "problems")
+    figure = draw_plot(plot, steps_as_rows(steps), canvas=Canvas(DOUBLE))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return save_figure(figure, path, title=plot.title)

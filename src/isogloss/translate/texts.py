@@ -11,7 +11,7 @@ from pathlib import Path
 from ..errors import IsoglossError
 from ..items import BLANK, Candidate, Item
 from .cache import append_cache, read_cache
-from .translator import Opened, Pair, protect, restore
+from .translators import LanguagePair, Opened, protect, restore
 
 Progress = Callable[[str, float], None]
 
@@ -26,11 +26,11 @@ class Dropped:
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class TranslationSession:
     """Where texts are translated: the open translator, the languages, the cache, and who is told how far it is."""
 
     opened: Opened
-    pair: Pair
+    pair: LanguagePair
     cache: Path
     progress: Progress = lambda label, share: None
 
@@ -43,71 +43,71 @@ def texts_of(items: Iterable[Item]) -> list[str]:
     return list(found)
 
 
-def translate_items(items: Sequence[Item], desk: Desk) -> tuple[tuple[Item, ...], tuple[Dropped, ...]]:
+def translate_items(items: Sequence[Item], state: TranslationSession) -> tuple[tuple[Item, ...], tuple[Dropped, ...]]:
     """The items in the other language, with the same ids; an item whose BLANK did not survive is dropped, with its reason."""
-    known = translate_texts(texts_of(items), desk)
+    known = translate_texts(texts_of(items), state)
     kept, dropped = [], []
     for item in items:
         lost = [text for text in _texts(item) if known[text] is None]
         if lost:
             dropped.append(Dropped(item.id, "translate", f"BLANK was lost or nothing came back for '{lost[0]}'"))
         else:
-            kept.append(_translated(item, {text: known[text] or "" for text in _texts(item)}, desk=desk))
+            kept.append(_translated(item, {text: known[text] or "" for text in _texts(item)}, state=state))
     return tuple(kept), tuple(dropped)
 
 
-def translate_texts(texts: Sequence[str], desk: Desk) -> dict[str, str | None]:
+def translate_texts(texts: Sequence[str], state: TranslationSession) -> dict[str, str | None]:
     """Each text's translation; None where BLANK survived no placeholder or nothing came back."""
     found: dict[str, str | None] = dict.fromkeys(texts)
-    for turn, placeholder in enumerate(desk.opened.placeholders):
+    for turn, placeholder in enumerate(state.opened.placeholders):
         left = [text for text in texts if found[text] is None and (turn == 0 or BLANK in text)]
         if not left:
             break
         sent = {text: protect(text, placeholder) for text in left}
-        answers = _ask(list(dict.fromkeys(sent.values())), desk)
+        answers = _ask(list(dict.fromkeys(sent.values())), state)
         for text in left:
             answer = restore(answers[sent[text]], placeholder, count=text.count(BLANK))
             found[text] = answer.strip() or None if answer else None
     return found
 
 
-def estimate(texts: Sequence[str], desk: Desk) -> tuple[int, int]:
+def estimate(texts: Sequence[str], state: TranslationSession) -> tuple[int, int]:
     """How many texts are not in the cache yet, and how many characters they have."""
-    known = read_cache(desk.cache, desk.opened, pair=desk.pair)
-    sent = {protect(text, desk.opened.placeholders[0]) for text in texts}
+    known = read_cache(state.cache, state.opened, pair=state.pair)
+    sent = {protect(text, state.opened.placeholders[0]) for text in texts}
     new = [text for text in sent if text not in known]
     return len(new), sum(map(len, new))
 
 
-def refuse_unpaid(texts: Sequence[str], desk: Desk) -> None:
+def refuse_unpaid(texts: Sequence[str], state: TranslationSession) -> None:
     """Raise with the number of characters when a call would cost money; the caller skips this when told to go on."""
-    count, characters = estimate(texts, desk)
-    if not desk.opened.paid or not count:
+    count, characters = estimate(texts, state)
+    if not state.opened.paid or not count:
         return
-    price = f", about {characters * desk.opened.price / 1e6:.2f} $" if desk.opened.price else ""
+    price = f", about {characters * state.opened.price / 1e6:.2f} $" if state.opened.price else ""
     raise IsoglossError(
-        f"{desk.opened.name} would translate {count:,} texts with {characters:,} characters, which costs money{price}. "
+        f"{state.opened.name} would translate {count:,} texts with {characters:,} characters, which costs money{price}. "
         "Say --yes to go on."
     )
 
 
-def _ask(sent: Sequence[str], desk: Desk) -> dict[str, str]:
+def _ask(sent: Sequence[str], state: TranslationSession) -> dict[str, str]:
     """What the translator gives for each text; every batch is kept as soon as it is there."""
-    known = read_cache(desk.cache, desk.opened, pair=desk.pair)
+    known = read_cache(state.cache, state.opened, pair=state.pair)
     new = [text for text in sent if text not in known]
     last = 0.0
-    for start in range(0, len(new), desk.opened.batch):
-        batch = new[start : start + desk.opened.batch]
-        time.sleep(max(0.0, last + desk.opened.pause - time.monotonic()) if last else 0)
+    for start in range(0, len(new), state.opened.batch):
+        batch = new[start : start + state.opened.batch]
+        time.sleep(max(0.0, last + state.opened.pause - time.monotonic()) if last else 0)
         last = time.monotonic()
-        answers = desk.opened.translate(batch)
+        answers = state.opened.translate(batch)
         if len(answers) != len(batch):
-            raise IsoglossError(f"{desk.opened.name} gave {len(answers)} texts for {len(batch)}. Run it again.")
+            raise IsoglossError(f"{state.opened.name} gave {len(answers)} texts for {len(batch)}. Run it again.")
         clean = [unicodedata.normalize("NFC", " ".join(answer.split())) for answer in answers]
         fresh = dict(zip(batch, clean, strict=True))
-        append_cache(desk.cache, fresh, opened=desk.opened, pair=desk.pair)
+        append_cache(state.cache, fresh, opened=state.opened, pair=state.pair)
         known |= fresh
-        desk.progress(desk.opened.name, (start + len(batch)) / len(new))
+        state.progress(state.opened.name, (start + len(batch)) / len(new))
     return known
 
 
@@ -121,14 +121,14 @@ def _term(item: Item) -> str | None:
     return term if isinstance(term, str) and item.context else None
 
 
-def _translated(item: Item, known: Mapping[str, str], *, desk: Desk) -> Item:
+def _translated(item: Item, known: Mapping[str, str], *, state: TranslationSession) -> Item:
     context = known[item.context] if item.context else None
     candidates = tuple(_candidate(one, known, context=context) for one in item.candidates)
-    tags = {**item.tags, "provenance": "machine", "translator": desk.opened.name}
+    tags = {**item.tags, "provenance": "machine", "translator": state.opened.name}
     term = _term(item)
     if term:
         tags |= {"target": item.tags.get("target", term), "target_term": known[term]}
-    return replace(item, language=desk.pair.target, context=context, candidates=candidates, tags=tags)
+    return replace(item, language=state.pair.target, context=context, candidates=candidates, tags=tags)
 
 
 def _candidate(candidate: Candidate, known: Mapping[str, str], *, context: str | None) -> Candidate:

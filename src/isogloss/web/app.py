@@ -1,4 +1,4 @@
-"""The application: a guard that every request passes first, one file per page, and one sentence for everything that goes wrong."""
+"""The application: the guard, one file per page behind it, and one sentence for everything that goes wrong."""
 
 from __future__ import annotations
 
@@ -15,33 +15,35 @@ from starlette.types import ASGIApp
 from ..errors import IsoglossError
 from . import check, evaluate, languages, probe, runs
 from .jobs import Jobs
-from .pages import Desk, error_page, static_file
+from .model_cache import ModelCache
+from .pages import AppState, error_page, static_file
+from .runs_folder import relative
 from .safety import Guard
-from .settings import Settings, check_settings
-from .shelf import relative
-from .warm import Warm
+from .settings import ServerSettings, check_settings
 
 HEAVY = 2
 
 
-def make_app(settings: Settings) -> ASGIApp:
+def make_app(settings: ServerSettings) -> ASGIApp:
     """The application for these settings; its queue works while it is served.
 
     The guard is outside of everything, so that answers to errors have its headers too.
     """
     settings = replace(check_settings(settings), root=settings.root.resolve())
     jobs = Jobs(settings)
-    desk = Desk(settings, jobs, Warm(settings.limits, offline=not settings.any_model), CapacityLimiter(HEAVY))
+    state = AppState(
+        settings, jobs, ModelCache(settings.limits, offline=not settings.any_model), CapacityLimiter(HEAVY)
+    )
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         jobs.open()
         yield
         jobs.close()
-        desk.warm.close()
+        state.models.close()
 
     app = FastAPI(title="Isogloss", lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url=None)
-    app.state.desk = desk
+    app.state.app_state = state
     for one in (runs, probe, evaluate, check, languages):
         app.include_router(one.router)
     app.add_api_route("/static/{name}", _static, methods=["GET"])
@@ -57,7 +59,7 @@ async def _static(name: str) -> FileResponse:
 
 async def _mistake(request: Request, error: Exception) -> HTMLResponse:
     """A user's mistake, in one sentence."""
-    return error_page(relative(str(error), request.app.state.desk.root), 400)
+    return error_page(relative(str(error), request.app.state.app_state.root), 400)
 
 
 async def _refused(request: Request, error: Exception) -> HTMLResponse:

@@ -22,7 +22,7 @@ from ..files.sources import read
 from ..items import Item, Items, Problem
 from ..translate.changes import CONTEXT, TARGET, fields_of
 from ..translate.sheets import write_sheet
-from .pages import Desk, desk_of, first, go_to, page, read_fields, work_hard
+from .pages import AppState, app_state, first, go_to, page, read_fields, run_slow
 from .uploads import Upload, find_upload, list_uploads, remove_upload, save_upload
 
 router = APIRouter()
@@ -32,7 +32,7 @@ SHEETS = {"xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.s
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckedUpload:
     """What was found in a file: its items, its problems, and each check with how often it spoke."""
 
     items: Items
@@ -45,7 +45,7 @@ class Checked:
         return next(found, None)
 
 
-def check_upload(upload: Upload) -> Checked:
+def check_upload(upload: Upload) -> CheckedUpload:
     """What the checks find in a file; rows that cannot be read are problems, not errors."""
     try:
         items = read(upload.path, language=upload.language or None, skip_bad=True)
@@ -64,7 +64,7 @@ def check_upload(upload: Upload) -> Checked:
         }
         for one in (UNREADABLE, *ALL)
     ]
-    return Checked(items, problems, tuple(sorted(checks, key=lambda one: not one["count"])))
+    return CheckedUpload(items, problems, tuple(sorted(checks, key=lambda one: not one["count"])))
 
 
 def _plain(message: str, upload: Upload) -> str:
@@ -76,45 +76,45 @@ def _plain(message: str, upload: Upload) -> str:
 @router.get("/check")
 async def show_form(request: Request) -> HTMLResponse:
     """The form, and the files that were sent before."""
-    return page("check.html", **_form(desk_of(request)), message="")
+    return page("check.html", **_form(app_state(request)), message="")
 
 
-def _form(desk: Desk) -> dict[str, Any]:
-    limits = desk.settings.limits
-    return {"here": "check", "uploads": list_uploads(desk.root), "tags": languages.tags(), "limits": limits}
+def _form(state: AppState) -> dict[str, Any]:
+    limits = state.settings.limits
+    return {"here": "check", "uploads": list_uploads(state.root), "tags": languages.tags(), "limits": limits}
 
 
 @router.post("/check", response_model=None)
 async def take(request: Request) -> HTMLResponse | RedirectResponse:
     """Keep the file that was sent, and show what is wrong with it."""
-    desk = desk_of(request)
+    state = app_state(request)
     try:
         async with request.form(max_files=1, max_fields=4) as form:
             file, tag = form.get("file"), str(form.get("language", ""))
             if not isinstance(file, UploadFile) or not file.filename:
                 raise IsoglossError("Choose a file first.")
-            facts: dict[str, Any] = {"title": file.filename, "language": tag, "limits": desk.settings.limits}
-            upload = await work_hard(desk, save_upload, desk.root, file.file, **facts)
+            facts: dict[str, Any] = {"title": file.filename, "language": tag, "limits": state.settings.limits}
+            upload = await run_slow(state, save_upload, state.root, file.file, **facts)
     except IsoglossError as error:
-        return page("check.html", status=400, **_form(desk), message=str(error))
+        return page("check.html", status=400, **_form(state), message=str(error))
     return go_to(f"/check/{upload.id}")
 
 
 @router.get("/check/{id}")
 async def show_problems(request: Request, id: str) -> HTMLResponse:
     """What is wrong with a file, row by row."""
-    desk = desk_of(request)
-    upload = _find(desk, id)
+    state = app_state(request)
+    upload = _find(state, id)
     try:
-        found = await work_hard(desk, check_upload, upload)
+        found = await run_slow(state, check_upload, upload)
     except IsoglossError as error:
-        return page("check.html", status=400, **_form(desk), message=str(error))
+        return page("check.html", status=400, **_form(state), message=str(error))
     return page("problems.html", here="check", upload=upload, found=found, most=MOST_SHOWN)
 
 
-def _find(desk: Desk, id: str) -> Upload:
+def _find(state: AppState, id: str) -> Upload:
     try:
-        return find_upload(desk.root, id)
+        return find_upload(state.root, id)
     except IsoglossError as error:
         raise HTTPException(404, "There is no such file here.") from error
 
@@ -122,11 +122,11 @@ def _find(desk: Desk, id: str) -> Upload:
 @router.get("/check/{id}/review.{kind}")
 async def download_sheet(request: Request, id: str, kind: str) -> Response:
     """The review sheet: every item with an error or a warning, and columns to mend it."""
-    desk = desk_of(request)
+    state = app_state(request)
     if kind not in SHEETS:
         raise HTTPException(404, "A sheet is xlsx or csv.")
-    upload = _find(desk, id)
-    content = await work_hard(desk, make_sheet, upload, kind)
+    upload = _find(state, id)
+    content = await run_slow(state, make_sheet, upload, kind)
     name = f'attachment; filename="review-{upload.path.stem}.{kind}"'
     return Response(content, media_type=SHEETS[kind], headers={"Content-Disposition": name})
 
@@ -160,6 +160,6 @@ def _row(item: Item, said: list[str]) -> dict[str, str]:
 @router.post("/check/delete")
 async def delete(request: Request) -> RedirectResponse:
     """Remove a file that was sent."""
-    desk = desk_of(request)
-    remove_upload(desk.root, _find(desk, first(await read_fields(request), "id")).id)
+    state = app_state(request)
+    remove_upload(state.root, _find(state, first(await read_fields(request), "id")).id)
     return go_to("/check")

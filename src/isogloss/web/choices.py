@@ -8,11 +8,11 @@ from pathlib import Path
 
 from .. import registry
 from ..errors import IsoglossError
-from .settings import Settings
+from .settings import ServerSettings
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class DataChoice:
     """Data that can be chosen: what it is called in a form, a title, and the languages that it is known to have."""
 
     name: str
@@ -20,14 +20,14 @@ class Source:
     languages: tuple[str, ...] = ()
 
 
-def allowed_models(settings: Settings) -> list[str]:
+def allowed_models(settings: ServerSettings) -> list[str]:
     """The models that a form offers: those that were allowed when the server was started, or all that are here."""
     if settings.models:
         return list(settings.models)
     return [*_pulled(), *_cached()]
 
 
-def check_model(name: str, settings: Settings) -> str:
+def check_model(name: str, settings: ServerSettings) -> str:
     """The model's name, when it may be opened."""
     if not name:
         raise IsoglossError("Choose a model.")
@@ -41,7 +41,7 @@ def check_model(name: str, settings: Settings) -> str:
 
 
 def _pulled() -> list[str]:
-    from ..models.pull import PULLED, pulled_folder
+    from ..models.packaged import PULLED, pulled_folder
 
     return [name for name in PULLED if (pulled_folder(name) / "config.json").is_file()]
 
@@ -54,11 +54,11 @@ def _cached() -> list[str]:
     return sorted(name.removeprefix("models--").replace("--", "/") for name in found)
 
 
-def bundled_data() -> list[Source]:
+def bundled_data() -> list[DataChoice]:
     """The data sets that ship, with their languages."""
     found = []
-    for name, one in registry.everything("dataset").items():
+    for name, one in registry.load_all("dataset").items():
         files = one.bundled() if one.bundled else {}
         if files:
-            found.append(Source(name, one.title, tuple(sorted(files))))
+            found.append(DataChoice(name, one.title, tuple(sorted(files))))
     return found

@@ -13,11 +13,11 @@ from starlette.exceptions import HTTPException
 
 from .. import registry
 from ..errors import IsoglossError
-from . import jobs, shelf
+from . import jobs, runs_folder
 from .choices import allowed_models, bundled_data
-from .pages import Desk, desk_of, first, go_to, look, page, read_fields, render, work_hard
+from .evaluation_form import EvaluationForm, read_form, start_study
+from .pages import AppState, app_state, first, go_to, page, read_fields, render, run_quick, run_slow
 from .uploads import uploaded_data
-from .wishes import Wish, read_wish, start_study
 
 router = APIRouter()
 PAUSE = 0.4
@@ -27,81 +27,81 @@ LONGEST = 3600.0
 @router.get("/evaluate")
 async def show_form(request: Request, data: str = "demo") -> HTMLResponse:
     """The form, and all evaluations."""
-    desk = desk_of(request)
-    return page("evaluate.html", **_form(desk, Wish(data=data)), message="")
+    state = app_state(request)
+    return page("evaluate.html", **_form(state, EvaluationForm(data=data)), message="")
 
 
 @router.get("/evaluate/languages")
 async def show_languages(request: Request, data: str = "demo") -> HTMLResponse:
     """The languages of some data, as a piece of the form."""
-    return page("tongues.html", **_form(desk_of(request), Wish(data=data)))
+    return page("language_field.html", **_form(app_state(request), EvaluationForm(data=data)))
 
 
 @router.post("/evaluate", response_model=None)
 async def start(request: Request) -> HTMLResponse | RedirectResponse:
     """Write the study file and put it into the queue; what cannot work is said before."""
-    desk, fields = desk_of(request), await read_fields(request)
-    wish = Wish(model=first(fields, "model"), data=first(fields, "data"), method=first(fields, "method"))
+    state, fields = app_state(request), await read_fields(request)
+    form = EvaluationForm(model=first(fields, "model"), data=first(fields, "data"), method=first(fields, "method"))
     try:
-        wish = read_wish(fields)
-        folder = await work_hard(desk, start_study, desk, wish)
+        form = read_form(fields)
+        folder = await run_slow(state, start_study, state, form)
     except IsoglossError as error:
-        message = shelf.relative(str(error), desk.root)
-        return page("evaluate.html", status=400, **_form(desk, wish), message=message)
+        message = runs_folder.relative(str(error), state.root)
+        return page("evaluate.html", status=400, **_form(state, form), message=message)
     return go_to(f"/evaluate/{folder.name}")
 
 
-def _form(desk: Desk, wish: Wish) -> dict[str, Any]:
-    sources = [*bundled_data(), *uploaded_data(desk.root)]
-    chosen = next((one for one in sources if one.name == wish.data), sources[0])
+def _form(state: AppState, form: EvaluationForm) -> dict[str, Any]:
+    sources = [*bundled_data(), *uploaded_data(state.root)]
+    chosen = next((one for one in sources if one.name == form.data), sources[0])
     return {
         "here": "evaluate",
-        "models": allowed_models(desk.settings),
-        "any_model": desk.settings.any_model,
+        "models": allowed_models(state.settings),
+        "any_model": state.settings.any_model,
         "sources": sources,
         "chosen": chosen,
         "methods": ["auto", *registry.names("method")],
-        "wish": wish,
-        "jobs": jobs.read_jobs(desk.root),
+        "form": form,
+        "jobs": jobs.read_jobs(state.root),
     }
 
 
 @router.get("/evaluate/{name}")
 async def show_job(request: Request, name: str) -> HTMLResponse:
     """One evaluation: how far it is, and what can be done with it."""
-    return page("job.html", **_job(desk_of(request), name))
+    return page("job.html", **_job(app_state(request), name))
 
 
-def _job(desk: Desk, name: str) -> dict[str, Any]:
-    folder = shelf.find_study(desk.root, name)
+def _job(state: AppState, name: str) -> dict[str, Any]:
+    folder = runs_folder.find_study(state.root, name)
     job = jobs.read_job(folder)
     if job is None:
         raise HTTPException(404, "There is no such evaluation.")
-    queue = sorted((one for one in jobs.read_jobs(desk.root) if one.state == jobs.QUEUED), key=lambda one: one.turn)
-    place = next((number for number, one in enumerate(queue, 1) if one.name == job.name), 0)
+    queue = sorted((one for one in jobs.read_jobs(state.root) if one.state == jobs.QUEUED), key=lambda one: one.turn)
+    turn = next((number for number, one in enumerate(queue, 1) if one.name == job.name), 0)
     text = (folder / jobs.FOLDER / jobs.STUDY).read_text(encoding="utf-8", errors="replace")
-    measures = shelf.read_measures(folder) if not job.active else None
-    report = (folder / shelf.REPORT).is_file()
-    return {"here": "evaluate", "job": job, "place": place, "text": text, "measures": measures, "report": report}
+    measures = runs_folder.read_measures(folder) if not job.active else None
+    report = (folder / runs_folder.REPORT).is_file()
+    return {"here": "evaluate", "job": job, "place": turn, "text": text, "measures": measures, "report": report}
 
 
 @router.get("/evaluate/{name}/events")
 async def show_events(request: Request, name: str) -> StreamingResponse:
     """The evaluation as it goes on: server-sent events, each with the piece of the page that has changed."""
-    desk = desk_of(request)
-    _job(desk, name)
+    state = app_state(request)
+    _job(state, name)
     headers = {"X-Accel-Buffering": "no"}
-    return StreamingResponse(_events(request, desk, name=name), media_type="text/event-stream", headers=headers)
+    return StreamingResponse(_events(request, state, name=name), media_type="text/event-stream", headers=headers)
 
 
-async def _events(request: Request, desk: Desk, *, name: str) -> AsyncIterator[str]:
+async def _events(request: Request, state: AppState, *, name: str) -> AsyncIterator[str]:
     """An event for each change; the last one says that nothing more will come."""
     last: tuple[str, str] | None = None
     for _ in range(int(LONGEST / PAUSE)):
         if await request.is_disconnected():
             return
         try:
-            values = await look(_job, desk, name)
+            values = await run_quick(_job, state, name)
         except HTTPException:
             return
         job = values["job"]
@@ -125,27 +125,27 @@ def _event(name: str, html: str) -> str:
 @router.post("/evaluate/{name}/stop")
 async def stop(request: Request, name: str) -> RedirectResponse:
     """Stop an evaluation; what is finished is kept."""
-    desk = desk_of(request)
-    desk.jobs.stop(shelf.find_study(desk.root, name))
+    state = app_state(request)
+    state.jobs.stop(runs_folder.find_study(state.root, name))
     return go_to(f"/evaluate/{name}")
 
 
 @router.post("/evaluate/{name}/resume")
 async def resume(request: Request, name: str) -> RedirectResponse:
     """Go on with an evaluation."""
-    desk = desk_of(request)
-    folder = shelf.find_study(desk.root, name)
+    state = app_state(request)
+    folder = runs_folder.find_study(state.root, name)
     if jobs.read_job(folder) is None:
         raise HTTPException(404, "There is no such evaluation.")
-    desk.jobs.check_room()
-    desk.jobs.want(folder)
+    state.jobs.check_capacity()
+    state.jobs.want(folder)
     return go_to(f"/evaluate/{name}")
 
 
 @router.get("/evaluate/{name}/study.yaml")
 async def download(request: Request, name: str) -> FileResponse:
     """The study file, for the command line."""
-    path = shelf.find_study(desk_of(request).root, name) / jobs.FOLDER / jobs.STUDY
+    path = runs_folder.find_study(app_state(request).root, name) / jobs.FOLDER / jobs.STUDY
     if not path.is_file():
         raise HTTPException(404, "There is no such evaluation.")
     return FileResponse(path, media_type="application/yaml", filename=f"{name}.yaml")

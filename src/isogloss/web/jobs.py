@@ -22,11 +22,11 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import IsoglossError
-from ..files.layout import write_whole
+from ..files.layout import write_atomically
 from ..models.processor import signal_name
 from .choices import check_model
 from .seals import is_sealed, make_seal
-from .settings import Settings
+from .settings import ServerSettings
 
 FOLDER = ".job"
 STUDY, JOB, PROGRESS, LOCK, LOG = "study.yaml", "job.json", "progress.json", "lock", "log.txt"
@@ -42,7 +42,7 @@ FOREIGN = (
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class EvaluationJob:
     """An evaluation: the study's name, its model, its state, how far each of its cells is, and whether this user started it."""
 
     name: str
@@ -61,14 +61,14 @@ class Job:
 # ---- what the folder says
 
 
-def read_job(folder: Path) -> Job | None:
+def read_job(folder: Path) -> EvaluationJob | None:
     """The job of a study's folder, or nothing when it has none, or one that is broken or has links in it."""
-    place = folder / FOLDER
-    facts, progress = _read(place / JOB), _read(place / PROGRESS)
-    if not facts or not (place / STUDY).is_file() or any(path.is_symlink() for path in (place, *place.iterdir())):
+    path = folder / FOLDER
+    facts, progress = _read(path / JOB), _read(path / PROGRESS)
+    if not facts or not (path / STUDY).is_file() or any(path.is_symlink() for path in (path, *path.iterdir())):
         return None
     model = str(facts.get("model", ""))
-    ours = is_sealed(place / STUDY, model=model, seal=str(facts.get("seal", "")))
+    ours = is_sealed(path / STUDY, model=model, seal=str(facts.get("seal", "")))
     state = _state(folder, wanted=facts.get("wanted") if ours else STOP, ended=progress.get("ended"))
     try:
         cells = {str(name): float(share) for name, share in dict(progress.get("cells", {})).items()}
@@ -76,10 +76,10 @@ def read_job(folder: Path) -> Job | None:
     except (TypeError, ValueError):
         return None
     message = str(progress.get("message", "")) or ("" if ours or state == FINISHED else FOREIGN)
-    return Job(folder.name, model, state, turn, message, cells, ours)
+    return EvaluationJob(folder.name, model, state, turn, message, cells, ours)
 
 
-def read_jobs(root: Path) -> list[Job]:
+def read_jobs(root: Path) -> list[EvaluationJob]:
     """All jobs of the runs folder, the newest first."""
     found = [read_job(path.parents[1]) for path in root.glob(f"*/{FOLDER}/{JOB}") if not path.parents[1].is_symlink()]
     return sorted((job for job in found if job), key=lambda job: -job.turn)
@@ -119,13 +119,13 @@ def write_job(folder: Path, *, wanted: str, model: str | None = None) -> None:
     facts = {**_read(folder / FOLDER / JOB), "wanted": wanted, "turn": time.time()}
     if model is not None:
         facts |= {"model": model, "seal": make_seal(folder / FOLDER / STUDY, model=model)}
-    write_whole(folder / FOLDER / JOB, json.dumps(facts, ensure_ascii=False) + "\n")
+    write_atomically(folder / FOLDER / JOB, json.dumps(facts, ensure_ascii=False) + "\n")
 
 
 def write_progress(folder: Path, cells: Mapping[str, float], *, ended: str | None = None, message: str = "") -> None:
     """Say how far the job is, or how it ended."""
     facts = {"cells": dict(cells), "ended": ended, "message": message}
-    write_whole(folder / FOLDER / PROGRESS, json.dumps(facts, ensure_ascii=False) + "\n")
+    write_atomically(folder / FOLDER / PROGRESS, json.dumps(facts, ensure_ascii=False) + "\n")
 
 
 # ---- the queue
@@ -134,7 +134,7 @@ def write_progress(folder: Path, cells: Mapping[str, float], *, ended: str | Non
 class Jobs:
     """The queue of a runs folder: starts what is wanted, one evaluation at a time per model, and a few in all."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: ServerSettings) -> None:
         self.settings = settings
         self.root = settings.root
         self._children: dict[str, subprocess.Popen[bytes]] = {}
@@ -157,7 +157,7 @@ class Jobs:
         for child in self._children.values():
             child.wait()
 
-    def check_room(self) -> None:
+    def check_capacity(self) -> None:
         """Refuse another job when too many are waiting."""
         most = self.settings.limits.queue
         if sum(job.active for job in read_jobs(self.root)) >= most:
@@ -202,7 +202,7 @@ class Jobs:
         for name, child in list(self._children.items()):
             if child.poll() is not None:
                 del self._children[name]
-                _bury(self.root / name, child.returncode)
+                _mark_failed(self.root / name, child.returncode)
         waiting = [job for job in read_jobs(self.root) if job.active]
         busy = {job.model for job in waiting if job.state != QUEUED or job.name in self._children}
         queue = [job for job in waiting if job.state == QUEUED and job.name not in self._children]
@@ -218,7 +218,7 @@ class Jobs:
         return bool(waiting or self._children)
 
     def _start(self, folder: Path) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-m", "isogloss.web.work", str(folder)]
+        command = [sys.executable, "-m", "isogloss.web.job_process", str(folder)]
         hub = {} if self.settings.any_model else {"HF_HUB_OFFLINE": "1"}
         with (folder / FOLDER / LOG).open("wb") as log:
             return subprocess.Popen(
@@ -237,7 +237,7 @@ def _end(folder: Path) -> None:
         os.kill(int((folder / FOLDER / LOCK).read_text(encoding="utf-8")), signal.SIGTERM)
 
 
-def _bury(folder: Path, code: int) -> None:
+def _mark_failed(folder: Path, code: int) -> None:
     """Say of a job whose process ended without a word that it failed."""
     job = read_job(folder)
     if job is None or job.state != QUEUED:

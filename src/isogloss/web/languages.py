@@ -12,7 +12,7 @@ from ..corpora.wordlists import load_toml
 from ..languages import Language
 from ..templates.lexicon import bundled_languages
 from .choices import bundled_data
-from .pages import described, look, page
+from .pages import described, page, run_quick
 
 router = APIRouter()
 ENGLISH = "en"
@@ -52,4 +52,4 @@ def list_means() -> list[Means]:
 @router.get("/languages")
 async def show_languages(request: Request) -> HTMLResponse:
     """A table with a row for each language."""
-    return page("languages.html", here="languages", rows=await look(list_means))
+    return page("languages.html", here="languages", rows=await run_quick(list_means))

@@ -16,12 +16,12 @@ from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
 
 from .. import languages
-from ..errors import need
+from ..errors import require
 from ..languages import Language
-from ..report.tables import metric_name
+from ..report.text.measures import metric_name
 from .jobs import Jobs
-from .settings import Settings
-from .warm import Warm
+from .model_cache import ModelCache
+from .settings import ServerSettings
 
 FOLDER = Path(__file__).parent.parent / "data"
 STATIC = {
@@ -37,12 +37,12 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class AppState:
     """What all pages share: the settings, the queue of evaluations, the warm models, and who may work hard at a time."""
 
-    settings: Settings
+    settings: ServerSettings
     jobs: Jobs
-    warm: Warm
+    models: ModelCache
     slow: CapacityLimiter
 
     @property
@@ -50,17 +50,17 @@ class Desk:
         return self.settings.root
 
 
-def desk_of(request: Request) -> Desk:
-    """The desk of the application that was asked."""
-    return cast("Desk", request.app.state.desk)
+def app_state(request: Request) -> AppState:
+    """The state of the application that was asked."""
+    return cast("AppState", request.app.state.app_state)
 
 
-async def work_hard(desk: Desk, work: Callable[P, T], /, *args: P.args, **options: P.kwargs) -> T:
+async def run_slow(state: AppState, work: Callable[P, T], /, *args: P.args, **options: P.kwargs) -> T:
     """What a slow function gives, in a thread of its own; only a few run at a time."""
-    return await anyio.to_thread.run_sync(partial(work, *args, **options), limiter=desk.slow)
+    return await anyio.to_thread.run_sync(partial(work, *args, **options), limiter=state.slow)
 
 
-async def look(work: Callable[P, T], /, *args: P.args, **options: P.kwargs) -> T:
+async def run_quick(work: Callable[P, T], /, *args: P.args, **options: P.kwargs) -> T:
     """What a quick look at the disk gives, in a thread, so that nobody else waits for it."""
     return await anyio.to_thread.run_sync(partial(work, *args, **options))
 
@@ -75,7 +75,7 @@ def described(tag: str) -> Language:
 def _environment() -> Any:
     from .. import __version__
 
-    jinja = need("jinja2", extra="serve")
+    jinja = require("jinja2", extra="serve")
     made = jinja.Environment(
         loader=jinja.FileSystemLoader(FOLDER / "web", encoding="utf-8"),
         autoescape=True,

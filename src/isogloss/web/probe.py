@@ -9,12 +9,12 @@ from fastapi.responses import HTMLResponse
 
 from .. import languages
 from ..errors import IsoglossError
-from ..studies.probing import Inquiry
+from ..studies.probe import ProbeRequest
 from ..templates.grammar import parse_template
-from ..templates.plan import count_wordings
+from ..templates.resolution import count_wordings
 from .choices import allowed_models, check_model
-from .pages import Desk, desk_of, first, is_piece, page, read_fields
-from .shelf import relative
+from .pages import AppState, app_state, first, is_piece, page, read_fields
+from .runs_folder import relative
 
 router = APIRouter()
 EXAMPLE = "The [nurse|doctor|baker] is kind."
@@ -25,31 +25,31 @@ MOST_WORDINGS = 200
 @router.get("/probe")
 async def show_form(request: Request) -> HTMLResponse:
     """The empty form."""
-    return page("probe.html", **_form(desk_of(request), {}), found=None, message="")
+    return page("probe.html", **_form(app_state(request), {}), found=None, message="")
 
 
 @router.post("/probe")
 async def answer(request: Request) -> HTMLResponse:
     """The form with the bars below it; a script gets the bars alone."""
-    desk, fields = desk_of(request), await read_fields(request)
+    state, fields = app_state(request), await read_fields(request)
     found, message = None, ""
     try:
-        model = check_model(first(fields, "model"), desk.settings)
-        found = await desk.warm.ask(model, _inquiry(fields, desk.settings.limits.letters))
+        model = check_model(first(fields, "model"), state.settings)
+        found = await state.models.ask(model, _inquiry(fields, state.settings.limits.letters))
     except IsoglossError as error:
-        message = relative(str(error), desk.root)
+        message = relative(str(error), state.root)
     status = 400 if message else 200
     if is_piece(request):
         return page("bars.html", status=status, found=found, message=message, most=MOST_BARS)
-    return page("probe.html", status=status, **_form(desk, fields), found=found, message=message)
+    return page("probe.html", status=status, **_form(state, fields), found=found, message=message)
 
 
-def _inquiry(fields: dict[str, list[str]], letters: int) -> Inquiry:
+def _inquiry(fields: dict[str, list[str]], letters: int) -> ProbeRequest:
     template = " ".join(first(fields, "template").split())
     if len(template) > letters:
         raise IsoglossError(f"The sentence has {len(template):,} letters; at most {letters:,} are taken here.")
     _refuse_many(template)
-    return Inquiry(template, first(fields, "language") or "en", first(fields, "terms") or None)
+    return ProbeRequest(template, first(fields, "language") or "en", first(fields, "terms") or None)
 
 
 def _refuse_many(template: str) -> None:
@@ -62,15 +62,15 @@ def _refuse_many(template: str) -> None:
         raise IsoglossError(f"The template has more than {MOST_WORDINGS} wordings in round brackets. Use fewer.")
 
 
-def _form(desk: Desk, fields: dict[str, list[str]]) -> dict[str, Any]:
+def _form(state: AppState, fields: dict[str, list[str]]) -> dict[str, Any]:
     return {
         "here": "probe",
-        "models": allowed_models(desk.settings),
-        "any_model": desk.settings.any_model,
-        "warm": desk.warm.names(),
+        "models": allowed_models(state.settings),
+        "any_model": state.settings.any_model,
+        "warm": state.models.names(),
         "tags": languages.tags(),
         "given": {name: first(fields, name) for name in ("model", "language", "template", "terms")},
         "example": EXAMPLE,
-        "letters": desk.settings.limits.letters,
+        "letters": state.settings.limits.letters,
         "most": MOST_BARS,
     }

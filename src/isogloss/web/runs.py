@@ -10,14 +10,14 @@ from fastapi import APIRouter, Request
 from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse
 from starlette.exceptions import HTTPException
 
-from .. import store
+from .. import runs
 from ..analysis import comparisons
 from ..errors import IsoglossError
-from ..report.comparing import grid
-from ..report.drawing import Grid
-from ..report.sentences import explain_comparisons
-from . import shelf
-from .pages import desk_of, first, go_to, look, page, read_fields, work_hard
+from ..report.text.comparisons import grid
+from ..report.text.sentences import explain_comparisons
+from ..report.text.table import Grid
+from . import runs_folder
+from .pages import app_state, first, go_to, page, read_fields, run_quick, run_slow
 from .safety import REPORT_POLICY
 
 router = APIRouter()
@@ -27,38 +27,38 @@ _one_report = threading.Lock()
 @router.get("/")
 async def show_runs(request: Request) -> HTMLResponse:
     """Everything in the runs folder."""
-    desk = desk_of(request)
-    studies = await look(shelf.list_studies, desk.root)
-    return page("runs.html", here="runs", studies=studies, trash=shelf.list_thrown(desk.root))
+    state = app_state(request)
+    studies = await run_quick(runs_folder.list_studies, state.root)
+    return page("runs.html", here="runs", studies=studies, trash=runs_folder.list_trash(state.root))
 
 
 @router.get("/runs/{name}")
 async def show_study(request: Request, name: str) -> HTMLResponse:
     """One study with its runs and its measures."""
-    desk = desk_of(request)
-    folder = shelf.find_study(desk.root, name)
-    found = await look(shelf.look_at, desk.root, folder)
-    return page("study.html", here="runs", study=found, measures=shelf.read_measures(folder))
+    state = app_state(request)
+    folder = runs_folder.find_study(state.root, name)
+    found = await run_quick(runs_folder.read_study_entry, state.root, folder)
+    return page("study.html", here="runs", study=found, measures=runs_folder.read_measures(folder))
 
 
 @router.get("/compare")
 async def show_comparison(request: Request, a: str = "", b: str = "") -> HTMLResponse:
     """Two runs side by side: the difference, how sure it is, and what it does not say."""
-    desk = desk_of(request)
-    studies = await look(shelf.list_studies, desk.root)
+    state = app_state(request)
+    studies = await run_quick(runs_folder.list_studies, state.root)
     table, message = None, ""
     if a and b:
         try:
-            table = await work_hard(desk, compare_runs, desk.root, (a, b))
+            table = await run_slow(state, compare_runs, state.root, (a, b))
         except IsoglossError as error:
-            message = shelf.relative(str(error), desk.root)
+            message = runs_folder.relative(str(error), state.root)
     status = 400 if message else 200
     return page("compare.html", status=status, here="runs", studies=studies, a=a, b=b, table=table, message=message)
 
 
 def compare_runs(root: Path, pair: tuple[str, str]) -> Grid:
     """The comparison of two runs as a table."""
-    sides = [store.read_scored([shelf.read_run(root, path)]) for path in pair]
+    sides = [runs.read_scored([runs_folder.read_run(root, path)]) for path in pair]
     found = comparisons.compare(sides[0], sides[1])
     table = grid(found)
     return replace(table, remarks=(*explain_comparisons(found), *table.remarks))
@@ -67,7 +67,7 @@ def compare_runs(root: Path, pair: tuple[str, str]) -> Grid:
 @router.get("/report/{name}")
 async def show_report(request: Request, name: str) -> FileResponse:
     """A study's report, shut into an origin of its own."""
-    path = shelf.find_study(desk_of(request).root, name) / shelf.REPORT
+    path = runs_folder.find_study(app_state(request).root, name) / runs_folder.REPORT
     if not path.is_file():
         raise HTTPException(404, "This study has no report yet.")
     return FileResponse(path, media_type="text/html", headers={"Content-Security-Policy": REPORT_POLICY})
@@ -76,34 +76,34 @@ async def show_report(request: Request, name: str) -> FileResponse:
 @router.post("/report/{name}")
 async def make_report(request: Request, name: str) -> RedirectResponse:
     """Make the report of a study, and open it."""
-    desk = desk_of(request)
-    folder = shelf.find_study(desk.root, name)
-    await work_hard(desk, write_study_report, folder)
+    state = app_state(request)
+    folder = runs_folder.find_study(state.root, name)
+    await run_slow(state, write_study_report, folder)
     return go_to(f"/report/{folder.name}")
 
 
 def write_study_report(folder: Path) -> None:
     """Write the report of all runs in a folder; one at a time."""
-    from ..report.page import write_report
+    from ..report.page.document import write_report
 
     with _one_report:
-        draft = folder / f".{shelf.REPORT}"
+        draft = folder / f".{runs_folder.REPORT}"
         write_report([str(folder)], draft)
-        draft.replace(folder / shelf.REPORT)
+        draft.replace(folder / runs_folder.REPORT)
 
 
 @router.post("/delete")
 async def delete(request: Request) -> RedirectResponse:
     """Move a study or a run into the trash."""
-    desk = desk_of(request)
+    state = app_state(request)
     path = first(await read_fields(request), "path")
-    thrown = shelf.throw_away(desk.root, path)
-    return go_to(f"/#trash-{thrown.id}")
+    trashed = runs_folder.move_to_trash(state.root, path)
+    return go_to(f"/#trash-{trashed.id}")
 
 
 @router.post("/undo")
 async def undo(request: Request) -> RedirectResponse:
     """Take something back from the trash."""
-    desk = desk_of(request)
-    shelf.take_back(desk.root, first(await read_fields(request), "id"))
+    state = app_state(request)
+    runs_folder.restore(state.root, first(await read_fields(request), "id"))
     return go_to("/")

@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from .settings import Settings
+from .settings import ServerSettings
 
 COOKIE = "isogloss"
 SAFE = ("GET", "HEAD")
@@ -46,7 +46,7 @@ HEADERS = {
 class Guard:
     """Stands before the application: refuses strangers, counts what is sent, and sets the headers of every answer."""
 
-    def __init__(self, app: ASGIApp, *, settings: Settings) -> None:
+    def __init__(self, app: ASGIApp, *, settings: ServerSettings) -> None:
         self.app = app
         self.settings = settings
 
@@ -59,7 +59,7 @@ class Guard:
             await (refusal or self.app)(scope, _counted(receive, limit), _sealed(send))
 
 
-def refuse(request: Request, settings: Settings) -> Response | None:
+def refuse(request: Request, settings: ServerSettings) -> Response | None:
     """Why a request is not answered, or nothing when it may pass."""
     if not known_host(request.headers.get("host", ""), settings):
         return PlainTextResponse("This server is not known under that name. See --allow-host.", 421)
@@ -72,7 +72,7 @@ def refuse(request: Request, settings: Settings) -> Response | None:
     return _refuse_stranger(request, settings) if settings.token else None
 
 
-def known_host(host: str, settings: Settings) -> bool:
+def known_host(host: str, settings: ServerSettings) -> bool:
     """Whether a Host header names this server; a name that an attacker's DNS points here does not."""
     found = HOST.fullmatch(host)
     if found is None:
@@ -87,7 +87,7 @@ def known_host(host: str, settings: Settings) -> bool:
     return address.is_loopback or not settings.local
 
 
-def same_origin(method: str, headers: Headers, *, settings: Settings) -> bool:
+def same_origin(method: str, headers: Headers, *, settings: ServerSettings) -> bool:
     """Whether a request comes from our own pages; a plain link from elsewhere may be followed, nothing more.
 
     Under a name that was allowed when the server was started, a proxy may speak HTTPS.
@@ -104,7 +104,7 @@ def same_origin(method: str, headers: Headers, *, settings: Settings) -> bool:
     return origin is None or origin.lower() in [f"{scheme}://{host}" for scheme in schemes]
 
 
-def _refuse_stranger(request: Request, settings: Settings) -> Response | None:
+def _refuse_stranger(request: Request, settings: ServerSettings) -> Response | None:
     """Who brings the token in the address gets a cookie; who has the cookie may pass."""
     token = (settings.token or "").encode()
     given = parse_qs(request.scope.get("query_string", b"").decode("latin-1")).get("token", [""])[0]

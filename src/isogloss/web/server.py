@@ -9,12 +9,12 @@ from dataclasses import replace
 
 from ..errors import IsoglossError
 from .app import make_app
-from .settings import Settings
+from .settings import ServerSettings
 
 GRACE = 2
 
 
-def listen(settings: Settings, *, port: int, say: Callable[[str], None]) -> None:
+def listen(settings: ServerSettings, *, port: int, say: Callable[[str], None]) -> None:
     """Serve until somebody stops it; `say` is told the address, with the token where there is one."""
     import uvicorn
 
@@ -36,7 +36,7 @@ def listen(settings: Settings, *, port: int, say: Callable[[str], None]) -> None
         uvicorn.Server(config).run(sockets=[opened])
 
 
-def address(settings: Settings, port: int) -> str:
+def address(settings: ServerSettings, port: int) -> str:
     """Where the server can be found; with the token, which is needed once."""
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
     return f"http://{host}:{port}/" + (f"?token={settings.token}" if settings.token else "")

@@ -28,7 +28,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class ServerSettings:
     """What the server is told when it is started; `names` are further host names under which it may be reached."""
 
     root: Path
@@ -53,7 +53,7 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def check_settings(settings: Settings) -> Settings:
+def check_settings(settings: ServerSettings) -> ServerSettings:
     """The settings, when they make sense; a server that others can reach needs a token that cannot be guessed."""
     if settings.root.exists() and not settings.root.is_dir():
         raise IsoglossError(f"{settings.root} is not a folder. Give the folder of runs.")

@@ -13,10 +13,10 @@ from typing import BinaryIO
 
 from .. import languages
 from ..errors import IsoglossError
-from ..files.layout import write_whole
+from ..files.layout import write_atomically
 from ..files.sources import language_in_name
-from ..store import slug
-from .choices import Source
+from ..runs import slug
+from .choices import DataChoice
 from .safety import hidden
 from .settings import Limits
 
@@ -54,7 +54,7 @@ def save_upload(root: Path, file: BinaryIO, *, title: str, language: str, limits
         path = folder / f"{slug(Path(name).stem)[:80]}{kind}"
         _write(file, path, limits=limits)
         note = {"title": name[:120], "file": path.name, "language": tag, "when": time.strftime("%Y-%m-%d %H:%M")}
-        write_whole(folder / NOTE, json.dumps(note, ensure_ascii=False) + "\n")
+        write_atomically(folder / NOTE, json.dumps(note, ensure_ascii=False) + "\n")
     except BaseException:
         shutil.rmtree(folder)
         raise
@@ -84,8 +84,8 @@ def find_upload(root: Path, id: str) -> Upload:
 
 def list_uploads(root: Path) -> list[Upload]:
     """All uploads, the newest first."""
-    place = root / FOLDER
-    folders = place.iterdir() if place.is_dir() and not place.is_symlink() else iter(())
+    path = root / FOLDER
+    folders = path.iterdir() if path.is_dir() and not path.is_symlink() else iter(())
     found = [_read(folder) for folder in folders if ID.fullmatch(folder.name)]
     return sorted((one for one in found if one), key=lambda one: one.when, reverse=True)
 
@@ -105,9 +105,9 @@ def _read(folder: Path) -> Upload | None:
     return None if folder.is_symlink() or path.is_symlink() or not path.is_file() else found
 
 
-def uploaded_data(root: Path) -> list[Source]:
+def uploaded_data(root: Path) -> list[DataChoice]:
     """The uploads as data that can be chosen."""
-    return [Source(one.id, one.title, tuple(filter(None, [_language(one)]))) for one in list_uploads(root)]
+    return [DataChoice(one.id, one.title, tuple(filter(None, [_language(one)]))) for one in list_uploads(root)]
 
 
 def _language(upload: Upload) -> str:

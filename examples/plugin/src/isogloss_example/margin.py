@@ -7,7 +7,7 @@ import math
 import polars as pl
 
 from isogloss.items import ANTI_STEREOTYPE, STEREOTYPE
-from isogloss.metrics.contributions import Contribution, Metric, from_sums
+from isogloss.metrics import Contribution, Metric, from_sums
 from isogloss.stats.resampling import Array
 
 

@@ -1,1 +1,162 @@
-"""Figures for papers, one file each: the file's name is the figure's, and what is measured is measured elsewhere."""
+"""Figures for papers: one file each; here is what a figure is, what is asked of it, and how all of them are made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ... import registry
+from ...analysis.intervals import IntervalSettings
+from ...analysis.measures import Measure, Measures, measure
+from ...analysis.sides import select
+from ...errors import IsoglossError
+from ...files.sources import read_many
+from ...runs import Run, find_runs, in_languages, read_items, read_scored, run_folders
+from ...scores import Scored, item_table
+from ...storage import as_path
+from ..model_blocks import Facts
+from ._style import Canvas, save_figure, set_fonts, styled
+
+USUAL = IntervalSettings()
+
+
+@dataclass(frozen=True, slots=True)
+class FigureRequest:
+    """What a figure is made of: runs, data or other files; which languages, metrics and values of columns of them."""
+
+    sources: tuple[str, ...]
+    languages: tuple[str, ...] = ()
+    metrics: tuple[str, ...] = ()
+    where: Mapping[str, str] = field(default_factory=dict)
+    mode: str = "corrected"
+    facts: Facts = field(default_factory=dict)
+    drawing: IntervalSettings = USUAL
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """A figure: `find` turns an order into measured rows, `draw` turns rows into a matplotlib figure.
+
+    `needs` says which data it is for and which command makes it; `caption` what its marks mean.
+    """
+
+    title: str
+    needs: str
+    caption: str
+    find: Callable[[FigureRequest], Any]
+    draw: Callable[[Any, Canvas], Any]
+
+
+def make_figure(name: str, request: FigureRequest, *, canvas: Canvas | None = None) -> Any:
+    """The matplotlib figure of that name; one sentence says what is missing when the sources have no data for it."""
+    plot: Plot = registry.get("figure", name)
+    canvas = canvas or Canvas()
+    with styled():
+        found = plot.find(request)
+        if not found:
+            raise IsoglossError(f"Nothing in these sources can be drawn as '{name}'. It needs {plot.needs}.")
+        return draw_plot(plot, found, canvas=canvas)
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenFigure:
+    """A figure that was written: its file, its size in inches, and what belongs in its caption."""
+
+    path: Path
+    inches: tuple[float, float]
+    caption: str
+
+
+def write_figure(name: str, request: FigureRequest, *, path: Path, canvas: Canvas | None = None) -> WrittenFigure:
+    """The figure of that name, as a file."""
+    figure = make_figure(name, request, canvas=canvas)
+    plot: Plot = registry.get("figure", name)
+    save_figure(figure, path, title=plot.title)
+    width, height = figure.get_size_inches()
+    return WrittenFigure(
+        path, (float(width), float(height)), " ".join([f"{plot.title}. {plot.caption}", *_remarks(request)])
+    )
+
+
+def _remarks(request: FigureRequest) -> list[str]:
+    """What must be said of the runs that a figure is made of."""
+    paths = [path for path in map(as_path, request.sources) if next(iter(path.rglob("run.json")), None) is not None]
+    runs = in_languages([run for path in paths for run in find_runs(path)], request.languages) if paths else []
+    return [f"{note}." for note in dict.fromkeys(note for run in runs for note in run.info.get("notes", ()))]
+
+
+def list_figures() -> str:
+    """Each figure with its title and what it needs, for a terminal."""
+    found = registry.load_all("figure")
+    return "\n".join(f"{name}: {plot.title}\n  needs {plot.needs}" for name, plot in found.items())
+
+
+def draw_plot(plot: Plot, found: Any, *, canvas: Canvas) -> Any:
+    """The plot of what was found, in our style and with the fonts that its letters need."""
+    with styled():
+        figure = set_fonts(plot.draw(found, canvas), canvas)
+        figure.set_label(plot.title)
+        return figure
+
+
+# ---- what several figures start from
+
+
+def open_runs(request: FigureRequest) -> list[Run]:
+    """The runs of an order, in its languages."""
+    paths = [as_path(source) for source in request.sources]
+    for path in paths:
+        if not path.exists():
+            raise IsoglossError(
+                f"No such run: {path}. Make one with: isogloss eval MODEL --data demo --out {path}. "
+                "What each figure needs: isogloss figure --list"
+            )
+    return in_languages([run for path in paths for run in find_runs(path)], request.languages)
+
+
+def open_scored(request: FigureRequest) -> Scored:
+    """The scores of an order's runs, as far as they have the wanted values."""
+    return select(read_scored(open_runs(request)), request.where)
+
+
+def measured(
+    request: FigureRequest, scored: Scored, *, metrics: Sequence[str], by: Sequence[str] | None = None
+) -> Measures:
+    """The measures of an order, its metrics before the figure's own; rows without a value are left out."""
+    drawing = request.drawing
+    found = measure(
+        scored,
+        metrics=list(request.metrics or metrics),
+        by=by,
+        mode=request.mode,
+        interval=drawing.kind,
+        resamples=drawing.resamples,
+        seed=drawing.seed,
+    )
+    return Measures(tuple(row for row in found if row.value is not None), found.problems, found.notes)
+
+
+def open_items(request: FigureRequest) -> pl.DataFrame:
+    """The items of an order: those of its runs, or of data that was named or lies in a file or folder."""
+    tables, data = [], []
+    for source in request.sources:
+        path = as_path(source)
+        if path.exists() and run_folders(path):
+            runs = in_languages(find_runs(path), request.languages)
+            tables += [read_items(run) for run in runs]
+        else:
+            data.append(source)
+    if data:
+        tables.append(item_table(read_many(data, language=list(request.languages), skip_bad=True)))
+    return pl.concat(tables, how="diagonal_relaxed")
+
+
+def value_of(row: Measure) -> float:
+    """The value of a measure that has one."""
+    if row.value is None:
+        raise ValueError("the measure has no value")
+    return row.value

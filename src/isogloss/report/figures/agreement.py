@@ -11,11 +11,11 @@ from ... import registry
 from ...analysis.agreements import FEWEST, Agreement, agree
 from ...analysis.measures import Measure, Measures
 from ...errors import IsoglossError
-from ..canvas import DOUBLE, GREY, SMALL, Canvas, add_legend, legend_height, look, marks, new_figure, whiskers
-from ..findings import whole
-from ..labelling import Labels, spread_labels
-from ..plots import Order, Plot, measured, open_scored, value_of
-from ..tables import metric_name
+from ..page.data import without_task
+from ..text.measures import metric_name
+from . import FigureRequest, Plot, measured, open_scored, value_of
+from ._label_placement import Labels, spread_labels
+from ._style import DOUBLE, GREY, SMALL, Canvas, add_legend, legend_height, marks, new_figure, style_of, whiskers
 
 
 @dataclass(frozen=True)
@@ -27,9 +27,9 @@ class Pairing:
     agreement: Agreement
 
 
-def find(order: Order) -> list[Pairing]:
+def find(request: FigureRequest) -> list[Pairing]:
     """Each two of the order's metrics, or, of several data sets, their headline metrics, over what both have."""
-    rows = whole(measured(order, open_scored(order), metrics=("ss", "crows", "mbe")))
+    rows = without_task(measured(request, open_scored(request), metrics=("ss", "crows", "mbe")))
     sides: dict[tuple[str, str], list[Measure]] = {}
     for row in rows:
         sides.setdefault((row.metric, row.group["dataset"]), []).append(row)
@@ -86,10 +86,10 @@ def draw(found: Sequence[Pairing], canvas: Canvas) -> Any:
 
 def _draw_pairing(axes: Any, pairing: Pairing, *, models: list[str], beside: str) -> Labels:
     """The points with their intervals, the neutral lines and the correlations; its labels are still to be placed."""
-    texts, places, lines = [], [], []
+    texts, positions, lines = [], [], []
     for a, b in pairing.points:
         x, y = value_of(a), value_of(b)
-        colour, marker = look(models.index(a.group["model"]))
+        colour, marker = style_of(models.index(a.group["model"]))
         axes.errorbar(
             x, y, xerr=whiskers(a.low, x, high=a.high), yerr=whiskers(b.low, y, high=b.high),
             fmt=marker, color=colour, elinewidth=0.7, markersize=4,
@@ -97,7 +97,7 @@ def _draw_pairing(axes: Any, pairing: Pairing, *, models: list[str], beside: str
         texts.append(
             axes.annotate(a.group[beside], (x, y), (3, 3), textcoords="offset points", fontsize=SMALL, color=colour)
         )
-        places.append((x, y))
+        positions.append((x, y))
         lines += [(a.low, y, a.high, y)] if a.low is not None and a.high is not None else []
         lines += [(x, b.low, x, b.high)] if b.low is not None and b.high is not None else []
     for metric, line in ((pairing.agreement.metric, axes.axvline), (pairing.agreement.other, axes.axhline)):
@@ -108,12 +108,12 @@ def _draw_pairing(axes: Any, pairing: Pairing, *, models: list[str], beside: str
     axes.set_ylabel(pairing.names[1])
     axes.set_title(_said(pairing.agreement), fontsize=SMALL)
     axes.margins(0.08)
-    return Labels(axes, texts, places, lines)
+    return Labels(axes, texts, positions, lines)
 
 
-def _said(found: Agreement) -> str:
-    parts = [f"n = {found.n}"]
-    for name, one in (("Spearman", found.spearman), ("Pearson", found.pearson)):
+def _said(agreement: Agreement) -> str:
+    parts = [f"n = {agreement.n}"]
+    for name, one in (("Spearman", agreement.spearman), ("Pearson", agreement.pearson)):
         ends = f" [{one.low:.2f}, {one.high:.2f}]" if one.low is not None and one.high is not None else ""
         parts.append(f"{name} {one.value:.2f}{ends}" if one.value is not None else f"{name} –")
     return ", ".join(parts).replace("-", "−")

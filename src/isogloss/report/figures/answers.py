@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...analysis.measures import Measure
-from ...answers.opinions import ANSWER
-from ..canvas import DOUBLE, HIGH, LOW, PALE, Canvas, add_legend, english_first, language_label, new_figure
-from ..fragments import subject
-from ..plots import Order, Plot, measured, open_scored, value_of
+from ...chat.answer_rows import ANSWER
+from ..page.parts import model_label
+from . import FigureRequest, Plot, measured, open_scored, value_of
+from ._style import DOUBLE, HIGH, LOW, PALE, Canvas, add_legend, english_first, language_label, new_figure
 
 METRICS = ("answered_yes", "answered_none", "answered_no")
 NAMES = ("yes", "neither", "no")
@@ -17,17 +17,17 @@ LOOKS = (HIGH, PALE, LOW)
 LINE = 0.2
 
 
-def find(order: Order) -> list[Measure]:
+def find(request: FigureRequest) -> list[Measure]:
     """The three shares for each model, language and prompt."""
-    scored = open_scored(order)
+    scored = open_scored(request)
     if "prompt" not in scored.table.columns or ANSWER not in set(scored.table["quantity"]):
         return []
-    return [row for row in measured(order, scored, metrics=METRICS, by=["prompt"]) if row.metric in METRICS]
+    return [row for row in measured(request, scored, metrics=METRICS, by=["prompt"]) if row.metric in METRICS]
 
 
 def draw(rows: Sequence[Measure], canvas: Canvas) -> Any:
     """A panel for each prompt and model; yes grows from the left, no from the right, so that both ends show an interval."""
-    panels = list(dict.fromkeys((subject(row.group), row.group["prompt"]) for row in rows))
+    panels = list(dict.fromkeys((model_label(row.group), row.group["prompt"]) for row in rows))
     several = len({who for who, _ in panels}) > 1
     columns = min(len(panels), len({prompt for _, prompt in panels}), 3 if canvas.width >= DOUBLE else 1)
     down = -(-len(panels) // columns)
@@ -38,8 +38,8 @@ def draw(rows: Sequence[Measure], canvas: Canvas) -> Any:
         axes.set_visible(False)
     for axes, (who, prompt) in zip(grid.flat, panels, strict=False):
         for row in rows:
-            if (subject(row.group), row.group["prompt"]) == (who, prompt):
-                _draw_part(axes, row, place=tags.index(row.group["language"]))
+            if (model_label(row.group), row.group["prompt"]) == (who, prompt):
+                _draw_part(axes, row, position=tags.index(row.group["language"]))
         axes.set_title(f"{who} · {prompt}" if several else prompt, loc="left", pad=2)
         axes.set_yticks(range(len(tags)), [language_label(tag, canvas) for tag in tags])
         axes.tick_params(axis="y", length=0)
@@ -51,17 +51,17 @@ def draw(rows: Sequence[Measure], canvas: Canvas) -> Any:
     return figure
 
 
-def _draw_part(axes: Any, row: Measure, *, place: int) -> None:
+def _draw_part(axes: Any, row: Measure, *, position: int) -> None:
     """Yes from the left edge, no from the right; neither lies under them and shows between."""
     value = value_of(row)
     if row.metric == "answered_none":
-        axes.barh(place, 100, 0.8, color=PALE, zorder=1)
+        axes.barh(position, 100, 0.8, color=PALE, zorder=1)
         return
     right = row.metric == "answered_no"
-    axes.barh(place, value, 0.8, left=100 - value if right else 0, color=LOW if right else HIGH, zorder=2)
+    axes.barh(position, value, 0.8, left=100 - value if right else 0, color=LOW if right else HIGH, zorder=2)
     if row.low is not None and row.high is not None:
         ends = [100 - row.high, 100 - row.low] if right else [row.low, row.high]
-        height = place + (0.15 if right else -0.15)
+        height = position + (0.15 if right else -0.15)
         axes.plot(ends, [height, height], color="black", linewidth=0.8, zorder=3, clip_on=False)
 
 

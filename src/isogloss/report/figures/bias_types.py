@@ -8,14 +8,14 @@ from typing import Any
 
 import polars as pl
 
-from ..canvas import COLOURS, DOUBLE, Canvas, add_legend, english_first, language_label, new_figure, whole_ticks
-from ..plots import Order, Plot, open_items
+from . import FigureRequest, Plot, open_items
+from ._style import COLOURS, DOUBLE, Canvas, add_legend, english_first, language_label, new_figure, whole_ticks
 
 LINE = 0.2
 
 
 @dataclass(frozen=True, slots=True)
-class Count:
+class TypeCount:
     """The items of one bias type in one language and task of a data set."""
 
     dataset: str
@@ -25,19 +25,19 @@ class Count:
     items: int
 
 
-def find(order: Order) -> list[Count]:
+def find(request: FigureRequest) -> list[TypeCount]:
     """The counts, in the order of the data."""
-    table = open_items(order)
+    table = open_items(request)
     if "task" not in table.columns:
         table = table.with_columns(task=pl.lit(None, dtype=pl.String))
     if "variant" in table.columns:
         table = table.filter(pl.col("variant").is_null())
     columns = ["dataset", "language", "task", "category"]
     found = table.drop_nulls("category").group_by(columns, maintain_order=True).agg(pl.col("id").n_unique())
-    return [Count(data, tag, task or "", kind, count) for data, tag, task, kind, count in found.iter_rows()]
+    return [TypeCount(data, tag, task or "", kind, count) for data, tag, task, kind, count in found.iter_rows()]
 
 
-def draw(counts: Sequence[Count], canvas: Canvas) -> Any:
+def draw(counts: Sequence[TypeCount], canvas: Canvas) -> Any:
     """A panel for each task, bars for each language; the number and its share of the task stand beside a bar."""
     tasks = list(dict.fromkeys((one.dataset, one.task) for one in counts))
     kinds = _by_size(counts)
@@ -47,15 +47,15 @@ def draw(counts: Sequence[Count], canvas: Canvas) -> Any:
     line = LINE * max(1.0, 0.72 * len(tags))
     figure = new_figure(canvas, 0.3 + rows * (0.45 + line * len(kinds)))
     grid = figure.subplots(rows, columns, squeeze=False, sharey=True, sharex=True)
-    for place, axes in enumerate(grid.flat):
-        if place >= len(tasks):
+    for index, axes in enumerate(grid.flat):
+        if index >= len(tasks):
             axes.set_visible(False)
             continue
-        chosen = [one for one in counts if (one.dataset, one.task) == tasks[place]]
+        chosen = [one for one in counts if (one.dataset, one.task) == tasks[index]]
         _draw_task(axes, chosen, kinds=kinds, tags=tags, canvas=canvas)
         several = len({data for data, _ in tasks}) > 1
         axes.set_title(
-            " · ".join(filter(None, [tasks[place][0] if several else "", tasks[place][1]])) or tasks[place][0]
+            " · ".join(filter(None, [tasks[index][0] if several else "", tasks[index][1]])) or tasks[index][0]
         )
     for axes in grid[-1]:
         axes.set_xlabel("items")
@@ -64,22 +64,22 @@ def draw(counts: Sequence[Count], canvas: Canvas) -> Any:
     return figure
 
 
-def _by_size(counts: Sequence[Count]) -> list[str]:
+def _by_size(counts: Sequence[TypeCount]) -> list[str]:
     sizes: dict[str, int] = {}
     for one in counts:
         sizes[one.category] = sizes.get(one.category, 0) + one.items
     return sorted(sizes, key=lambda kind: (sizes[kind], kind))
 
 
-def _draw_task(axes: Any, counts: Sequence[Count], *, kinds: list[str], tags: list[str], canvas: Canvas) -> None:
+def _draw_task(axes: Any, counts: Sequence[TypeCount], *, kinds: list[str], tags: list[str], canvas: Canvas) -> None:
     thick = 0.8 / len(tags)
     for number, tag in enumerate(tags):
         chosen = [one for one in counts if one.language == tag]
         total = sum(one.items for one in chosen)
-        places = [kinds.index(one.category) + 0.4 - thick * (number + 0.5) for one in chosen]
+        indices = [kinds.index(one.category) + 0.4 - thick * (number + 0.5) for one in chosen]
         sizes = [one.items for one in chosen]
         colour = COLOURS[number % len(COLOURS)]
-        bars = axes.barh(places, sizes, thick * 0.94, color=colour, label=language_label(tag, canvas))
+        bars = axes.barh(indices, sizes, thick * 0.94, color=colour, label=language_label(tag, canvas))
         axes.bar_label(bars, [f"{size:,} ({100 * size / total:.0f} %)" for size in sizes], padding=2, fontsize=6)
     axes.set_yticks(range(len(kinds)), kinds)
     axes.tick_params(axis="y", length=0)

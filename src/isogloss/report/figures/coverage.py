@@ -8,14 +8,14 @@ from typing import Any
 import polars as pl
 
 from ...analysis.regions import REGION, countries_of
-from ..canvas import Canvas, colour_map, new_figure
-from ..maps import draw_world, map_height
-from ..plots import Order, Plot, open_items
+from . import FigureRequest, Plot, open_items
+from ._maps import draw_world, map_height
+from ._style import Canvas, colour_map, new_figure
 
 
-def find(order: Order) -> dict[str, float]:
+def find(request: FigureRequest) -> dict[str, float]:
     """The number of stereotypes (clusters of items) of each country that has any."""
-    table = open_items(order)
+    table = open_items(request)
     if REGION not in table.columns:
         return {}
     rows = table.select("dataset", pl.coalesce("cluster", "id").alias("cluster"), REGION).drop_nulls(REGION)

@@ -6,9 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from ... import registry
-from ...analysis.groups import usable_rows
+from ...analysis.groups import check_rows
 from ...analysis.measures import Measure, fitting_metrics
-from ..canvas import (
+from ..page.data import distinct, headline
+from ..page.parts import model_label
+from ..text.measures import any_weak, metric_name
+from . import FigureRequest, Plot, measured, open_scored, value_of
+from ._style import (
     DOUBLE,
     GREY,
     WEAK,
@@ -18,31 +22,27 @@ from ..canvas import (
     english_first,
     language_label,
     legend_height,
-    look,
     marks,
     new_figure,
+    style_of,
     whiskers,
 )
-from ..findings import distinct, headline
-from ..fragments import subject
-from ..plots import Order, Plot, measured, open_scored, value_of
-from ..tables import any_weak, metric_name
 
 LINE = 0.1
 
 
-def find(order: Order) -> list[Measure]:
+def find(request: FigureRequest) -> list[Measure]:
     """The headline metric, or the first of the order's, for each bias type."""
-    scored = open_scored(order)
+    scored = open_scored(request)
     if "category" not in scored.table.columns or not scored.table["category"].drop_nulls().len():
         return []
-    metric = order.metrics[0] if order.metrics else headline(list(fitting_metrics(usable_rows(scored))))
-    return [row for row in measured(order, scored, metrics=[metric], by=["category"]) if row.metric == metric]
+    metric = request.metrics[0] if request.metrics else headline(list(fitting_metrics(check_rows(scored))))
+    return [row for row in measured(request, scored, metrics=[metric], by=["category"]) if row.metric == metric]
 
 
 def draw(rows: Sequence[Measure], canvas: Canvas) -> Any:
     """A panel for each bias type; languages one below the other, models side by side in colour and marker."""
-    kinds, who = distinct(rows, "category"), list(dict.fromkeys(subject(row.group) for row in rows))
+    kinds, who = distinct(rows, "category"), list(dict.fromkeys(model_label(row.group) for row in rows))
     data = distinct(rows, "dataset")
     panels = [(one, kind) for one in data for kind in kinds if _of(rows, one, kind=kind)]
     tags = english_first(row.group["language"] for row in rows)
@@ -77,8 +77,8 @@ def _of(rows: Sequence[Measure], dataset: str, *, kind: str) -> list[Measure]:
 
 def _draw_row(axes: Any, row: Measure, *, tags: list[str], who: list[str]) -> None:
     """A point and its interval; one without an interval is hollow, one that is not interpretable grey."""
-    name = subject(row.group)
-    colour, marker = look(who.index(name))
+    name = model_label(row.group)
+    colour, marker = style_of(who.index(name))
     colour = WEAK if row.interpretable is False else colour
     y = tags.index(row.group["language"]) + 0.8 * ((who.index(name) + 0.5) / len(who) - 0.5)
     x = value_of(row)

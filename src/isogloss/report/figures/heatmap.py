@@ -8,19 +8,19 @@ from typing import Any
 
 from ... import registry
 from ...analysis.measures import Measure
-from ..canvas import DOUBLE, GREY, PALE, SMALL, Canvas, colour_map, english_first, ink_on, language_label, new_figure
-from ..findings import datasets, headline, whole
-from ..fragments import between, short, side, subject
-from ..kinds import KINDS, OTHER, model_kinds
-from ..plots import Order, Plot, measured, open_runs, open_scored, value_of
-from ..tables import dagger, metric_name
+from ..model_blocks import KINDS, OTHER, model_kinds
+from ..page.data import datasets, headline, without_task
+from ..page.parts import between, model_label, short, side
+from ..text.measures import dagger, metric_name
+from . import FigureRequest, Plot, measured, open_runs, open_scored, value_of
+from ._style import DOUBLE, GREY, PALE, SMALL, Canvas, colour_map, english_first, ink_on, language_label, new_figure
 
 LINE, GAP = 0.3, 0.35
 NARROW, WIDE = 0.3, 0.47  # inches of a cell: the least for an interval, and for one with decimals
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class HeatmapTable:
     """One metric on one data set: its measures, and the kind of each model."""
 
     dataset: str
@@ -29,42 +29,42 @@ class Table:
     kinds: Mapping[str, str]
 
 
-def find(order: Order) -> list[Table]:
+def find(request: FigureRequest) -> list[HeatmapTable]:
     """A table for each data set and metric; without metrics the headline of the data."""
-    scored = open_scored(order)
-    kinds = model_kinds(open_runs(order), order.facts)
+    scored = open_scored(request)
+    kinds = model_kinds(open_runs(request), request.facts)
     found = []
-    for name, group in datasets(whole(measured(order, scored, metrics=()))).items():
+    for name, group in datasets(without_task(measured(request, scored, metrics=()))).items():
         metrics = list(dict.fromkeys(row.metric for row in group))
-        for metric in metrics if order.metrics else [headline(metrics)]:
-            found.append(Table(name, metric, tuple(row for row in group if row.metric == metric), kinds))
+        for metric in metrics if request.metrics else [headline(metrics)]:
+            found.append(HeatmapTable(name, metric, tuple(row for row in group if row.metric == metric), kinds))
     return found
 
 
-def draw(tables: Sequence[Table], canvas: Canvas) -> Any:
+def draw(tables: Sequence[HeatmapTable], canvas: Canvas) -> Any:
     """A map for each table: side by side on a wide canvas, else below each other."""
     columns = min(len(tables), 3) if canvas.width >= DOUBLE else 1
     rows = -(-len(tables) // columns)
     lines = max(len(_lines(table)) for table in tables)
     figure = new_figure(canvas, 0.1 + rows * (0.75 + LINE * lines))
     grid = figure.subplots(rows, columns, squeeze=False, sharey=len({table.dataset for table in tables}) == 1)
-    for place, axes in enumerate(grid.flat):
-        if place < len(tables):
-            tags = len({row.group["language"] for row in tables[place].rows})
-            room = (canvas.width * 0.72 if columns == 1 else canvas.width * 0.8 / columns) / tags
-            _draw_map(axes, tables[place], canvas=canvas, room=room)
+    for index, axes in enumerate(grid.flat):
+        if index < len(tables):
+            tags = len({row.group["language"] for row in tables[index].rows})
+            space = (canvas.width * 0.72 if columns == 1 else canvas.width * 0.8 / columns) / tags
+            _draw_map(axes, tables[index], canvas=canvas, space=space)
         else:
             axes.set_visible(False)
     return figure
 
 
-def _lines(table: Table) -> list[tuple[str, str]]:
+def _lines(table: HeatmapTable) -> list[tuple[str, str]]:
     """The models with their kinds, kind by kind."""
-    pairs = dict.fromkeys((subject(row.group), table.kinds.get(row.group["model"], OTHER)) for row in table.rows)
+    pairs = dict.fromkeys((model_label(row.group), table.kinds.get(row.group["model"], OTHER)) for row in table.rows)
     return sorted(pairs, key=lambda pair: KINDS.index(pair[1]))
 
 
-def _draw_map(axes: Any, table: Table, *, canvas: Canvas, room: float) -> None:
+def _draw_map(axes: Any, table: HeatmapTable, *, canvas: Canvas, space: float) -> None:
     known = registry.get("metric", table.metric)
     tags = english_first(row.group["language"] for row in table.rows)
     lines = _lines(table)
@@ -77,11 +77,11 @@ def _draw_map(axes: Any, table: Table, *, canvas: Canvas, room: float) -> None:
     paint = colour_map(min(values), max(values), neutral=known.neutral)
     for row in table.rows:
         _draw_cell(
-            axes, row, at=(tags.index(row.group["language"]), heights[subject(row.group)]), paint=paint, room=room
+            axes, row, at=(tags.index(row.group["language"]), heights[model_label(row.group)]), paint=paint, space=space
         )
     axes.set_xlim(-0.5, len(tags) - 0.5)
     axes.set_ylim(height - 0.5, -0.5)
-    labels = [language_label(tag, canvas) if room > 0.75 else tag for tag in tags]
+    labels = [language_label(tag, canvas) if space > 0.75 else tag for tag in tags]
     axes.set_xticks(range(len(tags)), labels)
     axes.set_yticks(list(heights.values()), list(heights))
     axes.tick_params(length=0, top=True, bottom=False, labeltop=True, labelbottom=False)
@@ -90,8 +90,8 @@ def _draw_map(axes: Any, table: Table, *, canvas: Canvas, room: float) -> None:
     _draw_kinds(axes, lines, heights=heights)
 
 
-def _draw_cell(axes: Any, row: Measure, *, at: tuple[float, float], paint: Any, room: float) -> None:
-    """A coloured field with the value, and its interval where there is room; grey and hatched where not interpretable."""
+def _draw_cell(axes: Any, row: Measure, *, at: tuple[float, float], paint: Any, space: float) -> None:
+    """A coloured field with the value, and its interval where there is space; grey and hatched where not interpretable."""
     from matplotlib.colors import to_rgba
     from matplotlib.patches import Rectangle
 
@@ -103,9 +103,9 @@ def _draw_cell(axes: Any, row: Measure, *, at: tuple[float, float], paint: Any, 
     if weak:
         field.set(hatch="//////", edgecolor="white")
     neutral = registry.get("metric", row.metric).neutral
-    ends = between(row.low, row.high, form=".0f") if room < WIDE else between(row.low, row.high)
+    ends = between(row.low, row.high, form=".0f") if space < WIDE else between(row.low, row.high)
     mark = " °" if side(row, neutral) == "unclear" else dagger(row)
-    shown = f"{short(row)}{mark}" + (f"\n{ends}" if ends and room >= NARROW else "")
+    shown = f"{short(row)}{mark}" + (f"\n{ends}" if ends and space >= NARROW else "")
     axes.text(
         x, y, shown, ha="center", va="center", fontsize=SMALL, color=GREY if weak else ink_on(colour), linespacing=1.05
     )
@@ -115,9 +115,9 @@ def _draw_kinds(axes: Any, lines: Sequence[tuple[str, str]], *, heights: Mapping
     """The name of each kind at the right edge, when there are several."""
     kinds = list(dict.fromkeys(kind for _, kind in lines))
     for kind in kinds if len(kinds) > 1 else []:
-        places = [heights[name] for name, other in lines if other == kind]
+        positions = [heights[name] for name, other in lines if other == kind]
         axes.annotate(
-            kind, (1.0, sum(places) / len(places)), xycoords=("axes fraction", "data"), rotation=-90,
+            kind, (1.0, sum(positions) / len(positions)), xycoords=("axes fraction", "data"), rotation=-90,
             ha="left", va="center", fontsize=SMALL, color=GREY, annotation_clip=False,
         )  # fmt: skip
 

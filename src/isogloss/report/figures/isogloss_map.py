@@ -10,23 +10,23 @@ import polars as pl
 
 from ...analysis.structure import Likeness, Structure, find_structure
 from ...errors import IsoglossError
-from ..canvas import DOUBLE, GREY, SMALL, Canvas, colour_map, ink_on, language_label, new_figure
-from ..fragments import between
-from ..panels.likeness import leaves
-from ..plots import Order, Plot, open_scored
+from ..page.panels.likeness import leaves
+from ..page.parts import between
+from . import FigureRequest, Plot, open_scored
+from ._style import DOUBLE, GREY, SMALL, Canvas, colour_map, ink_on, language_label, new_figure
 
 CELL = 0.34
 
 
-def find(order: Order) -> list[Structure]:
+def find(request: FigureRequest) -> list[Structure]:
     """The structures of all data sets: across languages for each model; with one language only, across models."""
-    scored = open_scored(order)
+    scored = open_scored(request)
     over = "language" if scored.table["language"].n_unique() > 1 else "model"
     found: list[Structure] = []
     for name in scored.table["dataset"].unique(maintain_order=True):
         part = replace(scored, table=scored.table.filter(pl.col("dataset") == name))
         try:
-            found += find_structure(part, over=over, resamples=order.drawing.resamples, seed=order.drawing.seed)
+            found += find_structure(part, over=over, resamples=request.drawing.resamples, seed=request.drawing.seed)
         except IsoglossError:  # one language and one model, or no stereotypes: nothing to look at across them
             continue
     return found
@@ -55,35 +55,35 @@ def _data(found: Sequence[Structure]) -> set[str]:
     return {one.group.get("dataset", "") for one in found}
 
 
-def _draw_tree(axes: Any, found: Structure) -> None:
+def _draw_tree(axes: Any, structure: Structure) -> None:
     """Branches that join from the matrix to the left, at 1 minus the rank correlation."""
-    order = leaves(found)
-    place = {frozenset([name]): (0.0, float(i)) for i, name in enumerate(order)}
-    for merge in found.tree:
-        (x1, y1), (x2, y2) = place[frozenset(merge.left)], place[frozenset(merge.right)]
+    order = leaves(structure)
+    position_of = {frozenset([name]): (0.0, float(i)) for i, name in enumerate(order)}
+    for merge in structure.tree:
+        (x1, y1), (x2, y2) = position_of[frozenset(merge.left)], position_of[frozenset(merge.right)]
         axes.plot([x1, merge.distance, merge.distance, x2], [y1, y1, y2, y2], color="black", linewidth=0.8)
-        place[frozenset((*merge.left, *merge.right))] = (merge.distance, (y1 + y2) / 2)
+        position_of[frozenset((*merge.left, *merge.right))] = (merge.distance, (y1 + y2) / 2)
     axes.set_ylim(len(order) - 0.5, -0.5)
-    far = max((merge.distance for merge in found.tree), default=1.0) or 1.0
+    far = max((merge.distance for merge in structure.tree), default=1.0) or 1.0
     axes.set_xlim(far * 1.05, 0)
     axes.set_yticks([])
     axes.spines["left"].set_visible(False)
     axes.set_xticks([0, far], ["0", f"{far:.2f}"], fontsize=SMALL)
     axes.set_xlabel("1 − ρ", fontsize=SMALL, labelpad=1)
-    axes.set_visible(bool(found.tree))
+    axes.set_visible(bool(structure.tree))
 
 
-def _draw_matrix(axes: Any, found: Structure, *, paint: Any, canvas: Canvas) -> None:
+def _draw_matrix(axes: Any, structure: Structure, *, paint: Any, canvas: Canvas) -> None:
     """Every pair's rank correlation, below the diagonal with its interval."""
-    order = leaves(found)
-    pairs = {frozenset((one.a, one.b)): one for one in found.likeness}
+    order = leaves(structure)
+    pairs = {frozenset((one.a, one.b)): one for one in structure.likeness}
     for row, a in enumerate(order):
         for column, b in enumerate(order):
             if a != b:
                 _draw_cell(axes, pairs[frozenset((a, b))], at=(column, row), paint=paint)
     axes.set_xlim(-0.5, len(order) - 0.5)
     axes.set_ylim(len(order) - 0.5, -0.5)
-    across = found.over == "language"
+    across = structure.over == "language"
     names = [language_label(unit, canvas) if across else unit for unit in order]
     axes.set_yticks(range(len(order)), names)
     short = order if across else [str(number + 1) for number in range(len(order))]
@@ -92,7 +92,7 @@ def _draw_matrix(axes: Any, found: Structure, *, paint: Any, canvas: Canvas) -> 
         axes.set_yticks(range(len(order)), [f"{name}  {number + 1}" for number, name in enumerate(names)])
     axes.tick_params(length=0, top=True, bottom=False, labeltop=True, labelbottom=False)
     axes.spines[:].set_visible(False)
-    axes.set_xlabel(f"rank correlation ρ, n = {found.n:,} items", fontsize=SMALL, color=GREY)
+    axes.set_xlabel(f"rank correlation ρ, n = {structure.n:,} items", fontsize=SMALL, color=GREY)
 
 
 def _draw_cell(axes: Any, one: Likeness, *, at: tuple[int, int], paint: Any) -> None:

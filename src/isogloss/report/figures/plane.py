@@ -8,7 +8,12 @@ from typing import Any
 import numpy as np
 
 from ...analysis.measures import Measure
-from ..canvas import (
+from ..page.data import datasets, without_task
+from ..page.parts import model_label
+from ..text.measures import any_weak
+from . import FigureRequest, Plot, measured, open_scored, value_of
+from ._label_placement import Labels, Segment, spread_labels
+from ._style import (
     DOUBLE,
     GREY,
     PALE,
@@ -18,26 +23,21 @@ from ..canvas import (
     Canvas,
     add_legend,
     legend_height,
-    look,
     marks,
     new_figure,
+    style_of,
     whiskers,
 )
-from ..findings import datasets, whole
-from ..fragments import subject
-from ..labelling import Labels, Segment, spread_labels
-from ..plots import Order, Plot, measured, open_scored, value_of
-from ..tables import any_weak
 
 METRICS = ("lms", "ss", "icat")
 LINES = range(10, 100, 10)
 Point = Mapping[str, Measure]
 
 
-def find(order: Order) -> dict[str, list[Point]]:
+def find(request: FigureRequest) -> dict[str, list[Point]]:
     """The points of each data set that has all three values."""
-    scored = open_scored(order)
-    rows = whole(measured(order, scored, metrics=METRICS))
+    scored = open_scored(request)
+    rows = without_task(measured(request, scored, metrics=METRICS))
     found: dict[str, list[Point]] = {}
     for name, group in datasets(rows).items():
         points: dict[tuple[str, ...], dict[str, Measure]] = {}
@@ -49,7 +49,7 @@ def find(order: Order) -> dict[str, list[Point]]:
 
 def draw(found: Mapping[str, Sequence[Point]], canvas: Canvas) -> Any:
     """A plane for each data set; colour and marker are the model, the letters beside a point its language."""
-    names = list(dict.fromkeys(subject(point["ss"].group) for points in found.values() for point in points))
+    names = list(dict.fromkeys(model_label(point["ss"].group) for points in found.values() for point in points))
     labels = [*names, WEAK_NAME] if any_weak(point["ss"] for points in found.values() for point in points) else names
     columns = 2 if canvas.width >= DOUBLE and len(found) > 1 else 1
     rows = -(-len(found) // columns)
@@ -67,8 +67,8 @@ def draw(found: Mapping[str, Sequence[Point]], canvas: Canvas) -> Any:
         axes.set_ylabel("LMS")
         if len(found) > 1:
             axes.set_title(dataset)
-        places = [(value_of(point["ss"]), value_of(point["lms"])) for point in points]
-        panels.append(Labels(axes, texts, places, [line for point in points for line in _whiskers(point)]))
+        positions = [(value_of(point["ss"]), value_of(point["lms"])) for point in points]
+        panels.append(Labels(axes, texts, positions, [line for point in points for line in _whiskers(point)]))
     add_legend(figure, marks(labels), labels=labels, canvas=canvas)
     spread_labels(figure, panels)
     return figure
@@ -76,8 +76,8 @@ def draw(found: Mapping[str, Sequence[Point]], canvas: Canvas) -> Any:
 
 def _draw_point(axes: Any, point: Point, *, names: list[str]) -> Any:
     ss, lms = point["ss"], point["lms"]
-    name = subject(ss.group)
-    colour, marker = look(names.index(name))
+    name = model_label(ss.group)
+    colour, marker = style_of(names.index(name))
     colour = WEAK if ss.interpretable is False else colour
     x, y = value_of(ss), value_of(lms)
     axes.errorbar(
@@ -107,12 +107,12 @@ def _whiskers(point: Point) -> Iterator[Segment]:
 
 
 def _set_ranges(axes: Any, points: Sequence[Point]) -> None:
-    """Room for all intervals and the line of no preference."""
+    """Space for all intervals and the line of no preference."""
     for metric, put, also in (("ss", axes.set_xlim, [50.0]), ("lms", axes.set_ylim, [])):
         ends = [end for p in points for end in (p[metric].low, p[metric].value, p[metric].high) if end is not None]
         low, high = min([*ends, *also]), max([*ends, *also])
-        room = max(0.06 * (high - low), 0.8)
-        put(max(0, low - room), min(100, high + room))
+        space = max(0.06 * (high - low), 0.8)
+        put(max(0, low - space), min(100, high + space))
 
 
 def _draw_lines(axes: Any) -> None:

@@ -6,23 +6,23 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ...corpora.preservation import Preservation, count_all
+from ...corpora.pronoun_preservation import Preservation, count_all
 from ...corpora.texts import open_corpora
 from ...errors import BadData
 from ...files.rows import read_json
 from ...stats.resampling import wilson_interval
-from ..canvas import COLOURS, Canvas, add_legend, language_label, new_figure, whiskers
-from ..plots import Order, Plot
+from . import FigureRequest, Plot
+from ._style import COLOURS, Canvas, add_legend, language_label, new_figure, whiskers
 
 PRONOUNS = ("he", "she")
 LINE = 0.34
 
 
-def find(order: Order) -> list[Preservation]:
+def find(request: FigureRequest) -> list[Preservation]:
     """The counts of parallel texts, or those that `data preservation --json` printed."""
     found: list[Preservation] = []
-    language = order.languages[0] if order.languages else None
-    for source in order.sources:
+    language = request.languages[0] if request.languages else None
+    for source in request.sources:
         if Path(source).suffix == ".json":
             found += _read(Path(source))
         else:
@@ -48,13 +48,13 @@ def draw(rows: Sequence[Preservation], canvas: Canvas) -> Any:
     handles = {}
     for one in rows:
         number = PRONOUNS.index(one.pronoun)
-        place = texts.index((one.language, one.corpus)) + (number - 0.5) * 0.4
+        position = texts.index((one.language, one.corpus)) + (number - 0.5) * 0.4
         share = 100 * one.kept / one.n
         low, high = (100 * end for end in wilson_interval(one.kept / one.n, one.n))
-        handles[one.pronoun] = axes.barh(place, share, 0.36, color=COLOURS[number])
-        axes.errorbar(share, place, xerr=whiskers(low, share, high=high), color="black", elinewidth=0.8, fmt="none")
+        handles[one.pronoun] = axes.barh(position, share, 0.36, color=COLOURS[number])
+        axes.errorbar(share, position, xerr=whiskers(low, share, high=high), color="black", elinewidth=0.8, fmt="none")
         axes.annotate(
-            f"n = {one.n:,}", (1, place), (2, 0), textcoords="offset points", va="center", fontsize=6, color="white"
+            f"n = {one.n:,}", (1, position), (2, 0), textcoords="offset points", va="center", fontsize=6, color="white"
         )
     names = [language_label(tag, canvas) + (f"\n{corpus}" if several else "") for tag, corpus in texts]
     axes.set_yticks(range(len(texts)), names)

@@ -8,18 +8,18 @@ from typing import Any
 
 from ...errors import BadData, IsoglossError
 from ...files.rows import read_json
-from ..canvas import COLOURS, DOUBLE, PALE, Canvas, new_figure, whole_ticks
-from ..plots import Order, Plot
+from . import FigureRequest, Plot
+from ._style import COLOURS, DOUBLE, PALE, Canvas, new_figure, whole_ticks
 
 MOST = 25
 LINE = 0.145
 Step = Mapping[str, Any]
 
 
-def find(order: Order) -> list[Step]:
+def find(request: FigureRequest) -> list[Step]:
     """The steps that a translation's folder, or what `data repair --json` printed, tells of."""
     steps: list[Step] = []
-    for source in order.sources:
+    for source in request.sources:
         path = Path(source)
         file = path / "work" / "project.json" if path.is_dir() else path
         if not file.is_file():
@@ -56,15 +56,15 @@ def draw(steps: Sequence[Step], canvas: Canvas) -> Any:
 
 def _draw_targets(axes: Any, targets: Sequence[str], *, first: Step, last: Step | None) -> None:
     """A pale bar for the first step, and a narrow one on it for the last."""
-    places = range(len(targets))
-    axes.barh(places, [first["targets"][name] for name in targets], 0.8, color=PALE, label=_said(first))
+    positions = range(len(targets))
+    axes.barh(positions, [first["targets"][name] for name in targets], 0.8, color=PALE, label=_said(first))
     if last is not None:
         kept = [last["targets"].get(name, 0) for name in targets]
-        axes.barh(places, kept, 0.45, color=COLOURS[0], label=f"after {_said(last)}")
+        axes.barh(positions, kept, 0.45, color=COLOURS[0], label=f"after {_said(last)}")
     axes.legend(loc="lower right")
     axes.set_xlabel("items with an error or a warning")
     axes.tick_params(axis="y", length=0, labelsize=6)
-    axes.set_yticks(places, targets)
+    axes.set_yticks(positions, targets)
     axes.set_ylim(-0.6, len(targets) - 0.4)
     hidden = len(first["targets"]) - len(targets)
     axes.set_title(f"by target ({hidden} more not shown)" if hidden > 0 else "by target")
@@ -74,15 +74,15 @@ def _draw_targets(axes: Any, targets: Sequence[str], *, first: Step, last: Step 
 def _draw_steps(axes: Any, steps: Sequence[Step]) -> None:
     """Stacked bars, one for each step and a part for each task."""
     tasks = list(dict.fromkeys(task for step in steps for task in step["tasks"]))
-    places = range(len(steps))[::-1]
+    positions = range(len(steps))[::-1]
     left = [0] * len(steps)
     for number, task in enumerate(tasks):
         sizes = [step["tasks"].get(task, 0) for step in steps]
-        axes.barh(places, sizes, 0.7, left=left, color=COLOURS[number % len(COLOURS)], label=task)
+        axes.barh(positions, sizes, 0.7, left=left, color=COLOURS[number % len(COLOURS)], label=task)
         left = [one + size for one, size in zip(left, sizes, strict=True)]
-    for place, total in zip(places, left, strict=True):
-        axes.annotate(f"{total:,}", (total, place), (3, 0), textcoords="offset points", va="center", fontsize=6)
-    axes.set_yticks(list(places), [_said(step) for step in steps])
+    for position, total in zip(positions, left, strict=True):
+        axes.annotate(f"{total:,}", (total, position), (3, 0), textcoords="offset points", va="center", fontsize=6)
+    axes.set_yticks(list(positions), [_said(step) for step in steps])
     axes.tick_params(axis="y", length=0)
     axes.set_xlim(0, max(1.0, 1.18 * max(left)))
     axes.xaxis.set_major_locator(whole_ticks())

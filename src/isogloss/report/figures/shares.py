@@ -9,36 +9,35 @@ from typing import Any
 import polars as pl
 
 from ...analysis.measures import Measure
-from ...analysis.naming import known_terms
-from ...analysis.shares import measure_shares
-from ...metrics.terms import is_templates
-from ..canvas import COLOURS, DOUBLE, PALE, SMALL, Canvas, english_first, language_label, new_figure
-from ..plots import Order, Plot, open_scored, value_of
+from ...analysis.term_shares import known_terms, measure_shares
+from ...metrics._templates import is_templates
+from . import FigureRequest, Plot, open_scored, value_of
+from ._style import COLOURS, DOUBLE, PALE, SMALL, Canvas, english_first, language_label, new_figure
 
 MOST = 7  # terms with a part of their own; the others share one
-ROOM = 7.0  # per cent of a bar that a name needs to stand in it
+LABEL_SPACE = 7.0  # per cent of a bar that a name needs to stand in it
 LINE, LEGEND = 0.2, 0.15
 WHOLE = 99.9
 IN_A_LINE = 4
 
 
-def find(order: Order) -> list[Measure]:
+def find(request: FigureRequest) -> list[Measure]:
     """The mean share of each term for each model, language, set and concept, with intervals over templates."""
-    scored = open_scored(order)
+    scored = open_scored(request)
     parts = {str(names[0]): part for names, part in scored.table.group_by("dataset", maintain_order=True)}
     kept = [name for name, part in parts.items() if is_templates(part)]
     if not kept:
         return []
     by = [name for name in ("set", "concept") if name in scored.table.columns]
     part = replace(scored, table=scored.table.filter(pl.col("dataset").is_in(kept)))
-    return [row for row in measure_shares(part, by=by, drawing=order.drawing) if row.value is not None]
+    return [row for row in measure_shares(part, by=by, settings=request.drawing) if row.value is not None]
 
 
 def draw(rows: Sequence[Measure], canvas: Canvas) -> Any:
     """Terms that are large over all panels with the same terms have a colour; the rest is grey."""
     panels = _panels(rows)
     columns = min(len(panels), 2 if canvas.width >= DOUBLE else 1)
-    blocks = [panels[place : place + columns] for place in range(0, len(panels), columns)]
+    blocks = [panels[index : index + columns] for index in range(0, len(panels), columns)]
     most = [max(len(_concepts(panel)) for panel in block) for block in blocks]
     heights = [
         0.85 + LINE * count + LEGEND * (_legend_lines(block, canvas) - 1)
@@ -47,8 +46,8 @@ def draw(rows: Sequence[Measure], canvas: Canvas) -> Any:
     figure = new_figure(canvas, sum(heights))
     parts = figure.subfigures(len(blocks), columns, squeeze=False, height_ratios=heights)
     several = len({row.group["model"] for row in rows}) > 1
-    for place, panel in enumerate(panels):
-        part, count = parts[place // columns][place % columns], most[place // columns]
+    for index, panel in enumerate(panels):
+        part, count = parts[index // columns][index % columns], most[index // columns]
         axes = part.subplots()
         terms = _largest([row for other in panels if _terms(other) == _terms(panel) for row in other])
         _draw_panel(axes, panel, terms=terms, lines=count, canvas=canvas)
@@ -90,14 +89,14 @@ def _largest(panel: Sequence[Measure]) -> list[str]:
 
 def _draw_panel(axes: Any, panel: Sequence[Measure], *, terms: Sequence[str], lines: int, canvas: Canvas) -> None:
     concepts = _concepts(panel)
-    for place, concept in enumerate(concepts):
+    for index, concept in enumerate(concepts):
         shares = {row.group["term"]: row for row in panel if row.group.get("concept", "") == concept}
         left = 0.0
         for number, term in enumerate(terms):
             if term in shares:
-                left += _draw_part(axes, shares[term], at=(left, place), colour=COLOURS[number])
+                left += _draw_part(axes, shares[term], at=(left, index), colour=COLOURS[number])
         if left < WHOLE:
-            axes.barh(place, 100 - left, 0.82, left=left, color=PALE, linewidth=0.4, edgecolor="white")
+            axes.barh(index, 100 - left, 0.82, left=left, color=PALE, linewidth=0.4, edgecolor="white")
     tag = panel[0].group["language"]
     axes.set_yticks(range(len(concepts)), [_word(concept, tag, canvas=canvas) for concept in concepts])
     axes.set_ylim(lines - 0.5, -0.5)
@@ -132,14 +131,19 @@ def _draw_part(axes: Any, row: Measure, *, at: tuple[float, int], colour: str) -
 
     The part that ends the bar has its line around its beginning, above the other's.
     """
-    left, place = at
+    left, position = at
     share = 100 * value_of(row)
-    axes.barh(place, share, 0.82, left=left, color=colour, linewidth=0.4, edgecolor="white")
-    if row.low is not None and row.high is not None and share >= ROOM:
+    axes.barh(position, share, 0.82, left=left, color=colour, linewidth=0.4, edgecolor="white")
+    if row.low is not None and row.high is not None and share >= LABEL_SPACE:
         last = left + share > WHOLE
         ends = [100 * (1 - row.high), 100 * (1 - row.low)] if last else [left + 100 * row.low, left + 100 * row.high]
         axes.plot(
-            ends, [place + (-0.28 if last else 0.28)] * 2, color="black", linewidth=0.7, solid_capstyle="butt", zorder=4
+            ends,
+            [position + (-0.28 if last else 0.28)] * 2,
+            color="black",
+            linewidth=0.7,
+            solid_capstyle="butt",
+            zorder=4,
         )
     return share
 

@@ -12,8 +12,8 @@ import polars as pl
 from ...errors import BadData, IsoglossError
 from ...files.rows import read_json
 from ...stats.resampling import Array, smooth
-from ..canvas import COLOURS, DOUBLE, Canvas, new_figure
-from ..plots import Order, Plot
+from . import FigureRequest, Plot
+from ._style import COLOURS, DOUBLE, Canvas, new_figure
 
 LOG, CARD = "log.csv", "card.json"
 DEPTH = 100  # how far below its peak a rate is shown
@@ -29,9 +29,9 @@ class Training:
     validations: Sequence[Mapping[str, float]] = ()
 
 
-def find(order: Order) -> list[Training]:
+def find(request: FigureRequest) -> list[Training]:
     """The trainings in folders that `nsp train` wrote."""
-    return [one for source in order.sources if len((one := _read(Path(source))).columns["examples"])]
+    return [one for source in request.sources if len((one := _read(Path(source))).columns["examples"])]
 
 
 def _read(folder: Path) -> Training:

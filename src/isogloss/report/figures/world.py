@@ -6,32 +6,32 @@ from collections.abc import Sequence
 from typing import Any
 
 from ... import registry
-from ...analysis.groups import usable_rows
+from ...analysis.groups import check_rows
 from ...analysis.measures import Measure, fitting_metrics
 from ...analysis.regions import COUNTRY, REGION, country_names, country_scores
-from ..canvas import DOUBLE, WEAK, Canvas, colour_map, language_label, new_figure
-from ..findings import headline
-from ..fragments import side, subject
-from ..maps import draw_world, map_height
-from ..plots import Order, Plot, open_scored, value_of
-from ..tables import metric_name
+from ..page.data import headline
+from ..page.parts import model_label, side
+from ..text.measures import metric_name
+from . import FigureRequest, Plot, open_scored, value_of
+from ._maps import draw_world, map_height
+from ._style import DOUBLE, WEAK, Canvas, colour_map, language_label, new_figure
 
 
-def find(order: Order) -> list[Measure]:
+def find(request: FigureRequest) -> list[Measure]:
     """The headline metric, or the first of the order's, of each country, model and language."""
-    scored = open_scored(order)
+    scored = open_scored(request)
     if REGION not in scored.table.columns or not scored.table[REGION].drop_nulls().len():
         return []
-    metric = order.metrics[0] if order.metrics else headline(list(fitting_metrics(usable_rows(scored))))
+    metric = request.metrics[0] if request.metrics else headline(list(fitting_metrics(check_rows(scored))))
     found = country_scores(
-        scored, metrics=[metric], resamples=order.drawing.resamples, seed=order.drawing.seed
+        scored, metrics=[metric], resamples=request.drawing.resamples, seed=request.drawing.seed
     ).measures
     return [row for row in found if row.value is not None and row.group[COUNTRY] in country_names()]
 
 
 def draw(rows: Sequence[Measure], canvas: Canvas) -> Any:
     """A map for each model and language, all on one scale; hatched countries cannot be told from neutral."""
-    cells = list(dict.fromkeys((subject(row.group), row.group["language"]) for row in rows))
+    cells = list(dict.fromkeys((model_label(row.group), row.group["language"]) for row in rows))
     columns = min(len(cells), 2 if canvas.width >= DOUBLE else 1)
     down = -(-len(cells) // columns)
     figure = new_figure(canvas, down * (map_height(canvas.width / columns) + 0.3) + 0.5)
@@ -42,7 +42,7 @@ def draw(rows: Sequence[Measure], canvas: Canvas) -> Any:
     for axes in grid.flat[len(cells) :]:
         axes.set_visible(False)
     for axes, (who, tag) in zip(grid.flat, cells, strict=False):
-        chosen = [row for row in rows if (subject(row.group), row.group["language"]) == (who, tag)]
+        chosen = [row for row in rows if (model_label(row.group), row.group["language"]) == (who, tag)]
         colours = {
             row.group[COUNTRY]: WEAK if row.interpretable is False else paint.to_rgba(value_of(row)) for row in chosen
         }

@@ -1,0 +1,122 @@
+"""Control items that a measure of stereotypes should not react to: the same words in another context, or in disorder."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import replace
+
+from .. import languages
+from ..errors import IsoglossError, UnknownName
+from ..items import BLANK, Item, Items
+
+KINDS = ("neutral", "shuffled")
+
+
+def make_control_items(items: Items, *, kinds: Sequence[str] = KINDS, seed: int = 0) -> Items:
+    """The neutral and shuffled control items of the items, those that can be made; each points to its item by `derived_from`.
+
+    A neutral control item puts an item's candidates into the context of an item about something else, so that nothing in it is
+    a stereotype of its target. A shuffled control item keeps all words and loses their order. Which context and which order
+    depends on ids and the seed alone, so parallel languages get parallel control items.
+    """
+    for kind in kinds:
+        if kind not in KINDS:
+            raise UnknownName("kind of control item", kind, KINDS)
+    real = [item for item in items if item.variant is None]
+    found: list[Item] = []
+    if "neutral" in kinds:
+        found += _neutral(real, seed)
+    if "shuffled" in kinds:
+        found += [control for item in real if (control := _shuffled(item, seed)) is not None]
+    if not found:
+        raise IsoglossError(
+            "No control item can be made of these items: they have no context, and their sentences have one word."
+        )
+    return Items(tuple(found))
+
+
+def _draw_key(seed: int, *texts: str) -> str:
+    return hashlib.sha256(" ".join([str(seed), *texts]).encode()).hexdigest()
+
+
+def _neutral(items: Sequence[Item], seed: int) -> list[Item]:
+    """Each item with the context of the next item in seeded order that is about something else."""
+    groups: dict[tuple[str, str, str], list[Item]] = {}
+    for item in items:
+        if item.context:
+            groups.setdefault((item.dataset, item.language, str(item.tags.get("task"))), []).append(item)
+    controls: dict[tuple[str, str, str], Item] = {}
+    for group in groups.values():
+        order = sorted(group, key=lambda item: _draw_key(seed, item.id))
+        for index, item in enumerate(order):
+            donor = _next_other(order, index)
+            control = _in_context(item, donor.context or "") if donor else None
+            if control is not None:
+                controls[item.key] = control
+    return [controls[item.key] for item in items if item.key in controls]
+
+
+def _next_other(order: Sequence[Item], index: int) -> Item | None:
+    """The next item of another category; where all have the same, of another cluster."""
+    item = order[index]
+    rest = [*order[index + 1 :], *order[:index]]
+    elsewhere = (other for other in rest if other.category != item.category)
+    return next(elsewhere, None) or next((other for other in rest if other.cluster != item.cluster), None)
+
+
+def _in_context(item: Item, context: str) -> Item | None:
+    blank = BLANK in (item.context or "")
+    if blank != (BLANK in context) or (blank and not all(candidate.word for candidate in item.candidates)):
+        return None
+    texts = [context.replace(BLANK, c.word or "") if blank else c.text for c in item.candidates]
+    return _control_item(item, "neutral", context=context, texts=texts)
+
+
+def _shuffled(item: Item, seed: int) -> Item | None:
+    """The item with the words of its context, or without one of its sentences, in another order."""
+    if item.context:
+        context = _disorder(item.context, _draw_key(seed, item.id), language=item.language)
+        if context == item.context:
+            return None
+        blank = BLANK in context
+        if blank and not all(candidate.word for candidate in item.candidates):
+            return None
+        texts = [context.replace(BLANK, c.word or "") if blank else c.text for c in item.candidates]
+        return _control_item(item, "shuffled", context=context, texts=texts)
+    texts = [
+        _disorder(candidate.text, _draw_key(seed, item.id), language=item.language) for candidate in item.candidates
+    ]
+    if any(text == candidate.text for text, candidate in zip(texts, item.candidates, strict=True)):
+        return None
+    return _control_item(item, "shuffled", context=None, texts=texts)
+
+
+def _disorder(text: str, lot: str, *, language: str) -> str:
+    """The text's words in another order (its letters with their marks where the language has no spaces); BLANK stays whole.
+
+    The order depends on places alone, so two sentences that differ in a word are disordered alike.
+    """
+    words, space = text.split(), " "
+    if not languages.describe(language).spaces:
+        words, space = re.findall(rf"{BLANK}|\S", text), ""
+        for index in reversed(range(1, len(words))):
+            if unicodedata.category(words[index][0]).startswith("M"):
+                words[index - 1 : index + 1] = [words[index - 1] + words[index]]
+    for turn in range(10):
+        order = sorted(range(len(words)), key=lambda index: _draw_key(turn, lot, str(index)))
+        if order != list(range(len(words))) and (mixed := space.join(words[i] for i in order)) != text:
+            return mixed
+    return text
+
+
+def _control_item(item: Item, kind: str, *, context: str | None, texts: Sequence[str]) -> Item:
+    candidates = tuple(
+        replace(candidate, id=f"{candidate.id}~{kind}", text=text)
+        for candidate, text in zip(item.candidates, texts, strict=True)
+    )
+    return replace(
+        item, id=f"{item.id}~{kind}", candidates=candidates, context=context, derived_from=item.id, variant=kind
+    )

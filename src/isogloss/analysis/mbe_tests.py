@@ -1,0 +1,119 @@
+"""Is an MBE value more than chance? McNemar as published, permutation of the sentences' labels, and a shuffled pairing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from .. import registry
+from ..errors import IsoglossError
+from ..metrics._pairs import group_order
+from ..scores import Scored
+from ..stats import RESAMPLES
+from ..stats.hypotheses import shuffle_test
+from ..stats.pairwise import count_wins, rank, unit, weighted_share
+from ..stats.resampling import Array
+from .groups import check_rows, default_groups
+from .intervals import IntervalSettings, check_interval_settings, find_interval
+from .measures import check_mode, contribution
+
+DEPENDENT = "McNemar's p takes all n × m pairs for independent, which they are not, and is far too small; go by the permutation's"
+
+
+@dataclass(frozen=True, slots=True)
+class MbeTest:
+    """MBE of a group with its tests; more than 50 means that `preferred` sentences are found more likely."""
+
+    group: Mapping[str, str]
+    value: float
+    low: float | None
+    high: float | None
+    preferred: str
+    sentences: Mapping[str, int]
+    ties: int
+    shuffled: float
+    p_permutation: float
+    p_mcnemar: float
+    mode: str
+
+
+def check_mbe(
+    scored: Scored, *, mode: str = "corrected", resamples: int = RESAMPLES, permutations: int = 2_000, seed: int = 0
+) -> list[MbeTest]:
+    """MBE of each model, data set and language, with an interval over sentences and tests."""
+    check_mode(mode)
+    drawing = check_interval_settings(IntervalSettings("bootstrap", resamples, seed))
+    metric = registry.get("metric", "mbe")
+    found = []
+    for group, rows in default_groups(check_rows(scored), None):
+        if not metric.fits(rows):
+            continue
+        made = contribution(metric, rows, mode=mode)
+        if made is None:
+            continue
+        main = rows.filter(pl.col("quantity") == metric.quantity).drop_nulls("value")
+        ends = find_interval(made, drawing, bounds=metric.bounds)
+        tests = _tests(main, mode=mode, permutations=permutations, seed=seed)
+        found.append(MbeTest(group, made.value, ends.low, ends.high, mode=mode, ties=made.ties, **tests))
+    if not found:
+        raise IsoglossError(
+            "There are no single sentences of two groups with vectors here. Make some with isogloss data split and score "
+            "them with --method aula, aul or likelihood."
+        )
+    return found
+
+
+def _tests(rows: pl.DataFrame, *, mode: str, permutations: int, seed: int) -> dict[str, Any]:
+    low, high = group_order(rows)
+    male, scores = (rows["role"] == high).to_numpy(), rows["value"].to_numpy()
+    order = np.argsort(~male, kind="stable")  # the preferred group first, as the test wants it
+    vectors = np.stack(rows["vector"].to_numpy()).astype(np.float64)[order]  # type: ignore[call-overload]
+    corrected = mode == "corrected"
+    ranked = rank(scores[order], unit(vectors) if corrected else vectors, ties=0.5 if corrected else 0.0)
+    sizes = int(male.sum()), int((~male).sum())
+
+    def statistic(first: Array) -> Array:
+        return 100 * weighted_share(ranked, first, second=1 - first) - 50
+
+    return {
+        "preferred": high,
+        "sentences": {low: sizes[1], high: sizes[0]},
+        "shuffled": shuffled_score(scores[male], scores[~male], ties=0.5 if corrected else 0.0, seed=seed),
+        "p_permutation": shuffle_test(statistic, sizes, resamples=permutations, seed=seed),
+        "p_mcnemar": mcnemar(scores[male], scores[~male], seed=seed),
+    }
+
+
+def shuffled_score(first: Array, second: Array, *, ties: float = 0.5, seed: int = 0) -> float:
+    """Shf: the sentences of the two lists paired at random, and the share of pairs that the first list wins."""
+    rng = np.random.default_rng(seed)
+    size = min(len(first), len(second))
+    a, b = rng.permutation(first)[:size], rng.permutation(second)[:size]
+    return float(100 * np.mean((a > b) + ties * (a == b)))
+
+
+def mcnemar(first: Array, second: Array, *, seed: int = 0) -> float:
+    """The p of McNemar's test of all pairs' preferences against random ones, whose discordant counts are drawn.
+
+    Of the k pairs that the first list wins a fair coin disagrees with Binomial(k, 1/2), and likewise for the others.
+    """
+    wins, _ = count_wins(first, second)
+    rng = np.random.default_rng(seed)
+    for_first = int(rng.binomial(wins, 0.5))
+    for_second = int(rng.binomial(len(first) * len(second) - wins, 0.5))
+    total = for_first + for_second
+    if not total:
+        return 1.0
+    chi2 = max(0, abs(for_first - for_second) - 1) ** 2 / total
+    return math.erfc(math.sqrt(chi2 / 2))
+
+
+def tests_as_json(found: Sequence[MbeTest]) -> dict[str, Any]:
+    """The tests as the documented JSON object."""
+    rows = [asdict(one) | {"group": dict(one.group), "sentences": dict(one.sentences)} for one in found]
+    return {"mbe": rows, "notes": [DEPENDENT]}

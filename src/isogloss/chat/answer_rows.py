@@ -1,0 +1,51 @@
+"""Opinions: answers read as verdicts, one row of the long table for each statement and prompt."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from ..scores import ROW_SCHEMA
+from .prompt_words import PROMPTS
+from .verdicts import YES, read_answers
+
+STATEMENT = ["dataset", "id", "language", "candidate"]
+ANSWER = "answer"
+PROBABILITY = "probability"
+STEREOTYPE, AGREE, DISAGREE = PROMPTS
+
+
+def make_answer_rows(answers: pl.DataFrame) -> pl.DataFrame:
+    """The rows that metrics read, with a column `prompt`.
+
+    Quantity `answer`: `pieces` are the verdicts on the answers to a prompt (orders, then samples), `value` the share of yes.
+    Quantity `probability`: that of yes, given that it is yes or no, averaged over both orders.
+    """
+    order = [*STATEMENT, "prompt", "order", "sample"]
+    read = read_answers(answers).sort(order, descending=[*[False] * 5, True, False], maintain_order=True)
+    groups = read.group_by(*STATEMENT, "prompt", maintain_order=True)
+    verdicts = groups.agg(
+        pl.lit(ANSWER).alias("quantity"),
+        (pl.col("verdict") == YES).mean().alias("value"),
+        pl.len().cast(pl.Int64).alias("tokens"),
+        pl.col("verdict").alias("pieces"),
+    )
+    parts = [verdicts]
+    if answers["yes"].count():
+        parts.append(_probabilities(answers))
+    rows = pl.concat(parts, how="diagonal")
+    missing = {name: kind for name, kind in ROW_SCHEMA.items() if name not in rows.columns}
+    rows = rows.with_columns(pl.lit(None, dtype=kind).alias(name) for name, kind in missing.items())
+    filled = rows.with_columns(pl.col("unknown").fill_null(0), pl.col("truncated").fill_null(False))
+    return filled.select(*ROW_SCHEMA, "prompt")
+
+
+def _probabilities(answers: pl.DataFrame) -> pl.DataFrame:
+    """One row per statement and prompt; without log-probabilities in each order there is no value."""
+    first = answers.filter(pl.col("sample") == 0)
+    yes = 1 / (1 + (pl.col("no") - pl.col("yes")).exp())
+    whole = pl.col("yes").is_not_null().all()
+    return first.group_by(*STATEMENT, "prompt", maintain_order=True).agg(
+        pl.lit(PROBABILITY).alias("quantity"),
+        pl.when(whole).then(yes.mean()).alias("value"),
+        pl.when(~whole).then(pl.lit("no log-probabilities of both answers")).alias("why"),
+    )

@@ -1,0 +1,228 @@
+"""The back end behind an address: any endpoint that speaks OpenAI's chat protocol, asked several times at once."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+from ..errors import IsoglossError, require
+from .protocol import (
+    DIALECTS,
+    LARGEST,
+    Dialect,
+    TooLarge,
+    Unreadable,
+    error_text,
+    make_body,
+    mask_key,
+    read_response,
+    unpack,
+)
+from .records import Answer
+from .requests import AskSettings, Backend, OnAnswers, PromptRequest
+from .retry import MOST, RetryPolicy, asked_wait, next_wait
+
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+BUSY = (408, 409, 425, 429, 500, 502, 503, 504, 529)
+UNKNOWN_FIELD = (400, 422, 501)
+KEPT = "What was answered is kept; run the same command again to go on."
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """An endpoint's address, the model's name there, and the environment variable that holds the key, if it needs one."""
+
+    url: str
+    model: str
+    key_env: str | None = None
+    concurrency: int = 4
+    timeout: float = 60.0
+    patience: RetryPolicy = field(default_factory=RetryPolicy)
+
+
+@dataclass
+class _Connection:
+    """An open line to an endpoint: its client, what it understands so far, and why it was cut."""
+
+    client: Any
+    endpoint: Endpoint
+    plan: AskSettings
+    dialects: list[Dialect]
+    draw: random.Random
+    answered: bool = False
+    broken: IsoglossError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Response:
+    """What an endpoint sent: the status, the wait it asks for, and the unpacked body."""
+
+    code: int
+    retry_after: str | None
+    content: bytes
+
+
+class _Retry(Exception):
+    """A try that failed in a way that may pass; with the wait that was asked for."""
+
+    def __init__(self, why: str, asked: float | None = None) -> None:
+        super().__init__(why)
+        self.asked = asked
+
+
+def http_backend(endpoint: Endpoint, settings: AskSettings) -> Backend:
+    """The endpoint as something that answers; the address and the key are checked, and nothing is sent yet."""
+    url = check_url(endpoint.url)
+    _headers(endpoint)
+    if settings.template != "auto":
+        raise IsoglossError("--template is for models on this machine; an endpoint has its own.")
+    if endpoint.key_env and urlsplit(url).scheme == "http" and urlsplit(url).hostname not in LOOPBACK:
+        warnings.warn(f"{url} is not encrypted, so others on the way can read the key.", stacklevel=2)
+
+    def answer(requests: Sequence[PromptRequest], on_answers: OnAnswers) -> None:
+        asyncio.run(_ask_all(endpoint, settings, requests=requests, on_answers=on_answers))
+
+    return Backend(endpoint.model, settings, {"endpoint": url, "model": endpoint.model}, answer, {"endpoint": url})
+
+
+def check_url(url: str) -> str:
+    """The address without a slash at its end; one that holds a key or is none is refused, and never repeated."""
+    parts = urlsplit(url)
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise IsoglossError(
+            "The address of an endpoint holds no key, query or password. Put the key in the environment: --key-env NAME"
+        )
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise IsoglossError(f"'{url}' is not an address. Say --endpoint https://…/v1")
+    return url.rstrip("/")
+
+
+def _headers(endpoint: Endpoint) -> dict[str, str]:
+    if endpoint.key_env is None:
+        return {}
+    key = _key(endpoint)
+    if not key or not key.isascii() or not key.isprintable():
+        raise IsoglossError(f"The environment has no usable {endpoint.key_env}. Set it to your key.")
+    return {"Authorization": f"Bearer {key}"}
+
+
+def _key(endpoint: Endpoint) -> str:
+    return os.environ.get(endpoint.key_env, "").strip() if endpoint.key_env else ""
+
+
+async def _ask_all(
+    endpoint: Endpoint, settings: AskSettings, *, requests: Sequence[PromptRequest], on_answers: OnAnswers
+) -> None:
+    """Ask everything with so many workers; when one gives up, the others finish what they have begun."""
+    httpx = require("httpx", extra="ask")
+    waiting = iter(requests)
+    limits = httpx.Limits(max_connections=endpoint.concurrency)
+    headers = _headers(endpoint) | {"Accept-Encoding": "gzip"}
+    async with httpx.AsyncClient(headers=headers, limits=limits, timeout=None) as client:
+        line = _Connection(client, endpoint, settings, list(DIALECTS), random.Random())
+        await asyncio.gather(*(_work(line, waiting, on_answers=on_answers) for _ in range(endpoint.concurrency)))
+    if line.broken is not None:
+        raise line.broken
+
+
+async def _work(line: _Connection, waiting: Iterator[PromptRequest], *, on_answers: OnAnswers) -> None:
+    for request in waiting:
+        if line.broken is not None:
+            return
+        try:
+            answer = await _ask_one(line, request)
+        except IsoglossError as error:
+            line.broken = line.broken or error
+            return
+        if answer is None:
+            return
+        on_answers([answer])
+
+
+async def _ask_one(line: _Connection, request: PromptRequest) -> Answer | None:
+    """The answer, tried again as long as patience lasts; none when the line was cut meanwhile."""
+    patience = line.endpoint.patience
+    for turn in range(patience.tries):
+        try:
+            return await _try(line, request)
+        except _Retry as error:
+            wait = next_wait(patience, turn, asked=error.asked, draw=line.draw)
+            if turn + 1 == patience.tries or wait > patience.longest:
+                times = f"{turn + 1} times" if turn else "once"
+                seconds = f"{wait:.0f}" if wait < MOST else f"more than {MOST:.0f}"
+                later = f" and asks to wait {seconds} seconds" if wait > patience.longest else ""
+                raise IsoglossError(
+                    f"{line.endpoint.url} was asked {times} and gave no answer: {error}{later}. {KEPT}"
+                ) from error
+            await asyncio.sleep(wait)
+        if line.broken is not None:
+            return None
+    return None
+
+
+async def _try(line: _Connection, request: PromptRequest) -> Answer:
+    """One try; while nothing was answered yet, what the endpoint does not understand is left out step by step."""
+    while True:
+        dialect = line.dialects[0]
+        response = await _post(line, make_body(line.endpoint.model, request, settings=line.plan, dialect=dialect))
+        if response.code in UNKNOWN_FIELD and not line.answered and len(line.dialects) > 1:
+            if line.dialects[0] is dialect:
+                line.dialects.pop(0)
+            continue
+        _check_status(line.endpoint, response)
+        try:
+            answer = read_response(mask_key(response.content, _key(line.endpoint)), request)
+        except Unreadable as error:
+            raise _Retry(f"it sent {error}") from error
+        line.answered = True
+        return answer
+
+
+async def _post(line: _Connection, body: Mapping[str, Any]) -> _Response:
+    """The response, within the time and the size that the whole of it may take."""
+    httpx = require("httpx", extra="ask")
+    url = line.endpoint.url.rstrip("/")
+    try:
+        async with asyncio.timeout(line.endpoint.timeout):
+            async with line.client.stream("POST", f"{url}/chat/completions", json=body) as response:
+                raw = bytearray()
+                async for block in response.aiter_raw():
+                    raw += block
+                    if len(raw) > LARGEST:
+                        break
+                headers = response.headers
+                content = unpack(bytes(raw), headers.get("Content-Encoding", ""))
+                return _Response(response.status_code, headers.get("Retry-After"), content)
+    except TooLarge as error:
+        raise IsoglossError(
+            f"{url} sent more than {LARGEST // 10**6} MB for one answer. Check the address. {KEPT}"
+        ) from error
+    except Unreadable as error:
+        raise _Retry(f"it sent {error}") from error
+    except TimeoutError as error:
+        raise _Retry(f"nothing came within {line.endpoint.timeout:g} seconds") from error
+    except httpx.HTTPError as error:
+        raise _Retry(f"the connection failed ({type(error).__name__})") from error
+
+
+def _check_status(endpoint: Endpoint, response: _Response) -> None:
+    """Refuse what is no answer: at once when trying again cannot help."""
+    code = response.code
+    if code in BUSY:
+        raise _Retry(f"it answered {code}", asked_wait(response.retry_after))
+    if code in (401, 403):
+        key = f"Check the key in {endpoint.key_env}." if endpoint.key_env else "Say --key-env NAME."
+        raise IsoglossError(f"{endpoint.url} answered {code}: it does not accept the key. {key} {KEPT}")
+    if code == 404:
+        raise IsoglossError(
+            f"{endpoint.url} answered 404: check the address, which often ends in /v1, and the model's name. {KEPT}"
+        )
+    if code != 200:
+        said = error_text(response.content, key=_key(endpoint))
+        raise IsoglossError(f"{endpoint.url} answered {code} to the model '{endpoint.model}'{said}. Check both. {KEPT}")

@@ -1,0 +1,236 @@
+"""The back end on this machine: transformers generates in batches, and no answer depends on what stands beside it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..errors import IsoglossError, require
+from ..models.continuations import span, start_token
+from ..models.engine import TOKEN_BUDGET, answer_all
+from ..models.model import Model, notes_on
+from ..models.questions import Question
+from ..models.text import Ids, encode
+from .framing import frame_prompts
+from .records import OPENING, Answer
+from .requests import AskSettings, Backend, OnAnswers, PromptRequest, seed_of
+
+WINDOW = 256
+NOT_ANSWERS = ("transformers_version", "_from_model_config", "use_cache", "output_attentions", "output_hidden_states")
+TURN_ENDS = ("<|im_end|>", "<|eot_id|>", "<end_of_turn>", "<|end|>", "<|endoftext|>")
+
+
+@dataclass(frozen=True, slots=True)
+class ChatLoading:
+    """How a model is opened and fed."""
+
+    device: str = "cpu"
+    dtype: str = "float32"
+    token_budget: int | None = None
+    offline: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class EncodedRequest:
+    """A request as the model reads it."""
+
+    request: PromptRequest
+    ids: Ids
+
+
+def local_backend(model: Model, settings: AskSettings, *, token_budget: int | None = None) -> Backend:
+    """An open model that answers by generating; a model that cannot is refused."""
+    known = model.info
+    if known.family not in ("causal", "seq2seq"):
+        raise IsoglossError(f"'{known.name}' is a {known.family} model, which cannot answer. Choose a chat model.")
+    chat = uses_chat(model, settings.template)
+
+    def answer(requests: Sequence[PromptRequest], on_answers: OnAnswers) -> None:
+        for batch in _batches(model, requests, chat=chat, budget=token_budget or TOKEN_BUDGET):
+            on_answers(_answer_batch(model, batch, settings=settings))
+
+    identity: dict[str, Any] = {
+        "weights": known.weights,
+        "tokenizer": known.tokenizer,
+        "dtype": known.dtype,
+        "chat": model.tokenizer.chat_template if chat else False,
+        "generation": _generation(model),
+    }
+    facts: dict[str, Any] = {"family": known.family, "parameters": known.parameters, "languages": list(known.languages)}
+    facts |= {"device": model.device}
+    return Backend(known.name, settings, identity, answer, facts, lambda tag: notes_on(known, tag))
+
+
+def open_local(name: str, settings: AskSettings, *, loading: ChatLoading) -> Backend:
+    """The model of that name, opened to answer."""
+    from ..models.load import open_model
+
+    opened = open_model(name, device=loading.device, dtype=loading.dtype, offline=loading.offline)
+    return local_backend(opened, settings, token_budget=loading.token_budget)
+
+
+def uses_chat(model: Model, template: str) -> bool:
+    """Whether the model's chat template is used; a model without one must be told to do without."""
+    if template == "plain":
+        return False
+    if not model.tokenizer.chat_template:
+        raise IsoglossError(
+            f"'{model.info.name}' has no chat template, so it is not known how to address it. "
+            "Say --template plain to give it the bare prompt, or choose a chat model."
+        )
+    return True
+
+
+def _read(model: Model, texts: Sequence[str], *, chat: bool) -> list[Ids]:
+    """The messages as the model's tokens."""
+    tokenizer = model.tokenizer
+    if chat:
+        return [encode(tokenizer, framed) for framed in frame_prompts(tokenizer, texts, name=model.info.name)]
+    if model.info.family == "seq2seq":
+        return [tuple(tokenizer.encode(text)) for text in texts]
+    return [(*start_token(model), *encode(tokenizer, text + "\n")) for text in texts]
+
+
+def _batches(
+    model: Model, requests: Sequence[PromptRequest], *, chat: bool, budget: int
+) -> Iterator[list[EncodedRequest]]:
+    """The requests in batches of like length, window by window."""
+    for start in range(0, len(requests), WINDOW):
+        window = requests[start : start + WINDOW]
+        told = list(map(EncodedRequest, window, _read(model, [one.text for one in window], chat=chat)))
+        batch: list[EncodedRequest] = []
+        for one in sorted(told, key=lambda one: -len(one.ids)):
+            if batch and (len(batch) + 1) * len(batch[0].ids) > budget:
+                yield batch
+                batch = []
+            batch.append(one)
+        if batch:
+            yield batch
+
+
+def _answer_batch(model: Model, batch: Sequence[EncodedRequest], *, settings: AskSettings) -> list[Answer]:
+    limit = model.info.max_length
+    longest = max(batch, key=lambda one: len(one.ids))
+    if limit is not None and len(longest.ids) + settings.max_tokens > limit:
+        raise IsoglossError(
+            f"The prompt of item '{longest.request.item.id}' has {len(longest.ids)} tokens; with {settings.max_tokens} for the "
+            f"answer that is more than the {limit} that '{model.info.name}' reads. Leave the item out."
+        )
+    generated = _generate(model, batch, settings=settings)
+    chances = _yes_no_logprobs(model, batch)
+    return [
+        _as_answer(model, told, ids=ids, chance=chances.get(index))
+        for index, (told, ids) in enumerate(zip(batch, generated, strict=True))
+    ]
+
+
+def _as_answer(model: Model, encoded: EncodedRequest, *, ids: list[int], chance: tuple[float, float] | None) -> Answer:
+    ends = _ends(model)
+    stop = next((index for index, token in enumerate(ids) if token in ends), None)
+    kept = ids[:stop]
+
+    def text(tokens: list[int]) -> str:
+        return str(model.tokenizer.decode(tokens, skip_special_tokens=True)).strip()
+
+    yes, no = chance or (None, None)
+    return Answer(
+        *encoded.request.key,
+        text=text(kept),
+        opening=text(kept[:OPENING]),
+        finish="length" if stop is None else "stop",
+        prompt_tokens=len(encoded.ids),
+        answer_tokens=len(kept),
+        yes=yes,
+        no=no,
+    )
+
+
+def _ends(model: Model) -> set[int]:
+    """The tokens that end an answer."""
+    found: set[int] = set()
+    for token in (model.net.generation_config.eos_token_id, model.tokenizer.eos_token_id):
+        found |= set(token) if isinstance(token, list) else {token}
+    vocabulary = model.tokenizer.get_vocab()
+    found |= {vocabulary.get(token) for token in TURN_ENDS}
+    return {int(token) for token in found if token is not None}
+
+
+def _generation(model: Model) -> dict[str, Any]:
+    """The model's own settings of generation, which hold wherever `_generate` sets nothing else."""
+    config = model.net.generation_config
+    found: dict[str, Any] = json.loads(config.to_json_string(use_diff=True, ignore_metadata=True))
+    return {name: value for name, value in found.items() if name not in NOT_ANSWERS and value is not None}
+
+
+def _generate(model: Model, batch: Sequence[EncodedRequest], *, settings: AskSettings) -> list[list[int]]:
+    """The tokens that follow each prompt; prompts are padded on the left."""
+    torch, transformers = require("torch", extra="hf"), require("transformers", extra="hf")
+    ends = sorted(_ends(model))
+    pad = model.tokenizer.pad_token_id
+    pad = pad if pad is not None else (ends[0] if ends else 0)
+    longest = max(len(told.ids) for told in batch)
+    gaps = [longest - len(told.ids) for told in batch]
+    ids = torch.tensor([[pad] * gap + [*told.ids] for gap, told in zip(gaps, batch, strict=True)], device=model.device)
+    mask = torch.tensor([[0] * gap + [1] * (longest - gap) for gap in gaps], device=model.device)
+    config = transformers.GenerationConfig(
+        max_new_tokens=settings.max_tokens,
+        do_sample=False,
+        num_beams=1,
+        repetition_penalty=1.0,
+        temperature=1.0,
+        top_p=1.0,
+        top_k=50,
+        eos_token_id=ends or None,
+        pad_token_id=pad,
+    )
+    more = {"logits_processor": [_gumbel_noise(batch, settings=settings)]} if settings.temperature > 0 else {}
+    with torch.inference_mode():
+        found = model.net.generate(ids, attention_mask=mask, generation_config=config, **more)
+    start = longest if model.info.family == "causal" else 1
+    return [row[start:].tolist() for row in found]
+
+
+def _gumbel_noise(batch: Sequence[EncodedRequest], *, settings: AskSettings) -> Callable[[Any, Any], Any]:
+    """What turns the most probable token into a sample: seeded Gumbel noise, for each request its own."""
+    torch = require("torch", extra="hf")
+    draws = [np.random.default_rng(seed_of(told.request, settings.seed)) for told in batch]
+
+    def shake(ids: Any, scores: Any) -> Any:
+        rows = np.stack([draw.gumbel(size=scores.shape[-1]) for draw in draws])
+        return scores / settings.temperature + torch.tensor(rows, dtype=scores.dtype, device=scores.device)
+
+    return shake
+
+
+def _yes_no_logprobs(model: Model, batch: Sequence[EncodedRequest]) -> dict[int, tuple[float, float]]:
+    """By place: the log-probabilities that the answer is the language's yes or its no, in small or capital letters."""
+    questions: list[Question] = []
+    indices: list[tuple[int, int]] = []
+    for index, told in enumerate(batch):
+        if told.request.sample:
+            continue
+        for side, word in enumerate(told.request.words):
+            for form in dict.fromkeys((word, word[:1].upper() + word[1:])):
+                questions.append(_question(model, told.ids, word=form))
+                indices.append((index, side))
+    logs = answer_all(model, questions, token_budget=TOKEN_BUDGET)
+    sums: dict[tuple[int, int], float] = {}
+    for where, log in zip(indices, logs, strict=True):
+        sums[where] = float(np.logaddexp(sums.get(where, -np.inf), float(log.sum())))
+    return {index: (sums[index, 0], sums[index, 1]) for index, side in sums if side == 0}
+
+
+def _question(model: Model, ids: Ids, *, word: str) -> Question:
+    """The question for the log-probabilities of a word's tokens after a prompt."""
+    tokens = encode(model.tokenizer, word)
+    if model.info.family == "seq2seq":
+        begin = (model.net.config.decoder_start_token_id,)
+        return Question(ids, tuple(range(len(tokens))), tokens, decoder_ids=(*begin, *tokens[:-1]))
+    found = span(model, tokens, start=(), before=ids).questions
+    if not found:
+        raise IsoglossError(f"'{model.info.name}' has no tokens for the answer '{word}'.")
+    return found[0]

@@ -1,0 +1,67 @@
+"""Wording: how a language asks about a statement, and the words by which an answer is understood."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import BadData, IsoglossError
+
+if TYPE_CHECKING:
+    from ..languages import Language
+
+PROMPTS = ("stereotype", "agree", "disagree")
+LISTS = ("yes", "no", "agree", "disagree", "stereotype", "negations", "refusals", "joiners", "openers", "conditions")
+SLOTS = ("{statement}", "{first}", "{second}")
+
+
+@dataclass(frozen=True, slots=True)
+class PromptWords:
+    """A language's three prompts by name, and its lists of answer words by name."""
+
+    prompts: Mapping[str, str]
+    answers: Mapping[str, tuple[str, ...]]
+
+    @property
+    def words(self) -> tuple[str, str]:
+        """The words that stand for yes and for no in the prompts."""
+        return self.answers["yes"][0], self.answers["no"][0]
+
+
+def prompt_words_of(language: Language) -> PromptWords:
+    """How a language asks; a language without prompts is refused with what to write."""
+    section = language.sections.get("ask")
+    if section is None:
+        where = language.path if language.path.name else f"a file for it (isogloss language new {language.tag})"
+        raise IsoglossError(f"{language.name} has no prompts. Add [ask.prompts] and [ask.answers] to {where}.")
+    return PromptWords(section["prompts"], {name: tuple(words) for name, words in section["answers"].items()})
+
+
+def check_prompt_words(path: Path, section: Any) -> None:
+    """Refuse an `ask` section that lacks a prompt, a slot of a prompt, or a list of words."""
+    prompts, answers = _table(path, section, name="prompts"), _table(path, section, name="answers")
+    for name in PROMPTS:
+        prompt = prompts.get(name)
+        if not isinstance(prompt, str) or any(prompt.count(slot) != 1 for slot in SLOTS):
+            raise BadData(path, None, f"the prompt ask.prompts.{name} must hold {', '.join(SLOTS)}, each once.")
+    for name in LISTS:
+        words = answers.get(name)
+        if (
+            not isinstance(words, list)
+            or not words
+            or not all(isinstance(word, str) and word.strip() for word in words)
+        ):
+            raise BadData(path, None, f"ask.answers.{name} must be a list of words, and not empty.")
+
+
+def _table(path: Path, section: Any, *, name: str) -> Mapping[str, Any]:
+    found = section.get(name) if isinstance(section, dict) else None
+    if not isinstance(found, dict):
+        raise BadData(path, None, f"[ask] needs the tables [ask.prompts] and [ask.answers]; '{name}' is missing.")
+    known = PROMPTS if name == "prompts" else LISTS
+    unknown = sorted(set(found) - set(known))
+    if unknown:
+        raise BadData(path, None, f"ask.{name} has no '{unknown[0]}'; it has {', '.join(known)}.")
+    return found

@@ -1,0 +1,184 @@
+"""The chat protocol of OpenAI-compatible endpoints: a request's body, and what a response says or why it says nothing."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .records import MOST_TOKENS, OPENING, Answer
+from .requests import AskSettings, PromptRequest, seed_of
+
+TOP = 20
+PIECE = 5
+LONGEST_REASON = 200
+LARGEST = 16_000_000  # bytes of a response, packed or not
+SLACK = 1e-3  # a rounded log-probability may lie so far above 0
+LEAST = -10_000.0
+SHORTEST_KEY = 8  # a shorter one is a placeholder, whose letters any answer may have
+SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """What an endpoint understands: log-probabilities, and how it names the limit of an answer."""
+
+    logprobs: bool = True
+    limit: str = "max_tokens"
+
+
+DIALECTS = (Dialect(), Dialect(False), Dialect(True, "max_completion_tokens"), Dialect(False, "max_completion_tokens"))
+
+
+class Unreadable(Exception):
+    """A response that is no answer; the message says what it is."""
+
+
+class TooLarge(Exception):
+    """A response of more bytes than any answer has."""
+
+
+def unpack(raw: bytes, encoding: str) -> bytes:
+    """The bytes of a response without its Content-Encoding, as far as an answer may be long."""
+    how = encoding.strip().lower()
+    content, whole = raw, how in ("", "identity")
+    if how in ("gzip", "deflate"):
+        reader = zlib.decompressobj(47)  # gzip or zlib, whichever it is
+        try:
+            content = reader.decompress(raw, LARGEST + 1)
+            whole = reader.eof
+        except zlib.error:
+            whole = False
+    if max(len(content), len(raw)) > LARGEST:
+        raise TooLarge
+    if not whole:
+        raise Unreadable(f"a response packed as '{how[:20]}' that cannot be unpacked")
+    return content
+
+
+def mask_key(raw: bytes, key: str) -> bytes:
+    """The bytes with `[key]` where the endpoint repeats the key."""
+    return raw.replace(key.encode(), b"[key]") if len(key) >= SHORTEST_KEY else raw
+
+
+def make_body(model: str, request: PromptRequest, *, settings: AskSettings, dialect: Dialect) -> dict[str, Any]:
+    """The body of one request."""
+    body: dict[str, Any] = {
+        "model": model,
+        "messages": [{"role": "user", "content": request.text}],
+        "temperature": settings.temperature,
+        dialect.limit: settings.max_tokens,
+    }
+    if settings.temperature > 0:
+        body["seed"] = seed_of(request, settings.seed) % 2**31
+    if dialect.logprobs:
+        body |= {"logprobs": True, "top_logprobs": TOP}
+    return body
+
+
+def read_response(raw: bytes, request: PromptRequest) -> Answer:
+    """The answer in a response; HTML, half a JSON, or anything else that is none raises Unreadable."""
+    choice, usage = _choice(raw)
+    tokens = _tokens(choice)
+    texts = [_plain(token.get("token")) for token in tokens]
+    yes, no = yes_no_logprobs(tokens, request.words)
+    return Answer(
+        *request.key,
+        text=content_text(choice["message"].get("content")).strip(),
+        opening="".join(texts[:OPENING]).strip() if texts else None,
+        finish=_plain(choice.get("finish_reason")) or None,
+        prompt_tokens=_count(usage, "prompt_tokens"),
+        answer_tokens=_count(usage, "completion_tokens"),
+        yes=yes,
+        no=no,
+    )
+
+
+def content_text(content: Any) -> str:
+    """The text of a message's content: a text, a list of pieces, or nothing; other values raise Unreadable."""
+    pieces = content if isinstance(content, list) else [content or ""]
+    texts = [piece.get("text", "") if isinstance(piece, dict) and piece is not content else piece for piece in pieces]
+    if not all(isinstance(text, str) for text in texts):
+        raise Unreadable("an answer that is not text")
+    return "".join(map(_plain, texts))
+
+
+def _plain(text: Any) -> str:
+    """The text with a replacement character for half a surrogate pair; of what is no text, nothing."""
+    return SURROGATE.sub("\ufffd", text) if isinstance(text, str) else ""
+
+
+def error_text(raw: bytes, *, key: str) -> str:
+    """What an endpoint says about its refusal, in brackets and cut short; nothing when a piece of the key is in it."""
+    try:
+        found = json.loads(raw)
+        while isinstance(found, dict):
+            found = next(found[name] for name in ("error", "message", "detail") if name in found)
+    except (ValueError, RecursionError, StopIteration):
+        return ""
+    pieces = {key[start : start + PIECE] for start in range(max(1, len(key) - PIECE + 1))} - {""}
+    if not isinstance(found, str) or any(piece in raw.decode("utf-8", "replace") for piece in pieces):
+        return ""
+    return f" ({found.strip()[:LONGEST_REASON].rstrip('.')})" if found.strip() else ""
+
+
+def _choice(raw: bytes) -> tuple[dict[str, Any], Mapping[str, Any]]:
+    start = raw.lstrip()[:1]
+    if not start:
+        raise Unreadable("an empty response")
+    if start == b"<":
+        raise Unreadable("a web page, not JSON")
+    try:
+        found = json.loads(raw)
+        choice = found["choices"][0]
+        if not isinstance(choice["message"], dict):
+            raise TypeError
+    except (ValueError, RecursionError) as error:
+        raise Unreadable("broken JSON") from error
+    except (KeyError, IndexError, TypeError) as error:
+        raise Unreadable("JSON without an answer in it") from error
+    usage = found.get("usage")
+    return choice, usage if isinstance(usage, dict) else {}
+
+
+def _tokens(choice: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The answer's tokens with their alternatives; none where the endpoint does not give them."""
+    logprobs = choice.get("logprobs")
+    content = logprobs.get("content") if isinstance(logprobs, dict) else None
+    return [token for token in content if isinstance(token, dict)] if isinstance(content, list) else []
+
+
+def _count(usage: Mapping[str, Any], name: str) -> int | None:
+    count = usage.get(name)
+    return count if type(count) is int and 0 <= count <= MOST_TOKENS else None
+
+
+def yes_no_logprobs(tokens: Sequence[Mapping[str, Any]], words: tuple[str, str]) -> tuple[float | None, float | None]:
+    """The log-probabilities that the first token begins yes, or no; both or neither, when one side is not listed.
+
+    A token that begins both words says nothing and counts for neither. Where a value cannot be a log-probability,
+    or all of them together are more than one, none is believed.
+    """
+    listed = tokens[0].get("top_logprobs") if tokens else None
+    sums, total = [0.0, 0.0], 0.0
+    for one in listed if isinstance(listed, list) else []:
+        log: Any = one.get("logprob") if isinstance(one, dict) else None
+        if type(log) not in (int, float) or not log <= SLACK:
+            return None, None
+        chance = math.exp(min(0.0, max(log, LEAST)))
+        total += chance
+        sides = [side for side, word in enumerate(words) if _begins(_plain(one.get("token")), word)]
+        if len(sides) == 1:
+            sums[sides[0]] += chance
+    if min(sums) <= 0 or total > 1 + 10 * SLACK:
+        return None, None
+    return math.log(sums[0]), math.log(sums[1])
+
+
+def _begins(token: str, word: str) -> bool:
+    piece = token.strip().casefold()
+    return bool(piece) and word.casefold().startswith(piece)

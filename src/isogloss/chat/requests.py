@@ -1,0 +1,123 @@
+"""Requests: each statement under each prompt, with the answer words in both orders, as often as it is to be sampled."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from .. import languages
+from ..errors import IsoglossError, UnknownName
+from ..items import BLANK, STEREOTYPE, Candidate, Item
+from .prompt_words import PROMPTS, PromptWords, prompt_words_of
+from .records import ORDERS, Answer, AnswerKey
+
+TEMPLATES = ("auto", "plain")
+ORDER_CHOICES = ("both", *ORDERS)
+
+
+@dataclass(frozen=True, slots=True)
+class AskSettings:
+    """How statements are put: whose role, in which orders, how often, how freely, and how long an answer may be."""
+
+    role: str = STEREOTYPE
+    order: str = "both"
+    samples: int = 1
+    temperature: float = 0.0
+    seed: int = 0
+    max_tokens: int = 10
+    template: str = "auto"
+
+    @property
+    def orders(self) -> tuple[str, ...]:
+        return ORDERS if self.order == "both" else (self.order,)
+
+
+@dataclass(frozen=True, slots=True)
+class PromptRequest:
+    """One message to a model; `words` are the language's words for yes and no."""
+
+    item: Item
+    candidate: str
+    prompt: str
+    order: str
+    sample: int
+    text: str
+    words: tuple[str, str]
+
+    @property
+    def key(self) -> AnswerKey:
+        return (*self.item.key, self.candidate, self.prompt, self.order, self.sample)
+
+
+OnAnswers = Callable[[Sequence[Answer]], None]
+
+
+@dataclass(frozen=True)
+class Backend:
+    """Something that answers by a plan: its name, what its answers depend on, and what must be said about it.
+
+    `answer` hands every answer to `keep` as soon as it is there.
+    """
+
+    name: str
+    plan: AskSettings
+    identity: Mapping[str, Any]
+    answer: Callable[[Sequence[PromptRequest], OnAnswers], None]
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    notes: Callable[[str], list[str]] = lambda language: []
+
+
+def check_ask_settings(settings: AskSettings) -> AskSettings:
+    """Refuse settings that do not exist, or do not fit together."""
+    if settings.order not in ORDER_CHOICES:
+        raise UnknownName("order", settings.order, ORDER_CHOICES)
+    if settings.template not in TEMPLATES:
+        raise UnknownName("template", settings.template, TEMPLATES)
+    if settings.samples > 1 and not settings.temperature > 0:
+        raise IsoglossError(
+            f"{settings.samples} samples at temperature 0 are all the same. Say --temperature 0.7, or --samples 1."
+        )
+    return settings
+
+
+def make_requests(items: Sequence[Item], settings: AskSettings) -> list[PromptRequest]:
+    """Every request of the plan, item by item; items without a candidate of the role are left out."""
+    words = {tag: prompt_words_of(languages.describe(tag)) for tag in {item.language for item in items}}
+    return [request for item in items for request in _item_requests(item, settings, prompt_words=words[item.language])]
+
+
+def _item_requests(item: Item, settings: AskSettings, *, prompt_words: PromptWords) -> Iterator[PromptRequest]:
+    for candidate in item.candidates:
+        if candidate.role != settings.role:
+            continue
+        for prompt in PROMPTS:
+            for order in settings.orders:
+                text = fill_prompt(prompt_words, prompt, order=order, statement=statement_of(item, candidate))
+                for sample in range(settings.samples):
+                    yield PromptRequest(item, candidate.id, prompt, order, sample, text, prompt_words.words)
+
+
+def fill_prompt(prompt_words: PromptWords, prompt: str, *, order: str, statement: str) -> str:
+    """The prompt with the answer words in that order and the statement in it; braces of a statement stay as they are."""
+    first, second = prompt_words.words if order == ORDERS[0] else prompt_words.words[::-1]
+    before, after = prompt_words.prompts[prompt].split("{statement}")
+
+    def fill(text: str) -> str:
+        return text.replace("{first}", first).replace("{second}", second)
+
+    return fill(before) + statement + fill(after)
+
+
+def statement_of(item: Item, candidate: Candidate) -> str:
+    """What is put to the model: the candidate's sentence, after its context where that is a sentence of its own."""
+    if not item.context or BLANK in item.context:
+        return candidate.text
+    return languages.join_sentences(item.context, candidate.text, tag=item.language)
+
+
+def seed_of(request: PromptRequest, seed: int) -> int:
+    """A seed for one request alone, so that a sample does not depend on what is asked beside it."""
+    text = repr((seed, *request.key))
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")

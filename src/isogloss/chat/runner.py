@@ -1,0 +1,219 @@
+"""Asking: what is not answered yet is asked, written down at once, and sealed into the parts of a run."""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Protocol
+
+from .. import languages, runs
+from ..errors import IsoglossError
+from ..items import Item, Items, items_hash
+from ..scores import item_table, skipped_rows
+from ..storage import RemotePath, as_path
+from .journal import append_journal, read_journal, remove_journal
+from .prompt_words import prompt_words_of
+from .records import ANSWERS, Answer, AnswerKey, answer_table
+from .requests import AskSettings, Backend, PromptRequest, check_ask_settings, make_requests
+
+PART_ITEMS = 64
+VERSION = 1
+
+
+class AskProgress(Protocol):
+    """Told how far a labelled piece of work is, and how many items it has."""
+
+    def __call__(self, label: str, share: float, *, items: int = 0) -> None: ...
+
+
+def silent(label: str, share: float, *, items: int = 0) -> None:
+    """Progress that nobody looks at."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskCell:
+    """The items of one data set in one language that are asked about, with their requests."""
+
+    items: Items
+    requests: tuple[PromptRequest, ...]
+
+    @property
+    def parts(self) -> list[tuple[Item, ...]]:
+        return [tuple(part) for part in _batched(self.items.rows, PART_ITEMS)]
+
+    @property
+    def asked(self) -> dict[AnswerKey, PromptRequest]:
+        """For each request the one that is put for it: the first of the same words and sample.
+
+        A statement that stands in several items, once for each of its contrasts, is asked about once.
+        """
+        firsts: dict[tuple[str, int], PromptRequest] = {}
+        return {one.key: firsts.setdefault((one.text, one.sample), one) for one in self.requests}
+
+    @property
+    def asks(self) -> int:
+        """How many requests are put."""
+        return len({one.key for one in self.asked.values()})
+
+
+def _batched(rows: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
+    for start in range(0, len(rows), size):
+        yield rows[start : start + size]
+
+
+def plan_cells(items: Items, settings: AskSettings) -> list[AskCell]:
+    """The cells of a plan, everything checked before anybody is asked."""
+    check_ask_settings(settings)
+    groups: dict[tuple[str, str], list[Item]] = {}
+    for item in items:
+        if any(candidate.role == settings.role for candidate in item.candidates):
+            groups.setdefault((item.dataset, item.language), []).append(item)
+    if not groups:
+        raise IsoglossError(f"None of the items has a candidate with the role '{settings.role}'. Say --role ROLE.")
+    cells = []
+    for rows in groups.values():
+        ids = {item.id for item in rows}
+        odd = tuple(one for one in items.problems if one.item in ids or one.check == "unreadable")
+        cells.append(AskCell(Items(tuple(rows), odd), tuple(make_requests(rows, settings))))
+    return cells
+
+
+def ask_models(
+    models: Sequence[str],
+    items: Items,
+    *,
+    open_backend: Callable[[str], Backend],
+    out: Path,
+    progress: AskProgress = silent,
+) -> list[runs.Run]:
+    """What `ask` gives, for several models, only one of them open at a time."""
+    return [run for name in models for run in ask(items, open_backend(name), out=out, progress=progress)]
+
+
+def ask(items: Items, backend: Backend, *, out: Path, progress: AskProgress = silent) -> list[runs.Run]:
+    """The runs with what the back end answered about the items; what was answered before is never asked again."""
+    path = as_path(out)
+    if isinstance(path, RemotePath):
+        raise IsoglossError(f"Answers are written down at once, which {out} cannot do. Choose a folder with --out.")
+    return [_ask_cell(cell, backend, out=path, progress=progress) for cell in plan_cells(items, backend.plan)]
+
+
+def _ask_cell(cell: AskCell, backend: Backend, *, out: Path, progress: AskProgress) -> runs.Run:
+    """One cell's run, with everything that was missing asked."""
+    run = runs.open_run(out, info=run_info(cell, backend), items=item_table(cell.items))
+    folder = Path(str(run.folder))
+    first = cell.items[0]
+    label = f"{backend.name} {first.dataset} {first.language} ask"
+    with runs.locked(run):
+        started = time.time()
+        missing = runs.missing_parts(run)
+        known = read_journal(folder)
+        parts, asked = _requests_by_part(cell), cell.asked
+        wanted = {asked[request.key].key: asked[request.key] for number in missing for request in parts[number]}
+        todo = [request for key, request in wanted.items() if key not in known]
+
+        def keep(answers: Sequence[Answer]) -> None:
+            append_journal(folder, answers)
+            known.update({answer.key: answer for answer in answers})
+            _write_complete_parts(run, parts, known=known, missing=missing, asked=asked)
+            progress(label, 1 - sum(one.key not in known for one in todo) / len(todo), items=len(cell.items))
+
+        _write_complete_parts(run, parts, known=known, missing=missing, asked=asked)
+        if todo:
+            backend.answer(todo, keep)
+        if run.info["status"] != "finished" or todo:
+            tokens = _count_tokens(run)
+            run = runs.finish_run(run, seconds=round(time.time() - started, 3), asked=len(todo), tokens=tokens)
+        remove_journal(folder)
+    return replace(run, info={**run.info, "asked": len(todo)})
+
+
+def _requests_by_part(cell: AskCell) -> list[list[PromptRequest]]:
+    part_of = {item.key: number for number, part in enumerate(cell.parts) for item in part}
+    parts: list[list[PromptRequest]] = [[] for _ in cell.parts]
+    for request in cell.requests:
+        parts[part_of[request.item.key]].append(request)
+    return parts
+
+
+def _write_complete_parts(
+    run: runs.Run,
+    parts: Sequence[Sequence[PromptRequest]],
+    *,
+    known: dict[AnswerKey, Answer],
+    missing: list[int],
+    asked: Mapping[AnswerKey, PromptRequest],
+) -> None:
+    """Write the parts whose requests all are answered."""
+    for number in [*missing]:
+        if all(asked[request.key].key in known for request in parts[number]):
+            answers = (_answer_to(request, known[asked[request.key].key]) for request in parts[number])
+            runs.write_part(run, number, rows=answer_table(answers))
+            missing.remove(number)
+
+
+def _answer_to(request: PromptRequest, answer: Answer) -> Answer:
+    """The answer under the request's own key; one that was given to another request took no tokens again."""
+    if answer.key == request.key:
+        return answer
+    return replace(answer, id=request.item.id, candidate=request.candidate, prompt_tokens=0, answer_tokens=0)
+
+
+def token_totals(runs: Sequence[runs.Run], *, price_in: float = 0.0, price_out: float = 0.0) -> dict[str, float]:
+    """The tokens of all runs, and what they cost at these prices for a million."""
+    names = ("prompt", "answer", "uncounted_answers")
+    total: dict[str, float] = {name: sum(run.info.get("tokens", {}).get(name, 0) for run in runs) for name in names}
+    return total | {"cost": (total["prompt"] * price_in + total["answer"] * price_out) / 1e6}
+
+
+def _count_tokens(run: runs.Run) -> dict[str, int]:
+    """How many tokens all answers of a run took, as far as the back end counted them."""
+    parts = [runs.read_part(run, number) for number in runs.written_parts(run)]
+    counts = {
+        name: sum(sum(part[f"{name}_tokens"].drop_nulls().to_list()) for part in parts) for name in ("prompt", "answer")
+    }
+    uncounted = sum(int(part["prompt_tokens"].null_count()) for part in parts)
+    return counts | {"uncounted_answers": uncounted}
+
+
+def label_of(settings: AskSettings) -> str:
+    """The name of the method in tables: `ask`, with what differs from the default, as in `ask[order=yes-no]`."""
+    default = AskSettings()
+    changed = [f"{key}={value}" for key, value in asdict(settings).items() if value != getattr(default, key)]
+    return f"ask[{','.join(changed)}]" if changed else "ask"
+
+
+def run_info(cell: AskCell, backend: Backend) -> dict[str, Any]:
+    """What `run.json` says about a cell; its fingerprint holds everything that an answer depends on."""
+    first = cell.items[0]
+    words = prompt_words_of(languages.describe(first.language))
+    return {
+        "holds": ANSWERS,
+        "model": backend.name,
+        "dataset": first.dataset,
+        "language": first.language,
+        "method": label_of(backend.plan),
+        "items": len(cell.items),
+        "requests": cell.asks,
+        "parts": len(cell.parts),
+        "notes": backend.notes(first.language),
+        "skipped": skipped_rows(cell.items),
+        "facts": dict(backend.facts),
+        "versions": {"isogloss": version("isogloss")},
+        "python": platform.python_version(),
+        "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "fingerprint": {
+            "schema": runs.FINGERPRINT,
+            "version": VERSION,
+            "data": items_hash(cell.items.rows),
+            "backend": dict(backend.identity),
+            "plan": asdict(backend.plan),
+            "prompts": dict(words.prompts),
+            "words": list(words.words),
+            "part": PART_ITEMS,
+        },
+    }

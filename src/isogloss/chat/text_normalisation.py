@@ -1,0 +1,71 @@
+"""Tidying answers: one form for letters that look or mean the same, and sentences cut into words."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from functools import cache
+
+ARABIC = str.maketrans({"ـ": None, "أ": "ا", "إ": "ا", "آ": "ا", "ٱ": "ا", "ى": "ي"})
+MARKS = re.compile("[\u064b-\u0655\u0670\u06d6-\u06ed]")
+THINKING = re.compile(r"<think>.*?(</think>|$)", re.DOTALL)
+SENTENCE = re.compile(r"([.!?。！？؟।॥\n]+)")
+CLAUSE = re.compile(r"[,;:،؛，、；：…—–()\[\]/|]+|\s-+\s")
+QUOTES = "\"'“”‘’«»„‚‹›「」『』`*_~#>"
+IDEOGRAPH = re.compile("[\u3400-\u9fff\uf900-\ufaff]")
+NUMBERING = re.compile(r"^\s*(?:[-•]|\d{1,2}[.)]|\(?[a-z]\))\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerSentence:
+    """A sentence in clauses of words; `question` when it ends with a question mark."""
+
+    clauses: tuple[tuple[str, ...], ...]
+    question: bool
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        return tuple(word for clause in self.clauses for word in clause)
+
+
+def normalise(text: str) -> str:
+    """The text in small letters, full-width letters narrow, Arabic without vowel signs, without emoji and thinking aloud."""
+    text = unicodedata.normalize("NFKC", THINKING.sub(" ", text)).casefold().replace("’", "'")
+    text = MARKS.sub("", text.translate(ARABIC))
+    kept = (" " if _is_symbol(letter) else letter for letter in text if not _is_hidden(letter))
+    return unicodedata.normalize("NFC", "".join(kept))
+
+
+def _is_hidden(letter: str) -> bool:
+    return letter == "\ufffd" or (unicodedata.category(letter) in ("Cf", "Cc", "Cs", "Co") and not letter.isspace())
+
+
+def _is_symbol(letter: str) -> bool:
+    return unicodedata.category(letter) in ("So", "Sk")
+
+
+def cut_sentences(tidied: str) -> list[AnswerSentence]:
+    """The sentences that have words."""
+    pieces = SENTENCE.split(NUMBERING.sub("", tidied))
+    pairs = zip(pieces[::2], [*pieces[1::2], ""], strict=True)
+    found = [AnswerSentence(_cut_clauses(text), any(mark in end for mark in "?؟")) for text, end in pairs]
+    return [sentence for sentence in found if sentence.clauses]
+
+
+def _cut_clauses(text: str) -> tuple[tuple[str, ...], ...]:
+    clauses = (tuple(cut_words(clause)) for clause in CLAUSE.split(text))
+    return tuple(clause for clause in clauses if clause)
+
+
+def cut_words(clause: str) -> list[str]:
+    """The words of a clause without quotes; each Chinese character is a word."""
+    spaced = IDEOGRAPH.sub(r" \g<0> ", clause.replace("¿", " ").replace("¡", " "))
+    bare = (word.strip(QUOTES + "-") for word in spaced.split())
+    return [word for word in bare if any(letter.isalnum() for letter in word)]
+
+
+@cache
+def script_of(letter: str) -> str:
+    """The script of a letter, as the first word of its Unicode name: LATIN, CYRILLIC, DEVANAGARI, CJK, ..."""
+    return unicodedata.name(letter, "UNKNOWN").split()[0]

@@ -1,0 +1,121 @@
+"""Checks that know something of the language: the target's name, the language itself, and articles that clash."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from ..errors import require
+from ..items import BLANK, Item
+from ..languages import Language
+from .check import Check, each, each_in, fold, is_cloze
+
+SURE = 0.99
+ENOUGH_LETTERS = 40
+
+
+def target_missing(item: Item) -> str | None:
+    """A sentence when the target term, as written in this language, stands nowhere in the item."""
+    term = item.tags.get("target_term") or item.tags.get("target")
+    if not isinstance(term, str) or not item.context:
+        return None
+    where = " ".join([item.context or "", *(candidate.text for candidate in item.candidates)])
+    missing = fold(term, item.language) not in fold(where, item.language)
+    return f"'{term}' is not in the text" if missing else None
+
+
+def wrong_language(items: Sequence[Item]) -> Iterator[tuple[int, str]]:
+    """The items that are surely in another language than they say."""
+    classify, supported = _identifier()
+    for index, item in enumerate(items):
+        own = item.language.split("-")[0]
+        text = " ".join(dict.fromkeys([(item.context or "").replace(BLANK, " "), *(c.text for c in item.candidates)]))
+        if own not in supported or len(text) < ENOUGH_LETTERS:
+            continue
+        found, sure = classify(text)
+        if found != own and sure >= SURE:
+            yield index, f"looks like '{found}', not '{item.language}'"
+
+
+def no_identifier() -> str | None:
+    """Why the language of a text cannot be told here, or nothing."""
+    found = importlib.util.find_spec("py3langid")
+    return None if found else "not checked: the library 'py3langid' is missing: pip install \"isogloss[translate]\""
+
+
+@cache
+def _identifier() -> tuple[Callable[[str], tuple[str, float]], frozenset[str]]:
+    langid = require("py3langid.langid", extra="translate")
+    one = langid.LanguageIdentifier.from_model_file(langid.MODEL_FILE, norm_probs=True)
+    return one.classify, frozenset(one.labels)
+
+
+def article_clash(item: Item, language: Language) -> str | None:
+    """A sentence when the article in front of BLANK does not fit one of the words.
+
+    The language file's [articles] say which genders an article goes with (`genders`), which endings tell a gender
+    (`endings`, with `exceptions`), and which articles stand before vowels or consonants only (`sounds`).
+    """
+    rules = language.sections.get("articles")
+    found = re.search(rf"(?:^|[\s\"«“¿¡(])([^\W\d_]+['’]?)\s?{BLANK}(?!\w)", item.context or "")
+    if not rules or not found or not is_cloze(item):
+        return None
+    article = found[1].casefold()
+    for candidate in item.candidates:
+        word = (candidate.word or "").casefold()
+        if _gender_clash(article, word, rules=rules) or _sound_clash(article, word, rules=rules):
+            return f"'{found[1]} {candidate.word}' does not agree"
+    return None
+
+
+def gender_of(word: str, rules: Mapping[str, Any]) -> str | None:
+    """The gender that the language file's exceptions, or the longest fitting ending, give a word."""
+    for gender, words in rules.get("exceptions", {}).items():
+        if word in words:
+            return None if gender == "any" else str(gender)
+    fitting = [
+        (len(ending), gender)
+        for gender, endings in rules.get("endings", {}).items()
+        for ending in endings
+        if word.endswith(ending) and len(word) > len(ending)
+    ]
+    gender = max(fitting)[1] if fitting else None
+    return None if gender == "any" else gender
+
+
+def _gender_clash(article: str, word: str, *, rules: Mapping[str, Any]) -> bool:
+    fits = {gender for gender, articles in rules.get("genders", {}).items() if article in articles}
+    if not fits or not word or " " in word:
+        return False
+    gender = gender_of(word, rules)
+    return gender is not None and gender not in fits
+
+
+def _sound_clash(article: str, word: str, *, rules: Mapping[str, Any]) -> bool:
+    sounds = rules.get("sounds", {})
+    vowels = str(sounds.get("vowels", ""))
+    if not vowels or not word[:1].isalpha() or word in sounds.get("exceptions", ()):
+        return False
+    is_vowel = word[0] in vowels
+    return article in sounds.get("consonant" if is_vowel else "vowel", ())
+
+
+TARGET_MISSING = Check(
+    "target_missing", "warning", "The target term does not stand in the text as it is written.", each(target_missing)
+)
+WRONG_LANGUAGE = Check(
+    "wrong_language",
+    "warning",
+    "The text is surely in another language than the item says.",
+    wrong_language,
+    no_identifier,
+)
+ARTICLE_CLASH = Check(
+    "article_clash",
+    "warning",
+    "The article before BLANK does not fit a word, by the rules in the language file.",
+    each_in(article_clash),
+)

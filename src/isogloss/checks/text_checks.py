@@ -1,0 +1,137 @@
+"""Checks of the text itself: punctuation in words, quotes, spaces, normal form, odd characters and mixed scripts."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable
+
+from ..items import BLANK, Item
+from ..languages import Language
+from .check import Check, Find, each, each_in, is_cloze, texts
+
+JOINERS = "\u200c\u200d"  # Persian and the scripts of India need them
+INNER = "-'’.,/&\u2010\u2011·" + JOINERS
+QUOTE_IN_WORD = re.compile(r"[^\W\d_]\"[^\W\d_]|BLANK\"[^\W\d_]")
+SPACES = re.compile(r"  +|^\s|\s$|[\t\n\r\f\v]")
+SPACE_BEFORE = re.compile(r"\s[.,!?;:…](?=\s|$)")
+FRENCH = re.compile(r"[\s\u00a0\u202f][.,…](?=\s|$)")
+PAIRS = {"(": ")", "¿": "?", "¡": "!"}
+SCRIPTS = {"Latn": "LATIN", "Cyrl": "CYRILLIC", "Grek": "GREEK"}
+
+
+def word_punctuation(item: Item) -> str | None:
+    """A sentence when a word has punctuation that does not belong to it."""
+    if not is_cloze(item):
+        return None
+    for candidate in item.candidates:
+        word = candidate.word or ""
+        outer = [word[:1], word[-1:]]
+        inner = [letter for letter in word if _is_mark(letter) and letter not in INNER]
+        if inner or any(_is_mark(letter) for letter in outer):
+            return f"the word '{word}' has punctuation"
+    return None
+
+
+def quotes(text: str) -> str | None:
+    """A sentence when a double quote stands inside a word, or quotes or brackets do not pair up."""
+    inside = QUOTE_IN_WORD.search(text)
+    if inside:
+        return f"a double quote stands inside a word: '{_around(text, inside.start())}'"
+    if text.count('"') % 2:
+        return f"an odd number of double quotes: '{text}'"
+    for left, right in PAIRS.items():
+        if text.count(left) > text.count(right):
+            return f"'{left}' is not closed by '{right}': '{text}'"
+    return None
+
+
+def spaces(item: Item) -> str | None:
+    """A sentence when spaces are doubled, stand at an end, or before punctuation where the language has none."""
+    before = FRENCH if item.language.split("-")[0] == "fr" else SPACE_BEFORE
+    for text in texts(item):
+        if SPACES.search(text) or before.search(text):
+            return f"odd spaces: '{text}'"
+    return None
+
+
+def odd_characters(text: str) -> str | None:
+    """A sentence when there are control, invisible or replacement characters."""
+    for letter in text:
+        kind = unicodedata.category(letter)
+        if letter == "\ufffd" or (kind in ("Cc", "Cf", "Co", "Cn") and letter not in JOINERS + "\t\n\r\u200e\u200f"):
+            return f"an invisible or odd character, U+{ord(letter):04X}"
+    return None
+
+
+def not_normal(text: str) -> str | None:
+    """A sentence when the text is not in normal form C."""
+    return f"not in normal form C: '{text}'" if not unicodedata.is_normalized("NFC", text) else None
+
+
+def mixed_scripts(item: Item) -> str | None:
+    """A sentence when one word has letters of two alphabets that look alike."""
+    for text in texts(item):
+        for word in re.findall(r"[^\W\d_]+", text.replace(BLANK, " ")):
+            found = {
+                name for letter in word for name in SCRIPTS.values() if unicodedata.name(letter, "").startswith(name)
+            }
+            if len(found) > 1:
+                return f"'{word}' mixes {' and '.join(sorted(found)).lower()} letters"
+    return None
+
+
+def sentence_case(item: Item, language: Language) -> str | None:
+    """A sentence when a context or a whole sentence begins with a small letter, in scripts that have capitals."""
+    if language.script not in SCRIPTS:
+        return None
+    whole = [item.context or "", *(c.text for c in item.candidates if c.word is None)]
+    for text in whole:
+        first = next((letter for letter in text if letter.isalnum()), "")
+        if first.islower():
+            return f"begins with a small letter: '{text}'"
+    return None
+
+
+def _any(find: Callable[[str], str | None]) -> Find:
+    return lambda item: next((message for text in texts(item) if (message := find(text))), None)
+
+
+def _is_mark(letter: str) -> bool:
+    return unicodedata.category(letter)[:1] in ("P", "S") and letter not in "%€$£+#°"
+
+
+def _around(text: str, index: int) -> str:
+    start = text.rfind(" ", 0, index) + 1
+    end = text.find(" ", index)
+    return text[start : end if end > 0 else len(text)]
+
+
+WORD_PUNCTUATION = Check(
+    "word_punctuation",
+    "warning",
+    "A word that fills BLANK has punctuation that is not part of it.",
+    each(word_punctuation),
+)
+QUOTES = Check(
+    "quotes",
+    "warning",
+    "A double quote stands inside a word, or quotes and brackets do not pair up.",
+    each(_any(quotes)),
+)
+SPACES_CHECK = Check(
+    "spaces", "warning", "Spaces are doubled, stand at an end, or before a full stop or comma.", each(spaces)
+)
+ODD_CHARACTERS = Check(
+    "odd_characters", "warning", "There are invisible, control or replacement characters.", each(_any(odd_characters))
+)
+NOT_NORMAL = Check(
+    "not_normal",
+    "warning",
+    "Text is not in Unicode normal form C; reading a file changes it, and with it the tokens.",
+    each(_any(not_normal)),
+)
+MIXED_SCRIPTS = Check("mixed_scripts", "warning", "A word has letters of two alphabets.", each(mixed_scripts))
+SENTENCE_CASE = Check(
+    "sentence_case", "note", "A context or sentence begins with a small letter.", each_in(sentence_case)
+)

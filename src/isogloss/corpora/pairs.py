@@ -1,0 +1,158 @@
+"""Pairs made from other data: of StereoSet items, of two parallel files, of templates, with other names."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from ..errors import IsoglossError, UnknownName
+from ..files.layout import row_of
+from ..items import ANTI_STEREOTYPE, BLANK, STEREOTYPE, Candidate, Item, Items
+from .texts import ENGLISH
+from .wordlists import load_toml
+
+UNSPACED = ("ja", "zh", "th")
+GROUPS = ("female", "male")
+
+
+def make_pairs(items: Items, *, category: str | None = "gender") -> Items:
+    """The stereotype and the anti-stereotype of each item as a pair; a sentence that follows a context has it before it.
+
+    Only items of the category are taken, all when there is none.
+    """
+    rows = []
+    for item in items:
+        found = {one.role: one for one in item.candidates}
+        if (category and item.category != category) or not {STEREOTYPE, ANTI_STEREOTYPE} <= set(found):
+            continue
+        before = f"{item.context} " if item.context and BLANK not in item.context else ""
+        chosen = tuple(
+            replace(found[role], text=before + found[role].text, word=None) for role in (STEREOTYPE, ANTI_STEREOTYPE)
+        )
+        tags = {name: value for name, value in item.tags.items() if name in ("direction", "target")}
+        rows.append(replace(item, candidates=chosen, context=None, tags={"task": "pair", **tags}))
+    if not rows:
+        raise IsoglossError(f"None of the {len(items)} items is a pair of the category '{category}'.")
+    return Items(tuple(rows))
+
+
+def align_pairs(english: Items, other: Items) -> Items:
+    """The other language's pairs under the ids of the English ones: by id, or by their order within a category.
+
+    The Japanese and Russian files have no ids, but the order of the English gender pairs.
+    """
+    known = {item.id for item in english}
+    if all(item.id in known for item in other):
+        return other
+    kinds = {item.category for item in other}
+    names = {kind: [item.id for item in english if item.category == kind] for kind in kinds}
+    others_by_kind = {kind: [item for item in other if item.category == kind] for kind in kinds}
+    for kind in kinds:
+        if len(names[kind]) != len(others_by_kind[kind]):
+            raise IsoglossError(
+                f"The two files are not parallel: {len(names[kind])} English pairs of '{kind}', "
+                f"but {len(others_by_kind[kind])} in {other[0].language}."
+            )
+    renamed = {id(item): name for kind in kinds for item, name in zip(others_by_kind[kind], names[kind], strict=True)}
+    return Items(tuple(_renamed(item, renamed[id(item)]) for item in other), other.problems)
+
+
+def _renamed(item: Item, name: str) -> Item:
+    chosen = tuple(replace(one, id=f"{name}-{one.role}") for one in item.candidates)
+    return replace(item, id=name, cluster=name, candidates=chosen)
+
+
+def parallel_rows(english: Items, other: Items) -> list[tuple[str, str]]:
+    """The single sentences of aligned pairs, English and other, each once: a small parallel text."""
+    texts = {(item.id, one.role): one.text for item in english for one in item.candidates}
+    found = [
+        (texts[item.id, one.role], one.text)
+        for item in align_pairs(english, other)
+        for one in item.candidates
+        if (item.id, one.role) in texts
+    ]
+    return list(dict.fromkeys(found))
+
+
+def write_parallel(rows: Sequence[tuple[str, str]], path: Path, *, language: str) -> Path:
+    """The sentences as a TSV with a header; for English alone as plain text."""
+    alone = language == ENGLISH
+    lines = [] if alone else [f"{ENGLISH}\t{language}"]
+    lines += [one[0] if alone else "\t".join(" ".join(cell.split()) for cell in one) for one in rows]
+    return _write(path, lines)
+
+
+def write_pairs(items: Items, path: Path) -> Path:
+    """The pairs as JSON lines in our layout."""
+    return _write(path, [json.dumps(row_of(item), ensure_ascii=False) for item in items])
+
+
+def _write(path: Path, lines: Sequence[str]) -> Path:
+    part = path.with_name(path.name + ".part")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    os.replace(part, path)
+    return path
+
+
+def occupation_pairs(language: str) -> Items:
+    """Tmp: two templates, five pairs of gender words and all occupations, each a female and a male sentence."""
+    known = load_toml("tmp_templates.toml")
+    if language not in known:
+        raise UnknownName("language of the occupation templates", language, known)
+    plan, rows = known[language], []
+    for number, template in enumerate(plan["template"], 1):
+        for words, (male, female) in enumerate(plan["pairs"], 1):
+            for job in load_toml("occupations.toml")["occupation"]:
+                texts = {
+                    "female": _fill(template, "female", gender=female, job=job),
+                    "male": _fill(template, "male", gender=male, job=job),
+                }
+                name = f"{job['id']}-{number}-{words}"
+                tags = {"task": "pair", "template": str(number), "occupation": job["id"], "groups": "/".join(GROUPS)}
+                candidates = tuple(Candidate(f"{name}-{group}", group, text) for group, text in texts.items())
+                rows.append(Item(name, "tmp", language, "gender", candidates, cluster=job["id"], tags=tags))
+    return Items(tuple(rows))
+
+
+def _fill(template: Mapping[str, object], group: str, *, gender: str, job: Mapping[str, str]) -> str:
+    fields = template[f"occupation_{group}"]
+    name = next(job[field] for field in fields if field in job)  # type: ignore[attr-defined]
+    return str(template["text"]).format(gender=gender, occupation=name)
+
+
+def native_names(items: Items, *, seed: int = 0) -> tuple[Items, int]:
+    """HT_name: transliterated English names replaced by native ones of the same gender, and how many pairs changed.
+
+    Within a pair a name becomes the same native name in both sentences, drawn by the seed.
+    """
+    language = items[0].language
+    foreign, native = load_toml("transliterated_names.toml"), load_toml("native_names.toml")
+    for known in (foreign, native):
+        if language not in known:
+            raise UnknownName("language with transliterated and native names", language, set(foreign) & set(native))
+    genders = {name: group for group in GROUPS for name in foreign[language][group]}
+    pattern = "|".join(sorted(map(re.escape, genders), key=len, reverse=True))
+    # in an unspaced script a name is not to stand within a longer word of the same kind of letters
+    edges = (r"(?<![ァ-ヴー])", r"(?![ァ-ヴー])") if language in UNSPACED else (r"(?<!\w)", r"(?!\w)")
+    finder = re.compile(f"{edges[0]}(?:{pattern}){edges[1]}")
+    rng = np.random.default_rng(seed)
+    rows, changed = [], 0
+    for item in items:
+        names = sorted({name for one in item.candidates for name in finder.findall(one.text)})
+        drawn = {group: list(rng.permutation(native[language][group])) for group in GROUPS}
+        new = {name: str(drawn[genders[name]].pop()) for name in names if drawn[genders[name]]}
+        chosen = tuple(replace(one, text=_swap(finder, one.text, new=new)) for one in item.candidates)
+        rows.append(replace(item, candidates=chosen))
+        changed += bool(new)
+    return Items(tuple(rows), items.problems), changed
+
+
+def _swap(finder: re.Pattern[str], text: str, *, new: Mapping[str, str]) -> str:
+    return finder.sub(lambda match: new.get(match[0], match[0]), text)

@@ -1,0 +1,110 @@
+"""A whole sentence as a masked model reads it, and the row that a method makes of its tokens' log-probabilities."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..items import Candidate, Item
+from ..models.model import Model
+from ..models.questions import Answer, Question
+from ..models.text import Ids, count_unknown, decode, encode, special_tokens
+from ..scores import Row
+
+EMPTY = "the sentence has no tokens"
+JOINERS = ("\u200c", "\u200d")
+UNSPACED = re.compile(  # Thai, Lao, Tibetan, Burmese, Khmer, kana, Han
+    "[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class MaskedSentence:
+    """Token ids with special tokens, the places of the inner ones, and whether the end was cut off."""
+
+    ids: Ids
+    inner: range
+    truncated: bool
+
+    @property
+    def tokens(self) -> Ids:
+        return self.ids[self.inner.start : self.inner.stop]
+
+
+def read_sentence(model: Model, text: str) -> MaskedSentence:
+    """The sentence between the model's special tokens; one that is too long loses its end."""
+    start, end = special_tokens(model.tokenizer)
+    tokens = encode(model.tokenizer, text)
+    limit = model.info.max_length
+    space = max(0, limit - len(start) - len(end)) if limit is not None else len(tokens)
+    kept = tokens[:space]
+    return MaskedSentence((*start, *kept, *end), range(len(start), len(start) + len(kept)), len(kept) < len(tokens))
+
+
+def masked_question(
+    model: Model, sentence: MaskedSentence, *, position: int, hidden: Sequence[int], language: str
+) -> Question:
+    """The question for the token at a place when the `hidden` places are masked."""
+    mask = model.tokenizer.mask_token_id
+    gone = set(hidden)
+    ids = tuple(mask if k in gone else token for k, token in enumerate(sentence.ids))
+    return Question(ids, (position,), (sentence.ids[position],), language=language)
+
+
+def later_in_word(model: Model, text: str, *, count: int) -> list[list[int]]:
+    """For each of a sentence's first `count` tokens, the places of the tokens after it in the same word.
+
+    Words are the tokenizer's, but a space always ends a word, marks and joiners belong to the letter before them, and
+    in scripts without spaces every token is a word of its own.
+    """
+    made = model.tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
+    words, offsets = made.word_ids(), made["offset_mapping"]
+    found: list[list[int]] = [[] for _ in range(count)]
+    for position in reversed(range(1, count)):
+        known = words[position] is not None and words[position] == words[position - 1]
+        if _continues(text, (offsets[position - 1], offsets[position]), same=known):
+            found[position - 1] = [position, *found[position]]
+    return found
+
+
+def _continues(text: str, offsets: tuple[tuple[int, int], tuple[int, int]], *, same: bool) -> bool:
+    """Whether the second of two tokens goes on with the word of the first; `same` is what the tokenizer says."""
+    (_, end), (start, stop) = offsets
+    if text[end:start].strip() != text[end:start] or text[start : start + 1].isspace():
+        return False
+    if start < end and stop > start:
+        return True  # bytes of one letter
+    before, after = text[start - 1 : start], text[start : start + 1]
+    if _is_mark(after):
+        return True
+    joined = same or (_is_mark(before) and after.isalpha())
+    return joined and not (UNSPACED.match(before) or UNSPACED.match(after))
+
+
+def _is_mark(letter: str) -> bool:
+    return letter in JOINERS or (letter != "" and unicodedata.category(letter).startswith("M"))
+
+
+def row_of(item: Item, candidate: Candidate, *, model: Model, sentence: MaskedSentence, logs: Answer) -> Row:
+    """A row without a value yet: the tokens, their log-probabilities, unknown ones counted."""
+    if not sentence.tokens:
+        return Row(item, candidate.id, None, truncated=sentence.truncated, why=EMPTY)
+    return Row(
+        item,
+        candidate.id,
+        None,
+        tokens=len(sentence.tokens),
+        unknown=count_unknown(model.tokenizer, sentence.tokens),
+        truncated=sentence.truncated,
+        pieces=decode(model.tokenizer, sentence.tokens),
+        logprobs=tuple(logs.tolist()),
+    )
+
+
+def refuse_without_mask(model: Model) -> str | None:
+    """A sentence when the model has no mask token."""
+    if model.tokenizer.mask_token is None:
+        return f"'{model.info.name}' has no mask token, so no token can be hidden from it. Is it a masked model?"
+    return None

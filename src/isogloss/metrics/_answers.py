@@ -1,0 +1,75 @@
+"""What the metrics of answers share: how often a verdict was given, which answers favour a statement, which pairs fit."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+
+from ..chat.answer_rows import AGREE, DISAGREE, STATEMENT, STEREOTYPE
+from ..chat.verdicts import NO, YES
+from ..stats.resampling import Array
+from . import Contribution, from_sums
+
+FAVOURS = {STEREOTYPE: YES, AGREE: YES, DISAGREE: NO}
+
+
+def verdict_share(rows: pl.DataFrame, verdicts: tuple[str, ...]) -> Contribution:
+    """100 · the share of answers with one of these verdicts, each statement and prompt counting the same."""
+    shares = rows["pieces"].list.eval(pl.element().is_in(list(verdicts)).cast(pl.Float64)).list.mean()
+    return mean_percent(rows, shares.to_numpy())
+
+
+def favour_share(rows: pl.DataFrame) -> Contribution:
+    """100 · the share of answers that favour the statement: yes, or no where the prompt asks for disagreement."""
+    wanted = rows["prompt"].replace_strict(FAVOURS)
+    pairs = zip(rows["pieces"], wanted, strict=True)
+    shares = [float(np.mean([verdict == want for verdict in verdicts])) for verdicts, want in pairs]
+    return mean_percent(rows, np.array(shares))
+
+
+def favour_probability(rows: pl.DataFrame) -> Contribution:
+    """100 · the mean probability of the answer that favours the statement."""
+    against = (rows["prompt"] == DISAGREE).to_numpy()
+    value = rows["value"].to_numpy()
+    return mean_percent(rows, np.where(against, 1 - value, value))
+
+
+def mean_percent(rows: pl.DataFrame, values: Array) -> Contribution:
+    """100 · the mean of a value for each row; n counts items."""
+    sums = np.column_stack([values, np.ones(len(values))])
+    return _of_items(rows, sums)
+
+
+def _of_items(rows: pl.DataFrame, sums: Array) -> Contribution:
+    items = tuple(rows["id"].unique(maintain_order=True))
+    return replace(from_sums(sums, rows["cluster"], finish=percent, n=len(items)), items=items)
+
+
+def percent(sums: Array) -> Array:
+    """100 · the first sum over the second."""
+    return np.asarray(100 * sums[..., 0] / sums[..., 1])
+
+
+def of_prompts(rows: pl.DataFrame, *prompts: str) -> pl.DataFrame:
+    """The rows of these prompts."""
+    return rows.filter(pl.col("prompt").is_in(prompts))
+
+
+def agreeing_pairs(rows: pl.DataFrame) -> Contribution:
+    """100 · the share of pairs of answers that fit: yes to agreeing and no to disagreeing, or no and yes.
+
+    A pair is two answers about one statement with the same order and sample, both of them yes or no.
+    """
+    index = [*STATEMENT, "cluster"]
+    wide = of_prompts(rows, AGREE, DISAGREE).pivot(on="prompt", index=index, values="pieces", maintain_order=True)
+    counts = [_count_pairs(row.get(AGREE), row.get(DISAGREE)) for row in wide.iter_rows(named=True)]
+    clear = [index for index, (_, pairs) in enumerate(counts) if pairs]
+    sums = np.array([counts[index] for index in clear], dtype=np.float64).reshape(-1, 2)
+    return _of_items(wide[clear], sums)
+
+
+def _count_pairs(agree: list[str] | None, disagree: list[str] | None) -> tuple[int, int]:
+    pairs = [pair for pair in zip(agree or [], disagree or [], strict=False) if set(pair) <= {YES, NO}]
+    return sum(one != other for one, other in pairs), len(pairs)

@@ -1,0 +1,115 @@
+"""What the measures of templates share: the probability of every term's sentence, item by item, and the terms' shares."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+
+from ..errors import IsoglossError
+from ..scores import KEY
+from ..stats.resampling import Array
+from . import Contribution, from_sums
+
+TASK = "template"
+ITEM = ["model", "method", *KEY]
+
+
+@dataclass(frozen=True, slots=True)
+class TermItem:
+    """An item: its template (cluster), its set and concept, its terms, and the log-probability of each one's sentence."""
+
+    id: str
+    cluster: str
+    cell: tuple[str, str]
+    terms: tuple[str, ...]
+    logs: Array
+
+    @property
+    def shares(self) -> Array:
+        """The terms' sentence probabilities, normalised to one."""
+        spread = np.exp(self.logs - self.logs.max())
+        return np.asarray(spread / spread.sum())
+
+
+def read_term_items(rows: pl.DataFrame) -> list[TermItem]:
+    """The items of a table of scores, each with the log-probabilities of its terms' sentences.
+
+    They are sums over the tokens, whatever the method's value is; an item that lacks a score for a term is left out.
+    """
+    if rows.height and int(rows["logprobs"].list.len().fill_null(0).max() or 0) == 0:  # type: ignore[arg-type]
+        raise IsoglossError(
+            "Terms are compared by the probability of whole sentences: score the templates with pll or likelihood."
+        )
+    table = rows.with_columns(pl.col("logprobs").list.sum().alias("total"))
+    missing = set(table.filter(pl.col("logprobs").list.len() == 0)["id"])
+    frames = []
+    for _, part in table.group_by(ITEM, maintain_order=True):
+        name = str(part["id"][0])
+        if name in missing or part.height < 2:
+            continue
+        part = part.sort("role")
+        cell = (_text(part, "set"), _text(part, "concept"))
+        frames.append(TermItem(name, str(part["cluster"][0]), cell, tuple(part["role"]), part["total"].to_numpy()))
+    return frames
+
+
+def _text(part: pl.DataFrame, name: str) -> str:
+    return str(part[name][0]) if name in part.columns else ""
+
+
+def is_templates(rows: pl.DataFrame) -> bool:
+    """Whether the rows are templates that were scored by whole sentences."""
+    task = "task" in rows.columns and set(rows["task"]) == {TASK}
+    lengths = rows.filter(pl.col("quantity") == "score")["logprobs"].list.len().fill_null(0)
+    return task and bool((lengths > 0).any())
+
+
+def mean_over_items(values: Iterable[float], frames: Iterable[TermItem]) -> Contribution:
+    """The mean of one number per item, drawn by templates."""
+    found = list(values)
+    sums = np.column_stack([found, np.ones(len(found))])
+    used = list(frames)
+    made = from_sums(sums, [one.cluster for one in used], finish=lambda s: s[..., 0] / s[..., 1], n=len(found))
+    return replace(made, items=tuple(one.id for one in used))
+
+
+@dataclass(frozen=True, slots=True)
+class TermCell:
+    """A concept in a set: the shares of its terms, one row per template, and the numbers of the templates."""
+
+    terms: tuple[str, ...]
+    shares: Array
+    templates: tuple[int, ...]
+
+
+def read_term_cells(frames: list[TermItem]) -> tuple[list[TermCell], tuple[str, ...]]:
+    """The cells of a group, and the names of its templates; a cell has the terms that all its templates have."""
+    names = tuple(dict.fromkeys(one.cluster for one in frames))
+    number = {name: index for index, name in enumerate(names)}
+    groups: dict[tuple[str, str], list[TermItem]] = {}
+    for one in frames:
+        groups.setdefault(one.cell, []).append(one)
+    cells = []
+    for group in groups.values():
+        terms = [term for term in group[0].terms if all(term in one.terms for one in group)]
+        table = np.array([[one.shares[one.terms.index(term)] for term in terms] for one in group])
+        cells.append(TermCell(tuple(terms), table, tuple(number[one.cluster] for one in group)))
+    return cells, names
+
+
+def mean_shares(cell: TermCell, weights: Array) -> Array:
+    """The shares of a cell's terms, averaged over its templates under weights: [r, terms]; NaN without any template."""
+    chosen = weights[:, cell.templates]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray((chosen @ cell.shares) / chosen.sum(1, keepdims=True))
+
+
+def mean_present(values: Sequence[Array], size: int) -> Array:
+    """The mean of several values for each of `size` weights, those that are not numbers left out."""
+    table = np.reshape(values, (len(values), size))
+    there = ~np.isnan(table)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.where(there, table, 0).sum(0) / there.sum(0))

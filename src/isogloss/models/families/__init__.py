@@ -1,0 +1,1 @@
+"""Model families: one file each; a family answers the questions that methods ask."""

@@ -1,0 +1,209 @@
+"""Causal models (GPT class): texts with a common beginning are read as one packed row that branches after it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from ...errors import IsoglossError
+from ..forward import find_activations, one_pass, send
+from ..head import blank_inputs, find_head, gap, read_head
+from ..model import Bundle, Family, Model
+from ..next_sentence import read_classes
+from ..questions import ARGMAX, CLASS, DISTRIBUTION, LOGPROB, VECTOR, Answer, Question
+from ..text import shared_start
+
+CLOSE = 1e-4
+WORTH = 4  # a text joins a packed row when that saves at least this part of it: a quarter
+
+
+def prepare(model: Model) -> None:
+    """Find the head, and find out whether packed rows give the same hidden states as plain ones."""
+    net = model.net
+    sample = tuple(token % model.info.vocabulary for token in range(5, 13))
+    with torch.inference_mode():
+        read = {"input_ids": torch.tensor([sample], device=model.device), "use_cache": False}
+        head = find_head(net, [net.base_model, net.get_decoder()], inputs=blank_inputs, sample=read)
+        model.state.update(body=head.body, head=head, window=_window(net.config.get_text_config()))
+        _refuse_unless_causal(model, sample)
+        model.state["packed"] = _packing_is_exact(model, sample)
+        model.state["activations"] = find_activations(net)
+
+
+def _window(config: Any) -> float:
+    """How far back every layer sees; a packed row's own mask takes the place of such windows, so texts must be shorter."""
+    sizes = (getattr(config, name, None) for name in ("sliding_window", "attention_chunk_size"))
+    return min((size for size in sizes if isinstance(size, int) and size > 0), default=math.inf)
+
+
+def _refuse_unless_causal(model: Model, sample: tuple[int, ...]) -> None:
+    """XLNet and its like count as causal in transformers, but without further masks they see the token they are asked for."""
+    other = (*sample[:-1], sample[0])
+    ids = torch.tensor([sample, other], device=model.device)
+    first, second = model.state["body"](input_ids=ids, use_cache=False).last_hidden_state[:, :-1]
+    if not gap(first, second) < CLOSE:
+        raise IsoglossError(
+            f"'{model.info.name}' is a '{model.info.model_type}' model, which sees later tokens; "
+            "it cannot be scored as a causal model."
+        )
+
+
+def _packing_is_exact(model: Model, sample: tuple[int, ...]) -> bool:
+    forks = [Question(sample[:3] + tail) for tail in (sample[3:], sample[6:2:-1], sample[4:6])]
+    batch = [Bundle((0, 1, 2), 0), Bundle((2,), 0)]
+    try:
+        packed, indices = _packed_states(model, forks, batch=batch)
+        plain = [
+            model.state["body"](
+                input_ids=torch.tensor([q.ids], device=model.device), use_cache=False
+            ).last_hidden_state[0]
+            for q in forks
+        ]
+    except (RuntimeError, ValueError, TypeError, IndexError, AttributeError):
+        return False
+    return all(
+        gap(plain[index], packed[row, indices[index].columns]) < CLOSE for row, index in ((0, 0), (0, 1), (1, 2))
+    )
+
+
+def bundle(model: Model, questions: Sequence[Question]) -> list[Bundle]:
+    """Texts that begin alike go together when that saves at least a quarter of the text that joins.
+
+    For less, as for a start token that all texts share, rows would grow long and attention over them dear.
+    """
+    order = sorted(range(len(questions)), key=lambda index: questions[index].ids)
+    groups: list[list[int]] = []
+    shared = 0
+    for index in order:
+        ids = questions[index].ids
+        if groups:
+            first = questions[groups[-1][0]].ids
+            common = shared_start(ids, first)
+            same = ids == questions[groups[-1][-1]].ids
+            branches = len({questions[other].ids for other in groups[-1]})
+            now = min(shared, common)
+            saves = WORTH * (now - (branches - 1) * (shared - now)) >= len(ids)
+            texts = {questions[other].ids for other in [*groups[-1], index]}
+            if same or (model.state["packed"] and saves and _fits(model, texts, shared=now)):
+                groups[-1].append(index)
+                shared = now if not same else shared
+                continue
+        groups.append([index])
+        shared = len(ids)
+    return [Bundle(tuple(group), _packed_length(questions, group)) for group in groups]
+
+
+def _fits(model: Model, texts: set[tuple[int, ...]], *, shared: int) -> bool:
+    length = shared + sum(len(text) - shared for text in texts)
+    return length <= min(model.info.max_length or 1024, 1024) and max(map(len, texts)) <= model.state["window"]
+
+
+def _packed_length(questions: Sequence[Question], group: list[int]) -> int:
+    texts = list(dict.fromkeys(questions[index].ids for index in group))
+    shared = min(shared_start(texts[0], text) for text in texts)
+    return shared + sum(len(text) - shared for text in texts)
+
+
+class _PackedPositions:
+    """Where a text's tokens stand in its packed row."""
+
+    def __init__(self, row: int, shared: int, *, start: int, length: int) -> None:
+        self.row = row
+        self.columns = [*range(shared), *range(start, start + length - shared)]
+
+
+def answer(model: Model, questions: Sequence[Question], *, batch: Sequence[Bundle]) -> dict[int, Answer]:
+    """One pass over plain or packed rows; texts that are longer than the model's window keep the model's own mask."""
+    far = [bundle for bundle in batch if len(questions[bundle.indices[0]].ids) > model.state["window"]]
+    near = [bundle for bundle in batch if bundle not in far]
+    found: dict[int, Answer] = {}
+    for part in (near, far):
+        found |= _answer(model, questions, batch=part) if part else {}
+    return found
+
+
+def _answer(model: Model, questions: Sequence[Question], *, batch: Sequence[Bundle]) -> dict[int, Answer]:
+    """One pass over plain or packed rows; then the head, at the asked positions only."""
+    with one_pass(model):
+        states, indices = _packed_states(model, questions, batch=batch)
+        moved = {
+            index: Question(
+                (),
+                tuple(where.columns[p] for p in questions[index].positions),
+                questions[index].targets,
+                questions[index].want,
+            )
+            for index, where in indices.items()
+        }
+        order = sorted(moved)
+        asked = [(indices[index].row, i) for i, index in enumerate(order)]
+        found = read_head(model.state["head"], states, questions=[moved[index] for index in order], asked=asked)
+        if "classifier" in model.state:
+            own = [moved[index] for index in order]
+            found |= read_classes(model.state["classifier"], states, questions=own, asked=asked)
+        return {order[i]: value for i, value in found.items()}
+
+
+def _packed_states(
+    model: Model, questions: Sequence[Question], *, batch: Sequence[Bundle]
+) -> tuple[torch.Tensor, dict[int, _PackedPositions]]:
+    """The hidden states of the batch's rows, and where each question's tokens stand in them."""
+    rows, indices = [], {}
+    for number, bundle in enumerate(batch):
+        texts = list(dict.fromkeys(questions[index].ids for index in bundle.indices))
+        shared = min(shared_start(texts[0], text) for text in texts)
+        starts, cursor = {}, shared
+        for text in texts:
+            starts[text] = cursor
+            cursor += len(text) - shared
+        rows.append((texts, shared, cursor))
+        for index in bundle.indices:
+            ids = questions[index].ids
+            indices[index] = _PackedPositions(number, shared, start=starts[ids], length=len(ids))
+    inputs = _plain_inputs(rows) if all(len(texts) == 1 for texts, _, _ in rows) else _packed_inputs(rows)
+    return model.state["body"](**send(inputs, model.device), use_cache=False).last_hidden_state, indices
+
+
+Rows = Sequence[tuple[list[tuple[int, ...]], int, int]]
+
+
+def _plain_inputs(rows: Rows) -> dict[str, Any]:
+    longest = max(length for _, _, length in rows)
+    ids = torch.zeros(len(rows), longest, dtype=torch.long)
+    mask = torch.zeros(len(rows), longest, dtype=torch.long)
+    for number, (texts, _, length) in enumerate(rows):
+        ids[number, :length] = torch.tensor(texts[0])
+        mask[number, :length] = 1
+    return {"input_ids": ids} if bool(mask.all()) else {"input_ids": ids, "attention_mask": mask}
+
+
+def _packed_inputs(rows: Rows) -> dict[str, Any]:
+    """Rows of a common beginning and branches; a float mask lets a branch see the beginning and itself only."""
+    longest = max(length for _, _, length in rows)
+    ids = torch.zeros(len(rows), longest, dtype=torch.long)
+    positions = torch.zeros(len(rows), longest, dtype=torch.long)
+    branch = torch.full((len(rows), longest), -1)
+    for number, (texts, shared, length) in enumerate(rows):
+        packed = [*texts[0][:shared], *(token for text in texts for token in text[shared:])]
+        ids[number, :length] = torch.tensor(packed)
+        steps = [*range(shared), *(step for text in texts for step in range(shared, len(text)))]
+        positions[number, :length] = torch.tensor(steps)
+        marks = [0] * shared + [mark for mark, text in enumerate(texts, 1) for _ in text[shared:]]
+        branch[number, :length] = torch.tensor(marks)
+    before = torch.ones(longest, longest, dtype=torch.bool).tril()
+    same = (branch[:, :, None] == branch[:, None, :]) | (branch[:, None, :] == 0)
+    seen = (same & before) | torch.eye(longest, dtype=torch.bool)
+    mask = torch.zeros(len(rows), 1, longest, longest).masked_fill_(~seen[:, None], torch.finfo(torch.float32).min)
+    return {"input_ids": ids, "position_ids": positions, "attention_mask": mask}
+
+
+family = Family(
+    title="Causal models: GPT-2, Llama, Gemma, Qwen, BLOOM, OPT, ...",
+    wants=(LOGPROB, ARGMAX, CLASS, VECTOR, DISTRIBUTION),
+    prepare=prepare,
+    bundle=bundle,
+    answer=answer,
+)

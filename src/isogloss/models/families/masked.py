@@ -1,0 +1,171 @@
+"""Masked models (BERT class): equal inputs share one pass; the head sees the asked positions only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Any
+
+import torch
+
+from ...errors import IsoglossError
+from ..attention import AttentionOutputs, Received, find_attention, watching
+from ..forward import find_activations, one_pass, send
+from ..head import TOLERANCE, as_array, blank_inputs, find_head, gap, read_head
+from ..model import Bundle, Family, Model
+from ..next_sentence import read_classes
+from ..partial_last_layer import WORTH, find_limited_module, find_spots, limit_positions
+from ..questions import ARGMAX, ATTENTION, CLASS, DISTRIBUTION, LOGPROB, VECTOR, Answer, Question
+
+NO_ATTENTION = "'{name}' shows no attention, so it cannot be scored with 'aula'. Use --method aul."
+
+
+def prepare(model: Model) -> None:
+    """Find the head, and find out whether padding leaves the hidden states as they are."""
+    sample = Question(tuple(token % model.info.vocabulary for token in range(5, 13)))
+    with torch.inference_mode():
+        head = find_head(model.net, [model.net.base_model], inputs=blank_inputs, sample=_inputs(model, [sample]))
+        model.state.update(body=head.body, head=head)
+        model.state["padded"] = _padding_is_exact(model, sample)
+        model.state["gate"] = find_limited_module(head.body, _inputs(model, [sample, Question(sample.ids[::-1])]))
+        model.state["activations"] = find_activations(model.net)
+
+
+def _padding_is_exact(model: Model, sample: Question) -> bool:
+    """Not so where neighbours are mixed before any mask is seen: convolutions, trigrams, Fourier transforms."""
+    short = Question(sample.ids[:5])
+    body = model.state["body"]
+    try:
+        padded = body(**_inputs(model, [sample, short])).last_hidden_state[1, :5]
+    except (RuntimeError, TypeError, ValueError):
+        return False
+    return gap(body(**_inputs(model, [short])).last_hidden_state[0], padded) < TOLERANCE
+
+
+def bundle(model: Model, questions: Sequence[Question]) -> list[Bundle]:
+    """Questions with the same input go together."""
+    same: dict[tuple[Any, ...], list[int]] = {}
+    for index, question in enumerate(questions):
+        same.setdefault((question.ids, question.segments, question.language), []).append(index)
+    return [Bundle(tuple(indices), len(key[0])) for key, indices in same.items()]
+
+
+def answer(model: Model, questions: Sequence[Question], *, batch: Sequence[Bundle]) -> dict[int, Answer]:
+    """One padded pass of the body, or one for each length where padding would show."""
+    if model.state["padded"]:
+        return _answer(model, questions, batch=batch)
+    found: dict[int, Answer] = {}
+    for _, same in groupby(sorted(batch, key=lambda bundle: bundle.cost), key=lambda bundle: bundle.cost):
+        found |= _answer(model, questions, batch=list(same))
+    return found
+
+
+def _answer(model: Model, questions: Sequence[Question], *, batch: Sequence[Bundle]) -> dict[int, Answer]:
+    """One pass of the body; then the heads, at the asked places only."""
+    firsts = [questions[bundle.indices[0]] for bundle in batch]
+    inputs = _inputs(model, firsts)
+    asked = [(row, index) for row, bundle in enumerate(batch) for index in bundle.indices]
+    with one_pass(model):
+        spots = find_spots(questions, asked) if model.state["gate"] else None
+        if spots and WORTH * len(spots) <= inputs["input_ids"].numel():
+            with limit_positions(model.state["gate"], spots):
+                states = model.state["body"](**inputs).last_hidden_state
+            return read_head(model.state["head"], states, questions=questions, asked=asked, spots=spots)
+        watched = [(row, index) for row, index in asked if questions[index].want == ATTENTION]
+        output, received = _read(model, inputs, watch=bool(watched))
+        states = output.last_hidden_state
+        found = _classes(model, questions, output=output, asked=asked)
+        found |= {index: as_array(received[row, list(questions[index].positions)]) for row, index in watched}
+        return found | read_head(model.state["head"], states, questions=questions, asked=asked)
+
+
+def _read(model: Model, inputs: dict[str, Any], *, watch: bool) -> tuple[Any, Any]:
+    """What the body gives, and the attention that every token received when that is asked for."""
+    body = model.state["body"]
+    if not watch:
+        return body(**inputs), None
+    where = see_attention(model)
+    if where is None:
+        raise IsoglossError(NO_ATTENTION.format(name=model.info.name))
+    ids = inputs["input_ids"]
+    received = Received(inputs.get("attention_mask", torch.ones_like(ids)))
+    with watching(model.net, where, received=received):
+        output = body(**inputs, **where.arguments)
+    return output, received.mean()
+
+
+def see_attention(model: Model) -> AttentionOutputs | None:
+    """Where the model's attention can be seen, found out once; nothing for a model without attention."""
+    if "attention" not in model.state:
+        sample = Question(tuple(token % model.info.vocabulary for token in range(5, 13)))
+        with torch.inference_mode():
+            found = find_attention(model.net, model.state["body"], inputs=_inputs(model, [sample]))
+        model.state["attention"] = found
+    return model.state["attention"]  # type: ignore[no-any-return]
+
+
+def _classes(
+    model: Model, questions: Sequence[Question], *, output: Any, asked: list[tuple[int, int]]
+) -> dict[int, Answer]:
+    pairs = [(row, index) for row, index in asked if questions[index].want == CLASS]
+    if not pairs:
+        return {}
+    if "classifier" in model.state:
+        states = output.last_hidden_state
+        return read_classes(model.state["classifier"], states, questions=questions, asked=asked)
+    logits = model.net.cls.seq_relationship(output.pooler_output[[row for row, _ in pairs]])
+    return {index: as_array(line) for (_, index), line in zip(pairs, logits.float().log_softmax(-1), strict=True)}
+
+
+def _inputs(model: Model, firsts: Sequence[Question]) -> dict[str, Any]:
+    longest = max(len(question.ids) for question in firsts)
+    pad = model.tokenizer.pad_token_id or 0
+    ids = torch.tensor([[*question.ids, *[pad] * (longest - len(question.ids))] for question in firsts])
+    inputs: dict[str, torch.Tensor] = {"input_ids": ids}
+    if any(len(question.ids) < longest for question in firsts):
+        lengths = torch.tensor([len(question.ids) for question in firsts])
+        inputs["attention_mask"] = (torch.arange(longest)[None] < lengths[:, None]).long()
+    if any(question.segments for question in firsts):
+        segments = [[*question.segments, *[0] * (longest - len(question.segments))] for question in firsts]
+        inputs["token_type_ids"] = torch.tensor(segments)
+    if _has_languages(model):
+        inputs["langs"] = torch.tensor([_language(model, question.language) for question in firsts])[:, None].expand_as(
+            ids
+        )
+    return send(inputs, model.device) | ({"cache": _NoCache()} if getattr(model.net.config, "pre_norm", False) else {})
+
+
+def _has_languages(model: Model) -> bool:
+    config = model.net.config
+    return bool(getattr(config, "n_langs", 1) > 1 and getattr(config, "use_lang_emb", False))
+
+
+def _language(model: Model, language: str | None) -> int:
+    """The number that the model has for a language, by the first part of its tag; any for a question without one."""
+    codes = getattr(model.net.config, "lang2id", None) or {}
+    plain = (language or "").split("-")[0]
+    if language is None or plain in codes:
+        return int(codes.get(plain, 0))
+    raise IsoglossError(
+        f"'{model.info.name}' must be told the language of a text and does not know '{language}'. "
+        f"It knows: {', '.join(sorted(codes)) or 'none'}."
+    )
+
+
+class _NoCache:
+    """Stands for no cache: transformers 5.22 cannot index the cache that a FlauBERT with `pre_norm` makes itself."""
+
+    def get_seq_length(self) -> int:
+        return 0
+
+    def __getitem__(self, layer: int) -> None:
+        return None
+
+
+family = Family(
+    title="Masked models: BERT, RoBERTa, ALBERT, ELECTRA, DistilBERT, DeBERTa, XLM-R, ModernBERT, FlauBERT, XLM, ...",
+    wants=(LOGPROB, ARGMAX, CLASS, VECTOR, ATTENTION, DISTRIBUTION),
+    prepare=prepare,
+    bundle=bundle,
+    answer=answer,
+)

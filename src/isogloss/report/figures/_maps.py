@@ -1,0 +1,93 @@
+"""Maps by matplotlib: the borders of all countries in an equal-area projection, filled by colour."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from ...analysis.regions import world
+from ...errors import require
+from ...stats.resampling import Array
+
+BARE, LINE = "#ECECEC", "#9A9A9A"
+SOUTH, NORTH = -58.0, 84.0
+TURN = np.array([360.0, 0.0])
+EDGE = 2.72  # half the width of the world in this projection
+TERMS = (1.340264, -0.081106, 0.000893, 0.003796)  # Šavrič, Patterson and Jenny (2019), Equal Earth
+
+
+def equal_earth(points: Array) -> Array:
+    """Longitudes and latitudes in degrees as places on the Equal Earth map."""
+    longitude, latitude = np.radians(points).T
+    theta = np.arcsin(np.sqrt(3) / 2 * np.sin(latitude))
+    a1, a2, a3, a4 = TERMS
+    slope = 9 * a4 * theta**8 + 7 * a3 * theta**6 + 3 * a2 * theta**2 + a1
+    x = 2 * np.sqrt(3) * longitude * np.cos(theta) / (3 * slope)
+    y = a4 * theta**9 + a3 * theta**7 + a2 * theta**3 + a1 * theta
+    return np.column_stack([x, y])
+
+
+def map_height(width: float) -> float:
+    """The height of a map of that width."""
+    low, high = equal_earth(np.array([[0.0, SOUTH], [0.0, NORTH]]))[:, 1]
+    return float(width * (high - low) / (2 * EDGE))
+
+
+def draw_world(axes: Any, colours: Mapping[str, Any], *, hatched: Collection[str] = ()) -> None:
+    """All countries, those with a colour in it and the others pale; each country is one patch that carries its code."""
+    patches: Any = require("matplotlib.patches", extra="report")
+    sphere = patches.PathPatch(_outline(), transform=axes.transData)
+    for code, path in _countries().items():
+        patch = patches.PathPatch(path, in_layout=False, gid=code)
+        hatch = "//////" if code in hatched else None
+        patch.set(facecolor=colours.get(code, BARE), edgecolor=LINE, linewidth=0.25, hatch=hatch)
+        axes.add_artist(patch)
+        patch.set_clip_path(sphere)
+    low, high = equal_earth(np.array([[0.0, SOUTH], [0.0, NORTH]]))[:, 1]
+    axes.set_xlim(-EDGE, EDGE)
+    axes.set_ylim(low, high)
+    axes.set_aspect("equal")
+    axes.set_axis_off()
+
+
+@cache
+def _countries() -> dict[str, Any]:
+    """The path of each country by its code."""
+    return {
+        feature["id"]: _path([one for ring in _rings(feature["geometry"]) for one in _unrolled(ring)])
+        for feature in world()["features"]
+    }
+
+
+def _rings(geometry: Mapping[str, Any]) -> Iterator[Sequence[Sequence[float]]]:
+    """The outlines of a country, its lakes and islands among them."""
+    shapes = [geometry["coordinates"]] if geometry["type"] == "Polygon" else geometry["coordinates"]
+    for shape in shapes:
+        yield from shape
+
+
+def _unrolled(ring: Sequence[Sequence[float]]) -> Iterator[Array]:
+    """The outline without a jump from 180 to -180 degrees; one that crosses this line is there twice, at both edges."""
+    points = np.array(ring, dtype=np.float64)[:, :2]
+    points[:, 0] = np.unwrap(points[:, 0], period=360)
+    yield points
+    if points[:, 0].max() > 180:
+        yield points - TURN
+    if points[:, 0].min() < -180:
+        yield points + TURN
+
+
+def _path(outlines: Sequence[Array]) -> Any:
+    """One path for all outlines."""
+    paths: Any = require("matplotlib.path", extra="report")
+    return paths.Path.make_compound_path(*(paths.Path(equal_earth(points), closed=True) for points in outlines))
+
+
+def _outline() -> Any:
+    """The edge of the whole map."""
+    up = np.linspace(-90, 90, 60)
+    sides = [np.column_stack([np.full(60, edge), turn]) for edge, turn in ((-180, up), (180, up[::-1]))]
+    return _path([np.vstack(sides)])

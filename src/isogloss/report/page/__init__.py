@@ -1,0 +1,1 @@
+"""The HTML report: its data, its charts, its panels and the document."""

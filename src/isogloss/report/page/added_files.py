@@ -1,0 +1,122 @@
+"""Extras: what other commands found about the same models, as files that a report takes in beside the runs.
+
+A file is known by what is in it. JSON: what `robustness --json`, `controls --json` and `compare --agreement --json` print.
+CSV or Parquet: a table of shares (model, language, set, concept, term, share) or of answers (model, language, prompt,
+verdict, share), with shares between 0 and 1; both may have the columns low and high.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ...analysis.agreements import Agreement
+from ...analysis.controls import Control
+from ...analysis.robustness import RobustnessReport, SettingResult
+from ...errors import BadData
+from ...files.rows import read_json
+from ...stats.associations import Correlation
+
+SHARES = ("model", "language", "set", "concept", "term", "share")
+ANSWERS = ("model", "language", "prompt", "verdict", "share")
+
+
+@dataclass(frozen=True)
+class Extras:
+    """What was brought along; a table that is not there is None."""
+
+    shares: pl.DataFrame | None = None
+    answers: pl.DataFrame | None = None
+    cards: tuple[RobustnessReport, ...] = ()
+    agreements: tuple[Agreement, ...] = ()
+    controls: tuple[Control, ...] = ()
+    facts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+
+def read_extras(paths: Iterable[Path], *, facts: Mapping[str, Mapping[str, Any]] | None = None) -> Extras:
+    """Everything in the files, by kind; a file of an unknown kind is refused."""
+    found: dict[str, list[Any]] = {"cards": [], "agreements": [], "controls": [], "shares": [], "answers": []}
+    for path in paths:
+        kind, value = _read(Path(path))
+        found[kind] += value
+    return Extras(
+        _joined(found["shares"]),
+        _joined(found["answers"]),
+        cards=tuple(found["cards"]),
+        agreements=tuple(found["agreements"]),
+        controls=tuple(found["controls"]),
+        facts=facts or {},
+    )
+
+
+def _joined(tables: list[pl.DataFrame]) -> pl.DataFrame | None:
+    return pl.concat(tables, how="diagonal_relaxed") if tables else None
+
+
+def _read(path: Path) -> tuple[str, list[Any]]:
+    if path.suffix == ".json":
+        return _read_json(path)
+    table = _read_table(path)
+    kinds = {"shares": SHARES, "answers": ANSWERS}
+    for kind, columns in kinds.items():
+        if set(columns) <= set(table.columns):
+            return kind, [_checked(table, path, columns=columns)]
+    wanted = "; or ".join(", ".join(columns) for columns in kinds.values())
+    raise BadData(path, None, f"a table for a report has the columns {wanted}.")
+
+
+def _read_table(path: Path) -> pl.DataFrame:
+    readers: dict[str, Any] = {".csv": pl.read_csv, ".parquet": pl.read_parquet}
+    if path.suffix not in readers:
+        raise BadData(path, None, "a report takes in .json, .csv and .parquet files.")
+    try:
+        return pl.DataFrame(readers[path.suffix](path))
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise BadData(path, None, f"cannot be read as a table ({str(error).splitlines()[0]}).") from error
+
+
+def _checked(table: pl.DataFrame, path: Path, *, columns: tuple[str, ...]) -> pl.DataFrame:
+    """The table's columns that are known, with shares that are shares."""
+    kept = [*columns, *(name for name in ("low", "high") if name in table.columns)]
+    try:
+        shown = table.select(kept).with_columns(pl.col("share").cast(pl.Float64), pl.col(columns[:-1]).cast(pl.String))
+    except pl.exceptions.PolarsError as error:
+        raise BadData(path, None, "the column 'share' must hold numbers.") from error
+    if not shown["share"].is_between(0, 1).all():
+        raise BadData(path, None, "the column 'share' must hold numbers from 0 to 1.")
+    return shown
+
+
+def _read_json(path: Path) -> tuple[str, list[Any]]:
+    content = read_json(path)
+    makers: dict[str, Callable[[Mapping[str, Any]], Any]] = {
+        "cards": _card,
+        "agreements": _agreement,
+        "controls": lambda one: Control(**one),
+    }
+    kind = next((name for name in makers if isinstance(content, dict) and name in content), None)
+    if kind is None:
+        raise BadData(
+            path,
+            None,
+            "a JSON file for a report is what robustness, controls or compare --agreement print with --json.",
+        )
+    try:
+        return kind, [makers[kind](one) for one in content[kind]]
+    except (TypeError, KeyError, ValueError) as error:
+        raise BadData(path, None, f"'{kind}' is not what this Isogloss writes. Make the file again.") from error
+
+
+def _card(one: Mapping[str, Any]) -> RobustnessReport:
+    trials = tuple(SettingResult(**trial) for trial in one["trials"])
+    pairs = tuple(tuple(pair) for pair in one["agreement"])
+    return RobustnessReport(**{**one, "trials": trials, "agreement": pairs, "below": tuple(one["below"])})
+
+
+def _agreement(one: Mapping[str, Any]) -> Agreement:
+    made = {name: Correlation(**one[name]) for name in ("spearman", "pearson")}
+    return Agreement(**{**one, **made, "groups": tuple(one["groups"])})

@@ -1,0 +1,100 @@
+"""The page: all panels that have data, in one HTML file that loads nothing and works without a network."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import time
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+
+from ...errors import IsoglossError, require
+from ...stats import RESAMPLES
+from .added_files import Extras
+from .data import PageData, ResamplingSettings, distinct, measure_all
+from .panels import ORDER
+from .parts import FOLDER, Panel, plain_name, render
+from .sources import Source, gather
+
+VENDOR = ("vega.min.js", "vega-lite.min.js", "vega-embed.min.js")
+
+
+def write_report(
+    source: Source,
+    out: str | Path,
+    *,
+    extras: Extras | None = None,
+    settings: ResamplingSettings | None = None,
+    command: str = "",
+) -> Path:
+    """The path of the report, written from scores or from folders of runs; see `read_extras` for what can go with them."""
+    found = measure_all(gather(source), extras or Extras(), settings=settings or ResamplingSettings())
+    text = draw_page(found, command=command)
+    path = Path(out)
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise IsoglossError(
+            f"Cannot write {path} ({error.strerror}). Does the folder exist, and may you write there?"
+        ) from error
+    return path
+
+
+def report(
+    source: Source, out: str | Path, *, extras: Extras | None = None, resamples: int = RESAMPLES, seed: int = 0
+) -> Path:
+    """Write the HTML report of scores, or of one or several folders of runs, to `out`; its path."""
+    return write_report(source, out, extras=extras, settings=ResamplingSettings(resamples, seed))
+
+
+def draw_page(data: PageData, *, command: str = "") -> str:
+    """The whole page as HTML."""
+    from ... import __version__
+
+    plain = require("markupsafe", extra="report").Markup
+    vendor = ";\n".join(_asset(f"vendor/{name}") for name in VENDOR)
+    script = _asset("script.js")
+    return render(
+        "page.html",
+        title=_title(data),
+        version=__version__,
+        made=time.strftime("%Y-%m-%d", time.gmtime()),
+        policy=_policy(vendor, script),
+        style=plain(_asset("style.css")),
+        vendor=plain(vendor),
+        script=plain(script),
+        panels=list(draw_panels(data)),
+        troubles=data.troubles,
+        command=command,
+    )
+
+
+def draw_panels(data: PageData) -> Iterator[Panel]:
+    """The panels that have something to show, top to bottom."""
+    for name in ORDER:
+        made = import_module(f"{__package__}.panels.{name}").draw(data)
+        if made is not None:
+            yield made
+
+
+def _asset(name: str) -> str:
+    return (FOLDER / name).read_text(encoding="utf-8").strip()
+
+
+def _policy(*scripts: str) -> str:
+    """A policy under which only the page's own two scripts run, and nothing can be fetched from anywhere."""
+    hashes = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in scripts]
+    allowed = " ".join(f"'sha256-{one}'" for one in hashes)
+    return (
+        f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _title(data: PageData) -> str:
+    """What the report is about, by its models and languages."""
+    models, tags = distinct(data.overall, "model"), distinct(data.overall, "language")
+    who = ", ".join(models) if len(models) <= 3 else f"{len(models)} models"
+    where = ", ".join(map(plain_name, tags)) if len(tags) <= 3 else f"{len(tags)} languages"
+    return f"Stereotypes of {who} in {where}" if models else "Stereotypes of language models"

@@ -1,0 +1,67 @@
+"""Answers: how often an instruct model said yes, no or neither, for each prompt and language."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from ..charts import stacked
+from ..data import PageData
+from ..parts import Figure, Panel, language_name, panel
+
+COLOURS = {
+    "yes": "#d2700a",
+    "no": "#3a7fc2",
+    "none": "#7d838c",
+    "refused": "#8467c9",
+    "off_topic": "#8f8120",
+    "empty": "#7d838c",
+    "other_language": "#1490a8",
+}
+SPARE = ("#1d9a6c", "#c8599f")
+
+
+def draw(data: PageData) -> Panel | None:
+    """One chart for each prompt; the reader chooses the model."""
+    table = data.extras.answers
+    if table is None or not table.height:
+        return None
+    models = table["model"].unique(maintain_order=True).to_list()
+    verdicts = table["verdict"].unique(maintain_order=True).to_list()
+    order = sorted(verdicts, key=lambda one: list(COLOURS).index(one) if one in COLOURS else len(COLOURS))
+    others = [one for one in order if one not in COLOURS]
+    colours = {one: COLOURS.get(one) or SPARE[others.index(one) % len(SPARE)] for one in order}
+    figures = [
+        _figure(number, table.filter(pl.col("prompt") == prompt), models=models, colours=colours)
+        for number, prompt in enumerate(table["prompt"].unique(maintain_order=True))
+    ]
+    names = [{"name": name, "colour": colour, "sign": "■"} for name, colour in colours.items()]
+    options = {str(number): model for number, model in enumerate(models)}
+    return panel("answers", "What the model answered", figures=figures, options=options, legend=names)
+
+
+def _figure(number: int, table: pl.DataFrame, *, models: list[str], colours: dict[str, str]) -> Figure:
+    order = list(colours)
+    rows = [
+        {
+            "cell": models.index(row["model"]),
+            "language": row["language"],
+            "verdict": row["verdict"],
+            "order": order.index(row["verdict"]),
+            "share": row["share"],
+            "tip": f"{language_name(row['language'])}, {row['verdict']}: {100 * row['share']:.1f} %",
+        }
+        for row in table.iter_rows(named=True)
+    ]
+    prompt = table["prompt"][0]
+    return Figure(
+        f"answers-{number}",
+        stacked(rows, line="language", part="verdict", colours=colours),
+        label=f"Stacked bars of the answers to the prompt '{prompt}' by language; all values are in the table below.",
+        caption=prompt,
+        heading=["language", "answer", "share"],
+        rows=[
+            [language_name(row["language"]), row["verdict"], f"{100 * row['share']:.1f} %"]
+            for row in table.iter_rows(named=True)
+        ],
+        keys=[str(row["cell"]) for row in rows],
+    )

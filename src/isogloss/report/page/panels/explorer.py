@@ -1,0 +1,98 @@
+"""The item explorer: sentences to search, filter and sort by gap, kept out of sight until the reader agrees."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import polars as pl
+
+from ....analysis.groups import check_rows, group_rows, item_gaps, several_methods
+from ....errors import IsoglossError
+from ....items import ANTI_STEREOTYPE, STEREOTYPE, UNRELATED
+from ..data import PageData
+from ..parts import Panel, language_name, panel
+
+BYTES = 1_700_000  # what the sentences may weigh; beyond that only the most telling items are kept
+ROLES = (STEREOTYPE, ANTI_STEREOTYPE, UNRELATED)
+KEY = ["dataset", "id", "language"]
+
+
+def draw(page_data: PageData) -> Panel | None:
+    """The explorer over the items that have a gap, the most telling first."""
+    if not page_data.items.height:
+        return None
+    gaps = _gaps(page_data)
+    if gaps is None:
+        return None
+    who = gaps["who"].unique(maintain_order=True).to_list()
+    rows = list(_light(_records(page_data.items, gaps, who=who)))
+    total = gaps.select(KEY).n_unique()
+    if not rows:
+        return None
+    data = {"who": who, "roles": ROLES, "items": rows, "names": {tag: language_name(tag) for tag in _tags(rows)}}
+    kinds = sorted({row["c"] for row in rows if row["c"]})
+    return panel("explorer", "Item explorer", data=data, kinds=kinds, tags=_tags(rows), kept=len(rows), total=total)
+
+
+def _tags(rows: list[dict[str, Any]]) -> list[str]:
+    return sorted({row["l"] for row in rows})
+
+
+def _gaps(data: PageData) -> pl.DataFrame | None:
+    """Each item's gap for each model (and method, where a model has several); nothing without stereotypes."""
+    table = check_rows(data.scored)
+    several = several_methods(table)
+    parts = []
+    for _, part in group_rows(table, ["dataset", "model", "method"], keep_null=True):
+        try:
+            parts.append(item_gaps(part).select(*KEY, "model", "method", "gap"))
+        except IsoglossError:  # items of another kind have no gap
+            continue
+    if not parts:
+        return None
+    who = pl.concat_str(["model", "method"], separator=" · ") if several else pl.col("model")
+    return pl.concat(parts).with_columns(who.alias("who"))
+
+
+def _records(items: pl.DataFrame, gaps: pl.DataFrame, *, who: list[str]) -> Iterator[dict[str, Any]]:
+    """Items as small objects, in turn the one with the largest and the one with the smallest gap of each model and language."""
+    cell = ["who", "language", "method"]
+    turns = gaps.with_columns(
+        pl.min_horizontal(
+            pl.col("gap").rank("ordinal", descending=True).over(cell), pl.col("gap").rank("ordinal").over(cell)
+        ).alias("turn")
+    )
+    wide = turns.group_by(KEY, maintain_order=True).agg(pl.col("turn").min(), "who", "gap").sort("turn", *KEY)
+    texts = dict(items.group_by(KEY))
+    for row in wide.iter_rows(named=True):
+        part = texts.get(tuple(row[name] for name in KEY))
+        if part is not None:
+            scores = dict(zip(row["who"], row["gap"], strict=True))
+            yield _record(part, {name: scores.get(name) for name in who})
+
+
+def _record(part: pl.DataFrame, gaps: Mapping[str, float | None]) -> dict[str, Any]:
+    first = part.row(0, named=True)
+    shown = {row["role"]: row["text"] for row in part.iter_rows(named=True)}
+    return {
+        "i": first["id"],
+        "l": first["language"],
+        "c": first["category"],
+        "t": first.get("target"),
+        "k": first.get("task"),
+        "x": first["context"],
+        "s": [shown.get(role) for role in ROLES],
+        "g": [None if gap is None else round(gap, 3) for gap in gaps.values()],
+    }
+
+
+def _light(rows: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """As many rows as the page may weigh."""
+    weight = 0
+    for row in rows:
+        weight += len(json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode())
+        if weight > BYTES:
+            return
+        yield row

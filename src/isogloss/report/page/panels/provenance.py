@@ -1,0 +1,75 @@
+"""Provenance: from which runs, versions and hashes the numbers come, and how to cite all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from .... import registry
+from ....errors import IsoglossError
+from ....runs import Run, fingerprint
+from ...text.measures import metric_name
+from ..data import PageData, distinct
+from ..parts import Panel, panel
+
+SHOWN = 12  # digits of a hash
+
+
+def draw(data: PageData) -> Panel:
+    """Runs with their hashes, versions, notes, how the intervals were made, and citations."""
+    return panel(
+        "provenance",
+        "Provenance and how to cite",
+        runs=[_run(run) for run in data.runs],
+        versions=_versions(data.runs),
+        remarks=data.remarks,
+        drawn=data.drawn,
+        citations=citations(data),
+    )
+
+
+def _run(run: Run) -> dict[str, Any]:
+    facts = run.info["fingerprint"]
+    return {
+        "model": run.info["model"],
+        "dataset": run.info["dataset"],
+        "language": run.info["language"],
+        "method": run.info["method"],
+        "count": run.info.get("items", "-"),
+        "status": run.info.get("status", "-"),
+        "started": run.info.get("started", "-"),
+        "run": fingerprint(facts)[:SHOWN],
+        "data": str(facts.get("data", "-"))[:SHOWN],
+        "weights": str(facts.get("weights") or facts.get("scores") or "-")[:SHOWN],
+    }
+
+
+def _versions(runs: Iterable[Run]) -> list[str]:
+    """Every version of every library that scored something."""
+    found: dict[str, set[str]] = {}
+    for run in runs:
+        for name, version in run.info.get("versions", {}).items():
+            found.setdefault(str(name), set()).add(str(version))
+        if "python" in run.info:
+            found.setdefault("python", set()).add(str(run.info["python"]))
+    return [f"{name} {', '.join(sorted(versions))}" for name, versions in sorted(found.items())]
+
+
+def citations(data: PageData) -> list[dict[str, str]]:
+    """What to cite: the data sets, the methods and the metrics of this report."""
+    methods = dict.fromkeys(str(run.info["fingerprint"].get("method")) for run in data.runs)
+    metrics = dict.fromkeys(row.metric for row in data.overall)
+    named = [
+        *(("data set", name, name) for name in distinct(data.overall, "dataset")),
+        *(("method", name, name) for name in methods),
+        *(("metric", name, metric_name(name)) for name in metrics),
+    ]
+    shown = []
+    for kind, name, title in named:
+        try:
+            known = registry.get(kind.replace(" ", ""), name)
+        except IsoglossError:  # the user's own data, or scores that were made elsewhere
+            continue
+        licence = getattr(known, "licence", "")
+        shown.append({"what": f"{kind} {title}", "text": known.citation, "licence": licence})
+    return shown

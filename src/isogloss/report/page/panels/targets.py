@@ -1,0 +1,89 @@
+"""Targets: which terms a model stereotypes most and least in a language."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from .... import registry
+from ....analysis.measures import Measure
+from ...text.measures import metric_name, number
+from ..charts import WEAK, altair, data, domain, finish, neutral_line
+from ..data import PageData
+from ..parts import Figure, Panel, language_name, model_label, panel
+
+MOST = 8
+LINE = 22
+FEWEST = 5  # items; a share of fewer is hardly a number
+
+
+def draw(data: PageData) -> Panel | None:
+    """The ends of the list for each model and language, one at a time."""
+    cells: dict[str, list[Measure]] = {}
+    for row in data.targets:
+        if row.value is not None and row.n >= FEWEST and row.group.get("target") != "none":
+            cells.setdefault(_cell(row), []).append(row)
+    shown = {cell: _both_ends(rows) for cell, rows in cells.items() if len(rows) > 1}
+    if not shown:
+        return None
+    return panel("targets", "Most and least stereotyped targets", figure=_figure(shown), fewest=FEWEST)
+
+
+def _cell(row: Measure) -> str:
+    return f"{model_label(row.group)}, {language_name(row.group['language'])}, {row.group['dataset']}"
+
+
+def _both_ends(rows: Sequence[Measure]) -> list[Measure]:
+    """The highest and the lowest, from high to low."""
+    ordered = sorted(rows, key=lambda row: (-(row.value or 0.0), row.group["target"]))
+    return ordered if len(ordered) <= 2 * MOST else [*ordered[:MOST], *ordered[-MOST:]]
+
+
+def _figure(cells: Mapping[str, Sequence[Measure]]) -> Figure:
+    names = list(cells)
+    first = next(iter(cells.values()))[0]
+    rows = [
+        {
+            "cell": names.index(cell),
+            "target": row.group["target"],
+            "place": index,
+            "value": row.value,
+            "low": row.low,
+            "high": row.high,
+            "weak": row.interpretable is False,
+            "end": "most" if index < len(found) / 2 else "least",
+            "tip": f"{row.group['target']}: {metric_name(row.metric)} {number(row)}, n = {row.n}",
+        }
+        for cell, found in cells.items()
+        for index, row in enumerate(found)
+    ]
+    table = [[row.group["target"], number(row), str(row.n)] for found in cells.values() for row in found]
+    return Figure(
+        "targets-chart",
+        _chart(rows, first),
+        label=f"{metric_name(first.metric)} of the most and least stereotyped targets with 95 % intervals; all values are in the table below.",
+        caption="Each item of a target counts as a unit of its own here, so intervals hold for these items' kind, not for all that is said of the target. Grey targets (†) are not interpretable.",
+        heading=["target", metric_name(first.metric), "n"],
+        rows=table,
+        pick={str(names.index(cell)): cell for cell in names},
+        keys=[str(names.index(cell)) for cell, found in cells.items() for _ in found],
+    )
+
+
+def _chart(rows: Sequence[Mapping[str, Any]], first: Measure) -> dict[str, Any]:
+    alt = altair()
+    neutral = registry.get("metric", first.metric).neutral
+    span = domain([row[key] for row in rows for key in ("value", "low", "high")], around=neutral)
+    y = alt.Y("target:N", title=None, sort=alt.EncodingSortField("place", order="ascending"))
+    colour = alt.Color("end:N", scale=alt.Scale(domain=["most", "least"], range=["#d2700a", "#3a7fc2"]), legend=None)
+    pick = alt.param(name="pick", value=0)
+    grey = alt.condition("datum.weak", alt.value(WEAK), colour)
+    chosen = alt.Chart(data(rows)).transform_filter("datum.cell == pick").encode(y=y, color=grey)
+    title = metric_name(first.metric)
+    x = alt.X("low:Q", title=title, scale=alt.Scale(domain=span, zero=False, nice=False))
+    rules = chosen.mark_rule(strokeWidth=2, opacity=0.75).encode(x=x, x2="high:Q")
+    points = chosen.mark_point(filled=True, size=60, opacity=1).encode(
+        x=alt.X("value:Q", title=title), tooltip=[alt.Tooltip("tip:N", title=" ")]
+    )
+    tallest = max(row["place"] for row in rows) + 1
+    return finish((neutral_line(neutral) + rules + points).add_params(pick), height=LINE * tallest)

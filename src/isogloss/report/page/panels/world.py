@@ -1,0 +1,119 @@
+"""The world map: scores of the regions that stereotypes are told of, and how many of the data's items speak of each."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from .... import registry
+from ....analysis.measures import Measure
+from ....analysis.regions import REGION, country_names, unknown_regions, world
+from ...text.measures import metric_name, number
+from ..charts import WEAK, altair, data, finish
+from ..data import PageData
+from ..parts import Figure, Panel, language_name, model_label, panel
+
+HEIGHT = 400
+
+
+def draw(data: PageData) -> Panel | None:
+    """Two maps, of scores and of coverage; the reader chooses model and language."""
+    rows = [row for row in data.regions if row.value is not None and row.group["country"] in country_names()]
+    if not rows:
+        return None
+    cells = list(dict.fromkeys(_cell(row) for row in rows))
+    shown = [_row(row, cells) for row in rows]
+    keys = [str(row["cell"]) for row in shown]
+    names = country_names()
+    table = [[names[row.group["country"]], number(row), str(row.n), str(row.clusters)] for row in rows]
+    metric = metric_name(rows[0].metric)
+    figures = [
+        Figure(
+            "world-scores",
+            _chart(shown, _score_scale(rows), field="value", title=metric),
+            label=f"World map of {metric} by country; all values are in the table below.",
+            caption=f"{metric} over the items that are valid in a country, for the chosen model and language.",
+            heading=["country", metric, "n", "clusters"],
+            rows=table,
+            keys=keys,
+        ),
+        Figure(
+            "world-coverage",
+            _chart(shown, _count_scale(shown), field="items", title="items"),
+            label="World map of how many items speak of each country; the counts are in the table above.",
+            caption="Coverage: how many of the scored items are valid in a country.",
+        ),
+    ]
+    options = {str(index): cell for index, cell in enumerate(cells)}
+    unplaced = unknown_regions(_regions(data))
+    return panel("world", "Where on earth", figures=figures, options=options, unplaced=unplaced, world=world())
+
+
+def _cell(row: Measure) -> str:
+    return f"{model_label(row.group)}, {language_name(row.group['language'])}"
+
+
+def _regions(data: PageData) -> list[str]:
+    column = data.scored.table[REGION].drop_nulls()
+    values = column.explode() if column.dtype.is_nested() else column
+    return [str(value) for value in values.drop_nulls().unique()]
+
+
+def _row(row: Measure, cells: Sequence[str]) -> dict[str, Any]:
+    code = row.group["country"]
+    return {
+        "key": f"{cells.index(_cell(row))}/{code}",
+        "cell": cells.index(_cell(row)),
+        "value": row.value,
+        "items": row.n,
+        "weak": row.interpretable is False,
+        "tip": f"{country_names()[code]}: {metric_name(row.metric)} {number(row)}, n = {row.n}",
+    }
+
+
+def _score_scale(rows: Sequence[Measure]) -> Any:
+    """Colours on both sides of the neutral point, or upwards where the metric has none."""
+    alt = altair()
+    neutral = registry.get("metric", rows[0].metric).neutral
+    values = [row.value or 0.0 for row in rows]
+    if neutral is None:
+        return alt.Scale(domain=[min(values), max(values)], range=["#cfe7da", "#19786f"])
+    far = max(abs(value - neutral) for value in values) or 1.0
+    return alt.Scale(
+        domain=[neutral - far, neutral, neutral + far], range=["#2a6ba1", "#e4e2dc", "#c26405"], interpolate="rgb"
+    )
+
+
+def _count_scale(rows: Sequence[Mapping[str, Any]]) -> Any:
+    most = max(row["items"] for row in rows)
+    return altair().Scale(domain=[0, math.ceil(most)], range=["#d3e7df", "#0f5f57"])
+
+
+def _chart(rows: Sequence[Mapping[str, Any]], scale: Any, *, field: str, title: str) -> dict[str, Any]:
+    """All countries in grey, and over them those that have data. The borders stand once in the page, not in the chart."""
+    alt = altair()
+    borders = alt.NamedData(name="world")
+    land = alt.Chart(borders).mark_geoshape(fill="#8a909922", stroke="#7d838c", strokeWidth=0.4)
+    fields = alt.LookupData(data=data([dict(row) for row in rows]), key="key", fields=[field, "weak", "tip"])
+    shown = (
+        alt.Chart(borders)
+        .transform_calculate(key="pick + '/' + datum.id")
+        .transform_lookup(lookup="key", from_=fields)
+        .transform_filter(f"isValid(datum.{field})")
+        .mark_geoshape(stroke="#7d838c", strokeWidth=0.4)
+        .encode(
+            color=alt.condition(
+                f"datum.weak && '{field}' == 'value'",
+                alt.value(WEAK),
+                alt.Color(
+                    f"{field}:Q", scale=scale, legend=alt.Legend(title=title, orient="bottom", gradientLength=220)
+                ),
+            ),
+            tooltip=[alt.Tooltip("tip:N", title=" ")],
+        )
+    )
+    chart = (land + shown).project("equalEarth").add_params(alt.param(name="pick", value=0))
+    made = finish(chart, height=HEIGHT)
+    made["datasets"] = {**made.get("datasets", {}), "world": "shared"}
+    return made

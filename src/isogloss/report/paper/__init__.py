@@ -1,0 +1,1 @@
+"""Results for papers: tables by model and language, and the results block of a model card."""

@@ -1,0 +1,147 @@
+"""Comparisons as tables: text for a terminal, HTML for a notebook, CSV, LaTeX and Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import polars as pl
+
+from ...analysis.agreements import Agreement
+from ...analysis.comparisons import Comparison, Comparisons
+from ...stats.associations import Correlation
+from .measures import dagger, doubts, metric_name
+from .table import Grid, as_html, as_latex, as_markdown, as_text
+
+
+def p_value(p: float | None) -> str:
+    """A p-value with three digits; a very small one as a bound."""
+    if p is None:
+        return "-"
+    return "<0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def side_name(side: Mapping[str, str]) -> str:
+    """What a side is, in its own words."""
+    return ", ".join(side.values())
+
+
+def _value(value: float | None, form: str = ".2f") -> str:
+    return "-" if value is None else format(value, form)
+
+
+def _difference(row: Comparison) -> str:
+    if row.difference is None:
+        return "-"
+    if row.low is None or row.high is None:
+        return f"{row.difference:+.2f}{dagger(row)}"
+    return f"{row.difference:+.2f} [{row.low:+.2f}, {row.high:+.2f}]{dagger(row)}"
+
+
+def grid(comparisons: Comparisons) -> Grid:
+    """One row per group and metric: both values, the difference, p-values, effect, and what could have been seen."""
+    columns = list(dict.fromkeys(name for row in comparisons for name in row.group))
+    numbers = ["a", "b", "a - b", "p", "Holm", "BH", "effect", "n", "clusters", "MDE", "n needed"]
+    empty = "overall" if "task" in columns else "all"
+    rows = [
+        [
+            *(row.group.get(name, empty) for name in columns),
+            metric_name(row.metric),
+            _value(row.value_a),
+            _value(row.value_b),
+            _difference(row),
+            p_value(row.p),
+            p_value(row.p_holm),
+            p_value(row.p_bh),
+            _value(row.effect, "+.2f"),
+            str(row.n),
+            str(row.clusters),
+            _value(row.mde),
+            "-" if row.n_needed is None else str(row.n_needed),
+        ]
+        for row in comparisons
+    ]
+    return Grid([*columns, "metric", *numbers], rows, len(columns) + 1, tuple(remarks(comparisons)))
+
+
+def remarks(comparisons: Comparisons) -> list[str]:
+    """What must be said with the table."""
+    lines = [f"a is {side_name(row.a)}; b is {side_name(row.b)}" for row in comparisons]
+    if any(row.design == "unpaired" for row in comparisons):
+        lines.append("compared as independent samples: n counts the items of both sides")
+    lines.append(
+        f"Holm and BH adjust p for the {len([1 for row in comparisons if row.p is not None])} tests of this table"
+    )
+    lines += comparisons.notes
+    lines += doubts(comparisons)
+    lines += [
+        f"{metric_name(row.metric)} depends on the number of items per target: a model without any preference would get "
+        f"{row.unbiased_a:.1f} on side a and {row.unbiased_b:.1f} on side b; compare ICAT macro corrected instead"
+        for row in comparisons
+        if row.design == "unpaired" and row.unbiased_a is not None
+    ]
+    lines += [f"{metric_name(row.metric)}: {row.why}" for row in comparisons if row.why]
+    return list(dict.fromkeys(lines))
+
+
+def comparisons_as_text(comparisons: Comparisons) -> str:
+    """The table for a terminal, and in words what it says."""
+    from .sentences import explain_comparisons
+
+    return "\n".join([as_text(grid(comparisons)), "", *explain_comparisons(comparisons)])
+
+
+def comparisons_as_html(comparisons: Comparisons) -> str:
+    """The table for a notebook."""
+    return as_html(grid(comparisons))
+
+
+def comparisons_as_csv(comparisons: Comparisons) -> str:
+    """One line per comparison, full precision; what must be said with them is in the last column."""
+    return comparisons.to_polars().with_columns(pl.lit("; ".join(remarks(comparisons))).alias("remarks")).write_csv()
+
+
+def comparisons_as_latex(comparisons: Comparisons) -> str:
+    """The table for a paper, with booktabs."""
+    return as_latex(grid(comparisons))
+
+
+def comparisons_as_markdown(comparisons: Comparisons) -> str:
+    """The table for a page in Markdown."""
+    return as_markdown(grid(comparisons))
+
+
+FORMS: dict[str, Callable[[Comparisons], str]] = {
+    "text": comparisons_as_text,
+    "csv": comparisons_as_csv,
+    "latex": comparisons_as_latex,
+    "markdown": comparisons_as_markdown,
+}
+
+
+def agreements_as_text(found: Sequence[Agreement]) -> str:
+    """The agreements for a terminal."""
+    rows = [
+        [
+            metric_name(one.metric)
+            if one.metric == one.other
+            else f"{metric_name(one.metric)} / {metric_name(one.other)}",
+            _correlation(one.spearman),
+            _correlation(one.pearson),
+            "-" if one.direction is None else f"{100 * one.direction:.0f} %",
+            f"{one.mean_difference:+.2f}",
+            f"{one.mean_absolute_difference:.2f}",
+            str(one.n),
+        ]
+        for one in found
+    ]
+    notes = [f"{metric_name(one.metric)}: {c.why}" for one in found for c in (one.spearman, one.pearson) if c.why]
+    heading = ["metric", "Spearman", "Pearson", "same side", "mean a - b", "mean |a - b|", "n"]
+    return as_text(Grid(heading, rows, 1, tuple(dict.fromkeys(notes))))
+
+
+def _correlation(found: Correlation) -> str:
+    if found.value is None:
+        return "-"
+    if found.low is None or found.high is None:
+        return f"{found.value:.2f}"
+    return f"{found.value:.2f} [{found.low:.2f}, {found.high:.2f}]"

@@ -1,0 +1,55 @@
+"""What lies in runs as text for a terminal: a list of them, an item token by token, the extremes; sentences after a warning."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...analysis.extremes import WHO
+
+WARNING = "Content warning: the data holds stereotypes, some of them offensive."
+
+
+def inspection_as_text(found: Sequence[dict[str, Any]]) -> str:
+    """Runs or candidates for a terminal."""
+    if found and "folder" in found[0]:
+        return "\n".join(
+            f"{run['model']}  {run['dataset']}  {run['language']}  {run['method']}  {run['items']} items  {run['status']}"
+            + (f"  revision {run['revision']}" if run["revision"] else "")
+            + f"\n    {run['folder']}"
+            for run in found
+        )
+    lines = [WARNING]
+    for row in found:
+        lines.append(f"\n{row['model']} · {row['language']} · {row['method']} · {row['role']}")
+        if row["context"]:
+            lines.append(f"  context  {row['context']}")
+        lines.append(f"  text     {row['text']}")
+        if "answer" in row:
+            said = f"{row['answer']!r} is {row['verdict']}" if row["answer"] is not None else "not asked"
+            lines.append(f"  {row['prompt'] or 'answer':8} {row['order'] or ''} {said}")
+            continue
+        if row["value"] is None:
+            lines.append("  score    none: this candidate could not be scored")
+            continue
+        marks = "".join([", truncated" * bool(row["truncated"]), f", {row['unknown']} unknown" * bool(row["unknown"])])
+        lines.append(f"  {row['quantity']:8} {row['value']:.6g} over {row['tokens']} tokens{marks}")
+        pairs = zip(row["pieces"] or [], row["logprobs"] or [], strict=False)
+        lines += [f"    {logprob:9.4f}  {piece!r}" for piece, logprob in pairs]
+    return "\n".join(lines)
+
+
+def extremes_as_text(found: Sequence[dict[str, Any]]) -> str:
+    """The expressions for a terminal, after a warning."""
+    lines = [WARNING]
+    seen: tuple[str, ...] = ()
+    for row in found:
+        key = (*(row[name] for name in WHO), row["end"])
+        if key != seen:
+            side = "the stereotype preferred most" if row["end"] == "most" else "the stereotype preferred least"
+            lines.append(f"\n{' · '.join(key[:-1])} · {side}")
+            seen = key
+        kind = f"{row['statement']}, " if row["statement"] else ""
+        many = "contrast" if row["contrasts"] == 1 else "contrasts"
+        lines.append(f"  {row['bias']:+8.3f}  {row['text']}  ({kind}{row['contrasts']} {many}, {row['id']})")
+    return "\n".join(lines)

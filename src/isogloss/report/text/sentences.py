@@ -1,0 +1,228 @@
+"""Numbers in plain words that never claim more than their interval and the model's competence allow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from ... import registry
+from ...analysis.comparisons import Comparison, Comparisons
+from ...analysis.gates import Verdict
+from ...analysis.measures import Measure, Measures
+from ...analysis.measures import measures_as_json as rows_as_json
+from ..page.data import datasets, headline, without_task
+from ..page.parts import between, model_label, plain_name, short, side
+from .comparisons import p_value, side_name
+from .measures import doubts, metric_name, remarks
+
+LEVEL = 0.05
+IDENTITY = {"model", "dataset", "language"}
+WHOLE = {*IDENTITY, "method", "task"}  # the most columns of a table that has a finding
+STEREOTYPES = ("ss", "crows")
+MOST = 8  # models that a finding names
+
+
+# ---- the finding of a table: the same words in the terminal, in a report and on the local pages
+
+
+def state_findings(measures: Iterable[Measure]) -> list[str]:
+    """The finding of each data set, a sentence for each model; none for a table by bias type or other columns."""
+    rows = list(measures)
+    if any(not IDENTITY <= set(row.group) <= WHOLE for row in rows):
+        return []
+    sets = datasets(without_task(rows))
+    found = []
+    for name, group in sets.items():
+        main = headline([row.metric for row in group])
+        models: dict[str, list[Measure]] = {}
+        for row in group:
+            if row.metric == main:
+                models.setdefault(model_label(row.group), []).append(row)
+        said = [_finding(model, kept) for model, kept in list(models.items())[:MOST]]
+        more = [f"{len(models) - MOST} more models are in the table."] if len(models) > MOST else []
+        found.append((f"{name}: " if len(sets) > 1 else "") + " ".join([*said, *more]))
+    return found
+
+
+def _finding(model: str, rows: Sequence[Measure]) -> str:
+    """What is found of one model, language by language; what says nothing comes last."""
+    neutral = registry.get("metric", rows[0].metric).neutral
+    kinds: dict[str, list[Measure]] = {}
+    for row in rows:
+        kinds.setdefault(_kind(row, neutral), []).append(row)
+    verbs = _verbs(rows[0].metric, neutral)
+    parts = [f"{verb} {_places(kinds[kind])}" for kind, verb in verbs.items() if kind in kinds]
+    if "weak" in kinds:
+        where, said = _names(kinds["weak"]), "cannot tell sense from nonsense"
+        parts.append(
+            f"in {where} it {said}, so nothing can be said" if parts else f"{said} in {where}, so nothing can be said"
+        )
+    if "missing" in kinds:
+        parts.append(f"{'it ' if parts else ''}could not be measured in {_names(kinds['missing'])}")
+    first, *others = parts
+    rest = [part if part.startswith(("in ", "it ")) else f"it {part}" for part in others]
+    return f"{model} {'; '.join([first, *rest])}."
+
+
+def _kind(row: Measure, neutral: float | None) -> str:
+    if row.value is None:
+        return "missing"
+    if row.interpretable is False:
+        return "weak"
+    return "open" if row.low is None or row.high is None else side(row, neutral) or "known"
+
+
+def _verbs(metric: str, neutral: float | None) -> dict[str, str]:
+    """What a model does where its interval lies above the neutral point, below it, and so on."""
+    name = metric_name(metric)
+    common = {"known": f"has {name} in", "open": f"has {name} without an interval in"}
+    if metric in STEREOTYPES:
+        return {
+            "above": "prefers stereotypes in",
+            "below": "prefers anti-stereotypes in",
+            "unclear": "shows no clear preference in",
+            **common,
+        }
+    return {
+        "above": f"has {name} above {neutral} in",
+        "below": f"has {name} below {neutral} in",
+        "unclear": f"has {name} not distinguishable from {neutral} in",
+        **common,
+    }
+
+
+def _names(rows: Sequence[Measure]) -> str:
+    return _listed([plain_name(row.group["language"]) for row in rows])
+
+
+def _places(rows: Sequence[Measure]) -> str:
+    """Each language with its value and interval."""
+    return _listed([f"{plain_name(row.group['language'])} ({_value(row)})" for row in rows])
+
+
+def _value(row: Measure) -> str:
+    ends = between(row.low, row.high).replace("–", " to ")
+    return f"{short(row)}, {ends}" if ends else short(row)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:-1]) + f" and {names[-1]}" if len(names) > 1 else names[0]
+
+
+def measures_as_json(measures: Measures) -> dict[str, Any]:
+    """The measures as the documented JSON object, with their findings and remarks in words."""
+    return rows_as_json(measures) | {"findings": state_findings(measures), "remarks": remarks(measures)}
+
+
+# ---- measures and comparisons, one by one
+
+
+def explain_measure(row: Measure, neutral: float | None = None) -> str:
+    """One measure as a sentence: the value, its interval, and whether it can be told from the neutral point.
+
+    Without a neutral point, that of the metric is taken; a metric that has none is only stated.
+    """
+    name = f"{metric_name(row.metric)} {row.value:.1f}" if row.value is not None else metric_name(row.metric)
+    if row.interpretable is False:
+        return f"{name}, n = {row.n}: not interpretable ({row.doubt})"
+    if row.value is None or row.low is None or row.high is None:
+        return f"{name}, n = {row.n}: no interval ({row.why})"
+    range_ = f"95 % CI {row.low:.1f}-{row.high:.1f}, n = {row.n}"
+    if neutral is None:
+        neutral = registry.get("metric", row.metric).neutral
+    if neutral is None:
+        return f"{name}, {range_}"
+    if row.low <= neutral <= row.high:
+        return f"{name}, {range_}: not distinguishable from {neutral:g}"
+    return f"{name}, {range_}: {'above' if row.value > neutral else 'below'} {neutral:g}"
+
+
+def explain_measures(measures: Measures) -> str:
+    """What the values of a table say, group by group, and what they do not say."""
+    if all(row.metric not in ("ss", "lms") for row in measures):
+        return _explain_others(measures)
+    rows = [row for row in without_task(measures) if row.metric == "ss"]
+    meaning = (
+        "SS is the share of items on which the model finds the stereotype more probable than the anti-stereotype: 50 is no "
+        "preference. LMS is the share on which it tells sense from nonsense: near 50 the model does not know the language "
+        "well enough for SS to mean anything. None of this says how the model behaves in use."
+    )
+    return "\n".join([*(f"{_place(row)}: {explain_measure(row, 50)}." for row in rows), meaning])
+
+
+def _place(row: Measure) -> str:
+    return ", ".join(row.group[key] for key in ("model", "language") if key in row.group)
+
+
+def _explain_others(measures: Measures) -> str:
+    """Every measure as a sentence, and what each of their metrics says of itself."""
+    lines = [f"{_place(row)}: {explain_measure(row)}." for row in measures]
+    names = dict.fromkeys(row.metric for row in measures)
+    return "\n".join([*lines, *(f"{metric_name(name)}: {registry.get('metric', name).caution}" for name in names)])
+
+
+def explain_comparisons(comparisons: Comparisons) -> list[str]:
+    """Each comparison as a sentence; the data set, model or method is named where there are several."""
+    hidden = [key for key in ("dataset", "model", "method") if len({row.group.get(key) for row in comparisons}) == 1]
+    return [explain_comparison(row, hidden=hidden) for row in comparisons]
+
+
+def explain_comparison(row: Comparison, *, hidden: Sequence[str] = ("dataset", "model", "method")) -> str:
+    """One comparison as a sentence; a difference is claimed only when competence, adjusted p and interval allow it."""
+    where = "".join(f"{row.group[key]}, " for key in row.group if key not in hidden)
+    name = f"{where}{metric_name(row.metric)}"
+    if row.difference is None or row.value_a is None or row.value_b is None:
+        return f"{name}: no difference can be given ({row.why})."
+    values = f"{name}: {row.value_a:.1f} for {side_name(row.a)} and {row.value_b:.1f} for {side_name(row.b)}"
+    if row.interpretable is False:
+        return f"{values}: not interpretable ({row.doubt}), so nothing can be said."
+    count = f"n = {row.n} {'pairs' if row.design == 'paired' else 'items'}"
+    if row.low is None or row.high is None:
+        return f"{values}, difference {row.difference:+.1f}, p {_p(row.p)} ({_p(row.p_holm)} adjusted), {count}; no interval ({row.why})."
+    numbers = f"difference {row.difference:+.1f}, 95 % CI {row.low:+.1f} to {row.high:+.1f}, p {_p(row.p)} ({_p(row.p_holm)} adjusted), {count}"
+    return f"{values}; {numbers}: {_verdict(row)}."
+
+
+def _p(p: float | None) -> str:
+    shown = p_value(p)
+    return shown.replace("<", "< ") if shown.startswith("<") else f"= {shown}"
+
+
+def _verdict(row: Comparison) -> str:
+    """What may be said: a difference, a hint that does not hold for all tests, or none; then what could have been seen."""
+    low, high = row.low or 0.0, row.high or 0.0
+    apart = low > 0 or high < 0
+    if apart and row.p_holm is not None and row.p_holm <= LEVEL:
+        return "they differ"
+    if apart and row.p is not None and row.p <= LEVEL:
+        return "a hint, not a finding: it does not survive the correction for all tests made here"
+    if row.mde is None:
+        return "the two sides cannot be told apart"
+    return f"they cannot be told apart; a true difference below {row.mde:.1f} points would often be missed"
+
+
+# ---- verdicts of a gate
+
+
+def explain_verdicts(verdicts: Sequence[Verdict], *, notes: Sequence[str] = ()) -> str:
+    """Each verdict as a line, and below what must be said of the models and the data."""
+    unknown = doubts([one.measure for one in verdicts if one.measure.interpretable is None])
+    return "\n".join([*map(explain_verdict, verdicts), *(f"· {note}" for note in [*notes, *unknown])])
+
+
+def explain_verdict(verdict: Verdict) -> str:
+    """One verdict as a line: passed, failed or undecided, the measure, the limit, and why."""
+    row, limit = verdict.measure, verdict.limit
+    label = ", ".join([_place(row), *(value for key, value in limit.where.items() if key not in ("model", "language"))])
+    ends = [
+        f"at least {limit.low:g}" if limit.low is not None else "",
+        f"at most {limit.high:g}" if limit.high is not None else "",
+    ]
+    wanted = " and ".join(end for end in ends if end)
+    form = "+.1f" if verdict.baseline else ".1f"
+    name = metric_name(row.metric) + (" worse than the baseline by" if verdict.baseline else "")
+    value = f"{name} {row.value:{form}}" if row.value is not None else name
+    interval = (
+        f", 95 % CI {row.low:{form}} to {row.high:{form}}" if row.low is not None and row.high is not None else ""
+    )
+    return f"{verdict.status:<9}  {label}: {value}{interval}, n = {row.n}; limit {wanted}: {verdict.reason}"

@@ -1,0 +1,378 @@
+"""Runs on disk: one folder per model, data, language and method; parts are written once, in one step, with a checksum."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import re
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import IO, Any
+
+import polars as pl
+
+from . import languages
+from .chat.answer_rows import make_answer_rows
+from .chat.records import ANSWER_SCHEMA, ANSWERS
+from .errors import BadData, CannotWrite, IsoglossError
+from .scores import ITEM_SCHEMA, KEY, ROW_SCHEMA, Scored, find_builds, join_scored, make_scored
+from .sealing import move_file, read_table, write_file, write_table
+from .storage import RemotePath, StoragePath, as_path, list_dir
+
+SCHEMA = 2
+SCHEMAS = (1, 2)  # in version 1 a table did not say which run it belongs to
+FINGERPRINT = 1  # the version of what a fingerprint holds; another number makes every run a new one
+DELETE = "Delete the run's folder and run again."
+FACTS = {"model": str, "dataset": str, "language": str, "method": str, "parts": int, "fingerprint": dict}
+MOST_PARTS = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run's folder and what its `run.json` says."""
+
+    folder: StoragePath
+    info: dict[str, Any]
+
+    @property
+    def parts(self) -> int:
+        return int(self.info["parts"])
+
+
+def fingerprint(facts: dict[str, Any]) -> str:
+    """The SHA-256 of everything that a score depends on."""
+    return hashlib.sha256(json.dumps(facts, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+
+
+def slug(name: str) -> str:
+    """A name as a folder's name: ASCII letters, digits, dot, hyphen, underscore; with a short hash when that changes it."""
+    plain = _plain_slug(name)[:80]
+    return plain if plain == name else f"{plain}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+
+
+def _plain_slug(name: str) -> str:
+    """The folder's name without a hash, which two names may share; 0.1.0 had no other."""
+    return re.sub(r"[^\w.-]+", "_", name, flags=re.ASCII).strip("._")[:200] or "model"
+
+
+def open_run(root: StoragePath, *, info: dict[str, Any], items: pl.DataFrame) -> Run:
+    """The run with this fingerprint, made when it is not there yet; the scores that it holds are kept.
+
+    What the caller states about the data and the model now replaces what was stated before.
+    """
+    run = find_run(root, info)
+    if run:
+        return _restate(run, {name: info[name] for name in ("skipped", "notes", "labels") if name in info})
+    folder = _run_folder(root, info)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise IsoglossError(
+            f"Cannot make the folder {folder} ({error.strerror}). Choose another with --out."
+        ) from error
+    run = Run(folder, {"schema": SCHEMA, **info, "status": "started"})
+    write_table(folder / "items.parquet", items, owner=_owner(run))
+    write_info(run)
+    return run
+
+
+def _restate(run: Run, stated: dict[str, Any]) -> Run:
+    """The run with what is stated now; labels that a study gave stay when none are given."""
+    kept = {name: value for name, value in stated.items() if value or name != "labels"}
+    if all(run.info.get(name) == value for name, value in kept.items()):
+        return run
+    changed = replace(run, info={**run.info, **kept})
+    write_info(changed)
+    return changed
+
+
+def find_run(root: StoragePath, info: dict[str, Any]) -> Run | None:
+    """The run with this fingerprint, if it is there; also where 0.1.0 put it."""
+    for namer in (slug, _plain_slug):
+        folder = _run_folder(root, info, namer=namer)
+        if not (folder / "run.json").exists():
+            continue
+        run = read_run(folder)
+        if run.info["model"] == info["model"]:
+            return _check_like(run, info)
+        if namer is slug:
+            raise IsoglossError(f"{folder} holds a run of '{run.info['model']}'. Move it away and run again.")
+    return None
+
+
+def _check_like(run: Run, info: dict[str, Any]) -> Run:
+    """The run, when its `run.json` says what the caller says about fingerprint, parts and items."""
+    if run.info["fingerprint"] != info["fingerprint"]:
+        raise IsoglossError(f"{run.folder} holds a run with another fingerprint. Move it away and run again.")
+    if run.parts != info["parts"]:
+        problem = f"'parts' is {run.parts}, but these items make {info['parts']} parts. Put the right file back, or "
+        raise BadData(str(run.folder / "run.json"), None, f"{problem}{DELETE[0].lower()}{DELETE[1:]}")
+    return run
+
+
+def _run_folder(root: StoragePath, info: dict[str, Any], *, namer: Callable[[str], str] = slug) -> StoragePath:
+    mark = fingerprint(info["fingerprint"])[:8]
+    name = "-".join(namer(str(info[key])) for key in ("dataset", "language", "method"))
+    return as_path(root) / namer(info["model"]) / f"{name}-{mark}"
+
+
+def _owner(run: Run, part: int | None = None) -> str:
+    """What a table of the run says about where it belongs."""
+    what = "items" if part is None else f"part {part} of {run.parts}"
+    return f"run {fingerprint(run.info['fingerprint'])} {what}"
+
+
+def write_info(run: Run) -> None:
+    """Write the run's `run.json`, in one step."""
+    text = json.dumps(run.info, indent=1, ensure_ascii=False, sort_keys=True)
+    write_file(run.folder / "run.json", text.encode())
+
+
+def finish_run(run: Run, **facts: Any) -> Run:
+    """The run, marked as finished, with further facts in its `run.json`."""
+    done = replace(run, info={**run.info, **facts, "status": "finished"})
+    write_info(done)
+    return done
+
+
+@contextmanager
+def locked(run: Run) -> Iterator[None]:
+    """While this is open no other process works on the run; a process that died keeps no lock.
+
+    Behind an address nothing is locked: two writers of a part put the same bytes there, each in one step.
+    """
+    file = None if isinstance(run.folder, RemotePath) else _open_lock(run, run.folder)
+    with file or nullcontext():
+        yield
+
+
+def _open_lock(run: Run, folder: Path) -> IO[str] | None:
+    """The lock's file, held until it is closed; none for a finished run that can only be read."""
+    try:
+        file = (folder / ".lock").open("w")
+    except OSError as error:
+        if run.info.get("status") == "finished":
+            return None
+        raise CannotWrite(folder, error) from error
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        file.close()
+        raise IsoglossError(f"Another process is working on {folder}. Wait for it, or stop it.") from error
+    except OSError:  # a file system without locks, as some network folders are: two writers do no harm
+        file.close()
+        return None
+    for left in folder.glob(".*~"):  # what a process that was killed had begun to write
+        left.unlink(missing_ok=True)
+    return file
+
+
+def part_path(run: Run, number: int) -> StoragePath:
+    """Where a part is kept."""
+    return run.folder / f"part-{number:05d}.parquet"
+
+
+def write_part(run: Run, number: int, *, rows: pl.DataFrame) -> None:
+    """Write a part, in one step, with the checksum of its content."""
+    write_table(part_path(run, number), rows, owner=_owner(run, number))
+
+
+def stage_part(run: Run, number: int, *, rows: pl.DataFrame) -> None:
+    """Write a part beside its place; `commit_part` puts it there when all parts of one work are written."""
+    write_table(_staged_path(run, number), rows, owner=_owner(run, number))
+
+
+def commit_part(run: Run, number: int) -> None:
+    """Put a part that is ready in its place, in one step."""
+    move_file(_staged_path(run, number), part_path(run, number))
+
+
+def is_staged(run: Run, number: int) -> bool:
+    """Whether a part lies whole beside its place."""
+    path = _staged_path(run, number)
+    try:
+        return path.exists() and bool(_read_part(run, number, path=path).width)
+    except BadData:
+        return False
+
+
+def _staged_path(run: Run, number: int) -> StoragePath:
+    path = part_path(run, number)
+    return path.with_name(path.name + ".ready")
+
+
+def read_part(run: Run, number: int) -> pl.DataFrame:
+    """A part's rows; a truncated or altered part, and one of another run, raises BadData."""
+    return _read_part(run, number, path=part_path(run, number))
+
+
+def _read_part(run: Run, number: int, *, path: StoragePath) -> pl.DataFrame:
+    advice = "Delete it and run the same command again."
+    table = read_table(path, "the part", owner=_owner(run, number), old=run.info["schema"] == 1, advice=advice)
+    schema = ANSWER_SCHEMA if run.info.get("holds") == ANSWERS else ROW_SCHEMA
+    wrong = [name for name, kind in schema.items() if table.schema.get(name) != kind]
+    if wrong:
+        raise BadData(str(path), None, f"the column '{wrong[0]}' is missing or of another type. {advice}")
+    return table.select(list(schema))
+
+
+def missing_parts(run: Run) -> list[int]:
+    """The numbers of the parts that are not there yet; a broken part is set aside and counts as missing."""
+    there = set(written_parts(run))
+    missing = []
+    for number in range(run.parts):
+        if number in there:
+            try:
+                read_part(run, number)
+                continue
+            except BadData as error:
+                path = part_path(run, number)
+                warnings.warn(f"{error} It was set aside as {path.name}.broken and is scored again.", stacklevel=2)
+                move_file(path, path.with_name(path.name + ".broken"))
+        missing.append(number)
+    return missing
+
+
+def written_parts(run: Run) -> list[int]:
+    """The numbers of the parts that are there, found in one look at the folder."""
+    names = set(list_dir(run.folder))
+    return [number for number in range(run.parts) if part_path(run, number).name in names]
+
+
+def read_run(folder: StoragePath) -> Run:
+    """The run in a folder; a run of another schema version is refused."""
+    folder = as_path(folder)
+    path = folder / "run.json"
+    try:
+        info = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise IsoglossError(f"{folder} is not a run: it has no run.json.") from error
+    except (ValueError, RecursionError, OSError) as error:
+        raise BadData(str(path), None, f"the file is broken. {DELETE}") from error
+    if not isinstance(info, dict) or info.get("schema") not in SCHEMAS:
+        seen = info.get("schema") if isinstance(info, dict) else None
+        known = " and ".join(map(str, SCHEMAS))
+        raise BadData(str(path), None, f"schema version {seen}; this Isogloss reads versions {known}.")
+    wrong = _wrong_fact(info)
+    if wrong:
+        raise BadData(str(path), None, f"'{wrong}' is missing or wrong. {DELETE}")
+    mark = re.search(r"-([0-9a-f]{8})$", folder.name)
+    own = fingerprint(info["fingerprint"])[:8]
+    if mark and mark[1] != own:
+        raise BadData(
+            str(path), None, f"it describes another run ({own}) than the folder's name. Put the right file back."
+        )
+    return Run(folder, info)
+
+
+def _wrong_fact(info: dict[str, Any]) -> str | None:
+    """The first fact of a `run.json` that is missing or not of its kind."""
+    for name, kind in FACTS.items():
+        if type(info.get(name)) is not kind:
+            return name
+    notes, skipped = info.get("notes", []), info.get("skipped", {})
+    if not isinstance(notes, list) or not all(isinstance(note, str) for note in notes):
+        return "notes"
+    if not isinstance(skipped, dict) or not all(type(count) is int for count in skipped.values()):
+        return "skipped"
+    for name in ("labels", "facts"):
+        if not isinstance(info.get(name, {}), dict):
+            return name
+    return None if 0 < info["parts"] <= MOST_PARTS else "parts"
+
+
+def find_runs(path: StoragePath) -> list[Run]:
+    """All runs in a folder and below it; without any it is an error."""
+    path = as_path(path)
+    if not path.exists():
+        raise IsoglossError(f"No such run: {path}.")
+    found = [read_run(folder) for folder in run_folders(path)]
+    if not found:
+        raise IsoglossError(f"No runs in {path}. Make one with: isogloss eval MODEL --data demo")
+    return found
+
+
+def run_folders(path: StoragePath) -> list[StoragePath]:
+    """The folders below a place that hold a run; what was deleted on the local page is left out."""
+    above = len(str(path))
+    files: list[StoragePath] = [file for file in path.rglob("run.json") if "/.trash/" not in str(file)[above:]]
+    return [file.parent for file in sorted(files, key=str)]
+
+
+def in_languages(runs: Sequence[Run], wanted: Sequence[str]) -> list[Run]:
+    """The runs in these languages, by tag or name; all when none is named, and none of them is an error."""
+    tags = [languages.resolve(name) for name in wanted]
+    found = [run for run in runs if not tags or run.info["language"] in tags]
+    if not found:
+        known = ", ".join(sorted({run.info["language"] for run in runs}))
+        raise IsoglossError(f"None of the runs is in {', '.join(tags)}; they are in {known}.")
+    return found
+
+
+def read_items(run: Run) -> pl.DataFrame:
+    """The items of a run: one row per item and candidate, with texts and tags."""
+    path, old = run.folder / "items.parquet", run.info["schema"] == 1
+    table = read_table(path, "the table of items", owner=_owner(run), old=old, advice=DELETE)
+    wrong = [name for name, kind in ITEM_SCHEMA.items() if table.schema.get(name) != kind]
+    tags = {name: kind for name, kind in table.schema.items() if name not in ITEM_SCHEMA}
+    taken = {*ROW_SCHEMA, "model", "method"}
+    wrong += [name for name, kind in tags.items() if name in taken or kind not in (pl.String, pl.List(pl.String))]
+    wrong += [name for name in (*KEY, "candidate", "role") if name not in wrong and table[name].null_count()]
+    if wrong:
+        raise BadData(str(path), None, f"the column '{wrong[0]}' is missing, or holds what it may not. {DELETE}")
+    return table
+
+
+def read_scored(runs: list[Run]) -> Scored:
+    """What all these runs scored, as one table; an unfinished run is named in the notes, a run given twice is read once."""
+    found = list(_each_scored(list({run.folder.resolve(): run for run in runs}.values())))
+    if not found:
+        raise IsoglossError("None of the runs has a finished part. Run the same command again to go on.")
+    return join_scored(found)
+
+
+def _each_scored(runs: list[Run]) -> Iterator[Scored]:
+    for run in runs:
+        there = written_parts(run)
+        if not there:
+            continue
+        rows = pl.concat([read_part(run, number) for number in there])
+        scored = scored_run(run, read_items(run), rows=rows, whole=len(there) == run.parts)
+        left = run.parts - len(there)
+        note = f"{run.folder.name}: {left} of {run.parts} parts are missing"
+        yield replace(scored, notes=(*scored.notes, note)) if left else scored
+
+
+def scored_run(run: Run, items: pl.DataFrame, *, rows: pl.DataFrame, whole: bool) -> Scored:
+    """A run's rows with its items' columns; rows and items that do not belong together are refused.
+
+    `whole` says that the rows are those of all parts: then, and only then, every item has some.
+    """
+    stray = rows.join(items, on=[*KEY, "candidate"], how="anti")
+    if stray.height:
+        found = f"{stray.height} rows of the parts belong to no item of items.parquet, such as '{stray['id'][0]}'."
+        raise BadData(str(run.folder), None, f"{found} {DELETE}")
+    known = items.unique(KEY, maintain_order=True)
+    bare = known.join(rows, on=KEY, how="anti")
+    if bare.height and whole:
+        found = f"the parts have no scores for {bare.height} of the {known.height} items, such as '{bare['id'][0]}'."
+        raise BadData(str(run.folder), None, f"{found} {DELETE}")
+    if not bare.height and not whole:
+        found = f"'parts' is {run.parts}, but fewer parts hold scores for all items. Put the right file back."
+        raise BadData(str(run.folder / "run.json"), None, found)
+    rows = make_answer_rows(rows) if run.info.get("holds") == ANSWERS else rows
+    scored = make_scored(items, rows, labels=labels_of(run))
+    notes, builds = tuple(run.info.get("notes", ())), find_builds(run.info, where=f"{run.folder} ")
+    return replace(scored, skipped=run.info.get("skipped", {}), notes=notes, builds=builds)
+
+
+def labels_of(run: Run) -> dict[str, str]:
+    """The columns that all scores of a run share: model, method, family, and the labels that a study gave it."""
+    labels: dict[str, str] = {"model": run.info["model"], "method": run.info["method"]}
+    family = run.info.get("facts", {}).get("family")
+    given: dict[str, str] = run.info.get("labels", {})
+    return labels | ({"family": family} if family else {}) | given

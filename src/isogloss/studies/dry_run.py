@@ -1,0 +1,232 @@
+"""Forecasts: what a study will ask of its models, counted before it is asked, and about how long that will take."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from .. import runs
+from ..report.text.table import Grid, as_text
+from ..storage import StoragePath
+from .cells import ScoringCell, WorkUnit, ask_work, count_parts, group_cells, group_parts, run_info
+from .jobs import Callbacks, ModelJob, open_job, plan_requests, try_open
+
+if TYPE_CHECKING:
+    from ..models.model import Bundle, Model
+    from ..models.questions import Question
+
+OUTLINE = "meta"  # the device of a model without weights
+PATIENCE = 3.0
+BATCHES = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """What is left to ask in a cell, by the first question of every method.
+
+    `questions` are asked, `unique` of them by no cell above in the same work; `tokens` is what the questions hold, `read`
+    what the model reads when equal inputs and common beginnings are read once. Without a trial, or without the
+    model's weights on this disk, there are no seconds.
+    """
+
+    model: str
+    dataset: str
+    language: str
+    method: str
+    items: int
+    parts: int
+    done: int
+    questions: int
+    unique: int
+    tokens: int
+    read: int
+    seconds: float | None
+
+
+@dataclass
+class QuestionCount:
+    """What was counted for one cell so far."""
+
+    questions: int = 0
+    unique: int = 0
+    tokens: int = 0
+    read: int = 0
+    seconds: float = 0.0
+
+
+@dataclass
+class SpeedTrial:
+    """Batches that are tried to see how fast the model reads, the model's budget, and whether there is a trial at all."""
+
+    budget: int
+    wanted: bool
+    batches: list[list[Question]] = field(default_factory=list)
+
+
+def forecast_job(job: ModelJob, *, out: StoragePath, callbacks: Callbacks, trial: bool = True) -> list[Forecast]:
+    """What each cell of a job has left to ask; nothing is written, and nothing scored but a few batches of a trial."""
+    from ..models.engine import TOKEN_BUDGET
+
+    model = try_open(job, callbacks, opener=_open_without_download)
+    if model is None:
+        return []
+    trial = trial and model.device != OUTLINE
+    planned = plan_requests(job.requests, model, failed=callbacks.failed)
+    tried = SpeedTrial(job.loading.token_budget or TOKEN_BUDGET, trial)
+    found: dict[int, tuple[int, QuestionCount]] = {}
+    for indices in group_cells(planned):
+        group = [planned[index] for index in indices]
+        done = [_done(cell, model, out=out) for cell in group]
+        counts = _count_group(group, model, done=done, tried=tried)
+        found |= {p: (len(d), c) for p, d, c in zip(indices, done, counts, strict=True)}
+    rate = _try(model, tried) if trial else None
+    return [_forecast(planned[p], model, done=found[p][0], count=found[p][1], rate=rate) for p in sorted(found)]
+
+
+def _open_without_download(job: ModelJob) -> Model:
+    """The job's model as far as that needs no download of weights: open if they are here, else an outline."""
+    from ..models.load import has_weights, open_outline
+
+    if has_weights(job.model):
+        return open_job(replace(job, loading=replace(job.loading, offline=True)))
+    return open_outline(job.model, offline=job.loading.offline)
+
+
+def _done(cell: ScoringCell, model: Model, *, out: StoragePath) -> set[int]:
+    """The parts of a cell that are there."""
+    run = runs.find_run(out, run_info(cell, model, parts=count_parts(cell)))
+    return set(runs.written_parts(run)) if run else set()
+
+
+def _count_group(
+    group: Sequence[ScoringCell], model: Model, *, done: Sequence[set[int]], tried: SpeedTrial
+) -> list[QuestionCount]:
+    counts = [QuestionCount() for _ in group]
+    missing = [set(range(count_parts(cell))) - there for cell, there in zip(group, done, strict=True)]
+    for work in group_parts(missing):
+        _count_work(work, group, model=model, counts=counts, tried=tried)
+    return counts
+
+
+def _count_work(
+    unit: WorkUnit, group: Sequence[ScoringCell], *, model: Model, counts: Sequence[QuestionCount], tried: SpeedTrial
+) -> None:
+    """Add a work's questions to the counts of its cells, and some of its batches to the trial."""
+    owner: dict[Question, int] = {}
+    for index, asking in zip(unit.cells, ask_work(unit, group, model=model), strict=True):
+        started = time.perf_counter()
+        questions = [question for generator in asking for question in next(generator, [])]
+        counts[index].seconds += time.perf_counter() - started
+        counts[index].questions += len(questions)
+        counts[index].tokens += sum(len(one.ids) + len(one.decoder_ids) for one in questions)
+        for question in questions:
+            owner.setdefault(question, index)
+    unique = list(owner)
+    bundles = sorted(model.family.bundle(model, unique), key=lambda bundle: (-bundle.cost, bundle.indices))
+    for index in owner.values():
+        counts[index].unique += 1
+    for bundle in bundles:
+        counts[owner[unique[bundle.indices[0]]]].read += bundle.cost
+    if tried.wanted and len(tried.batches) < BATCHES:
+        tried.batches += _spread(unique, bundles, budget=tried.budget)
+
+
+def _spread(questions: Sequence[Question], bundles: Sequence[Bundle], *, budget: int) -> list[list[Question]]:
+    """The questions of a few batches, from the longest texts to the shortest."""
+    batches: list[list[Question]] = []
+    left = 0
+    for bundle in bundles:
+        if bundle.cost > left:
+            batches.append([])
+            left = budget
+        batches[-1] += [questions[index] for index in bundle.indices]
+        left -= bundle.cost
+    return batches[:: max(1, len(batches) // BATCHES)]
+
+
+def _try(model: Model, tried: SpeedTrial) -> float | None:
+    """How many tokens the model reads in a second; the first question only warms up."""
+    from ..models.engine import answer_all
+
+    if not tried.batches:
+        return None
+    answer_all(model, tried.batches[-1][:1], token_budget=tried.budget)
+    started = time.perf_counter()
+    read = 0
+    for batch in _shuffled(tried.batches):
+        answer_all(model, batch, token_budget=tried.budget)
+        read += sum(bundle.cost for bundle in model.family.bundle(model, list(dict.fromkeys(batch))))
+        if time.perf_counter() - started > PATIENCE:
+            break
+    return read / (time.perf_counter() - started)
+
+
+def _shuffled(batches: Sequence[list[Question]]) -> list[list[Question]]:
+    """Long and short batches in turn, always in the same order."""
+    import numpy as np
+
+    return [batches[index] for index in np.random.default_rng(0).permutation(len(batches))]
+
+
+def _forecast(cell: ScoringCell, model: Model, *, done: int, count: QuestionCount, rate: float | None) -> Forecast:
+    return Forecast(
+        model=cell.labels.get("model", model.info.name),
+        dataset=cell.dataset,
+        language=cell.language,
+        method=cell.label,
+        items=len(cell.items),
+        parts=count_parts(cell),
+        done=done,
+        questions=count.questions,
+        unique=count.unique,
+        tokens=count.tokens,
+        read=count.read,
+        seconds=round(count.seconds + count.read / rate, 6) if rate else (0.0 if not count.read else None),
+    )
+
+
+def forecasts_as_json(rows: Iterable[Forecast]) -> list[dict[str, Any]]:
+    """The forecasts for machines."""
+    return [asdict(row) for row in rows]
+
+
+def forecasts_as_text(rows: Sequence[Forecast]) -> str:
+    """The forecasts for a terminal, with a sum below."""
+    heading = [
+        "model",
+        "dataset",
+        "language",
+        "method",
+        "items",
+        "parts",
+        "questions",
+        "unique",
+        "tokens",
+        "read",
+        "time",
+    ]
+    shown = [
+        [
+            *(row.model, row.dataset, row.language, row.method, str(row.items), f"{row.done}/{row.parts}"),
+            *(str(number) for number in (row.questions, row.unique, row.tokens, row.read)),
+            duration(row.seconds),
+        ]
+        for row in rows
+    ]
+    known = [row.seconds for row in rows if row.seconds is not None]
+    total = f", about {duration(sum(known))}" if len(known) == len(rows) else ""
+    sums = [sum(getattr(row, name) for row in rows) for name in ("items", "questions", "unique", "tokens", "read")]
+    remark = "{} cells, {} items, {} questions, {} of them unique, {} tokens, {} to read".format(len(rows), *sums)
+    return as_text(Grid(heading, shown, 4, (remark + total,)))
+
+
+def duration(seconds: float | None) -> str:
+    """A time as people say it."""
+    if seconds is None:
+        return "-"
+    for unit, size in (("d", 86400), ("h", 3600), ("min", 60)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.1f} {unit}"
+    return f"{seconds:.1f} s"

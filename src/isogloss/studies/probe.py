@@ -1,0 +1,109 @@
+"""Probing: one template, one model, and the terms' shares at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..errors import IsoglossError, UnknownName
+from ..items import Item, Items
+from ..metrics._templates import TermItem, read_term_items
+from ..templates.grammar import SourcePosition, Template, parse_template
+from ..templates.items import make_items
+from ..templates.lexicon import Lexicon, category_of, read_lexicon
+from ..templates.resolution import CHOICE, resolve_template
+from ..templates.sets import TemplateSet, TemplateWording
+from .jobs import PLAIN, Loading, score
+
+if TYPE_CHECKING:
+    from ..models.model import Model
+
+LIMIT = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A term, its mean share over the template's concepts, and one of its sentences."""
+
+    term: str
+    share: float
+    sentence: str
+    by_concept: dict[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """What a model makes of a template: the terms by falling share, over how many sentences, scored how."""
+
+    model: str
+    template: str
+    language: str
+    method: str
+    shares: tuple[Share, ...]
+    concepts: int
+    sentences: int
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeRequest:
+    """What is asked: a template in a language, the slot whose terms are compared, a folder of vocabularies of one's own."""
+
+    template: str
+    language: str = "en"
+    terms: str | None = None
+    folder: Path | None = None
+
+
+def run_probe(model: str | Model, request: ProbeRequest, *, limit: int = LIMIT, loading: Loading = PLAIN) -> Probe:
+    """The shares of a template's terms; without `terms`, of its terms in brackets, or of its first slot."""
+    items = probe_items(request, limit=limit)
+    scored = score(items, model=model, loading=loading)
+    frames = read_term_items(scored.table.drop_nulls("value"))
+    if not frames:
+        raise IsoglossError("None of the template's sentences could be scored.")
+    return Probe(
+        str(scored.table["model"][0]),
+        request.template,
+        items[0].language,
+        str(scored.table["method"][0]),
+        tuple(_shares(frames, items.rows)),
+        len(frames),
+        sum(len(item.candidates) for item in items),
+    )
+
+
+def probe_items(request: ProbeRequest, *, limit: int = LIMIT) -> Items:
+    """The template's sentences as items: one for each concept, one candidate per term."""
+    template = parse_template(request.template)
+    lexicon = read_lexicon(request.language, request.folder)
+    terms, concepts = _slots(template, lexicon, wanted=request.terms)
+    one = TemplateSet("probe", "probe", terms, (TemplateWording("w1", template, SourcePosition()),), concepts)
+    return Items(tuple(make_items([one], lexicon, limit=limit)))
+
+
+def _slots(template: Template, lexicon: Lexicon, *, wanted: str | None) -> tuple[str, str | None]:
+    """The slot whose terms are compared, and the first of the others."""
+    keys = [category_of(key) for plan in resolve_template(template, lexicon) for key in plan.keys]
+    names = list(dict.fromkeys(keys))
+    if not names:
+        raise IsoglossError(
+            "The template has no slot. Write one, such as {gender}, or terms in brackets: [nurse|doctor]."
+        )
+    if wanted is not None and wanted not in names:
+        raise UnknownName("slot", wanted, names)
+    first = wanted or (CHOICE if CHOICE in names else names[0])
+    return first, next((name for name in names if name != first), None)
+
+
+def _shares(frames: Sequence[TermItem], items: Sequence[Item]) -> list[Share]:
+    texts = {candidate.role: candidate.text for item in reversed(items) for candidate in item.candidates}
+    values: dict[str, dict[str, float]] = {}
+    for frame in frames:
+        for term, share in zip(frame.terms, frame.shares, strict=True):
+            values.setdefault(term, {})[frame.id if frame.cell[1] == "none" else frame.cell[1]] = float(share)
+    found = [Share(term, float(np.mean(list(by.values()))), texts[term], by) for term, by in values.items()]
+    return sorted(found, key=lambda one: (-one.share, one.term))

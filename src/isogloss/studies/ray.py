@@ -1,0 +1,359 @@
+"""The same cells on a Ray cluster: actors that hold one model each, works handed out as they become free, parts in the store.
+
+    outcome = run_on_ray([Job("smollm2", (Request(items),))], out="s3://bucket/runs", cluster=Cluster(address="auto"))
+    scored = store.read_scored(list(outcome.runs))      # outcome.failed names the cells that could not be
+
+The driver never opens a model. An actor opens it by its name, plans the cells as the local engine does, scores a work and
+writes its parts; the driver holds the locks, hands out, and counts. What dies is replaced, and its work given to another.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ..errors import IsoglossError
+from ..runs import Run, commit_part, is_staged, locked, part_path, read_run, written_parts
+from ..storage import RemotePath, StoragePath, as_path
+from . import cells
+from .cells import Progress, WorkUnit, silent
+from .connection import Cluster, connected, last_line
+from .jobs import Failure, ModelJob, ScoringRequest, failure_of
+from .ray_worker import Worker, ending_signal, pack_job
+
+__all__ = ["Cluster", "ClusterResult", "ModelJob", "ScoringRequest", "run_on_ray"]
+
+TRIES = 3
+NOT_SHARED = (
+    "The workers do not write to the place that this machine reads: {}. "
+    "Give --out a folder that all machines share, or an address such as s3://bucket/runs."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterResult:
+    """The runs that were worked on, and the cells that failed."""
+
+    runs: tuple[Run, ...]
+    failed: tuple[Failure, ...] = ()
+
+
+class ClusterError(IsoglossError):
+    """The cluster itself cannot work: no job could be done, so none is tried."""
+
+
+def run_on_ray(
+    jobs: Sequence[ModelJob], *, out: str | StoragePath, cluster: Cluster | None = None, progress: Progress = silent
+) -> ClusterResult:
+    """Score the jobs on a cluster, one model after the other, each on all workers; what fails does not stop the rest."""
+    path = as_path(out)
+    folder = path if isinstance(path, RemotePath) else path.resolve()
+    outcomes = []
+    cluster = cluster or Cluster()
+    with connected(cluster) as ray:
+        pool = WorkerPool(ray, cluster)
+        try:
+            for job in jobs:
+                outcomes.append(_try_job(job, pool, out=folder, progress=progress))
+        finally:
+            pool.stop()
+    runs = tuple(run for outcome in outcomes for run in outcome.runs)
+    return ClusterResult(runs, tuple(cell for outcome in outcomes for cell in outcome.failed))
+
+
+def _try_job(job: ModelJob, pool: WorkerPool, *, out: StoragePath, progress: Progress) -> ClusterResult:
+    try:
+        return _run_job(job, pool, out=out, progress=progress)
+    except ClusterError:
+        raise
+    except IsoglossError as error:
+        return ClusterResult((), tuple(failure_of(request, error) for request in job.requests))
+
+
+# ---- the actors
+
+NOTHING = WorkUnit(-1, ())
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A work of a group of cells; none of either is the opening of the model."""
+
+    group: int = -1
+    work: WorkUnit = NOTHING
+
+
+OPENING = Task()
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What an actor answered: nothing wrong, a sentence, or that it died."""
+
+    actor: Any
+    task: Task
+    answer: dict[str, Any]
+    error: str | None = None
+    died: bool = False
+
+
+class WorkerPool:
+    """The actors of a cluster; each holds the model of the job that is being done, and what dies is replaced."""
+
+    def __init__(self, ray: Any, cluster: Cluster) -> None:
+        self.ray, self.cluster = ray, cluster
+        self.members: list[Any] = []
+        self.idle: list[Any] = []
+        self.calls: dict[Any, tuple[Any, Task]] = {}
+        self.packed: Any = None
+        self.options: dict[str, Any] = {}
+        self.deaths = 0
+
+    def start(self, packed: str, *, wanted: int, gpu: bool) -> None:
+        """Let every actor open the job's model; there are as many as fit and as there is work for."""
+        self.packed, self.idle, self.calls, self.deaths = self.ray.put(packed), [], {}, 0
+        options = _actor_options(self.cluster, gpu=gpu)
+        if options != self.options:
+            self.stop()
+            self.options = options
+        space = len(self.members) + _free_actors(self.ray, self.cluster, gpu=gpu)
+        for actor in self.members:
+            self.ask(actor, OPENING)
+        while len(self.members) < max(1, min(space, wanted, self.cluster.workers or wanted)):
+            self.add_worker()
+
+    def add_worker(self) -> None:
+        """One more actor, which opens the model first."""
+        actor = self.ray.remote(Worker).options(**self.options).remote()
+        self.members.append(actor)
+        actor.trace.remote(str(self._trace_of(actor)))
+        self.ask(actor, OPENING)
+
+    def ask(self, actor: Any, task: Task, *, folders: Sequence[str] = ()) -> None:
+        """Give an actor something to do."""
+        if task is OPENING:
+            call = actor.open.remote(self.packed)
+        else:
+            work = (task.work.number, task.work.cells)
+            call = actor.score.remote(task.group, work, folders=list(folders))
+        self.calls[call] = (actor, task)
+
+    def reply(self) -> Reply:
+        """The next answer; who has opened the model is idle then, who died or cannot open it is no longer a member."""
+        opening = all(task is OPENING for _, task in self.calls.values())
+        done, _ = self.ray.wait(list(self.calls), num_returns=1, timeout=self.cluster.wait if opening else None)
+        if not done:
+            raise ClusterError(
+                f"No worker of the cluster could be started in {self.cluster.wait:g} seconds. "
+                "Has it free cores (or GPUs) and memory? See: ray status"
+            )
+        actor, task = self.calls.pop(done[0])
+        found = self._answer(done[0], actor, task=task)
+        if found.died or (found.error and task is OPENING):
+            self.members.remove(actor)
+            self._trace_of(actor).unlink(missing_ok=True)
+            self.ray.kill(actor)  # whoever still holds its handle: its core must be free for others
+        else:
+            self.idle.append(actor)
+        if found.died:
+            self.deaths += 1
+            if task is not OPENING or self.deaths <= TRIES * (len(self.members) + 1):
+                self.add_worker()
+        return found
+
+    def _answer(self, call: Any, actor: Any, *, task: Task) -> Reply:
+        try:
+            answer = self.ray.get(call)
+        except self.ray.exceptions.RayActorError:
+            name = ending_signal(self._trace_of(actor))
+            why = f"the worker was ended by {name}" if name else "the worker was killed (SIGKILL), or its machine died"
+            return Reply(actor, task, {}, why, died=True)
+        except Exception as error:  # whatever a library raised there
+            return Reply(actor, task, {}, last_line(error))
+        return Reply(actor, task, answer, answer.get("error"))
+
+    def _trace_of(self, actor: Any) -> Path:
+        return Path(tempfile.gettempdir()) / f"isogloss-worker-{actor._actor_id.hex()}.txt"
+
+    def first(self) -> Any:
+        """An actor that has opened the model; the reason when none can."""
+        why = "no reason is known"
+        while not self.idle:
+            if not self.calls:
+                raise IsoglossError(
+                    f"The workers of the cluster died while they opened the model: {why}. Is there memory for it?"
+                )
+            found = self.reply()
+            why = found.error or why
+            if found.error and not self.calls and not self.idle:
+                raise IsoglossError(found.error)
+        return self.idle[0]
+
+    def stop(self) -> None:
+        """Let all actors go."""
+        for actor in self.members:
+            self.ray.kill(actor)
+            self._trace_of(actor).unlink(missing_ok=True)
+        self.members, self.idle, self.calls = [], [], {}
+
+
+def _actor_options(cluster: Cluster, *, gpu: bool) -> dict[str, Any]:
+    threads = str(cluster.threads)
+    return {
+        "num_cpus": cluster.threads,
+        "num_gpus": 1 if gpu else 0,
+        "scheduling_strategy": "SPREAD",
+        "runtime_env": {"env_vars": {"OMP_NUM_THREADS": threads, "MKL_NUM_THREADS": threads}},
+    }
+
+
+def _free_actors(ray: Any, cluster: Cluster, *, gpu: bool) -> int:
+    """How many more actors fit: one per free GPU, or one per so many free cores of one machine."""
+    free = ray.available_resources()
+    if gpu:
+        return int(free.get("GPU", 0))
+    fitting = sum(int(node["Resources"].get("CPU", 0)) // cluster.threads for node in ray.nodes() if node["Alive"])
+    return min(fitting, int(free.get("CPU", 0)) // cluster.threads)
+
+
+# ---- one job
+
+
+@dataclass
+class Group:
+    """Cells that are scored together: their runs, and how many of their parts are there."""
+
+    title: str
+    items: int
+    runs: list[Run]
+    plan: list[WorkUnit] = field(default_factory=list)
+    left: int = 0
+
+    def tell(self, progress: Progress) -> None:
+        total = sum(run.parts for run in self.runs)
+        progress(self.title, (total - self.left) / total, items=self.items)
+
+
+@dataclass
+class Queue:
+    """What is still to do, who has tried what, and what failed."""
+
+    tasks: list[Task]
+    tried: dict[tuple[int, int], list[Any]] = field(default_factory=dict)
+    failed: list[Failure] = field(default_factory=list)
+
+    def take(self, actor: Any) -> Task | None:
+        """The first task, or the first that this actor has not failed at, if there is one."""
+        for task in self.tasks:
+            if actor not in self.tries(task):
+                self.tasks.remove(task)
+                return task
+        return self.tasks.pop(0) if self.tasks else None
+
+    def tries(self, task: Task) -> list[Any]:
+        """The actors that failed at a task."""
+        return self.tried.setdefault((task.group, task.work.number), [])
+
+
+def _run_job(job: ModelJob, pool: WorkerPool, *, out: StoragePath, progress: Progress) -> ClusterResult:
+    pool.start(pack_job(job), wanted=_most_works(job), gpu=job.loading.device.startswith("cuda"))
+    answer = pool.ray.get(pool.first().prepare.remote(str(out)))
+    if answer.get("error"):
+        raise IsoglossError(answer["error"])
+    groups = [Group(one["title"], one["items"], _read_runs(one["folders"], out=out)) for one in answer["groups"]]
+    with ExitStack() as locks:
+        for run in (run for group in groups for run in group.runs):
+            locks.enter_context(locked(run))
+        started = time.time()
+        for group in groups:
+            group.plan = cells.plan_work(group.runs)
+            group.left = sum(len(work.cells) for work in group.plan)
+        queue = Queue([Task(index, work) for index, group in enumerate(groups) for work in group.plan])
+        _run_tasks(queue, pool, groups=groups, progress=progress)
+        runs = _finish(groups, seconds=time.time() - started, out=out, failed=bool(queue.failed))
+    return ClusterResult(tuple(runs), (*(Failure(**one) for one in answer["failed"]), *queue.failed))
+
+
+def _most_works(job: ModelJob) -> int:
+    """At least as many works as the job can have."""
+    sizes: dict[tuple[str, str], int] = {}
+    for request in job.requests:
+        for item in request.items:
+            key = (item.dataset, item.language)
+            sizes[key] = sizes.get(key, 0) + len(item.candidates)
+    return sum(2 + 2 * size // cells.PART_CANDIDATES for size in sizes.values())
+
+
+def _read_runs(folders: Sequence[str], *, out: StoragePath) -> list[Run]:
+    for folder in folders:
+        if not (as_path(folder) / "run.json").exists():
+            raise ClusterError(NOT_SHARED.format(out))
+    return [read_run(as_path(folder)) for folder in folders]
+
+
+def _run_tasks(queue: Queue, pool: WorkerPool, *, groups: Sequence[Group], progress: Progress) -> None:
+    """Hand out the tasks to who is idle until all are done, or have failed three times."""
+    for group in groups:
+        group.tell(progress)
+    busy = 0
+    while queue.tasks or busy:
+        while pool.idle and queue.tasks:
+            actor = pool.idle.pop()
+            task = queue.take(actor)
+            if task:
+                pool.ask(actor, task, folders=[str(run.folder) for run in groups[task.group].runs])
+                busy += 1
+        if not pool.calls:
+            raise ClusterError("All workers of the cluster are gone. Run the same command again to go on.")
+        found = pool.reply()
+        if found.task is not OPENING:
+            busy -= 1
+            _record_result(found, queue, group=groups[found.task.group])
+            groups[found.task.group].tell(progress)
+
+
+def _record_result(found: Reply, queue: Queue, *, group: Group) -> None:
+    """Count a task as done, or put what is left of it in the queue again, or give it up."""
+    work = found.task.work
+    left = _unfinished_work(work, group.runs) if found.error else None
+    group.left -= len(work.cells) - (len(left.cells) if left else 0)
+    if left is None:
+        return
+    tries = queue.tries(found.task)
+    tries.append(found.actor)
+    if len(tries) < TRIES:
+        queue.tasks.append(Task(found.task.group, left))
+    else:
+        why = f"part {work.number} failed {TRIES} times, at last because {found.error}"
+        queue.failed += [_failed_run(group.runs[index], why) for index in left.cells]
+
+
+def _failed_run(run: Run, why: str) -> Failure:
+    info = run.info
+    return Failure(info["model"], info["dataset"], info["language"], info["method"], why)
+
+
+def _unfinished_work(unit: WorkUnit, runs: Sequence[Run]) -> WorkUnit | None:
+    """What must be scored again when a worker stopped in the middle; parts that all lie ready are put in their places."""
+    missing = [index for index in unit.cells if not part_path(runs[index], unit.number).exists()]
+    if not all(is_staged(runs[index], unit.number) for index in missing):
+        return WorkUnit(unit.number, tuple(missing))
+    for index in missing:
+        commit_part(runs[index], unit.number)
+    return None
+
+
+def _finish(groups: Sequence[Group], *, seconds: float, out: StoragePath, failed: bool) -> list[Run]:
+    """The runs, those that are complete marked as finished."""
+    runs = []
+    for group in groups:
+        complete = all(len(written_parts(run)) == run.parts for run in group.runs)
+        if not complete and not failed:
+            raise ClusterError(NOT_SHARED.format(out))
+        runs += cells.finish_runs(group.runs, group.plan, seconds=seconds) if complete else group.runs
+    return runs

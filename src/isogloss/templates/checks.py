@@ -1,0 +1,129 @@
+"""Checking the templates of a language: all that is wrong, set by set, and how many sentences there are."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..errors import IsoglossError
+from .expansion import LIMIT, ExpandedSentence, chosen_terms, count_fillings, fillings, realise, refuse_equal
+from .items import TemplateFrame, make_frames
+from .lexicon import FOLDER, Lexicon, read_lexicon
+from .resolution import ResolvedTemplate, resolve_template
+from .sets import TemplateSet, choose_sets, read_sets
+
+REFERENCE = "en"
+
+
+@dataclass(frozen=True, slots=True)
+class SetCount:
+    """How large a set is: wordings with their control items, terms, concepts, sentences."""
+
+    set: str
+    templates: int
+    sentences: int
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedTemplates:
+    """What a check found: sizes, what is wrong, and how the ids differ from the English ones."""
+
+    language: str
+    vocabularies: dict[str, int]
+    sets: tuple[SetCount, ...]
+    problems: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def sets_path(language: str, folder: Path | None = None) -> Path:
+    """The file of sets in a folder of one's own, or the one that ships for the language."""
+    path = (folder or FOLDER / language) / "sets.toml"
+    if not path.exists():
+        raise IsoglossError(f"There is no file of sets: {path}. See docs/templates.md for how to write one.")
+    return path
+
+
+def check_templates(language: str, *, folder: Path | None = None, names: Sequence[str] = ()) -> CheckedTemplates:
+    """Every sentence of every set is made; everything that fails is named, each failure once."""
+    lexicon = read_lexicon(language, folder)
+    sets = choose_sets(read_sets(sets_path(lexicon.language, folder)), list(names))
+    problems: Counter[str] = Counter()
+    counts = []
+    for one in sets:
+        frames = list(make_frames(one))
+        total = sum(_try_frame(frame, lexicon, problems=problems) for frame in frames)
+        counts.append(SetCount(one.id, len(frames), total))
+    sizes = {name: len(vocabulary.terms) for name, vocabulary in sorted(lexicon.vocabularies.items())}
+    return CheckedTemplates(lexicon.language, sizes, tuple(counts), tuple(problems), tuple(_differences(lexicon)))
+
+
+def _try_frame(frame: TemplateFrame, lexicon: Lexicon, *, problems: Counter[str]) -> int:
+    """How many sentences of a template can be made; what is wrong is added to the problems."""
+    made: list[ExpandedSentence] = []
+    try:
+        for plan in resolve_template(frame.template, lexicon, position=frame.wording.position):
+            made += _try_plan(frame, plan, lexicon=lexicon, problems=problems)
+        refuse_equal(made, frame.wording.position)
+    except IsoglossError as error:
+        problems[str(error)] += 1
+    return len(made)
+
+
+def _try_plan(
+    frame: TemplateFrame, resolved: ResolvedTemplate, *, lexicon: Lexicon, problems: Counter[str]
+) -> Iterator[ExpandedSentence]:
+    chosen = chosen_terms(resolved, frame.set.only)
+    count = count_fillings(chosen)
+    if count > LIMIT:
+        problems[
+            f"{resolved.position.path}, line {resolved.position.line}: {count:,} sentences, more than {LIMIT:,}."
+        ] += 1
+        return
+    for filling in fillings(chosen):
+        try:
+            yield realise(resolved, lexicon, filling=filling)
+        except IsoglossError as error:
+            problems[str(error)] += 1
+
+
+def _differences(lexicon: Lexicon) -> Iterator[str]:
+    """Where ids differ from those of the reference language, so that bars would not align."""
+    if lexicon.language == REFERENCE or not (FOLDER / REFERENCE).is_dir():
+        return
+    other = read_lexicon(REFERENCE)
+    for name, vocabulary in sorted(lexicon.vocabularies.items()):
+        if name not in other.vocabularies:
+            yield f"{name}: not a category of '{REFERENCE}'"
+            continue
+        known = set(other.vocabularies[name].terms)
+        for verb, ids in (("lacks", known - set(vocabulary.terms)), ("has besides", set(vocabulary.terms) - known)):
+            if ids:
+                yield f"{name}: {verb} {len(ids)} ids: {', '.join(sorted(ids)[:8])}{', …' if len(ids) > 8 else ''}"
+
+
+def checked_templates_as_text(found: CheckedTemplates) -> str:
+    """What a check found, for a terminal."""
+    lines = [f"{found.language}: " + ", ".join(f"{name} {count}" for name, count in found.vocabularies.items())]
+    lines += [f"  {one.set}: {one.templates} templates, {one.sentences:,} sentences" for one in found.sets]
+    lines += [f"  note: {note}" for note in found.notes]
+    lines += [f"  problem: {problem}" for problem in found.problems]
+    return "\n".join([*lines, f"  {len(found.problems)} problems"])
+
+
+def expand_sets(
+    sets: Sequence[TemplateSet], lexicon: Lexicon, *, limit: int = LIMIT
+) -> Iterator[tuple[TemplateFrame, ExpandedSentence]]:
+    """Every sentence of the sets, with the template it comes from; more than `limit` are refused."""
+    count = 0
+    for one in sets:
+        for frame in make_frames(one):
+            for plan in resolve_template(frame.template, lexicon, position=frame.wording.position):
+                chosen = chosen_terms(plan, one.only)
+                count += count_fillings(chosen)
+                if count > limit:
+                    raise IsoglossError(
+                        f"There are {count:,} sentences or more, over the limit of {limit:,}. Say --limit {count} or more."
+                    )
+                yield from ((frame, realise(plan, lexicon, filling=filling)) for filling in fillings(chosen))

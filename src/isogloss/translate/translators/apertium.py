@@ -1,0 +1,67 @@
+"""Apertium: free translation by rules on this machine; one process for all texts."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+
+import langcodes
+
+from ...errors import IsoglossError
+from . import LanguagePair, Opened, Translator
+
+BATCH = 5000
+INSTALL = "apt-get install apertium apertium-eng-spa"
+
+
+def open_apertium(pair: LanguagePair, options: Mapping[str, str]) -> Opened:
+    """The translator for a pair, such as eng-spa, that is installed here."""
+    if shutil.which("apertium") is None:
+        raise IsoglossError(f"Apertium is not installed. On Debian: {INSTALL}")
+    direction = options.get("direction") or f"{_code(pair.source)}-{_code(pair.target)}"
+    known = _run(["apertium", "-l"], "").split()
+    if direction not in known:
+        raise IsoglossError(
+            f"Apertium has no direction '{direction}' here. Known: {', '.join(known) or 'none'}. "
+            "Install the package of the pair, or say --option direction=…"
+        )
+    return Opened(f"apertium {direction}", lambda texts: _translate(texts, direction), batch=BATCH)
+
+
+def _translate(texts: Sequence[str], direction: str) -> list[str]:
+    """An empty line ends a sentence for Apertium, so texts do not run into each other."""
+    given = "".join(f"{text}\n\n" for text in texts)
+    lines = re.split(r"\n\n", _run(["apertium", "-u", direction], given))
+    lines = [line.strip() for line in lines[: len(texts)]]
+    if len(lines) != len(texts) or any("\n" in line for line in lines):
+        raise IsoglossError(
+            f"Apertium gave {len(lines)} texts for {len(texts)}. Try a smaller set to find the text it stumbles over."
+        )
+    return [_case(text, line) for text, line in zip(texts, lines, strict=True)]
+
+
+def _case(source: str, translated: str) -> str:
+    """Apertium writes the first letter of every text large; a text that began small does so again."""
+    if source[:1].islower() and translated[1:2].islower():
+        return translated[:1].lower() + translated[1:]
+    return translated
+
+
+def _code(tag: str) -> str:
+    return str(langcodes.Language.get(tag).to_alpha3())
+
+
+def _run(command: list[str], given: str) -> str:
+    done = subprocess.run(command, input=given, capture_output=True, text=True, encoding="utf-8")
+    if done.returncode:
+        raise IsoglossError(f"Apertium failed: {done.stderr.strip() or done.stdout.strip()}.")
+    return done.stdout
+
+
+translator = Translator(
+    title="Apertium, rules on this machine",
+    open=open_apertium,
+    options={"direction": "Apertium's name of the pair, such as eng-spa; by default made from the languages"},
+)

@@ -1,0 +1,66 @@
+"""File: translations that you bring yourself, as a table with the columns text and translation."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from ...errors import BadData, IsoglossError
+from ...files.rows import read_rows, suffix
+from ...items import BLANK
+from . import LanguagePair, Opened, Translator, option
+
+COLUMNS = ("text", "translation")
+
+
+def open_file(pair: LanguagePair, options: Mapping[str, str]) -> Opened:
+    """The table as a translator; a text that is not in it is written into it, to be filled in."""
+    path = Path(option(options, "path", translator="file"))
+    known = _read(path) if path.exists() else {}
+    # A table that was edited must not be answered from the cache of the old one.
+    version = hashlib.sha256(json.dumps(known, sort_keys=True).encode()).hexdigest()[:8]
+    return Opened(
+        f"file {path.name} {version}",
+        lambda texts: _look_up(path, texts, known=known),
+        batch=10**9,
+        placeholders=(BLANK,),
+    )
+
+
+def _read(path: Path) -> dict[str, str]:
+    known = {}
+    for line, row in read_rows(path):
+        if not isinstance(row.get("text"), str) or not isinstance(row.get("translation"), str):
+            raise BadData(path, line, "the table needs the columns 'text' and 'translation'.")
+        known[" ".join(row["text"].split())] = row["translation"].strip()
+    return known
+
+
+def _look_up(path: Path, texts: Sequence[str], *, known: Mapping[str, str]) -> list[str]:
+    missing = [text for text in texts if not known.get(text)]
+    if missing:
+        target = path if suffix(path) == ".csv" else path.with_suffix(".missing.csv")
+        _write(target, missing, known=known if target == path else {})
+        raise IsoglossError(
+            f"{len(missing)} texts have no translation. They were written to {target}: "
+            "fill in the column 'translation' and run it again."
+        )
+    return [known[text] for text in texts]
+
+
+def _write(path: Path, missing: Sequence[str], *, known: Mapping[str, str]) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(COLUMNS)
+        writer.writerows([text, found] for text, found in known.items() if found)
+        writer.writerows([text, ""] for text in missing)
+
+
+translator = Translator(
+    title="A table of your own",
+    open=open_file,
+    options={"path": "a table with the columns text and translation; it is begun when it is not there"},
+)

@@ -1,0 +1,81 @@
+"""The process of one job: runs a study file as `isogloss run` does, and says in a file how far it is."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..errors import IsoglossError
+from .jobs import FAILED, FINISHED, FOLDER, LOCK, STUDY, write_progress
+
+if TYPE_CHECKING:
+    from ..studies.cells import Progress
+
+PATIENCE = 5.0
+PAUSE = 0.2
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """While this is open nobody else works on the job; the file says which process does."""
+    with (folder / FOLDER / LOCK).open("a+", encoding="utf-8") as file:
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() > deadline:
+                    raise IsoglossError("Another process is working on this job.") from None
+                time.sleep(PAUSE / 4)
+        file.truncate(0)
+        file.write(str(os.getpid()))
+        file.flush()
+        yield
+
+
+def run_job(folder: Path) -> None:
+    """Run the job's study into its folder, and say how it ended."""
+    cells: dict[str, float] = {}
+    told = 0.0
+
+    def progress(label: str, share: float, *, items: int = 0) -> None:
+        nonlocal told
+        new = label not in cells
+        cells[label] = share
+        if new or share >= 1 or time.monotonic() - told > PAUSE:
+            told = time.monotonic()
+            write_progress(folder, cells)
+
+    try:
+        ended, message = _run_study(folder, progress)
+    except IsoglossError as error:
+        ended, message = FAILED, str(error)
+    except Exception as error:
+        write_progress(folder, cells, ended=FAILED, message=f"{type(error).__name__}: {str(error)[:300]}")
+        raise
+    write_progress(folder, cells, ended=ended, message=message)
+
+
+def _run_study(folder: Path, progress: Progress) -> tuple[str, str]:
+    """How a study ended, and what must be said about it."""
+    from ..studies.plan import plan_study
+    from ..studies.run import failures_as_text, finish_study, run_study
+
+    plan = plan_study(folder / FOLDER / STUDY)
+    outcome = run_study(plan, out=folder, progress=progress)
+    done = finish_study(plan, outcome, out=folder)
+    message = "\n".join([failures_as_text(done.failures), *done.troubles]).strip()
+    return (FINISHED if done.measures else FAILED), message
+
+
+if __name__ == "__main__":
+    path = Path(sys.argv[1])
+    with locked(path):
+        run_job(path)

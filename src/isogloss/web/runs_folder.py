@@ -1,0 +1,170 @@
+"""The runs folder: its studies and runs, and the trash that they are moved to and restored from."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .. import runs
+from ..errors import BadData, IsoglossError
+from ..files.layout import write_atomically
+from .jobs import EvaluationJob, read_job
+from .safety import find_link, hidden, inside, no_link
+
+TRASH = ".trash"
+CONTENT = "content"
+NOTE = "note.json"
+REPORT = "report.html"
+MEASURES = "measures.json"
+MEASURED = {"metric", "group", "value", "low", "high", "n", "why"}
+
+
+@dataclass(frozen=True, slots=True)
+class RunEntry:
+    """A run in the runs folder: its path below the runs folder, what it says of itself, and how many parts it has."""
+
+    path: str
+    info: dict[str, Any]
+    done: int
+
+    @property
+    def finished(self) -> bool:
+        return self.done == int(self.info["parts"])
+
+    @property
+    def title(self) -> str:
+        return " · ".join(str(self.info[key]) for key in ("model", "dataset", "language", "method"))
+
+
+@dataclass(frozen=True, slots=True)
+class StudyEntry:
+    """A study in the runs folder: its runs, what of it cannot be read, and whether there is a report and a job."""
+
+    name: str
+    entries: tuple[RunEntry, ...]
+    troubles: tuple[str, ...]
+    report: bool
+    job: EvaluationJob | None
+
+    def values(self, key: str) -> list[str]:
+        """The different values that the runs have for something, such as their models."""
+        return sorted({str(entry.info[key]) for entry in self.entries})
+
+
+@dataclass(frozen=True, slots=True)
+class TrashEntry:
+    """Something in the trash: its number there, and where it was."""
+
+    id: str
+    path: str
+    when: str
+
+
+def list_studies(root: Path) -> list[StudyEntry]:
+    """Everything in the runs folder, by name."""
+    if not root.is_dir():
+        return []
+    folders = (path for path in root.iterdir() if path.is_dir() and not path.is_symlink())
+    found = (read_study_entry(root, folder) for folder in sorted(folders) if not folder.name.startswith("."))
+    return [one for one in found if one.entries or one.troubles or one.job or one.report]
+
+
+def read_study_entry(root: Path, folder: Path) -> StudyEntry:
+    """One study's folder."""
+    link = find_link(folder)
+    if link is not None:
+        return StudyEntry(folder.name, (), (no_link(link, root),), report=False, job=None)
+    entries, troubles = [], []
+    for file in sorted(folder.rglob("run.json")):
+        try:
+            entries.append(_entry(root, file.parent))
+        except IsoglossError as error:
+            troubles.append(relative(str(error), root))
+    return StudyEntry(folder.name, tuple(entries), tuple(troubles), (folder / REPORT).is_file(), read_job(folder))
+
+
+def _entry(root: Path, folder: Path) -> RunEntry:
+    run = runs.read_run(folder)
+    return RunEntry(folder.relative_to(root).as_posix(), run.info, len(runs.written_parts(run)))
+
+
+def relative(message: str, root: Path) -> str:
+    """A message with paths below the runs folder, not with those of this machine."""
+    return message.replace(f"{root}/", "").replace(f"{root.resolve()}/", "")
+
+
+def find_study(root: Path, name: str) -> Path:
+    """The folder of a study in the runs folder."""
+    if "/" in name:
+        raise BadData(name, None, "there is no such study.")
+    return inside(root, name)
+
+
+def read_run(root: Path, path: str) -> runs.Run:
+    """The run with that path in the runs folder."""
+    return runs.read_run(inside(root, path))
+
+
+def read_measures(folder: Path) -> dict[str, Any] | None:
+    """What a finished study measured, if it is there."""
+    try:
+        found = json.loads((folder / MEASURES).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    rows = found.get("measures") if isinstance(found, dict) else None
+    if not isinstance(rows, list) or not all(isinstance(row, dict) and set(row) >= MEASURED for row in rows):
+        return None
+    return {"remarks": found.get("notes", []), "findings": [], **found}
+
+
+# ---- the trash
+
+
+def move_to_trash(root: Path, path: str) -> TrashEntry:
+    """Move a study, a run or an upload into the trash."""
+    source = inside(root, path)
+    if not source.is_dir():
+        raise IsoglossError(f"'{path}' is not a folder of runs.")
+    job = read_job(root / path.split("/")[0])
+    if job and job.active:
+        raise IsoglossError(f"'{job.name}' is {job.state}. Stop it first.")
+    trashed = TrashEntry(secrets.token_hex(6), path, time.strftime("%Y-%m-%d %H:%M"))
+    folder = hidden(root, TRASH) / trashed.id
+    write_atomically(folder / NOTE, json.dumps({"path": path, "when": trashed.when}, ensure_ascii=False) + "\n")
+    source.rename(folder / CONTENT)
+    return trashed
+
+
+def list_trash(root: Path) -> list[TrashEntry]:
+    """What is in the trash, the newest first."""
+    found = []
+    trash = root / TRASH
+    for note in trash.glob(f"*/{NOTE}") if not trash.is_symlink() else ():
+        try:
+            facts = json.loads(note.read_text(encoding="utf-8"))
+            found.append(TrashEntry(note.parent.name, str(facts["path"]), str(facts["when"])))
+        except (OSError, ValueError, KeyError, TypeError):
+            continue
+    return sorted((one for one in found if (root / TRASH / one.id / CONTENT).is_dir()), key=lambda one: one.when)[::-1]
+
+
+def restore(root: Path, id: str) -> str:
+    """The path of what came back from the trash."""
+    trashed = next((one for one in list_trash(root) if one.id == id), None)
+    if trashed is None:
+        raise IsoglossError("It is not in the trash.")
+    target = (root / trashed.path).resolve()
+    if not target.is_relative_to(root.resolve()) or target == root.resolve():
+        raise IsoglossError("It was somewhere else before.")
+    if target.exists():
+        raise IsoglossError(f"'{trashed.path}' is there again already. Rename or delete that one first.")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    folder = root / TRASH / id
+    (folder / CONTENT).rename(target)
+    (folder / NOTE).unlink()
+    folder.rmdir()
+    return trashed.path

@@ -1,0 +1,1 @@
+"""What tests share: builders of items, tiny models, servers, reference implementations."""

@@ -1,0 +1,131 @@
+"""A group of items for every metric, made of the same small numbers: (first, second, third, cluster) for each item."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import polars as pl
+
+from isogloss.chat.answer_rows import make_answer_rows
+from isogloss.chat.prompt_words import PROMPTS
+from isogloss.chat.records import ORDERS, Answer, answer_table
+from isogloss.items import Candidate, Item, Items
+from isogloss.scores import Row, Scored, item_table, make_scored, row_table
+from support.builders import TRIPLE
+
+Numbers = Sequence[tuple[float, float, float, int]]
+TEXTS = ("Yes.", "No.", "I cannot answer that.", "Soup")
+TERMS = ("man", "person", "woman")
+LABELS = {"model": "tiny", "method": "x"}
+
+
+def _item(name: str, task: str, roles: Sequence[str], **facts: Any) -> Item:
+    tags = {"task": task, **facts.pop("tags", {})}
+    candidates = tuple(Candidate(f"{name}-{role}", role, role) for role in roles)
+    return Item(name, "made", "en", "gender", candidates, tags=tags, **facts)
+
+
+def _scored(rows: Sequence[Row]) -> Scored:
+    items = {row.item.id: row.item for row in rows}
+    return make_scored(item_table(Items(tuple(items.values()))), row_table(rows), labels=LABELS)
+
+
+def triples(numbers: Numbers) -> Scored:
+    """A context with three candidates."""
+    made = [(_item(f"i{n}", "intrasentence", TRIPLE, cluster=f"t{row[3]}"), row) for n, row in enumerate(numbers)]
+    return _scored([Row(one, c.id, v) for one, row in made for c, v in zip(one.candidates, row[:3], strict=True)])
+
+
+def _both(item: Item, values: Sequence[float], quantity: str) -> list[Row]:
+    first, second = (candidate.id for candidate in item.candidates)
+    return [
+        Row(item, first, values[0], quantity=quantity, against=second),
+        Row(item, second, values[1], quantity=quantity, against=first),
+    ]
+
+
+def pairs(numbers: Numbers) -> Scored:
+    """Two sentences; the third number says in which direction they stereotype."""
+    rows = []
+    for n, (first, second, third, cluster) in enumerate(numbers):
+        tags = {"direction": "stereo" if third > 0 else "antistereo"}
+        one = _item(f"i{n}", "pair", TRIPLE[:2], cluster=f"t{cluster}", tags=tags)
+        rows += [Row(one, c.id, v) for c, v in zip(one.candidates, (first, second), strict=True)]
+        rows += _both(one, (first, second), "shared")
+    return _scored(rows)
+
+
+def contrasts(numbers: Numbers) -> Scored:
+    """A stereotype and its contrast; the third number says whether the statement is implicit."""
+    rows = []
+    for n, (first, second, third, cluster) in enumerate(numbers):
+        tags = {"statement": "implicit" if third > 0 else "saying"}
+        one = _item(f"i{n}", "contrast", (TRIPLE[0], "contrast"), cluster=f"t{cluster}", tags=tags)
+        rows += _both(one, (first, second), "contrast") + _both(one, (first, second), "sentence")
+    return _scored(rows)
+
+
+def sentences(numbers: Numbers) -> Scored:
+    """Single sentences of two groups, with vectors."""
+    rows = []
+    for n, row in enumerate(numbers):
+        for role, value in zip(("female", "male"), row, strict=False):
+            one = _item(f"i{n}-{role}", "sentence", (role,), cluster=f"i{n}-{role}")
+            rows.append(Row(one, one.candidates[0].id, value, vector=(4.0, row[2])))
+    return _scored(rows)
+
+
+def templates(numbers: Numbers) -> Scored:
+    """A sentence for each of three terms, as a demonym and as a periphrasis; each number is a template's concept."""
+    rows = []
+    for n, (*values, cluster) in enumerate(numbers):
+        for name, logs in (("s", values), ("p", values[1:] + values[:1])):
+            tags = {"set": name, "wording": f"w{cluster}", "concept": f"c{n}"}
+            tags |= {"periphrasis_of": "s"} if name == "p" else {}
+            one = _item(f"{name}{n}", "template", TERMS, cluster=f"{name}-w{cluster}", tags=tags)
+            for candidate, log in zip(one.candidates, logs, strict=True):
+                rows.append(Row(one, candidate.id, log, tokens=2, logprobs=(log - 1, 1.0)))
+                rows.append(Row(one, candidate.id, log, quantity="normalised"))
+                rows += [
+                    Row(one, candidate.id, abs(log - other), tokens=9, quantity="kl", against=against.id)
+                    for against, other in zip(one.candidates, logs, strict=True)
+                    if against is not candidate
+                ]
+    return _scored(rows)
+
+
+def answers(numbers: Numbers) -> Scored:
+    """Three prompts in both orders, with log-probabilities; each number picks an answer."""
+    items = [_item(f"i{n}", "intrasentence", TRIPLE[:1], cluster=f"t{row[3]}") for n, row in enumerate(numbers)]
+    made = [
+        Answer(*one.key, one.candidates[0].id, prompt, order, 0, TEXTS[int(v) % 4], yes=-abs(v), no=math.log(0.5))
+        for one, row in zip(items, numbers, strict=True)
+        for prompt, v in zip(PROMPTS, row[:3], strict=True)
+        for order in ORDERS
+    ]
+    return make_scored(item_table(Items(tuple(items))), make_answer_rows(answer_table(made)), labels=LABELS)
+
+
+KINDS: dict[str, Callable[[Numbers], Scored]] = {
+    "triples": triples,
+    "pairs": pairs,
+    "contrasts": contrasts,
+    "sentences": sentences,
+    "templates": templates,
+    "answers": answers,
+}
+SWAPS = ((TRIPLE[0], TRIPLE[1]), (TRIPLE[0], "contrast"), ("female", "male"), ("man", "woman"))
+
+
+def swapped(scored: Scored) -> Scored:
+    """The same scores with the two roles exchanged."""
+    roles = set(scored.table["role"])
+    one, other = next(pair for pair in SWAPS if set(pair) <= roles)
+    return Scored(scored.table.with_columns(pl.col("role").replace({one: other, other: one})))
+
+
+def without(scored: Scored, **columns: Any) -> Scored:
+    """The same without the rows that have these values."""
+    return Scored(scored.table.filter(~pl.all_horizontal(pl.col(name) == value for name, value in columns.items())))

@@ -1,0 +1,75 @@
+"""What new users tripped over, kept mended."""
+
+from __future__ import annotations
+
+import pytest
+from typer.testing import CliRunner
+
+import isogloss as ig
+from isogloss.cli import app
+from isogloss.errors import IsoglossError
+from isogloss.files.sources import read
+from isogloss.items import Items
+from isogloss.runs import Run, in_languages
+from support.builders import score_many, stereoset_rows, write_jsonl
+
+
+def message(call, *given, **named):
+    with pytest.raises(IsoglossError) as caught:
+        call(*given, **named)
+    return str(caught.value)
+
+
+def run_in(folder, language):
+    info = {"model": "m", "dataset": "d", "language": language, "method": "pll", "parts": 1, "fingerprint": {"x": 1}}
+    return Run(folder, {"schema": 1, **info})
+
+
+def test_runs_are_chosen_by_language(tmp_path):
+    runs = [run_in(tmp_path, "en"), run_in(tmp_path, "de")]
+    assert in_languages(runs, ["German"]) == runs[1:]
+    assert in_languages(runs, []) == runs
+    assert message(in_languages, runs, ["fr"]) == "None of the runs is in fr; they are in de, en."
+
+
+def test_a_file_of_bad_rows_says_what_is_wrong_with_the_first(tmp_path):
+    rows = [{key: value for key, value in row.items() if key != "language"} for row in stereoset_rows()]
+    path = write_jsonl(tmp_path / "mine.jsonl", rows)
+    assert message(read, path, skip_bad=True) == (
+        f"None of the 4 rows of '{path}' can be read. The first: {path}, line 1: the row names no language; "
+        "add a 'language' column or say --language."
+    )
+
+
+def test_predictions_named_after_another_language_are_refused(tmp_path):
+    path = tmp_path / "mine_de.json"
+    path.write_text('{"intrasentence": []}', encoding="utf-8")
+    found = CliRunner().invoke(app, ["measure", "--predictions", str(path), "--data", "demo", "--language", "en"])
+    assert str(found.exception) == (
+        "mine_de.json is named after 'de', but the data is in 'en'. Rename the file if it is right."
+    )
+
+
+def test_an_unknown_metric_is_refused_before_a_model_is_looked_for():
+    found = CliRunner().invoke(app, ["eval", "no/model", "--data", "demo", "--language", "en", "--metrics", "foo"])
+    assert str(found.exception).startswith("No metric named 'foo'.")
+
+
+def test_one_name_is_as_good_as_a_list():
+    scored = score_many(12, clusters=12)
+    assert ig.measure(scored, by="category", metrics="ss") == ig.measure(scored, by=["category"], metrics=["ss"])
+
+
+def test_names_where_data_is_wanted_get_a_sentence():
+    assert message(ig.measure, "runs/mine") == (
+        "measure takes scored items: what isogloss.score gives, or isogloss.store.read_scored(runs)."
+    )
+    assert message(ig.score, "demo", model="smollm2") == (
+        "score takes items. Read them first: items = isogloss.read('demo', language='en')"
+    )
+    assert message(ig.score, Items(()), model="no-such-folder/x/y") == "No such model folder: no-such-folder/x/y."
+
+
+def test_macro_icat_never_has_a_wilson_interval():
+    found = ig.measure(score_many(24, clusters=24), metrics=["icat_macro"])
+    assert not any("its own cluster" in note for note in found.notes)
