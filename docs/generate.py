@@ -140,7 +140,7 @@ def public_names() -> str:
     import isogloss
 
     parts = []
-    from isogloss.report.page.document import report
+    from isogloss.reports.page.document import report
 
     for name in sorted(isogloss.__all__, key=lambda name: (name[0].isupper(), name.lower())):
         thing = getattr(isogloss, name) if name != "report" else report

@@ -15,13 +15,13 @@ from isogloss.analysis.agreements import agree
 from isogloss.analysis.comparisons import comparisons_as_json
 from isogloss.analysis.sides import match_sides, select
 from isogloss.errors import IsoglossError
-from isogloss.report.text.comparisons import (
+from isogloss.reports.text.comparisons import (
     agreements_as_text,
     comparisons_as_csv,
     comparisons_as_latex,
     comparisons_as_text,
 )
-from isogloss.report.text.sentences import explain_comparison
+from isogloss.reports.text.sentences import explain_comparison
 from isogloss.scores import Scored, join_scored
 from isogloss.stats.hypotheses import sign_flip_test
 from support.builders import TRIPLE, score, triple

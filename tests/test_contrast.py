@@ -22,7 +22,7 @@ from isogloss.methods import check_model, fill_options
 from isogloss.methods._alignment import divergent_positions, shared_in_order
 from isogloss.models.engine import run_all
 from isogloss.models.model import Model
-from isogloss.report.text.measures import measures_as_text
+from isogloss.reports.text.measures import measures_as_text
 from isogloss.scores import Row, Scored, item_table, make_scored, row_table
 from isogloss.studies.jobs import choose_method
 from support import references, references_pairs, tiny

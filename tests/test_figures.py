@@ -29,10 +29,10 @@ from isogloss.cli import app
 from isogloss.corpora.pronoun_preservation import Preservation
 from isogloss.errors import IsoglossError, MissingExtra
 from isogloss.items import Items
-from isogloss.report.figures import FigureRequest, _fonts, draw_plot, make_figure, write_figure
-from isogloss.report.figures._maps import equal_earth
-from isogloss.report.figures._style import DOUBLE, SINGLE, Canvas, ink_on, open_canvas, save_figure
-from isogloss.report.model_blocks import MONOLINGUAL, MULTILINGUAL, model_kinds
+from isogloss.reports.figures import FigureRequest, _fonts, draw_plot, make_figure, write_figure
+from isogloss.reports.figures._maps import equal_earth
+from isogloss.reports.figures._style import DOUBLE, SINGLE, Canvas, ink_on, open_canvas, save_figure
+from isogloss.reports.model_blocks import MONOLINGUAL, MULTILINGUAL, model_kinds
 from isogloss.runs import find_runs, read_scored, write_part
 from isogloss.stats.resampling import wilson_interval
 from support.builders import triple
@@ -138,7 +138,7 @@ def test_drawing_leaves_matplotlib_as_it_was(order):
 def test_listing_figures_needs_no_matplotlib():
     code = (
         "import sys; sys.modules['matplotlib'] = None\n"
-        "from isogloss.report.figures import list_figures; assert 'plane: ' in list_figures()\n"
+        "from isogloss.reports.figures import list_figures; assert 'plane: ' in list_figures()\n"
         "assert not [m for m in sys.modules if m.startswith('matplotlib.')]"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -14,7 +14,7 @@ from isogloss.analysis.gates import Gate, Limit, check_gate, overall, read_gate
 from isogloss.cli import main
 from isogloss.errors import IsoglossError
 from isogloss.items import Items
-from isogloss.report.text.sentences import explain_verdict
+from isogloss.reports.text.sentences import explain_verdict
 from isogloss.scores import Scored, item_table
 from support.builders import score, triple
 

@@ -22,7 +22,7 @@ from isogloss.errors import IsoglossError
 from isogloss.items import Candidate, Item, Items
 from isogloss.metrics import Contribution
 from isogloss.registry import get
-from isogloss.report.text.sentences import explain_measures
+from isogloss.reports.text.sentences import explain_measures
 from isogloss.scores import Row, Scored, item_table, make_scored, row_table
 from isogloss.stats.hypotheses import shuffle_test
 from isogloss.stats.pairwise import BLOCK, count_wins, rank, unit, weighted_share

@@ -12,7 +12,7 @@ from isogloss import registry
 from isogloss.cli import app
 from isogloss.errors import IsoglossError, UnknownName
 from isogloss.models.engine import run_all
-from isogloss.report.text.table import bars_as_text
+from isogloss.reports.text.table import bars_as_text
 from isogloss.studies.probe import ProbeRequest, probe_items, run_probe
 from support import tiny
 

@@ -22,14 +22,14 @@ from isogloss.analysis.robustness import RobustnessReport, SettingResult, robust
 from isogloss.cli import app
 from isogloss.errors import BadData, IsoglossError
 from isogloss.items import Items
-from isogloss.report.page import charts
-from isogloss.report.page.added_files import Extras, read_extras
-from isogloss.report.page.data import PageData, ResamplingSettings, measure_all, without_task
-from isogloss.report.page.document import draw_page, draw_panels, write_report
-from isogloss.report.page.panels import ORDER, explorer, heatmap, likeness, plane
-from isogloss.report.page.panels import world as world_panel
-from isogloss.report.page.sources import gather
-from isogloss.report.text.sentences import state_findings
+from isogloss.reports.page import charts
+from isogloss.reports.page.added_files import Extras, read_extras
+from isogloss.reports.page.data import PageData, ResamplingSettings, measure_all, without_task
+from isogloss.reports.page.document import draw_page, draw_panels, write_report
+from isogloss.reports.page.panels import ORDER, explorer, heatmap, likeness, plane
+from isogloss.reports.page.panels import world as world_panel
+from isogloss.reports.page.sources import gather
+from isogloss.reports.text.sentences import state_findings
 from isogloss.runs import part_path, read_part, read_scored, write_part
 from support.builders import score_many
 from support.reports import WORDS, neutral_items, write_run, write_runs
@@ -144,7 +144,7 @@ def test_scores_in_memory_make_a_report_without_sentences(tmp_path):
 
 
 def test_the_verb_works_after_the_room_was_imported(tmp_path):
-    from isogloss.report.text import measures
+    from isogloss.reports.text import measures
 
     assert measures.metric_name("ss") == "SS"
     assert ig.report(score_many(24, clusters=12), tmp_path / "r.html", resamples=100) == tmp_path / "r.html"
@@ -394,7 +394,7 @@ def test_shares_of_templates_are_found_in_runs():
     table = score_many(2, clusters=2).table.filter(pl.col("id") == "i0").head(2)
     logs = pl.Series("logprobs", [[-1.0, -1.0], [-1.0, -1.0 - 1.0986122886681098]], dtype=pl.List(pl.Float64))
     roles = table.with_columns(logs, role=pl.Series(["men", "women"]), task=pl.lit("template"), set=pl.lit("work"), concept=pl.lit("cook"))  # fmt: skip
-    from isogloss.report.page.data import find_shares
+    from isogloss.reports.page.data import find_shares
 
     shares = find_shares(ig.Scored(roles))
     assert dict(shares.select("term", "share").rows()) == pytest.approx({"men": 0.75, "women": 0.25})

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from isogloss.report.page.added_files import read_extras
-from isogloss.report.page.data import ResamplingSettings
-from isogloss.report.page.document import write_report
+from isogloss.reports.page.added_files import read_extras
+from isogloss.reports.page.data import ResamplingSettings
+from isogloss.reports.page.document import write_report
 from support.browser import Seen, browser, findings, watch
 from support.reports import write_runs
 

@@ -12,7 +12,7 @@ from isogloss.analysis.robustness import RobustnessReport, SettingResult, robust
 from isogloss.errors import IsoglossError
 from isogloss.files.sources import read
 from isogloss.items import Items
-from isogloss.report.text.robustness import robustness_as_text
+from isogloss.reports.text.robustness import robustness_as_text
 from isogloss.studies.jobs import score
 from isogloss.studies.robustness import _sign, check_robustness
 from support import tiny

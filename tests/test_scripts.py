@@ -13,7 +13,7 @@ from isogloss.analysis.control_items import make_control_items
 from isogloss.checks import ALL, find_problems
 from isogloss.items import Candidate, Item, Items
 from isogloss.models.text import decode
-from isogloss.report.text.table import Grid, as_text, columns
+from isogloss.reports.text.table import Grid, as_text, columns
 from support import tiny
 from support.examples import blank, follow, rows_of
 from test_pair_methods import pair

@@ -22,7 +22,7 @@ from isogloss.errors import IsoglossError
 from isogloss.files import cell_values, hub
 from isogloss.files.filters import filter_items
 from isogloss.items import Items
-from isogloss.report.text.runs import WARNING, extremes_as_text
+from isogloss.reports.text.runs import WARNING, extremes_as_text
 from isogloss.runs import find_runs, read_scored
 from isogloss.studies.jobs import score
 from support import tiny

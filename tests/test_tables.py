@@ -9,7 +9,7 @@ import pytest
 
 from isogloss import measure
 from isogloss.analysis.measures import Measure, Measures
-from isogloss.report.text.measures import (
+from isogloss.reports.text.measures import (
     measures_as_csv,
     measures_as_html,
     measures_as_latex,
@@ -17,7 +17,7 @@ from isogloss.report.text.measures import (
     measures_as_text,
     number,
 )
-from isogloss.report.text.table import Grid, as_latex
+from isogloss.reports.text.table import Grid, as_latex
 from support.builders import score, score_many, triple
 
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from .errors import IsoglossError
     from .files.sources import read
     from .items import Candidate, Item, Items
-    from .report.page.document import report
+    from .reports.page.document import report
     from .scores import Scored
     from .studies.jobs import score
 
@@ -30,6 +30,7 @@ _HOMES = {
     "compare": "analysis.comparisons",
     "measure": "analysis.measures",
     "read": "files.sources",
+    "report": "reports.page.document",
     "score": "studies.jobs",
 }
 
@@ -53,8 +54,6 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """The public names are imported when first used, so that `import isogloss` costs nothing."""
-    if name == "report":  # a package that can be called as a function
-        return import_module(".report", __name__)
     if name in _HOMES:
         return getattr(import_module(f".{_HOMES[name]}", __name__), name)
     raise AttributeError(f"module 'isogloss' has no attribute '{name}'")

@@ -18,7 +18,7 @@ PLUGIN_PACKAGES = {
     "method": "methods",
     "family": "models.families",
     "translator": "translate.translators",
-    "figure": "report.figures",
+    "figure": "reports.figures",
 }
 GROUPS = {"family": "models", "translator": "translate"}  # of entry points, where not the package
 

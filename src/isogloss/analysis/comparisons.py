@@ -94,12 +94,12 @@ class Comparisons:
         return pl.DataFrame(data, infer_schema_length=None)
 
     def __str__(self) -> str:
-        from ..report.text.comparisons import comparisons_as_text
+        from ..reports.text.comparisons import comparisons_as_text
 
         return comparisons_as_text(self)
 
     def _repr_html_(self) -> str:
-        from ..report.text.comparisons import comparisons_as_html
+        from ..reports.text.comparisons import comparisons_as_html
 
         return comparisons_as_html(self)
 

@@ -83,12 +83,12 @@ class Measures:
         )
 
     def __str__(self) -> str:
-        from ..report.text.measures import measures_as_text
+        from ..reports.text.measures import measures_as_text
 
         return measures_as_text(self)
 
     def _repr_html_(self) -> str:
-        from ..report.text.measures import measures_as_html
+        from ..reports.text.measures import measures_as_html
 
         return measures_as_html(self)
 

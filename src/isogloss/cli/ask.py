@@ -137,7 +137,7 @@ def _show_plan(models: Sequence[str], cells: Sequence[AskCell]) -> None:
 
 def _show_measures(runs: list[Run], *, by: str | None, mode: str, seed: int, as_json: bool) -> None:
     from ..analysis import measures
-    from ..report.text.measures import measures_as_text
+    from ..reports.text.measures import measures_as_text
     from ..runs import read_scored
 
     found = measures.measure(read_scored(runs), by=options.split_names(by), mode=mode, seed=seed)

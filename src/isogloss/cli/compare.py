@@ -38,7 +38,7 @@ def compare(
 ) -> None:
     """Compare two models or two languages on the items that both have: difference, interval, p, effect, power."""
     from ..analysis import agreements, comparisons
-    from ..report.text.comparisons import FORMS, agreements_as_text
+    from ..reports.text.comparisons import FORMS, agreements_as_text
     from .sides import two_sides
 
     form = options.one_of(json=as_json, csv=as_csv, latex=as_latex, markdown=as_markdown)

@@ -24,7 +24,7 @@ def controls(
     import polars as pl
 
     from ..analysis.controls import check_controls, controls_as_json, read_frequencies
-    from ..report.text.controls import controls_as_text
+    from ..reports.text.controls import controls_as_text
     from ..runs import find_runs, read_items, read_scored
 
     counts = read_frequencies(frequencies) if frequencies else None

@@ -82,8 +82,8 @@ def _check_table(items: Items, *, mode: str, metrics: list[str] | None, by: list
 
 
 def _print_result(measures: Measures, look: str, *, out: str, explain: bool) -> None:
-    from ..report.text.measures import measures_as_text
-    from ..report.text.sentences import explain_measures
+    from ..reports.text.measures import measures_as_text
+    from ..reports.text.sentences import explain_measures
 
     typer.echo(measures_as_text(measures) + ("\n\n" + explain_measures(measures) if explain else ""))
     typer.echo(f"\nThe scores are in {out}; look at one item with: {look}", err=True)

@@ -17,7 +17,7 @@ def explain(
 ) -> None:
     """Explain each metric: the published definition, what the published code does, ours, and the points between them."""
     from ..analysis.explanations import explain_scores, explanations_as_json
-    from ..report.text.explanations import explanations_as_text
+    from ..reports.text.explanations import explanations_as_text
     from ..scores import join_scored
     from .sides import load_side
 

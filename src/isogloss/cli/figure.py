@@ -33,7 +33,7 @@ def figure(
     list_: bool = typer.Option(False, "--list", help="List the figures and what each of them needs."),
 ) -> None:
     """Draw a figure for a paper: PNG, SVG or PDF, in one or two columns, with intervals."""
-    from ..report.figures import list_figures
+    from ..reports.figures import list_figures
 
     if list_:
         typer.echo(list_figures())
@@ -43,8 +43,8 @@ def figure(
     from ..analysis.intervals import IntervalSettings
     from ..analysis.mixed import read_facts
     from ..languages import resolve
-    from ..report.figures import FigureRequest, write_figure
-    from ..report.figures._style import choose_file, open_canvas
+    from ..reports.figures import FigureRequest, write_figure
+    from ..reports.figures._style import choose_file, open_canvas
 
     tags = [resolve(one) for one in languages]
     request = FigureRequest(

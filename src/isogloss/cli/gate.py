@@ -27,7 +27,7 @@ def gate(
 ) -> None:
     """Check runs against limits: exits with 0 if all are passed, 1 if any failed, 3 if any is undecided, 2 for an error."""
     from ..analysis import gates
-    from ..report.text.sentences import explain_verdicts
+    from ..reports.text.sentences import explain_verdicts
 
     if limits is None and baseline is None:
         raise IsoglossError("Give --limits FILE, --baseline RUN, or both.")

@@ -21,7 +21,7 @@ def mbe(
 ) -> None:
     """Measure MBE with an interval over sentences, a permutation test, McNemar's as published, and Shf."""
     from ..analysis import mbe_tests
-    from ..report.text.mbe import mbe_as_text
+    from ..reports.text.mbe import mbe_as_text
     from ..runs import find_runs, read_scored
 
     scored = read_scored([run for path in runs for run in find_runs(path)])

@@ -31,7 +31,7 @@ def measure(
 ) -> None:
     """Measure runs, or scores that were made elsewhere (--predictions with --data)."""
     from ..analysis import measures
-    from ..report.text.measures import measures_as_csv, measures_as_latex, measures_as_markdown, measures_as_text
+    from ..reports.text.measures import measures_as_csv, measures_as_latex, measures_as_markdown, measures_as_text
     from ..runs import find_runs, in_languages, read_scored
 
     form = options.one_of(json=as_json, csv=as_csv, latex=as_latex, markdown=as_markdown)

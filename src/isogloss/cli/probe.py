@@ -25,7 +25,7 @@ def probe(
     as_json: bool = options.Json,
 ) -> None:
     """Show which terms a model finds most probable in a template, as shares."""
-    from ..report.text.table import bars_as_text
+    from ..reports.text.table import bars_as_text
     from ..studies.jobs import Loading
     from ..studies.probe import ProbeRequest, run_probe
 

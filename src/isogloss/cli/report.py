@@ -27,9 +27,9 @@ def report(
 ) -> None:
     """Write one HTML file that works offline: verdict, heat map, intervals, likeness of languages, items, provenance."""
     from ..analysis.mixed import read_facts
-    from ..report.page.added_files import read_extras
-    from ..report.page.data import ResamplingSettings
-    from ..report.page.document import write_report
+    from ..reports.page.added_files import read_extras
+    from ..reports.page.data import ResamplingSettings
+    from ..reports.page.document import write_report
 
     extras = read_extras(add, facts=read_facts(facts) if facts else None)
     command = shlex.join(["isogloss", *sys.argv[1:]])

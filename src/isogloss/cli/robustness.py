@@ -25,7 +25,7 @@ def robustness(
     """Score the same items in every way that fits the model: does the sign survive, which items flip, what is noise?"""
     from ..analysis.robustness import robustness_as_json
     from ..files.sources import read_many
-    from ..report.text.robustness import robustness_as_text
+    from ..reports.text.robustness import robustness_as_text
     from ..studies.jobs import Loading, Sample, take_sample
     from ..studies.robustness import check_robustness
     from .progress import progress_bars

@@ -74,8 +74,8 @@ def _forecast(plan: StudyPlan, folder: StoragePath, *, trial: bool, as_json: boo
 
 
 def _print_result(done: StudyResult, folder: StoragePath, *, as_json: bool) -> None:
-    from ..report.text.measures import measures_as_text
-    from ..report.text.sentences import measures_as_json
+    from ..reports.text.measures import measures_as_text
+    from ..reports.text.sentences import measures_as_json
     from ..studies.run import failures_as_json, failures_as_text
 
     if as_json:

@@ -25,7 +25,7 @@ def show(
     """Show the runs in a folder, one item's candidates with log-probabilities, or the most and least stereotyped expressions."""
     from ..analysis.inspection import inspect_item, list_runs
     from ..errors import IsoglossError
-    from ..report.text.runs import extremes_as_text, inspection_as_text
+    from ..reports.text.runs import extremes_as_text, inspection_as_text
 
     if item and (extremes or languages):
         raise IsoglossError("Give either an item's id, or --extremes, with --language for some languages only.")
@@ -51,7 +51,7 @@ def show(
 
 def _show_citations(run: Path, *, as_json: bool) -> None:
     from .. import runs
-    from ..report.text.citations import citations_as_json, citations_as_text, cite_runs
+    from ..reports.text.citations import citations_as_json, citations_as_text, cite_runs
 
     found = cite_runs(runs.find_runs(run))
     if as_json:

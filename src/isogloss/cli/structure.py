@@ -25,7 +25,7 @@ def structure(
     """Show how far languages or models agree item by item, which are alike, and what is common or specific."""
     from ..analysis.mixed import fit_mixed, mixed_as_json, read_facts
     from ..analysis.structure import find_structure, structures_as_json
-    from ..report.text.structure import mixed_as_text, structure_as_text
+    from ..reports.text.structure import mixed_as_text, structure_as_text
     from ..runs import find_runs, read_scored
 
     known = read_facts(facts) if facts else None

@@ -28,8 +28,8 @@ def table(
     """Make a table for a paper: monolingual models over multilingual, languages under each metric, the best in bold."""
     from ..analysis.intervals import IntervalSettings
     from ..analysis.mixed import read_facts
-    from ..report.paper.output import Paper, write_paper
-    from ..report.paper.tables import Layout
+    from ..reports.paper.output import Paper, write_paper
+    from ..reports.paper.tables import Layout
 
     paper = Paper(
         tuple(runs),

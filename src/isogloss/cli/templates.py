@@ -118,7 +118,7 @@ def shares(
     from ..analysis import measures
     from ..analysis.term_shares import measure_negation, measure_shares, name_terms
     from ..metrics._divergences import largest_pairs
-    from ..report.text.measures import measures_as_text
+    from ..reports.text.measures import measures_as_text
     from ..runs import find_runs, read_scored
 
     scored = read_scored([run for path in runs for run in find_runs(path)])

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from .. import runs
-from ..report.text.table import Grid, as_text
+from ..reports.text.table import Grid, as_text
 from ..storage import StoragePath
 from .cells import ScoringCell, WorkUnit, ask_work, count_parts, group_cells, group_parts, run_info
 from .jobs import Callbacks, ModelJob, open_job, plan_requests, try_open

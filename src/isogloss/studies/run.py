@@ -119,8 +119,8 @@ def finish_study(plan: StudyPlan, result: StudyScores, *, out: StoragePath) -> S
     Of a part of the study nothing but the copy is written, so that the table of the whole is not lost; into a folder
     that can only be read, nothing at all.
     """
-    from ..report.text.measures import measures_as_csv
-    from ..report.text.sentences import measures_as_json
+    from ..reports.text.measures import measures_as_csv
+    from ..reports.text.sentences import measures_as_json
 
     sealed = not isinstance(out, RemotePath) and out.exists() and not os.access(out, os.W_OK)
     troubles: list[str] = []
@@ -151,7 +151,9 @@ def finish_study(plan: StudyPlan, result: StudyScores, *, out: StoragePath) -> S
 
 
 def _write_report(scored: Scored, name: str, *, out: StoragePath) -> None:
-    from ..report.page.document import write_report  # from the runs, with texts and facts, unless others lie among them
+    from ..reports.page.document import (
+        write_report,  # from the runs, with texts and facts, unless others lie among them
+    )
 
     if isinstance(out, RemotePath):
         raise IsoglossError(f"{out} is not on this machine. Make it with: isogloss report {out} --out {name}")

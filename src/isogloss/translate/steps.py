@@ -11,8 +11,8 @@ from typing import Any
 from .. import registry
 from ..checks import ALL, Check, find_problems, problem_rows, problems_by_target
 from ..items import Item, Problem
-from ..report.figures import draw_plot
-from ..report.figures._style import DOUBLE, Canvas, check_ending, save_figure
+from ..reports.figures import draw_plot
+from ..reports.figures._style import DOUBLE, Canvas, check_ending, save_figure
 from .changes import Change, fields_of
 
 BAR = 40

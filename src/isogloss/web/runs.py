@@ -13,9 +13,9 @@ from starlette.exceptions import HTTPException
 from .. import runs
 from ..analysis import comparisons
 from ..errors import IsoglossError
-from ..report.text.comparisons import grid
-from ..report.text.sentences import explain_comparisons
-from ..report.text.table import Grid
+from ..reports.text.comparisons import grid
+from ..reports.text.sentences import explain_comparisons
+from ..reports.text.table import Grid
 from . import runs_folder
 from .pages import app_state, first, go_to, page, read_fields, run_quick, run_slow
 from .safety import REPORT_POLICY
@@ -84,7 +84,7 @@ async def make_report(request: Request, name: str) -> RedirectResponse:
 
 def write_study_report(folder: Path) -> None:
     """Write the report of all runs in a folder; one at a time."""
-    from ..report.page.document import write_report
+    from ..reports.page.document import write_report
 
     with _one_report:
         draft = folder / f".{runs_folder.REPORT}"

@@ -1,0 +1,1 @@
+"""Results for people: text, paper tables, figures, and one HTML page."""
