@@ -235,8 +235,8 @@ def test_a_damaged_run_file_is_told_by_every_command(tmp_path, evaluation, comma
 HOLD = """
 import sys, time
 from pathlib import Path
-from isogloss import runs as store
-with store.locked(store.read_run(Path(sys.argv[1]))):
+from isogloss import runs
+with runs.locked(runs.read_run(Path(sys.argv[1]))):
     print("held", flush=True)
     time.sleep(600)
 """
@@ -300,7 +300,7 @@ def serve(folder: str) -> None:
 @pytest.fixture(scope="module")
 def start(bert):
     """Scores into a folder in a process that is killed after so many seconds, if it still lives; how it ended."""
-    script = f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r}); import test_faults as t; t.serve({str(bert)!r})"
+    script = f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r}); import test_fault_tolerance as t; t.serve({str(bert)!r})"
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     server = subprocess.Popen([sys.executable, "-c", script], **pipes)
 

@@ -214,12 +214,11 @@ def test_a_method_of_another_family_is_refused(name: str, method: str, families:
 @pytest.mark.parametrize(
     ("name", "method", "options", "sentence"),
     [
-        ("bert", "unmask", {"variant": "paper"}, "The variant 'paper' is for encoder-decoder models; for masked models the default is the published way."),
         ("t5", "unmask", {"variant": "all-masked"}, "The variant 'all-masked' is for masked models; an encoder-decoder model has one sentinel."),
         ("t5", "continuation", {"case": "e"}, "The case 'e' is for causal models; an encoder-decoder model has the default only."),
         ("gpt2", "continuation", {"closing": "with"}, "The option 'closing=with' is for encoder-decoder models."),
-        ("gpt2", "likelihood", {"begin": "none"}, "No option of 'likelihood' named 'begin'. Known: start."),
-        ("gpt2", "likelihood", {"start": "nonee"}, "No value of 'likelihood' option 'start' named 'nonee'. Did you mean 'none'? Known: auto, none."),
+        ("gpt2", "likelihood", {"begin": "none"}, "No option of 'likelihood' named 'begin'. Known: length, start."),
+        ("gpt2", "likelihood", {"start": "nonee"}, "No value of 'likelihood' option 'start' named 'nonee'. Did you mean 'none'? Known: auto, first, none."),
     ],
 )  # fmt: skip
 def test_options_that_do_not_fit_are_refused(name: str, method: str, options: dict[str, str], sentence: str) -> None:

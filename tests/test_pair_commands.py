@@ -54,7 +54,7 @@ def test_split_eval_and_mbe(tmp_path: Path, folder: Path) -> None:
     assert found["mbe"][0]["sentences"] == {"female": 20, "male": 20}
     text = run("mbe", tmp_path / "runs", "--resamples", 200, "--permutations", 100, "--mode", "paper")
     assert "more than 50: 'male' sentences are found more likely" in text
-    assert text.rstrip().endswith("is far too small; go by the permutation's.")
+    assert "is far too small; go by the permutation's." in text
 
 
 def test_crows_pairs_from_file_to_score(tmp_path: Path, folder: Path) -> None:

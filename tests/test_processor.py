@@ -50,9 +50,9 @@ def test_a_format_that_is_far_slower_is_announced(
 
 def test_the_trial_runs_once_for_each_processor(monkeypatch: pytest.MonkeyPatch, clean: Path) -> None:
     monkeypatch.setattr(processor, "TRIAL", DIES.format("()", 1))
-    assert processor.check("bfloat16") == processor.FormatSupport("plain", 1.0)
+    assert processor.judge("bfloat16") == processor.FormatSupport("plain", 1.0)
     monkeypatch.setattr(processor, "TRIAL", "raise SystemExit(1)")
-    assert processor.check("bfloat16") == processor.FormatSupport("plain", 1.0)
+    assert processor.judge("bfloat16") == processor.FormatSupport("plain", 1.0)
     assert len(json.loads((clean / "processors.json").read_text(encoding="utf-8"))) == 1
 
 
@@ -60,7 +60,7 @@ def test_the_trial_runs_once_for_each_processor(monkeypatch: pytest.MonkeyPatch,
 def test_a_broken_file_of_verdicts_is_replaced(broken: str, monkeypatch: pytest.MonkeyPatch, clean: Path) -> None:
     monkeypatch.setattr(processor, "TRIAL", DIES.format("()", 1))
     (clean / "processors.json").write_text(broken, encoding="utf-8")
-    assert processor.check("bfloat16").way == "plain"
+    assert processor.judge("bfloat16").way == "plain"
 
 
 def test_float32_and_other_devices_need_no_trial(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -70,6 +70,6 @@ def test_float32_and_other_devices_need_no_trial(monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
 def test_the_real_trial_finds_a_way_on_this_machine(dtype: str) -> None:
-    verdict = processor.check(dtype)
+    verdict = processor.judge(dtype)
     assert verdict.way in ("plain", "without-onednn")
     assert verdict.slower > 0

@@ -161,7 +161,7 @@ def test_an_error_of_the_server_is_a_page_with_strict_headers(client, monkeypatc
     def fail(*_: object) -> None:
         raise RuntimeError("SECRET")
 
-    monkeypatch.setattr(runs_page.shelf, "list_studies", fail)
+    monkeypatch.setattr(runs_page.runs_folder, "list_studies", fail)
     answer = client.get("/")
     assert answer.status_code == 500
     assert "<h1>Not done</h1>" in answer.text

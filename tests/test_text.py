@@ -79,9 +79,9 @@ def test_the_parts_of_a_sentence_add_up_to_its_tokens(name: str) -> None:
 
 def test_what_follows_a_word_is_cut_as_inside_a_word() -> None:
     tokenizer = tiny.tokenizer_of("bert")
-    assert tokenizer.tokenize("kindly") == ["ki", "##ndly"]
-    parts = cut(tokenizer, ("She was ", "kind", "ly."))
-    assert ["".join(tokenizer.convert_ids_to_tokens(list(part))) for part in parts] == ["Shewa##s", "ki##nd", "##ly."]
+    parts = [tokenizer.convert_ids_to_tokens(list(part)) for part in cut(tokenizer, ("She was ", "kind", "ly."))]
+    assert [part[0].startswith("##") for part in parts] == [False, False, True]
+    assert "".join(parts[1] + parts[2]).replace("##", "") == "kindly."
 
 
 def test_unknown_tokens_are_counted_unless_they_are_also_the_end() -> None:

@@ -84,7 +84,7 @@ def write_figure(name: str, request: FigureRequest, *, path: Path, canvas: Canva
 
 def _remarks(request: FigureRequest) -> list[str]:
     """What must be said of the runs that a figure is made of."""
-    paths = [path for path in map(as_path, request.sources) if next(iter(path.rglob("run.json")), None) is not None]
+    paths = [path for path in map(as_path, request.sources) if path.exists() and run_folders(path)]
     runs = in_languages([run for path in paths for run in find_runs(path)], request.languages) if paths else []
     return [f"{note}." for note in dict.fromkeys(note for run in runs for note in run.info.get("notes", ()))]
 
