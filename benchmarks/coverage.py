@@ -24,7 +24,7 @@ PAGE = Path(__file__).parent.parent / "docs" / "statistics.md"
 START, END = "<!-- coverage: start -->", "<!-- coverage: end -->"
 ALLOWED = 1.5
 MOST_FALSE = 5.5
-DRAWING = IntervalSettings(resamples=1000)
+SETTINGS = IntervalSettings(resamples=1000)
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ def simulate(case: Case, *, trials: int) -> Result:
     bounds = registry.get("metric", case.metric).bounds
     held, widths = [], []
     for _ in range(trials):
-        ends = find_interval(contribute(case, draw_table(case, rng)), DRAWING, bounds=bounds)
+        ends = find_interval(contribute(case, draw_table(case, rng)), SETTINGS, bounds=bounds)
         if ends.low is not None and ends.high is not None:
             held.append(ends.low - 1e-9 <= truth <= ends.high + 1e-9)
             widths.append(ends.high - ends.low)
@@ -152,7 +152,7 @@ def simulate_pair(pair: Pair, *, trials: int) -> Result:
     found, claimed, held, widths = [], [], [], []
     for _ in range(trials):
         a, b = draw_pair(pair.a, pair.b, rng, paired=pair.paired)
-        one = test(a, b, bounds=bounds, drawing=DRAWING)
+        one = test(a, b, bounds=bounds, settings=SETTINGS)
         found.append(one.p is not None and one.p <= 0.05)
         if one.low is not None and one.high is not None:
             held.append(one.low - 1e-9 <= truth <= one.high + 1e-9)
@@ -168,7 +168,7 @@ def simulate_family(*, size: int = 20, trials: int) -> tuple[float, float]:
     any_holm = any_bh = 0
     for _ in range(trials):
         sides = [draw_pair(case, case, rng, paired=True) for _ in range(size)]
-        p = [paired_test(a, b, bounds=(0, 100), settings=DRAWING).p or 1.0 for a, b in sides]
+        p = [paired_test(a, b, bounds=(0, 100), settings=SETTINGS).p or 1.0 for a, b in sides]
         any_holm += min(adjust_holm(p)) <= 0.05
         any_bh += min(adjust_bh(p)) <= 0.05
     return 100 * any_holm / trials, 100 * any_bh / trials

@@ -13,6 +13,7 @@ from .resampling import Array, expanded_level, percentile_interval, student_quan
 NEAR = 0.1
 FEWEST_ROWS = 20
 MOST_SKEW = 0.05
+FEWEST_EFFECTIVE = 4
 CONSTANT = "every cluster gives the same value, so resampling cannot say how sure it is"
 
 
@@ -131,8 +132,22 @@ def _wilson(estimate: Estimate, *, rows: float, kind: str) -> Ends:
     low, high = estimate.bounds
     width = high - low
     share = min(1.0, max(0.0, (estimate.value - low) / width))
-    ends = wilson_interval(share, rows, clusters=None if kind == "constant" else estimate.count)
+    ends = wilson_interval(share, rows, clusters=None if kind == "constant" else effective_count(estimate))
     return Ends(low + width * ends[0], low + width * ends[1], kind)
+
+
+def effective_count(estimate: Estimate) -> float:
+    """The number of clusters, lowered where a few of them make most of the error.
+
+    The variance of a sample variance grows with the kurtosis of what is sampled: that of n values of kurtosis k is as
+    unsure as that of 2n / (k - 1) normal ones.
+    """
+    spread = estimate.pseudo - estimate.pseudo.mean()
+    square = float(np.sum(spread**2))
+    if square == 0:
+        return estimate.count
+    kurtosis = len(spread) * float(np.sum(spread**4)) / square**2
+    return max(FEWEST_EFFECTIVE, min(estimate.count, 2 * len(spread) / max(kurtosis - 1, 1e-9)))
 
 
 def _logarithm(estimate: Estimate, errors: Array) -> Ends:
