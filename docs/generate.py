@@ -122,8 +122,8 @@ def listing() -> str:
 
 
 def demo_overview() -> str:
-    """What `isogloss data show` prints for the demonstration set in English."""
-    return fenced(run_command("data", "show", "demo", "--language", "en"))
+    """What `isogloss show` prints for the demonstration set in English."""
+    return fenced(run_command("show", "demo", "--language", "en"))
 
 
 def own_scores(*by: str) -> str:
@@ -131,7 +131,7 @@ def own_scores(*by: str) -> str:
     code = examples("tutorial.md")["short.py"]
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
         exec(compile(code, "short.py", "exec"), {})
-        words = "measure --predictions short.json --data demo --language en --metrics lms,ss,icat"
+        words = "measure short.json --data demo --language en --metrics lms,ss,icat"
         return fenced(run_command(*words.split(), *(word for name in by for word in ("--by", name))))
 
 

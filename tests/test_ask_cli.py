@@ -49,7 +49,7 @@ def test_the_table_has_the_shares_and_standard_error_the_bill(tmp_path):
 
 def test_a_second_time_nobody_is_asked_and_the_numbers_are_the_same(tmp_path):
     with endpoints.serving(endpoints.good) as server:
-        first, second = (ask(server, tmp_path, "--json") for _ in range(2))
+        first, second = (ask(server, tmp_path, "--format", "json") for _ in range(2))
         assert len(server.bodies) == 24
     assert json.loads(first.stdout) == json.loads(second.stdout)
     assert "0 were asked" in second.stderr
@@ -60,7 +60,7 @@ def test_a_second_time_nobody_is_asked_and_the_numbers_are_the_same(tmp_path):
 def test_measure_and_show_read_the_answers(tmp_path):
     with endpoints.serving(endpoints.good) as server:
         ask(server, tmp_path)
-    words = ["measure", str(tmp_path), "--by", "prompt", "--metrics", "answered_no", "--csv"]
+    words = ["measure", str(tmp_path), "--by", "prompt", "--metrics", "answered_no", "--format", "csv"]
     table = CliRunner().invoke(app, words).stdout.splitlines()
     assert len(table) == 1 + 3
     folder = next(tmp_path.rglob("items.parquet")).parent
@@ -108,7 +108,7 @@ def test_asking_measuring_and_reporting_work_when_no_answer_is_clear(tmp_path, c
 
     with endpoints.serving(reply) as server:
         status, out, error = command(
-            *("ask", "chatty", *DEMO, "--endpoint", server.url, "--out", tmp_path / "runs", "--json")
+            *("ask", "chatty", *DEMO, "--endpoint", server.url, "--out", tmp_path / "runs", "--format", "json")
         )
     assert status == 0, error
     rows = {row["metric"]: row for row in json.loads(out)["measures"]}

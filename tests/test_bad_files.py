@@ -43,7 +43,7 @@ def test_a_file_in_utf_16_is_named_as_such(command, tmp_path, codec, name):
     path.write_bytes((json.dumps({"id": 1}) if "json" in name else PAIRS).encode(codec))
     kind = codec[:6].upper()
     said = f"{path}: the file is in {kind}. Save it as UTF-8 and read it again."
-    assert refused(command, "data", "show", path, "-l", "en") == said
+    assert refused(command, "show", path, "-l", "en") == said
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_a_small_packed_file_may_not_unfold_to_a_large_one(command, tmp_path, mo
     path = tmp_path / "x.jsonl.gz"
     path.write_bytes(gzip.compress(b"\n" * 300_000))
     said = f"{path}: unpacks to more than {rows.RATIO} times its size. Unpack it yourself if that is right."
-    assert refused(command, "data", "show", path, "-l", "en") == said
+    assert refused(command, "show", path, "-l", "en") == said
 
 
 @pytest.mark.parametrize("name", ["x.jsonl.gz", "x.csv.gz"])
@@ -90,7 +90,7 @@ def test_a_small_parquet_file_of_many_rows_is_refused(command, tmp_path, monkeyp
     pl.DataFrame({"id": ["a"]}).select(pl.col("id").repeat_by(50_000).explode()).write_parquet(path)
     monkeypatch.setattr(rows, "MOST_ROWS", 49_999)
     said = f"{path}: has 50,000 rows; at most 49,999 are read. Split it into smaller files."
-    assert refused(command, "data", "show", path, "-l", "en") == said
+    assert refused(command, "show", path, "-l", "en") == said
 
 
 # ---- studies
@@ -112,7 +112,7 @@ def test_an_odd_number_in_a_study_is_one_sentence_with_its_line(command, tmp_pat
 
 
 def split(command: Command, path: Path, *more: object) -> str:
-    return refused(command, "data", "split", path, "-l", "de", "--out", path.parent / "out", *more)
+    return refused(command, "data", "build", "split", path, "-l", "de", "--out", path.parent / "out", *more)
 
 
 @pytest.mark.parametrize("encoding", ["shift_jis", "big5", "utf-7", "klingon"])
@@ -199,7 +199,7 @@ def test_a_review_sheet_of_odd_characters_is_written_from_the_command_line(comma
     words = ("data", "translate", source, "--to", "es", "--translator", "file", "--option", f"path={done}")
     status, _, error = command(*words, "--out", tmp_path / "es")
     assert status == 0, error
-    status, _, error = command("data", "review", "export", tmp_path / "es", "--all", "--out", tmp_path / "s.xlsx")
+    status, _, error = command("data", "review", tmp_path / "es", "--all", "--out", tmp_path / "s.xlsx")
     assert status == 0, error
     assert any("\u2407" in row["context"] for _, row in sheets.read_sheet(tmp_path / "s.xlsx"))
 

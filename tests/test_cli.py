@@ -86,25 +86,47 @@ def test_without_arguments_help_is_shown():
 
 
 MISTAKES = {
-    "no such file": (["data", "show", "no/such.csv"], "Error: No such file: no/such.csv.\n"),
+    "no such file": (["show", "no/such.csv"], "Error: No such file: no/such.csv.\n"),
     "no such run": (["measure", "no/such/run"], "Error: No such run: no/such/run.\n"),
-    "nothing to measure": (["measure"], "Error: Give either runs, or --predictions FILE with --data PATH.\n"),
-    "both": (
-        ["measure", "runs", "--predictions", "x.json"],
-        "Error: Give either runs, or --predictions FILE with --data PATH.\n",
+    "nothing to measure": (["measure"], "Error: Missing argument 'RUNS...'. See: isogloss measure --help\n"),
+    "no figure": (["figure"], "Error: Missing argument 'NAME'. See: isogloss figure --help\n"),
+    "runs and data": (
+        ["measure", "runs", "--data", "demo"],
+        "Error: --data is for prediction files; a run knows its data.\n",
     ),
     "no data": (
-        ["measure", "--predictions", "x.json"],
-        "Error: No data was given. Say --data with a data set's name, a file or a folder.\n",
+        ["measure", __file__],
+        f"Error: {__file__} is a file of predictions, so it needs its data. Use --data with a file or a folder.\n",
+    ),
+    "an option of another kind": (
+        ["data", "build", "pairs", "demo", "-o", "x", "--list", "old=x"],
+        "Error: --list does not apply to 'data build pairs'.\n",
+    ),
+    "no file to write": (
+        ["data", "build", "pairs", "demo"],
+        "Error: 'data build pairs' writes a file. Use --out FILE.\n",
+    ),
+    "no such words": (
+        ["data", "build", "split", "x", "-o", "x", "--without", "name"],
+        "Error: No word list named 'name'. Did you mean 'names'? Known: generic, names.\n",
+    ),
+    "neither sheet": (
+        ["data", "review", "folder"],
+        "Error: Use --out FILE to write a sheet, or give reviewed sheets to read.\n",
+    ),
+    "two analyses": (["measure", "x", "--explain", "--controls"], "Error: Choose one of --explain, --controls.\n"),
+    "no table": (
+        ["measure", "x", "--explain", "--format", "csv"],
+        "Error: --explain prints text or JSON. Use --format text or --format json.\n",
     ),
     "no such list": (
         ["list", "metric"],
         "Error: No list named 'metric'. Did you mean 'metrics'? "
-        "Known: datasets, families, figures, languages, methods, metrics, translators.\n",
+        "Known: data, families, figures, languages, methods, metrics, models, translators.\n",
     ),
-    "two formats": (
-        ["measure", "--predictions", "x", "--data", "demo", "--json", "--csv"],
-        "Error: Choose one of --json, --csv.\n",
+    "no such format": (
+        ["gate", "x", "--format", "csv"],
+        "Error: Invalid value for '--format': 'csv' is not one of 'text', 'json'. See: isogloss gate --help\n",
     ),
     "severity": (
         ["data", "check", "demo", "--fail-on", "fatal"],
@@ -133,7 +155,7 @@ def test_an_unknown_option_or_command_leaves_with_two(run):
 def test_a_traceback_is_shown_with_debug_only():
     command = [sys.executable, "-m", "isogloss"]
     plain, debug = (
-        subprocess.run([*command, *more, "data", "show", "no/such.csv"], capture_output=True, text=True)
+        subprocess.run([*command, *more, "show", "no/such.csv"], capture_output=True, text=True)
         for more in ([], ["--debug"])
     )
     assert (plain.returncode, plain.stderr) == (2, "Error: No such file: no/such.csv.\n")
@@ -145,8 +167,8 @@ def test_a_bad_row_is_named_by_file_and_line(run, tmp_path):
     rows = stereoset_rows()
     rows[2]["context"] = "No gap."
     path = write_jsonl(tmp_path / "x.jsonl", rows)
-    assert run("data", "show", path) == (2, "", f"Error: {path}, line 3: the context has no BLANK.\n")
-    code, out, _ = run("data", "show", path, "--skip-bad")
+    assert run("show", path) == (2, "", f"Error: {path}, line 3: the context has no BLANK.\n")
+    code, out, _ = run("show", path, "--skip-bad")
     assert code == 0
     assert out.startswith("3 items, 9 candidates\n")
     assert "unreadable: 1" in out
@@ -156,19 +178,22 @@ def test_a_bad_row_is_named_by_file_and_line(run, tmp_path):
 
 
 def test_list_names_all_plug_ins_and_languages(run):
-    code, out, err = run("list", "--json")
+    code, out, err = run("list", "--format", "json")
     found = load(out)
     assert (code, err, list(found)) == (
         0,
         "",
-        ["datasets", "methods", "metrics", "families", "translators", "figures", "languages"],
+        ["data", "methods", "metrics", "families", "translators", "figures", "languages", "models"],
     )
     assert found["metrics"] == registry.names("metric")
     assert found["languages"] == languages.tags()
-    assert run("list", "metrics")[1] == f"metrics: {', '.join(registry.names('metric'))}\n"
+    shown = run("list", "metrics")[1].splitlines()
+    assert [line.split(":")[0] for line in shown] == registry.names("metric")
 
 
-@pytest.mark.parametrize("arguments", [["list"], ["--help"], ["data", "list"], ["language", "list"], ["measure", "-h"]])
+@pytest.mark.parametrize(
+    "arguments", [["list"], ["--help"], ["list", "data"], ["list", "languages"], ["measure", "-h"]]
+)
 def test_looking_around_imports_nothing_heavy(arguments):
     code = (
         "import sys; sys.argv[0] = 'isogloss'\n"
@@ -195,19 +220,19 @@ def test_looking_around_takes_less_than_a_second_of_work(arguments):
 
 
 def test_data_list_gives_licence_and_source(run):
-    found = load(run("data", "list", "--json")[1])
+    found = load(run("list", "data", "--format", "json")[1])
     assert set(found) == set(registry.names("dataset"))
     assert set(found["stereoset"]) >= {"title", "licence", "citation", "url"}
-    assert "stereoset: " in run("data", "list")[1]
+    assert "stereoset: " in run("list", "data")[1]
 
 
 def test_data_show_counts(run, data):
-    found = load(run("data", "show", data, "--json")[1])
+    found = load(run("show", data, "--format", "json")[1])
     assert found["items"] == 4
     assert found["counts"]["category"] == {"gender": 2, "race": 2}
     assert found["counts"]["target"] == {"nurse": 2, "Norwegian": 2}
     assert set(found) >= {"duplicate_contexts", "characters", "problems"}
-    assert run("data", "show", data)[1].startswith("4 items, 12 candidates\n")
+    assert run("show", data)[1].startswith("4 items, 12 candidates\n")
 
 
 def test_data_check_reports_every_check_and_can_fail(run, tmp_path):
@@ -215,7 +240,7 @@ def test_data_check_reports_every_check_and_can_fail(run, tmp_path):
     rows[0]["context"] = "The BLANK is BLANK."
     rows[1]["id"] = None
     path = write_jsonl(tmp_path / "x.jsonl", rows)
-    code, out, _ = run("data", "check", path, "--json")
+    code, out, _ = run("data", "check", path, "--format", "json")
     found = {one["check"]: one for one in load(out)["checks"]}
     assert code == 0
     assert all({"check", "severity", "count", "items"} <= set(one) for one in found.values())
@@ -239,15 +264,15 @@ def test_scores_are_imported_measured_and_exported(run, data, predictions, tmp_p
     out = tmp_path / "out.json"
     assert run("data", "export", tmp_path / "runs", "--out", out) == (0, f"Wrote 12 scores to {out}.\n", "")
     assert load(out.read_text()) == load(predictions.read_text())
-    imported = load(run("measure", tmp_path / "runs", "--json")[1])
-    assert imported == load(run("measure", "--predictions", predictions, "--data", data, "--json")[1])
+    imported = load(run("measure", tmp_path / "runs", "--format", "json")[1])
+    assert imported == load(run("measure", predictions, "--data", data, "--format", "json")[1])
 
 
 # ---- measure
 
 
 def test_measure_prints_the_documented_json(run, data, predictions):
-    code, out, err = run("measure", "--predictions", predictions, "--data", data, "--json")
+    code, out, err = run("measure", predictions, "--data", data, "--format", "json")
     found = load(out)["measures"]
     assert (code, err) == (0, "")
     keys = ["metric", "group", "value", "low", "high", "n", "ties", "clusters", "mode", "why"]
@@ -270,7 +295,7 @@ def test_measure_prints_the_documented_json(run, data, predictions):
 
 
 def test_measure_groups_by_several_columns_and_in_paper_mode(run, data, predictions):
-    base = ["measure", "--predictions", predictions, "--data", data, "--json", "--metrics", "ss,lms"]
+    base = ["measure", predictions, "--data", data, "--format", "json", "--metrics", "ss,lms"]
     found = load(run(*base, "--by", "task,target", "--mode", "paper")[1])["measures"]
     assert len(found) == 2 * 2 * 2
     assert {one["mode"] for one in found} == {"paper"}
@@ -278,10 +303,10 @@ def test_measure_groups_by_several_columns_and_in_paper_mode(run, data, predicti
 
 
 def test_measure_prints_csv_latex_markdown_and_text(run, data, predictions):
-    base = ["measure", "--predictions", predictions, "--data", data, "--metrics", "ss"]
-    assert len(list(csv.DictReader(io.StringIO(run(*base, "--csv")[1])))) == 3
-    assert run(*base, "--latex")[1].startswith("\\begin{tabular}")
-    assert run(*base, "--markdown")[1].count("\n| tiny |") == 3
+    base = ["measure", predictions, "--data", data, "--metrics", "ss"]
+    assert len(list(csv.DictReader(io.StringIO(run(*base, "--format", "csv")[1])))) == 3
+    assert run(*base, "--format", "latex")[1].startswith("\\begin{tabular}")
+    assert run(*base, "--format", "markdown")[1].count("\n| tiny |") == 3
     text = run(*base)[1]
     assert text.startswith("model tiny · dataset stereoset · language en\n")
     assert "no interval: 2 clusters; an interval needs 10" in text
@@ -293,32 +318,32 @@ def test_measure_takes_several_data_sources(run, tmp_path, predictions):
         write_jsonl(tmp_path / f"{task}_en.jsonl", [row for row in rows if row["task"] == task])
         for task in ("intrasentence", "intersentence")
     ]
-    shown = run("measure", "--predictions", predictions, "--data", paths[0], "--data", paths[1], "--json")[1]
+    shown = run("measure", predictions, "--data", paths[0], "--data", paths[1], "--format", "json")[1]
     assert [one["n"] for one in load(shown)["measures"] if one["metric"] == "ss"] == [2, 2, 4]
 
 
 def test_skipped_rows_are_counted_in_the_result(run, data, predictions):
     with data.open("a", encoding="utf-8") as file:
         file.write("nonsense\n")
-    base = ["measure", "--predictions", predictions, "--data", data]
+    base = ["measure", predictions, "--data", data]
     assert run(*base) == (2, "", f"Error: {data}, line 5: not JSON: Expecting value.\n")
     assert "1 bad rows, left out" in run(*base, "--skip-bad")[1]
 
 
 def test_a_prediction_file_of_several_languages_is_refused(run, data, predictions, tmp_path):
     german = write_jsonl(tmp_path / "items_de.jsonl", [row | {"language": "de"} for row in stereoset_rows()])
-    code, _, err = run("measure", "--predictions", predictions, "--data", data, "--data", german)
+    code, _, err = run("measure", predictions, "--data", data, "--data", german)
     assert code == 2
-    assert err == "Error: A prediction file holds one language; the data has de, en. Say --language.\n"
+    assert err == "Error: A prediction file holds one language; the data has de, en. Use --language.\n"
 
 
 # ---- language
 
 
 def test_language_list_and_show(run):
-    found = load(run("language", "list", "--json")[1])
+    found = load(run("list", "languages", "--format", "json")[1])
     assert [one["tag"] for one in found] == languages.tags()
-    shown = load(run("language", "show", "Arabic", "--json")[1])
+    shown = load(run("language", "show", "Arabic", "--format", "json")[1])
     assert (shown["tag"], shown["direction"], shown["spaces"]) == ("ar", "rtl", True)
     assert "autonym    Deutsch" in run("language", "show", "de")[1]
 
@@ -338,6 +363,6 @@ def test_an_unknown_language_is_one_line(run):
 
 
 def test_a_broken_pipe_is_not_an_error():
-    command = f"{sys.executable} -m isogloss data list | head -c 1"
+    command = f"{sys.executable} -m isogloss list data | head -c 1"
     shown = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
     assert (shown.returncode, shown.stderr) == (0, "")

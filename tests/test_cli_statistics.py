@@ -53,18 +53,18 @@ def runs(tmp_path) -> Path:
 
 
 def test_two_folders_are_compared_language_by_language(call, runs):
-    code, out, _ = call("compare", runs / "x", runs / "y", "--metrics", "ss", "--json", "--resamples", 200)
+    code, out, _ = call("compare", runs / "x", runs / "y", "--metrics", "ss", "--format", "json", "--resamples", 200)
     rows = json.loads(out)["comparisons"]
     assert (code, [row["group"]["language"] for row in rows]) == (0, ["de", "en"])
     assert (rows[0]["a"], rows[0]["b"], rows[0]["n"]) == ({"model": "x"}, {"model": "y"}, 72)
 
 
-@pytest.mark.parametrize(("form", "start"), [("--csv", "language,"), ("--latex", "\\begin{tab"), ("--markdown", "| ")])
+@pytest.mark.parametrize(("form", "start"), [("csv", "language,"), ("latex", "\\begin{tab"), ("markdown", "| ")])
 def test_languages_of_one_folder_are_compared_in_every_form(call, runs, form, start):
-    words = ["compare", runs / "x", "--a", "language=en", "--b", "language=de", "--resamples", 100, form]
+    words = ["compare", runs / "x", "--a", "language=en", "--b", "language=de", "--resamples", 100, "--format", form]
     code, out, _ = call(*words)
     assert (code, "a is en; b is de" in out) == (0, True)
-    assert out.startswith(start) or form == "--csv"
+    assert out.startswith(start) or form == "csv"
 
 
 def test_prediction_files_are_compared_with_their_data(call, tmp_path):
@@ -81,7 +81,7 @@ def test_prediction_files_are_compared_with_their_data(call, tmp_path):
         scores = [{"id": i, "score": v * factor} for i, v in content.items()]
         (tmp_path / f"{name}.json").write_text(json.dumps({"intrasentence": scores}), encoding="utf-8")
     paths = [tmp_path / "one.json", tmp_path / "two.json"]
-    code, out, _ = call("compare", *paths, "--data", data, "--metrics", "ss", "--json", "--resamples", 100)
+    code, out, _ = call("compare", *paths, "--data", data, "--metrics", "ss", "--format", "json", "--resamples", 100)
     assert (code, json.loads(out)["comparisons"][0]["difference"]) == (0, 100)
     assert call("compare", *paths)[::2] == (
         2,
@@ -98,7 +98,7 @@ def test_agreement_is_over_models_or_languages(call, tmp_path):
         for language in ("en", "de"):
             write_run(tmp_path / "all", wins, model=model, language=language)
     words = ["compare", tmp_path / "all", "--a", "language=en", "--b", "language=de", "--agreement"]
-    code, out, _ = call(*words, "--json")
+    code, out, _ = call(*words, "--format", "json")
     assert (code, json.loads(out)["agreements"][0]["n"]) == (0, 4)
     assert "same side" in call(*words, "--against", "icat")[1]
 
@@ -107,7 +107,7 @@ MISTAKES = {
     "one": (["compare", "{x}"], "Give two runs to compare, or one folder and what to choose in it, such as --a language=en --b language=de."),
     "a": (["compare", "{x}", "--a", "language=fr", "--b", "language=de"], "No language named 'fr'. Known: de, en."),
     "against": (["compare", "{x}", "{y}", "--against", "ss"], "--against goes with --agreement."),
-    "form": (["compare", "{x}", "{y}", "--agreement", "--csv"], "--agreement prints a table or --json, and knows no --unpaired."),
+    "form": (["compare", "{x}", "{y}", "--agreement", "--format", "csv"], "--agreement prints text or JSON, and cannot be combined with --unpaired."),
     "no run": (["compare", "{x}", "no/such"], "No such run: no/such."),
     "no limits": (["gate", "{x}", "--limits", "no.yaml"], "No such file: no.yaml."),
     "structure": (["structure", "{x}", "--over", "model"], "Structure needs two models or more, and these runs have one only (x). Give runs of other models, or say --over language."),
@@ -136,17 +136,22 @@ def test_runs_that_are_not_parallel_are_refused_and_can_be_compared_unpaired(cal
 
 
 def test_structure_controls_and_explain_print_text_and_json(call, runs):
-    for command, key in (("structure", "structures"), ("controls", "controls"), ("explain", "explanations")):
-        code, out, err = call(command, runs / "x", "--json")
+    words = {
+        "structures": ["structure"],
+        "controls": ["measure", "--controls"],
+        "explanations": ["measure", "--explain"],
+    }
+    for key, command in words.items():
+        code, out, err = call(*command, runs / "x", "--format", "json")
         assert (code, err, list(json.loads(out))) == (0, "", [key])
-        assert call(command, runs / "x")[0] == 0
+        assert call(*command, runs / "x")[0] == 0
     assert "effect" in call("structure", runs, "--mixed")[1]
-    assert json.loads(call("structure", runs, "--mixed", "--json")[1])["targets"] == 12
+    assert json.loads(call("structure", runs, "--mixed", "--format", "json")[1])["targets"] == 12
 
 
 def test_intervals_can_be_chosen(call, runs):
     found = {
-        kind: json.loads(call("measure", runs / "y", "--metrics", "ss", "--json", "--interval", kind)[1])
+        kind: json.loads(call("measure", runs / "y", "--metrics", "ss", "--format", "json", "--interval", kind)[1])
         for kind in ("bootstrap", "bca", "wilson")
     }
     assert found["bootstrap"]["notes"] == []
@@ -158,12 +163,17 @@ def test_eval_with_controls_makes_twins_that_measure_leaves_out(call, tmp_path):
     tiny.network("gpt2").save_pretrained(tmp_path / "net")
     tiny.tokenizer_of("gpt2").save_pretrained(tmp_path / "net")
     out = tmp_path / "runs"
-    words = ["eval", tmp_path / "net", "--data", "demo", "-l", "en", "--limit", 12, "--out", out, "--json"]
+    words = ["eval", tmp_path / "net", "--data", "demo", "-l", "en", "--limit", 12, "--out", out, "--format", "json"]
     code, shown, _ = call(*words, "--controls", "--metrics", "ss")
     assert (code, [row["n"] for row in json.loads(shown)["measures"]]) == (0, [12, 12, 24])
-    names = [one["name"] for one in json.loads(call("controls", out, "--json", "--resamples", 100)[1])["controls"]]
+    names = [
+        one["name"]
+        for one in json.loads(call("measure", "--controls", out, "--format", "json", "--resamples", 100)[1])["controls"]
+    ]
     assert {"score", "neutral twins", "shuffled twins", "permuted labels", "fewer tokens"} <= set(names)
-    assert [row["n"] for row in json.loads(call("measure", out, "--metrics", "ss", "--json")[1])["measures"]] == [
+    assert [
+        row["n"] for row in json.loads(call("measure", out, "--metrics", "ss", "--format", "json")[1])["measures"]
+    ] == [
         12,
         12,
         24,

@@ -30,7 +30,7 @@ def replying(content: Any = "No.", *, tops: Any = None, usage: Any = None, **mor
 
 def ask(command: Command, reply: endpoints.Reply, out: Path, *more: str) -> tuple[int, str, str, int]:
     with endpoints.serving(reply) as server:
-        words = ("ask", "chatty", "--data", "demo", "-l", "en", "--limit", "2", "--order", "yes-no", "--json")
+        words = ("ask", "chatty", "--data", "demo", "-l", "en", "--limit", "2", "--order", "yes-no", "--format", "json")
         found = command(*words, "--endpoint", server.url, "--out", out, "--tries", "1", *more)
         return *(part.replace(server.url, "URL") if isinstance(part, str) else part for part in found), len(
             server.bodies
@@ -236,7 +236,7 @@ def test_a_wait_that_never_ends_is_told_in_few_digits(command, tmp_path, asked):
 
 def test_names_of_a_run_reach_the_terminal_without_control_characters(command, tmp_path, monkeypatch):
     assert ask(command, replying(), tmp_path, "chat\x1b]0;pwn\x07\u202ety")[0] == 0
-    piped = command("measure", tmp_path, "--json")[1]
+    piped = command("measure", tmp_path, "--format", "json")[1]
     assert "\u202e" in piped
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     status, out, error = command("measure", tmp_path)

@@ -48,7 +48,7 @@ def evaluation(tmp_path, bert, command, monkeypatch):
     """`isogloss eval` on a small file, into a folder."""
     monkeypatch.setattr(cells, "PART_CANDIDATES", 6)
     data = write_jsonl(tmp_path / "items_en.jsonl", stereoset_rows())
-    return lambda out: command("eval", bert, "--data", data, "--out", out, "--json")
+    return lambda out: command("eval", bert, "--data", data, "--out", out, "--format", "json")
 
 
 def mounted(*words: str) -> None:
@@ -151,7 +151,7 @@ def test_a_finished_run_on_a_read_only_disk_is_read(disk, sealed, evaluation, co
     first = evaluation(disk / "runs")
     sealed("ro")
     assert evaluation(disk / "runs")[:2] == first[:2]
-    assert command("measure", disk / "runs", "--json")[0] == 0
+    assert command("measure", disk / "runs", "--format", "json")[0] == 0
 
 
 def test_a_finished_study_on_a_read_only_disk_is_read(disk, sealed, bert, command, tmp_path):
@@ -159,10 +159,10 @@ def test_a_finished_study_on_a_read_only_disk_is_read(disk, sealed, bert, comman
     study = tmp_path / "s.yaml"
     study.write_text(f"name: s\nmodels: [{bert}]\ndata: [items_en.jsonl]\nmeasures: {{resamples: 100}}\n")
     sealed("rw")
-    code, first, _ = command("run", study, "--out", disk / "study", "--json")
+    code, first, _ = command("run", study, "--out", disk / "study", "--format", "json")
     assert code == 0
     sealed("ro")
-    code, again, shown = command("run", study, "--out", disk / "study", "--json")
+    code, again, shown = command("run", study, "--out", disk / "study", "--format", "json")
     assert code == 0, shown
     assert json.loads(again)["measures"] == json.loads(first)["measures"]
     assert json.loads(again)["notes"][-1] == f"{disk / 'study'} can only be read, so nothing was written into it"

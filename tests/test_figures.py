@@ -499,14 +499,13 @@ def test_the_command_writes_the_file_and_says_what_the_marks_mean(runs, tmp_path
 
 
 def test_the_command_lists_figures_with_what_they_need():
-    shown = run_command("--list").stdout
+    shown = CliRunner().invoke(app, ["list", "figures"]).stdout
     assert all(f"{name}: " in shown for name in ALL)
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ((), "Name a figure and what it is made of. See: isogloss figure --list"),
         (("plain", "x"), "No figure named 'plain'."),
         (("plane", "no-such-folder"), "No such run: no-such-folder."),
         (("plane", "x", "--format", "gif"), "No format of figures named 'gif'. Known: pdf, png, svg."),

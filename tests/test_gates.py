@@ -148,7 +148,7 @@ def stored(folder: Path, share: int) -> Path:
 def test_the_command_exits_with_one_when_a_limit_is_violated(tmp_path, monkeypatch, capsys, share, code):
     path = write(tmp_path, "limits: [{metric: ss, max: 60}]")
     words = ["isogloss", "gate", str(stored(tmp_path / "runs", share)), "--limits", str(path), "--resamples", "200"]
-    for extra in ([], ["--json"]):
+    for extra in ([], ["--format", "json"]):
         monkeypatch.setattr(sys, "argv", [*words, *extra])
         with pytest.raises(SystemExit) as left:
             main()

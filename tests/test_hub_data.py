@@ -59,15 +59,15 @@ def refusal(command: Command, *arguments: str) -> str:
 
 def test_a_table_is_read_from_the_hub_and_kept(hub: Hub, command: Command) -> None:
     hub.add("datasets/lab/pairs", {"en.csv": CSV, "README.md": b"---\nlicense: mit\n---\n"})
-    assert command("data", "show", "hf:lab/pairs", "-l", "en")[0] == 0
+    assert command("show", "hf:lab/pairs", "-l", "en")[0] == 0
     hub.requests.clear()
-    assert command("data", "show", "hf:lab/pairs", "-l", "en")[0] == 0
+    assert command("show", "hf:lab/pairs", "-l", "en")[0] == 0
     assert hub.requests == []
 
 
 def test_a_missing_data_set_is_one_sentence(hub: Hub, command: Command) -> None:
     hub.faults.append(Fault("datasets-server", status=404))
-    assert refusal(command, "data", "show", "hf:lab/none", "-l", "en") == (
+    assert refusal(command, "show", "hf:lab/none", "-l", "en") == (
         "The hub has no 'lab/none', or it is private. Check the name; "
         "for a private one set HF_TOKEN to a token of your account."
     )
@@ -89,10 +89,10 @@ def test_a_configuration_is_named_after_a_colon(
         return {"train": SimpleNamespace(to_parquet=lambda path: pl.read_csv(table).write_parquet(path))}
 
     use(monkeypatch, tmp_path, load)
-    assert refusal(command, "data", "show", "hf:lab/many", "-l", "en") == (
+    assert refusal(command, "show", "hf:lab/many", "-l", "en") == (
         "The data set 'lab/many' has several configurations. Give one of them as hf:lab/many:NAME. Known: en, de."
     )
-    assert command("data", "show", "hf:lab/many:de", "-l", "de")[0] == 0
+    assert command("show", "hf:lab/many:de", "-l", "de")[0] == 0
     assert [path.name for path in (tmp_path / "home" / "data").iterdir()] == ["lab--many--de.parquet"]
 
 
@@ -100,8 +100,8 @@ def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     monkeypatch.setitem(sys.modules, "datasets", None)
     monkeypatch.setenv("ISOGLOSS_HOME", str(tmp_path / "home"))
     for arguments in (
-        ("data", "show", "hf:lab/set"),
-        ("data", "split", "hf:lab/set", "-l", "de", "--out", str(tmp_path)),
+        ("show", "hf:lab/set"),
+        ("data", "build", "split", "hf:lab/set", "-l", "de", "--out", str(tmp_path)),
     ):
         assert refusal(command, *arguments) == (
             "This needs the library 'datasets', which is not installed: pip install \"isogloss[corpora]\""
@@ -115,9 +115,9 @@ def test_a_corpus_that_the_hub_does_not_give_is_one_sentence(
         raise ConnectionError("Couldn't reach 'lab/nothing' on the Hub") from TimeoutError()
 
     use(monkeypatch, tmp_path, load)
-    assert refusal(command, "data", "split", "hf:lab/nothing", "-l", "de", "--out", str(tmp_path / "out")).startswith(
-        "The hub (https://huggingface.co) does not answer, and 'lab/nothing' is not in the cache."
-    )
+    assert refusal(
+        command, "data", "build", "split", "hf:lab/nothing", "-l", "de", "--out", str(tmp_path / "out")
+    ).startswith("The hub (https://huggingface.co) does not answer, and 'lab/nothing' is not in the cache.")
 
 
 def test_an_unknown_error_is_told_without_advice_on_gates(
@@ -127,7 +127,7 @@ def test_an_unknown_error_is_told_without_advice_on_gates(
         raise RuntimeError("Dataset scripts are no longer supported, but found set.py\nMore.")
 
     use(monkeypatch, tmp_path, load)
-    assert refusal(command, "data", "show", "hf:lab/script") == (
+    assert refusal(command, "show", "hf:lab/script") == (
         "The data set 'lab/script' cannot be read from the hub: Dataset scripts are no longer supported, but found set.py."
     )
 

@@ -66,7 +66,7 @@ def hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Hub]:
 
 def info(command: Command, name: str, *options: str) -> dict[str, Any]:
     """What is known about a model that opens."""
-    status, out, err = command("model", "info", name, "--json", *options)
+    status, out, err = command("model", "info", name, "--format", "json", *options)
     assert status == 0, err
     return dict(json.loads(out))
 
@@ -341,7 +341,7 @@ def test_a_cached_model_starts_within_seconds_when_the_hub_does_not_answer(
         monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
     hub.requests.clear()
     started = time.monotonic()
-    status, out, err = command("model", "info", "lab/gpt2", "--json")
+    status, out, err = command("model", "info", "lab/gpt2", "--format", "json")
     assert (status, json.loads(out)["commit"]) == (0, commit)
     assert time.monotonic() - started < 5
     assert f"'lab/gpt2' is taken from the cache, commit {commit[:12]}." in err
@@ -505,14 +505,14 @@ def test_a_dry_run_downloads_no_weights_and_counts_the_same(
     for kind in ("gpt2", "bert", "t5"):
         hub.add(f"lab/{kind}", files(kind))
     path = study(tmp_path, "lab/gpt2", "lab/bert", "lab/t5")
-    status, out, err = command("run", path, "--dry-run", "--json")
+    status, out, err = command("run", path, "--dry-run", "--format", "json")
     assert status == 0, err
     assert not hub.seen("model.safetensors")
     before = json.loads(out)["cells"]
     assert command("run", path, "--out", tmp_path / "out")[0] == 0
-    after = json.loads(command("run", path, "--dry-run", "--no-trial", "--json", "--out", tmp_path / "none")[1])[
-        "cells"
-    ]
+    after = json.loads(
+        command("run", path, "--dry-run", "--no-trial", "--format", "json", "--out", tmp_path / "none")[1]
+    )["cells"]
     assert [row | {"seconds": None} for row in before] == [row | {"seconds": None} for row in after]
     assert {row["seconds"] for row in before} == {None}
 

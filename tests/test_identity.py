@@ -163,7 +163,7 @@ def test_a_run_whose_parts_do_not_hold_all_items_is_refused(tmp_path, evaluate, 
 
 def test_a_run_of_version_0_1_0_is_read(command, tmp_path):
     run = shutil.copytree(OLD, tmp_path / "stereoset-en-likelihood-9ee3122a")
-    code, shown, _ = command("measure", run, *METRICS, "--json")
+    code, shown, _ = command("measure", run, *METRICS, "--format", "json")
     assert code == 0
     assert {row["n"] for row in json.loads(shown)["measures"]} == {2}
 
@@ -297,7 +297,7 @@ def test_the_number_of_bad_rows_is_that_of_now(tmp_path, evaluate, command):
     bad = {"id": "x", "task": "intrasentence"}
     for count in (1, 7, 0):
         evaluate(model, rows() + [bad] * count, "--skip-bad")
-        shown = command("measure", tmp_path / "runs", *METRICS, "--json")[1]
+        shown = command("measure", tmp_path / "runs", *METRICS, "--format", "json")[1]
         assert json.loads(shown)["problems"].get("unreadable", 0) == count
 
 
@@ -314,7 +314,9 @@ def test_labels_that_differ_in_odd_letters_only_have_their_own_folders(tmp_path,
     (tmp_path / "s.yaml").write_text(yaml.safe_dump(study))
     code, _, shown = command("run", tmp_path / "s.yaml", "--out", tmp_path / "out")
     assert code == 0, shown
-    found = json.loads(command("measure", tmp_path / "out", "--by", "kind", *METRICS, "--json")[1])["measures"]
+    found = json.loads(command("measure", tmp_path / "out", "--by", "kind", *METRICS, "--format", "json")[1])[
+        "measures"
+    ]
     pairs = {(row["group"]["model"], row["group"]["kind"]) for row in found}
     assert pairs == {(label, f"k{n}") for n, label in enumerate(labels)}
 
@@ -350,7 +352,7 @@ def test_an_item_that_a_method_does_not_fit_is_left_out_and_named(tmp_path, eval
     evaluate(model, items, "--method", method, out="runs") if method != "auto" else command(
         "eval", model, "--data", write_jsonl(tmp_path / "items_en.jsonl", items), "--out", tmp_path / "runs"
     )
-    found = json.loads(command("measure", tmp_path / "runs", *METRICS, "--by", "task", "--json")[1])
+    found = json.loads(command("measure", tmp_path / "runs", *METRICS, "--by", "task", "--format", "json")[1])
     counts = {row["group"]["task"]: row["n"] for row in found["measures"] if row["metric"] == "ss"}
     assert counts["intersentence"] == 3
     assert (
@@ -371,7 +373,7 @@ def test_items_that_no_method_fits_are_refused_with_what_to_do(tmp_path, command
 
 def test_data_check_names_items_that_the_usual_method_does_not_fit(tmp_path, command):
     data = write_jsonl(tmp_path / "items_en.jsonl", odd_rows())
-    found = {one["check"]: one for one in json.loads(command("data", "check", data, "--json")[1])["checks"]}
+    found = {one["check"]: one for one in json.loads(command("data", "check", data, "--format", "json")[1])["checks"]}
     assert found["method_unfit"]["items"] == ["s1"]
 
 
@@ -390,7 +392,7 @@ def test_a_study_can_leave_out_bad_rows(tmp_path, command):
     assert "line 5" in error(command, "run", tmp_path / "s.yaml", "--out", tmp_path / "out")
     study["data"][0]["skip_bad"] = True
     (tmp_path / "s.yaml").write_text(yaml.safe_dump(study))
-    code, shown, _ = command("run", tmp_path / "s.yaml", "--out", tmp_path / "out", "--json")
+    code, shown, _ = command("run", tmp_path / "s.yaml", "--out", tmp_path / "out", "--format", "json")
     assert (code, json.loads(shown)["problems"]) == (0, {"unreadable": 1})
 
 

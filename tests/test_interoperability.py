@@ -292,10 +292,10 @@ def isogloss(installed: Path, *words: str) -> str:
 
 
 def test_an_installed_package_adds_a_metric_and_a_language(installed):
-    found = json.loads(isogloss(installed, "list", "--json"))
+    found = json.loads(isogloss(installed, "list", "--format", "json"))
     assert "margin" in found["metrics"]
     assert "eo" in found["languages"]
-    assert json.loads(isogloss(installed, "language", "show", "Esperanto", "--json"))["tag"] == "eo"
+    assert json.loads(isogloss(installed, "language", "show", "Esperanto", "--format", "json"))["tag"] == "eo"
     assert "margin" not in registry.names("metric")
 
 
@@ -303,7 +303,9 @@ def test_the_added_metric_is_measured(installed, runs):
     table = read_scored(find_runs(runs)).table.filter(pl.col("method") == "pll")
     wide = table.pivot("role", index="id", values="value")
     expected = (wide[STEREOTYPE] - wide[ANTI_STEREOTYPE]).mean()
-    shown = json.loads(isogloss(installed, "measure", str(runs), "--metrics", "margin", "--by", "method", "--json"))
+    shown = json.loads(
+        isogloss(installed, "measure", str(runs), "--metrics", "margin", "--by", "method", "--format", "json")
+    )
     (found,) = [row for row in shown["measures"] if row["group"]["method"] == "pll"]
     assert found["value"] == pytest.approx(expected)
 
@@ -333,7 +335,7 @@ def test_a_runs_citations_name_data_method_metrics_and_the_tool(tmp_path):
     assert len(keys) == len(set(keys))
     assert {"wang2019bert", "salazar2020masked", "nadeem2021stereoset", "isogloss"} <= set(keys)
     assert shown.output.count("{") == shown.output.count("}")
-    machine = json.loads(CliRunner().invoke(app, ["show", str(tmp_path), "--cite", "--json"]).output)
+    machine = json.loads(CliRunner().invoke(app, ["show", str(tmp_path), "--cite", "--format", "json"]).output)
     assert len(machine["bibtex"]) == len(keys)
 
 

@@ -126,9 +126,9 @@ def test_measure_marks_it_and_states_the_finding(command, runs):
 
 
 def test_csv_and_json_have_a_column_for_it(command, runs):
-    rows = list(csv.DictReader(io.StringIO(command("measure", runs, "--metrics", "ss", "--csv")[1])))
+    rows = list(csv.DictReader(io.StringIO(command("measure", runs, "--metrics", "ss", "--format", "csv")[1])))
     assert {row["language"]: row["interpretable"] for row in rows} == {"en": "true", "de": "false", "es": "false"}
-    found = json.loads(command("measure", runs, "--metrics", "ss", "--json")[1])["measures"]
+    found = json.loads(command("measure", runs, "--metrics", "ss", "--format", "json")[1])["measures"]
     assert {row["group"]["language"]: row["doubt"] is None for row in found} == {"en": True, "de": False, "es": False}
 
 
@@ -206,7 +206,7 @@ def test_the_same_number_has_the_same_interval_everywhere(command, runs, tmp_pat
     assert shown in command("measure", runs)[1]
     command("report", runs, "-o", tmp_path / "r.html")
     assert shown in (tmp_path / "r.html").read_text(encoding="utf-8")
-    controls = json.loads(command("controls", runs, "--json")[1])["controls"]
+    controls = json.loads(command("measure", "--controls", runs, "--format", "json")[1])["controls"]
     own = next(one for one in controls if one["name"] == "score" and one["group"]["language"] == "en")
     assert (own["low"], own["high"]) == (row.low, row.high)
 
@@ -317,7 +317,7 @@ def test_a_missing_interval_is_said_of_its_columns():
 
 
 def test_explain_shows_the_largest_differences_first_and_no_zeros(command, runs):
-    _, out, _ = command("explain", runs, "--metrics", "ss")
+    _, out, _ = command("measure", "--explain", runs, "--metrics", "ss")
     points = [float(line.split()[-2]) for line in out.splitlines() if line.strip() and line.split()[-1] == "300"]
     assert points == sorted(points, key=abs, reverse=True)
     assert all(abs(one) >= 0.1 for one in points)

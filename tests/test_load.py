@@ -27,7 +27,7 @@ INCOMPLETE = (
     "or, when it only has pickled weights that you trust, say --allow-pickle."
 )
 FAR = "is neither a folder, nor a pulled model, nor in the hub's cache, and offline nothing is downloaded."
-LIST = "See: isogloss model list"
+LIST = "See: isogloss list models"
 
 
 @pytest.fixture(scope="session")

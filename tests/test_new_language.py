@@ -412,11 +412,14 @@ def test_the_whole_way_by_commands(tmp_path, monkeypatch, capsys):
     assert "translated          6" in run("data", "translate", "demo", "--to", "es", "--limit", 6, "--out", folder)
     assert "target              6" in run("data", "repair", folder, "--chart", tmp_path / "steps.png")
     assert (tmp_path / "steps.png").read_bytes().startswith(b"\x89PNG")
-    assert json.loads(run("data", "repair", folder, "--undo", "spaces", "--json"))["steps"][-1]["name"] == "characters"
-    assert run("data", "review", "export", folder, "--out", sheet, "--all") == f"Wrote 6 items to {sheet}.\n"
+    assert (
+        json.loads(run("data", "repair", folder, "--undo", "spaces", "--format", "json"))["steps"][-1]["name"]
+        == "characters"
+    )
+    assert run("data", "review", folder, "--out", sheet, "--all") == f"Wrote 6 items to {sheet}.\n"
     first = next(read_sheet(sheet))[1]["id"].replace("-", "_")
     answer(sheet, **{first: {"verdict": "good"}})
-    assert run("data", "review", "import", folder, sheet).startswith("1 items reviewed: 0 fixed, 0 dropped; ")
+    assert run("data", "review", folder, sheet).startswith("1 items reviewed: 0 fixed, 0 dropped; ")
     facts = ("--title", "Test", "--licence", "CC BY 4.0", "--source", "demo", "--back", "apertium")
     assert run("data", "publish", folder, "--out", tmp_path / "out", *facts).startswith("Wrote 6 items and a data card")
-    assert json.loads(run("data", "check", tmp_path / "out", "--json"))["checks"][0]["check"] == "unreadable"
+    assert json.loads(run("data", "check", tmp_path / "out", "--format", "json"))["checks"][0]["check"] == "unreadable"

@@ -41,18 +41,16 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_split_eval_and_mbe(tmp_path: Path, folder: Path) -> None:
     out = tmp_path / "de.jsonl"
-    assert run("data", "split", DEMO / "en-de.tsv", "--most", 20, "-o", out).strip() == (
+    assert run("data", "build", "split", DEMO / "en-de.tsv", "--limit", 20, "-o", out).strip() == (
         "de  en-de.tsv: 63 female, 63 male, 4 neither, 4 both; kept 20 of each group"
     )
-    shown = json.loads(run("eval", folder, "--data", out, "--out", tmp_path / "runs", "--json"))
+    shown = json.loads(run("eval", folder, "--data", out, "--out", tmp_path / "runs", "--format", "json"))
     assert [row["metric"] for row in shown["measures"]] == ["mbe"]
     assert "mbe" in run("eval", folder, "--data", out, "--out", tmp_path / "runs")
-    found: dict[str, Any] = json.loads(
-        run("mbe", tmp_path / "runs", "--resamples", 200, "--permutations", 100, "--json")
-    )
+    found: dict[str, Any] = json.loads(run("measure", tmp_path / "runs", "--resamples", 200, "--format", "json"))
     assert found["mbe"][0]["value"] == pytest.approx(shown["measures"][0]["value"])
     assert found["mbe"][0]["sentences"] == {"female": 20, "male": 20}
-    text = run("mbe", tmp_path / "runs", "--resamples", 200, "--permutations", 100, "--mode", "paper")
+    text = run("measure", tmp_path / "runs", "--resamples", 200, "--mode", "paper")
     assert "more than 50: 'male' sentences are found more likely" in text
     assert "is far too small; go by the permutation's." in text
 
@@ -60,10 +58,12 @@ def test_split_eval_and_mbe(tmp_path: Path, folder: Path) -> None:
 def test_crows_pairs_from_file_to_score(tmp_path: Path, folder: Path) -> None:
     data = tmp_path / "crows_pairs_anonymized.csv"
     data.write_text(CROWS, encoding="utf-8")
-    shown = json.loads(run("eval", folder, "--data", data, "--out", tmp_path / "runs", "--json"))
+    shown = json.loads(run("eval", folder, "--data", data, "--out", tmp_path / "runs", "--format", "json"))
     assert [row["metric"] for row in shown["measures"]] == ["crows", "crows_stereo", "crows_antistereo"]
     assert "crows" in run("eval", folder, "--data", data, "--out", tmp_path / "runs")
-    shown = json.loads(run("eval", folder, "--data", data, "-m", "aula", "--out", tmp_path / "aula", "--json"))
+    shown = json.loads(
+        run("eval", folder, "--data", data, "-m", "aula", "--out", tmp_path / "aula", "--format", "json")
+    )
     assert [row["metric"] for row in shown["measures"]] == ["pair_score"]
 
 
@@ -71,13 +71,13 @@ def test_the_data_of_the_experiments(tmp_path: Path) -> None:
     data = tmp_path / "crows_pairs_anonymized.csv"
     data.write_text(CROWS, encoding="utf-8")
     pairs, text = tmp_path / "pairs.jsonl", tmp_path / "en.txt"
-    assert run("data", "pairs", data, "-o", pairs).strip() == f"Wrote 3 pairs to {pairs}."
-    assert run("data", "align", data, "-o", text).strip() == f"Wrote 6 sentences to {text}."
-    shown = json.loads(run("data", "split", text, "-o", tmp_path / "en.jsonl", "--json"))
+    assert run("data", "build", "pairs", data, "-o", pairs).strip() == f"Wrote 3 pairs to {pairs}."
+    assert run("data", "build", "align", data, "-o", text).strip() == f"Wrote 6 sentences to {text}."
+    shown = json.loads(run("data", "build", "split", text, "-o", tmp_path / "en.jsonl", "--format", "json"))
     assert shown["splits"][0]["kept_per_group"] == 3
     out = tmp_path / "tmp_ja.jsonl"
-    assert run("data", "occupations", "-l", "Japanese", "-o", out).strip() == f"Wrote 2120 pairs to {out}."
-    shown = json.loads(run("data", "preservation", DEMO / "en-de.tsv", DEMO / "en-ja.tsv", "--json"))
+    assert run("data", "build", "occupations", "-l", "Japanese", "-o", out).strip() == f"Wrote 2120 pairs to {out}."
+    shown = json.loads(run("data", "build", "preservation", DEMO / "en-de.tsv", DEMO / "en-ja.tsv", "--format", "json"))
     assert [(row["language"], row["pronoun"]) for row in shown["preservation"]] == [
         ("de", "he"),
         ("de", "she"),
@@ -91,8 +91,8 @@ def test_own_lists_split_by_other_groups(tmp_path: Path) -> None:
         (tmp_path / f"{name}.txt").write_text(words, encoding="utf-8")
     (tmp_path / "c.txt").write_text("An old house.\nA young tree.\n", encoding="utf-8")
     lists = ["--list", f"old={tmp_path / 'old.txt'}", "--list", f"young={tmp_path / 'young.txt'}"]
-    assert "1 old, 1 young" in run("data", "split", tmp_path / "c.txt", *lists, "-o", tmp_path / "o.jsonl")
+    assert "1 old, 1 young" in run("data", "build", "split", tmp_path / "c.txt", *lists, "-o", tmp_path / "o.jsonl")
     with pytest.raises(
         IsoglossError, match=r"^None of the 2 sentences of 'c\.txt' has words of 'female' and 'male' only"
     ):
-        run("data", "split", tmp_path / "c.txt", "-o", tmp_path / "o.jsonl")
+        run("data", "build", "split", tmp_path / "c.txt", "-o", tmp_path / "o.jsonl")

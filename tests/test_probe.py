@@ -96,6 +96,6 @@ def test_the_command_prints_bars_or_json(folder):
     assert shown.exit_code == 0
     assert "· en · likelihood · 2 sentences" in shown.output
     assert "The nurse is kind." in shown.output
-    found = json.loads(CliRunner().invoke(app, [*call, "--json"]).stdout)
+    found = json.loads(CliRunner().invoke(app, [*call, "--format", "json"]).stdout)
     assert {one["term"] for one in found["shares"]} == {"nurse", "doctor"}
     assert sum(one["share"] for one in found["shares"]) == pytest.approx(1)

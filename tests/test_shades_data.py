@@ -318,7 +318,7 @@ def test_a_filter_that_cannot_work_says_so(table, where, message):
 def test_filters_work_for_every_data_set_and_on_the_command_line():
     demo = isogloss.read("demo", language="en")
     assert {item.tags["task"] for item in filter_items(demo, ["task=intrasentence"])} == {"intrasentence"}
-    shown = CliRunner().invoke(app, ["data", "show", "demo", "-l", "en", "--where", "task=intrasentence", "--json"])
+    shown = CliRunner().invoke(app, ["show", "demo", "-l", "en", "--where", "task=intrasentence", "--format", "json"])
     assert json.loads(shown.stdout)["counts"]["task"] == {"intrasentence": 48}
 
 
@@ -374,7 +374,7 @@ def test_the_command_line_shows_extremes(runs):
     assert shown.stdout.startswith(WARNING)
     assert "the stereotype preferred most" in shown.stdout
     assert "contrasts, 1a)" in shown.stdout
-    listed = CliRunner().invoke(app, ["show", str(runs), "--extremes", "1", "--json"])
+    listed = CliRunner().invoke(app, ["show", str(runs), "--extremes", "1", "--format", "json"])
     assert len(json.loads(listed.stdout)) == 2
 
 

@@ -62,7 +62,7 @@ def test_rows_of_other_languages_are_left_out(tmp_path):
 def test_a_language_that_the_file_lacks_is_named(folder):
     path = folder / "set_de.jsonl"
     assert message(path, language="fr") == (
-        f"No items in '{path}' in fr. Look at what it holds with: isogloss data show {path}"
+        f"No items in '{path}' in fr. Look at what it holds with: isogloss show {path}"
     )
     assert message(folder, language="fr") == f"No data files in fr in the folder {folder}."
 

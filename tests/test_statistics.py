@@ -136,8 +136,9 @@ def sentences(counts, *, model="m", shift=0.0, seed=0) -> Scored:
 
 
 def test_mbe_needs_ten_sentences_of_either_group():
-    assert check_mbe(sentences((50, 12)), resamples=200, permutations=50)[0].low is not None
-    assert check_mbe(sentences((50, 5)), resamples=200, permutations=50)[0].low is None
+    many, few = sentences((50, 12)), sentences((50, 5))
+    assert check_mbe(many, ig.measure(many, resamples=200), permutations=50)[0].low is not None
+    assert check_mbe(few, ig.measure(few, resamples=200), permutations=50)[0].low is None
     assert ig.measure(sentences((50, 5)), metrics=["mbe"], resamples=200)[0].why == "5 clusters; an interval needs 10"
 
 

@@ -227,7 +227,7 @@ def test_the_demo_study_runs_with_any_causal_model(folder: Path, tmp_path: Path,
 def test_a_study_scores_measures_and_keeps_everything(folder: Path, tmp_path: Path, run: Run) -> None:
     path = write(folder, models=["bert", "gpt2"])
     out = tmp_path / "runs"
-    code, shown, error = run("run", path, "--out", out, "--json")
+    code, shown, error = run("run", path, "--out", out, "--format", "json")
     assert code == 0, error
     assert shape(out) == sorted(
         (model, language, method)
@@ -269,7 +269,9 @@ def test_a_label_with_a_checkpoint_per_language_is_one_model(folder: Path, tmp_p
         ("GPT", "en", "gpt2", "yes", None, None),
     ]
     assert [path.name for path in sorted(out.iterdir()) if path.is_dir()] == ["BERT", "GPT"]
-    code, shown, _ = run("measure", out, "--by", "multilingual", "--metrics", "ss", "--resamples", 100, "--json")
+    code, shown, _ = run(
+        "measure", out, "--by", "multilingual", "--metrics", "ss", "--resamples", 100, "--format", "json"
+    )
     groups = [row["group"] for row in json.loads(shown)["measures"]]
     assert (code, {(one["model"], one["multilingual"]) for one in groups}) == (0, {("BERT", "no"), ("GPT", "yes")})
     assert (
@@ -310,7 +312,7 @@ def test_failed_cells_are_named_and_the_rest_is_done(folder: Path, tmp_path: Pat
         "Say --method auto to let Isogloss choose.\n"
         "./nowhere stereoset en auto, stereoset en likelihood: No such model folder: nowhere.\n"
     ) in error
-    code, shown, _ = run("run", path, "--out", out, "--json")
+    code, shown, _ = run("run", path, "--out", out, "--format", "json")
     assert code == 1
     assert len(json.loads(shown)["failed"]) == 7
 
@@ -430,7 +432,7 @@ def test_a_dry_run_counts_what_is_really_asked(
     intra = {"source": "data", "name": "intra", "where": {"task": "intrasentence"}, "methods": methods}
     path = write(folder, models=models, data=[intra] if models == ["bert"] else [intra, "data", inter])
     out = tmp_path / "runs"
-    code, shown, error = run("run", path, "--out", out, "--dry-run", "--json")
+    code, shown, error = run("run", path, "--out", out, "--dry-run", "--format", "json")
     assert code == 0, error
     forecast = json.loads(shown)["cells"]
     assert all(row["seconds"] > 0 for row in forecast)
@@ -454,7 +456,7 @@ def test_a_dry_run_counts_what_is_really_asked(
     assert sum(row["read"] for row in forecast) == sum(read)
     assert sum(row["items"] for row in forecast) == sum(run.info["items"] for run in runs.find_runs(out))
     assert len(forecast) == len(runs.find_runs(out))
-    again = json.loads(run("run", path, "--out", out, "--dry-run", "--no-trial", "--json")[1])["cells"]
+    again = json.loads(run("run", path, "--out", out, "--dry-run", "--no-trial", "--format", "json")[1])["cells"]
     assert [(row["done"], row["questions"], row["seconds"]) for row in again] == [(row["parts"], 0, 0) for row in again]
 
 
@@ -546,7 +548,7 @@ def test_a_study_on_ray_gives_what_it_gives_here(folder: Path, tmp_path: Path, r
 @pytest.mark.slow
 def test_eval_on_ray_gives_what_it_gives_here(folder: Path, tmp_path: Path, run: Run) -> None:
     pytest.importorskip("ray")
-    what = ("eval", folder / "bert", "--data", folder / "data", "--language", "en", "--json")
+    what = ("eval", folder / "bert", "--data", folder / "data", "--language", "en", "--format", "json")
     code, here, error = run(*what, "--out", tmp_path / "here")
     assert code == 0, error
     ray = ("--on", "ray,workers=1")

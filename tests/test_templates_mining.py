@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import csv
-import sys
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from isogloss.cli import app
-from isogloss.errors import BadData, IsoglossError, UnknownName
+from isogloss.errors import BadData, UnknownName
 from isogloss.templates.lexicon import read_lexicon
 from isogloss.templates.mining import mine_corpus
-from isogloss.templates.proposals import propose_forms
 
 CORPUS = """The women went to the market in town.
 A man and a woman sat down there.
@@ -57,7 +55,7 @@ def test_an_article_before_the_term_agrees_and_settles_the_case(tmp_path):
 
 def test_the_sheet_has_a_column_for_the_reviewer(corpus, tmp_path):
     out = tmp_path / "sheet.csv"
-    shown = run("templates", "mine", corpus, "--category", "gender", "-l", "en", "-o", out)
+    shown = run("data", "build", "templates", corpus, "--category", "gender", "-l", "en", "-o", out)
     assert shown.exit_code == 0
     assert shown.output == f"Wrote 2 templates from 6 lines to {out}. Review them before use.\n"
     with out.open(encoding="utf-8", newline="") as file:
@@ -68,7 +66,7 @@ def test_the_sheet_has_a_column_for_the_reviewer(corpus, tmp_path):
 def test_the_sheet_holds_no_formula(tmp_path):
     corpus, out = tmp_path / "corpus.txt", tmp_path / "sheet.csv"
     corpus.write_text("=HYPERLINK said the men in town today.\n", encoding="utf-8")
-    assert run("templates", "mine", corpus, "--category", "gender", "-l", "en", "-o", out).exit_code == 0
+    assert run("data", "build", "templates", corpus, "--category", "gender", "-l", "en", "-o", out).exit_code == 0
     with out.open(encoding="utf-8", newline="") as file:
         cells = [cell for row in csv.reader(file) for cell in row]
     assert "'=HYPERLINK said the men in town today." in cells
@@ -81,66 +79,3 @@ def test_an_unknown_category_and_a_corpus_that_is_no_text_are_refused(corpus, tm
     corpus.write_bytes(b"\xff\xfe\x00men")
     with pytest.raises(BadData, match="not a text in UTF-8"):
         mine_corpus(corpus, read_lexicon("en"), category="gender")
-
-
-def test_russian_forms_are_proposed_with_features():
-    pytest.importorskip("pymorphy3")
-    found = {(one.features, one.form) for one in propose_forms(["женщина"], "ru")}
-    nature = (("Gender", "Fem"), ("Animacy", "Anim"))
-    assert ((*nature, ("Number", "Plur"), ("Case", "Gen")), "женщин") in found
-    assert ((*nature, ("Number", "Sing"), ("Case", "Ins")), "женщиной") in found
-    assert len(found) == 12
-
-
-def test_greek_forms_are_proposed_for_a_vocabulary_too(tmp_path):
-    pytest.importorskip("modern_greek_inflexion")
-    path = tmp_path / "gender.toml"
-    path.write_text(
-        'category = "gender"\nlanguage = "el"\n[terms]\nw = { gloss = "w", lemma = "γυναίκα" }', encoding="utf-8"
-    )
-    forms = {one.form for one in propose_forms([str(path)], "Greek")}
-    assert {"γυναικών", "γυναίκες"} <= forms
-
-
-def test_a_language_without_an_inflector_is_refused_and_german_says_how(monkeypatch):
-    with pytest.raises(UnknownName, match=r"No inflector for the language named 'fr'\. Known: de, el, ru"):
-        propose_forms(["femme"], "fr")
-    monkeypatch.setitem(sys.modules, "german_nouns", None)
-    with pytest.raises(IsoglossError) as caught:
-        propose_forms(["Frau"], "de")
-    assert str(caught.value).endswith("pip install --no-deps german-nouns")
-
-
-def test_proposals_never_overwrite_a_sheet(tmp_path):
-    out = tmp_path / "sheet.csv"
-    out.write_text("mine", encoding="utf-8")
-    shown = run("templates", "propose", "женщина", "-l", "ru", "-o", out)
-    assert isinstance(shown.exception, IsoglossError)
-    assert out.read_text(encoding="utf-8") == "mine"
-
-
-# ---- the other commands
-
-
-def test_expand_prints_sentences_and_json():
-    shown = run("templates", "expand", "A [cat|owl] (sits|lies).", "-l", "en")
-    assert shown.output.splitlines() == ["A cat sits.", "An owl sits.", "A cat lies.", "An owl lies."]
-    shown = run("templates", "expand", "GENDER-PL sit.", "--shades", "-l", "en", "--json")
-    assert '"text": "Women sit."' in shown.output
-
-
-def test_expand_refuses_more_than_the_limit():
-    shown = run("templates", "expand", "-l", "en", "--limit", "10")
-    assert "Say --limit" in str(shown.exception)
-
-
-def test_check_leaves_with_one_when_something_is_wrong(tmp_path):
-    assert run("templates", "check", "en", "--set", "gender-negative").exit_code == 0
-    sets = '[[set]]\nid = "s"\ncategory = "gender"\nterms = "gender"\nwordings = ["A {gender:dat gen}.", "{gendr}"]'
-    (tmp_path / "sets.toml").write_text(sets, encoding="utf-8")
-    assert "Case is given twice" in str(run("templates", "check", "en", "--folder", tmp_path).exception)
-    (tmp_path / "sets.toml").write_text(sets.replace("dat gen", "du"), encoding="utf-8")
-    shown = run("templates", "check", "en", "--folder", tmp_path)
-    assert shown.exit_code == 1
-    assert "form 'du': there is no such form" in shown.output
-    assert "line 5, column 1: there is no category or word 'gendr'" in shown.output

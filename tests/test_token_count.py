@@ -27,7 +27,7 @@ def test_tokens_are_counted_without_special_ones(folder):
 
 def test_data_check_compares_tokens_when_a_tokenizer_is_given(folder, monkeypatch, capsys):
     monkeypatch.setattr(
-        "sys.argv", ["isogloss", "data", "check", "demo", "-l", "en", "--tokenizer", str(folder), "--json"]
+        "sys.argv", ["isogloss", "data", "check", "demo", "-l", "en", "--tokenizer", str(folder), "--format", "json"]
     )
     with pytest.raises(SystemExit):
         main()

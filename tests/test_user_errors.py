@@ -44,7 +44,7 @@ def test_a_file_of_bad_rows_says_what_is_wrong_with_the_first(tmp_path):
 def test_predictions_named_after_another_language_are_refused(tmp_path):
     path = tmp_path / "mine_de.json"
     path.write_text('{"intrasentence": []}', encoding="utf-8")
-    found = CliRunner().invoke(app, ["measure", "--predictions", str(path), "--data", "demo", "--language", "en"])
+    found = CliRunner().invoke(app, ["measure", str(path), "--data", "demo", "--language", "en"])
     assert str(found.exception) == (
         "mine_de.json is named after 'de', but the data is in 'en'. Rename the file if it is right."
     )

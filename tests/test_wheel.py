@@ -66,7 +66,7 @@ def test_the_clean_environment_has_no_torch_and_lists_everything(clean):
     }
     assert "isogloss" in installed
     assert not installed & {"torch", "transformers", "pytest"}
-    shown = command(clean / "isogloss", "list", "--json")
+    shown = command(clean / "isogloss", "list", "--format", "json")
     assert {"demo", "stereoset"} <= set(json.loads(shown)["datasets"])
 
 
@@ -77,9 +77,9 @@ def test_scores_are_measured_in_the_clean_environment(clean, tmp_path):
     for row in rows:
         scores[row["task"]] += [{"id": c["id"], "score": 1 / (i + 1)} for i, c in enumerate(row["candidates"])]
     (tmp_path / "tiny.json").write_text(json.dumps(scores))
-    shown = command(clean / "isogloss", "measure", "--predictions", tmp_path / "tiny.json", "--data", data, "--json")
+    shown = command(clean / "isogloss", "measure", tmp_path / "tiny.json", "--data", data, "--format", "json")
     assert [one["value"] for one in json.loads(shown)["measures"] if one["metric"] == "ss"] == [100, 100, 100]
-    assert "480 items" in command(clean / "isogloss", "data", "show", "demo")
+    assert "480 items" in command(clean / "isogloss", "show", "demo")
 
 
 def test_a_model_needs_an_extra_and_says_which(clean, tmp_path):

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from .. import registry
-from ..errors import IsoglossError
 from ..metrics._pairs import group_order
 from ..scores import Scored
-from ..stats import RESAMPLES
 from ..stats.hypotheses import shuffle_test
 from ..stats.pairwise import count_wins, rank, unit, weighted_share
 from ..stats.resampling import Array
 from .groups import check_rows, default_groups
-from .intervals import IntervalSettings, check_interval_settings, find_interval
-from .measures import check_mode, contribution
+from .measures import Measure
 
 DEPENDENT = "McNemar's p takes all n × m pairs for independent, which they are not, and is far too small; go by the permutation's"
 
@@ -43,28 +39,17 @@ class MbeTest:
 
 
 def check_mbe(
-    scored: Scored, *, mode: str = "corrected", resamples: int = RESAMPLES, permutations: int = 2_000, seed: int = 0
+    scored: Scored, measures: Iterable[Measure], *, permutations: int = 2_000, seed: int = 0
 ) -> list[MbeTest]:
-    """MBE of each model, data set and language, with an interval over sentences and tests."""
-    check_mode(mode)
-    drawing = check_interval_settings(IntervalSettings("bootstrap", resamples, seed))
-    metric = registry.get("metric", "mbe")
+    """The tests of every MBE among the measures of these scores."""
+    groups = {frozenset(group.items()): rows for group, rows in default_groups(check_rows(scored), None)}
     found = []
-    for group, rows in default_groups(check_rows(scored), None):
-        if not metric.fits(rows):
-            continue
-        made = contribution(metric, rows, mode=mode)
-        if made is None:
-            continue
-        main = rows.filter(pl.col("quantity") == metric.quantity).drop_nulls("value")
-        ends = find_interval(made, drawing, bounds=metric.bounds)
-        tests = _tests(main, mode=mode, permutations=permutations, seed=seed)
-        found.append(MbeTest(group, made.value, ends.low, ends.high, mode=mode, ties=made.ties, **tests))
-    if not found:
-        raise IsoglossError(
-            "There are no single sentences of two groups with vectors here. Make some with isogloss data split and score "
-            "them with --method aula, aul or likelihood."
-        )
+    for one in measures:
+        rows = groups.get(frozenset(one.group.items()))
+        if one.metric == "mbe" and one.value is not None and rows is not None:
+            main = rows.filter(pl.col("quantity") == "score").drop_nulls("value")
+            tests = _tests(main, mode=one.mode, permutations=permutations, seed=seed)
+            found.append(MbeTest(one.group, one.value, one.low, one.high, mode=one.mode, ties=one.ties, **tests))
     return found
 
 

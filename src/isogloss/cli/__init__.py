@@ -12,64 +12,50 @@ import typer
 
 from ..errors import IsoglossError, without_controls
 from ..files.hub import report as report_download
-from . import (
-    ask,
-    compare,
-    controls,
-    data,
-    evaluate,
-    explain,
-    figure,
-    gate,
-    language,
-    mbe,
-    measure,
-    model,
-    nsp,
-    plugins,
-    probe,
-    report,
-    robustness,
-    run,
-    serve,
-    show,
-    structure,
-    table,
-    templates,
-)
+from . import ask, data, evaluate, look, measure, model, nsp, options, probe, run, serve, templates
 
 COLOUR = re.compile("(\x1b\\[[0-9;]*m)")
 
 app = typer.Typer(
     name="isogloss",
-    help="Measure where a language model's stereotypes change, and how sure that is.",
+    help="Measure stereotypes of language models across languages, with confidence intervals.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("eval")(evaluate.evaluate)
-app.command("ask")(ask.ask)
-app.command("run")(run.run)
-app.command("measure")(measure.measure)
-app.command("mbe")(mbe.mbe)
-app.command("compare")(compare.compare)
-app.command("gate")(gate.gate)
-app.command("structure")(structure.structure)
-app.command("controls")(controls.controls)
-app.command("robustness")(robustness.robustness)
-app.command("explain")(explain.explain)
-app.command("report")(report.report)
-app.command("figure")(figure.figure)
-app.command("table")(table.table)
-app.command("serve")(serve.serve)
-app.command("show")(show.show)
-app.command("probe")(probe.probe)
-app.command("list")(plugins.list_plugins)
-app.add_typer(data.app, name="data")
-app.add_typer(language.app, name="language")
-app.add_typer(model.app, name="model")
-app.add_typer(nsp.app, name="nsp")
-app.add_typer(templates.app, name="templates")
+PANELS: dict[str, dict[str, Any]] = {
+    "Score": {
+        "eval": evaluate.evaluate,
+        "ask": ask.ask,
+        "run": run.run,
+        "probe": probe.probe,
+        "robustness": probe.robustness,
+    },
+    "Measure": {
+        "measure": measure.measure,
+        "compare": measure.compare,
+        "gate": measure.gate,
+        "structure": measure.structure,
+    },
+    "Look": {
+        "report": look.report,
+        "figure": look.figure,
+        "table": look.table,
+        "show": look.show,
+        "serve": serve.serve,
+        "list": look.list_known,
+    },
+    "Data": {"data": data.app, "templates": templates.app},
+    "Models and languages": {"model": model.models, "language": model.languages, "nsp": nsp.app},
+}
+for panel, commands in PANELS.items():
+    for name, command in commands.items():
+        if isinstance(command, typer.Typer):
+            app.add_typer(command, name=name, rich_help_panel=panel)
+        else:
+            app.command(name, rich_help_panel=panel)(command)
+options.name_values(app)
+options.hide_types()
 
 
 def _version(value: bool) -> None:
@@ -82,19 +68,19 @@ def _version(value: bool) -> None:
 
 @app.callback()
 def _options(
-    debug: bool = typer.Option(False, "--debug", help="Show a traceback when something goes wrong."),
+    debug: bool = typer.Option(False, "--debug", help="Show a traceback on errors."),
     version: bool = typer.Option(
-        False, "--version", callback=_version, is_eager=True, help="Show the version and leave."
+        False, "--version", callback=_version, is_eager=True, help="Show the version and exit."
     ),
 ) -> None:
     pass
 
 
 def _usage(error: Any) -> str:
-    """What was wrong with the words of a command, and where its help is, in one line."""
-    where = getattr(error, "ctx", None)
-    command = where.command_path if where else "isogloss"
-    message = " ".join(error.format_message().split())
+    """What is wrong with a command line, and how to get help, in one line."""
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context else "isogloss"
+    message = " ".join(error.format_message().replace("Value error, ", "").split())
     return f"{message}{'' if message.endswith(('.', ')', '?')) else '.'} See: {command} --help"
 
 
@@ -116,7 +102,7 @@ class Screen:
 
 
 def main() -> None:
-    """Run the command line; a user's mistake prints one line and leaves with 2."""
+    """Run the command line; a user's mistake prints one line and exits with status 2."""
     report_download.set(lambda line: typer.echo(line, err=True))
     warnings.showwarning = lambda message, *rest, **more: typer.echo(
         f"Warning: {without_controls(str(message))}", err=True

@@ -79,7 +79,7 @@ def ask(
     token_budget: int = Budget,
     offline: bool = options.Offline,
     skip_bad: bool = options.SkipBad,
-    as_json: bool = options.Json,
+    form: options.TextOrJson = options.Format,
 ) -> None:
     """Ask chat models whether statements are stereotypes and whether they agree, and measure their answers."""
     from ..analysis import measures
@@ -103,7 +103,7 @@ def ask(
         return
     with progress_bars() as progress:
         runs = runner.ask_models(models, items, open_backend=opener, out=out, progress=progress)
-    _show_measures(runs, by=by, mode=mode, seed=seed, as_json=as_json)
+    _show_measures(runs, by=by, mode=mode, seed=seed, form=form)
     _show_token_totals(runs, price_in=price_in, price_out=price_out, out=out)
 
 
@@ -135,13 +135,13 @@ def _show_plan(models: Sequence[str], cells: Sequence[AskCell]) -> None:
     typer.echo(f"{total} requests in all, to {len(models)} model{'s' * (len(models) > 1)}; nothing was asked.")
 
 
-def _show_measures(runs: list[Run], *, by: str | None, mode: str, seed: int, as_json: bool) -> None:
+def _show_measures(runs: list[Run], *, by: str | None, mode: str, seed: int, form: str) -> None:
     from ..analysis import measures
     from ..reports.text.measures import measures_as_text
     from ..runs import read_scored
 
     found = measures.measure(read_scored(runs), by=options.split_names(by), mode=mode, seed=seed)
-    if as_json:
+    if form == "json":
         options.print_json(measures.measures_as_json(found))
     else:
         typer.echo(measures_as_text(found))

@@ -1,4 +1,4 @@
-"""`isogloss data`: list, show, check, translate, import and export data."""
+"""`isogloss data`: check, import and export data; the rest is in `build` and `translation`."""
 
 from __future__ import annotations
 
@@ -6,62 +6,31 @@ from pathlib import Path
 
 import typer
 
-from . import options, split, translation
+from . import options
+from .build import build
+from .translation import publish, repair, review, translate
 
-app = typer.Typer(help="List, show, check, translate, import and export data.", no_args_is_help=True)
-split.register(app)
-Source = typer.Argument(help="A data set's name, a file, or a folder of files.")
-
-
-@app.command("list")
-def list_data(as_json: bool = options.Json) -> None:
-    """List the data sets that Isogloss can read, with licence and source."""
-    from .. import registry
-
-    found = registry.load_all("dataset")
-    if as_json:
-        keys = ("title", "summary", "licence", "citation", "url")
-        options.print_json({name: {key: getattr(one, key) for key in keys} for name, one in found.items()})
-        return
-    for name, one in found.items():
-        ships = f"ships in {', '.join(sorted(one.bundled()))}" if one.bundled else f"from {one.url}"
-        typer.echo(f"{name}: {one.summary}\n    {one.licence}; {ships}\n    {one.citation}")
-
-
-@app.command("show")
-def show(
-    source: str = Source,
-    languages: list[str] = options.Languages,
-    where: list[str] = options.Where,
-    format: str = options.Format,
-    skip_bad: bool = options.SkipBad,
-    as_json: bool = options.Json,
-) -> None:
-    """Count a data set's items by task, bias type and target, duplicate contexts and characters."""
-    from ..files.overview import describe_items, overview_as_text
-    from ..files.sources import read
-
-    found = describe_items(read(source, language=languages, format=format, where=where, skip_bad=skip_bad))
-    if as_json:
-        options.print_json(found)
-    else:
-        typer.echo(overview_as_text(found))
+app = typer.Typer(help="Build, check, translate, import and export data.", no_args_is_help=True)
+app.command("build")(build)
 
 
 @app.command("check")
 def check(
-    source: str = Source,
+    source: str = options.Source,
     languages: list[str] = options.Languages,
-    format: str = options.Format,
+    reader: str = options.Reader,
     fail_on: str = typer.Option(
-        None, "--fail-on", help="Leave with 1 when something this grave is found: error, warning, note."
+        None,
+        "--fail-on",
+        metavar="SEVERITY",
+        help="Exit with status 1 on problems of this severity or worse: error, warning, note.",
     ),
     tokenizer: str = typer.Option(
-        None, "--tokenizer", help="Also compare numbers of tokens, with this model's tokenizer."
+        None, "--tokenizer", metavar="MODEL", help="Also compare token counts, with this model's tokenizer."
     ),
-    as_json: bool = options.Json,
+    form: options.TextOrJson = options.Format,
 ) -> None:
-    """Check a data set: every check with its severity, how often it spoke, and for which items."""
+    """Check a data set: each check with its severity, the number of problems, and their items."""
     from ..checks import ALL, SEVERITIES, check_items, checks_as_text
     from ..checks.candidates import token_gap
     from ..errors import UnknownName
@@ -71,19 +40,16 @@ def check(
     if fail_on is not None and fail_on not in SEVERITIES:
         raise UnknownName("severity", fail_on, SEVERITIES)
     checks = (*ALL, token_gap(open_counter(tokenizer))) if tokenizer else ALL
-    found = check_items(read(source, language=languages, format=format, skip_bad=True), checks=checks)
-    if as_json:
-        options.print_json({"checks": found})
-    else:
-        typer.echo(checks_as_text(found))
-    grave = SEVERITIES[: SEVERITIES.index(fail_on) + 1] if fail_on else ()
-    if any(one["count"] and one["severity"] in grave for one in found):
+    found = check_items(read(source, language=languages, format=reader, skip_bad=True), checks=checks)
+    options.show(form, text=lambda: checks_as_text(found), json=lambda: {"checks": found})
+    failing = SEVERITIES[: SEVERITIES.index(fail_on) + 1] if fail_on else ()
+    if any(one["count"] and one["severity"] in failing for one in found):
         raise typer.Exit(1)
 
 
 Layout = typer.Option(
     "stereoset-predictions",
-    "--format",
+    "--layout",
     help="The layout of the file: stereoset-predictions, or lm-eval (that harness's log of samples).",
 )
 
@@ -92,13 +58,13 @@ Layout = typer.Option(
 def import_scores(
     file: Path = typer.Argument(help="The file with scores."),
     data: list[str] = options.Data,
-    out: Path = typer.Option(Path("runs/imported"), "--out", help="The study's folder."),
+    out: Path = typer.Option(Path("runs/imported"), "--out", "-o", metavar="FOLDER", help="The study's folder."),
     languages: list[str] = options.Languages,
     model: str = typer.Option(None, "--model", help="The model's name; by default the file's."),
     layout: str = Layout,
     skip_bad: bool = options.SkipBad,
 ) -> None:
-    """Import scores that were made elsewhere as a run."""
+    """Import another tool's scores as a run."""
     from ..exchange.runs import import_run
     from ..files.sources import read_many
 
@@ -109,7 +75,7 @@ def import_scores(
 @app.command("export")
 def export_scores(
     runs: list[Path] = typer.Argument(help="Folders of runs of one model and language."),
-    out: Path = typer.Option(..., "--out", "-o", help="The file to write."),
+    out: Path = typer.Option(..., "--out", "-o", metavar="FILE", help="The file to write."),
     layout: str = Layout,
 ) -> None:
     """Export a run's scores in another tool's layout."""
@@ -118,7 +84,5 @@ def export_scores(
     typer.echo(f"Wrote {export_runs(runs, out, layout=layout)} scores to {out}.")
 
 
-app.command("translate")(translation.translate)
-app.command("repair")(translation.repair)
-app.add_typer(translation.review, name="review")
-app.command("publish")(translation.publish)
+for _command in (translate, repair, review, publish):
+    app.command()(_command)

@@ -39,7 +39,7 @@ def evaluate(
     on: str = options.On,
     skip_bad: bool = options.SkipBad,
     explain: bool = typer.Option(False, "--explain", help="Say in a sentence what the table means."),
-    as_json: bool = options.Json,
+    form: options.TextOrJson = options.Format,
 ) -> None:
     """Score data with models, keep the scores, and print the measures."""
     from ..analysis import measures
@@ -61,10 +61,10 @@ def evaluate(
     jobs = plan_jobs(models, *requests, loading=loading)
     with progress_bars() as progress:
         scored = run_jobs(jobs, out=as_path(out), cluster=cluster, progress=progress)
-    short = None if as_json or UNRELATED not in set(scored.table["role"]) else options.HEADLINES
+    short = None if form == "json" or UNRELATED not in set(scored.table["role"]) else options.HEADLINES
     chosen = options.split_names(metrics) or short
     found = measures.measure(scored, metrics=chosen, by=options.split_names(by), mode=mode, seed=seed)
-    if as_json:
+    if form == "json":
         options.print_json(measures.measures_as_json(found))
     else:
         _print_result(found, f"isogloss show {out} {items[0].id}", out=out, explain=explain)

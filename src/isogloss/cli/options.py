@@ -1,25 +1,40 @@
-"""Options that several commands share, written once."""
+"""What several commands share: options written once, and the printing of a result."""
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
 import typer
+from typer import core
+from typer.models import ArgumentInfo
 
 from ..errors import IsoglossError
 from ..files.hub import OFFLINE
 from ..stats import RESAMPLES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from pathlib import Path
 
     from ..scores import Scored
     from ..studies.connection import Cluster
 
-Data = typer.Option(..., "--data", help="A data set's name, a file, or a folder of files. May be given several times.")
+TextOrJson = Literal["text", "json"]
+AnyFormat = Literal["text", "json", "csv", "latex", "markdown"]
+Format = typer.Option("text", "--format", help="How to print the result.")
+
+Data = typer.Option(
+    ..., "--data", metavar="DATA", help="A data set's name, a file, or a folder of files. May be repeated."
+)
+PredictionData = typer.Option(
+    [], "--data", metavar="DATA", help="The data that a prediction file belongs to. May be repeated."
+)
+Source = typer.Argument(help="A data set's name, a file, or a folder of files.")
+Model = typer.Argument(metavar="MODEL", help="A pulled model, a folder, a GGUF file, or a hub name (name@revision).")
+Runs = typer.Argument(help="Folders of runs.")
 
 
 def split_languages(given: list[str]) -> list[str]:
@@ -31,22 +46,39 @@ Languages = typer.Option(
     [],
     "--language",
     "-l",
-    help="A language, by tag or name. May be given several times, or several with commas.",
+    metavar="LANGUAGE",
+    help="A language, by tag or name; several with commas. May be repeated.",
     callback=split_languages,
 )
-Format = typer.Option(None, "--format", help="The data set family to read the files as, when it should not be guessed.")
-SkipBad = typer.Option(False, "--skip-bad", help="Leave bad rows out and count them, instead of stopping.")
+Reader = typer.Option(None, "--reader", help="Read the files as this data set instead of guessing which it is.")
+SkipBad = typer.Option(False, "--skip-bad", help="Skip and count invalid rows instead of stopping.")
 Where = typer.Option(
     [],
     "--where",
-    help="Only items with this value in a column: original=yes, region=France,Germany, type!=saying. May be given several times.",
+    metavar="CONDITION",
+    help="Only items with this value in a column: original=yes, region=France,Germany, type!=saying. May be repeated.",
 )
-Resamples = typer.Option(RESAMPLES, "--resamples", min=100, help="How many times items are resampled or permuted.")
+Limit = typer.Option(
+    None, "--limit", min=1, help="Use at most N items per data set, language and task, spread over clusters."
+)
+By = typer.Option(None, "--by", metavar="COLUMNS", help="Columns to group by: task,language,category,target.")
+Metrics = typer.Option(None, "--metrics", metavar="NAMES", help="Metrics, comma-separated.")
+Mode = typer.Option("corrected", "--mode", help="corrected (ties count one half) or paper (as published).")
+Resamples = typer.Option(RESAMPLES, "--resamples", min=100, help="Number of resamples and permutations.")
+Seed = typer.Option(0, "--seed", min=0, help="Random seed.")
 Interval = typer.Option(
     "auto",
     "--interval",
-    help="bootstrap (over clusters), bca, wilson (independent items), or auto: Wilson's where it holds, else bootstrap.",
+    help="bootstrap (over clusters), bca, wilson (independent items), or auto: Wilson where it is valid, else bootstrap.",
 )
+Facts = typer.Option(
+    None, "--facts", metavar="FILE", help="A YAML file with facts about each model: label, multilingual, size."
+)
+Device = typer.Option("cpu", "--device", help="cpu, cuda, cuda:1 or mps.")
+Dtype = typer.Option("float32", "--dtype", help="float32, bfloat16 or float16.")
+TokenBudget = typer.Option(None, "--token-budget", min=1, help="Tokens per batch, padding included.")
+AllowPickle = typer.Option(False, "--allow-pickle", help="Also load pickled weights, which can run code.")
+Folder = typer.Option(None, "--folder", help="A folder of your own with vocabularies, words, rules and sets.")
 
 
 def forbid_requests(offline: bool) -> bool:
@@ -57,16 +89,45 @@ def forbid_requests(offline: bool) -> bool:
 
 
 Offline = typer.Option(
-    False, "--offline", help="Make no request to the hub: use models and data of the cache.", callback=forbid_requests
+    False, "--offline", help="Make no request to the hub: use cached models and data.", callback=forbid_requests
 )
+VALUES = {"bool": "", "int": "N", "float": "N", "Path": "PATH"}
 HEADLINES = ["lms", "ss", "icat"]
-Json = typer.Option(False, "--json", help="Print JSON.")
 On = typer.Option(
     "here",
     "--on",
-    help="here, or ray: the same cells on a Ray cluster. Settings follow after commas: "
-    "ray,address=HOST:PORT,workers=N,threads=N,wait=SECONDS (without an address one is started on this machine).",
+    metavar="WHERE",
+    help="here, or ray: run the same cells on a Ray cluster. Settings follow after commas: "
+    "ray,address=HOST:PORT,workers=N,threads=N,wait=SECONDS (without an address, a cluster is started on this machine).",
 )
+
+
+def show(form: str, **forms: Callable[[], Any]) -> None:
+    """Print a result in one of its forms: as text of some kind, or as one JSON value."""
+    if form not in forms:
+        raise IsoglossError(f"This result has no format '{form}'. Use --format {' or '.join(forms)}.")
+    value = forms[form]()
+    if form == "json":
+        print_json(value)
+    else:
+        typer.echo(value.rstrip("\n"))
+
+
+def print_json(value: Any) -> None:
+    """One JSON value on standard output."""
+    typer.echo(json.dumps(value, ensure_ascii=False, indent=1))
+
+
+def with_notes(text: str, notes: Iterable[str]) -> str:
+    """A text, and below it the notes on the models and the data."""
+    return "\n".join([text, *(f"· {note}" for note in notes)])
+
+
+def read_runs(paths: Sequence[Path], languages: Sequence[str] = ()) -> Scored:
+    """The scores of all runs in the folders, or of those in some languages."""
+    from ..runs import find_runs, in_languages, read_scored
+
+    return read_scored(in_languages([run for path in paths for run in find_runs(path)], languages))
 
 
 def find_cluster(on: str) -> Cluster | None:
@@ -92,16 +153,6 @@ def read_finished(paths: list[Path]) -> Scored:
     return read_scored(runs)
 
 
-def print_with_notes(text: str, notes: Iterable[str]) -> None:
-    """A text on standard output, and below it what must be said of the models and the data."""
-    typer.echo("\n".join([text, *(f"· {note}" for note in notes)]))
-
-
-def print_json(value: Any) -> None:
-    """One JSON value on standard output."""
-    typer.echo(json.dumps(value, ensure_ascii=False, indent=1))
-
-
 def one_of(**flags: bool) -> str | None:
     """The one flag that is set, or none; two are refused."""
     chosen = [name for name, on in flags.items() if on]
@@ -124,3 +175,31 @@ def split_pairs(pairs: list[str]) -> dict[str, str]:
             raise IsoglossError(f"'{pair}' is not an option. Write it as name=value, such as case=e.")
         found[name.strip()] = value.strip()
     return found
+
+
+def hide_types() -> None:
+    """Show neither a type for a flag or an argument nor a range for a number."""
+    option, argument = core.TyperOption, core.TyperArgument
+    shown = option.display_type_rich
+    option.display_type_rich = lambda self, ctx: None if self.is_flag else shown(self, ctx)  # type: ignore[method-assign]
+    argument.display_type_rich = lambda self, ctx: None  # type: ignore[method-assign, assignment]
+    option._get_number_range_help_str = lambda self: None  # type: ignore[method-assign]
+    argument._usage_display_name = lambda self: (
+        (  # type: ignore[method-assign]
+            self.display_name_raw if self.required else f"[{self.display_name_raw}]"
+        )
+        + "..." * (self.nargs != 1)
+    )
+
+
+def name_values(app: typer.Typer) -> None:
+    """Let the help show N, PATH or NAME for values, and nothing for a flag, instead of Python's types."""
+    for group in app.registered_groups:
+        name_values(group.typer_instance or typer.Typer())
+    for command in app.registered_commands:
+        for name, parameter in inspect.signature(command.callback or name_values).parameters.items():
+            kind, value = str(parameter.annotation), parameter.default
+            if value.metavar is None and isinstance(value, ArgumentInfo):
+                value.metavar = name.upper()
+            elif value.metavar is None and not kind.startswith(("options.", "Literal")):
+                value.metavar = VALUES.get(kind.removeprefix("list[").rstrip("]"), "NAME")

@@ -29,7 +29,7 @@ def run(
     no_trial: bool = typer.Option(False, "--no-trial", help="With --dry-run: do not try how fast the models are."),
     on: str = options.On,
     schema: bool = typer.Option(False, "--schema", help="Print the JSON schema of study files, for editors."),
-    as_json: bool = options.Json,
+    form: options.TextOrJson = options.Format,
 ) -> None:
     """Run a study: score all its cells, carry on past those that fail, and measure. Run it again to go on."""
     from ..storage import as_path
@@ -46,7 +46,7 @@ def run(
     plan = plan_study(study, subset=Subset(tuple(only), limit, seed, device))
     folder = as_path(out or f"runs/{plan.study.name}")
     if dry_run:
-        _forecast(plan, folder, trial=not no_trial, as_json=as_json)
+        _forecast(plan, folder, trial=not no_trial, form=form)
         return
     try:
         with progress_bars() as progress:
@@ -54,16 +54,16 @@ def run(
     except KeyboardInterrupt:
         typer.echo(f"Stopped. What is finished is in {folder}; run the same command again to go on.", err=True)
         raise typer.Exit(130) from None
-    _print_result(run.finish_study(plan, outcome, out=folder), folder, as_json=as_json)
+    _print_result(run.finish_study(plan, outcome, out=folder), folder, form=form)
 
 
-def _forecast(plan: StudyPlan, folder: StoragePath, *, trial: bool, as_json: bool) -> None:
+def _forecast(plan: StudyPlan, folder: StoragePath, *, trial: bool, form: str) -> None:
     from ..studies import run
     from ..studies.dry_run import forecasts_as_json, forecasts_as_text
     from ..studies.run import forecast_study
 
     rows, failures = forecast_study(plan, out=folder, trial=trial)
-    if as_json:
+    if form == "json":
         found: dict[str, Any] = {"cells": forecasts_as_json(rows), "failed": run.failures_as_json(failures)}
         options.print_json(found)
     elif rows:
@@ -73,12 +73,12 @@ def _forecast(plan: StudyPlan, folder: StoragePath, *, trial: bool, as_json: boo
         raise typer.Exit(1)
 
 
-def _print_result(done: StudyResult, folder: StoragePath, *, as_json: bool) -> None:
+def _print_result(done: StudyResult, folder: StoragePath, *, form: str) -> None:
     from ..reports.text.measures import measures_as_text
     from ..reports.text.sentences import measures_as_json
     from ..studies.run import failures_as_json, failures_as_text
 
-    if as_json:
+    if form == "json":
         found = measures_as_json(done.measures) if done.measures else {"measures": [], "problems": {}, "notes": []}
         typer.echo(json.dumps({**found, "failed": failures_as_json(done.failures)}, ensure_ascii=False, indent=1))
     elif done.measures:

@@ -8,24 +8,40 @@ from pathlib import Path
 
 from ..errors import IsoglossError, UnknownName
 from ..items import Items
-from ..scores import Scored, scored_from_values
+from ..scores import Scored, join_scored, scored_from_values
+
+NEEDS_DATA = "{path} is a file of predictions, so it needs its data. Use --data with a file or a folder."
+
+
+def load_scores(paths: Sequence[Path], *, data: Sequence[str], languages: Sequence[str], skip_bad: bool) -> Scored:
+    """The scores of folders of runs, or of prediction files on their data."""
+    from ..files.sources import read_many
+    from .options import read_runs
+
+    files = [path for path in paths if path.is_file()]
+    folders = [path for path in paths if path not in files]
+    if data and not files:
+        raise IsoglossError("--data is for prediction files; a run knows its data.")
+    if files and not data:
+        raise IsoglossError(NEEDS_DATA.format(path=files[0]))
+    items = read_many(data, language=languages, skip_bad=skip_bad) if files else Items(())
+    scored = [load_predictions(path, items) for path in files]
+    return join_scored([*scored, *([read_runs(folders, languages)] if folders else [])])
 
 
 def load_side(path: Path, *, data: Sequence[str], where: Mapping[str, str]) -> Scored:
-    """The scores of one side; `where` chooses among them, and for a prediction file also the data's language."""
+    """The scores of one side; `where` selects among them, and for a prediction file also the data's language."""
     from ..analysis.sides import select
     from ..files.sources import read_many
     from ..runs import find_runs, read_scored
 
     if path.is_dir() or not path.exists():
-        runs = find_runs(path)  # first whole runs, so that the remarks of others do not come along
+        runs = find_runs(path)  # whole runs first, so that notes on the others are left out
         facts = {name: value for name, value in where.items() if name in ("model", "dataset", "language")}
         chosen = [run for run in runs if all(run.info[name] == value for name, value in facts.items())]
         return select(read_scored(chosen or runs), where)
     if not data:
-        raise IsoglossError(
-            f"{path} is a file of predictions, so it needs its data. Say --data with a file or a folder."
-        )
+        raise IsoglossError(NEEDS_DATA.format(path=path))
     items = read_many(data)
     if "language" in where:
         items = _in_language(items, where["language"])
@@ -64,7 +80,7 @@ def load_predictions(path: Path, items: Items) -> Scored:
     languages = sorted({item.language for item in items})
     if len(languages) > 1:
         raise IsoglossError(
-            f"A prediction file holds one language; the data has {', '.join(languages)}. Say --language."
+            f"A prediction file holds one language; the data has {', '.join(languages)}. Use --language."
         )
     named = language_in_name(path)
     if named is not None and named.split("-")[0] != languages[0].split("-")[0]:

@@ -1,4 +1,4 @@
-"""`isogloss data translate`, `repair`, `publish` and `review`: a data set in a new language."""
+"""`isogloss data translate`, `repair`, `review` and `publish`: a data set in a new language."""
 
 from __future__ import annotations
 
@@ -6,31 +6,30 @@ from pathlib import Path
 
 import typer
 
+from ..errors import IsoglossError
 from . import options
 
-review = typer.Typer(help="Write sheets for reviewers, and read them again.", no_args_is_help=True)
 Folder = typer.Argument(help="The folder that `isogloss data translate` wrote.")
+Out = typer.Option(..., "--out", "-o", metavar="FOLDER", help="The folder to write.")
 TranslatorOptions = typer.Option(
-    [], "--option", help="An option of the translator, as name=value. May be given several times."
+    [], "--option", metavar="NAME=VALUE", help="An option of the translator. May be repeated."
 )
-Yes = typer.Option(False, "--yes", help="Go on although the translator costs money.")
+Yes = typer.Option(False, "--yes", help="Proceed although the translator costs money.")
 
 
 def translate(
-    source: str = typer.Argument(help="A data set's name, a file, or a folder of files."),
-    to: str = typer.Option(..., "--to", help="The language to translate into, by tag or name."),
+    source: str = options.Source,
+    to: str = typer.Option(..., "--to", metavar="LANGUAGE", help="The language to translate into, by tag or name."),
     translator: str = typer.Option("apertium", "--translator", help="apertium, aws, chat, file or hf."),
-    out: Path = typer.Option(..., "--out", help="The folder to write; the cache is kept in it."),
+    out: Path = Out,
     language: str = typer.Option("en", "--language", "-l", help="The language to translate from, by tag or name."),
     option: list[str] = TranslatorOptions,
-    limit: int = typer.Option(
-        None, "--limit", min=1, help="Translate so many items only, drawn from every target in turn."
-    ),
-    format: str = options.Format,
+    limit: int = typer.Option(None, "--limit", min=1, help="Translate N items only, drawn from every target in turn."),
+    reader: str = options.Reader,
     skip_bad: bool = options.SkipBad,
     yes: bool = Yes,
 ) -> None:
-    """Translate a data set: BLANK is kept, what was translated before is not asked for again."""
+    """Translate a data set: BLANK is kept, and texts already translated are read from the cache in the folder."""
     from ..files.sources import read
     from ..items import sample_items
     from ..translate.project import TranslationRequest
@@ -38,7 +37,7 @@ def translate(
     from ..translate.steps import steps_as_text
     from .progress import progress_bars
 
-    items = read(source, language=language, format=format, skip_bad=skip_bad)
+    items = read(source, language=language, format=reader, skip_bad=skip_bad)
     items = sample_items(items, limit=limit) if limit else items
     request = TranslationRequest(translator, to, options.split_pairs(option), yes)
     with progress_bars() as progress:
@@ -50,12 +49,14 @@ def translate(
 
 def repair(
     source: str = typer.Argument(help="The folder of a translation; or, with --out, any data."),
-    out: Path = typer.Option(None, "--out", help="A new folder, for data that was not translated by Isogloss."),
-    steps: str = typer.Option(None, "--steps", help="The repairs to make, separated by commas; by default all."),
-    undo: str = typer.Option(None, "--undo", help="Undo this step, and those after it, instead."),
-    chart: Path = typer.Option(None, "--chart", help="Also draw the counts, as .svg, .png or .pdf."),
+    out: Path = typer.Option(
+        None, "--out", "-o", metavar="FOLDER", help="A new folder, for data not translated by Isogloss."
+    ),
+    steps: str = typer.Option(None, "--steps", metavar="NAMES", help="Repairs, comma-separated; by default all."),
+    undo: str = typer.Option(None, "--undo", metavar="STEP", help="Undo this step and those after it instead."),
+    chart: Path = typer.Option(None, "--chart", metavar="FILE", help="Also draw the counts, as .svg, .png or .pdf."),
     languages: list[str] = options.Languages,
-    as_json: bool = options.Json,
+    form: options.TextOrJson = options.Format,
 ) -> None:
     """Repair a translation step by step, and count the problems per target after each step."""
     from ..files.sources import read
@@ -72,55 +73,50 @@ def repair(
         project = projects.repair_project(project, options.split_names(steps))
     if chart is not None:
         draw_steps(project.steps, chart)
-    if as_json:
-        options.print_json({"steps": steps_as_rows(project.steps)})
-    else:
-        typer.echo(steps_as_text(project.steps))
+    options.show(form, text=lambda: steps_as_text(project.steps), json=lambda: {"steps": steps_as_rows(project.steps)})
 
 
-@review.command("export")
-def export_sheet(
+def review(
     folder: Path = Folder,
-    out: Path = typer.Option(..., "--out", "-o", help="The sheet to write, .xlsx or .csv."),
-    sample: int = typer.Option(
-        None, "--sample", min=1, help="A random sample of so many items, instead of the problems."
+    sheets: list[Path] = typer.Argument(
+        None, help="Reviewed sheets to read, .xlsx or .csv; without any, a new sheet is written.", show_default=False
     ),
-    everything: bool = typer.Option(False, "--all", help="All items, instead of those with a problem."),
-    seed: int = typer.Option(0, "--seed", help="The seed of the sample."),
+    out: Path = typer.Option(None, "--out", "-o", metavar="FILE", help="The sheet to write, .xlsx or .csv."),
+    sample: int = typer.Option(None, "--sample", min=1, help="Write a random sample of N items, not the problems."),
+    everything: bool = typer.Option(False, "--all", help="Write all items, not only those with a problem."),
+    seed: int = options.Seed,
+    prefer: str = typer.Option(None, "--prefer", metavar="REVIEWER", help="Who decides where reviewers disagree."),
 ) -> None:
-    """Write what a native speaker should look at to a sheet."""
+    """Write a sheet for native speakers to review; given reviewed sheets, apply what the reviewers agree on."""
     from ..translate.project import open_project
-    from ..translate.review import export_sheet as write
+    from ..translate.review import export_sheet, import_sheets, review_as_text
 
-    count = write(open_project(folder), out, sample=sample, everything=everything, seed=seed)
-    typer.echo(f"Wrote {count} items to {out}.")
-
-
-@review.command("import")
-def import_sheets(
-    folder: Path = Folder,
-    sheets: list[Path] = typer.Argument(help="The sheets that came back, .xlsx or .csv."),
-    prefer: str = typer.Option(None, "--prefer", help="The reviewer who decides where reviewers disagree."),
-) -> None:
-    """Take over what the reviewers agree on; say where they do not, and how well they agree."""
-    from ..translate.project import open_project
-    from ..translate.review import import_sheets as take_over
-    from ..translate.review import review_as_text
-
-    _, outcome = take_over(open_project(folder), sheets, prefer=prefer)
-    typer.echo(review_as_text(outcome))
+    if bool(sheets) == (out is not None):
+        raise IsoglossError("Use --out FILE to write a sheet, or give reviewed sheets to read.")
+    if sheets and (sample or everything or seed):
+        raise IsoglossError("--sample, --all and --seed are for writing a sheet.")
+    if out is not None and prefer:
+        raise IsoglossError("--prefer is for reading reviewed sheets.")
+    project = open_project(folder)
+    if sheets:
+        typer.echo(review_as_text(import_sheets(project, sheets, prefer=prefer)[1]))
+    else:
+        count = export_sheet(project, out, sample=sample, everything=everything, seed=seed)
+        typer.echo(f"Wrote {count} items to {out}.")
 
 
 def publish(
     folder: Path = Folder,
-    out: Path = typer.Option(..., "--out", help="The folder to write."),
+    out: Path = Out,
     title: str = typer.Option(..., "--title", help="The data set's title."),
     licence: str = typer.Option(
-        ..., "--licence", help="The licence, such as 'CC BY-SA 4.0'; it must allow for the source's."
+        ..., "--licence", help="The licence, such as 'CC BY-SA 4.0'; it must be compatible with the source's."
     ),
-    origin: str = typer.Option(..., "--source", help="Where the source comes from, for the card."),
-    citation: str = typer.Option("", "--citation", help="Who is to be cited."),
-    back: str = typer.Option(None, "--back", help="Also translate back with this translator, and give chrF."),
+    origin: str = typer.Option(..., "--source", metavar="TEXT", help="Where the source comes from, for the card."),
+    citation: str = typer.Option("", "--citation", metavar="TEXT", help="What to cite."),
+    back: str = typer.Option(
+        None, "--back", metavar="TRANSLATOR", help="Also translate back with this translator, and report chrF."
+    ),
     option: list[str] = TranslatorOptions,
     yes: bool = Yes,
 ) -> None:

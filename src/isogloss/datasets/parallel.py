@@ -21,7 +21,7 @@ def recognise(columns: frozenset[str]) -> bool:
 
 
 def parse(path: Path, language: str | None, *, bad: OnBadRow) -> Iterator[Item]:
-    """All sentences of either gender; `isogloss data split` takes other lists and as many of each."""
+    """All sentences of either gender; `isogloss data build split` takes other lists and as many of each."""
     for item in sentence_items(open_corpus(path, language=language), gender_lists()):
         yield replace(item, dataset="parallel", category="gender")
 

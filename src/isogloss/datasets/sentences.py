@@ -1,4 +1,4 @@
-"""Single sentences of two groups, as `isogloss data split` writes them: one candidate per item, its role the group."""
+"""Single sentences of two groups, as `isogloss data build split` writes them: one candidate per item, its role the group."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _item(row: Mapping[str, Any], language: str | None) -> Item:
 
 dataset = Dataset(
     title="Sentences of two groups",
-    summary="Single sentences, each of one of two groups (female, male): what isogloss data split writes.",
+    summary="Single sentences, each of one of two groups (female, male): what isogloss data build split writes.",
     licence="that of the corpus",
     citation="Kaneko et al. (2022), Gender Bias in Masked Language Models for Multiple Languages.",
     url="docs/pairs.md",

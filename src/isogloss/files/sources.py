@@ -74,9 +74,7 @@ def read(
             f"None of the {len(problems)} rows of '{source}' can be read. The first: {problems[0].message}"
         )
     if not rows:
-        raise IsoglossError(
-            f"No items in '{source}'{_in(wanted)}. Look at what it holds with: isogloss data show {source}"
-        )
+        raise IsoglossError(f"No items in '{source}'{_in(wanted)}. Look at what it holds with: isogloss show {source}")
     return filter_items(Items(tuple(rows), (*problems, *find_problems(rows), *find_changed(rows, changed))), where)
 
 

@@ -18,7 +18,7 @@ def contribute(rows: pl.DataFrame, mode: str) -> Contribution:
     male, scores = (rows["role"] == high).to_numpy(), rows["value"].to_numpy()
     if int(rows["vector"].list.len().fill_null(0).min() or 0) == 0:  # type: ignore[arg-type]
         raise IsoglossError(
-            "MBE needs the vectors of single sentences; score what isogloss data split writes with --method aula."
+            "MBE needs the vectors of single sentences; score what isogloss data build split writes with --method aula."
         )
     vectors = np.stack(rows["vector"].to_numpy()).astype(np.float64)  # type: ignore[call-overload]
     corrected = mode == "corrected"

@@ -64,7 +64,7 @@ def fetch_snapshot(name: str, revision: str | None, *, wanted: Wanted, offline: 
         if cached is None:
             raise IsoglossError(
                 f"'{name}' is neither a folder, nor a pulled model, nor in the hub's cache, and offline nothing is "
-                "downloaded." + (_hint(name) or " See: isogloss model list")
+                "downloaded." + (_hint(name) or " See: isogloss list models")
             )
         return cached
     try:

@@ -113,7 +113,7 @@ def open_runs(request: FigureRequest) -> list[Run]:
         if not path.exists():
             raise IsoglossError(
                 f"No such run: {path}. Make one with: isogloss eval MODEL --data demo --out {path}. "
-                "What each figure needs: isogloss figure --list"
+                "What each figure needs: isogloss list figures"
             )
     return in_languages([run for path in paths for run in find_runs(path)], request.languages)
 

@@ -121,7 +121,7 @@ def _said(agreement: Agreement) -> str:
 
 figure = Plot(
     title="Do two measures agree?",
-    needs=f"two metrics of at least {FEWEST} models or languages, such as --metrics ss,icat, or runs of two data sets: isogloss eval MODEL --data crows_pairs --out RUNS and isogloss mbe",
+    needs=f"two metrics of at least {FEWEST} models or languages, such as --metrics ss,icat, or runs of two data sets: isogloss eval MODEL --data crows_pairs --out RUNS and isogloss measure",
     caption="Bars are 95 % intervals over clusters of items; dashed lines are neutral.",
     find=find,
     draw=draw,

@@ -19,7 +19,7 @@ LINE = 0.34
 
 
 def find(request: FigureRequest) -> list[Preservation]:
-    """The counts of parallel texts, or those that `data preservation --json` printed."""
+    """The counts of parallel texts, or those that `data build preservation --format json` printed."""
     found: list[Preservation] = []
     language = request.languages[0] if request.languages else None
     for source in request.sources:
@@ -36,7 +36,7 @@ def _read(path: Path) -> list[Preservation]:
     try:
         return [Preservation(**{name: row[name] for name in names}) for row in content["preservation"]]
     except (TypeError, KeyError) as error:
-        raise BadData(path, None, "is not what data preservation --json prints.") from error
+        raise BadData(path, None, "is not what data build preservation --format json prints.") from error
 
 
 def draw(rows: Sequence[Preservation], canvas: Canvas) -> Any:
@@ -68,7 +68,7 @@ def draw(rows: Sequence[Preservation], canvas: Canvas) -> Any:
 
 figure = Plot(
     title="Pronouns kept in translation",
-    needs="parallel texts with English: isogloss data preservation CORPUS --language de, or the file that it prints with --json",
+    needs="parallel texts with English: isogloss data build preservation CORPUS --language de, or the file that it prints with --format json",
     caption="Of the English sentences with only this pronoun, how many have it in their translation; bars are Wilson's 95 % intervals.",
     find=find,
     draw=draw,

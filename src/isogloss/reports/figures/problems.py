@@ -17,7 +17,7 @@ Step = Mapping[str, Any]
 
 
 def find(request: FigureRequest) -> list[Step]:
-    """The steps that a translation's folder, or what `data repair --json` printed, tells of."""
+    """The steps that a translation's folder, or what `data repair --format json` printed, tells of."""
     steps: list[Step] = []
     for source in request.sources:
         path = Path(source)
@@ -31,7 +31,7 @@ def find(request: FigureRequest) -> list[Step]:
             steps += [{name: row[name] for name in ("name", "tasks", "targets")} for row in content["steps"]]
         except (TypeError, KeyError) as error:
             raise BadData(
-                file, None, "has no steps. Give a translation's folder, or what data repair --json prints."
+                file, None, "has no steps. Give a translation's folder, or what data repair --format json prints."
             ) from error
     return steps
 

@@ -1,6 +1,6 @@
 """Extras: what other commands found about the same models, as files that a report takes in beside the runs.
 
-A file is known by what is in it. JSON: what `robustness --json`, `controls --json` and `compare --agreement --json` print.
+A file is known by what is in it. JSON: what `robustness`, `measure --controls` and `compare --agreement` print with `--format json`.
 CSV or Parquet: a table of shares (model, language, set, concept, term, share) or of answers (model, language, prompt,
 verdict, share), with shares between 0 and 1; both may have the columns low and high.
 """
@@ -103,7 +103,7 @@ def _read_json(path: Path) -> tuple[str, list[Any]]:
         raise BadData(
             path,
             None,
-            "a JSON file for a report is what robustness, controls or compare --agreement print with --json.",
+            "a JSON file for a report is what robustness, measure --controls or compare --agreement print with --format json.",
         )
     try:
         return kind, [makers[kind](one) for one in content[kind]]

@@ -1,0 +1,196 @@
+"""`isogloss data build`: data from corpora, other data or word lists, one function per kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import typer
+
+from ..errors import IsoglossError
+from . import options
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    """What is to be built, from what, and how."""
+
+    sources: tuple[str, ...]
+    out: Path
+    languages: tuple[str, ...]
+    target: Path | None
+    lists: tuple[str, ...]
+    without: tuple[str, ...]
+    category: str
+    native_names: bool
+    folder: Path | None
+    limit: int | None
+    seed: int
+    form: str
+
+    @property
+    def language(self) -> str | None:
+        """The one language that was named, if any."""
+        if len(self.languages) > 1:
+            raise IsoglossError(f"Name one language here, not {len(self.languages)}.")
+        return self.languages[0] if self.languages else None
+
+    @property
+    def bias_type(self) -> str | None:
+        """The bias type of pairs; none is all."""
+        return None if self.category == "all" else self.category
+
+
+def build(
+    kind: Literal["split", "pairs", "align", "occupations", "preservation", "templates"] = typer.Argument(
+        help="split: sentences of two groups from parallel texts; pairs: stereotype and anti-stereotype of each item; "
+        "align: the sentences of pairs as a parallel text; occupations: the template baseline (ja, ru); "
+        "preservation: counts of the pronouns that translations keep; templates: a review sheet mined from a corpus."
+    ),
+    sources: list[str] = typer.Argument(
+        None,
+        help="split, preservation: corpora (TSV, TMX, OPUS zip, text, or hf:NAME:CONFIG); pairs: a data set; "
+        "align: English pairs, then those in another language; templates: a text with one sentence per line.",
+        show_default=False,
+    ),
+    out: Path = typer.Option(None, "--out", "-o", metavar="FILE", help="The file to write."),
+    languages: list[str] = options.Languages,
+    target: Path = typer.Option(
+        None, "--target", metavar="FILE", help="The other side, if a corpus is two aligned files (Moses)."
+    ),
+    lists: list[str] = typer.Option(
+        [],
+        "--list",
+        metavar="GROUP=FILE",
+        help="English words of a group; two of them, instead of female and male. May be repeated.",
+    ),
+    without: str = typer.Option(
+        None, "--without", metavar="WORDS", help='Ignore names, generic (words used for any gender, "actor"), or both.'
+    ),
+    category: str = typer.Option("gender", "--category", help="The bias type; 'all' for all of them (pairs, align)."),
+    native_names: bool = typer.Option(False, "--native-names", help="Replace transliterated names with native ones."),
+    folder: Path = options.Folder,
+    limit: int = typer.Option(
+        None, "--limit", min=1, help="At most N sentences per group (split: 100,000) or N templates (1,000)."
+    ),
+    seed: int = options.Seed,
+    form: options.TextOrJson = options.Format,
+) -> None:
+    """Build data from corpora or other data: sentences of two groups, pairs, parallel texts, templates."""
+    given = {"target": target, "language": languages, "list": lists, "without": without, "native-names": native_names}
+    given |= {"category": category != "gender", "folder": folder, "limit": limit, "seed": seed}
+    builder, allowed = BUILDERS[kind]
+    if foreign := [name for name, value in given.items() if value and name not in allowed]:
+        raise IsoglossError(f"--{foreign[0]} does not apply to 'data build {kind}'.")
+    if bool(sources) == (kind == "occupations"):
+        raise IsoglossError(f"'data build {kind}' {'takes no source' if sources else 'needs a source'}.")
+    if (out is None) != (kind == "preservation"):
+        raise IsoglossError(
+            f"'data build {kind}' {'writes a file. Use --out FILE' if out is None else 'prints its counts. Leave out --out'}."
+        )
+    names = tuple(options.split_names(without) or ())
+    files = tuple(sources or ()), out, tuple(languages), target, tuple(lists), names
+    builder(Build(*files, category, native_names, folder, limit, seed, form))
+
+
+def _split(request: Build) -> None:
+    from ..corpora import splits, wordlists
+    from ..corpora.texts import open_corpora
+    from ..errors import UnknownName
+
+    for name in request.without:
+        if name not in ("names", "generic"):
+            raise UnknownName("word list", name, ("names", "generic"))
+    chosen = (
+        wordlists.read_lists(list(request.lists))
+        if request.lists
+        else wordlists.gender_lists(names="names" not in request.without, generic="generic" not in request.without)
+    )
+    opened = open_corpora(list(request.sources), target=request.target, language=request.language)
+    found = splits.split_corpora(opened, chosen, most=request.limit or 100_000, seed=request.seed)
+    splits.write_split(found, request.out)
+    options.show(
+        request.form,
+        text=lambda: splits.counts_as_text(found),
+        json=lambda: {"splits": splits.split_counts(found)},
+    )
+
+
+def _pairs(request: Build) -> None:
+    from ..corpora import pairs
+    from ..files.sources import read_many
+
+    items = read_many(request.sources, language=request.languages, skip_bad=True)
+    found = pairs.make_pairs(items, category=request.bias_type)
+    if request.native_names:
+        found, changed = pairs.native_names(found, seed=request.seed)
+        typer.echo(f"Replaced names in {changed} of {len(found)} pairs.", err=True)
+    typer.echo(f"Wrote {len(found)} pairs to {pairs.write_pairs(found, request.out)}.")
+
+
+def _align(request: Build) -> None:
+    from ..corpora import pairs
+    from ..files.sources import read
+
+    if len(request.sources) > 2:
+        raise IsoglossError("'data build align' takes English pairs and those in one other language.")
+    english, *other = request.sources
+    first = second = pairs.make_pairs(read(english, skip_bad=True), category=request.bias_type)
+    if other:
+        items = read(other[0], language=request.languages, skip_bad=True)
+        second = pairs.make_pairs(items, category=request.bias_type)
+    rows = pairs.parallel_rows(first, second)
+    path = pairs.write_parallel(rows, request.out, language=second[0].language)
+    typer.echo(f"Wrote {len(rows)} sentences to {path}.")
+
+
+def _occupations(request: Build) -> None:
+    from .. import languages
+    from ..corpora import pairs
+
+    found = pairs.occupation_pairs(languages.resolve(_needed(request)))
+    typer.echo(f"Wrote {len(found)} pairs to {pairs.write_pairs(found, request.out)}.")
+
+
+def _needed(request: Build) -> str:
+    if request.language is None:
+        raise IsoglossError("Which language? Use --language.")
+    return request.language
+
+
+def _preservation(request: Build) -> None:
+    from ..corpora import pronoun_preservation as kept
+    from ..corpora.texts import open_corpora
+
+    found = kept.count_all(open_corpora(list(request.sources), target=request.target, language=request.language))
+    options.show(
+        request.form,
+        text=lambda: kept.preservation_as_text(found),
+        json=lambda: {"preservation": kept.preservation_rows(found)},
+    )
+
+
+def _templates(request: Build) -> None:
+    from ..templates.lexicon import read_lexicon
+    from ..templates.mining import mine_corpus, write_sheet
+
+    if len(request.sources) > 1:
+        raise IsoglossError("'data build templates' takes one text.")
+    lexicon, corpus = read_lexicon(_needed(request), request.folder), Path(request.sources[0])
+    found = mine_corpus(corpus, lexicon, category=request.category, limit=request.limit or 1000)
+    write_sheet(found, request.out)
+    typer.echo(
+        f"Wrote {len(found.rows)} templates from {found.lines:,} lines to {request.out}. Review them before use."
+    )
+
+
+BUILDERS: dict[str, tuple[Callable[[Build], None], set[str]]] = {  # each with the options that it takes
+    "split": (_split, {"target", "language", "list", "without", "limit", "seed"}),
+    "pairs": (_pairs, {"language", "category", "native-names", "seed"}),
+    "align": (_align, {"language", "category"}),
+    "occupations": (_occupations, {"language"}),
+    "preservation": (_preservation, {"target", "language"}),
+    "templates": (_templates, {"language", "category", "folder", "limit"}),
+}

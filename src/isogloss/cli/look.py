@@ -1,0 +1,239 @@
+"""`isogloss report`, `figure`, `table`, `show` and `list`: what there is, to look at."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from ..errors import IsoglossError
+from . import options
+from .model import language_facts
+
+PLUGINS = {
+    "methods": "method",
+    "metrics": "metric",
+    "families": "family",
+    "translators": "translator",
+    "figures": "figure",
+}
+KINDS = ["data", *PLUGINS, "languages", "models"]
+
+
+def report(
+    runs: list[str] = options.Runs,
+    out: Path = typer.Option(..., "--out", "-o", metavar="FILE", help="The HTML file to write."),
+    add: list[Path] = typer.Option(
+        [],
+        "--add",
+        metavar="FILE",
+        help="Include a file: JSON of robustness, measure --controls or compare --agreement; a table of shares or answers. May be repeated.",
+    ),
+    facts: Path = options.Facts,
+    resamples: int = options.Resamples,
+    seed: int = options.Seed,
+) -> None:
+    """Write a single HTML file that works offline: verdict, heat map, intervals, similarity of languages, items, provenance."""
+    from ..analysis.mixed import read_facts
+    from ..reports.page.added_files import read_extras
+    from ..reports.page.data import ResamplingSettings
+    from ..reports.page.document import write_report
+
+    extras = read_extras(add, facts=read_facts(facts) if facts else None)
+    command = shlex.join(["isogloss", *sys.argv[1:]])
+    path = write_report(runs, out, extras=extras, settings=ResamplingSettings(resamples, seed), command=command)
+    typer.echo(f"{path}: {path.stat().st_size / 1e6:.1f} MB")
+
+
+def figure(
+    name: str = typer.Argument(help="The figure; isogloss list figures shows them all."),
+    sources: list[str] = typer.Argument(help="Folders of runs, or what else the figure needs."),
+    kind: str = typer.Option("png", "--format", help="png, svg or pdf; by default the ending of --out."),
+    out: Path = typer.Option(None, "--out", "-o", metavar="FILE", help="The file to write; by default NAME.FORMAT."),
+    width: str = typer.Option(
+        "single", "--width", metavar="WIDTH", help="single (3.3 in), double (6.9 in), or a number of inches."
+    ),
+    languages: list[str] = options.Languages,
+    metrics: str = options.Metrics,
+    where: list[str] = options.Where,
+    names: str = typer.Option("english", "--names", help="How languages are named: english, own or tag."),
+    facts: Path = options.Facts,
+    mode: str = options.Mode,
+    resamples: int = options.Resamples,
+    seed: int = options.Seed,
+) -> None:
+    """Draw a figure for a paper: PNG, SVG or PDF, in one or two columns, with intervals."""
+    from ..analysis.intervals import IntervalSettings
+    from ..analysis.mixed import read_facts
+    from ..languages import resolve
+    from ..reports.figures import FigureRequest, write_figure
+    from ..reports.figures._style import choose_file, open_canvas
+
+    tags = [resolve(one) for one in languages]
+    request = FigureRequest(
+        tuple(sources),
+        tuple(tags),
+        metrics=tuple(options.split_names(metrics) or ()),
+        where=options.split_pairs(where),
+        mode=mode,
+        facts=read_facts(facts) if facts else {},
+        drawing=IntervalSettings(resamples=resamples, seed=seed),
+    )
+    path = choose_file(name, kind, out=out)
+    drawn = write_figure(name, request, path=path, canvas=open_canvas(width, names=names, languages=tags))
+    typer.echo(f"{path}: {drawn.inches[0]:.2f} x {drawn.inches[1]:.2f} in\n{drawn.caption}")
+
+
+def table(
+    runs: list[str] = options.Runs,
+    kind: str = typer.Option("markdown", "--format", help="latex, markdown, csv, parquet or model-index."),
+    out: Path = typer.Option(None, "--out", "-o", metavar="FILE", help="The file to write instead of printing."),
+    languages: list[str] = options.Languages,
+    metrics: str = options.Metrics,
+    task: str = typer.Option(None, "--task", help="One task only, or 'all' for the table over all tasks."),
+    intervals: bool = typer.Option(False, "--intervals", help="Show 95 % intervals below the values."),
+    facts: Path = options.Facts,
+    mode: str = options.Mode,
+    interval: str = options.Interval,
+    resamples: int = options.Resamples,
+    seed: int = options.Seed,
+) -> None:
+    """Make a table for a paper: monolingual models above multilingual ones, languages under each metric, the best in bold."""
+    from ..analysis.intervals import IntervalSettings
+    from ..analysis.mixed import read_facts
+    from ..reports.paper.output import Paper, write_paper
+    from ..reports.paper.tables import Layout
+
+    paper = Paper(
+        tuple(runs),
+        tuple(languages),
+        tuple(options.split_names(metrics) or ()),
+        mode=mode,
+        drawing=IntervalSettings(interval, resamples, seed),
+        facts=read_facts(facts) if facts else {},
+    )
+    text = write_paper(paper, kind, layout=Layout({}, {}, task, intervals, resamples), out=out)
+    typer.echo(text.rstrip("\n"))
+
+
+def show(
+    source: str = typer.Argument(help="A folder of runs; or a data set's name, a file, or a folder of files."),
+    item: str = typer.Argument(None, help="An item's id: show its candidates with log-probabilities."),
+    extremes: int = typer.Option(
+        None,
+        "--extremes",
+        min=1,
+        help="Show the N most and least stereotyped expressions per language (contrast runs).",
+    ),
+    cite: bool = typer.Option(
+        False, "--cite", help="Show what to cite: data, method, metrics and Isogloss, with BibTeX."
+    ),
+    languages: list[str] = options.Languages,
+    where: list[str] = options.Where,
+    reader: str = options.Reader,
+    skip_bad: bool = options.SkipBad,
+    form: options.TextOrJson = options.Format,
+) -> None:
+    """Show the runs in a folder, one of their items, or the counts of a data set's items."""
+    from ..runs import run_folders
+    from ..storage import as_path
+
+    path = as_path(source)
+    if item and (extremes or languages):
+        raise IsoglossError("Give either an item's id, or --extremes, with --language for some languages only.")
+    if item or extremes or cite or (path.is_dir() and run_folders(path)):
+        if where or reader or skip_bad:
+            raise IsoglossError("--where, --reader and --skip-bad are for data; these are runs.")
+        _show_runs(Path(source), item, extremes=extremes, cite=cite, languages=languages, form=form)
+        return
+    from ..files.overview import describe_items, overview_as_text
+    from ..files.sources import read
+
+    found = describe_items(read(source, language=languages, format=reader, where=where, skip_bad=skip_bad))
+    options.show(form, text=lambda: overview_as_text(found), json=lambda: found)
+
+
+def _show_runs(
+    path: Path, item: str | None, *, extremes: int | None, cite: bool, languages: list[str], form: str
+) -> None:
+    from .. import runs
+    from ..analysis.extremes import find_extremes
+    from ..analysis.inspection import inspect_item, list_runs
+    from ..reports.text.citations import citations_as_json, citations_as_text, cite_runs
+    from ..reports.text.runs import extremes_as_text, inspection_as_text
+
+    if cite:
+        cited = cite_runs(runs.find_runs(path))
+        options.show(form, text=lambda: citations_as_text(cited), json=lambda: citations_as_json(cited))
+    elif extremes:
+        rows = find_extremes(runs.in_languages(runs.find_runs(path), languages), extremes)
+        options.show(form, text=lambda: extremes_as_text(rows), json=lambda: rows)
+    else:
+        found = inspect_item(path, item) if item else list_runs(path)
+        options.show(form, text=lambda: inspection_as_text(found), json=lambda: found)
+
+
+def list_known(
+    kind: str = typer.Argument(None, help=f"One of {', '.join(KINDS)}, with details; without it, all names."),
+    form: options.TextOrJson = options.Format,
+) -> None:
+    """List data sets, methods, metrics, model families, translators, figures, languages or models."""
+    from ..errors import UnknownName
+
+    if kind is not None and kind not in KINDS:
+        raise UnknownName("list", kind, KINDS)
+    if kind is None:
+        names = {plural: _names(plural) for plural in KINDS}
+        lines = [f"{plural}: {', '.join(known)}" for plural, known in names.items()]
+        options.show(form, text=lambda: "\n".join(lines), json=lambda: names)
+        return
+    found, lines = _describe(kind)
+    options.show(form, text=lambda: "\n".join(lines), json=lambda: found)
+
+
+def _names(kind: str) -> list[str]:
+    from .. import languages, registry
+    from ..models.packaged import PULLED
+
+    if kind == "models":
+        return list(PULLED)
+    return list(languages.tags() if kind == "languages" else registry.names(PLUGINS.get(kind, "dataset")))
+
+
+def _describe(kind: str) -> tuple[Any, list[str]]:
+    """The facts about all that there is of one kind, and the lines that show them."""
+    from .. import languages, registry
+
+    if kind == "models":
+        from ..models.packaged import PULLED, pulled_folder
+
+        folders = {name: pulled_folder(name) for name in PULLED if (pulled_folder(name) / "config.json").is_file()}
+        pulled = {
+            name: {"title": one.title, "licence": one.licence, "size": one.size, "here": name in folders}
+            for name, one in PULLED.items()
+        }
+        return pulled, [
+            f"{name}: {one.title} ({one.licence}; {one.size})\n    "
+            + (f"in {folders[name]}" if name in folders else f"not pulled yet: isogloss model pull {name}")
+            for name, one in PULLED.items()
+        ]
+    if kind == "languages":
+        every = [languages.get(tag) for tag in languages.tags()]
+        lines = [f"{one.tag:8} {one.name:24} {one.script}  {one.direction}  {one.autonym}" for one in every]
+        return [language_facts(one) for one in every], lines
+    known = registry.load_all(PLUGINS.get(kind, "dataset"))
+    if kind == "data":
+        keys = ("title", "summary", "licence", "citation", "url")
+        lines = [
+            f"{name}: {one.summary}\n    {one.licence}; "
+            + (f"ships in {', '.join(sorted(one.bundled()))}" if one.bundled else f"from {one.url}")
+            + f"\n    {one.citation}"
+            for name, one in known.items()
+        ]
+        return {name: {key: getattr(one, key) for key in keys} for name, one in known.items()}, lines
+    titles = {name: getattr(one, "title", "") for name, one in known.items()}
+    needs = {name: f"\n    needs {one.needs}" for name, one in known.items() if kind == "figures"}
+    return titles, [f"{name}: {title}{needs.get(name, '')}".rstrip(": ") for name, title in titles.items()]
