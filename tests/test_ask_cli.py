@@ -39,7 +39,7 @@ def test_a_dry_run_counts_warns_and_asks_nobody(tmp_path):
 
 def test_the_table_has_the_shares_and_standard_error_the_bill(tmp_path):
     with endpoints.serving(endpoints.good) as server:
-        result = ask(server, tmp_path, "--price-in", "2", "--price-out", "10", "--by", "task")
+        result = ask(server, tmp_path, "--prices", "2,10", "--by", "task")
     assert result.exit_code == 0, result.exception
     assert "recognition" in result.stdout
     assert "answered no" in result.stdout
@@ -74,14 +74,14 @@ def test_measure_and_show_read_the_answers(tmp_path):
     ("words", "message"),
     [
         (["--key-env", "NOPE"], "--key-env goes with --endpoint."),
-        (["--endpoint", "nowhere"], "'nowhere' is not an address. Say --endpoint https://…/v1"),
+        (["--endpoint", "nowhere"], "'nowhere' is not an address. Use --endpoint https://…/v1"),
         (
             ["--endpoint", "http://127.0.0.1:9/v1", "--template", "plain"],
             "--template is for models on this machine; an endpoint has its own.",
         ),
         (["--mode", "x"], "No mode named 'x'. Known: corrected, paper."),
         (["-l", "tr"], "Turkish has no prompts. Add [ask.prompts] and [ask.answers] to "),
-        (["--role", "hero"], "None of the items has a candidate with the role 'hero'. Say --role ROLE."),
+        (["--role", "hero"], "None of the items has a candidate with the role 'hero'. Use --role ROLE."),
     ],
 )
 def test_mistakes_are_told_before_anything_is_done(tmp_path, words, message):

@@ -237,7 +237,7 @@ def test_a_key_that_is_not_there_is_told_before_anything_is_sent(tmp_path, monke
 @pytest.mark.parametrize(
     ("url", "message"),
     [
-        ("localhost:80", "'localhost:80' is not an address. Say --endpoint https://…/v1"),
+        ("localhost:80", "'localhost:80' is not an address. Use --endpoint https://…/v1"),
         (
             f"https://user:{SECRET}@example.org/v1",
             "The address of an endpoint holds no key, query or password. "

@@ -85,7 +85,7 @@ def test_prediction_files_are_compared_with_their_data(call, tmp_path):
     assert (code, json.loads(out)["comparisons"][0]["difference"]) == (0, 100)
     assert call("compare", *paths)[::2] == (
         2,
-        f"Error: {paths[0]} is a file of predictions, so it needs its data. Say --data with a file or a folder.\n",
+        f"Error: {paths[0]} is a file of predictions, so it needs its data. Use --data with a file or a folder.\n",
     )
     assert call("compare", *paths, "--data", data, "--a", "language=de")[::2] == (
         2,
@@ -110,7 +110,7 @@ MISTAKES = {
     "form": (["compare", "{x}", "{y}", "--agreement", "--format", "csv"], "--agreement prints text or JSON, and cannot be combined with --unpaired."),
     "no run": (["compare", "{x}", "no/such"], "No such run: no/such."),
     "no limits": (["gate", "{x}", "--limits", "no.yaml"], "No such file: no.yaml."),
-    "structure": (["structure", "{x}", "--over", "model"], "Structure needs two models or more, and these runs have one only (x). Give runs of other models, or say --over language."),
+    "structure": (["structure", "{x}", "--over", "model"], "Structure needs two models or more, and these runs have one only (x). Give runs of other models, or use --over language."),
     "interval": (["measure", "{x}", "--interval", "wilsn"], "No interval named 'wilsn'. Did you mean 'wilson'? Known: auto, bca, bootstrap, wilson."),
 }  # fmt: skip
 
@@ -129,7 +129,7 @@ def test_runs_that_are_not_parallel_are_refused_and_can_be_compared_unpaired(cal
         2,
         "",
         "Error: Only 0 of 72 items are on both sides, so they cannot be compared item by item; "
-        "say --unpaired (design='unpaired') to compare them as independent samples.\n",
+        "use --unpaired (design='unpaired') to compare them as independent samples.\n",
     )
     code, out, _ = call(*words, "--unpaired")
     assert (code, "compared as independent samples: n counts the items of both sides" in out) == (0, True)

@@ -206,14 +206,14 @@ def test_sides_that_are_not_parallel_are_refused_and_unpaired_is_offered():
     other = score([triple(f"z{k}") for k in range(40)], [(2, 1, 0)] * 40)
     assert refusal(side(A), other) == (
         "Only 0 of 40 items are on both sides, so they cannot be compared item by item; "
-        "say --unpaired (design='unpaired') to compare them as independent samples."
+        "use --unpaired (design='unpaired') to compare them as independent samples."
     )
 
 
 def test_equal_ids_of_different_things_are_refused():
     assert refusal(side(A), side(B, category="race")) == (
         "Item 'i0' is about 'profession' on one side and 'race' on the other, so equal ids are not equal items here; "
-        "say --unpaired (design='unpaired') to compare them as independent samples."
+        "use --unpaired (design='unpaired') to compare them as independent samples."
     )
 
 

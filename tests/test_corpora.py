@@ -140,7 +140,7 @@ def test_what_cannot_be_read_says_so(tmp_path: Path) -> None:
     assert message(text, language="de") == (
         f"{text} is one text, which is read as English. Give its translation with --target FILE, or a TSV, TMX or zip."
     )
-    assert message(text, target=text) == "The language of 'news.txt' is not in its name. Say --language TAG."
+    assert message(text, target=text) == "The language of 'news.txt' is not in its name. Use --language TAG."
     table = write(tmp_path / "x.tsv", ["en\tde", "a\tb"])
     assert message(table, language="ja") == f"{table} has no column 'ja'; it has: en, de."
     (tmp_path / "mac.txt").write_bytes("She is a fiancée.\n".encode("mac_roman"))

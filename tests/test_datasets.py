@@ -174,7 +174,7 @@ BAD: dict[str, tuple[list[str | int], Any, str]] = {
     "bias": (["bias_type"], None, "'bias_type' is missing or empty."),
     "number": (["target"], 1.5, "'target' must be text."),
     "tag": (["language"], "x!", "'x!' is not a language tag. Use BCP 47, such as 'de', 'pt-BR' or 'zh-Hant'."),
-    "language": (["language"], None, "the row names no language; add a 'language' column or say --language."),
+    "language": (["language"], None, "the row names no language; add a 'language' column or use --language."),
     "roles": (
         ["candidates", 0, "gold_label"],
         "unrelated",

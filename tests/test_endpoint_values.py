@@ -108,7 +108,7 @@ def test_content_that_is_no_text_is_refused_in_one_sentence(command, tmp_path, c
     assert (status, error) == (
         2,
         "Error: URL was asked once and gave no answer: it sent an answer that is not text. "
-        "What was answered is kept; run the same command again to go on.\n",
+        "What was answered is kept; run the same command again to resume.\n",
     )
 
 
@@ -185,7 +185,7 @@ def test_an_endless_body_is_cut_off_and_told_in_one_sentence(command, tmp_path, 
     assert (status, asked) == (2, 1)
     assert error == (
         "Error: URL sent more than 16 MB for one answer. Check the address. "
-        "What was answered is kept; run the same command again to go on.\n"
+        "What was answered is kept; run the same command again to resume.\n"
     )
 
 

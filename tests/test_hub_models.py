@@ -252,7 +252,7 @@ def test_pickled_weights_need_permission_and_no_pull_request_is_taken_instead(
         repository.commit({**pickled(files(seed=seed), tmp_path), **files(seed=seed)}, "refs/pr/1")
     assert refusal(command, "lab/bin0") == (
         "'lab/bin0' has no complete safetensors weights. Download it again; "
-        "or, when it only has pickled weights that you trust, say --allow-pickle."
+        "or, when it only has pickled weights that you trust, use --allow-pickle."
     )
     found = [info(command, f"lab/bin{seed}", "--allow-pickle") for seed in (0, 1)]
     assert found[0]["weights"] != found[1]["weights"]

@@ -24,7 +24,7 @@ from support.examples import CLOSE, INTER, INTRA, rows_of
 
 INCOMPLETE = (
     "'bert' has no complete safetensors weights. Download it again; "
-    "or, when it only has pickled weights that you trust, say --allow-pickle."
+    "or, when it only has pickled weights that you trust, use --allow-pickle."
 )
 FAR = "is neither a folder, nor a pulled model, nor in the hub's cache, and offline nothing is downloaded."
 LIST = "See: isogloss list models"
@@ -207,7 +207,7 @@ def test_a_method_of_another_family_is_refused(name: str, method: str, families:
     model = tiny.model(name)
     assert refusal(model, method, INTRA[:1]) == (
         f"The method '{method}' is for {families} models; 'tiny-{name}' is {model.info.family}. "
-        "Say --method auto to let Isogloss choose."
+        "Use --method auto to let Isogloss choose."
     )
 
 
@@ -369,7 +369,7 @@ def test_an_unknown_device_is_refused(bert: Path, device: str) -> None:
 
 def test_a_device_that_is_not_there_is_refused(bert: Path) -> None:
     absent = "mps" if torch.cuda.is_available() else "cuda:7"
-    assert message(bert, device=absent) == f"There is no '{absent}' on this machine. Say --device cpu."
+    assert message(bert, device=absent) == f"There is no '{absent}' on this machine. Use --device cpu."
 
 
 def test_an_unknown_number_format_is_refused(bert: Path) -> None:

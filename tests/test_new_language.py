@@ -111,7 +111,7 @@ def test_translating_again_asks_for_nothing_new(project, monkeypatch):
 @pytest.mark.parametrize(
     ("order", "message"),
     [
-        (TranslationRequest("apertium", "en"), "The data is in 'en' already. Say --to with another language."),
+        (TranslationRequest("apertium", "en"), "The data is in 'en' already. Use --to with another language."),
         (
             TranslationRequest("apertum", "es"),
             "No translator named 'apertum'. Did you mean 'apertium'? Known: apertium, aws, chat, file, hf.",
@@ -339,7 +339,7 @@ def test_agreement_and_dropped_items_stand_in_the_card(project, tmp_path):
 def test_a_data_set_without_licence_or_into_a_full_folder_is_not_published(project, tmp_path):
     with pytest.raises(IsoglossError) as caught:
         publish(project, tmp_path / "out", label=Label("x", " ", "y"))
-    assert str(caught.value) == "A published data set names its licence and its source. Say --licence and --source."
+    assert str(caught.value) == "A published data set names its licence and its source. Use --licence and --source."
     with pytest.raises(IsoglossError) as caught:
         publish(project, project.folder, label=LABEL)
     assert str(caught.value) == f"{project.folder} is not empty. Choose another folder with --out."

@@ -180,7 +180,7 @@ def test_text_in_another_language_is_refused_and_named(tmp_path: Path) -> None:
         build_data([ArticleSource(str(source), "en")], tmp_path / "out", settings=PairSettings())
     assert str(caught.value) == (
         "The text is said to be in 'en', but 100% of 12 sampled articles are not; most of those look like German ('de'). "
-        "Say --language de, or --any-language to take it as it is."
+        "Use --language de, or --any-language to take it as it is."
     )
     assert list(tmp_path.iterdir()) == [source]
 
@@ -242,7 +242,7 @@ def test_a_data_set_of_the_hub_is_streamed(monkeypatch: pytest.MonkeyPatch) -> N
 def test_a_row_names_its_own_language(tmp_path: Path) -> None:
     path = write_jsonl(tmp_path / "a.jsonl", [{"text": "Eins.", "language": "German"}, {"text": "One."}])
     assert [one.language for one in read_articles(ArticleSource(str(path), "en"))] == ["de", "en"]
-    with pytest.raises(IsoglossError, match=r"The language of .* is not known. Say --language TAG"):
+    with pytest.raises(IsoglossError, match=r"The language of .* is not known. Use --language TAG"):
         list(read_articles(ArticleSource(str(path))))
 
 
@@ -292,7 +292,7 @@ def test_what_is_not_there_is_said_before_anything_is_read(tmp_path: Path) -> No
         (
             articles(5),
             "There are only 5 articles in 'en' with two sentences or more; train, validation, test need 2 each. "
-            "Give more articles, or say --validation 0 --test 0.",
+            "Give more articles, or use --validation 0 --test 0.",
         ),
     ],
 )
@@ -372,7 +372,7 @@ def test_memory_holds_no_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 def test_the_command_writes_json_lines_too_and_says_its_counts(tmp_path: Path) -> None:
     source = write_text(tmp_path / "a.txt", articles(20))
-    words = ["nsp", "data", f"en={source}", "--out", str(tmp_path / "out"), "--format", "jsonl", "--any-language"]
+    words = ["nsp", "data", f"en={source}", "--out", str(tmp_path / "out"), "--jsonl", "--any-language"]
     result = CliRunner().invoke(app, [*words, "--test", "0.2", "--validation", "0.2"])
     assert result.exit_code == 0, result.output
     card = json.loads((tmp_path / "out" / "data.json").read_text(encoding="utf-8"))

@@ -36,8 +36,8 @@ from isogloss.nsp.settings import (
     TrainingSettings,
     check_settings,
     fill_settings,
-    make_lora,
     rates_at,
+    read_lora,
     warmup_steps,
 )
 from isogloss.nsp.train import TrainingStatus, train_head
@@ -130,7 +130,7 @@ def test_a_training_that_was_killed_goes_on_with_the_same_losses(pairs: Path, tm
     again = subprocess.run(
         command(base, pairs, tmp_path / "killed"), env=environment, check=True, capture_output=True, text=True
     )
-    assert "goes on after step" in again.stderr
+    assert "resumes after step" in again.stderr
     assert whole.wait() == 0
     assert rule.read_log(tmp_path / "killed") == rule.read_log(tmp_path / "whole")
     first, second = (load_file(tmp_path / name / "model.safetensors") for name in ("killed", "whole"))
@@ -234,7 +234,7 @@ def test_a_broken_checkpoint_is_named(pairs: Path, bases: Path, tmp_path: Path) 
 
 
 WRONG = {
-    "A constant schedule has no cycles. Leave out --cycles, or say --schedule cosine.": {"rates": Rates(schedule="constant", cycles=2)},
+    "A constant schedule has no cycles. Leave out --cycles, or use --schedule cosine.": {"rates": Rates(schedule="constant", cycles=2)},
     "A learning rate is negative. Give 0 or more.": {"rates": Rates(head=-1.0)},
     "No device named 'cuda:1' for training. Known: auto, cpu.": {"device": "cuda:1"},
 }  # fmt: skip
@@ -247,11 +247,16 @@ def test_settings_that_cannot_work_are_refused(message: str) -> None:
     assert str(caught.value) == message
 
 
-def test_layers_of_adapters_need_a_rank() -> None:
-    assert make_lora(None, layers=None) is None
-    assert make_lora(4, layers=2) == Lora(rank=4, alpha=8, layers=2)
-    with pytest.raises(IsoglossError, match=r"--lora-layers is for adapters. Say --lora RANK too."):
-        make_lora(None, layers=2)
+def test_adapters_are_a_rank_and_perhaps_a_number_of_layers() -> None:
+    assert read_lora(None) is None
+    assert read_lora("4") == Lora(rank=4, alpha=8, layers=None)
+    assert read_lora("4,2") == Lora(rank=4, alpha=8, layers=2)
+    for wrong in ("0", "x", "4,x", "4,0"):
+        with pytest.raises(IsoglossError) as caught:
+            read_lora(wrong)
+        assert str(caught.value) == (
+            f"--lora takes a rank, or a rank and a number of layers such as 16,6, not '{wrong}'."
+        )
 
 
 def test_half_a_checkpoint_is_not_taken_for_one(pairs: Path, bases: Path, tmp_path: Path) -> None:

@@ -71,7 +71,7 @@ def test_a_template_without_such_a_slot_is_refused(question, message):
 
 
 def test_too_many_sentences_are_refused():
-    with pytest.raises(IsoglossError, match="Say --limit"):
+    with pytest.raises(IsoglossError, match="Use --limit"):
         probe_items(ProbeRequest("{nationality_1:pl} met {nationality_2:pl}."))
     with pytest.raises(UnknownName):
         probe_items(ProbeRequest("x [a|b]", "Klingonish"))

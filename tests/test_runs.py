@@ -90,7 +90,7 @@ def test_an_unfinished_run_says_how_many_parts_are_missing(tmp_path):
 
 def test_runs_without_any_part_are_refused(tmp_path):
     assert message(runs.read_scored, [open_run(tmp_path)]) == (
-        "None of the runs has a finished part. Run the same command again to go on."
+        "None of the runs has a finished part. Run the same command again to resume."
     )
 
 

@@ -118,4 +118,4 @@ def test_several_sources_are_read_together_and_may_not_overlap(folder):
 def test_no_source_at_all_says_what_to_give():
     with pytest.raises(IsoglossError) as caught:
         read_many([])
-    assert str(caught.value) == "No data was given. Say --data with a data set's name, a file or a folder."
+    assert str(caught.value) == "No data was given. Use --data with a data set's name, a file or a folder."

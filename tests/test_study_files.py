@@ -309,7 +309,7 @@ def test_failed_cells_are_named_and_the_rest_is_done(folder: Path, tmp_path: Pat
         "bert data fr auto, data fr likelihood: 'data' has no items in 'fr'.\n"
         "./nowhere data fr auto, data fr likelihood: 'data' has no items in 'fr'.\n"
         f"bert stereoset en likelihood: The method 'likelihood' is for {families} models; 'bert' is masked. "
-        "Say --method auto to let Isogloss choose.\n"
+        "Use --method auto to let Isogloss choose.\n"
         "./nowhere stereoset en auto, stereoset en likelihood: No such model folder: nowhere.\n"
     ) in error
     code, shown, _ = run("run", path, "--out", out, "--format", "json")
@@ -489,7 +489,7 @@ def test_who_stops_a_study_is_told_how_to_go_on(
     code, _, error = run("run", write(folder), "--out", out)
     assert (code, error) == (
         130,
-        f"Stopped. What is finished is in {out}; run the same command again to go on.\n",
+        f"Stopped. What is finished is in {out}; run the same command again to resume.\n",
     )
 
 

@@ -107,7 +107,7 @@ def test_too_many_sentences_are_refused_with_their_count(greek):
         texts("{gender_1} {gender_2:acc} {adjective:masc}", greek, limit=1)
     assert str(caught.value) == (
         "The template '{gender_1} {gender_2:acc} {adjective:masc}' has 2 sentences, more than 1. "
-        "Say --limit 2 to have them all, or use fewer terms."
+        "Use --limit 2 to have them all, or use fewer terms."
     )
 
 

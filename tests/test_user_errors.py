@@ -37,7 +37,7 @@ def test_a_file_of_bad_rows_says_what_is_wrong_with_the_first(tmp_path):
     path = write_jsonl(tmp_path / "mine.jsonl", rows)
     assert message(read, path, skip_bad=True) == (
         f"None of the 4 rows of '{path}' can be read. The first: {path}, line 1: the row names no language; "
-        "add a 'language' column or say --language."
+        "add a 'language' column or use --language."
     )
 
 

@@ -531,7 +531,7 @@ def test_without_the_token_nothing_is_shown(root, models):
 @pytest.mark.parametrize(
     ("facts", "message"),
     [
-        ({"host": "0.0.0.0"}, "A server on '0.0.0.0' needs a token, since others can reach it. Say --token."),
+        ({"host": "0.0.0.0"}, "A server on '0.0.0.0' needs a token, since others can reach it. Use --token."),
         ({"token": "short"}, "A token has 16 letters or more: A to Z, digits, and . _ ~ - only."),
     ],
 )

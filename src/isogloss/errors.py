@@ -18,7 +18,7 @@ def without_controls(text: str) -> str:
 
 
 class IsoglossError(Exception):
-    """A mistake that the user can mend; the command line prints it as one line and leaves with 2."""
+    """A mistake that the user can mend; the command line prints it as one line and exits with status 2."""
 
     def __init__(self, message: str) -> None:
         super().__init__(without_controls(" ".join(message.splitlines())))

@@ -331,7 +331,7 @@ def read_scored(runs: list[Run]) -> Scored:
     """What all these runs scored, as one table; an unfinished run is named in the notes, a run given twice is read once."""
     found = list(_each_scored(list({run.folder.resolve(): run for run in runs}.values())))
     if not found:
-        raise IsoglossError("None of the runs has a finished part. Run the same command again to go on.")
+        raise IsoglossError("None of the runs has a finished part. Run the same command again to resume.")
     return join_scored(found)
 
 

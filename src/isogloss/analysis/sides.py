@@ -13,7 +13,7 @@ from .groups import SHUFFLED, check_rows, group_columns, several_methods
 
 DESIGNS = ("paired", "unpaired")
 WHO = ("model", "language", "method")
-OFFER = "say --unpaired (design='unpaired') to compare them as independent samples."
+OFFER = "use --unpaired (design='unpaired') to compare them as independent samples."
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,7 +84,7 @@ def find_structure(
         other = OVER[1 - OVER.index(over)]
         raise IsoglossError(
             f"Structure needs two {over}s or more, and these runs have one only ({names[0]}). "
-            f"Give runs of other {over}s, or say --over {other}."
+            f"Give runs of other {over}s, or use --over {other}."
         )
     found = []
     for group, part in _parts(table, over):

@@ -31,7 +31,7 @@ from .retry import MOST, RetryPolicy, asked_wait, next_wait
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 BUSY = (408, 409, 425, 429, 500, 502, 503, 504, 529)
 UNKNOWN_FIELD = (400, 422, 501)
-KEPT = "What was answered is kept; run the same command again to go on."
+KEPT = "What was answered is kept; run the same command again to resume."
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ def check_url(url: str) -> str:
             "The address of an endpoint holds no key, query or password. Put the key in the environment: --key-env NAME"
         )
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise IsoglossError(f"'{url}' is not an address. Say --endpoint https://…/v1")
+        raise IsoglossError(f"'{url}' is not an address. Use --endpoint https://…/v1")
     return url.rstrip("/")
 
 
@@ -217,7 +217,7 @@ def _check_status(endpoint: Endpoint, response: _Response) -> None:
     if code in BUSY:
         raise _Retry(f"it answered {code}", asked_wait(response.retry_after))
     if code in (401, 403):
-        key = f"Check the key in {endpoint.key_env}." if endpoint.key_env else "Say --key-env NAME."
+        key = f"Check the key in {endpoint.key_env}." if endpoint.key_env else "Use --key-env NAME."
         raise IsoglossError(f"{endpoint.url} answered {code}: it does not accept the key. {key} {KEPT}")
     if code == 404:
         raise IsoglossError(

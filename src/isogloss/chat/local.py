@@ -80,7 +80,7 @@ def uses_chat(model: Model, template: str) -> bool:
     if not model.tokenizer.chat_template:
         raise IsoglossError(
             f"'{model.info.name}' has no chat template, so it is not known how to address it. "
-            "Say --template plain to give it the bare prompt, or choose a chat model."
+            "Use --template plain to give it the bare prompt, or choose a chat model."
         )
     return True
 

@@ -77,7 +77,7 @@ def check_ask_settings(settings: AskSettings) -> AskSettings:
         raise UnknownName("template", settings.template, TEMPLATES)
     if settings.samples > 1 and not settings.temperature > 0:
         raise IsoglossError(
-            f"{settings.samples} samples at temperature 0 are all the same. Say --temperature 0.7, or --samples 1."
+            f"{settings.samples} samples at temperature 0 are all the same. Use --temperature 0.7, or --samples 1."
         )
     return settings
 

@@ -73,7 +73,7 @@ def plan_cells(items: Items, settings: AskSettings) -> list[AskCell]:
         if any(candidate.role == settings.role for candidate in item.candidates):
             groups.setdefault((item.dataset, item.language), []).append(item)
     if not groups:
-        raise IsoglossError(f"None of the items has a candidate with the role '{settings.role}'. Say --role ROLE.")
+        raise IsoglossError(f"None of the items has a candidate with the role '{settings.role}'. Use --role ROLE.")
     cells = []
     for rows in groups.values():
         ids = {item.id for item in rows}

@@ -109,7 +109,7 @@ def main() -> None:
     )
     try:
         with redirect_stdout(Screen(sys.stdout) if sys.stdout.isatty() else sys.stdout):
-            sys.exit(app(standalone_mode=False) or 0)
+            sys.exit(app(standalone_mode=False, prog_name="isogloss") or 0)
     except IsoglossError as error:
         if "--debug" in sys.argv:
             raise

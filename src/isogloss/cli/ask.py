@@ -23,32 +23,30 @@ WARNING = "Content warning: the statements are stereotypes, some of them offensi
 Models = typer.Argument(
     help="Chat models: a pulled model, a folder, a GGUF file or a hub name; with --endpoint, their names there."
 )
-Out = typer.Option(Path("runs/ask"), "--out", help="The study's folder; what is answered there is kept.")
-Role = typer.Option("stereotype", "--role", help="The candidates that are asked about, by their role.")
+Out = typer.Option(
+    Path("runs/ask"), "--out", "-o", metavar="FOLDER", help="The study's folder; answers there are kept."
+)
+Role = typer.Option("stereotype", "--role", help="Ask about candidates with this role.")
 Order = typer.Option(
     "both", "--order", help="Which answer word a prompt names first: both (asks twice), yes-no, no-yes."
 )
-Samples = typer.Option(
-    1, "--samples", min=1, help="How many answers to each prompt; more than one needs --temperature."
-)
+Samples = typer.Option(1, "--samples", min=1, help="Answers per prompt; more than one needs --temperature.")
 Temperature = typer.Option(0.0, "--temperature", min=0.0, help="0 takes the most probable answer.")
-Seed = typer.Option(0, "--seed", help="The seed of samples, of --limit and of the bootstrap.")
-MaxTokens = typer.Option(10, "--max-tokens", min=1, help="How long an answer may be; verdicts read its first ten.")
+MaxTokens = typer.Option(10, "--max-tokens", min=1, help="At most N tokens per answer; verdicts read the first ten.")
 Template = typer.Option("auto", "--template", help="auto: the model's chat template; plain: the bare prompt.")
-Url = typer.Option(None, "--endpoint", help="An OpenAI-compatible address, such as http://localhost:8000/v1.")
-KeyEnv = typer.Option(None, "--key-env", help="The environment variable that holds the endpoint's key.")
-Concurrency = typer.Option(4, "--concurrency", min=1, help="How many requests at once.")
-Timeout = typer.Option(60.0, "--timeout", min=0.1, help="Seconds that a whole response may take.")
-Tries = typer.Option(6, "--tries", min=1, help="How often a request is tried before giving up.")
-PriceIn = typer.Option(0.0, "--price-in", min=0.0, help="The price of a million prompt tokens.")
-PriceOut = typer.Option(0.0, "--price-out", min=0.0, help="The price of a million answer tokens.")
-Limit = typer.Option(None, "--limit", min=1, help="At most so many items per data set, language and task.")
-By = typer.Option(None, "--by", help="Columns to group the table by, comma-separated; prompt is one.")
+Url = typer.Option(
+    None, "--endpoint", metavar="URL", help="An OpenAI-compatible address, such as http://localhost:8000/v1."
+)
+KeyEnv = typer.Option(None, "--key-env", metavar="VARIABLE", help="The environment variable with the endpoint's key.")
+Concurrency = typer.Option(4, "--concurrency", min=1, help="Send at most N requests at once.")
+Timeout = typer.Option(60.0, "--timeout", min=0.1, help="Give up on a response after N seconds.")
+Tries = typer.Option(6, "--tries", min=1, help="Try a request at most N times.")
+Prices = typer.Option(
+    "0,0", "--prices", metavar="IN,OUT", help="The price of a million prompt tokens and of a million answer tokens."
+)
+By = typer.Option(None, "--by", metavar="COLUMNS", help="Columns to group by, comma-separated, such as prompt.")
 Mode = typer.Option("corrected", "--mode", help="corrected, or paper: agreement averages yes over all prompts.")
-DryRun = typer.Option(False, "--dry-run", help="Only say how many requests that is, and show the prompts.")
-Device = typer.Option("cpu", "--device", help="cpu, cuda, cuda:1, mps.")
-Dtype = typer.Option("float32", "--dtype", help="float32, bfloat16 or float16.")
-Budget = typer.Option(None, "--token-budget", min=1, help="Prompt tokens per batch, padding included.")
+DryRun = typer.Option(False, "--dry-run", help="Only count the requests and show the prompts.")
 
 
 def ask(
@@ -60,7 +58,7 @@ def ask(
     order: str = Order,
     samples: int = Samples,
     temperature: float = Temperature,
-    seed: int = Seed,
+    seed: int = options.Seed,
     max_tokens: int = MaxTokens,
     template: str = Template,
     endpoint: str = Url,
@@ -68,15 +66,14 @@ def ask(
     concurrency: int = Concurrency,
     timeout: float = Timeout,
     tries: int = Tries,
-    price_in: float = PriceIn,
-    price_out: float = PriceOut,
-    limit: int = Limit,
+    prices: str = Prices,
+    limit: int = options.Limit,
     by: str = By,
     mode: str = Mode,
     dry_run: bool = DryRun,
-    device: str = Device,
-    dtype: str = Dtype,
-    token_budget: int = Budget,
+    device: str = options.Device,
+    dtype: str = options.Dtype,
+    token_budget: int = options.TokenBudget,
     offline: bool = options.Offline,
     skip_bad: bool = options.SkipBad,
     form: options.TextOrJson = options.Format,
@@ -92,6 +89,7 @@ def ask(
     from ..studies.jobs import Sample, take_sample
     from .progress import progress_bars
 
+    price_in, price_out = options.split_prices(prices)
     items = take_sample(read_many(data, language=languages, skip_bad=skip_bad), Sample(limit, seed))
     settings = AskSettings(role, order, samples, temperature, seed, max_tokens, template)
     cells = runner.plan_cells(items, settings)

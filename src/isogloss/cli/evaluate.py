@@ -21,27 +21,29 @@ def evaluate(
     languages: list[str] = options.Languages,
     where: list[str] = options.Where,
     method: str = typer.Option("auto", "--method", "-m", help="The scoring method; auto chooses by family and task."),
-    option: list[str] = typer.Option([], "--option", help="A method's option, as in case=e; may be repeated."),
-    out: str = typer.Option("runs/eval", "--out", help="The study's folder; what is finished there is kept."),
-    by: str = typer.Option(None, "--by", help="Columns to group the table by, comma-separated."),
-    mode: str = typer.Option("corrected", "--mode", help="corrected (ties count one half) or paper (as published)."),
-    metrics: str = typer.Option(None, "--metrics", help="Metrics for the table, comma-separated."),
-    limit: int = typer.Option(
-        None, "--limit", min=1, help="At most so many items per data set, language and task, over all clusters."
+    option: list[str] = typer.Option(
+        [], "--option", metavar="NAME=VALUE", help="An option of the method, as in case=e. May be repeated."
     ),
-    seed: int = typer.Option(0, "--seed", help="The seed of --limit and of the bootstrap."),
+    out: str = typer.Option(
+        "runs/eval", "--out", "-o", metavar="FOLDER", help="The study's folder; an interrupted evaluation resumes."
+    ),
+    by: str = options.By,
+    mode: str = options.Mode,
+    metrics: str = options.Metrics,
+    limit: int = options.Limit,
+    seed: int = options.Seed,
     controls: bool = typer.Option(False, "--controls", help="Also score neutral and shuffled control items."),
-    device: str = typer.Option("cpu", "--device", help="cpu, cuda, cuda:1, mps."),
-    dtype: str = typer.Option("float32", "--dtype", help="float32, bfloat16 or float16."),
-    token_budget: int = typer.Option(None, "--token-budget", min=1, help="Tokens per batch, padding included."),
+    device: str = options.Device,
+    dtype: str = options.Dtype,
+    token_budget: int = options.TokenBudget,
     offline: bool = options.Offline,
-    allow_pickle: bool = typer.Option(False, "--allow-pickle", help="Also load pickled weights, which can run code."),
+    allow_pickle: bool = options.AllowPickle,
     on: str = options.On,
     skip_bad: bool = options.SkipBad,
-    explain: bool = typer.Option(False, "--explain", help="Say in a sentence what the table means."),
+    explain: bool = typer.Option(False, "--explain", help="Explain in a sentence what the table means."),
     form: options.TextOrJson = options.Format,
 ) -> None:
-    """Score data with models, keep the scores, and print the measures."""
+    """Score data with models, store the scores, and print the measures."""
     from ..analysis import measures
     from ..analysis.control_items import make_control_items
     from ..files.sources import read_many

@@ -147,7 +147,10 @@ def show(
     if item or extremes or cite or (path.is_dir() and run_folders(path)):
         if where or reader or skip_bad:
             raise IsoglossError("--where, --reader and --skip-bad are for data; these are runs.")
-        _show_runs(Path(source), item, extremes=extremes, cite=cite, languages=languages, form=form)
+        if cite:
+            _show_citations(Path(source), form)
+        else:
+            _show_runs(Path(source), item, extremes=extremes, languages=languages, form=form)
         return
     from ..files.overview import describe_items, overview_as_text
     from ..files.sources import read
@@ -156,24 +159,26 @@ def show(
     options.show(form, text=lambda: overview_as_text(found), json=lambda: found)
 
 
-def _show_runs(
-    path: Path, item: str | None, *, extremes: int | None, cite: bool, languages: list[str], form: str
-) -> None:
+def _show_runs(path: Path, item: str | None, *, extremes: int | None, languages: list[str], form: str) -> None:
     from .. import runs
     from ..analysis.extremes import find_extremes
     from ..analysis.inspection import inspect_item, list_runs
-    from ..reports.text.citations import citations_as_json, citations_as_text, cite_runs
     from ..reports.text.runs import extremes_as_text, inspection_as_text
 
-    if cite:
-        cited = cite_runs(runs.find_runs(path))
-        options.show(form, text=lambda: citations_as_text(cited), json=lambda: citations_as_json(cited))
-    elif extremes:
+    if extremes:
         rows = find_extremes(runs.in_languages(runs.find_runs(path), languages), extremes)
         options.show(form, text=lambda: extremes_as_text(rows), json=lambda: rows)
     else:
         found = inspect_item(path, item) if item else list_runs(path)
         options.show(form, text=lambda: inspection_as_text(found), json=lambda: found)
+
+
+def _show_citations(path: Path, form: str) -> None:
+    from ..reports.text.citations import citations_as_json, citations_as_text, cite_runs
+    from ..runs import find_runs
+
+    found = cite_runs(find_runs(path))
+    options.show(form, text=lambda: citations_as_text(found), json=lambda: citations_as_json(found))
 
 
 def list_known(

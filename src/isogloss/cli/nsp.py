@@ -69,8 +69,12 @@ def train(
     max_length: int = typer.Option(
         256, "--max-length", min=8, help="Tokens per pair; longer pairs are truncated from the left."
     ),
-    lora: int = typer.Option(None, "--lora", min=1, help="Train low-rank adapters of rank N instead of the network."),
-    lora_layers: int = typer.Option(None, "--lora-layers", min=1, help="Train adapters in the last N layers only."),
+    lora: str = typer.Option(
+        None,
+        "--lora",
+        metavar="RANK[,LAYERS]",
+        help="Train low-rank adapters of this rank instead of the network, in the last layers only if their number is given.",
+    ),
     precision: str = typer.Option("auto", "--precision", help="auto, no, fp16 or bf16."),
     gradient_checkpointing: bool = typer.Option(False, "--gradient-checkpointing", help="Save memory, take more time."),
     every: float = typer.Option(20.0, "--checkpoint", help="Save a checkpoint every N percent of the training."),
@@ -81,7 +85,7 @@ def train(
     device: str = typer.Option("auto", "--device", help="auto (as accelerate finds it) or cpu."),
 ) -> None:
     """Train a next-sentence head; `isogloss eval` opens the resulting folder like any model."""
-    from ..nsp.settings import Rates, TrainingSettings, make_lora
+    from ..nsp.settings import Rates, TrainingSettings, read_lora
     from ..nsp.train import train_head
     from ..nsp.training_card import card_as_text
 
@@ -93,7 +97,7 @@ def train(
         accumulation=accumulation,
         max_length=max_length,
         rates=Rates(core_rate, head_rate, schedule, cycles),
-        lora=make_lora(lora, layers=lora_layers),
+        lora=read_lora(lora),
         precision=precision,
         gradient_checkpointing=gradient_checkpointing,
         checkpoint_percent=every,
@@ -113,7 +117,6 @@ def check(
     model: str = typer.Argument(help="A folder that `isogloss nsp train` wrote, or a model with a published head."),
     data: Path = Pairs,
     limit: int = typer.Option(10_000, "--limit", min=1, help="Use at most N pairs of the test split."),
-    train_limit: int = typer.Option(100_000, "--train-limit", min=1, help="Train the baselines on at most N pairs."),
     device: str = options.Device,
     form: options.TextOrJson = options.Format,
 ) -> None:
@@ -122,7 +125,7 @@ def check(
     from .progress import progress_bars
 
     with progress_bars() as progress:
-        trial = evaluate_head(model, data, sizes=Sizes(limit, train_limit), device=device, progress=progress)
+        trial = evaluate_head(model, data, sizes=Sizes(limit), device=device, progress=progress)
     options.show(form, text=lambda: head_test_as_text(trial), json=lambda: head_test_as_rows(trial))
 
 

@@ -166,6 +166,17 @@ def split_names(text: str | None) -> list[str] | None:
     return [name.strip() for name in text.split(",") if name.strip()] if text is not None else None
 
 
+def split_prices(text: str) -> tuple[float, float]:
+    """The prices of a million prompt tokens and of a million answer tokens, written as IN,OUT."""
+    try:
+        price_in, price_out = (float(part) for part in text.split(","))
+    except ValueError:
+        raise IsoglossError(f"--prices takes two numbers such as 0.15,0.6, not '{text}'.") from None
+    if not 0 <= min(price_in, price_out) <= max(price_in, price_out) < float("inf"):
+        raise IsoglossError(f"--prices takes two numbers of at least 0, not '{text}'.")
+    return price_in, price_out
+
+
 def split_pairs(pairs: list[str]) -> dict[str, str]:
     """The names and values in options written as name=value."""
     found = {}

@@ -18,20 +18,25 @@ if TYPE_CHECKING:
 
 def run(
     study: str = typer.Argument(None, help="The study file (YAML).", show_default=False),
-    out: str = typer.Option(None, "--out", help="The study's folder, by default runs/NAME; what is finished is kept."),
-    only: list[str] = typer.Option(
-        [], "--only", help="Only cells that fit MODEL/DATA/LANGUAGE, as in 'BERT/*/de'. May be given several times."
+    out: str = typer.Option(
+        None, "--out", "-o", metavar="FOLDER", help="The study's folder; by default runs/NAME. Finished cells are kept."
     ),
-    limit: int = typer.Option(None, "--limit", min=1, help="At most so many items per data set, language and task."),
-    seed: int = typer.Option(None, "--seed", help="The seed of the sample."),
-    device: str = typer.Option(None, "--device", help="cpu, cuda, cuda:1, mps; instead of the study's."),
-    dry_run: bool = typer.Option(False, "--dry-run", help="Say what would be asked and how long it would take."),
-    no_trial: bool = typer.Option(False, "--no-trial", help="With --dry-run: do not try how fast the models are."),
+    only: list[str] = typer.Option(
+        [],
+        "--only",
+        metavar="PATTERN",
+        help="Only cells that match MODEL/DATA/LANGUAGE, as in 'BERT/*/de'. May be repeated.",
+    ),
+    limit: int = options.Limit,
+    seed: int = typer.Option(None, "--seed", help="Random seed, instead of the study's."),
+    device: str = typer.Option(None, "--device", help="cpu, cuda, cuda:1 or mps, instead of the study's."),
+    dry_run: bool = typer.Option(False, "--dry-run", help="Show what would be scored and how long it would take."),
+    no_trial: bool = typer.Option(False, "--no-trial", help="With --dry-run: do not measure the models' speed."),
     on: str = options.On,
     schema: bool = typer.Option(False, "--schema", help="Print the JSON schema of study files, for editors."),
     form: options.TextOrJson = options.Format,
 ) -> None:
-    """Run a study: score all its cells, carry on past those that fail, and measure. Run it again to go on."""
+    """Run a study: score all its cells, continue past failed ones, and measure. Run it again to resume."""
     from ..storage import as_path
     from ..studies import file, run
     from ..studies.plan import Subset, plan_study
@@ -52,7 +57,7 @@ def run(
         with progress_bars() as progress:
             outcome = run.run_study(plan, out=folder, progress=progress, cluster=cluster)
     except KeyboardInterrupt:
-        typer.echo(f"Stopped. What is finished is in {folder}; run the same command again to go on.", err=True)
+        typer.echo(f"Stopped. What is finished is in {folder}; run the same command again to resume.", err=True)
         raise typer.Exit(130) from None
     _print_result(run.finish_study(plan, outcome, out=folder), folder, form=form)
 

@@ -8,26 +8,24 @@ import typer
 
 
 def serve(
-    runs: Path = typer.Argument(Path("runs"), help="The folder of runs; everything that the pages keep is in it."),
+    runs: Path = typer.Argument(Path("runs"), help="The folder of runs; everything that the pages store is in it."),
     host: str = typer.Option(
-        "127.0.0.1", "--host", help="Where to listen; elsewhere than on this machine a token is needed."
+        "127.0.0.1", "--host", help="The address to listen on; anything but this machine needs a token."
     ),
     port: int = typer.Option(8765, "--port", min=0, max=65535, help="The port; 0 takes a free one."),
     allow: list[str] = typer.Option(
         [],
         "--allow-models",
-        help="Only these models may be opened; by default all that are on this machine. May be given several times.",
+        metavar="MODEL",
+        help="Open only this model, or 'any' model, also from the hub; by default all on this machine. May be repeated.",
     ),
-    any_model: bool = typer.Option(False, "--allow-any-model", help="Open any model, also from the hub."),
-    names: list[str] = typer.Option(
-        [], "--allow-host", help="A further name of this server. May be given several times."
+    names: list[str] = typer.Option([], "--allow-host", help="Another name of this server. May be repeated."),
+    token: str = typer.Option(
+        None, "--token", metavar="TEXT", help="A token of your own; by default a random one, where one is needed."
     ),
-    token: str = typer.Option(None, "--token", help="A token of your own; a random one is made where one is needed."),
-    memory: float = typer.Option(4.0, "--memory", min=0.1, help="How many GB the models that are kept open may use."),
-    warm: int = typer.Option(2, "--warm", min=1, help="How many models are kept open for probing."),
-    at_once: int = typer.Option(
-        2, "--at-once", min=1, help="How many evaluations run at a time, each of another model."
-    ),
+    memory: float = typer.Option(4.0, "--memory", min=0.1, help="Keep models open up to N GB."),
+    warm: int = typer.Option(2, "--warm", min=1, help="Keep at most N models open for probing."),
+    at_once: int = typer.Option(2, "--at-once", min=1, help="Run at most N evaluations at a time, one per model."),
 ) -> None:
     """Serve a local page: probe models, run and watch studies, browse runs, check data, see what languages have."""
     from ..errors import require
@@ -38,6 +36,12 @@ def serve(
 
     limits = Limits(warm=warm, memory=int(memory * 1e9), at_once=at_once)
     settings = ServerSettings(
-        runs, host=host, token=token, names=tuple(names), models=tuple(allow), any_model=any_model, limits=limits
+        runs,
+        host=host,
+        token=token,
+        names=tuple(names),
+        models=tuple(name for name in allow if name != "any"),
+        any_model="any" in allow,
+        limits=limits,
     )
     listen(settings, port=port, say=lambda line: typer.echo(line, err=True))

@@ -91,7 +91,7 @@ def open_corpora(
 
 def _needed(tag: str | None, name: str) -> str:
     if tag is None:
-        raise IsoglossError(f"The language of '{name}' is not in its name. Say --language TAG.")
+        raise IsoglossError(f"The language of '{name}' is not in its name. Use --language TAG.")
     return tag
 
 

@@ -73,7 +73,7 @@ def _endings(columns: frozenset[str]) -> list[str]:
 def _item(row: Mapping[str, Any], number: int, *, ending: str, language: str | None) -> Item:
     tag = ending.lstrip("_") or row.get("language") or language or ("en" if ORIGINAL in row else None)
     if not tag:
-        raise ValueError("the row names no language; add a 'language' column or say --language.")
+        raise ValueError("the row names no language; add a 'language' column or use --language.")
     kind = _text(row, ("bias_type",))
     more, less = _text(row, MORE, ending=ending), _text(row, LESS, ending=ending)
     direction = _text(row, DIRECTION)

@@ -88,7 +88,7 @@ def read_many(
 ) -> Items:
     """The items of several sources together, as far as they meet the conditions; an item that two of them hold is an error."""
     if not sources:
-        raise IsoglossError("No data was given. Say --data with a data set's name, a file or a folder.")
+        raise IsoglossError("No data was given. Use --data with a data set's name, a file or a folder.")
     found = [read(source, language=language, format=format, skip_bad=skip_bad) for source in sources]
     rows = _unique([item for part in found for item in part], ", ".join(map(str, sources)), bad=raise_bad_row)
     items = Items(tuple(rows), tuple(problem for part in found for problem in part.problems))
@@ -108,7 +108,7 @@ def row_language(row: Mapping[str, Any], default: str | None) -> str:
     """The tag of the language that a row names, or the default; neither is a ValueError."""
     tag = row.get("language") or default
     if not isinstance(tag, str):
-        raise ValueError("the row names no language; add a 'language' column or say --language.")
+        raise ValueError("the row names no language; add a 'language' column or use --language.")
     try:
         return languages.standard_tag(tag)
     except IsoglossError as error:

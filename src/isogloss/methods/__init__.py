@@ -64,7 +64,7 @@ def check_family(name: str, method: Method, *, model: str, family: str) -> None:
     if family not in method.families:
         raise IsoglossError(
             f"The method '{name}' is for {' and '.join(method.families)} models; '{model}' is {family}. "
-            "Say --method auto to let Isogloss choose."
+            "Use --method auto to let Isogloss choose."
         )
 
 

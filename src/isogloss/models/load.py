@@ -24,7 +24,7 @@ DEVICES = ("cpu", "cuda", "mps", "xpu")
 DTYPES = ("float32", "bfloat16", "float16")
 INCOMPLETE = (
     "'{}' has no complete safetensors weights. Download it again; or, when it only has pickled weights that you trust, "
-    "say --allow-pickle."
+    "use --allow-pickle."
 )
 
 
@@ -304,7 +304,7 @@ def _check_device(torch: Any, device: str) -> None:
     try:
         torch.zeros(1, device=device).item()
     except Exception as error:
-        raise IsoglossError(f"There is no '{device}' on this machine. Say --device cpu.") from error
+        raise IsoglossError(f"There is no '{device}' on this machine. Use --device cpu.") from error
 
 
 class _Quiet:

@@ -104,7 +104,7 @@ def read_articles(source: ArticleSource) -> Iterator[Article]:
 
 def _needed(language: str | None, location: Path | str) -> str:
     if language is None:
-        raise IsoglossError(f"The language of {location} is not known. Say --language TAG, or TAG={location}.")
+        raise IsoglossError(f"The language of {location} is not known. Use --language TAG, or TAG={location}.")
     return language
 
 

@@ -79,11 +79,14 @@ def fill_settings(given: TrainingSettings, model_type: str) -> TrainingSettings:
     return replace(given, rates=replace(rates, core=usual if rates.core is None else rates.core, schedule=schedule))
 
 
-def make_lora(rank: int | None, *, layers: int | None) -> Lora | None:
-    """Adapters of a rank, whose updates count twice; none without a rank."""
-    if rank is None and layers is not None:
-        raise IsoglossError("--lora-layers is for adapters. Say --lora RANK too.")
-    return Lora(rank=rank, alpha=2 * rank, layers=layers) if rank else None
+def read_lora(text: str | None) -> Lora | None:
+    """Adapters written as RANK or RANK,LAYERS, whose updates count twice; none without a rank."""
+    if text is None:
+        return None
+    rank, _, layers = text.partition(",")
+    if not rank.isdecimal() or int(rank) < 1 or (layers and (not layers.isdecimal() or int(layers) < 1)):
+        raise IsoglossError(f"--lora takes a rank, or a rank and a number of layers such as 16,6, not '{text}'.")
+    return Lora(rank=int(rank), alpha=2 * int(rank), layers=int(layers) if layers else None)
 
 
 def check_settings(given: TrainingSettings) -> None:
@@ -93,13 +96,13 @@ def check_settings(given: TrainingSettings) -> None:
     if given.rates.schedule not in (None, *SCHEDULES):
         raise IsoglossError(f"No schedule named '{given.rates.schedule}'. Known: {', '.join(SCHEDULES)}.")
     if given.rates.schedule == "constant" and given.rates.cycles > 1:
-        raise IsoglossError("A constant schedule has no cycles. Leave out --cycles, or say --schedule cosine.")
+        raise IsoglossError("A constant schedule has no cycles. Leave out --cycles, or use --schedule cosine.")
     if min(given.rates.core or 0.0, given.rates.head) < 0:
         raise IsoglossError("A learning rate is negative. Give 0 or more.")
     if given.device not in DEVICES:
         raise IsoglossError(f"No device named '{given.device}' for training. Known: {', '.join(DEVICES)}.")
     if not 0 < given.checkpoint_percent <= 100:
-        raise IsoglossError("A checkpoint every so many per cent: give more than 0 and at most 100.")
+        raise IsoglossError("--checkpoint takes a percentage: more than 0 and at most 100.")
 
 
 def fixed_settings(settings: TrainingSettings) -> dict[str, Any]:

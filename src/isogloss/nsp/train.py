@@ -190,7 +190,7 @@ def _resume(run: TrainingRun) -> None:
     saved.load_optimizer(path, run.plain, optimizer=_inner(run.optimizer))
     if run.accelerator.scaler is not None and state.scaler:
         run.accelerator.scaler.load_state_dict(state.scaler)
-    run.heard(TrainingStatus(state.step, run.steps, math.nan, math.nan, f"goes on after step {state.step}"))
+    run.heard(TrainingStatus(state.step, run.steps, math.nan, math.nan, f"resumes after step {state.step}"))
 
 
 def _open_log(run: TrainingRun) -> Log:

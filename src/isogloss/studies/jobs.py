@@ -322,7 +322,7 @@ def choose_method(item: Item, family: str, *, heads: Sequence[str] = ("lm",)) ->
     if found:
         return max(found, key=lambda name: (found[name] in heads, found[name] != "lm"))
     raise IsoglossError(
-        f"There is no default method for a {family} model on '{task or item.dataset}' items. Say --method NAME."
+        f"There is no default method for a {family} model on '{task or item.dataset}' items. Use --method NAME."
     )
 
 

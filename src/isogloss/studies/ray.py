@@ -309,7 +309,7 @@ def _run_tasks(queue: Queue, pool: WorkerPool, *, groups: Sequence[Group], progr
                 pool.ask(actor, task, folders=[str(run.folder) for run in groups[task.group].runs])
                 busy += 1
         if not pool.calls:
-            raise ClusterError("All workers of the cluster are gone. Run the same command again to go on.")
+            raise ClusterError("All workers of the cluster are gone. Run the same command again to resume.")
         found = pool.reply()
         if found.task is not OPENING:
             busy -= 1

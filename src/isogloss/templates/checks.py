@@ -124,6 +124,6 @@ def expand_sets(
                 count += count_fillings(chosen)
                 if count > limit:
                     raise IsoglossError(
-                        f"There are {count:,} sentences or more, over the limit of {limit:,}. Say --limit {count} or more."
+                        f"There are {count:,} sentences or more, over the limit of {limit:,}. Use --limit {count} or more."
                     )
                 yield from ((frame, realise(plan, lexicon, filling=filling)) for filling in fillings(chosen))

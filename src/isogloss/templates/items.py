@@ -73,7 +73,7 @@ def _refuse_many(one: TemplateSet, frames: Sequence[TemplateFrame], *, lexicon: 
     if count > limit:
         raise IsoglossError(
             f"The set '{one.id}' ({lexicon.language}) has {count:,} sentences, more than {limit:,}. "
-            f"Say --limit {count} to have them all, or name fewer terms under 'only'."
+            f"Use --limit {count} to have them all, or name fewer terms under 'only'."
         )
 
 

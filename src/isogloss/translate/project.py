@@ -57,7 +57,7 @@ def translate(
         raise IsoglossError(f"One language can be translated at a time; the data has {', '.join(sorted(found))}.")
     pair = LanguagePair(found.pop(), languages.resolve(request.to))
     if pair.source == pair.target:
-        raise IsoglossError(f"The data is in '{pair.source}' already. Say --to with another language.")
+        raise IsoglossError(f"The data is in '{pair.source}' already. Use --to with another language.")
     _refuse_used(folder, pair)
     translator = registry.get("translator", request.translator)
     check_options(translator, request.options)
@@ -111,7 +111,7 @@ def begin_project(items: Items, folder: Path) -> Project:
     _refuse_used(folder, None)
     found = sorted({item.language for item in items})
     if len(found) != 1:
-        raise IsoglossError(f"A project has one language; the data has {', '.join(found)}. Say --language.")
+        raise IsoglossError(f"A project has one language; the data has {', '.join(found)}. Use --language.")
     info = {"from": None, "to": found[0], "translator": None, "dataset": items[0].dataset, "sent_items": len(items)}
     first = take_step("given", items.rows, sources={})
     return save_project(Project(folder, items.rows, steps=(first,), info=info | {"reviews": {}, "agreement": []}))

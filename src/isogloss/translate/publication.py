@@ -36,7 +36,7 @@ class Label:
 def publish(project: Project, folder: Path, *, label: Label, back: Back | None = None) -> Path:
     """The folder with data files, data card and the list of dropped items."""
     if not label.licence.strip() or not label.source.strip():
-        raise IsoglossError("A published data set names its licence and its source. Say --licence and --source.")
+        raise IsoglossError("A published data set names its licence and its source. Use --licence and --source.")
     if folder.exists() and any(folder.iterdir()):
         raise IsoglossError(f"{folder} is not empty. Choose another folder with --out.")
     paths = write_items(folder, project.items)

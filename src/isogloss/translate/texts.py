@@ -87,7 +87,7 @@ def refuse_unpaid(texts: Sequence[str], state: TranslationSession) -> None:
     price = f", about {characters * state.opened.price / 1e6:.2f} $" if state.opened.price else ""
     raise IsoglossError(
         f"{state.opened.name} would translate {count:,} texts with {characters:,} characters, which costs money{price}. "
-        "Say --yes to go on."
+        "Use --yes to proceed."
     )
 
 

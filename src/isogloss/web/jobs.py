@@ -248,5 +248,5 @@ def _mark_failed(folder: Path, code: int) -> None:
         how = (
             f"was ended by {signal_name(-code)}. Is there enough memory?" if code < 0 else f"exited with status {code}."
         )
-        message = f"The process {how}{said} What is finished is kept; resume to go on."
+        message = f"The process {how}{said} What is finished is kept; resume to continue."
         write_progress(folder, job.cells, ended=FAILED, message=message)

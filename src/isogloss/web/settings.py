@@ -58,7 +58,7 @@ def check_settings(settings: ServerSettings) -> ServerSettings:
     if settings.root.exists() and not settings.root.is_dir():
         raise IsoglossError(f"{settings.root} is not a folder. Give the folder of runs.")
     if not settings.local and not settings.token:
-        raise IsoglossError(f"A server on '{settings.host}' needs a token, since others can reach it. Say --token.")
+        raise IsoglossError(f"A server on '{settings.host}' needs a token, since others can reach it. Use --token.")
     if settings.token is not None and not TOKEN.fullmatch(settings.token):
         raise IsoglossError("A token has 16 letters or more: A to Z, digits, and . _ ~ - only.")
     return settings

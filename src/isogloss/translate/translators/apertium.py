@@ -25,7 +25,7 @@ def open_apertium(pair: LanguagePair, options: Mapping[str, str]) -> Opened:
     if direction not in known:
         raise IsoglossError(
             f"Apertium has no direction '{direction}' here. Known: {', '.join(known) or 'none'}. "
-            "Install the package of the pair, or say --option direction=…"
+            "Install the package of the pair, or use --option direction=…"
         )
     return Opened(f"apertium {direction}", lambda texts: _translate(texts, direction), batch=BATCH)
 

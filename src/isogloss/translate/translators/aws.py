@@ -22,7 +22,7 @@ def open_aws(pair: LanguagePair, options: Mapping[str, str]) -> Opened:
         client = boto3.client("translate", region_name=options.get("region"), config=config)
     except Exception as error:
         raise IsoglossError(
-            f"AWS cannot be reached: {error}. Say --option region=eu-central-1, or set it up."
+            f"AWS cannot be reached: {error}. Use --option region=eu-central-1, or set it up."
         ) from error
     return open_client(client, pair, rate=number(options, "rate", default=10))
 
@@ -78,6 +78,6 @@ translator = Translator(
     open=open_aws,
     options={
         "region": "the AWS region, such as eu-central-1; by default what AWS_DEFAULT_REGION says",
-        "rate": "at most so many texts a second; by default 10",
+        "rate": "texts per second, at most; by default 10",
     },
 )

@@ -34,11 +34,11 @@ def open_chat(pair: LanguagePair, options: Mapping[str, str]) -> Opened:
     model = option(options, "model", translator="chat")
     host = urlsplit(url)
     if host.scheme not in ("http", "https") or not host.hostname:
-        raise IsoglossError(f"'{url}' is not an address. Say --option url=https://…/v1")
+        raise IsoglossError(f"'{url}' is not an address. Use --option url=https://…/v1")
     variable = options.get("key", "OPENAI_API_KEY")
     paid = host.hostname not in LOOPBACK
     if paid and not os.environ.get(variable):
-        raise IsoglossError(f"The environment has no {variable}. Set it to your key, or say --option key=NAME.")
+        raise IsoglossError(f"The environment has no {variable}. Set it to your key, or use --option key=NAME.")
     prompt = PROMPT.format(
         source=languages.describe(pair.source).name, target=languages.describe(pair.target).name, placeholder="XBLANKX"
     )
@@ -88,7 +88,7 @@ def _answer(raw: bytes, url: str) -> str:
     try:
         return content_text(json.loads(raw)["choices"][0]["message"]["content"]).strip()
     except (ValueError, KeyError, IndexError, TypeError, RecursionError, Unreadable) as error:
-        raise IsoglossError(f"{url} does not speak the chat protocol. Say --option url=https://…/v1") from error
+        raise IsoglossError(f"{url} does not speak the chat protocol. Use --option url=https://…/v1") from error
 
 
 def _wait(asked: str | None, turn: int) -> float:
@@ -110,6 +110,6 @@ translator = Translator(
         "url": "the endpoint, such as http://localhost:8000/v1",
         "model": "the model's name there",
         "key": "the environment variable with the key; by default OPENAI_API_KEY",
-        "rate": "at most so many texts a second; by default 5",
+        "rate": "texts per second, at most; by default 5",
     },
 )
