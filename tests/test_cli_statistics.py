@@ -106,7 +106,7 @@ def test_agreement_is_over_models_or_languages(call, tmp_path):
 MISTAKES = {
     "one": (["compare", "{x}"], "Give two runs to compare, or one folder and what to choose in it, such as --a language=en --b language=de."),
     "a": (["compare", "{x}", "--a", "language=fr", "--b", "language=de"], "No language named 'fr'. Known: de, en."),
-    "against": (["compare", "{x}", "{y}", "--against", "ss"], "--against goes with --agreement."),
+    "against": (["compare", "{x}", "{y}", "--against", "ss"], "--against requires --agreement."),
     "form": (["compare", "{x}", "{y}", "--agreement", "--format", "csv"], "--agreement prints text or JSON, and cannot be combined with --unpaired."),
     "no run": (["compare", "{x}", "no/such"], "No such run: no/such."),
     "no limits": (["gate", "{x}", "--limits", "no.yaml"], "No such file: no.yaml."),

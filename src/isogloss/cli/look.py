@@ -144,7 +144,7 @@ def show(
     path = as_path(source)
     if item and (extremes or languages):
         raise IsoglossError("Give either an item's id, or --extremes, with --language for some languages only.")
-    if item or extremes or cite or (path.is_dir() and run_folders(path)):
+    if item or extremes or cite or (path.exists() and run_folders(path)):
         if where or reader or skip_bad:
             raise IsoglossError("--where, --reader and --skip-bad are for data; these are runs.")
         if cite:

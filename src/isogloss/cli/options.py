@@ -190,17 +190,18 @@ def split_pairs(pairs: list[str]) -> dict[str, str]:
 
 def hide_types() -> None:
     """Show neither a type for a flag or an argument nor a range for a number."""
-    option, argument = core.TyperOption, core.TyperArgument
-    shown = option.display_type_rich
-    option.display_type_rich = lambda self, ctx: None if self.is_flag else shown(self, ctx)  # type: ignore[method-assign]
-    argument.display_type_rich = lambda self, ctx: None  # type: ignore[method-assign, assignment]
-    option._get_number_range_help_str = lambda self: None  # type: ignore[method-assign]
-    argument._usage_display_name = lambda self: (
-        (  # type: ignore[method-assign]
-            self.display_name_raw if self.required else f"[{self.display_name_raw}]"
-        )
-        + "..." * (self.nargs != 1)
-    )
+    option: Any = core.TyperOption
+    argument: Any = core.TyperArgument
+    shown = getattr(option, "display_type_rich", lambda self, ctx: None)  # older versions of Typer lack it
+    option.display_type_rich = lambda self, ctx: None if self.is_flag else shown(self, ctx)
+    option._get_number_range_help_str = lambda self: None
+    argument.display_type_rich = lambda self, ctx: None
+    argument._usage_display_name = _argument_in_usage
+
+
+def _argument_in_usage(argument: Any) -> str:
+    name = argument.display_name_raw
+    return (name if argument.required else f"[{name}]") + "..." * (argument.nargs != 1)
 
 
 def name_values(app: typer.Typer) -> None:
