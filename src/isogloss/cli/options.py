@@ -200,7 +200,7 @@ def hide_types() -> None:
 
 
 def _argument_in_usage(argument: Any) -> str:
-    name = argument.display_name_raw
+    name = str(argument.display_name_raw)
     return (name if argument.required else f"[{name}]") + "..." * (argument.nargs != 1)
 
 
