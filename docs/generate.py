@@ -212,7 +212,7 @@ def methods() -> str:
         options = [f"`{key}`: " + ", ".join(f"`{value}`" for value in values) for key, values in one.options.items()]
         facts = [
             ["score", escaped(one.formula)],
-            ["families", ", ".join(one.families)],
+            ["families", ", ".join(families_of(one))],
             ["options, the default first", "; ".join(options) or "none"],
             ["version", str(one.version)],
             ["citation", one.citation],

@@ -195,7 +195,7 @@ def test_a_model_without_a_sentinel_is_refused() -> None:
         "'bart' has no '<extra_id_0>' token, so it cannot fill a blank. Use --method continuation."
     )
     assert refusal(model, "continuation", INTER[:1]) == (
-        "'bart' has no '<extra_id_0>' token, so it cannot continue a context this way."
+        "'bart' has no '<extra_id_0>' token, so it cannot be made to write a sentence."
     )
 
 
@@ -336,8 +336,7 @@ def test_a_known_model_with_code_of_its_own_is_loaded_without_it_and_says_so(ber
 def test_another_kind_of_model_is_refused(bert: Path) -> None:
     (bert / "config.json").write_text('{"model_type": "clip"}')
     assert message(bert) == (
-        "'bert' is a 'clip' model, which is neither masked, causal nor encoder-decoder. "
-        "Isogloss scores language models of these three families."
+        "'bert' is a 'clip' model, which belongs to no family that Isogloss can score: causal, masked, seq2seq."
     )
 
 

@@ -108,7 +108,7 @@ def test_a_text_begins_with_the_model_s_start_token(name: str, token: str) -> No
 def test_a_span_asks_for_each_token_one_position_before_it() -> None:
     model = tiny.model("gpt2")
     assert span(model, (7, 8), start=(0,), before=(5, 6)) == Span((Question((0, 5, 6, 7, 8), (2, 3), (7, 8)),), False)
-    assert span(model, (7, 8), start=()) == Span((Question((7, 8), (0,), (8,)),), False)
+    assert span(model, (7, 8), start=()) == Span((Question((7, 8), (0,), (8,)),), False, unasked=(7,))
     assert span(model, (7,), start=()) == Span((), False)
     assert span(model, (), start=(0,), before=(5,)) == Span((), False)
 

@@ -101,10 +101,3 @@ def row_of(item: Item, candidate: Candidate, *, model: Model, sentence: MaskedSe
         pieces=decode(model.tokenizer, sentence.tokens),
         logprobs=tuple(logs.tolist()),
     )
-
-
-def refuse_without_mask(model: Model) -> str | None:
-    """A sentence when the model has no mask token."""
-    if model.tokenizer.mask_token is None:
-        return f"'{model.info.name}' has no mask token, so no token can be hidden from it. Is it a masked model?"
-    return None

@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 
 from ..items import Item
-from ..models.model import Model
+from ..models.model import HIDE, Model
 from ..models.questions import Asking
 from ..scores import Row
 from . import Method, Options
-from ._masked_sentence import masked_question, read_sentence, refuse_without_mask, row_of
+from ._masked_sentence import masked_question, read_sentence, row_of
 
 
 def ask(item: Item, model: Model, *, options: Options) -> Asking:
@@ -38,10 +38,9 @@ method = Method(
     title="Pseudo-log-likelihood",
     formula="sum over tokens of log P(w_t | all other tokens), each masked alone",
     citation="Wang and Cho (2019); Salazar et al. (2020)",
-    families=("masked",),
+    uses=(HIDE,),
     suits=lambda item: True,
     ask=ask,
-    auto=(("template", "masked"),),
+    auto=("template",),
     options={"length": ("sum", "mean")},
-    refuse=lambda model, options: refuse_without_mask(model),
 )

@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 
 from ..items import Item
-from ..models.model import Model
+from ..models.model import HIDE, Model
 from ..models.questions import Asking, Question
 from ..scores import Row
 from . import Method, Options
-from ._masked_sentence import MaskedSentence, later_in_word, masked_question, read_sentence, refuse_without_mask, row_of
+from ._masked_sentence import MaskedSentence, later_in_word, masked_question, read_sentence, row_of
 
 
 def ask(item: Item, model: Model, *, options: Options) -> Asking:
@@ -38,21 +38,21 @@ def _questions(model: Model, sentence: MaskedSentence, *, text: str, language: s
     return found
 
 
-def refuse(model: Model) -> str | None:
+def refuse(model: Model, options: Options) -> str | None:
     """A sentence when the tokenizer does not know where words end."""
     if not getattr(model.tokenizer, "is_fast", False):
         return f"The tokenizer of '{model.info.name}' does not say where words end. Use --method pll."
-    return refuse_without_mask(model)
+    return None
 
 
 method = Method(
     title="Pseudo-log-likelihood, within words left to right",
     formula="sum over tokens of log P(w_t | all other words, and the tokens before it in its own word)",
     citation="Kauf and Ivanova (2023)",
-    families=("masked",),
+    uses=(HIDE,),
     suits=lambda item: True,
     ask=ask,
     options={"length": ("sum", "mean")},
-    refuse=lambda model, options: refuse(model),
+    refuse=refuse,
     version=2,
 )
