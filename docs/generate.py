@@ -206,6 +206,7 @@ def metrics() -> str:
 def methods() -> str:
     """Every scoring method with its formula, families and options."""
     from isogloss import registry
+    from isogloss.methods import families_of
 
     parts = []
     for name, one in registry.load_all("method").items():

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..items import BLANK, Candidate, Item
 from ..languages import finish_sentence, join_sentences
-from ..models.continuations import STARTS, ask_for
+from ..models.continuations import STARTS, ask_for, left_to_right
 from ..models.model import CONTINUE, Model
 from ..models.questions import Answer, Asking, Passage, Span
 from ..models.text import count_unknown, decode
@@ -77,6 +77,13 @@ def combine(case: str, means: Mapping[str, float]) -> float:
     return means[names[0]] / means[names[1]] if len(names) == 2 else means[names[0]]
 
 
+def refuse(model: Model, options: Mapping[str, str]) -> str | None:
+    """A sentence when the options do not fit the model."""
+    if options["closing"] == "with" and model.family.continuing is left_to_right:
+        return "The option 'closing=with' is for encoder-decoder models."
+    return None
+
+
 method = Method(
     title="Continuation of a context",
     formula="d: G(B|A) · orig: G(B)/G(A) · b: G(B|A)/G(AB) · c: G(AB) · e: G(B|A)/G(B) · f: G(AB)/G(B); G = geometric mean",
@@ -86,5 +93,6 @@ method = Method(
     ask=ask,
     auto=("intersentence",),
     options={"case": ("d", "orig", "b", "c", "e", "f"), "closing": ("without", "with"), "start": STARTS[:2]},
+    refuse=refuse,
     version=2,
 )

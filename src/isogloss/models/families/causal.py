@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -14,7 +14,7 @@ from ..continuations import left_to_right, span, start_token
 from ..forward import find_activations, one_pass, send
 from ..head import blank_inputs, find_head, gap, read_head
 from ..info import CAUSAL_LM, auto_class
-from ..model import CONTINUE, Bundle, Family, Generating, Model
+from ..model import Bundle, Family, Generating, Model
 from ..next_sentence import read_classes
 from ..questions import ARGMAX, CLASS, DISTRIBUTION, LOGPROB, VECTOR, Answer, Question
 from ..text import Ids, encode, shared_start
@@ -219,13 +219,6 @@ def _after_prompt(model: Model, ids: Ids, *, tokens: Ids) -> Question:
     return span(model, tokens, start=(), before=ids).questions[0]
 
 
-def refuse(model: Model, *, asked: str, options: Mapping[str, str]) -> str | None:
-    """A sentence when the model cannot be asked with these options."""
-    if asked == CONTINUE and options.get("closing") == "with":
-        return "The option 'closing=with' is for encoder-decoder models."
-    return None
-
-
 family = Family(
     title="Causal models: GPT-2, Llama, Gemma, Qwen, BLOOM, OPT, ...",
     wants=(LOGPROB, ARGMAX, CLASS, VECTOR, DISTRIBUTION),
@@ -240,5 +233,4 @@ family = Family(
     generating=Generating(
         lambda model, text: (*start_token(model), *encode(model.tokenizer, text + "\n")), _after_prompt, echoes=True
     ),
-    refuse=refuse,
 )
