@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -76,7 +78,7 @@ def fetch_place(name: str, *, offline: bool = False, weights: bool = True, pickl
     """Where the model of that name is on this disk; a hub model is downloaded, with its weights if they are needed."""
     source = find_source(name)
     if source.folder is None:
-        with _Quiet(require("transformers", extra="hf")):
+        with _quiet(require("transformers", extra="hf")):
             found = hub.fetch_snapshot(
                 source.source, source.revision, wanted=hub.Wanted(weights, pickle), offline=offline
             )
@@ -99,7 +101,7 @@ def _recognise(source: ModelSource) -> tuple[str, Any]:
     if found is not None and registry.get("family", found).load is not None:
         return found, None
     transformers = require("transformers", extra="hf")
-    with _Quiet(transformers):
+    with _quiet(transformers):
         config = _load(source, transformers.AutoConfig)
     return found or facts.family_of(config.to_dict(), source.name), config
 
@@ -108,7 +110,7 @@ def open_tokenizer(name: str) -> Any:
     """The tokenizer of the model of that name; no weight is downloaded."""
     transformers = require("transformers", extra="hf")
     index = fetch_place(name, weights=False)
-    with _Quiet(transformers):
+    with _quiet(transformers):
         return _load(index, transformers.AutoTokenizer)
 
 
@@ -130,7 +132,7 @@ def open_model(
     if config is None:
         return _open_own(source, family, device=device, dtype=dtype)
     torch, transformers = require("torch", extra="hf"), require("transformers", extra="hf")
-    with _Quiet(transformers):
+    with _quiet(transformers):
         tokenizer = _load(source, transformers.AutoTokenizer)
         files = _weight_files(source, config, pickle=allow_pickle)
         options: dict[str, Any] = {"dtype": getattr(torch, dtype)}
@@ -152,7 +154,7 @@ def open_model(
 def _open_own(source: ModelSource, name: str, *, device: str, dtype: str) -> Model:
     """A model that its family loads by itself; every file in its folder counts as weights."""
     folder, family = _folder(source), registry.get("family", name)
-    config, card = facts.read_config(folder), facts.card_facts(folder)
+    config = facts.read_config(folder)
     try:
         net, tokenizer = family.load(folder, device=device, dtype=dtype)
     except IsoglossError:
@@ -163,22 +165,14 @@ def _open_own(source: ModelSource, name: str, *, device: str, dtype: str) -> Mod
         ) from error
     files = [path.name for path in folder.iterdir() if path.is_file() and path.name != facts.CARD]
     weights = facts.hash_files(folder, files)
-    info = ModelInfo(
-        name=source.name,
-        family=name,
-        model_type=str(config.get("model_type", name)),
-        revision=source.revision,
-        commit=source.commit,
-        source=source.source,
-        languages=card.get("languages", ()),
-        licence=card.get("licence"),
+    info = replace(
+        _source_facts(source, name, model_type=str(config.get("model_type", name))),
         vocabulary=int(config.get("vocab_size", 0)),
         max_length=config.get("max_position_embeddings"),
         heads=("lm",),
         weights=weights,
         tokenizer=weights,
         dtype=dtype,
-        notes=source.notes,
     )
     model = Model(info, net, tokenizer, family, device)
     family.prepare(model)
@@ -199,7 +193,7 @@ def open_outline(name: str, *, offline: bool = False) -> Model:
     if config is None:
         return open_model(name, offline=offline)
     torch, transformers = require("torch", extra="hf"), require("transformers", extra="hf")
-    with _Quiet(transformers), torch.device("meta"):
+    with _quiet(transformers), torch.device("meta"):
         tokenizer = _load(source, transformers.AutoTokenizer)
         net = _loader(family, config).from_config(config)
     known = _facts(source, net, tokenizer=tokenizer, missing=set())
@@ -264,17 +258,10 @@ def describe(net: Any, tokenizer: Any, *, name: str) -> ModelInfo:
 
 def _facts(source: ModelSource, net: Any, *, tokenizer: Any, missing: set[str]) -> ModelInfo:
     """What is known about a model, but for the hash of its weights."""
-    card = facts.card_facts(source.folder)
     heads, untrained = facts.heads_of(net, missing)
-    return ModelInfo(
-        name=source.name,
-        family=facts.family_of(net.config.to_dict(), source.name),
-        model_type=net.config.model_type,
-        revision=source.revision,
-        commit=source.commit,
-        source=source.source or None,
-        languages=card.get("languages", ()),
-        licence=card.get("licence"),
+    family = facts.family_of(net.config.to_dict(), source.name)
+    return replace(
+        _source_facts(source, family, model_type=net.config.model_type),
         vocabulary=net.config.get_text_config().vocab_size,
         parameters=sum(tensor.numel() for tensor in net.parameters()),
         max_length=facts.max_length(net),
@@ -282,6 +269,20 @@ def _facts(source: ModelSource, net: Any, *, tokenizer: Any, missing: set[str]) 
         untrained=untrained,
         tokenizer=facts.hash_tokenizer(tokenizer),
         notes=_notes(source, net.config),
+    )
+
+
+def _source_facts(source: ModelSource, family: str, *, model_type: str) -> ModelInfo:
+    """What is known about a model by where it comes from."""
+    return ModelInfo(
+        source.name,
+        family,
+        model_type,
+        revision=source.revision,
+        commit=source.commit,
+        source=source.source or None,
+        notes=source.notes,
+        **facts.card_facts(source.folder),
     )
 
 
@@ -349,19 +350,16 @@ def _check_device(device: str) -> None:
         raise IsoglossError(f"There is no '{device}' on this machine. Say --device cpu.") from error
 
 
-class _Quiet:
+@contextmanager
+def _quiet(transformers: Any) -> Iterator[None]:
     """While this is open, transformers and the hub's library do not talk."""
-
-    def __init__(self, transformers: Any) -> None:
-        self.logging = transformers.utils.logging
-        self.hub = logging.getLogger("huggingface_hub")
-
-    def __enter__(self) -> None:
-        self.level, self.hub_level = self.logging.get_verbosity(), self.hub.level
-        self.logging.set_verbosity_error()
-        self.logging.disable_progress_bar()
-        self.hub.setLevel(logging.ERROR)
-
-    def __exit__(self, *error: object) -> None:
-        self.logging.set_verbosity(self.level)
-        self.hub.setLevel(self.hub_level)
+    own, library = transformers.utils.logging, logging.getLogger("huggingface_hub")
+    before = own.get_verbosity(), library.level
+    own.set_verbosity_error()
+    own.disable_progress_bar()
+    library.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        own.set_verbosity(before[0])
+        library.setLevel(before[1])
