@@ -206,13 +206,14 @@ def metrics() -> str:
 def methods() -> str:
     """Every scoring method with its formula, families and options."""
     from isogloss import registry
+    from isogloss.methods import families_of
 
     parts = []
     for name, one in registry.load_all("method").items():
         options = [f"`{key}`: " + ", ".join(f"`{value}`" for value in values) for key, values in one.options.items()]
         facts = [
             ["score", escaped(one.formula)],
-            ["families", ", ".join(one.families)],
+            ["families", ", ".join(families_of(one))],
             ["options, the default first", "; ".join(options) or "none"],
             ["version", str(one.version)],
             ["citation", one.citation],

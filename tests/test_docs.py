@@ -157,7 +157,7 @@ def test_the_example_plugins_work(tmp_path):
     done = subprocess.run(
         [sys.executable, "-m", "my_plugins.try_it"],
         cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])},
         capture_output=True,
         text=True,
     )

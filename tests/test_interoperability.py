@@ -286,7 +286,8 @@ def installed(tmp_path_factory) -> Path:
 
 
 def isogloss(installed: Path, *words: str) -> str:
-    environment = os.environ | {"PYTHONPATH": str(installed)}
+    path = os.pathsep.join([str(installed), *filter(None, [os.environ.get("PYTHONPATH")])])
+    environment = os.environ | {"PYTHONPATH": path}
     command = [sys.executable, "-m", "isogloss", *words]
     return subprocess.run(command, check=True, env=environment, capture_output=True, text=True).stdout
 
@@ -297,6 +298,66 @@ def test_an_installed_package_adds_a_metric_and_a_language(installed):
     assert "eo" in found["languages"]
     assert json.loads(isogloss(installed, "language", "show", "Esperanto", "--format", "json"))["tag"] == "eo"
     assert "margin" not in registry.names("metric")
+
+
+NGRAM_TEXT = "The nurse is kind.\nThe doctor is rude.\nShe was a compassionate woman.\n"
+
+
+@pytest.fixture(scope="module")
+def ngrams(installed, tmp_path_factory) -> Path:
+    """A model of the example's family, trained on three sentences."""
+    folder = tmp_path_factory.mktemp("ngrams")
+    (folder / "corpus.txt").write_text(NGRAM_TEXT, encoding="utf-8")
+    path = os.pathsep.join([str(installed), *filter(None, [os.environ.get("PYTHONPATH")])])
+    command = [sys.executable, "-m", "isogloss_example.ngrams", str(folder / "corpus.txt"), str(folder / "model")]
+    subprocess.run(command, check=True, env=os.environ | {"PYTHONPATH": path})
+    return folder / "model"
+
+
+def test_a_model_of_an_added_family_is_scored_by_its_folder(installed, ngrams, tmp_path):
+    assert "ngrams" in json.loads(isogloss(installed, "list", "--json"))["families"]
+    runs = tmp_path / "runs"
+    isogloss(installed, "eval", str(ngrams), "--data", "demo", "-l", "en", "--out", str(runs))
+    shown = json.loads(isogloss(installed, "measure", str(runs), "--metrics", "ss", "--json"))
+    assert all(0 <= row["value"] <= 100 for row in shown["measures"])
+    found = find_runs(runs)
+    assert {run.info["method"] for run in found} == {"likelihood", "continuation"}
+    assert {run.info["facts"]["family"] for run in found} == {"ngrams"}
+
+
+def test_the_added_family_scores_as_its_definition_says(installed, ngrams, tmp_path):
+    """One letter after a start that no text had: (0 + kinds * shorter) / (seen + kinds), down to 1 / all of Unicode."""
+    pairs = tmp_path / "pairs.jsonl"
+    item = {"id": "1", "language": "en", "category": "x", "stereotype": "T", "anti_stereotype": "q"}
+    pairs.write_text(json.dumps(item) + "\n", encoding="utf-8")
+    isogloss(installed, "eval", str(ngrams), "--data", str(pairs), "-l", "en", "--out", str(tmp_path / "runs"))
+    rows = read_scored(find_runs(tmp_path / "runs")).table
+    characters = "".join(NGRAM_TEXT.splitlines())
+    kinds, total = len(set(characters)), len(characters)
+
+    def expected(letter: str, at_start: int) -> float:
+        single = (characters.count(letter) + kinds / 0x110000) / (total + kinds)
+        return (at_start + 2 * single) / (3 + 2)  # lines begin with T, T and S: two kinds, three times
+
+    by_role = dict(rows.select("role", "value").iter_rows())
+    assert by_role[STEREOTYPE] == pytest.approx(expected("T", 2))
+    assert by_role[ANTI_STEREOTYPE] == pytest.approx(expected("q", 0))
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--method", "pll"], "is ngrams. Say --method auto to let Isogloss choose."),
+        (["--device", "cuda"], "There is no 'cuda' on this machine."),
+        (["--option", "closing=with", "--method", "continuation"], "The option 'closing=with' is for encoder-decoder"),
+    ],
+)
+def test_what_an_added_family_does_not_offer_is_refused_in_a_sentence(installed, ngrams, tmp_path, words, sentence):
+    command = [sys.executable, "-m", "isogloss", "eval", str(ngrams), "--data", "demo", "-l", "en", *words]
+    path = os.pathsep.join([str(installed), *filter(None, [os.environ.get("PYTHONPATH")])])
+    done = subprocess.run(command, env=os.environ | {"PYTHONPATH": path}, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode != 0
+    assert sentence in " ".join(done.stderr.split())
 
 
 def test_the_added_metric_is_measured(installed, runs):

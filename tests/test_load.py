@@ -18,6 +18,7 @@ from safetensors.torch import load_file, save_file
 from isogloss.errors import IsoglossError
 from isogloss.models import load
 from isogloss.models.load import open_model
+from isogloss.runs import find_runs, read_scored
 from isogloss.studies.jobs import fitting_methods
 from support import tiny
 from support.examples import CLOSE, INTER, INTRA, rows_of
@@ -195,7 +196,7 @@ def test_a_model_without_a_sentinel_is_refused() -> None:
         "'bart' has no '<extra_id_0>' token, so it cannot fill a blank. Use --method continuation."
     )
     assert refusal(model, "continuation", INTER[:1]) == (
-        "'bart' has no '<extra_id_0>' token, so it cannot continue a context this way."
+        "'bart' has no '<extra_id_0>' token, so it cannot be made to write a sentence."
     )
 
 
@@ -336,8 +337,7 @@ def test_a_known_model_with_code_of_its_own_is_loaded_without_it_and_says_so(ber
 def test_another_kind_of_model_is_refused(bert: Path) -> None:
     (bert / "config.json").write_text('{"model_type": "clip"}')
     assert message(bert) == (
-        "'bert' is a 'clip' model, which is neither masked, causal nor encoder-decoder. "
-        "Isogloss scores language models of these three families."
+        "'bert' is a 'clip' model, which belongs to no family that Isogloss can score: causal, masked, seq2seq."
     )
 
 
@@ -466,3 +466,42 @@ def test_a_gguf_file_that_is_not_one_is_refused(tmp_path: Path) -> None:
     assert message(path) == (
         f"'junk' cannot be opened: {path} does not start with the GGUF magic bytes, so it is not a GGUF file."
     )
+
+
+# ---- models that a package and the hub both have
+
+
+@pytest.mark.parametrize("name", ["bert-base-cased", "google-bert/bert-base-cased"])
+def test_a_pulled_copy_is_opened_in_place_of_the_hub_s(name, saved, tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("ISOGLOSS_HOME", str(tmp_path))
+    shutil.copytree(saved("bert"), tmp_path / "models" / "bert-base-cased")
+    info = open_model(name, offline=True).info
+    assert info.name == name
+    assert info.source == str(tmp_path / "models" / "bert-base-cased")
+    assert info.notes == ("converted from a package, not downloaded from the hub",)
+
+
+@pytest.mark.parametrize("name", ["bert-base-cased", "google-bert/bert-base-cased"])
+def test_without_a_pulled_copy_the_hub_is_asked(name, tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("ISOGLOSS_HOME", str(tmp_path))
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
+    assert message(name, offline=True).startswith(f"'{name}' {FAR}")
+
+
+# ---- AULA in other number formats
+
+
+def test_aula_scores_in_bfloat16_as_in_float32_but_for_rounding(bert, tmp_path, command) -> None:
+    data = tmp_path / "pairs.jsonl"
+    pair = {"id": "1", "language": "en", "category": "gender", "stereotype": "The nurse is kind.", "anti_stereotype": "The doctor is rude."}  # fmt: skip
+    data.write_text(json.dumps(pair) + "\n", encoding="utf-8")
+    values = {}
+    for dtype in ("float32", "bfloat16"):
+        out = tmp_path / dtype
+        code, _, error = command("eval", bert, "--data", data, "--method", "aula", "--dtype", dtype, "--out", out)
+        assert code == 0, error
+        table = read_scored(find_runs(out)).table.sort("role", "quantity")
+        values[dtype] = table["value"].to_list()
+    assert len(values["float32"]) == 4  # AULA and AUL of two sentences
+    assert values["bfloat16"] == pytest.approx(values["float32"], rel=0.1)
+    assert values["bfloat16"] != values["float32"]

@@ -10,7 +10,7 @@ from transformers import PreTrainedTokenizerFast
 
 from isogloss.models.continuations import Span, span, start_token
 from isogloss.models.questions import Question
-from isogloss.models.text import count_unknown, cut, decode, encode, shared_start, special_tokens, word_pieces
+from isogloss.models.text import count_unknown, cut, decode, encode, shared_start, special_tokens
 from support import tiny
 
 FRAMES = {
@@ -50,7 +50,7 @@ def test_the_frame_is_what_the_tokenizer_puts_around_a_text(name: str) -> None:
 )
 def test_a_word_is_cut_as_it_stands_in_the_sentence(name: str, left: str, word: str, wanted: str) -> None:
     tokenizer = tiny.tokenizer_of(name)
-    pieces = tokenizer.convert_ids_to_tokens(list(word_pieces(tokenizer, word, left=left)))
+    pieces = tokenizer.convert_ids_to_tokens(list(cut(tokenizer, (left, word))[1]))
     assert "".join(piece.removeprefix("##") for piece in pieces) == wanted
 
 
@@ -65,8 +65,8 @@ def melting() -> PreTrainedTokenizerFast:
 def test_a_word_that_would_melt_into_what_is_before_it_gets_no_space_of_its_own() -> None:
     tokenizer = melting()
     assert tokenizer.tokenize("很好") == ["▁", "很好"]
-    assert decode(tokenizer, word_pieces(tokenizer, "好", left="很")) == ("好",)
-    assert tokenizer.convert_ids_to_tokens(list(word_pieces(tokenizer, "好", left="很"))) == ["好"]
+    assert decode(tokenizer, cut(tokenizer, ("很", "好"))[1]) == ("好",)
+    assert tokenizer.convert_ids_to_tokens(list(cut(tokenizer, ("很", "好"))[1])) == ["好"]
 
 
 @pytest.mark.parametrize("name", ["bert", "roberta", "xlm-roberta", "xlm", "mpnet"])
@@ -108,7 +108,7 @@ def test_a_text_begins_with_the_model_s_start_token(name: str, token: str) -> No
 def test_a_span_asks_for_each_token_one_position_before_it() -> None:
     model = tiny.model("gpt2")
     assert span(model, (7, 8), start=(0,), before=(5, 6)) == Span((Question((0, 5, 6, 7, 8), (2, 3), (7, 8)),), False)
-    assert span(model, (7, 8), start=()) == Span((Question((7, 8), (0,), (8,)),), False)
+    assert span(model, (7, 8), start=()) == Span((Question((7, 8), (0,), (8,)),), False, unasked=(7,))
     assert span(model, (7,), start=()) == Span((), False)
     assert span(model, (), start=(0,), before=(5,)) == Span((), False)
 

@@ -20,7 +20,6 @@ PLUGIN_PACKAGES = {
     "translator": "translate.translators",
     "figure": "reports.figures",
 }
-GROUPS = {"family": "models", "translator": "translate"}  # of entry points, where not the package
 
 
 def chosen(kind: str, wanted: str | Iterable[str] | None) -> dict[str, Any]:
@@ -31,7 +30,7 @@ def chosen(kind: str, wanted: str | Iterable[str] | None) -> dict[str, Any]:
 
 def names(kind: str) -> list[str]:
     """The names of all plug-ins of a kind, sorted."""
-    return sorted({*_files(kind), *_points(kind)})
+    return sorted({*built_in(kind), *_points(kind)})
 
 
 def get(kind: str, name: str) -> Any:
@@ -41,7 +40,7 @@ def get(kind: str, name: str) -> Any:
     """
     wanted = name.replace("-", "_")
     points = _points(kind)
-    if wanted in _files(kind):
+    if wanted in built_in(kind):
         module = importlib.import_module(f"isogloss.{PLUGIN_PACKAGES[kind]}.{wanted}")
         return getattr(module, kind)
     if wanted in points:
@@ -66,7 +65,8 @@ def load_point(kind: str, point: EntryPoint) -> Any:
 
 
 @cache
-def _files(kind: str) -> frozenset[str]:
+def built_in(kind: str) -> frozenset[str]:
+    """The names of the plug-ins of a kind that are files of Isogloss itself."""
     package = PLUGIN_PACKAGES[kind]
     folder = Path(__file__).parent.joinpath(*package.split("."))
     found = (module.name for module in pkgutil.iter_modules([str(folder)]) if not module.name.startswith("_"))
@@ -77,9 +77,9 @@ def _files(kind: str) -> frozenset[str]:
 def _points(kind: str) -> dict[str, EntryPoint]:
     points = {
         point.name.replace("-", "_"): point
-        for point in entry_points(group=f"isogloss.{GROUPS.get(kind, PLUGIN_PACKAGES[kind])}")
+        for point in entry_points(group=f"isogloss.{PLUGIN_PACKAGES[kind].rpartition('.')[2]}")
     }
-    twice = sorted(set(points) & _files(kind))
+    twice = sorted(set(points) & built_in(kind))
     if twice:
         raise IsoglossError(
             f"Another package brings a {kind} named '{twice[0]}', which Isogloss has already. Rename or uninstall it."

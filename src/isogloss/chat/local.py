@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import IsoglossError, require
-from ..models.continuations import span, start_token
 from ..models.engine import TOKEN_BUDGET, answer_all
-from ..models.model import Model, notes_on
+from ..models.model import Generating, Model, notes_on
 from ..models.questions import Question
 from ..models.text import Ids, encode
 from .framing import frame_prompts
@@ -45,8 +44,7 @@ class EncodedRequest:
 def local_backend(model: Model, settings: AskSettings, *, token_budget: int | None = None) -> Backend:
     """An open model that answers by generating; a model that cannot is refused."""
     known = model.info
-    if known.family not in ("causal", "seq2seq"):
-        raise IsoglossError(f"'{known.name}' is a {known.family} model, which cannot answer. Choose a chat model.")
+    _generating(model)
     chat = uses_chat(model, settings.template)
 
     def answer(requests: Sequence[PromptRequest], on_answers: OnAnswers) -> None:
@@ -85,14 +83,20 @@ def uses_chat(model: Model, template: str) -> bool:
     return True
 
 
+def _generating(model: Model) -> Generating:
+    """How the model's family answers; a family that cannot is refused."""
+    if model.family.generating is None:
+        name, family = model.info.name, model.info.family
+        raise IsoglossError(f"'{name}' is a {family} model, which cannot answer. Choose a chat model.")
+    return model.family.generating
+
+
 def _read(model: Model, texts: Sequence[str], *, chat: bool) -> list[Ids]:
     """The messages as the model's tokens."""
     tokenizer = model.tokenizer
     if chat:
         return [encode(tokenizer, framed) for framed in frame_prompts(tokenizer, texts, name=model.info.name)]
-    if model.info.family == "seq2seq":
-        return [tuple(tokenizer.encode(text)) for text in texts]
-    return [(*start_token(model), *encode(tokenizer, text + "\n")) for text in texts]
+    return [_generating(model).prompt(model, text) for text in texts]
 
 
 def _batches(
@@ -190,7 +194,7 @@ def _generate(model: Model, batch: Sequence[EncodedRequest], *, settings: AskSet
     more = {"logits_processor": [_gumbel_noise(batch, settings=settings)]} if settings.temperature > 0 else {}
     with torch.inference_mode():
         found = model.net.generate(ids, attention_mask=mask, generation_config=config, **more)
-    start = longest if model.info.family == "causal" else 1
+    start = longest if _generating(model).echoes else 1
     return [row[start:].tolist() for row in found]
 
 
@@ -227,10 +231,6 @@ def _yes_no_logprobs(model: Model, batch: Sequence[EncodedRequest]) -> dict[int,
 def _question(model: Model, ids: Ids, *, word: str) -> Question:
     """The question for the log-probabilities of a word's tokens after a prompt."""
     tokens = encode(model.tokenizer, word)
-    if model.info.family == "seq2seq":
-        begin = (model.net.config.decoder_start_token_id,)
-        return Question(ids, tuple(range(len(tokens))), tokens, decoder_ids=(*begin, *tokens[:-1]))
-    found = span(model, tokens, start=(), before=ids).questions
-    if not found:
+    if not tokens:
         raise IsoglossError(f"'{model.info.name}' has no tokens for the answer '{word}'.")
-    return found[0]
+    return _generating(model).after(model, ids, tokens=tokens)

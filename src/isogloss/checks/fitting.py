@@ -12,8 +12,8 @@ from .check import Check
 def unfit_items(items: Sequence[Item]) -> Iterator[tuple[int, str]]:
     """The items that a usual method of their task does not fit, with its name."""
     methods = registry.load_all("method")
-    tasks = {task for method in methods.values() for task, _ in method.auto}
-    usual = {task: [name for name, one in methods.items() if any(task == its for its, _ in one.auto)] for task in tasks}
+    tasks = {task for method in methods.values() for task in method.auto}
+    usual = {task: [name for name, one in methods.items() if task in one.auto] for task in tasks}
     for index, item in enumerate(items):
         unfit = [name for name in usual.get(str(item.tags.get("task") or ""), ()) if not methods[name].suits(item)]
         if unfit:

@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from .. import registry
 from ..errors import IsoglossError, UnknownName
 from ..items import Item
-from ..models.model import Model
+from ..models.model import Family, Model
 from ..models.questions import Asking
 
 Options = Mapping[str, str]
@@ -26,18 +27,19 @@ class Method:
     """A way to score items: `ask` is a generator that yields questions, is sent answers, and returns rows.
 
     `options` maps each option to its possible values, the default first; options are part of the fingerprint.
-    `needs` is the head whose weights must be in the checkpoint. `auto` names the tasks and families for which this is the method that `auto` takes.
+    `uses` are the ways to ask that suit it; a model's family must offer one, and the first that it offers is used.
+    `needs` is the head whose weights must be in the checkpoint. `auto` names the tasks for which `auto` takes this method.
     `refuse` gives a sentence when a model cannot be scored this way; `suits` says whether an item can be.
     """
 
     title: str
     formula: str
     citation: str
-    families: tuple[str, ...]
+    uses: tuple[str, ...]
     suits: Callable[[Item], bool]
     ask: Ask
     options: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    auto: tuple[tuple[str, str], ...] = ()
+    auto: tuple[str, ...] = ()
     refuse: Callable[[Model, Options], str | None] = lambda model, options: None
     needs: str = "lm"
     version: int = 1
@@ -59,23 +61,48 @@ def label(name: str, method: Method, *, options: Options) -> str:
     return f"{name}[{','.join(changed)}]" if changed else name
 
 
+def way_to_ask(method: Method, family: Family) -> str | None:
+    """The first of the method's ways to ask that the family offers, if there is one."""
+    return next((way for way in method.uses if way in family.offers), None)
+
+
+def families_of(method: Method) -> list[str]:
+    """The names of the families that the method can ask."""
+    return [name for name, family in registry.load_all("family").items() if way_to_ask(method, family)]
+
+
+def default_methods(task: str, family: str) -> dict[str, Method]:
+    """The methods that declare themselves for a task and can ask a family, those with the most specific way first."""
+    asked: Family = registry.get("family", family)
+    found = {name: one for name, one in registry.load_all("method").items() if task in one.auto}
+    ways = {name: way_to_ask(one, asked) for name, one in found.items()}
+    ranks = {name: asked.offers.index(way) for name, way in ways.items() if way}
+    return {name: found[name] for name in sorted(ranks, key=ranks.__getitem__)}
+
+
 def check_family(name: str, method: Method, *, model: str, family: str) -> None:
-    """Refuse, in one sentence, a model of another family."""
-    if family not in method.families:
-        raise IsoglossError(
-            f"The method '{name}' is for {' and '.join(method.families)} models; '{model}' is {family}. "
-            "Use --method auto to let Isogloss choose."
-        )
+    """Refuse, in one sentence, a model of a family that the method cannot ask."""
+    if way_to_ask(method, registry.get("family", family)) is None:
+        raise _wrong_family(name, method, model=model, family=family)
+
+
+def _wrong_family(name: str, method: Method, *, model: str, family: str) -> IsoglossError:
+    return IsoglossError(
+        f"The method '{name}' is for {' and '.join(families_of(method))} models; '{model}' is {family}. "
+        "Use --method auto to let Isogloss choose."
+    )
 
 
 def check_model(name: str, method: Method, *, model: Model, options: Options) -> None:
     """Refuse, in one sentence, a model that cannot be scored this way."""
-    check_family(name, method, model=model.info.name, family=model.info.family)
+    way = way_to_ask(method, model.family)
+    if way is None:
+        raise _wrong_family(name, method, model=model.info.name, family=model.info.family)
     if method.needs in model.info.untrained:
         raise IsoglossError(
             f"The checkpoint '{model.info.name}' has no weights for its {HEADS[method.needs]} head; "
             "an untrained head gives noise."
         )
-    reason = method.refuse(model, options)
+    reason = method.refuse(model, options) or model.family.refuse(model, asked=way, options=options)
     if reason:
         raise IsoglossError(reason)

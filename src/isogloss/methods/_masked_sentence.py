@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from ..items import Candidate, Item
 from ..models.model import Model
-from ..models.questions import Answer, Question
+from ..models.questions import Answer, Asking, Question
 from ..models.text import Ids, count_unknown, decode, encode, special_tokens
 from ..scores import Row
 
@@ -103,8 +105,23 @@ def row_of(item: Item, candidate: Candidate, *, model: Model, sentence: MaskedSe
     )
 
 
-def refuse_without_mask(model: Model) -> str | None:
-    """A sentence when the model has no mask token."""
-    if model.tokenizer.mask_token is None:
-        return f"'{model.info.name}' has no mask token, so no token can be hidden from it. Is it a masked model?"
-    return None
+def pseudo_likelihood(
+    item: Item, model: Model, *, length: str, hide: Callable[[MaskedSentence, str], list[list[int]]]
+) -> Asking:
+    """One question per token and candidate; `hide` gives the places that are masked for each token, its own first."""
+    sentences = [read_sentence(model, candidate.text) for candidate in item.candidates]
+    questions = [
+        [
+            masked_question(model, one, position=hidden[0], hidden=hidden, language=item.language)
+            for hidden in hide(one, candidate.text)
+        ]
+        for candidate, one in zip(item.candidates, sentences, strict=True)
+    ]
+    answers = iter((yield [question for group in questions for question in group]))
+    rows: list[Row] = []
+    for candidate, one, group in zip(item.candidates, sentences, questions, strict=True):
+        logs = np.array([next(answers)[0] for _ in group])
+        row = row_of(item, candidate, model=model, sentence=one, logs=logs)
+        value = float(logs.mean() if length == "mean" else logs.sum()) if len(logs) else None
+        rows.append(replace(row, value=value))
+    return rows

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..items import Item
-from ..models.model import Model
+from ..models.model import IN_PLACE, Model
 from ..models.questions import VECTOR, Asking, Question
 from ..scores import Row
 from . import Method, Options
@@ -39,7 +39,7 @@ method = Method(
     title="All unmasked likelihood (AUL)",
     formula="1/|T| · sum over tokens of log P(w_t | the whole sentence T, nothing masked)",
     citation="Kaneko and Bollegala (2022)",
-    families=("masked",),
+    uses=(IN_PLACE,),
     suits=lambda item: True,
     ask=ask,
 )

@@ -41,20 +41,12 @@ def _rows(row: Row, logs: Answer, *, more: list[Answer]) -> list[Row]:
     return [replace(row, value=float((more[0] * logs).mean()), vector=vector), plain]
 
 
-def refuse(model: Model) -> str | None:
-    """A sentence when the model shows no attention."""
-    from ..models.families.masked import NO_ATTENTION, see_attention
-
-    return None if see_attention(model) is not None else NO_ATTENTION.format(name=model.info.name)
-
-
 method = Method(
     title="All unmasked likelihood with attention (AULA)",
     formula="1/|T| · sum over tokens of a_t · log P(w_t | T), a_t the attention that t receives, averaged over layers, heads, queries",
     citation="Kaneko and Bollegala (2022); Kaneko et al. (2022)",
-    families=("masked",),
+    uses=(ATTENTION,),
     suits=lambda item: True,
     ask=ask,
-    auto=(("sentence", "masked"),),
-    refuse=lambda model, options: refuse(model),
+    auto=("sentence",),
 )

@@ -4,27 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from ..items import BLANK, Candidate, Item
 from ..languages import finish_sentence, join_sentences
-from ..models.continuations import STARTS, Span, started_span
-from ..models.model import Model
-from ..models.questions import Answer, Asking, Question
-from ..models.text import Ids, count_unknown, decode, encode, shared_start
+from ..models.continuations import STARTS, ask_for, left_to_right
+from ..models.model import CONTINUE, Model
+from ..models.questions import Answer, Asking, Passage, Span
+from ..models.text import count_unknown, decode
 from ..scores import Row
 from . import Method
 from ._masked_sentence import EMPTY
 
-SENTINEL = "<extra_id_0>"
 NEEDS = {"d": "t", "orig": "ba", "b": "tw", "c": "w", "e": "tb", "f": "wb"}
 
 
 def ask(item: Item, model: Model, *, options: Mapping[str, str]) -> Asking:
-    """One generator per family, the same rows."""
-    build = _seq2seq_spans if model.info.family == "seq2seq" else _causal_spans
-    spans = [build(model, item, candidate=candidate, options=options) for candidate in item.candidates]
+    """The tokens of every span that the case needs."""
+    spans = [_spans(model, item, candidate=candidate, options=options) for candidate in item.candidates]
     answers = iter((yield [question for group in spans for found in group.values() for question in found.questions]))
     rows = []
     for candidate, group in zip(item.candidates, spans, strict=True):
@@ -35,31 +34,21 @@ def ask(item: Item, model: Model, *, options: Mapping[str, str]) -> Asking:
     return rows
 
 
-def _causal_spans(model: Model, item: Item, *, candidate: Candidate, options: Mapping[str, str]) -> dict[str, Span]:
+def _spans(model: Model, item: Item, *, candidate: Candidate, options: Mapping[str, str]) -> dict[str, Span]:
     """The spans that the case needs: a = context, w = whole, t = candidate after the context, b = candidate alone."""
-    start, context = options["start"], finish_sentence(item.context or "", item.language)
-    whole = encode(model.tokenizer, join_sentences(context, candidate.text, tag=item.language))
-    alone = encode(model.tokenizer, context)
-    seam = shared_start(whole, alone)
-    made = {
-        "a": lambda: started_span(model, alone, start=start),
-        "w": lambda: started_span(model, whole, start=start),
-        "t": lambda: started_span(model, whole[seam:], start=start, before=whole[:seam]),
-        "b": lambda: started_span(model, encode(model.tokenizer, candidate.text), start=start),
+    context, text = finish_sentence(item.context or "", item.language), candidate.text
+    passages = {
+        "a": Passage(context),
+        "w": Passage(join_sentences(context, text, tag=item.language)),
+        "t": Passage(text, context),
+        "b": Passage(text),
     }
-    return {name: made[name]() for name in NEEDS[options["case"]]}
-
-
-def _seq2seq_spans(model: Model, item: Item, *, candidate: Candidate, options: Mapping[str, str]) -> dict[str, Span]:
-    tokenizer = model.tokenizer
-    context = finish_sentence(item.context or "", item.language)
-    source = tuple(tokenizer.encode(join_sentences(context, SENTINEL, tag=item.language)))
-    target: Ids = encode(tokenizer, candidate.text)
-    if options["closing"] == "with":
-        target = (*target, tokenizer.eos_token_id)
-    begin = (model.net.config.decoder_start_token_id, tokenizer.convert_tokens_to_ids(SENTINEL))
-    question = Question(source, tuple(range(1, len(target) + 1)), target, decoder_ids=(*begin, *target[:-1]))
-    return {"t": Span((question,) if target else (), False)}
+    how: dict[str, Any] = {
+        "language": item.language,
+        "start": options["start"],
+        "closed": options["closing"] == "with",
+    }
+    return {name: ask_for(model, replace(passages[name], **how)) for name in NEEDS[options["case"]]}
 
 
 def _row(item: Item, candidate: str, *, model: Model, group: Mapping[str, Span], logs: Mapping[str, Answer]) -> Row:
@@ -90,14 +79,7 @@ def combine(case: str, means: Mapping[str, float]) -> float:
 
 def refuse(model: Model, options: Mapping[str, str]) -> str | None:
     """A sentence when the options do not fit the model."""
-    if model.info.family == "seq2seq":
-        if options["case"] != "d":
-            return f"The case '{options['case']}' is for causal models; an encoder-decoder model has the default only."
-        if options["start"] != "auto":
-            return f"The option 'start={options['start']}' is for causal models."
-        if SENTINEL not in model.tokenizer.get_vocab():
-            return f"'{model.info.name}' has no '{SENTINEL}' token, so it cannot continue a context this way."
-    elif options["closing"] == "with":
+    if options["closing"] == "with" and model.family.continuing is left_to_right:
         return "The option 'closing=with' is for encoder-decoder models."
     return None
 
@@ -106,10 +88,10 @@ method = Method(
     title="Continuation of a context",
     formula="d: G(B|A) · orig: G(B)/G(A) · b: G(B|A)/G(AB) · c: G(AB) · e: G(B|A)/G(B) · f: G(AB)/G(B); G = geometric mean",
     citation="Öztürk et al. (2023)",
-    families=("causal", "seq2seq"),
+    uses=(CONTINUE,),
     suits=lambda item: bool(item.context) and BLANK not in (item.context or ""),
     ask=ask,
-    auto=(("intersentence", "causal"), ("intersentence", "seq2seq")),
+    auto=("intersentence",),
     options={"case": ("d", "orig", "b", "c", "e", "f"), "closing": ("without", "with"), "start": STARTS[:2]},
     refuse=refuse,
     version=2,

@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..items import Item
-from ..models.continuations import refuse_without_sentinel, sentence_span, start_token
-from ..models.model import Model
-from ..models.questions import Answer, Asking, Question
+from ..models.continuations import ask_for
+from ..models.model import CONTINUE, HIDE, Model
+from ..models.questions import Answer, Asking, Passage, Question
 from ..models.text import Ids, count_unknown, decode
 from ..scores import Row
 from . import Method, Options
 from ._alignment import divergent_positions
-from ._masked_sentence import later_in_word, masked_question, read_sentence, refuse_without_mask
+from ._masked_sentence import later_in_word, masked_question, read_sentence
 
 QUANTITY = "contrast"
 SENTENCE = "sentence"
@@ -28,20 +28,24 @@ UNASKED = "the first token differs, and the model has no start token to ask for 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """A sentence's tokens, the places that the other one does not share, and the questions for the places asked about."""
+    """A sentence's tokens, the places that the other one does not share, and the questions for the places asked about.
+
+    `whole`: whether all its tokens are asked for, so that the sentence has a log-probability too.
+    """
 
     tokens: Ids
     own: Sequence[int]
     asked: Sequence[int]
     questions: tuple[Question, ...]
     truncated: bool
+    whole: bool
 
 
 def ask(item: Item, model: Model, *, options: Options) -> Asking:
     """Both sentences' own tokens; a pair that cannot be told apart is not asked about, and says why."""
     if len(item.candidates) != 2:
         return [Row(item, candidate.id, None, quantity=QUANTITY, why=ALONE) for candidate in item.candidates]
-    read = _masked_sides if model.info.family == "masked" else _written_sides
+    read = _written_sides if model.family.continuing else _masked_sides
     sides = read(item, model, options=options)
     why = unscorable(sides)
     answers = iter((yield [] if why else [question for side in sides for question in side.questions]))
@@ -77,7 +81,7 @@ def _rows(row: Row, side: Side, *, model: Model, logs: Answer, variant: str) -> 
         pieces=decode(model.tokenizer, tuple(side.tokens[side.asked[k]] for k in used)),
         logprobs=tuple(logs[used].tolist()),
     )
-    if model.info.family == "masked" and variant != SENTENCE:
+    if not side.whole:
         return [main]
     plain = replace(row, value=whole, tokens=len(logs), quantity=SENTENCE, against=None, unknown=0, truncated=False)
     return [main, plain]
@@ -85,18 +89,13 @@ def _rows(row: Row, side: Side, *, model: Model, logs: Answer, variant: str) -> 
 
 def _written_sides(item: Item, model: Model, *, options: Options) -> list[Side]:
     """For models that write: every token given those before it; one question per sentence."""
-    spans = [sentence_span(model, candidate.text) for candidate in item.candidates]
-    unasked = 0 if model.info.family == "seq2seq" or start_token(model) else 1
-    kept = [_kept(span.questions, unasked=unasked) for span in spans]
+    spans = [ask_for(model, Passage(candidate.text, language=item.language)) for candidate in item.candidates]
+    kept = [(*span.unasked, *span.targets) for span in spans]
     found = zip(spans, kept, divergent_positions(kept[0], kept[1]), strict=True)
     return [
-        Side(tokens, own, range(unasked, len(tokens)), span.questions, span.truncated) for span, tokens, own in found
+        Side(tokens, own, range(len(span.unasked), len(tokens)), span.questions, span.truncated, True)
+        for span, tokens, own in found
     ]
-
-
-def _kept(questions: Sequence[Question], *, unasked: int) -> Ids:
-    """The sentence's tokens as far as the model reads them."""
-    return tuple(token for question in questions for token in (*question.ids[:unasked], *question.targets))
 
 
 def _masked_sides(item: Item, model: Model, *, options: Options) -> list[Side]:
@@ -118,31 +117,30 @@ def _masked_sides(item: Item, model: Model, *, options: Options) -> list[Side]:
             questions.append(
                 masked_question(model, one, position=one.inner[position], hidden=hidden, language=item.language)
             )
-        sides.append(Side(one.tokens, own, asked, tuple(questions), one.truncated))
+        sides.append(Side(one.tokens, own, asked, tuple(questions), one.truncated, options["variant"] == SENTENCE))
     return sides
 
 
 def refuse(model: Model, options: Options) -> str | None:
-    """A sentence when the model or the options do not fit."""
-    if model.info.family != "masked":
-        if options["hide"] != "word":
-            return "The option 'hide' is for masked models; the others see what stands before a token."
-        return refuse_without_sentinel(model)
+    """A sentence when the options do not fit the model."""
+    if model.family.continuing:
+        other = "The option 'hide' is for masked models; the others see what stands before a token."
+        return None if options["hide"] == "word" else other
     if options["hide"] == "rest" and options["variant"] == SENTENCE:
         return "The option 'hide=rest' is about the tokens that differ; with 'variant=sentence' use word or token."
     if options["hide"] == "word" and not getattr(model.tokenizer, "is_fast", False):
         return f"The tokenizer of '{model.info.name}' does not say where words end. Use --option hide=token."
-    return refuse_without_mask(model)
+    return None
 
 
 method = Method(
     title="Contrast of a stereotype with another identity (SHADES)",
     formula="1/|S| · log P(S | B); S = the sentence's tokens that the other one lacks, B = what both share; bias = stereotype - contrast",
     citation="Mitchell et al. (2025)",
-    families=("causal", "masked", "seq2seq"),
+    uses=(CONTINUE, HIDE),
     suits=lambda item: len(item.candidates) == 2 or item.tags.get("task") == QUANTITY,
     ask=ask,
-    auto=tuple((QUANTITY, family) for family in ("causal", "masked", "seq2seq")),
+    auto=(QUANTITY,),
     options={"variant": ("left", SENTENCE), "hide": ("word", "token", "rest")},
     refuse=refuse,
     version=2,

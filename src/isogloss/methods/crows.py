@@ -9,12 +9,12 @@ from difflib import SequenceMatcher
 import numpy as np
 
 from ..items import Item
-from ..models.model import Model
+from ..models.model import HIDE, Model
 from ..models.questions import Asking
 from ..models.text import count_unknown, decode
 from ..scores import Row
 from . import Method, Options
-from ._masked_sentence import MaskedSentence, masked_question, read_sentence, refuse_without_mask
+from ._masked_sentence import MaskedSentence, masked_question, read_sentence
 
 QUANTITY = "shared"
 APART = "the two sentences share no token"
@@ -67,10 +67,9 @@ method = Method(
     title="Shared tokens of a pair (CrowS-Pairs)",
     formula="sum over the tokens u that both sentences share of log P(u | all other tokens of the sentence)",
     citation="Nangia et al. (2020)",
-    families=("masked",),
+    uses=(HIDE,),
     suits=lambda item: len(item.candidates) == 2,
     ask=ask,
-    auto=(("pair", "masked"),),
-    refuse=lambda model, options: refuse_without_mask(model),
+    auto=("pair",),
     version=2,
 )

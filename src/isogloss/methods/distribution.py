@@ -7,20 +7,17 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..items import BLANK, Item
-from ..models.continuations import start_token
-from ..models.model import Model
-from ..models.questions import DISTRIBUTION, Answer, Asking, Question
-from ..models.text import count_unknown, cut, decode, encode, special_tokens
+from ..models.model import EXPECT, Model
+from ..models.questions import Answer, Asking, Question
+from ..models.text import count_unknown, decode
 from ..scores import Row
 from . import Method, Options
-from ._masked_sentence import refuse_without_mask
 
 KL = "kl"
 ENTROPY = "entropy"
 TOP = 10
 FLOOR = -1e4  # a token that a model can never give has no logarithm
 BLOCK = 32_768
-STAND_IN = "a"  # a word in the place of the blank, so that what follows is cut as after a word
 
 UNSEEN = "the terms stand after the blank, where a causal model does not see them"
 SAME = "both texts have the same tokens"
@@ -30,7 +27,8 @@ LONG = "the text is too long for the model"
 
 def ask(item: Item, model: Model, *, options: Options) -> Asking:
     """One distribution per candidate; then the divergence of each ordered pair, and what is likeliest for each."""
-    found = [_question(model, candidate.text, language=item.language) for candidate in item.candidates]
+    expect = model.family.expecting
+    found = [expect(model, candidate.text, language=item.language) if expect else None for candidate in item.candidates]
     problem = _problem(found, model)
     if problem is not None:
         return [Row(item, candidate.id, None, quantity=KL, why=problem) for candidate in item.candidates]
@@ -73,34 +71,18 @@ def _problem(found: Sequence[Question | None], model: Model) -> str | None:
     limit = model.info.max_length
     if limit is not None and any(len(question.ids) > limit for question in found if question is not None):
         return LONG
-    if model.info.family == "causal" and len(found) > 1 and len({q.ids for q in found if q is not None}) == 1:
+    if model.family.continuing and len(found) > 1 and len({q.ids for q in found if q is not None}) == 1:
         return UNSEEN
     return None
-
-
-def _question(model: Model, text: str, *, language: str) -> Question | None:
-    """The question for everything that may fill the blank; a causal model is asked after what stands before it."""
-    left, _, right = text.partition(BLANK)
-    tokenizer = model.tokenizer
-    if model.info.family == "causal":
-        ids = (*start_token(model), *encode(tokenizer, left.rstrip(" ")))
-        return Question(ids, (len(ids) - 1,), want=DISTRIBUTION) if ids else None
-    before, _, after = cut(tokenizer, (left, STAND_IN, right))
-    if tokenizer.mask_token_id in (*before, *after):
-        return None
-    start, end = special_tokens(tokenizer)
-    ids = (*start, *before, tokenizer.mask_token_id, *after, *end)
-    return Question(ids, (len(start) + len(before),), want=DISTRIBUTION, language=language)
 
 
 method = Method(
     title="Distributions over the vocabulary at the blank",
     formula="KL(p_i ‖ p_k) in nats between the distributions at the blank for two terms; causal: at its first token, from the left",
     citation="BehnamGhader and Milios (2022), after Liang et al. (2021)",
-    families=("masked", "causal"),
+    uses=(EXPECT,),
     suits=lambda item: all(candidate.text.count(BLANK) == 1 for candidate in item.candidates),
     ask=ask,
-    auto=(("template-blank", "masked"), ("template-blank", "causal")),
-    refuse=lambda model, options: refuse_without_mask(model) if model.info.family == "masked" else None,
+    auto=("template-blank",),
     version=2,
 )

@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from ..items import Item
-from ..models.continuations import STARTS, Span, refuse_without_sentinel, sentence_span
-from ..models.model import Model
-from ..models.questions import VECTOR, Asking, Question
+from ..models.continuations import STARTS, ask_for
+from ..models.model import CONTINUE, Model
+from ..models.questions import VECTOR, Asking, Passage, Question, Span
 from ..models.text import count_unknown, decode
 from ..scores import Row
 from . import Method
@@ -19,7 +19,10 @@ from ._masked_sentence import EMPTY
 
 def ask(item: Item, model: Model, *, options: Mapping[str, str]) -> Asking:
     """One question per candidate: every token of the sentence as it is stored; for a single sentence its vector too."""
-    spans = [sentence_span(model, candidate.text, start=options["start"]) for candidate in item.candidates]
+    passages = [
+        Passage(candidate.text, language=item.language, start=options["start"]) for candidate in item.candidates
+    ]
+    spans = [ask_for(model, passage) for passage in passages]
     wants_vector = item.tags.get("task") == "sentence"
     answers = iter((yield [q for found in spans for q in _questions(found, wants_vector=wants_vector)]))
     rows = []
@@ -54,24 +57,13 @@ def _questions(found: Span, *, wants_vector: bool) -> tuple[Question, ...]:
     return (*found.questions, replace(last, positions=positions, targets=(), want=VECTOR))
 
 
-def refuse(model: Model, options: Mapping[str, str]) -> str | None:
-    """A sentence when the options or the model do not fit."""
-    if model.info.family == "seq2seq" and options["start"] != "auto":
-        return f"The option 'start={options['start']}' is for causal models."
-    return refuse_without_sentinel(model)
-
-
 method = Method(
     title="Likelihood of the whole sentence",
     formula="geometric mean of P(w_t | s, w_<t) over the sentence's tokens, s the model's start token; start=first: P(w_1 | s) and P(w_t | w_<t); length=sum: the sum of the logarithms",
     citation="Nadeem et al. (2021); Öztürk et al. (2023), Eq. 4",
-    families=("causal", "seq2seq"),
+    uses=(CONTINUE,),
     suits=lambda item: True,
     ask=ask,
-    auto=(
-        ("intrasentence", "causal"),
-        *((task, family) for task in ("pair", "sentence", "template") for family in ("causal", "seq2seq")),
-    ),
+    auto=("intrasentence", "pair", "sentence", "template"),
     options={"start": STARTS, "length": ("mean", "sum")},
-    refuse=refuse,
 )

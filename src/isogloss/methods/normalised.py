@@ -8,12 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..items import BLANK, Candidate, Item
-from ..models.model import Model
+from ..models.model import HIDE, Model
 from ..models.questions import Asking, Question
 from ..models.text import Ids, count_unknown, cut, decode, special_tokens
 from ..scores import Row
 from . import Method, Options
-from ._masked_sentence import refuse_without_mask
 
 QUANTITY = "normalised"
 LOST = "term or concept cannot be masked by themselves here"
@@ -98,9 +97,8 @@ method = Method(
     formula="ln P(term | concept shown) - ln P(term | concept masked too), all pieces of the term masked at once; "
     "works badly for rare words, whose probabilities are tiny on both sides",
     citation="Ahn and Oh (2021)",
-    families=("masked",),
+    uses=(HIDE,),
     suits=suits,
     ask=ask,
-    refuse=lambda model, options: refuse_without_mask(model),
     version=2,
 )

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from ..items import BLANK, Item
-from ..models.model import Model
+from ..models.model import PAIR, Model
 from ..models.next_sentence import class_logprobs, next_class, pair_question
 from ..models.questions import Asking
 from ..models.text import count_unknown
@@ -46,10 +46,10 @@ method = Method(
     title="Next sentence prediction",
     formula="P(is next | context, candidate)",
     citation="Nadeem et al. (2021)",
-    families=("masked", "causal", "seq2seq"),
+    uses=(PAIR,),
     suits=lambda item: bool(item.context) and BLANK not in (item.context or ""),
     ask=ask,
-    auto=(("intersentence", "masked"), ("intersentence", "causal"), ("intersentence", "seq2seq")),
+    auto=("intersentence",),
     needs="nsp",
     refuse=refuse,
 )

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import IsoglossError
 from ..items import BLANK, Candidate, Item
-from ..models.model import Model
+from ..models.model import FILL, Model
 from ..models.questions import ARGMAX, Answer, Asking, Question
 from ..models.text import Ids, count_unknown, cut, decode, encode, special_tokens, token_id
 from ..scores import Row
 from . import Method
 
-SENTINEL = "<extra_id_0>"
 PAPER = "paper"
 LOST = "the word has no tokens, or the context holds the mask token itself"
 
@@ -38,7 +38,7 @@ def ask(item: Item, model: Model, *, options: Mapping[str, str]) -> Asking:
         built = list(_questions(item, candidate, model=model, variant=options["variant"]))
         questions[candidate.id] = [question for question, _ in built]
         short[candidate.id] = any(truncated for _, truncated in built)
-    if model.info.family == "seq2seq" and options["variant"] == PAPER:
+    if options["variant"] == PAPER and any(one.decoder_ids for group in questions.values() for one in group):
         questions = yield from _second_step(questions)
     found = iter((yield [question for group in questions.values() for question in group]))
     rows = []
@@ -70,10 +70,13 @@ def _row(item: Item, candidate: str, *, model: Model, group: Sequence[Question],
 def _questions(item: Item, candidate: Candidate, *, model: Model, variant: str) -> Iterator[tuple[Question, bool]]:
     """The questions for a candidate's pieces, and whether the context had to be cut for them."""
     read = _published_steps if variant == PAPER else _steps
-    mask = SENTINEL if model.info.family == "seq2seq" else model.tokenizer.mask_token
-    word = candidate.word or ""
-    for step in read(model.tokenizer, item.context or "", word=word, mask=mask, at_once=variant == "all-masked"):
-        yield _question(model, step, language=item.language)
+    filling = model.family.filling
+    if filling is None:
+        raise IsoglossError(f"A {model.info.family} model cannot fill a blank.")
+    mask, word, at_once = filling.mask(model), candidate.word or "", variant == "all-masked"
+    for step in read(model.tokenizer, item.context or "", word=word, mask=mask, at_once=at_once):
+        question, truncated = _question(model, step, language=item.language)
+        yield filling.question(model, question), truncated
 
 
 def _steps(tokenizer: Any, context: str, *, word: str, mask: str, at_once: bool) -> Iterator[Step]:
@@ -112,9 +115,6 @@ def _question(model: Model, step: Step, *, language: str) -> tuple[Question, boo
     left, right, truncated = _cut(step.left, step.right, masks=len(step.masks), space=space)
     masks, targets = step.masks[:space], step.targets[:space]
     ids = (*start, *left, *masks, *right, *end)
-    if model.info.family == "seq2seq":
-        decoder = (model.net.config.decoder_start_token_id, *masks[:1])
-        return Question(ids, (1,), targets, decoder_ids=decoder), truncated
     first = len(start) + len(left)
     positions = tuple(range(first, first + len(masks)))
     return Question(ids, positions, targets, language=language), truncated
@@ -143,29 +143,14 @@ def _second_step(
     }
 
 
-def refuse(model: Model, options: Mapping[str, str]) -> str | None:
-    """A sentence when the model cannot fill a blank."""
-    name, tokenizer = model.info.name, model.tokenizer
-    if model.info.family == "seq2seq":
-        if SENTINEL not in tokenizer.get_vocab():
-            return f"'{name}' has no '{SENTINEL}' token, so it cannot fill a blank. Use --method continuation."
-        if options["variant"] == "all-masked":
-            return "The variant 'all-masked' is for masked models; an encoder-decoder model has one sentinel."
-        return None
-    if tokenizer.mask_token is None:
-        return f"'{name}' has no mask token, so it cannot fill a blank. Is it a masked model?"
-    return None
-
-
 method = Method(
     title="Unmask: fill the blank piece by piece",
     formula="mean over pieces j of P(w_j | context with w_1..w_(j-1) and one mask)",
     citation="Nadeem et al. (2021); Öztürk et al. (2023)",
-    families=("masked", "seq2seq"),
+    uses=(FILL,),
     suits=lambda item: BLANK in (item.context or "") and all(candidate.word for candidate in item.candidates),
     ask=ask,
-    auto=(("intrasentence", "masked"), ("intrasentence", "seq2seq")),
+    auto=("intrasentence",),
     options={"variant": ("prob", "log", "all-masked", PAPER)},
-    refuse=refuse,
     version=2,
 )

@@ -5,16 +5,17 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from .. import registry
 from ..errors import IsoglossError
 from .next_sentence import pair_format_of
 
-NSP_TYPES = ("bert", "ernie", "fnet", "megatron-bert", "mobilebert")
+MASKED_LM, CAUSAL_LM, SEQ2SEQ_LM = "AutoModelForMaskedLM", "AutoModelForCausalLM", "AutoModelForSeq2SeqLM"
 CARD = "README.md"
 CARD_LETTERS, FIELD_LETTERS = 1_000_000, 5_000
 SAFE = ("model.safetensors", "model.safetensors.index.json")
@@ -22,24 +23,38 @@ PICKLED = ("pytorch_model.bin", "pytorch_model.bin.index.json")
 NOT_SCORES = ("_name_or_path", "transformers_version", "dtype", "torch_dtype")
 
 
-def family_of(config: Any, name: str) -> str:
-    """masked, causal or seq2seq, by what transformers can load the configuration as."""
+def family_of(config: Mapping[str, Any], name: str) -> str:
+    """The family that recognises a configuration; those of other packages are asked first."""
+    found = added_family(config) or _matching(config, registry.built_in("family"))
+    if found is None:
+        raise IsoglossError(
+            f"'{name}' is a '{config.get('model_type')}' model, which belongs to no family that Isogloss can score: "
+            f"{', '.join(registry.names('family'))}."
+        )
+    return found
+
+
+def auto_class(config: Mapping[str, Any]) -> str | None:
+    """The class of transformers that loads a language model with this configuration; none for what is not one."""
     from transformers.models.auto import modeling_auto as auto
 
-    kind = config.model_type
-    if config.is_encoder_decoder and kind in auto.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES:
-        return "seq2seq"
+    kind = config.get("model_type")
+    if config.get("is_encoder_decoder") and kind in auto.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES:
+        return SEQ2SEQ_LM
     masked = kind in auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES
-    causal = kind in auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
-    architectures = " ".join(config.architectures or ())
-    if causal and (not masked or "CausalLM" in architectures or getattr(config, "is_decoder", False)):
-        return "causal"
-    if masked:
-        return "masked"
-    raise IsoglossError(
-        f"'{name}' is a '{kind}' model, which is neither masked, causal nor encoder-decoder. "
-        "Isogloss scores language models of these three families."
-    )
+    decoder = "CausalLM" in " ".join(config.get("architectures") or ()) or bool(config.get("is_decoder"))
+    if kind in auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES and (decoder or not masked):
+        return CAUSAL_LM
+    return MASKED_LM if masked else None
+
+
+def added_family(config: Mapping[str, Any]) -> str | None:
+    """The family of another package that recognises a configuration, if there is one."""
+    return _matching(config, set(registry.names("family")) - registry.built_in("family"))
+
+
+def _matching(config: Mapping[str, Any], names: Iterable[str]) -> str | None:
+    return next((name for name in sorted(names) if registry.get("family", name).matches(config)), None)
 
 
 def card_facts(folder: Path | None) -> dict[str, Any]:
@@ -99,7 +114,7 @@ def read_config(folder: Path) -> dict[str, Any]:
     """What a model's config.json says."""
     try:
         found = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    except (ValueError, RecursionError):
+    except (OSError, ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
 

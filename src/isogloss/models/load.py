@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import logging
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from .. import registry
-from ..errors import IsoglossError, require
+from ..errors import IsoglossError, require, short_message
 from . import hub
 from . import info as facts
 from .model import Model, ModelInfo
@@ -18,6 +20,7 @@ from .packaged import PULLED, is_dequantised, pulled_folder
 from .processor import prepare
 
 DEQUANTISED = "dequantised, not the original weights"
+CONVERTED = "converted from a package, not downloaded from the hub"
 TRAINED = "its next-sentence head was trained with 'isogloss nsp train'"
 OWN_CODE = "has code of its own, which was not run"
 DEVICES = ("cpu", "cuda", "mps", "xpu")
@@ -55,7 +58,8 @@ def find_source(name: str) -> ModelSource:
         if not (folder / "config.json").is_file():
             accept = " --accept-licence" if PULLED[plain].terms else ""
             raise IsoglossError(f"'{plain}' is not here yet. Get it with: isogloss model pull {plain}{accept}")
-        return ModelSource(plain, str(folder), notes=_remarks_on(folder), folder=folder)
+        converted = (CONVERTED,) if PULLED[pulled].on_hub else ()
+        return ModelSource(plain, str(folder), notes=(*_remarks_on(folder), *converted), folder=folder)
     path = Path(name).expanduser()
     if path.suffix == ".gguf":
         if not path.is_file():
@@ -74,7 +78,7 @@ def fetch_place(name: str, *, offline: bool = False, weights: bool = True, pickl
     """Where the model of that name is on this disk; a hub model is downloaded, with its weights if they are needed."""
     source = find_source(name)
     if source.folder is None:
-        with _Quiet(require("transformers", extra="hf")):
+        with _quiet(require("transformers", extra="hf")):
             found = hub.fetch_snapshot(
                 source.source, source.revision, wanted=hub.Wanted(weights, pickle), offline=offline
             )
@@ -88,17 +92,25 @@ def _remarks_on(folder: Path) -> tuple[str, ...]:
 
 def find_family(name: str, *, offline: bool = False) -> str:
     """The family of the model of that name, by its configuration alone; no weight is loaded."""
+    return _recognise(fetch_place(name, offline=offline, weights=False))[0]
+
+
+def _recognise(source: ModelSource) -> tuple[str, Any]:
+    """A model's family, and its configuration in transformers unless the family loads models by itself."""
+    found = None if source.gguf else facts.added_family(facts.read_config(_folder(source)))
+    if found is not None and registry.get("family", found).load is not None:
+        return found, None
     transformers = require("transformers", extra="hf")
-    index = fetch_place(name, offline=offline, weights=False)
-    with _Quiet(transformers):
-        return facts.family_of(_load(index, transformers.AutoConfig), index.name)
+    with _quiet(transformers):
+        config = _load(source, transformers.AutoConfig)
+    return found or facts.family_of(config.to_dict(), source.name), config
 
 
 def open_tokenizer(name: str) -> Any:
     """The tokenizer of the model of that name; no weight is downloaded."""
     transformers = require("transformers", extra="hf")
     index = fetch_place(name, weights=False)
-    with _Quiet(transformers):
+    with _quiet(transformers):
         return _load(index, transformers.AutoTokenizer)
 
 
@@ -111,32 +123,59 @@ def open_model(
     allow_pickle: bool = False,
 ) -> Model:
     """The model of that name, ready to answer questions."""
-    torch = require("torch", extra="hf")
-    transformers = require("transformers", extra="hf")
     if dtype not in DTYPES:
         raise IsoglossError(f"No dtype named '{dtype}'. Known: {', '.join(DTYPES)}.")
-    _check_device(torch, device)
+    _check_device(device)
     remarks = prepare(dtype, device=device)
-    index = fetch_place(name, offline=offline, pickle=allow_pickle)
-    with _Quiet(transformers):
-        config = _load(index, transformers.AutoConfig)
-        family = facts.family_of(config, index.name)
-        tokenizer = _load(index, transformers.AutoTokenizer)
-        loader = _loader(transformers, config, family=family)
-        files = _weight_files(index, config, pickle=allow_pickle)
+    source = fetch_place(name, offline=offline, pickle=allow_pickle)
+    family, config = _recognise(source)
+    if config is None:
+        return _open_own(source, family, device=device, dtype=dtype)
+    torch, transformers = require("torch", extra="hf"), require("transformers", extra="hf")
+    with _quiet(transformers):
+        tokenizer = _load(source, transformers.AutoTokenizer)
+        files = _weight_files(source, config, pickle=allow_pickle)
         options: dict[str, Any] = {"dtype": getattr(torch, dtype)}
-        if index.gguf:
+        if source.gguf:
             options["quantization_config"] = transformers.GgufConfig(dequantize=True)
         else:
             options["use_safetensors"] = None if allow_pickle else True
-        net, report = _load(index, loader, output_loading_info=True, **options)
+        net, report = _load(source, _loader(family, config), output_loading_info=True, **options)
     missing = set(report["missing_keys"])
-    _refuse_incomplete(index, net, tokenizer=tokenizer, missing=missing)
-    known = _facts(index, net, tokenizer=tokenizer, missing=missing)
-    weights = facts.hash_files(_folder(index), files, config=not index.gguf)
+    _refuse_incomplete(source, net, tokenizer=tokenizer, missing=missing)
+    known = _facts(source, net, tokenizer=tokenizer, missing=missing)
+    weights = facts.hash_files(_folder(source), files, config=not source.gguf)
     known = replace(known, weights=weights, dtype=dtype, notes=(*known.notes, *remarks))
     model = wrap(net, tokenizer, info=known, device=device)
-    _attach_head(model, index)
+    _attach_head(model, source)
+    return model
+
+
+def _open_own(source: ModelSource, name: str, *, device: str, dtype: str) -> Model:
+    """A model that its family loads by itself; every file in its folder counts as weights."""
+    folder, family = _folder(source), registry.get("family", name)
+    config = facts.read_config(folder)
+    try:
+        net, tokenizer = family.load(folder, device=device, dtype=dtype)
+    except IsoglossError:
+        raise
+    except Exception as error:
+        raise IsoglossError(
+            f"'{source.name}' cannot be opened by the family '{name}': {short_message(error)}"
+        ) from error
+    files = [path.name for path in folder.iterdir() if path.is_file() and path.name != facts.CARD]
+    weights = facts.hash_files(folder, files)
+    info = replace(
+        _source_facts(source, name, model_type=str(config.get("model_type", name))),
+        vocabulary=int(config.get("vocab_size", 0)),
+        max_length=config.get("max_position_embeddings"),
+        heads=("lm",),
+        weights=weights,
+        tokenizer=weights,
+        dtype=dtype,
+    )
+    model = Model(info, net, tokenizer, family, device)
+    family.prepare(model)
     return model
 
 
@@ -149,15 +188,15 @@ def has_weights(name: str) -> bool:
 
 def open_outline(name: str, *, offline: bool = False) -> Model:
     """The model of that name without its weights: it can be asked nothing, but its questions can be made and counted."""
-    torch = require("torch", extra="hf")
-    transformers = require("transformers", extra="hf")
-    index = fetch_place(name, offline=offline, weights=False)
-    with _Quiet(transformers), torch.device("meta"):
-        config = _load(index, transformers.AutoConfig)
-        tokenizer = _load(index, transformers.AutoTokenizer)
-        family = facts.family_of(config, index.name)
-        net = _loader(transformers, config, family=family).from_config(config)
-    known = _facts(index, net, tokenizer=tokenizer, missing=set())
+    source = fetch_place(name, offline=offline, weights=False)
+    family, config = _recognise(source)
+    if config is None:
+        return open_model(name, offline=offline)
+    torch, transformers = require("torch", extra="hf"), require("transformers", extra="hf")
+    with _quiet(transformers), torch.device("meta"):
+        tokenizer = _load(source, transformers.AutoTokenizer)
+        net = _loader(family, config).from_config(config)
+    known = _facts(source, net, tokenizer=tokenizer, missing=set())
     model = Model(known, net, tokenizer, registry.get("family", family), "meta", {"packed": True, "window": math.inf})
     reading = pair_format_of(config)
     if reading:
@@ -219,17 +258,10 @@ def describe(net: Any, tokenizer: Any, *, name: str) -> ModelInfo:
 
 def _facts(source: ModelSource, net: Any, *, tokenizer: Any, missing: set[str]) -> ModelInfo:
     """What is known about a model, but for the hash of its weights."""
-    card = facts.card_facts(source.folder)
     heads, untrained = facts.heads_of(net, missing)
-    return ModelInfo(
-        name=source.name,
-        family=facts.family_of(net.config, source.name),
-        model_type=net.config.model_type,
-        revision=source.revision,
-        commit=source.commit,
-        source=source.source or None,
-        languages=card.get("languages", ()),
-        licence=card.get("licence"),
+    family = facts.family_of(net.config.to_dict(), source.name)
+    return replace(
+        _source_facts(source, family, model_type=net.config.model_type),
         vocabulary=net.config.get_text_config().vocab_size,
         parameters=sum(tensor.numel() for tensor in net.parameters()),
         max_length=facts.max_length(net),
@@ -237,6 +269,20 @@ def _facts(source: ModelSource, net: Any, *, tokenizer: Any, missing: set[str]) 
         untrained=untrained,
         tokenizer=facts.hash_tokenizer(tokenizer),
         notes=_notes(source, net.config),
+    )
+
+
+def _source_facts(source: ModelSource, family: str, *, model_type: str) -> ModelInfo:
+    """What is known about a model by where it comes from."""
+    return ModelInfo(
+        source.name,
+        family,
+        model_type,
+        revision=source.revision,
+        commit=source.commit,
+        source=source.source or None,
+        notes=source.notes,
+        **facts.card_facts(source.folder),
     )
 
 
@@ -254,14 +300,9 @@ def _folder(source: ModelSource) -> Path:
     return source.folder
 
 
-def _loader(transformers: Any, config: Any, *, family: str) -> Any:
-    if family == "masked" and config.model_type in facts.NSP_TYPES:
-        return transformers.AutoModelForPreTraining
-    return {
-        "masked": transformers.AutoModelForMaskedLM,
-        "causal": transformers.AutoModelForCausalLM,
-        "seq2seq": transformers.AutoModelForSeq2SeqLM,
-    }[family]
+def _loader(family: str, config: Any) -> Any:
+    """The class of transformers that loads a model of the family."""
+    return getattr(require("transformers", extra="hf"), registry.get("family", family).loader(config.to_dict()))
 
 
 def _load(source: ModelSource, loader: Any, **options: Any) -> Any:
@@ -296,30 +337,29 @@ def _load_error_message(source: ModelSource, error: Exception, *, loader: str) -
     return f"{where} cannot be opened: {first[:300]}"
 
 
-def _check_device(torch: Any, device: str) -> None:
+def _check_device(device: str) -> None:
     """Refuse a device that is not there by using it once; torch has many errors for that."""
     kind = device.partition(":")[0]
     if kind not in DEVICES:
         raise IsoglossError(f"No device named '{device}'. Known: cpu, cuda, cuda:0, mps.")
+    if device == "cpu":
+        return
     try:
-        torch.zeros(1, device=device).item()
+        require("torch", extra="hf").zeros(1, device=device).item()
     except Exception as error:
         raise IsoglossError(f"There is no '{device}' on this machine. Use --device cpu.") from error
 
 
-class _Quiet:
+@contextmanager
+def _quiet(transformers: Any) -> Iterator[None]:
     """While this is open, transformers and the hub's library do not talk."""
-
-    def __init__(self, transformers: Any) -> None:
-        self.logging = transformers.utils.logging
-        self.hub = logging.getLogger("huggingface_hub")
-
-    def __enter__(self) -> None:
-        self.level, self.hub_level = self.logging.get_verbosity(), self.hub.level
-        self.logging.set_verbosity_error()
-        self.logging.disable_progress_bar()
-        self.hub.setLevel(logging.ERROR)
-
-    def __exit__(self, *error: object) -> None:
-        self.logging.set_verbosity(self.level)
-        self.hub.setLevel(self.hub_level)
+    own, library = transformers.utils.logging, logging.getLogger("huggingface_hub")
+    before = own.get_verbosity(), library.level
+    own.set_verbosity_error()
+    own.disable_progress_bar()
+    library.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        own.set_verbosity(before[0])
+        library.setLevel(before[1])

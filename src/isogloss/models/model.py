@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Protocol
 
 from ..scores import unsupported_language_note
-from .questions import Answer, Question
+from .questions import Answer, Passage, Question, Span
+from .text import Ids
+
+# What methods use of a family, beside what its questions may want.
+FILL = "fill"  # pieces of a word in a blank
+HIDE = "hide"  # tokens where they stand, when they or others are masked
+IN_PLACE = "in place"  # tokens where they stand, with the whole text in view
+CONTINUE = "continue"  # tokens after those before them
+EXPECT = "expect"  # everything that may stand in a blank
+PAIR = "pair"  # whether one sentence follows another
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,19 +69,92 @@ class AnswerBatch(Protocol):
     ) -> dict[int, Answer]: ...
 
 
+class LoadFolder(Protocol):
+    """Gives the network and the tokenizer in a folder."""
+
+    def __call__(self, folder: Path, *, device: str, dtype: str) -> tuple[Any, Any]: ...
+
+
+class AskAfter(Protocol):
+    """Gives the question for tokens after those of a prompt."""
+
+    def __call__(self, model: Model, ids: Ids, *, tokens: Ids) -> Question: ...
+
+
+class Expect(Protocol):
+    """Gives the question for everything that may stand in a text's blank; none when the text cannot be asked about."""
+
+    def __call__(self, model: Model, text: str, *, language: str) -> Question | None: ...
+
+
+class ReadPair(Protocol):
+    """Gives the tokens of two sentences, their segments if any, and how many tokens at the front must stay."""
+
+    def __call__(self, model: Model, first: str, *, second: str) -> tuple[Ids, Ids, int]: ...
+
+
+class Refuse(Protocol):
+    """Gives a sentence when a model cannot be asked in a way that its family offers, or not with these options."""
+
+    def __call__(self, model: Model, *, asked: str, options: Mapping[str, str]) -> str | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Filling:
+    """How a blank is filled: the token that marks it, and what becomes of a question about such tokens."""
+
+    mask: Callable[[Model], str]
+    question: Callable[[Model, Question], Question] = lambda model, question: question
+
+
+@dataclass(frozen=True, slots=True)
+class Generating:
+    """How a family answers with `net.generate`: the tokens of a plain prompt, the question for tokens after a prompt,
+    and whether what is generated begins with the prompt."""
+
+    prompt: Callable[[Model, str], Ids]
+    after: AskAfter
+    echoes: bool
+
+
 @dataclass(frozen=True, slots=True)
 class Family:
-    """A kind of model: how its questions share passes, and how a batch of bundles is answered.
+    """A kind of model: how it is recognised and loaded, how its questions share passes and are answered, how it is asked.
 
+    `matches` is given what config.json says. A family is loaded by the class of transformers that `loader` names, or by its own `load`.
     One that `pads` gets bundles of like cost together; another groups what is alike in a batch itself.
+    Methods use what a family `offers`: `wants`, and the ways to ask that are given here.
     """
 
     title: str
     wants: tuple[str, ...]
-    prepare: Callable[[Model], None]
+    matches: Callable[[Mapping[str, Any]], bool]
     bundle: Callable[[Model, Sequence[Question]], list[Bundle]]
     answer: AnswerBatch
+    loader: Callable[[Mapping[str, Any]], str] | None = None
+    load: LoadFolder | None = None
+    prepare: Callable[[Model], None] = lambda model: None
     pads: bool = True
+    in_place: bool = False
+    filling: Filling | None = None
+    continuing: Callable[[Model, Passage], Span] | None = None
+    expecting: Expect | None = None
+    pairing: ReadPair | None = None
+    generating: Generating | None = None
+    refuse: Refuse = lambda model, *, asked, options: None
+
+    @property
+    def offers(self) -> tuple[str, ...]:
+        """What methods may use, the most specific way first."""
+        ways = {
+            FILL: self.filling,
+            HIDE: self.in_place,
+            IN_PLACE: self.in_place,
+            CONTINUE: self.continuing,
+            EXPECT: self.expecting,
+            PAIR: self.pairing,
+        }
+        return (*(name for name, way in ways.items() if way), *self.wants)
 
 
 @dataclass(frozen=True, eq=False)

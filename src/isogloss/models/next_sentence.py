@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import IsoglossError
-from .continuations import start_token
 from .model import Model
 from .questions import CLASS, LOGPROB, Answer, Question
 from .text import Ids, encode, shared_start
@@ -84,7 +83,9 @@ def attach(model: Model, pair_format: PairFormat, *, head: torch.nn.Module | Non
 def pair_question(model: Model, first: str, *, second: str) -> tuple[Question, bool]:
     """The question whether `second` follows `first`, and whether the pair was cut; too long a pair loses its beginning."""
     pair_format: PairFormat | None = model.state.get("reading")
-    ids, segments, kept = _pair(model, first, second=second)
+    if model.family.pairing is None:
+        raise IsoglossError(f"A {model.info.family} model cannot be asked about pairs of sentences.")
+    ids, segments, kept = model.family.pairing(model, first, second=second)
     limits = [
         limit for limit in (model.info.max_length, pair_format.max_length if pair_format else None) if limit is not None
     ]
@@ -99,23 +100,6 @@ def pair_question(model: Model, first: str, *, second: str) -> tuple[Question, b
     begin = (model.net.config.decoder_start_token_id, *zero[:step])
     asked = Question(ids, (step, step), (zero[step], one[step]), LOGPROB, decoder_ids=begin)
     return asked, extra > 0
-
-
-def _pair(model: Model, first: str, *, second: str) -> tuple[Ids, Ids, int]:
-    """The tokens of a pair, their segments where the model has any, and how many tokens at the front must stay."""
-    tokenizer, reading = model.tokenizer, model.state.get("reading")
-    if model.info.family == "causal":
-        start = start_token(model)
-        return start + encode(tokenizer, f"{first} {second}"), (), len(start)
-    if model.info.family == "seq2seq":
-        prefix = reading.prefix if reading else ""
-        end = () if tokenizer.eos_token_id is None else (tokenizer.eos_token_id,)
-        before = encode(tokenizer, prefix + first)
-        return before + end + encode(tokenizer, second) + end, (), shared_start(before, encode(tokenizer, prefix))
-    made = tokenizer(first, second, return_token_type_ids=True)
-    ids, segments = tuple(made["input_ids"]), tuple(made["token_type_ids"])
-    has_segments = reading is None or getattr(model.net.config, "type_vocab_size", 0) > 1
-    return ids, segments if has_segments else (), 1
 
 
 def label_ids(tokenizer: Any) -> tuple[Ids, Ids, int]:

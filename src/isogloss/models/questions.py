@@ -46,3 +46,33 @@ class Question:
     decoder_ids: tuple[int, ...] = ()
     segments: tuple[int, ...] = ()
     language: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A text that a model is asked for token by token: what it follows, and how it starts and ends.
+
+    `start`: `auto` after the model's start token, `none` without one, `first` as published, only the first token after it.
+    """
+
+    text: str
+    context: str = ""
+    language: str = ""
+    start: str = "auto"
+    closed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The questions about a text's tokens, in order, none when there is nothing to ask; and whether text was cut for them.
+
+    `unasked` are tokens at the beginning that cannot be asked for, since the model has no start token.
+    """
+
+    questions: tuple[Question, ...]
+    truncated: bool
+    unasked: tuple[int, ...] = ()
+
+    @property
+    def targets(self) -> tuple[int, ...]:
+        return tuple(target for question in self.questions for target in question.targets)

@@ -54,11 +54,6 @@ def _special_tokens(tokenizer: Any) -> tuple[Ids, Ids]:
     return (), ()
 
 
-def word_pieces(tokenizer: Any, word: str, *, left: str) -> Ids:
-    """The tokens of a word as it stands after `left` in a sentence (with its leading space, where tokens have one)."""
-    return _added(tokenizer, word, left=left, anchors=AFTER_GAP)
-
-
 def cut(tokenizer: Any, parts: Sequence[str]) -> list[Ids]:
     """The tokens of each part of a text as they stand in the whole text; every second part is a word.
 

@@ -23,7 +23,7 @@ from ..models.next_sentence import (
     pair_question,
     set_pair_format,
 )
-from ..models.questions import Question
+from ..models.questions import CLASS, Question
 from .settings import PREFIXES, Lora, TrainingSettings
 
 PAD = "<|pad|>"
@@ -36,11 +36,11 @@ ADAPTER = "adapter"
 class Scorer(nn.Module):  # type: ignore[misc]
     """A network and, for models that have no label to say, a head on the mean of its hidden states."""
 
-    def __init__(self, net: Any, body: Any, *, head: nn.Module | None, causal: bool) -> None:
+    def __init__(self, net: Any, body: Any, *, head: nn.Module | None, cached: bool) -> None:
         super().__init__()
         self.net, self.head = net, head
         self.bodies = (body,)  # in a tuple, since the body is a part of the network and must not count twice
-        self.options = {"use_cache": False} if causal else {}
+        self.options = {"use_cache": False} if cached else {}
 
     def forward(self, inputs: dict[str, Tensor]) -> Tensor:
         """The logits: of the two classes, or of the vocabulary at each of the label's steps."""
@@ -72,7 +72,7 @@ def make_trainable(model: Model, settings: TrainingSettings) -> TrainableModel:
     torch.manual_seed(settings.seed)
     net = model.net
     model = replace(model, state=dict(model.state))
-    form = LABEL if model.info.family == "seq2seq" else POOLED
+    form = POOLED if CLASS in model.family.wants else LABEL
     pair_format = PairFormat(
         form, PREFIXES.get(model.info.model_type, "") if form == LABEL else "", settings.max_length
     )
@@ -86,7 +86,7 @@ def make_trainable(model: Model, settings: TrainingSettings) -> TrainableModel:
     adapters = _add_adapters(model, settings.lora) if settings.lora else None
     if settings.gradient_checkpointing:
         net.gradient_checkpointing_enable({"use_reentrant": False})
-    scorer = Scorer(net, model.state.get("body"), head=head, causal=model.info.family == "causal")
+    scorer = Scorer(net, model.state.get("body"), head=head, cached=model.family.continuing is not None)
     trainable = TrainableModel(model, scorer, pair_format, adapters)
     _freeze_unused(trainable)
     return trainable

@@ -317,8 +317,10 @@ def choose_method(item: Item, family: str, *, heads: Sequence[str] = ("lm",)) ->
 
     Of several, the one whose head the model has; a next-sentence head before the language model's.
     """
+    from ..methods import default_methods
+
     task = str(item.tags.get("task") or "")
-    found = {name: one.needs for name, one in registry.load_all("method").items() if (task, family) in one.auto}
+    found = {name: one.needs for name, one in default_methods(task, family).items()}
     if found:
         return max(found, key=lambda name: (found[name] in heads, found[name] != "lm"))
     raise IsoglossError(

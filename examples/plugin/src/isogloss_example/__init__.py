@@ -1,4 +1,4 @@
-"""An example of a package that adds a metric and a language to Isogloss."""
+"""An example of a package that adds a metric, a model family and a language to Isogloss."""
 
 from pathlib import Path
 

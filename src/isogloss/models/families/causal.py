@@ -9,12 +9,15 @@ from typing import Any
 import torch
 
 from ...errors import IsoglossError
+from ...items import BLANK
+from ..continuations import left_to_right, span, start_token
 from ..forward import find_activations, one_pass, send
 from ..head import blank_inputs, find_head, gap, read_head
-from ..model import Bundle, Family, Model
+from ..info import CAUSAL_LM, auto_class
+from ..model import Bundle, Family, Generating, Model
 from ..next_sentence import read_classes
 from ..questions import ARGMAX, CLASS, DISTRIBUTION, LOGPROB, VECTOR, Answer, Question
-from ..text import shared_start
+from ..text import Ids, encode, shared_start
 
 CLOSE = 1e-4
 WORTH = 4  # a text joins a packed row when that saves at least this part of it: a quarter
@@ -200,10 +203,34 @@ def _packed_inputs(rows: Rows) -> dict[str, Any]:
     return {"input_ids": ids, "position_ids": positions, "attention_mask": mask}
 
 
+def expect(model: Model, text: str, *, language: str) -> Question | None:
+    """The question for everything that may follow what stands before the blank."""
+    ids = (*start_token(model), *encode(model.tokenizer, text.partition(BLANK)[0].rstrip(" ")))
+    return Question(ids, (len(ids) - 1,), want=DISTRIBUTION) if ids else None
+
+
+def read_pair(model: Model, first: str, *, second: str) -> tuple[Ids, Ids, int]:
+    """The two sentences as one text after the start token."""
+    start = start_token(model)
+    return start + encode(model.tokenizer, f"{first} {second}"), (), len(start)
+
+
+def _after_prompt(model: Model, ids: Ids, *, tokens: Ids) -> Question:
+    return span(model, tokens, start=(), before=ids).questions[0]
+
+
 family = Family(
     title="Causal models: GPT-2, Llama, Gemma, Qwen, BLOOM, OPT, ...",
     wants=(LOGPROB, ARGMAX, CLASS, VECTOR, DISTRIBUTION),
+    matches=lambda config: auto_class(config) == CAUSAL_LM,
+    loader=lambda config: CAUSAL_LM,
     prepare=prepare,
     bundle=bundle,
     answer=answer,
+    continuing=left_to_right,
+    expecting=expect,
+    pairing=read_pair,
+    generating=Generating(
+        lambda model, text: (*start_token(model), *encode(model.tokenizer, text + "\n")), _after_prompt, echoes=True
+    ),
 )

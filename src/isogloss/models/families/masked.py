@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
 import torch
 
 from ...errors import IsoglossError
+from ...items import BLANK
 from ..attention import AttentionOutputs, Received, find_attention, watching
 from ..forward import find_activations, one_pass, send
 from ..head import TOLERANCE, as_array, blank_inputs, find_head, gap, read_head
-from ..model import Bundle, Family, Model
+from ..info import MASKED_LM, auto_class
+from ..model import EXPECT, FILL, HIDE, Bundle, Family, Filling, Model
 from ..next_sentence import read_classes
 from ..partial_last_layer import WORTH, find_limited_module, find_spots, limit_positions
 from ..questions import ARGMAX, ATTENTION, CLASS, DISTRIBUTION, LOGPROB, VECTOR, Answer, Question
+from ..text import Ids, cut, special_tokens
 
+NSP_TYPES = ("bert", "ernie", "fnet", "megatron-bert", "mobilebert")
+STAND_IN = "a"  # a word in the place of the blank, so that what follows is cut as after a word
 NO_ATTENTION = "'{name}' shows no attention, so it cannot be scored with 'aula'. Use --method aul."
+
+
+def loader(config: Mapping[str, Any]) -> str:
+    """The class of transformers that loads all the model's heads."""
+    return "AutoModelForPreTraining" if config["model_type"] in NSP_TYPES else MASKED_LM
 
 
 def prepare(model: Model) -> None:
@@ -162,10 +172,48 @@ class _NoCache:
         return None
 
 
+def expect(model: Model, text: str, *, language: str) -> Question | None:
+    """The question for everything that may fill the blank; none when the text holds the mask token itself."""
+    left, _, right = text.partition(BLANK)
+    mask = model.tokenizer.mask_token_id
+    before, _, after = cut(model.tokenizer, (left, STAND_IN, right))
+    if mask in (*before, *after):
+        return None
+    start, end = special_tokens(model.tokenizer)
+    ids = (*start, *before, mask, *after, *end)
+    return Question(ids, (len(start) + len(before),), want=DISTRIBUTION, language=language)
+
+
+def read_pair(model: Model, first: str, *, second: str) -> tuple[Ids, Ids, int]:
+    """The two sentences as the tokenizer pairs them, with segments where the model has them."""
+    made = model.tokenizer(first, second, return_token_type_ids=True)
+    ids, segments = tuple(made["input_ids"]), tuple(made["token_type_ids"])
+    has_segments = "reading" not in model.state or getattr(model.net.config, "type_vocab_size", 0) > 1
+    return ids, segments if has_segments else (), 1
+
+
+def refuse(model: Model, *, asked: str, options: Mapping[str, str]) -> str | None:
+    """A sentence when the model has no mask token, or shows no attention, and needs it."""
+    name = model.info.name
+    if asked == ATTENTION and see_attention(model) is None:
+        return NO_ATTENTION.format(name=name)
+    if asked in (FILL, HIDE, EXPECT) and model.tokenizer.mask_token is None:
+        lost = "it cannot fill a blank" if asked == FILL else "no token can be hidden from it"
+        return f"'{name}' has no mask token, so {lost}. Is it a masked model?"
+    return None
+
+
 family = Family(
     title="Masked models: BERT, RoBERTa, ALBERT, ELECTRA, DistilBERT, DeBERTa, XLM-R, ModernBERT, FlauBERT, XLM, ...",
     wants=(LOGPROB, ARGMAX, CLASS, VECTOR, ATTENTION, DISTRIBUTION),
+    matches=lambda config: auto_class(config) == MASKED_LM,
+    loader=loader,
     prepare=prepare,
     bundle=bundle,
     answer=answer,
+    in_place=True,
+    filling=Filling(lambda model: str(model.tokenizer.mask_token)),
+    expecting=expect,
+    pairing=read_pair,
+    refuse=refuse,
 )

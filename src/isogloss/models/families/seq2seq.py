@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
 from transformers.modeling_outputs import BaseModelOutput
 
+from ...languages import join_sentences
 from ..engine import fill_batches
 from ..forward import find_activations, one_pass, send
 from ..head import find_head, read_head
-from ..model import Bundle, Family, Model
-from ..questions import ARGMAX, LOGPROB, VECTOR, Answer, Question
+from ..info import SEQ2SEQ_LM, auto_class
+from ..model import CONTINUE, FILL, Bundle, Family, Filling, Generating, Model
+from ..questions import ARGMAX, LOGPROB, VECTOR, Answer, Passage, Question, Span
+from ..text import Ids, encode, encode_full, shared_start, token_id
 
 MOST_DECODED = 2048
+SENTINEL = "<extra_id_0>"
 
 
 def prepare(model: Model) -> None:
@@ -136,11 +141,74 @@ def _padded(texts: Sequence[tuple[int, ...]], device: str) -> tuple[torch.Tensor
     return sent["ids"], sent["mask"]
 
 
+def continue_text(model: Model, passage: Passage) -> Span:
+    """The encoder reads the context and a sentinel; the decoder is made to fill it with the text."""
+    tokenizer = model.tokenizer
+    tokens = encode(tokenizer, passage.text)
+    if passage.closed:
+        tokens = (*tokens, tokenizer.eos_token_id)
+    if not tokens:
+        return Span((), False)
+    context = passage.context
+    source = join_sentences(context, SENTINEL, tag=passage.language) if context else SENTINEL
+    begin = (_first(model), token_id(tokenizer, SENTINEL))
+    read = tokens[:-1] if context else tokens  # a sentence's vector needs its last token too
+    question = Question(
+        encode_full(tokenizer, source), tuple(range(1, len(tokens) + 1)), tokens, decoder_ids=(*begin, *read)
+    )
+    return Span((question,), False)
+
+
+def fill_blank(model: Model, question: Question) -> Question:
+    """A question about a blank in the encoder's text, put to the decoder after the sentinel."""
+    sentinel = question.ids[question.positions[0]]
+    return replace(question, positions=(1,), decoder_ids=(_first(model), sentinel), language=None)
+
+
+def read_pair(model: Model, first: str, *, second: str) -> tuple[Ids, Ids, int]:
+    """The two sentences, each with its end token, after the prefix of a trained head."""
+    tokenizer, reading = model.tokenizer, model.state.get("reading")
+    prefix = reading.prefix if reading else ""
+    end = () if tokenizer.eos_token_id is None else (tokenizer.eos_token_id,)
+    before = encode(tokenizer, prefix + first)
+    return before + end + encode(tokenizer, second) + end, (), shared_start(before, encode(tokenizer, prefix))
+
+
+def _after_prompt(model: Model, ids: Ids, *, tokens: Ids) -> Question:
+    return Question(ids, tuple(range(len(tokens))), tokens, decoder_ids=(_first(model), *tokens[:-1]))
+
+
+def _first(model: Model) -> int:
+    """The token that every decoder input begins with."""
+    return model.net.config.decoder_start_token_id  # type: ignore[no-any-return]
+
+
+def refuse(model: Model, *, asked: str, options: Mapping[str, str]) -> str | None:
+    """A sentence when the model has no sentinel to fill, or cannot be asked with these options."""
+    if asked == FILL and options.get("variant") == "all-masked":
+        return "The variant 'all-masked' is for masked models; an encoder-decoder model has one sentinel."
+    if asked == CONTINUE and options.get("case", "d") != "d":
+        return f"The case '{options['case']}' is for causal models; an encoder-decoder model has the default only."
+    if asked == CONTINUE and options.get("start", "auto") != "auto":
+        return f"The option 'start={options['start']}' is for causal models."
+    if asked in (CONTINUE, FILL) and SENTINEL not in model.tokenizer.get_vocab():
+        lost = "fill a blank. Use --method continuation" if asked == FILL else "be made to write a sentence"
+        return f"'{model.info.name}' has no '{SENTINEL}' token, so it cannot {lost}."
+    return None
+
+
 family = Family(
     title="Encoder-decoder models: T5, mT5, UMT5, ...",
     wants=(LOGPROB, ARGMAX, VECTOR),
+    matches=lambda config: auto_class(config) == SEQ2SEQ_LM,
+    loader=lambda config: SEQ2SEQ_LM,
     prepare=prepare,
     bundle=bundle,
     answer=answer,
     pads=False,
+    filling=Filling(lambda model: SENTINEL, fill_blank),
+    continuing=continue_text,
+    pairing=read_pair,
+    generating=Generating(lambda model, text: encode_full(model.tokenizer, text), _after_prompt, echoes=False),
+    refuse=refuse,
 )
