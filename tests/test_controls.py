@@ -13,7 +13,7 @@ import pytest
 
 from isogloss import measure
 from isogloss.analysis.control_items import make_control_items
-from isogloss.analysis.controls import check_controls, controls_as_json, permuted_labels, read_frequencies
+from isogloss.analysis.controls import check_controls, permuted_labels, read_frequencies
 from isogloss.errors import IsoglossError
 from isogloss.files.sources import read
 from isogloss.items import Candidate, Item, Items
@@ -123,7 +123,8 @@ def scored_with_twins() -> tuple[Scored, pl.DataFrame]:
 
 def test_the_score_stands_beside_its_controls():
     scored, items = scored_with_twins()
-    found = {one.name: one for one in check_controls(scored, items, resamples=300)}
+    controls = check_controls(scored, items, resamples=300)
+    found = {one.name: one for one in controls}
     assert list(found) == [
         *("score", "neutral twins", "shuffled twins", "permuted labels", "shorter words", "more frequent words")
     ]
@@ -131,7 +132,7 @@ def test_the_score_stands_beside_its_controls():
     assert 30 < found["neutral twins"].value < 70
     assert found["neutral twins"].difference == pytest.approx(100 - found["neutral twins"].value)
     assert found["neutral twins"].p < 0.01
-    assert json.loads(json.dumps(controls_as_json(list(found.values()))))["controls"][0]["value"] == 100
+    assert json.loads(controls.to_json())["controls"][0]["value"] == 100
     text = controls_as_text(list(found.values()))
     assert "tiny, en: the score differs from that of its neutral twins" in text
     assert measure(scored, metrics=["ss"], by=[])[0].n == 96

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from isogloss import measure, registry
-from isogloss.analysis.explanations import CODE, OURS, explain_scores, explanations_as_json
+from isogloss.analysis.explanations import CODE, OURS, explain_scores
 from isogloss.analysis.measures import Measure
 from isogloss.items import Items, Problem
 from isogloss.reports.text.explanations import explanations_as_text
@@ -57,7 +57,7 @@ def test_explanations_can_be_shown_and_written():
     items = [triple(f"i{k}", f"t{k % 12}") for k in range(48)]
     found = explain_scores(score(items, [(k % 3, 1, 0.5) for k in range(48)]))
     assert [one.metric for one in found][:3] == ["lms", "ss", "icat"]
-    rows = json.loads(json.dumps(explanations_as_json(found)))["explanations"]
+    rows = json.loads(found.to_json())["explanations"]
     assert {"metric", "definition", "published_code", "ours", "caution", "differences"} <= set(rows[0])
     text = explanations_as_text(found)
     assert "published code  Compares strictly: a tie counts for the anti-stereotype" in text

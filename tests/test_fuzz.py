@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from isogloss import languages, runs
-from isogloss.analysis.measures import measure, measures_as_json
+from isogloss.analysis.measures import measure
 from isogloss.checks import check_items
 from isogloss.errors import IsoglossError
 from isogloss.exchange.predictions import read_predictions
@@ -182,7 +182,7 @@ def read_language(path: Path) -> None:
 
 
 def read_stored(path: Path) -> None:
-    json.dumps(measures_as_json(measure(runs.read_scored([runs.read_run(path.parent)]), resamples=100)))
+    measure(runs.read_scored([runs.read_run(path.parent)]), resamples=100).to_json()
 
 
 READERS: dict[str, tuple[str, Any, Callable[[Any], bytes], Callable[[Path], Any]]] = {

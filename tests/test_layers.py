@@ -42,10 +42,11 @@ LAYERS = {
     "nsp": 4,
     "studies": 4,
     "translate": 4,
-    "cli": 5,
-    "web": 5,
-    "__init__": 6,
-    "__main__": 6,
+    "library": 5,  # the module of the public functions that put several packages together
+    "cli": 6,
+    "web": 6,
+    "__init__": 7,
+    "__main__": 7,
 }
 CORE = 0
 CORE_PACKAGES = {
@@ -57,9 +58,7 @@ CORE_PACKAGES = {
     "stats",
     "templates",
 }  # packages of the core
-EXCEPTIONS = {  # tables print themselves
-    ("analysis.measures", "reports.text.measures"),
-    ("analysis.comparisons", "reports.text.comparisons"),
+EXCEPTIONS = {
     ("cli.serve", "web.server"),  # the command that starts the server
     ("cli.serve", "web.settings"),
 }
@@ -68,12 +67,17 @@ HEAVY_PACKAGES = {"models", "nsp", "chat", "translate"}
 MANY_OPTIONS = {  # functions of the library: every option has a default and goes by its name
     "analysis.comparisons.compare",
     "analysis.measures.measure",
+    "library.figure",
+    "library.gate",
+    "library.probe",
+    "library.report",
+    "library.table",
     "stats.resampling.bootstrap_interval",
     "studies.jobs.score",
 }
 OWED: set[str] = set()  # known to break the rule about arguments; the list may only shrink
 SHADOWS: set[str] = set()
-BASES = {"Exception", "IsoglossError", "Protocol", "BaseModel", "Module"}
+BASES = {"Exception", "IsoglossError", "Protocol", "BaseModel", "Module", "Generic"}
 
 
 @dataclass(frozen=True)
@@ -171,7 +175,7 @@ def test_every_package_has_a_layer():
     packages = {path.name for path in ROOT.iterdir() if path.is_dir() and path.name != "__pycache__"}
     assert packages - CORE_PACKAGES == {
         package for package in LAYERS if not package.startswith("__") and "." not in package
-    }
+    } - {"library"}
 
 
 @pytest.mark.parametrize("kind", registry.PLUGIN_PACKAGES)

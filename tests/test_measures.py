@@ -9,7 +9,6 @@ import polars as pl
 import pytest
 
 from isogloss import measure
-from isogloss.analysis.measures import measures_as_json
 from isogloss.errors import IsoglossError
 from isogloss.items import Items, Problem
 from isogloss.scores import Scored, join_scored, scored_from_values
@@ -132,7 +131,7 @@ def test_items_without_a_cluster_are_resampled_one_by_one():
 
 
 def test_the_json_has_the_documented_layout():
-    found = measures_as_json(measure(two_tasks(), metrics=["ss"]))
+    found = measure(two_tasks(), metrics=["ss"]).to_dict()
     assert json.loads(json.dumps(found)) == found
     assert list(found) == ["measures", "problems", "notes"]
     assert found["measures"][0] == {

@@ -15,10 +15,10 @@ import pytest
 from typer.testing import CliRunner
 
 import isogloss as ig
-from isogloss.analysis.agreements import agree, agreements_as_json
-from isogloss.analysis.controls import check_controls, controls_as_json
+from isogloss.analysis.agreements import agree
+from isogloss.analysis.controls import check_controls
 from isogloss.analysis.measures import Measure, measure
-from isogloss.analysis.robustness import RobustnessReport, SettingResult, robustness_as_json
+from isogloss.analysis.robustness import RobustnessReport, SettingResult
 from isogloss.cli import app
 from isogloss.errors import BadData, IsoglossError
 from isogloss.items import Items
@@ -30,6 +30,7 @@ from isogloss.reports.page.panels import ORDER, explorer, heatmap, likeness, pla
 from isogloss.reports.page.panels import world as world_panel
 from isogloss.reports.page.sources import gather
 from isogloss.reports.text.sentences import state_findings
+from isogloss.results import Results
 from isogloss.runs import part_path, read_part, read_scored, write_part
 from support.builders import score_many
 from support.reports import WORDS, neutral_items, write_run, write_runs
@@ -361,7 +362,7 @@ def test_cards_controls_and_agreements_come_back_as_they_were(runs, tmp_path):
     controls = check_controls(gathered.scored, gathered.items, resamples=100)
     rows = measure(gathered.scored, metrics=["ss"], by=[], resamples=100)
     agreements = agree(rows, rows)
-    files = {"cards": robustness_as_json([report]), "controls": controls_as_json(controls), "agreements": agreements_as_json(agreements)}  # fmt: skip
+    files = {"cards": Results((report,)).to_dict(), "controls": controls.to_dict(), "agreements": agreements.to_dict()}  # fmt: skip
     for name, content in files.items():
         (tmp_path / f"{name}.json").write_text(json.dumps(content), encoding="utf-8")
     extras = read_extras([tmp_path / f"{name}.json" for name in files])

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 from isogloss.analysis.control_items import make_control_items
-from isogloss.analysis.robustness import RobustnessReport, SettingResult, robustness_as_json
+from isogloss.analysis.robustness import RobustnessReport, SettingResult
 from isogloss.errors import IsoglossError
 from isogloss.files.sources import read
 from isogloss.items import Items
 from isogloss.reports.text.robustness import robustness_as_text
+from isogloss.results import Results
 from isogloss.studies.jobs import score
 from isogloss.studies.robustness import _sign, check_robustness
 from support import tiny
@@ -99,7 +100,7 @@ def test_the_sign_is_claimed_only_beyond_the_intervals(ends, sign):
 
 
 def test_a_card_can_be_shown_and_written(card):
-    assert json.loads(json.dumps(robustness_as_json([card])))["cards"][0]["sign"] == card.sign
+    assert json.loads(Results((card,)).to_json())["cards"][0]["sign"] == card.sign
     text = robustness_as_text(card)
     assert text.startswith("tiny-gpt2 · demo · en · intrasentence")
     assert "likelihood - likelihood[start=none]" in text

@@ -10,8 +10,8 @@ import pytest
 import statsmodels.formula.api as smf
 from scipy import stats as scipy_stats
 
-from isogloss.analysis.mixed import fit_mixed, mixed_as_json, read_facts
-from isogloss.analysis.structure import find_structure, structures_as_json
+from isogloss.analysis.mixed import fit_mixed, read_facts
+from isogloss.analysis.structure import find_structure
 from isogloss.errors import IsoglossError
 from isogloss.reports.text.structure import mixed_as_text, structure_as_text
 from isogloss.scores import Scored, join_scored
@@ -104,7 +104,7 @@ def test_an_unknown_column_and_languages_without_common_items_are_refused():
 
 def test_structures_can_be_shown_and_written():
     found = find_structure(THREE, resamples=100)
-    assert json.loads(json.dumps(structures_as_json(found)))["structures"][0]["units"] == ["de", "en", "tr"]
+    assert json.loads(found.to_json())["structures"][0]["units"] == ["de", "en", "tr"]
     text = structure_as_text(found[0])
     assert "de, en + tr" in text or "tr + de, en" in text
     assert "if they had nothing to do with each other it would be" in text
@@ -127,7 +127,7 @@ def test_the_mixed_model_is_statsmodels_by_formula():
     assert shown["language tr (not de)"].p == pytest.approx(expected.pvalues["language[T.tr]"], abs=1e-3)
     assert (found.n, found.targets) == (360, 12)
     assert "an association, not a cause" in mixed_as_text(found)
-    assert json.loads(json.dumps(mixed_as_json(found)))["n"] == 360
+    assert json.loads(found.to_json())["n"] == 360
 
 
 MODELS = join_scored([language(BASE + k / 4, "en", model=f"m{k}") for k in range(4)])

@@ -7,48 +7,87 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .analysis.comparisons import Comparison, Comparisons, compare
+    from .analysis.controls import Control
+    from .analysis.gates import Gate, GateResult, Limit, Verdict
     from .analysis.measures import Measure, Measures, measure
+    from .analysis.structure import Structure
     from .errors import IsoglossError
     from .files.sources import read
     from .items import Candidate, Item, Items
-    from .reports.page.document import report
+    from .library import controls, figure, gate, join, load, probe, report, structure, table
+    from .results import Results
     from .scores import Scored
-    from .studies.jobs import score
+    from .studies.jobs import Loading, score
+    from .studies.probe import Probe
 
 __version__ = "0.1.0"
 
-_HOMES = {
+_HOMES = {  # where each public name is defined
     "Candidate": "items",
     "Comparison": "analysis.comparisons",
     "Comparisons": "analysis.comparisons",
+    "Control": "analysis.controls",
+    "Gate": "analysis.gates",
+    "GateResult": "analysis.gates",
     "IsoglossError": "errors",
     "Item": "items",
     "Items": "items",
+    "Limit": "analysis.gates",
+    "Loading": "studies.jobs",
     "Measure": "analysis.measures",
     "Measures": "analysis.measures",
+    "Probe": "studies.probe",
+    "Results": "results",
     "Scored": "scores",
+    "Structure": "analysis.structure",
+    "Verdict": "analysis.gates",
     "compare": "analysis.comparisons",
+    "controls": "library",
+    "figure": "library",
+    "gate": "library",
+    "join": "library",
+    "load": "library",
     "measure": "analysis.measures",
+    "probe": "library",
     "read": "files.sources",
-    "report": "reports.page.document",
+    "report": "library",
     "score": "studies.jobs",
+    "structure": "library",
+    "table": "library",
 }
 
 __all__ = [
     "Candidate",
     "Comparison",
     "Comparisons",
+    "Control",
+    "Gate",
+    "GateResult",
     "IsoglossError",
     "Item",
     "Items",
+    "Limit",
+    "Loading",
     "Measure",
     "Measures",
+    "Probe",
+    "Results",
     "Scored",
+    "Structure",
+    "Verdict",
     "compare",
+    "controls",
+    "figure",
+    "gate",
+    "join",
+    "load",
     "measure",
+    "probe",
     "read",
     "report",
     "score",
+    "structure",
+    "table",
 ]
 
 

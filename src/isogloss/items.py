@@ -6,6 +6,12 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from . import results
+
+if TYPE_CHECKING:
+    import polars as pl
 
 STEREOTYPE = "stereotype"
 ANTI_STEREOTYPE = "anti-stereotype"
@@ -61,7 +67,7 @@ class Problem:
     language: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Items:
     """A set of items that were read together, with what was skipped or looked odd on the way."""
 
@@ -79,6 +85,31 @@ class Items:
 
     def __add__(self, other: Items) -> Items:
         return Items(self.rows + other.rows, self.problems + other.problems)
+
+    def __repr__(self) -> str:
+        names = [sorted({getattr(item, name) for item in self}) for name in ("dataset", "language")]
+        return f"Items({len(self)} items of {', '.join(names[0])} in {', '.join(names[1])})"
+
+    def __str__(self) -> str:
+        from .files.overview import describe_items, overview_as_text
+
+        return overview_as_text(describe_items(self))
+
+    def _repr_html_(self) -> str:
+        return results.as_preformatted(str(self))
+
+    def to_polars(self) -> pl.DataFrame:
+        """One row per item and candidate."""
+        from .scores import item_table
+
+        return item_table(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The items and the problems found in them, as plain dictionaries."""
+        return {"items": [asdict(row) for row in self.rows], "problems": [asdict(one) for one in self.problems]}
+
+    to_pandas = results.pandas_of
+    to_json = results.json_of
 
 
 def problem_counts(problems: tuple[Problem, ...]) -> dict[str, int]:

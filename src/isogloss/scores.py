@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 
+from . import results
 from .errors import IsoglossError
 from .items import Item, Items
 
@@ -85,14 +86,26 @@ class Scored:
         return self.table.select(KEY).n_unique()
 
     def __repr__(self) -> str:
-        return f"Scored({len(self)} items, {self.table.height} rows)\n{self.table}"
+        names = ("model", "method", "dataset", "language")
+        shown = [", ".join(map(str, self.table[name].unique().sort())) for name in names if name in self.table.columns]
+        return f"Scored({len(self)} items, {self.table.height} rows: {' · '.join(shown)})"
+
+    def __str__(self) -> str:
+        return "\n".join([repr(self), str(self.table), *(f"· {note}" for note in self.notes)])
 
     def _repr_html_(self) -> str:
         return self.table._repr_html_()
 
     def to_polars(self) -> pl.DataFrame:
-        """The long table."""
+        """The long table: one row per item, candidate and quantity."""
         return self.table
+
+    def to_dict(self) -> dict[str, Any]:
+        """The rows of the table, the notes, and the numbers of rows that could not be read."""
+        return {"scores": self.table.to_dicts(), "notes": list(self.notes), "skipped": dict(self.skipped)}
+
+    to_pandas = results.pandas_of
+    to_json = results.json_of
 
 
 def unsupported_language_note(model: str, language: str) -> str:

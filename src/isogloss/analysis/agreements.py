@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
 from .. import registry
 from ..errors import IsoglossError
+from ..results import Results
 from ..scores import Scored
 from ..stats.associations import Correlation, pearson, spearman
 from .intervals import FEWEST_RESAMPLES
@@ -33,7 +33,7 @@ class Agreement:
     n: int
 
 
-def agree(a: Measures, b: Measures) -> list[Agreement]:
+def agree(a: Measures, b: Measures) -> Results[Agreement]:
     """The agreement of each metric of `a` with the same metric of `b`, or, where each has one metric, of the two.
 
     Groups belong together when all columns are equal but those that have one value on each side.
@@ -43,7 +43,8 @@ def agree(a: Measures, b: Measures) -> list[Agreement]:
     pairs = pairs or [(name, name) for name in names[0] if name in names[1]]
     if not pairs:
         raise IsoglossError(f"The two sides share no metric: {', '.join(names[0])} and {', '.join(names[1])}.")
-    return [_agree_one([r for r in a if r.metric == one], [r for r in b if r.metric == two]) for one, two in pairs]
+    rows = [_agree_one([r for r in a if r.metric == one], [r for r in b if r.metric == two]) for one, two in pairs]
+    return Results(tuple(rows), notes=tuple(dict.fromkeys([*a.notes, *b.notes])))
 
 
 def agree_scored(
@@ -53,7 +54,7 @@ def agree_scored(
     metrics: str | Sequence[str] | None = None,
     against: str | None = None,
     by: str | Sequence[str] | None = None,
-) -> list[Agreement]:
+) -> Results[Agreement]:
     """The agreement of two sets of scores; `against` is the second one's metric where it is another."""
     chosen = metrics or "ss"
     values = [
@@ -104,8 +105,3 @@ def _describe_difference(a: Sequence[Mapping[str, str]], b: Sequence[Mapping[str
 
 def _key(group: Mapping[str, str], apart: set[str]) -> tuple[tuple[str, str], ...]:
     return tuple(sorted((name, value) for name, value in group.items() if name not in apart))
-
-
-def agreements_as_json(found: Sequence[Agreement]) -> dict[str, Any]:
-    """The agreements as the documented JSON object."""
-    return {"agreements": [asdict(one) | {"groups": [dict(g) for g in one.groups]} for one in found]}

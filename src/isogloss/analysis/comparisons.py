@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -13,6 +12,7 @@ import polars as pl
 from .. import registry
 from ..errors import IsoglossError
 from ..metrics import Contribution, Metric
+from ..results import Results
 from ..scores import Scored
 from ..stats import RESAMPLES
 from ..stats.hypotheses import adjust_bh, adjust_holm, needed_items
@@ -61,47 +61,8 @@ class Comparison:
     unbiased_a: float | None = None
     unbiased_b: float | None = None
 
-    @property
-    def p_adjusted(self) -> float | None:
-        return self.p_holm
 
-
-@dataclass(frozen=True, slots=True)
-class Comparisons:
-    """A family of comparisons that were made together; the adjusted p-values hold for all of them."""
-
-    rows: tuple[Comparison, ...]
-    notes: tuple[str, ...] = ()
-
-    def __iter__(self) -> Iterator[Comparison]:
-        return iter(self.rows)
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __getitem__(self, index: int) -> Comparison:
-        return self.rows[index]
-
-    def to_polars(self) -> pl.DataFrame:
-        """One row per comparison; the group's columns come first, then those that tell the sides apart."""
-        names = list(dict.fromkeys(name for row in self.rows for name in row.group))
-        data = []
-        for row in self.rows:
-            sides = {f"{name}_a": value for name, value in row.a.items()}
-            sides |= {f"{name}_b": value for name, value in row.b.items()}
-            numbers = {key: value for key, value in asdict(row).items() if key not in ("a", "b", "group")}
-            data.append({name: row.group.get(name) for name in names} | sides | numbers)
-        return pl.DataFrame(data, infer_schema_length=None)
-
-    def __str__(self) -> str:
-        from ..reports.text.comparisons import comparisons_as_text
-
-        return comparisons_as_text(self)
-
-    def _repr_html_(self) -> str:
-        from ..reports.text.comparisons import comparisons_as_html
-
-        return comparisons_as_html(self)
+Comparisons = Results[Comparison]
 
 
 def compare(
@@ -134,7 +95,9 @@ def compare(
             known = judge_both(name, (competence[0], competence[1]), names=(_called(sides.a), _called(sides.b)))
             row = _compare_one(nothing, metric, part=part, settings=drawing)
             rows.append(replace(row, interpretable=known.interpretable, doubt=known.doubt))
-    return Comparisons(_adjusted(rows), sides.notes)
+    if not rows:
+        raise IsoglossError("There is nothing to compare.")
+    return Comparisons(_adjusted(rows), notes=sides.notes)
 
 
 def _called(side: Mapping[str, str]) -> str:
@@ -268,11 +231,3 @@ def _adjusted(rows: Sequence[Comparison]) -> tuple[Comparison, ...]:
     p = [row.p for row in rows if row.p is not None]
     holm, bh = dict(zip(tested, adjust_holm(p), strict=True)), dict(zip(tested, adjust_bh(p), strict=True))
     return tuple(replace(row, p_holm=holm.get(i), p_bh=bh.get(i)) for i, row in enumerate(rows))
-
-
-def comparisons_as_json(comparisons: Comparisons) -> dict[str, Any]:
-    """The comparisons as the documented JSON object."""
-    if not comparisons.rows:
-        raise IsoglossError("There is nothing to compare.")
-    rows = [asdict(row) | {"a": dict(row.a), "b": dict(row.b), "group": dict(row.group)} for row in comparisons]
-    return {"comparisons": rows, "notes": list(comparisons.notes)}

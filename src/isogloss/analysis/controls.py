@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -18,6 +17,7 @@ from ..errors import BadData, IsoglossError
 from ..files.rows import read_bytes
 from ..items import ANTI_STEREOTYPE, STEREOTYPE
 from ..metrics import Metric
+from ..results import Results
 from ..scores import KEY, Scored
 from ..stats import RESAMPLES
 from ..stats.associations import kappa
@@ -55,7 +55,7 @@ def check_controls(
     frequencies: Mapping[str, int] | None = None,
     resamples: int = RESAMPLES,
     seed: int = 0,
-) -> list[Control]:
+) -> Results[Control]:
     """SS of each model and language, beside that of its control items, of random labels, and of models that only like short,
     few-token or frequent words. `items` are the runs' items with their texts; without `frequencies` they are counted there."""
     table = check_rows(scored, variants=True)
@@ -75,7 +75,7 @@ def check_controls(
         texts = items.join(real.table.select(KEY).unique(), on=KEY, how="semi", nulls_equal=True)
         for name, values in _baselines(real.table, texts, frequencies=frequencies).items():
             found.append(_baseline_row(real, values, group={**group, "control": name}, resamples=resamples, seed=seed))
-    return found
+    return Results(tuple(found), notes=scored.notes)
 
 
 def _score(scored: Scored, group: Mapping[str, str], *, name: str, resamples: int, seed: int) -> Control:
@@ -203,8 +203,3 @@ def _preferences(table: pl.DataFrame) -> dict[str, str]:
     )
     rows = wide.drop_nulls().select("id", (pl.col(STEREOTYPE) - pl.col(ANTI_STEREOTYPE)).sign()).iter_rows()
     return {item: str(sign) for item, sign in rows}
-
-
-def controls_as_json(found: Sequence[Control]) -> dict[str, Any]:
-    """The controls as the documented JSON object."""
-    return {"controls": [asdict(one) | {"group": dict(one.group)} for one in found]}

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
 from .. import registry
 from ..metrics import Metric
+from ..results import Results
 from ..scores import Scored
 from .groups import IDENTITY, check_rows, group_rows, several_methods
 from .intervals import IntervalSettings, find_interval
@@ -67,14 +67,14 @@ class Explanation:
     differences: tuple[ExplainedDifference, ...]
 
 
-def explain_scores(scored: Scored, *, metrics: str | Sequence[str] | None = None) -> list[Explanation]:
+def explain_scores(scored: Scored, *, metrics: str | Sequence[str] | None = None) -> Results[Explanation]:
     """One explanation for each metric that fits the scores, or that was asked for."""
     table = check_rows(scored)
     chosen = registry.chosen("metric", metrics) or fitting_metrics(table)
     identity = [*IDENTITY, "method"] if several_methods(table) else list(IDENTITY)
     groups = list(group_rows(table, identity, keep_null=True))
     unknown = "We have not compared this metric with published code."
-    return [
+    rows = [
         Explanation(
             name,
             metric.title,
@@ -87,6 +87,7 @@ def explain_scores(scored: Scored, *, metrics: str | Sequence[str] | None = None
         )
         for name, metric in chosen.items()
     ]
+    return Results(tuple(rows), notes=scored.notes)
 
 
 def _differences(
@@ -160,14 +161,3 @@ def _widths(metric: Metric, *, group: Mapping[str, str], part: pl.DataFrame) -> 
         return
     what = "the width of the interval, if items of one target were independent"
     yield ExplainedDifference(what, group, first.high - first.low, second.high - second.low, part["id"].n_unique())
-
-
-def explanations_as_json(found: Sequence[Explanation]) -> dict[str, Any]:
-    """The explanations as the documented JSON object."""
-    return {
-        "explanations": [
-            asdict(one)
-            | {"differences": [asdict(d) | {"group": dict(d.group), "points": d.points} for d in one.differences]}
-            for one in found
-        ]
-    }

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from .. import registry
+from .. import registry, results
 from ..errors import BadData, IsoglossError, UnknownName
 from ..files.rows import read_bytes
 from ..scores import KEY, Scored
@@ -62,13 +62,43 @@ class Verdict:
     baseline: bool = False
 
 
-def read_gate(path: Path) -> Gate:
+@dataclass(frozen=True, slots=True, repr=False)
+class GateResult:
+    """The verdicts of a gate: `status` is passed, failed or undecided; with `strict`, undecided counts as failed."""
+
+    verdicts: tuple[Verdict, ...]
+    strict: bool = False
+    notes: tuple[str, ...] = ()
+
+    @property
+    def status(self) -> str:
+        return overall(self.verdicts, strict=self.strict)
+
+    @property
+    def passed(self) -> bool:
+        return self.status == PASSED
+
+    __repr__ = results.repr_of
+    __str__ = results.text_of
+    _repr_html_ = results.html_of
+    to_polars = results.polars_of
+    to_pandas = results.pandas_of
+    to_dict = results.dict_of
+    to_json = results.json_of
+
+
+def read_gate(path: str | Path) -> Gate:
     """The gate of a YAML file; whatever is not understood is refused."""
     try:
-        content = yaml.safe_load(read_bytes(path).decode("utf-8"))
+        content = yaml.safe_load(read_bytes(Path(path)).decode("utf-8"))
     except (yaml.YAMLError, UnicodeError) as error:
         mark = getattr(error, "problem_mark", None)
         raise BadData(path, mark.line + 1 if mark else None, "not YAML.") from error
+    return make_gate(content, path)
+
+
+def make_gate(content: Any, path: str | Path = "limits") -> Gate:
+    """The gate that the content of a YAML file describes; errors name `path`."""
     if not isinstance(content, dict) or not isinstance(content.get("limits"), list) or not content["limits"]:
         raise BadData(
             path, None, "a gate needs 'limits', a list of objects with 'metric' and 'min', 'max' or 'within'."
@@ -86,13 +116,13 @@ def read_gate(path: Path) -> Gate:
     return Gate(limits, mode, strict, min_n)
 
 
-def _check_keys(path: Path, row: Mapping[Any, Any], *, known: Sequence[str]) -> None:
+def _check_keys(path: str | Path, row: Mapping[Any, Any], *, known: Sequence[str]) -> None:
     for key in row:
         if key not in known:
             raise BadData(path, None, str(UnknownName("key", str(key), known)))
 
 
-def _limit(path: Path, row: Any, *, number: int) -> Limit:
+def _limit(path: str | Path, row: Any, *, number: int) -> Limit:
     label = f"limit {number}"
     if not isinstance(row, dict) or not isinstance(row.get("metric"), str):
         raise BadData(path, None, f"{label} must be an object with 'metric' and 'min', 'max' or 'within'.")
@@ -218,10 +248,3 @@ def overall(verdicts: Sequence[Verdict], *, strict: bool = False) -> str:
     if FAILED in statuses or (strict and UNDECIDED in statuses):
         return FAILED
     return UNDECIDED if UNDECIDED in statuses else PASSED
-
-
-def verdicts_as_json(verdicts: Sequence[Verdict], *, strict: bool = False) -> dict[str, Any]:
-    """The verdicts as the documented JSON object."""
-    rows = [asdict(one) | {"measure": asdict(one.measure) | {"group": dict(one.measure.group)}} for one in verdicts]
-    status = overall(verdicts, strict=strict)
-    return {"status": status, "passed": status == PASSED, "verdicts": rows}

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from ..metrics._pairs import group_order
+from ..results import Results
 from ..scores import Scored
 from ..stats.hypotheses import shuffle_test
 from ..stats.pairwise import count_wins, rank, unit, weighted_share
@@ -40,7 +41,7 @@ class MbeTest:
 
 def check_mbe(
     scored: Scored, measures: Iterable[Measure], *, permutations: int = 2_000, seed: int = 0
-) -> list[MbeTest]:
+) -> Results[MbeTest]:
     """The tests of every MBE among the measures of these scores."""
     groups = {frozenset(group.items()): rows for group, rows in default_groups(check_rows(scored), None)}
     found = []
@@ -50,7 +51,7 @@ def check_mbe(
             main = rows.filter(pl.col("quantity") == "score").drop_nulls("value")
             tests = _tests(main, mode=one.mode, permutations=permutations, seed=seed)
             found.append(MbeTest(one.group, one.value, one.low, one.high, mode=one.mode, ties=one.ties, **tests))
-    return found
+    return Results(tuple(found), notes=(DEPENDENT,))
 
 
 def _tests(rows: pl.DataFrame, *, mode: str, permutations: int, seed: int) -> dict[str, Any]:
@@ -96,9 +97,3 @@ def mcnemar(first: Array, second: Array, *, seed: int = 0) -> float:
         return 1.0
     chi2 = max(0, abs(for_first - for_second) - 1) ** 2 / total
     return math.erfc(math.sqrt(chi2 / 2))
-
-
-def tests_as_json(found: Sequence[MbeTest]) -> dict[str, Any]:
-    """The tests as the documented JSON object."""
-    rows = [asdict(one) | {"group": dict(one.group), "sentences": dict(one.sentences)} for one in found]
-    return {"mbe": rows, "notes": [DEPENDENT]}

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Any
 
 import polars as pl
 
 from .. import registry
 from ..errors import IsoglossError, UnknownName
 from ..metrics import Contribution, Metric
+from ..results import Results
 from ..scores import KEY, Scored
 from ..stats import RESAMPLES
 from .competence import Competence, find_competence, judge
@@ -53,44 +53,7 @@ class Measure:
     homogeneous: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Measures:
-    """A table of measures, with what was odd in the data behind them."""
-
-    rows: tuple[Measure, ...]
-    problems: Mapping[str, int]
-    notes: tuple[str, ...] = ()
-
-    def __iter__(self) -> Iterator[Measure]:
-        return iter(self.rows)
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __getitem__(self, index: int) -> Measure:
-        return self.rows[index]
-
-    def to_polars(self) -> pl.DataFrame:
-        """One row per measure; the group's columns come first."""
-        names = list(dict.fromkeys(name for row in self.rows for name in row.group))
-        return pl.DataFrame(
-            [
-                {name: row.group.get(name) for name in names}
-                | {key: value for key, value in asdict(row).items() if key != "group"}
-                for row in self.rows
-            ],
-            infer_schema_length=None,
-        )
-
-    def __str__(self) -> str:
-        from ..reports.text.measures import measures_as_text
-
-        return measures_as_text(self)
-
-    def _repr_html_(self) -> str:
-        from ..reports.text.measures import measures_as_html
-
-        return measures_as_html(self)
+Measures = Results[Measure]
 
 
 def measure(
@@ -110,9 +73,7 @@ def measure(
     """
     check_mode(mode)
     if not isinstance(scored, Scored):
-        raise IsoglossError(
-            "measure takes scored items: what isogloss.score gives, or isogloss.store.read_scored(runs)."
-        )
+        raise IsoglossError("measure takes scored items: what isogloss.score gives, or isogloss.load('runs/mine').")
     names = check_by(by, scored.table.columns)
     table = check_rows(scored, variants="variant" in (names or ()))
     chosen = registry.chosen("metric", metrics)
@@ -239,15 +200,6 @@ def _by_language(rows: pl.DataFrame, table: pl.DataFrame) -> str:
         return ""
     counts = rows["language"].value_counts().sort("language").iter_rows()
     return f" ({', '.join(f'{tag} {count}' for tag, count in counts)})"
-
-
-def measures_as_json(measures: Measures) -> dict[str, Any]:
-    """The measures as the documented JSON object."""
-    return {
-        "measures": [asdict(row) | {"group": dict(row.group)} for row in measures],
-        "problems": dict(measures.problems),
-        "notes": list(measures.notes),
-    }
 
 
 def by_group(measures: Measures) -> Iterator[tuple[dict[str, str], list[Measure]]]:

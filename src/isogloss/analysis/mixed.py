@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
 import yaml
 
+from .. import results
 from ..errors import BadData, IsoglossError, require
 from ..files.rows import read_bytes
 from ..items import ANTI_STEREOTYPE, STEREOTYPE
@@ -34,7 +34,7 @@ class Effect:
     p: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class MixedModel:
     """A fitted linear mixed model: fixed effects, and how much targets and items scatter (standard deviations)."""
 
@@ -44,6 +44,14 @@ class MixedModel:
     n: int
     targets: int
     notes: tuple[str, ...] = ()
+
+    __repr__ = results.repr_of
+    __str__ = results.text_of
+    _repr_html_ = results.html_of
+    to_polars = results.polars_of
+    to_pandas = results.pandas_of
+    to_dict = results.dict_of
+    to_json = results.json_of
 
 
 def read_facts(path: Path) -> dict[str, dict[str, str | float]]:
@@ -95,7 +103,7 @@ def fit_mixed(scored: Scored, *, facts: Facts | None = None) -> MixedModel:
         Effect(name, 100 * float(fitted.params[i]), float(ends[i][0]), float(ends[i][1]), float(fitted.pvalues[i]))
         for i, name in enumerate(columns)
     )
-    notes = tuple(dict.fromkeys(str(one.message).split(". ")[0] for one in caught))
+    notes = tuple(dict.fromkeys([*(str(one.message).split(". ")[0] for one in caught), *scored.notes]))
     random = 100 * float(np.sqrt(np.asarray(fitted.cov_re)[0][0]))
     return MixedModel(effects, random, 100 * float(np.sqrt(fitted.scale)), len(shares), targets, notes)
 
@@ -139,8 +147,3 @@ def _design(rows: pl.DataFrame, names: Sequence[str]) -> tuple[Array, list[str]]
             columns.append((rows[name].fill_null("none") == level).to_numpy().astype(np.float64))
             labels.append(f"{shown} {level} (not {levels[0]})")
     return np.column_stack(columns), labels
-
-
-def mixed_as_json(mixed: MixedModel) -> dict[str, Any]:
-    """The model as the documented JSON object."""
-    return asdict(mixed)

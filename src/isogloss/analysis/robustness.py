@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +41,3 @@ class RobustnessReport:
     sign: str
     agreement: tuple[tuple[str, str, float | None, float | None], ...]
     below: tuple[str, ...]
-
-
-def robustness_as_json(cards: Sequence[RobustnessReport]) -> dict[str, Any]:
-    """The cards as the documented JSON object."""
-    return {"cards": [asdict(card) for card in cards]}

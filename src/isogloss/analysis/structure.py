@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from ..errors import IsoglossError, UnknownName
+from ..results import Results
 from ..scores import Scored
 from ..stats import RESAMPLES
 from ..stats.associations import kappa_of_table, ranks
@@ -74,7 +75,7 @@ class Structure:
 
 def find_structure(
     scored: Scored, *, over: str = "language", resamples: int = RESAMPLES, seed: int = 0
-) -> list[Structure]:
+) -> Results[Structure]:
     """The structure over languages (for each model), or over models (for each language)."""
     if over not in OVER:
         raise UnknownName("column to look over", over, OVER)
@@ -95,7 +96,7 @@ def find_structure(
             found.append(_structure(whole, units, group={"over": over, **group}, resamples=resamples, seed=seed))
     if not found:
         raise IsoglossError(f"No item has scores in two {over}s, so there is nothing to look at across them.")
-    return found
+    return Results(tuple(found), notes=scored.notes)
 
 
 def _parts(table: pl.DataFrame, over: str) -> Iterator[tuple[Group, pl.DataFrame]]:
@@ -202,8 +203,3 @@ def _common(preferred: Any) -> tuple[Common, ...]:
     for share in preferred.mean(axis=0):
         expected = np.convolve(expected, [1 - share, share])
     return tuple(Common(k, int(counts[k]), float(counts[k] / n), float(expected[k])) for k in range(units + 1))
-
-
-def structures_as_json(found: Sequence[Structure]) -> dict[str, Any]:
-    """The structures as the documented JSON object."""
-    return {"structures": [asdict(one) for one in found]}

@@ -140,7 +140,7 @@ def _show_measures(runs: list[Run], *, by: str | None, mode: str, seed: int, for
 
     found = measures.measure(read_scored(runs), by=options.split_names(by), mode=mode, seed=seed)
     if form == "json":
-        options.print_json(measures.measures_as_json(found))
+        options.print_json(found.to_dict())
     else:
         typer.echo(measures_as_text(found))
 

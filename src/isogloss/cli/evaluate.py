@@ -67,7 +67,7 @@ def evaluate(
     chosen = options.split_names(metrics) or short
     found = measures.measure(scored, metrics=chosen, by=options.split_names(by), mode=mode, seed=seed)
     if form == "json":
-        options.print_json(measures.measures_as_json(found))
+        options.print_json(found.to_dict())
     else:
         _print_result(found, f"isogloss show {out} {items[0].id}", out=out, explain=explain)
 

@@ -66,24 +66,24 @@ def figure(
     seed: int = options.Seed,
 ) -> None:
     """Draw a figure for a paper: PNG, SVG or PDF, in one or two columns, with intervals."""
-    from ..analysis.intervals import IntervalSettings
-    from ..analysis.mixed import read_facts
-    from ..languages import resolve
-    from ..reports.figures import FigureRequest, write_figure
-    from ..reports.figures._style import choose_file, open_canvas
+    from .. import library
+    from ..reports.figures._style import choose_file
 
-    tags = [resolve(one) for one in languages]
-    request = FigureRequest(
-        tuple(sources),
-        tuple(tags),
-        metrics=tuple(options.split_names(metrics) or ()),
-        where=options.split_pairs(where),
-        mode=mode,
-        facts=read_facts(facts) if facts else {},
-        drawing=IntervalSettings(resamples=resamples, seed=seed),
-    )
     path = choose_file(name, kind, out=out)
-    drawn = write_figure(name, request, path=path, canvas=open_canvas(width, names=names, languages=tags))
+    drawn = library.figure(
+        name,
+        sources,
+        out=path,
+        width=width,
+        languages=languages,
+        metrics=options.split_names(metrics),
+        where=options.split_pairs(where),
+        names=names,
+        facts=facts,
+        mode=mode,
+        resamples=resamples,
+        seed=seed,
+    )
     typer.echo(f"{path}: {drawn.inches[0]:.2f} x {drawn.inches[1]:.2f} in\n{drawn.caption}")
 
 
@@ -102,20 +102,22 @@ def table(
     seed: int = options.Seed,
 ) -> None:
     """Make a table for a paper: monolingual models above multilingual ones, languages under each metric, the best in bold."""
-    from ..analysis.intervals import IntervalSettings
-    from ..analysis.mixed import read_facts
-    from ..reports.paper.output import Paper, write_paper
-    from ..reports.paper.tables import Layout
+    from .. import library
 
-    paper = Paper(
-        tuple(runs),
-        tuple(languages),
-        tuple(options.split_names(metrics) or ()),
+    text = library.table(
+        runs,
+        format=kind,
+        out=out,
+        languages=languages,
+        metrics=options.split_names(metrics),
+        task=task,
+        intervals=intervals,
+        facts=facts,
         mode=mode,
-        drawing=IntervalSettings(interval, resamples, seed),
-        facts=read_facts(facts) if facts else {},
+        interval=interval,
+        resamples=resamples,
+        seed=seed,
     )
-    text = write_paper(paper, kind, layout=Layout({}, {}, task, intervals, resamples), out=out)
     typer.echo(text.rstrip("\n"))
 
 

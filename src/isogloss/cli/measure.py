@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -10,10 +11,12 @@ import typer
 
 from ..errors import IsoglossError
 from . import options
-from .sides import load_scores, two_sides
 
 if TYPE_CHECKING:
+    from ..analysis.mbe_tests import MbeTest
     from ..analysis.measures import Measures
+    from ..items import Items
+    from ..results import Results
     from ..scores import Scored
 
 PERMUTATIONS = 2_000  # of the labels of sentences, for MBE
@@ -51,7 +54,9 @@ def measure(
     form: options.AnyFormat = options.Format,
 ) -> None:
     """Measure runs or a prediction file: values with confidence intervals, sample sizes and ties."""
+    from .. import library
     from ..analysis import measures
+    from ..analysis.explanations import explain_scores
 
     other = options.one_of(explain=explain, controls=controls, shares=shares is not None)
     if frequencies and not controls:
@@ -60,15 +65,15 @@ def measure(
         raise IsoglossError(f"--{other} prints text or JSON. Use --format text or --format json.")
     names, groups = options.split_names(metrics), options.split_names(by)
     if controls:
-        _show_controls(runs, frequencies, resamples=resamples, seed=seed, form=form)
+        options.show_result(library.controls(runs, frequencies=frequencies, resamples=resamples, seed=seed), form)
         return
-    scored = load_scores(runs, data=data, languages=languages, skip_bad=skip_bad)
+    scored = library.load(runs, data=_items(data, languages, skip_bad=skip_bad), languages=languages)
     if explain:
-        _show_explanations(scored, names, form=form)
+        options.show_result(explain_scores(scored, metrics=names), form)
     elif shares == "pairs":
         _show_term_pairs(scored, form=form)
     elif shares:
-        _show_measures(_measure_shares(scored, shares, by=groups or ["set"], top=top), [], form=form)
+        _show_measures(_measure_shares(scored, shares, by=groups or ["set"], top=top), None, form=form)
     else:
         found = measures.measure(
             scored, metrics=names, by=groups, mode=mode, interval=interval, resamples=resamples, seed=seed
@@ -76,58 +81,35 @@ def measure(
         _show_measures(found, _test_mbe(scored, found, resamples=resamples, seed=seed), form=form)
 
 
-def _test_mbe(scored: Scored, found: Measures, *, resamples: int, seed: int) -> list[Any]:
+def _items(data: list[str], languages: list[str], *, skip_bad: bool) -> Items | None:
+    from ..files.sources import read_many
+
+    return read_many(data, language=languages, skip_bad=skip_bad) if data else None
+
+
+def _test_mbe(scored: Scored, found: Measures, *, resamples: int, seed: int) -> Results[MbeTest] | None:
     """The tests that belong to MBE, where it was measured."""
     from ..analysis.mbe_tests import check_mbe
 
     if not any(one.metric == "mbe" for one in found):
-        return []
-    return list(check_mbe(scored, found, permutations=min(resamples, PERMUTATIONS), seed=seed))
+        return None
+    return check_mbe(scored, found, permutations=min(resamples, PERMUTATIONS), seed=seed)
 
 
-def _show_measures(found: Measures, tests: list[Any], *, form: str) -> None:
-    from ..analysis.mbe_tests import tests_as_json
-    from ..analysis.measures import measures_as_json
+def _show_measures(found: Measures, tests: Results[MbeTest] | None, *, form: str) -> None:
     from ..reports.text import measures
-    from ..reports.text.mbe import mbe_as_text
 
     def as_json() -> dict[str, Any]:
-        table, extra = measures_as_json(found), tests_as_json(tests)
-        return table | extra | {"notes": [*table["notes"], *extra["notes"]]} if tests else table
+        table, extra = found.to_dict(), tests.to_dict() if tests else {"notes": []}
+        return table | extra | {"notes": [*table["notes"], *extra["notes"]]}
 
     options.show(
         form,
-        text=lambda: "\n\n".join([measures.measures_as_text(found), *([mbe_as_text(tests)] if tests else [])]),
+        text=lambda: "\n\n".join([str(found), *([str(tests)] if tests else [])]),
         json=as_json,
         csv=lambda: measures.measures_as_csv(found),
         latex=lambda: measures.measures_as_latex(found),
         markdown=lambda: measures.measures_as_markdown(found),
-    )
-
-
-def _show_explanations(scored: Scored, metrics: list[str] | None, *, form: str) -> None:
-    from ..analysis.explanations import explain_scores, explanations_as_json
-    from ..reports.text.explanations import explanations_as_text
-
-    found = explain_scores(scored, metrics=metrics)
-    options.show(form, text=lambda: explanations_as_text(found), json=lambda: explanations_as_json(found))
-
-
-def _show_controls(runs: list[Path], frequencies: Path | None, *, resamples: int, seed: int, form: str) -> None:
-    import polars as pl
-
-    from ..analysis.controls import check_controls, controls_as_json, read_frequencies
-    from ..reports.text.controls import controls_as_text
-    from ..runs import find_runs, read_items
-
-    counts = read_frequencies(frequencies) if frequencies else None
-    items = pl.concat([read_items(run) for path in runs for run in find_runs(path)], how="diagonal_relaxed")
-    scored = options.read_runs(runs)
-    found = check_controls(scored, items, frequencies=counts, resamples=resamples, seed=seed)
-    options.show(
-        form,
-        text=lambda: options.with_notes(controls_as_text(found), scored.notes),
-        json=lambda: controls_as_json(found),
     )
 
 
@@ -171,17 +153,17 @@ def compare(
 ) -> None:
     """Compare two models or languages on their common items: difference, interval, p, effect size, power."""
     from ..analysis import agreements, comparisons
-    from ..reports.text.comparisons import FORMS, agreements_as_text
+    from ..reports.text.comparisons import FORMS
 
     if against and not agreement:
         raise IsoglossError("--against requires --agreement.")
     if agreement and (unpaired or form not in ("text", "json")):
         raise IsoglossError("--agreement prints text or JSON, and cannot be combined with --unpaired.")
-    first, second = two_sides(paths, a=options.split_pairs(a), b=options.split_pairs(b), data=data)
+    first, second = _sides(paths, options.split_pairs(a), b=options.split_pairs(b), data=data)
     names, groups = options.split_names(metrics), options.split_names(by)
     if agreement:
         agreed = agreements.agree_scored(first, second, metrics=names, against=against, by=groups)
-        options.show(form, text=lambda: agreements_as_text(agreed), json=lambda: agreements.agreements_as_json(agreed))
+        options.show_result(agreed, form)
         return
     found = comparisons.compare(
         first,
@@ -194,9 +176,22 @@ def compare(
         seed=seed,
     )
     if form == "json":
-        options.show(form, json=lambda: comparisons.comparisons_as_json(found))
+        options.show_result(found, form)
     else:
         options.show(form, **{form: lambda: FORMS[form](found)})
+
+
+def _sides(paths: list[Path], a: Mapping[str, str], *, b: Mapping[str, str], data: list[str]) -> tuple[Scored, Scored]:
+    """Both sides: two paths, or one path with what to choose for each side."""
+    from ..library import load
+
+    if len(paths) == 1 and a and b:
+        paths = [paths[0], paths[0]]
+    if len(paths) != 2:
+        raise IsoglossError(
+            "Give two runs to compare, or one folder and what to choose in it, such as --a language=en --b language=de."
+        )
+    return load(paths[0], data=data or None, where=a), load(paths[1], data=data or None, where=b)
 
 
 def gate(
@@ -210,24 +205,11 @@ def gate(
     form: options.TextOrJson = options.Format,
 ) -> None:
     """Check runs against limits: exits with status 0 if all hold, 1 if any failed, 3 if any is undecided, 2 on error."""
-    from ..analysis import gates
-    from ..reports.text.sentences import explain_verdicts
+    from .. import library
 
-    if limits is None and baseline is None:
-        raise IsoglossError("Give --limits FILE, --baseline RUN, or both.")
-    wanted = gates.read_gate(limits) if limits else gates.Gate(())
-    wanted = replace(wanted, strict=strict or wanted.strict)
-    scored = options.read_finished(runs)
-    found = gates.check_gate(scored, wanted, resamples=resamples, seed=seed)
-    if baseline:
-        before = options.read_finished([baseline])
-        found += gates.check_baseline(scored, before, gate=wanted, margin=margin, resamples=resamples)
-    options.show(
-        form,
-        text=lambda: explain_verdicts(found, notes=scored.notes),
-        json=lambda: gates.verdicts_as_json(found, strict=wanted.strict),
-    )
-    raise typer.Exit(EXIT[gates.overall(found, strict=wanted.strict)])
+    found = library.gate(runs, limits, baseline=baseline, margin=margin, strict=strict, resamples=resamples, seed=seed)
+    options.show_result(found, form)
+    raise typer.Exit(EXIT[found.status])
 
 
 def structure(
@@ -242,23 +224,11 @@ def structure(
     form: options.TextOrJson = options.Format,
 ) -> None:
     """Show how far languages or models agree item by item, which are alike, and what is shared or specific."""
-    from ..analysis.mixed import fit_mixed, mixed_as_json, read_facts
-    from ..analysis.structure import find_structure, structures_as_json
-    from ..reports.text.structure import mixed_as_text, structure_as_text
+    from .. import library
+    from ..analysis.mixed import fit_mixed, read_facts
 
-    known = read_facts(facts) if facts else None
-    scored = options.read_runs(runs)
     if mixed:
-        model = fit_mixed(scored, facts=known)
-        options.show(
-            form,
-            text=lambda: options.with_notes(mixed_as_text(model), scored.notes),
-            json=lambda: mixed_as_json(model),
-        )
-        return
-    found = find_structure(scored, over=over, resamples=resamples, seed=seed)
-    options.show(
-        form,
-        text=lambda: options.with_notes("\n\n".join(map(structure_as_text, found)), scored.notes),
-        json=lambda: structures_as_json(found),
-    )
+        known = read_facts(facts) if facts else None
+        options.show_result(fit_mixed(library.load(runs), facts=known), form)
+    else:
+        options.show_result(library.structure(runs, over=over, resamples=resamples, seed=seed), form)

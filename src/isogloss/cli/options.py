@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal
 
 import typer
@@ -17,9 +17,6 @@ from ..files.hub import OFFLINE
 from ..stats import RESAMPLES
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from ..scores import Scored
     from ..studies.connection import Cluster
 
 TextOrJson = Literal["text", "json"]
@@ -118,16 +115,9 @@ def print_json(value: Any) -> None:
     typer.echo(json.dumps(value, ensure_ascii=False, indent=1))
 
 
-def with_notes(text: str, notes: Iterable[str]) -> str:
-    """A text, and below it the notes on the models and the data."""
-    return "\n".join([text, *(f"· {note}" for note in notes)])
-
-
-def read_runs(paths: Sequence[Path], languages: Sequence[str] = ()) -> Scored:
-    """The scores of all runs in the folders, or of those in some languages."""
-    from ..runs import find_runs, in_languages, read_scored
-
-    return read_scored(in_languages([run for path in paths for run in find_runs(path)], languages))
+def show_result(result: Any, form: str) -> None:
+    """Print a result of the library, as text or as JSON."""
+    show(form, text=lambda: str(result), json=result.to_dict)
 
 
 def find_cluster(on: str) -> Cluster | None:
@@ -140,17 +130,6 @@ def find_cluster(on: str) -> Cluster | None:
     from ..studies.connection import read_cluster
 
     return read_cluster(split_pairs(rest.split(",") if rest else []))
-
-
-def read_finished(paths: list[Path]) -> Scored:
-    """The scores of all runs in the folders; a run that is not finished is refused."""
-    from ..runs import find_runs, read_scored, written_parts
-
-    runs = [run for path in paths for run in find_runs(path)]
-    for run in runs:
-        if len(written_parts(run)) < run.parts:
-            raise IsoglossError(f"The run {run.folder} is not finished. Run the same command again to complete it.")
-    return read_scored(runs)
 
 
 def one_of(**flags: bool) -> str | None:

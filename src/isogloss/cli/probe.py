@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import typer
 
 from . import options
-
-if TYPE_CHECKING:
-    from ..studies.probe import Probe
 
 
 def probe(
@@ -29,25 +24,13 @@ def probe(
     form: options.TextOrJson = options.Format,
 ) -> None:
     """Show which terms a model finds most probable in a template, as shares."""
+    from .. import library
     from ..studies.jobs import Loading
-    from ..studies.probe import ProbeRequest, run_probe
+    from ..studies.probe import probe_as_text
 
     loading = Loading(device=device, offline=offline)
-    found = run_probe(model, ProbeRequest(template, language, terms, folder), limit=limit, loading=loading)
-    options.show(form, text=lambda: _bars(found, top), json=lambda: asdict(found))
-    if form == "text":
-        left = len(found.shares) - top
-        more = f"; {left} more terms" if left > 0 else ""
-        over = f", mean over {found.concepts} concepts" if found.concepts > 1 else ""
-        typer.echo(f"\nshares of whole-sentence probability{over}{more}", err=True)
-        typer.echo("longer and rarer words have smaller shares, whatever they are about", err=True)
-
-
-def _bars(found: Probe, top: int) -> str:
-    from ..reports.text.table import bars_as_text
-
-    head = f"{found.model} · {found.language} · {found.method} · {found.sentences} sentences\n"
-    return f"{head}\n{bars_as_text([(one.term, one.share, one.sentence) for one in found.shares[:top]])}"
+    found = library.probe(model, template, language=language, terms=terms, folder=folder, limit=limit, loading=loading)
+    options.show(form, text=lambda: probe_as_text(found, top=top), json=found.to_dict)
 
 
 def robustness(
@@ -64,9 +47,7 @@ def robustness(
     form: options.TextOrJson = options.Format,
 ) -> None:
     """Re-score the items with every method, dtype and batch size, and report whether the conclusion holds."""
-    from ..analysis.robustness import robustness_as_json
     from ..files.sources import read_many
-    from ..reports.text.robustness import robustness_as_text
     from ..studies.jobs import Loading, Sample, take_sample
     from ..studies.robustness import check_robustness
     from .progress import progress_bars
@@ -75,8 +56,4 @@ def robustness(
     loading = Loading(device=device, offline=offline, allow_pickle=allow_pickle)
     with progress_bars() as progress:
         cards = check_robustness(items, model=model, loading=loading, resamples=resamples, progress=progress)
-    options.show(
-        form,
-        text=lambda: "\n\n".join(robustness_as_text(card) for card in cards),
-        json=lambda: robustness_as_json(cards),
-    )
+    options.show_result(cards, form)

@@ -8,15 +8,50 @@ from pathlib import Path
 import polars as pl
 
 from ..errors import IsoglossError, UnknownName
+from ..files.sources import language_in_name
 from ..items import Items, items_hash
 from ..runs import Run, find_runs, fingerprint, finish_run, open_run, read_items, read_scored, write_part
-from ..scores import ROW_SCHEMA, item_table, scored_from_values
+from ..scores import ROW_SCHEMA, Scored, item_table, scored_from_values
 from ..storage import StoragePath
 from .lm_eval import model_of_samples, read_samples, write_samples
 from .predictions import model_of_file, read_predictions, write_predictions
 
 LAYOUTS = ("stereoset-predictions", "lm-eval")
 METHODS = {"stereoset-predictions": "predictions", "lm-eval": "lm-eval"}
+
+
+def read_scores(path: Path, items: Items, *, layout: str = LAYOUTS[0], model: str | None = None) -> Scored:
+    """The file's scores on the items of one language; the model is named after the file unless it is given."""
+    return _read_scores(path, items, layout=layout, model=model)[0]
+
+
+def _read_scores(path: Path, items: Items, *, layout: str, model: str | None) -> tuple[Scored, dict[str, float], Items]:
+    """The scores on the items, all values of the file, and the items that it is about."""
+    if layout not in LAYOUTS:
+        raise UnknownName("layout", layout, LAYOUTS)
+    notes: list[str] = []
+    if layout == "lm-eval":
+        name = model or model_of_samples(path)
+        values, items, notes = read_samples(path, items)
+    else:
+        _check_language(path, items)
+        name, values = model or model_of_file(path), read_predictions(path)
+    scored = scored_from_values(items, values, model=name, method=METHODS[layout])
+    return replace(scored, notes=(*notes, *scored.notes)), values, items
+
+
+def _check_language(path: Path, items: Items) -> None:
+    """Refuse data of several languages, and of another language than the one in the file's name."""
+    languages = sorted({item.language for item in items})
+    if len(languages) > 1:
+        raise IsoglossError(
+            f"A prediction file holds one language; the data has {', '.join(languages)}. Use --language."
+        )
+    named = language_in_name(path)
+    if named is not None and named.split("-")[0] != languages[0].split("-")[0]:
+        raise IsoglossError(
+            f"{path.name} is named after '{named}', but the data is in '{languages[0]}'. Rename the file if it is right."
+        )
 
 
 def import_run(
@@ -28,14 +63,8 @@ def import_run(
     for kind, several in (("language", {i.language for i in items}), ("data set", {i.dataset for i in items})):
         if len(several) > 1:
             raise IsoglossError(f"A run holds one {kind}; the data has {', '.join(sorted(several))}. Give one of them.")
-    notes: list[str] = []
-    if layout == "lm-eval":
-        name = model or model_of_samples(path)
-        values, items, notes = read_samples(path, items)
-    else:
-        name, values = model or model_of_file(path), read_predictions(path)
-    scored = scored_from_values(items, values, model=name, method=METHODS[layout])
-    scored = replace(scored, notes=(*notes, *scored.notes))
+    scored, values, items = _read_scores(path, items, layout=layout, model=model)
+    name = str(scored.table["model"][0])
     ids = set(scored.table["id"])
     kept = tuple(item for item in items if item.id in ids)
     info = {

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .. import results
 from ..errors import IsoglossError, UnknownName
 from ..items import Item, Items
 from ..metrics._templates import TermItem, read_term_items
+from ..reports.text.table import bars_as_text
 from ..templates.grammar import SourcePosition, Template, parse_template
 from ..templates.items import make_items
 from ..templates.lexicon import Lexicon, category_of, read_lexicon
@@ -35,7 +37,7 @@ class Share:
     by_concept: dict[str, float]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Probe:
     """What a model makes of a template: the terms by falling share, over how many sentences, scored how."""
 
@@ -46,6 +48,15 @@ class Probe:
     shares: tuple[Share, ...]
     concepts: int
     sentences: int
+    notes: tuple[str, ...] = ()
+
+    __repr__ = results.repr_of
+    __str__ = results.text_of
+    _repr_html_ = results.html_of
+    to_polars = results.polars_of
+    to_pandas = results.pandas_of
+    to_dict = results.dict_of
+    to_json = results.json_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,3 +118,18 @@ def _shares(frames: Sequence[TermItem], items: Sequence[Item]) -> list[Share]:
             values.setdefault(term, {})[frame.id if frame.cell[1] == "none" else frame.cell[1]] = float(share)
     found = [Share(term, float(np.mean(list(by.values()))), texts[term], by) for term, by in values.items()]
     return sorted(found, key=lambda one: (-one.share, one.term))
+
+
+def probe_as_text(probe: Probe, *, top: int = 20) -> str:
+    """The terms with the largest shares as bars, and what the shares are."""
+    shown = [(one.term, one.share, one.sentence) for one in probe.shares[:top]]
+    left = len(probe.shares) - top
+    more = f"; {left} more terms" if left > 0 else ""
+    over = f", mean over {probe.concepts} concepts" if probe.concepts > 1 else ""
+    lines = [
+        f"{probe.model} · {probe.language} · {probe.method} · {probe.sentences} sentences",
+        "",
+        bars_as_text(shown),
+    ]
+    lines += ["", f"shares of whole-sentence probability{over}{more}"]
+    return "\n".join([*lines, "longer and rarer words have smaller shares, whatever they are about"])

@@ -16,6 +16,7 @@ from ..analysis.measures import measure
 from ..analysis.robustness import RobustnessReport, SettingResult
 from ..errors import IsoglossError
 from ..items import Item, Items
+from ..results import Results
 from ..scores import Scored
 from ..stats import RESAMPLES
 from ..stats.associations import kappa, spearman
@@ -51,7 +52,7 @@ def check_robustness(
     loading: Loading | None = None,
     resamples: int = RESAMPLES,
     progress: Progress = silent,
-) -> list[RobustnessReport]:
+) -> Results[RobustnessReport]:
     """A card for each data set, language and task; dtypes are tried only for a model that is given by name."""
     loading = loading or Loading()
     first = _open(model, loading, dtype="float32")
@@ -68,7 +69,9 @@ def check_robustness(
         for key, known in found.items():
             for setting in (one for one in plans[key] if one.dtype == dtype):
                 known[setting] = _try(setting, groups[key], model=opened, loading=loading, progress=progress)
-    return [_report(first.info.name, key, found=known, resamples=resamples) for key, known in found.items()]
+    return Results(
+        tuple(_report(first.info.name, key, found=known, resamples=resamples) for key, known in found.items())
+    )
 
 
 def _open(model: str | Model, loading: Loading, *, dtype: str) -> Model:

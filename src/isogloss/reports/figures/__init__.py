@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -62,24 +63,36 @@ def make_figure(name: str, request: FigureRequest, *, canvas: Canvas | None = No
         return draw_plot(plot, found, canvas=canvas)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class WrittenFigure:
-    """A figure that was written: its file, its size in inches, and what belongs in its caption."""
+    """A matplotlib figure, the file that it was written to, its size in inches, and what belongs in its caption."""
 
-    path: Path
+    figure: Any
+    path: Path | None
     inches: tuple[float, float]
     caption: str
 
+    def __repr__(self) -> str:
+        return f"WrittenFigure({self.inches[0]:.2f} x {self.inches[1]:.2f} in, {self.path or 'not written'})"
 
-def write_figure(name: str, request: FigureRequest, *, path: Path, canvas: Canvas | None = None) -> WrittenFigure:
-    """The figure of that name, as a file."""
+    def _repr_png_(self) -> bytes:
+        buffer = io.BytesIO()
+        with styled():
+            self.figure.savefig(buffer, format="png")
+        return buffer.getvalue()
+
+
+def write_figure(
+    name: str, request: FigureRequest, *, path: Path | None = None, canvas: Canvas | None = None
+) -> WrittenFigure:
+    """The figure of that name, written to a file if one is given."""
     figure = make_figure(name, request, canvas=canvas)
     plot: Plot = registry.get("figure", name)
-    save_figure(figure, path, title=plot.title)
+    if path is not None:
+        save_figure(figure, path, title=plot.title)
     width, height = figure.get_size_inches()
-    return WrittenFigure(
-        path, (float(width), float(height)), " ".join([f"{plot.title}. {plot.caption}", *_remarks(request)])
-    )
+    caption = " ".join([f"{plot.title}. {plot.caption}", *_remarks(request)])
+    return WrittenFigure(figure, path, (float(width), float(height)), caption)
 
 
 def _remarks(request: FigureRequest) -> list[str]:

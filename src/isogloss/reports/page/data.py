@@ -152,7 +152,7 @@ def _controls(gathered: Gathered, *, settings: ResamplingSettings) -> list[Contr
     keys = controls.select("model", "language", "dataset").unique()
     part = replace(gathered.scored, table=table.join(keys, on=["model", "language", "dataset"], how="semi"))
     try:
-        return check_controls(part, gathered.items, resamples=settings.resamples, seed=settings.seed)
+        return list(check_controls(part, gathered.items, resamples=settings.resamples, seed=settings.seed))
     except IsoglossError:
         return []
 

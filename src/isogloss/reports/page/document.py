@@ -10,7 +10,6 @@ from importlib import import_module
 from pathlib import Path
 
 from ...errors import IsoglossError, require
-from ...stats import RESAMPLES
 from .added_files import Extras
 from .data import PageData, ResamplingSettings, distinct, measure_all
 from .panels import ORDER
@@ -39,13 +38,6 @@ def write_report(
             f"Cannot write {path} ({error.strerror}). Does the folder exist, and may you write there?"
         ) from error
     return path
-
-
-def report(
-    source: Source, out: str | Path, *, extras: Extras | None = None, resamples: int = RESAMPLES, seed: int = 0
-) -> Path:
-    """Write the HTML report of scores, or of one or several folders of runs, to `out`; its path."""
-    return write_report(source, out, extras=extras, settings=ResamplingSettings(resamples, seed))
 
 
 def draw_page(data: PageData, *, command: str = "") -> str:

@@ -7,9 +7,8 @@ from typing import Any
 
 from ... import registry
 from ...analysis.comparisons import Comparison, Comparisons
-from ...analysis.gates import Verdict
+from ...analysis.gates import GateResult, Verdict
 from ...analysis.measures import Measure, Measures
-from ...analysis.measures import measures_as_json as rows_as_json
 from ..page.data import datasets, headline, without_task
 from ..page.parts import between, model_label, plain_name, short, side
 from .comparisons import p_value, side_name
@@ -111,7 +110,7 @@ def _listed(names: Sequence[str]) -> str:
 
 def measures_as_json(measures: Measures) -> dict[str, Any]:
     """The measures as the documented JSON object, with their findings and remarks in words."""
-    return rows_as_json(measures) | {"findings": state_findings(measures), "remarks": remarks(measures)}
+    return measures.to_dict() | {"findings": state_findings(measures), "remarks": remarks(measures)}
 
 
 # ---- measures and comparisons, one by one
@@ -202,6 +201,11 @@ def _verdict(row: Comparison) -> str:
 
 
 # ---- verdicts of a gate
+
+
+def gate_as_text(result: GateResult) -> str:
+    """Each verdict as a line, and below what must be said of the models and the data."""
+    return explain_verdicts(result.verdicts, notes=result.notes)
 
 
 def explain_verdicts(verdicts: Sequence[Verdict], *, notes: Sequence[str] = ()) -> str:

@@ -1,0 +1,383 @@
+"""The functions of `import isogloss as ig` that put several packages together; the command line calls the same ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from .analysis import controls as control_rows
+from .analysis import gates
+from .analysis.intervals import IntervalSettings
+from .analysis.mixed import read_facts
+from .analysis.sides import select
+from .analysis.structure import Structure, find_structure
+from .errors import IsoglossError, UnknownName
+from .exchange.runs import read_scores
+from .files.sources import read_many
+from .items import Items
+from .languages import resolve
+from .results import Results, as_names
+from .runs import Run, find_runs, in_languages, read_items, read_scored, written_parts
+from .scores import Scored, join_scored
+from .stats import RESAMPLES
+from .storage import StoragePath, as_path
+
+if TYPE_CHECKING:
+    from .models.model import Model
+    from .reports.figures import WrittenFigure
+    from .studies.jobs import Loading
+    from .studies.probe import Probe
+
+Names = str | Sequence[str] | None
+Folders = str | Path | Sequence[str | Path]
+Facts = str | Path | Mapping[str, Mapping[str, Any]] | None
+
+
+def load(
+    source: Folders,
+    *,
+    languages: Names = None,
+    where: Mapping[str, str] | None = None,
+    data: Items | Folders | None = None,
+) -> Scored:
+    """The scores of one or several folders of runs, or of files of predictions, as one table.
+
+    Parameters:
+        source: A folder of runs or a file of predictions, or several of them.
+        languages: One language or several, by tag or name; without it, all.
+        where: Values that columns must have, such as `{"category": "gender"}`.
+        data: The data that a file of predictions belongs to: items, or what `isogloss.read` reads.
+
+    Example:
+        >>> ig.load("runs/mine", languages="English")
+        Scored(96 items, 288 rows: smollm2 · continuation, likelihood · demo · en)
+    """
+    paths, wanted = _paths(source), dict(where or {})
+    if data is not None and not any(map(_is_file, paths)):
+        raise IsoglossError("--data is for prediction files; a run knows its data.")
+    folders = [path for path in paths if not _is_file(path)]
+    parts = [read_scored(_choose_runs(folders, languages=languages, where=wanted))] if folders else []
+    parts += [_load_file(Path(str(path)), data, languages=languages, where=wanted) for path in paths if _is_file(path)]
+    return select(join_scored(parts), wanted)
+
+
+def _paths(source: Folders) -> list[StoragePath]:
+    return [as_path(path) for path in ([source] if isinstance(source, str | Path) else source)]
+
+
+def _is_file(path: StoragePath) -> bool:
+    return isinstance(path, Path) and path.is_file()
+
+
+def _choose_runs(folders: Sequence[StoragePath], *, languages: Names, where: Mapping[str, str]) -> list[Run]:
+    """The runs that hold what is wanted, so that the notes of others do not come along; all where none does."""
+    runs = in_languages([run for path in folders for run in find_runs(path)], as_names(languages))
+    facts = {name: value for name, value in where.items() if name in ("model", "dataset", "language")}
+    return [run for run in runs if all(run.info[name] == value for name, value in facts.items())] or runs
+
+
+def _load_file(path: Path, data: Items | Folders | None, *, languages: Names, where: dict[str, str]) -> Scored:
+    """The scores of a file of predictions; a language in `where` chooses from the data, and is settled by that."""
+    if data is None:
+        raise IsoglossError(
+            f"{path} is a file of predictions, so it needs its data. Use --data with a file or a folder."
+        )
+    if not isinstance(data, Items):
+        data = read_many([data] if isinstance(data, str | Path) else data, language=as_names(languages))
+    if "language" in where:
+        tag = resolve(where["language"])
+        known = {item.language for item in data}
+        if tag not in known:
+            raise UnknownName("language of the data", where["language"], known)
+        data = Items(tuple(item for item in data if item.language == tag), data.problems)
+        where["language"] = tag
+    return read_scores(path, data)
+
+
+def join(*scored: Scored) -> Scored:
+    """Scores of several models, languages or data sets as one table; two versions of one model are refused.
+
+    Example:
+        >>> ig.join(ig.load("runs/mine"), ig.load("runs/other"))
+        Scored(96 items, 576 rows: other, smollm2 · continuation, likelihood · demo · en)
+    """
+    return join_scored(scored)
+
+
+def gate(
+    source: Scored | Folders,
+    limits: str | Path | Mapping[str, Any] | Sequence[Mapping[str, Any]] | gates.Gate | None = None,
+    *,
+    baseline: Scored | Folders | None = None,
+    margin: float = gates.MARGIN,
+    strict: bool = False,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> gates.GateResult:
+    """Whether scores meet limits: passed, failed, or undecided where the data cannot tell.
+
+    Parameters:
+        source: Scores, or one or several folders of finished runs.
+        limits: A YAML file, what such a file holds, or only its list of limits; see the page about gates.
+        baseline: Scores or runs that these must not be worse than.
+        margin: How many points worse than the baseline is allowed.
+        strict: Whether undecided counts as failed.
+        resamples: How many times items are resampled.
+        seed: The seed of the resampling.
+
+    Example:
+        >>> result = ig.gate("runs/mine", [{"metric": "ss", "within": 40}])
+        >>> result
+        GateResult(3 verdicts, 2 notes)
+        >>> result.status
+        'passed'
+    """
+    if limits is None and baseline is None:
+        raise IsoglossError("Give --limits FILE, --baseline RUN, or both.")
+    chosen = _gate(limits)
+    scored = _finished(source)
+    verdicts = gates.check_gate(scored, chosen, resamples=resamples, seed=seed)
+    if baseline is not None:
+        before = _finished(baseline)
+        verdicts += gates.check_baseline(scored, before, gate=chosen, margin=margin, resamples=resamples)
+    return gates.GateResult(tuple(verdicts), strict or chosen.strict, scored.notes)
+
+
+def _gate(limits: str | Path | Mapping[str, Any] | Sequence[Mapping[str, Any]] | gates.Gate | None) -> gates.Gate:
+    if limits is None:
+        return gates.Gate(())
+    if isinstance(limits, gates.Gate):
+        return limits
+    if isinstance(limits, str | Path):
+        return gates.read_gate(limits)
+    return gates.make_gate(dict(limits) if isinstance(limits, Mapping) else {"limits": list(limits)})
+
+
+def _finished(source: Scored | Folders) -> Scored:
+    """The scores; a run that is not finished is refused."""
+    if isinstance(source, Scored):
+        return source
+    runs = [run for path in _paths(source) for run in find_runs(path)]
+    for run in runs:
+        if len(written_parts(run)) < run.parts:
+            raise IsoglossError(f"The run {run.folder} is not finished. Run the same command again to complete it.")
+    return read_scored(runs)
+
+
+def controls(
+    source: Folders,
+    *,
+    frequencies: str | Path | Mapping[str, int] | None = None,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> Results[control_rows.Control]:
+    """SS of each model and language, beside that of control items, of permuted labels and of simple preferences.
+
+    Parameters:
+        source: One or several folders of runs.
+        frequencies: How often words occur, or a file that says so; without it, words are counted in the data.
+        resamples: How many times items are resampled or permuted.
+        seed: The seed of both.
+
+    Example:
+        >>> ig.controls("runs/mine", resamples=200).to_polars()["name"].to_list()
+        ['score', 'permuted labels', 'shorter words', 'more frequent words', 'fewer tokens']
+    """
+    counts = control_rows.read_frequencies(Path(frequencies)) if isinstance(frequencies, str | Path) else frequencies
+    runs = [run for path in _paths(source) for run in find_runs(path)]
+    items = pl.concat([read_items(run) for run in runs], how="diagonal_relaxed")
+    return control_rows.check_controls(read_scored(runs), items, frequencies=counts, resamples=resamples, seed=seed)
+
+
+def structure(
+    source: Scored | Folders, *, over: str = "language", resamples: int = RESAMPLES, seed: int = 0
+) -> Results[Structure]:
+    """How far languages or models agree item by item, which are alike, and what is common or specific.
+
+    Parameters:
+        source: Scores in several languages or of several models, or folders of runs.
+        over: What is compared: `language` or `model`.
+        resamples: How many times items are resampled.
+        seed: The seed of the resampling.
+
+    Example:
+        >>> found = ig.structure(["runs/mine", "runs/other"], over="model", resamples=200)
+        >>> found[0].units
+        ('other', 'smollm2')
+    """
+    scored = source if isinstance(source, Scored) else load(source)
+    return find_structure(scored, over=over, resamples=resamples, seed=seed)
+
+
+def probe(
+    model: str | Model,
+    text: str,
+    *,
+    language: str = "en",
+    terms: str | None = None,
+    folder: str | Path | None = None,
+    limit: int = 2000,
+    loading: Loading | None = None,
+) -> Probe:
+    """Which terms a model finds most probable in a template, as shares.
+
+    Parameters:
+        model: The name of a model, a folder, or an open model.
+        text: A template, such as `The {gender} is a [nurse|doctor].`
+        language: The language of the template, by tag or name.
+        terms: The slot whose terms are compared; without it, the terms in brackets, or the first slot.
+        folder: A folder with vocabularies of your own.
+        limit: The largest number of sentences; more are refused.
+        loading: How the model is opened.
+
+    Example:
+        >>> shares = ig.probe("smollm2", "The [nurse|doctor] is kind.")
+        >>> sorted(one.term for one in shares.shares)
+        ['doctor', 'nurse']
+    """
+    from .studies.jobs import PLAIN
+    from .studies.probe import ProbeRequest, run_probe
+
+    request = ProbeRequest(text, language, terms, Path(folder) if folder is not None else None)
+    return run_probe(model, request, limit=limit, loading=loading or PLAIN)
+
+
+def table(
+    source: Folders,
+    *,
+    format: str = "markdown",
+    out: str | Path | None = None,
+    languages: Names = None,
+    metrics: Names = None,
+    task: str | None = None,
+    intervals: bool = False,
+    facts: Facts = None,
+    mode: str = "corrected",
+    interval: str = "auto",
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> str:
+    """A table for a paper, models by languages and metrics, or the results block of a model card.
+
+    Parameters:
+        source: One or several folders of runs.
+        format: `latex`, `markdown`, `csv`, `parquet` or `model-index`.
+        out: A file to write; then the result is a sentence that names it.
+        languages: One language or several; without it, all.
+        metrics: One metric or several; without it LMS, SS and ICAT where they fit.
+        task: One task, or `all` for the values over all tasks.
+        intervals: Whether intervals are shown below the values.
+        facts: Facts about each model, or a YAML file of them; `multilingual` makes blocks, `label` names a row.
+        mode: `corrected` or `paper`.
+        interval: `auto`, `bootstrap`, `bca` or `wilson`.
+        resamples: How many times items are resampled.
+        seed: The seed of the resampling.
+
+    Example:
+        >>> "| SS |" in ig.table("runs/mine", metrics="ss", task="all", resamples=200)
+        True
+    """
+    from .reports.paper.output import Paper, write_paper
+    from .reports.paper.tables import Layout
+
+    paper = Paper(
+        tuple(map(str, _paths(source))),
+        as_names(languages),
+        as_names(metrics),
+        mode=mode,
+        drawing=IntervalSettings(interval, resamples, seed),
+        facts=_facts(facts),
+    )
+    layout = Layout({}, {}, task, intervals, resamples)
+    return write_paper(paper, format, layout=layout, out=Path(out) if out is not None else None)
+
+
+def _facts(facts: Facts) -> Mapping[str, Mapping[str, Any]]:
+    return read_facts(Path(facts)) if isinstance(facts, str | Path) else facts or {}
+
+
+def figure(
+    name: str,
+    source: Folders,
+    *,
+    out: str | Path | None = None,
+    width: str | float = "single",
+    languages: Names = None,
+    metrics: Names = None,
+    where: Mapping[str, str] | None = None,
+    names: str = "english",
+    facts: Facts = None,
+    mode: str = "corrected",
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> WrittenFigure:
+    """A figure for a paper; a notebook shows it, `figure` is the matplotlib figure, `caption` says what its marks mean.
+
+    Parameters:
+        name: The figure; `isogloss figure --list` lists them.
+        source: One or several folders of runs, or what else the figure needs.
+        out: A file to write: PNG, SVG or PDF by its ending.
+        width: `single` (3.3 in), `double` (6.9 in), or inches.
+        languages: One language or several; without it, all.
+        metrics: One metric or several, instead of the figure's own.
+        where: Values that columns must have, such as `{"set": "gender"}`.
+        names: How languages are named: `english`, `own` or `tag`.
+        facts: Facts about each model, or a YAML file of them.
+        mode: `corrected` or `paper`.
+        resamples: How many times items are resampled.
+        seed: The seed of the resampling.
+
+    Example:
+        >>> ig.figure("forest", "runs/mine", out="forest.png", resamples=200).path
+        PosixPath('forest.png')
+    """
+    from .reports.figures import FigureRequest, write_figure
+    from .reports.figures._style import open_canvas
+
+    tags = tuple(resolve(tag) for tag in as_names(languages))
+    request = FigureRequest(
+        tuple(map(str, [source] if isinstance(source, str | Path) else source)),
+        tags,
+        metrics=as_names(metrics),
+        where=where or {},
+        mode=mode,
+        facts=_facts(facts),
+        drawing=IntervalSettings(resamples=resamples, seed=seed),
+    )
+    path = Path(out) if out is not None else None
+    return write_figure(name, request, path=path, canvas=open_canvas(str(width), names=names, languages=tags))
+
+
+def report(
+    source: Scored | Folders,
+    out: str | Path,
+    *,
+    add: Folders = (),
+    facts: Facts = None,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> Path:
+    """The path of an HTML report, one file that works offline, written from scores or folders of runs.
+
+    Parameters:
+        source: Scores, or one or several folders of runs.
+        out: The HTML file to write.
+        add: Files to include: JSON of robustness, controls or agreement, tables of shares or answers.
+        facts: Facts about each model, or a YAML file of them.
+        resamples: How many times items are resampled.
+        seed: The seed of the resampling.
+
+    Example:
+        >>> ig.report("runs/mine", "report.html", resamples=200)
+        PosixPath('report.html')
+    """
+    from .reports.page.added_files import read_extras
+    from .reports.page.data import ResamplingSettings
+    from .reports.page.document import write_report
+
+    files = [Path(add)] if isinstance(add, str | Path) else [Path(path) for path in add]
+    extras = read_extras(files, facts=_facts(facts))
+    return write_report(source, out, extras=extras, settings=ResamplingSettings(resamples, seed))

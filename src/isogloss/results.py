@@ -1,0 +1,194 @@
+"""What every result can do: print itself, show itself in a notebook, and become a table or JSON."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Row = TypeVar("Row")
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """How a result of one kind is shown: its key in JSON, and the functions that write it as text and as HTML.
+
+    A function takes the whole result, unless `each` is set: then it takes one row. `detail` is the field whose rows
+    are the rows of the table.
+    """
+
+    key: str
+    text: str
+    html: str | None = None
+    each: bool = False
+    detail: str | None = None
+
+
+KINDS = {  # by the class of a row, or of the result itself where it has no rows of its own
+    "Measure": Kind("measures", "reports.text.measures.measures_as_text", "reports.text.measures.measures_as_html"),
+    "Comparison": Kind(
+        "comparisons", "reports.text.comparisons.comparisons_as_text", "reports.text.comparisons.comparisons_as_html"
+    ),
+    "Agreement": Kind("agreements", "reports.text.comparisons.agreements_as_text"),
+    "Control": Kind("controls", "reports.text.controls.controls_as_text"),
+    "Explanation": Kind("explanations", "reports.text.explanations.explanations_as_text", detail="differences"),
+    "MbeTest": Kind("mbe", "reports.text.mbe.mbe_as_text"),
+    "RobustnessReport": Kind("cards", "reports.text.robustness.robustness_as_text", each=True, detail="trials"),
+    "Structure": Kind("structures", "reports.text.structure.structure_as_text", each=True, detail="likeness"),
+    "GateResult": Kind("verdicts", "reports.text.sentences.gate_as_text", detail="verdicts"),
+    "MixedModel": Kind("effects", "reports.text.structure.mixed_as_text", detail="effects"),
+    "Probe": Kind("shares", "studies.probe.probe_as_text", detail="shares"),
+}
+
+
+def kind_of(result: Any) -> Kind:
+    """How a result is shown; a result without any row has no kind, and says so."""
+    name = type(result).__name__
+    if name in KINDS:
+        return KINDS[name]
+    return KINDS[type(result.rows[0]).__name__] if result.rows else Kind("rows", "")
+
+
+def _call(path: str, value: Any) -> str:
+    module, _, name = path.rpartition(".")
+    return str(getattr(import_module(f".{module}", __package__), name)(value))
+
+
+def text_of(result: Any) -> str:
+    """The result as a terminal shows it, and below it the notes that it does not contain yet."""
+    kind = kind_of(result)
+    if not kind.text:
+        return "Nothing was found."
+    text = "\n\n".join(_call(kind.text, row) for row in result.rows) if kind.each else _call(kind.text, result)
+    return "\n".join([text, *(f"· {note}" for note in result.notes if note not in text)])
+
+
+def html_of(result: Any) -> str:
+    """The result as a notebook shows it."""
+    path = kind_of(result).html
+    return _call(path, result) if path else as_preformatted(text_of(result))
+
+
+def as_preformatted(text: str) -> str:
+    """A text as HTML that keeps its lines and columns."""
+    return f"<pre>{html.escape(text)}</pre>"
+
+
+def repr_of(result: Any) -> str:
+    """The result in one short line."""
+    kind = kind_of(result)
+    rows = result.rows if hasattr(result, "rows") else getattr(result, kind.key)
+    notes = f", {len(result.notes)} notes" if result.notes else ""
+    return f"{type(result).__name__}({len(rows)} {kind.key}{notes})"
+
+
+def dict_of(result: Any) -> dict[str, Any]:
+    """The result as the documented JSON object: plain dictionaries, lists, texts and numbers."""
+    if not hasattr(result, "rows"):
+        return dict(_plain(result))
+    key = kind_of(result).key
+    problems = {"problems": dict(result.problems)} if key == "measures" else {}
+    return {key: _plain(result.rows), **problems, "notes": list(result.notes)}
+
+
+def _plain(value: Any) -> Any:
+    """Data classes become dictionaries of their fields and public properties."""
+    if is_dataclass(value):
+        properties = [name for name, one in vars(type(value)).items() if isinstance(one, property) and name[0] != "_"]
+        return {name: _plain(getattr(value, name)) for name in [*(one.name for one in fields(value)), *properties]}
+    if isinstance(value, Mapping):
+        return {str(name): _plain(one) for name, one in value.items()}
+    return [_plain(one) for one in value] if isinstance(value, tuple | list) else value
+
+
+def json_of(result: Any) -> str:
+    """The text that `--format json` prints."""
+    return json.dumps(result.to_dict(), ensure_ascii=False, indent=1)
+
+
+def polars_of(result: Any) -> pl.DataFrame:
+    """A table with one row per measure, comparison, pair or term; the columns of the group come first."""
+    import polars as pl
+
+    detail = kind_of(result).detail
+    rows = []
+    for row in getattr(result, "rows", (result,)):
+        inner = getattr(row, detail) if detail else ()
+        rows += [_merge(_flat(row), _flat(one)) for one in inner] if detail else [_flat(row)]
+    groups = list(dict.fromkeys(name for group, _ in rows for name in group))
+    names = list(dict.fromkeys([*groups, *(name for _, values in rows for name in values)]))
+    data = [{name: {**values, **group}.get(name) for name in names} for group, values in rows]
+    return pl.DataFrame(data, infer_schema_length=None)
+
+
+Flat = tuple[dict[str, Any], dict[str, Any]]
+
+
+def _merge(outer: Flat, inner: Flat) -> Flat:
+    return outer[0] | inner[0], outer[1] | inner[1]
+
+
+def _flat(row: Any) -> Flat:
+    """The columns of the row's group, and all others; a column of side a is called name_a."""
+    group: dict[str, Any] = {}
+    values: dict[str, Any] = {}
+    for one in fields(row):
+        value = getattr(row, one.name)
+        if one.name == "group":
+            group |= value
+        elif isinstance(value, Mapping):
+            values |= {f"{name}_{one.name}": inner for name, inner in value.items()}
+        elif is_dataclass(value):
+            inner = _flat(value)
+            group |= inner[0]
+            values |= {f"{one.name}_{name}": found for name, found in inner[1].items()}
+        elif not isinstance(value, tuple) or all(isinstance(text, str) for text in value):
+            values[one.name] = list(value) if isinstance(value, tuple) else value
+    return group, values
+
+
+def pandas_of(result: Any) -> Any:
+    """The table of `to_polars` as a pandas data frame."""
+    from .errors import require
+
+    return require("pandas", extra="pandas").DataFrame(result.to_polars().to_dict(as_series=False))
+
+
+@dataclass(frozen=True, repr=False)  # no slots: a generic alias such as Measures marks what it makes
+class Results(Generic[Row]):
+    """Rows that were found together: a sequence that prints itself, shows itself in a notebook, and becomes a table.
+
+    `notes` says what must be known about the models and the data; `problems` counts what was odd in the data.
+    """
+
+    rows: tuple[Row, ...]
+    problems: Mapping[str, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, index: int) -> Row:
+        return self.rows[index]
+
+    __repr__ = repr_of
+    __str__ = text_of
+    _repr_html_ = html_of
+    to_polars = polars_of
+    to_pandas = pandas_of
+    to_dict = dict_of
+    to_json = json_of
+
+
+def as_names(names: str | Iterable[str] | None) -> tuple[str, ...]:
+    """One name or several, as a tuple."""
+    return (names,) if isinstance(names, str) else tuple(names or ())
