@@ -143,7 +143,7 @@ def test_structure_controls_and_explain_print_text_and_json(call, runs):
     }
     for key, command in words.items():
         code, out, err = call(*command, runs / "x", "--format", "json")
-        assert (code, err, list(json.loads(out))) == (0, "", [key])
+        assert (code, err, list(json.loads(out))) == (0, "", [key, "notes"])
         assert call(*command, runs / "x")[0] == 0
     assert "effect" in call("structure", runs, "--mixed")[1]
     assert json.loads(call("structure", runs, "--mixed", "--format", "json")[1])["targets"] == 12

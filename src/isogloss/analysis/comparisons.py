@@ -76,10 +76,24 @@ def compare(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Comparisons:
-    """How far side a lies above side b, for every metric and group, item by item on what both have.
+    """How far side a lies above side b: differences with interval, p-values, effect size and power.
 
     The p-value is two-sided, by swapping the sides of whole clusters; the interval is by bootstrap over clusters.
-    Without `by`, tasks are compared one by one and together. Without `metrics`, LMS, SS and ICAT where they fit.
+
+    Parameters:
+        a: The scores of one side.
+        b: The scores of the other side.
+        metrics: One metric or several; without it LMS, SS and ICAT where they fit.
+        by: One column or several to compare one by one; without it, tasks one by one and together.
+        mode: `corrected` or `paper`.
+        design: `paired`, item by item on what both have, or `unpaired`, as independent samples.
+        resamples: How many times clusters are resampled or swapped.
+        seed: The seed of both.
+
+    Example:
+        >>> comparisons = ig.compare(ig.load("runs/mine"), ig.load("runs/other"), metrics="ss", by=[], resamples=200)
+        >>> comparisons[0].n
+        96
     """
     check_mode(mode)
     drawing = check_interval_settings(IntervalSettings(resamples=resamples, seed=seed))

@@ -66,10 +66,23 @@ def measure(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Measures:
-    """Every metric for every group, with a 95 % interval: by bootstrap over clusters, or Wilson's for independent items.
+    """Every metric for every group, with n, ties and a 95 % interval.
 
-    Without `by`, each model, data set and language is measured per task and over all its items.
-    Without `metrics`, all that fit the group's items.
+    Parameters:
+        scored: Scores, as `isogloss.score` or `isogloss.load` gives them.
+        metrics: One metric or several; without it, all that fit the items.
+        by: One column or several to group by; without it, tasks one by one and together.
+        mode: `corrected` (a tie counts one half) or `paper` (as published).
+        interval: `bootstrap` over clusters, `bca`, `wilson` for independent items, or `auto`.
+        resamples: How many times clusters are resampled.
+        seed: The seed of the resampling.
+
+    Example:
+        >>> measures = ig.measure(ig.load("runs/mine"), metrics="ss", by="category", resamples=200)
+        >>> measures
+        Results(4 measures, 3 notes)
+        >>> [(row.group["category"], row.n) for row in measures]
+        [('gender', 20), ('profession', 34), ('race', 28), ('religion', 14)]
     """
     check_mode(mode)
     if not isinstance(scored, Scored):

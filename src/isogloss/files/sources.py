@@ -51,9 +51,18 @@ def read(
     where: Where = (),
     skip_bad: bool = False,
 ) -> Items:
-    """The items of a bundled data set, a file, or the files of a folder, in one or several languages.
+    """The items of a data set, a file, or the files of a folder, in one or several languages.
 
-    `where` is one condition such as `original=yes`, or several (see `filter_items`). A bad row raises BadData with file and line; with `skip_bad` it is left out and counted in `problems`.
+    Parameters:
+        source: The name of a data set that comes with Isogloss, a file, or a folder.
+        language: One language or several, by tag or name; without it, all.
+        format: The reader to use where it should not be guessed; `isogloss list data` lists them.
+        where: One condition or several: `original=yes`, `region=France,Germany`, `type!=saying`.
+        skip_bad: Whether bad rows are left out and counted in `problems`, instead of raising an error.
+
+    Example:
+        >>> ig.read("demo", language="English", where="category=gender")
+        Items(20 items of demo in en)
     """
     wanted = [languages.resolve(name) for name in ([language] if isinstance(language, str) else language or [])]
     problems: list[Problem] = []
