@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import chdir
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_origin
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -140,13 +140,27 @@ def public_names() -> str:
     import isogloss
 
     parts = []
-    from isogloss.reports.page.document import report
-
     for name in sorted(isogloss.__all__, key=lambda name: (name[0].isupper(), name.lower())):
-        thing = getattr(isogloss, name) if name != "report" else report
-        parts.append(f"## {name}\n\n" + fenced(signature(name, thing), "python") + f"\n\n{inspect.getdoc(thing)}")
+        thing = getattr(isogloss, name)
+        if get_origin(thing) is not None:
+            parts.append(f"## {name}\n\n`Results` whose rows are `{get_args(thing)[0].__name__}`s.")
+            continue
+        text = docstring_as_markdown(inspect.getdoc(thing) or "")
+        parts.append(f"## {name}\n\n" + fenced(signature(name, thing), "python") + f"\n\n{text}")
         parts += [methods_of(thing)] if inspect.isclass(thing) and methods_of(thing) else []
     return "\n\n".join(parts)
+
+
+def docstring_as_markdown(text: str) -> str:
+    """A docstring whose parameters become a list, and whose example becomes a block of code."""
+    text, _, example = text.partition("\nExample:\n")
+    text, _, parameters = text.partition("\nParameters:\n")
+    parts = [text.strip()]
+    if parameters:
+        parts.append(
+            "\n".join(f"* `{line.strip().replace(': ', '`: ', 1)}" for line in parameters.strip().splitlines())
+        )
+    return "\n\n".join([*parts, *([fenced(inspect.cleandoc(example), "pycon")] if example else [])])
 
 
 def signature(name: str, thing: Any) -> str:

@@ -175,13 +175,26 @@ print(measures, [row.value for row in measures])
 comparisons = ig.compare(scored, scored, metrics="ss", by=["category"])
 print(comparisons, [row.p for row in comparisons])
 page = ig.report(scored, "report.html", resamples=500, seed=1)
-print(page.name, ig.report(["runs/first"], page).parent)
+print(page.name, ig.report(["runs/first"], page, facts={"smollm2": {"size": 1.0}}).parent)
+again: ig.Scored = ig.join(ig.load("runs/first", languages="en", where={"category": "gender"}), ig.load(["a", "b"]))
+gate: ig.GateResult = ig.gate("runs/first", [{"metric": "ss", "max": 60}], baseline=again, strict=True)
+print(gate.status.upper(), gate.passed, [verdict.limit.metric for verdict in gate.verdicts])
+controls: ig.Results[ig.Control] = ig.controls("runs/first", frequencies={"nurse": 3})
+print(controls.to_polars().height, controls[0].name, controls.to_json().upper(), [row.kappa for row in controls])
+structures: ig.Results[ig.Structure] = ig.structure(again, over="model")
+print(structures[0].units, ig.probe("smollm2", "The [nurse|doctor].", loading=ig.Loading(device="cpu")).shares[0].term)
+print(ig.table("runs/first", metrics="ss").upper(), ig.figure("forest", "runs/first", width=3.3).caption.upper())
+both: tuple[ig.Measures, ig.Comparisons] = (measures, comparisons)
+print(both[0].to_dict()["measures"], items.to_polars().height, scored.to_polars().height, both[1].to_pandas())
 """
 WRONG = """\
 import isogloss as ig
 
 ig.report("runs", "report.html", command="x")
 ig.measure("runs")
+ig.table("runs", metric="ss")
+ig.gate("runs", 3)
+controls: ig.Results[ig.Measure] = ig.controls("runs")
 """
 
 
@@ -195,7 +208,7 @@ def test_the_public_functions_are_typed_as_what_they_are(tmp_path):
     words += [str(tmp_path / "right.py"), str(tmp_path / "wrong.py")]
     done = subprocess.run(words, env={**os.environ, "MYPYPATH": source}, capture_output=True, text=True, check=False)
     found = [line.split(": ", 1) for line in done.stdout.splitlines() if ": error:" in line]
-    assert [Path(place).name for place, _ in found] == ["wrong.py:3", "wrong.py:4"], done.stdout
+    assert [Path(place).name for place, _ in found] == [f"wrong.py:{line}" for line in range(3, 8)], done.stdout
 
 
 def test_a_call_with_a_wrong_option_fails_as_its_type_says():

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 Names = str | Sequence[str] | None
 Folders = str | Path | Sequence[str | Path]
+Where = str | Sequence[str] | Mapping[str, str] | None
 Facts = str | Path | Mapping[str, Mapping[str, Any]] | None
 
 
@@ -40,7 +41,7 @@ def load(
     source: Folders,
     *,
     languages: Names = None,
-    where: Mapping[str, str] | None = None,
+    where: Where = None,
     data: Items | Folders | None = None,
 ) -> Scored:
     """The scores of one or several folders of runs, or of files of predictions, as one table.
@@ -48,20 +49,31 @@ def load(
     Parameters:
         source: A folder of runs or a file of predictions, or several of them.
         languages: One language or several, by tag or name; without it, all.
-        where: Values that columns must have, such as `{"category": "gender"}`.
+        where: One condition or several: `category=gender`, or `{"category": "gender"}`.
         data: The data that a file of predictions belongs to: items, or what `isogloss.read` reads.
 
     Example:
         >>> ig.load("runs/mine", languages="English")
         Scored(96 items, 288 rows: smollm2 · continuation, likelihood · demo · en)
     """
-    paths, wanted = _paths(source), dict(where or {})
+    paths, wanted = _paths(source), _conditions(where)
     if data is not None and not any(map(_is_file, paths)):
         raise IsoglossError("--data is for prediction files; a run knows its data.")
     folders = [path for path in paths if not _is_file(path)]
     parts = [read_scored(_choose_runs(folders, languages=languages, where=wanted))] if folders else []
     parts += [_load_file(Path(str(path)), data, languages=languages, where=wanted) for path in paths if _is_file(path)]
     return select(join_scored(parts), wanted)
+
+
+def _conditions(where: Where) -> dict[str, str]:
+    """The columns and the values that they must have."""
+    if isinstance(where, Mapping):
+        return dict(where)
+    pairs = [text.partition("=") for text in as_names(where)]
+    for name, sign, value in pairs:
+        if not sign or name.endswith("!"):
+            raise IsoglossError(f"'{name}{sign}{value}' does not select scores. Write it as column=value.")
+    return {name.strip(): value.strip() for name, _, value in pairs}
 
 
 def _paths(source: Folders) -> list[StoragePath]:
@@ -129,11 +141,9 @@ def gate(
         seed: The seed of the resampling.
 
     Example:
-        >>> result = ig.gate("runs/mine", [{"metric": "ss", "within": 40}])
-        >>> result
-        GateResult(3 verdicts, 2 notes)
-        >>> result.status
-        'passed'
+        >>> result = ig.gate("runs/mine", [{"metric": "lms", "min": 10}], resamples=200)
+        >>> result.status, result.verdicts[0].reason
+        ('passed', 'the whole interval meets the limit')
     """
     if limits is None and baseline is None:
         raise IsoglossError("Give --limits FILE, --baseline RUN, or both.")
@@ -277,8 +287,11 @@ def table(
         seed: The seed of the resampling.
 
     Example:
-        >>> "| SS |" in ig.table("runs/mine", metrics="ss", task="all", resamples=200)
-        True
+        >>> print(ig.table("runs/mine", metrics="ss", task="all", resamples=200))
+        SS on demo: n = 96 items, mode corrected (ties count one half).
+        <BLANKLINE>
+        | model | SS en |
+        ...
     """
     from .reports.paper.output import Paper, write_paper
     from .reports.paper.tables import Layout
@@ -307,7 +320,7 @@ def figure(
     width: str | float = "single",
     languages: Names = None,
     metrics: Names = None,
-    where: Mapping[str, str] | None = None,
+    where: Where = None,
     names: str = "english",
     facts: Facts = None,
     mode: str = "corrected",
@@ -323,7 +336,7 @@ def figure(
         width: `single` (3.3 in), `double` (6.9 in), or inches.
         languages: One language or several; without it, all.
         metrics: One metric or several, instead of the figure's own.
-        where: Values that columns must have, such as `{"set": "gender"}`.
+        where: One condition or several: `set=gender`, or `{"set": "gender"}`.
         names: How languages are named: `english`, `own` or `tag`.
         facts: Facts about each model, or a YAML file of them.
         mode: `corrected` or `paper`.
@@ -342,7 +355,7 @@ def figure(
         tuple(map(str, [source] if isinstance(source, str | Path) else source)),
         tags,
         metrics=as_names(metrics),
-        where=where or {},
+        where=_conditions(where),
         mode=mode,
         facts=_facts(facts),
         drawing=IntervalSettings(resamples=resamples, seed=seed),

@@ -84,8 +84,13 @@ def repr_of(result: Any) -> str:
     """The result in one short line."""
     kind = kind_of(result)
     rows = result.rows if hasattr(result, "rows") else getattr(result, kind.key)
-    notes = f", {len(result.notes)} notes" if result.notes else ""
-    return f"{type(result).__name__}({len(rows)} {kind.key}{notes})"
+    counts = [(len(rows), kind.key), (len(result.notes), "notes")]
+    shown = [
+        f"{count} {name.removesuffix('s') if count == 1 else name}"
+        for count, name in counts
+        if count or name != "notes"
+    ]
+    return f"{type(result).__name__}({', '.join(shown)})"
 
 
 def dict_of(result: Any) -> dict[str, Any]:

@@ -80,7 +80,7 @@ def measure(
     Example:
         >>> measures = ig.measure(ig.load("runs/mine"), metrics="ss", by="category", resamples=200)
         >>> measures
-        Results(4 measures, 3 notes)
+        Results(4 measures, 2 notes)
         >>> [(row.group["category"], row.n) for row in measures]
         [('gender', 20), ('profession', 34), ('race', 28), ('religion', 14)]
     """
