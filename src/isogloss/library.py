@@ -330,7 +330,7 @@ def figure(
     """A figure for a paper; a notebook shows it, `figure` is the matplotlib figure, `caption` says what its marks mean.
 
     Parameters:
-        name: The figure; `isogloss figure --list` lists them.
+        name: The figure; `isogloss list figures` lists them.
         source: One or several folders of runs, or what else the figure needs.
         out: A file to write: PNG, SVG or PDF by its ending.
         width: `single` (3.3 in), `double` (6.9 in), or inches.
