@@ -62,7 +62,7 @@ def test_one_name_is_as_good_as_a_list():
 
 def test_names_where_data_is_wanted_get_a_sentence():
     assert message(ig.measure, "runs/mine") == (
-        "measure takes scored items: what isogloss.score gives, or isogloss.store.read_scored(runs)."
+        "measure takes scored items: what isogloss.score gives, or isogloss.load('runs/mine')."
     )
     assert message(ig.score, "demo", model="smollm2") == (
         "score takes items. Read them first: items = isogloss.read('demo', language='en')"

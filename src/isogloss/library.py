@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from .analysis import controls as control_rows
 from .analysis import gates
+from .analysis.controls import Control, check_controls, read_frequencies
+from .analysis.gates import Gate, GateResult
 from .analysis.intervals import IntervalSettings
 from .analysis.mixed import read_facts
 from .analysis.sides import select
@@ -121,14 +122,14 @@ def join(*scored: Scored) -> Scored:
 
 def gate(
     source: Scored | Folders,
-    limits: str | Path | Mapping[str, Any] | Sequence[Mapping[str, Any]] | gates.Gate | None = None,
+    limits: str | Path | Mapping[str, Any] | Sequence[Mapping[str, Any]] | Gate | None = None,
     *,
     baseline: Scored | Folders | None = None,
     margin: float = gates.MARGIN,
     strict: bool = False,
     resamples: int = RESAMPLES,
     seed: int = 0,
-) -> gates.GateResult:
+) -> GateResult:
     """Whether scores meet limits: passed, failed, or undecided where the data cannot tell.
 
     Parameters:
@@ -153,13 +154,13 @@ def gate(
     if baseline is not None:
         before = _finished(baseline)
         verdicts += gates.check_baseline(scored, before, gate=chosen, margin=margin, resamples=resamples)
-    return gates.GateResult(tuple(verdicts), strict or chosen.strict, scored.notes)
+    return GateResult(tuple(verdicts), strict or chosen.strict, scored.notes)
 
 
-def _gate(limits: str | Path | Mapping[str, Any] | Sequence[Mapping[str, Any]] | gates.Gate | None) -> gates.Gate:
+def _gate(limits: str | Path | Mapping[str, Any] | Sequence[Mapping[str, Any]] | Gate | None) -> Gate:
     if limits is None:
-        return gates.Gate(())
-    if isinstance(limits, gates.Gate):
+        return Gate(())
+    if isinstance(limits, Gate):
         return limits
     if isinstance(limits, str | Path):
         return gates.read_gate(limits)
@@ -183,7 +184,7 @@ def controls(
     frequencies: str | Path | Mapping[str, int] | None = None,
     resamples: int = RESAMPLES,
     seed: int = 0,
-) -> Results[control_rows.Control]:
+) -> Results[Control]:
     """SS of each model and language, beside that of control items, of permuted labels and of simple preferences.
 
     Parameters:
@@ -196,10 +197,10 @@ def controls(
         >>> ig.controls("runs/mine", resamples=200).to_polars()["name"].to_list()
         ['score', 'permuted labels', 'shorter words', 'more frequent words', 'fewer tokens']
     """
-    counts = control_rows.read_frequencies(Path(frequencies)) if isinstance(frequencies, str | Path) else frequencies
+    counts = read_frequencies(Path(frequencies)) if isinstance(frequencies, str | Path) else frequencies
     runs = [run for path in _paths(source) for run in find_runs(path)]
     items = pl.concat([read_items(run) for run in runs], how="diagonal_relaxed")
-    return control_rows.check_controls(read_scored(runs), items, frequencies=counts, resamples=resamples, seed=seed)
+    return check_controls(read_scored(runs), items, frequencies=counts, resamples=resamples, seed=seed)
 
 
 def structure(
