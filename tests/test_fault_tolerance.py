@@ -26,7 +26,8 @@ from isogloss.items import Items
 from isogloss.models.load import open_model
 from isogloss.models.model import Model
 from isogloss.studies import cells
-from isogloss.studies.jobs import plan_cells, score
+from isogloss.studies.method_choice import PlannedCell, plan_cells
+from isogloss.studies.pipeline import score
 from support import tiny
 from support.builders import stereoset_rows, write_jsonl
 from test_score import MANY, values
@@ -279,8 +280,8 @@ def work(model: Model, out: Path) -> None:
     """Score some items by two methods, in parts of two items."""
     cells.PART_CANDIDATES = 6
     few = Items(MANY.rows[:24])
-    both = [cell for name in ("unmask", "pll") for cell in plan_cells(few, model, method=name, options={})]
-    cells.run_cells(both, model, out=out)
+    both = [cell for name in ("unmask", "pll") for cell in plan_cells(PlannedCell("", few, name), model)]
+    cells.run_cells(both, model, cells.Running(out))
 
 
 def serve(folder: str) -> None:

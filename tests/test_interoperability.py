@@ -23,7 +23,7 @@ from isogloss.items import ANTI_STEREOTYPE, STEREOTYPE, Candidate, Item, Items
 from isogloss.reports.text.citations import cite_runs, entries_of
 from isogloss.runs import SCHEMA, find_runs, read_scored
 from isogloss.scores import ITEM_SCHEMA, ROW_SCHEMA
-from isogloss.studies.jobs import score
+from isogloss.studies.pipeline import score
 from support import tiny
 from support.builders import triple
 

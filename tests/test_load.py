@@ -17,8 +17,8 @@ from safetensors.torch import load_file, save_file
 
 from isogloss.errors import IsoglossError
 from isogloss.models import load
-from isogloss.models.load import open_model
-from isogloss.studies.jobs import fitting_methods
+from isogloss.models.load import Loading, open_model
+from isogloss.studies.method_choice import fitting_methods
 from support import tiny
 from support.examples import CLOSE, INTER, INTRA, rows_of
 
@@ -54,7 +54,7 @@ def bert(saved: Callable[[str], Path], tmp_path: Path) -> Path:
 
 def message(name: Path | str, **options: Any) -> str:
     with pytest.raises(IsoglossError) as caught:
-        open_model(str(name), **options)
+        open_model(str(name), Loading(**options))
     return str(caught.value)
 
 
@@ -132,7 +132,7 @@ def test_a_card_names_languages_and_licence(bert: Path) -> None:
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
 @pytest.mark.parametrize("name", ["bert", "gpt2", "t5"])
 def test_small_number_formats_give_nearly_the_same(name: str, dtype: str, saved: Callable[[str], Path]) -> None:
-    model = open_model(str(saved(name)), dtype=dtype)
+    model = open_model(str(saved(name)), Loading(dtype=dtype))
     assert model.info.dtype == dtype
     method = METHODS[model.info.family]
     found, known = rows_of(model, INTRA[:4], method), rows_of(tiny.model(name), INTRA[:4], method)
@@ -300,7 +300,7 @@ def test_pickled_weights_are_loaded_only_when_allowed(bert: Path) -> None:
     torch.save(load_file(bert / "model.safetensors"), bert / "pytorch_model.bin")
     (bert / "model.safetensors").unlink()
     assert message(bert) == INCOMPLETE
-    found = rows_of(open_model(str(bert), allow_pickle=True), INTRA[:1], "unmask")
+    found = rows_of(open_model(str(bert), Loading(allow_pickle=True)), INTRA[:1], "unmask")
     known = rows_of(tiny.model("bert"), INTRA[:1], "unmask")
     assert {key: row.logprobs for key, row in found.items()} == {key: row.logprobs for key, row in known.items()}
 

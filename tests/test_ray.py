@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 import transformers
+from isogloss.studies.jobs import Failure, Loading, ModelJob, ScoringRequest, score
 
 from isogloss import runs
 from isogloss.errors import IsoglossError
 from isogloss.items import Items
 from isogloss.studies import cells
-from isogloss.studies.jobs import Failure, Loading, ModelJob, ScoringRequest, score
 from isogloss.studies.ray import TRIES, Cluster, Group, Queue, Reply, Task, _record_result, _unfinished_work, run_on_ray
 from isogloss.studies.ray_worker import Worker, pack_job, unpack_job
 from support import tiny

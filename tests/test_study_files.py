@@ -373,7 +373,7 @@ def test_only_and_limit_choose_cells_and_items(folder: Path, tmp_path: Path, run
     assert (out / "study.yaml").exists()
     assert not (out / "measures.csv").exists()
     plan = plan_study(path, subset=Subset(only=("*/data/en", "bert"), limit=1))
-    kept = [(one.labels["model"], one.items[0].language, len(one.items)) for job in plan.jobs for one in job.requests]
+    kept = [(one.labels["model"], one.items[0].language, len(one.items)) for one in plan.cells]
     assert sorted(kept) == [("bert", "de", 2), ("bert", "en", 2), ("gpt2", "en", 2)]
 
 
@@ -482,7 +482,7 @@ def test_who_stops_a_study_is_told_how_to_go_on(
     def interrupted(*given: Any, **named: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(run_module, "run_study", interrupted)
+    monkeypatch.setattr(run_module, "run_plan", interrupted)
     out = tmp_path / "runs"
     code, _, error = run("run", write(folder), "--out", out)
     assert (code, error) == (

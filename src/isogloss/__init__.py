@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from .items import Candidate, Item, Items
     from .reports.page.document import report
     from .scores import Scored
-    from .studies.jobs import score
+    from .studies.pipeline import ask, run, score
+    from .studies.run import StudyResult
 
 __version__ = "0.1.0"
 
@@ -31,7 +32,10 @@ _HOMES = {
     "measure": "analysis.measures",
     "read": "files.sources",
     "report": "reports.page.document",
-    "score": "studies.jobs",
+    "StudyResult": "studies.run",
+    "ask": "studies.pipeline",
+    "run": "studies.pipeline",
+    "score": "studies.pipeline",
 }
 
 __all__ = [
@@ -44,10 +48,13 @@ __all__ = [
     "Measure",
     "Measures",
     "Scored",
+    "StudyResult",
+    "ask",
     "compare",
     "measure",
     "read",
     "report",
+    "run",
     "score",
 ]
 

@@ -25,16 +25,6 @@ TURN_ENDS = ("<|im_end|>", "<|eot_id|>", "<end_of_turn>", "<|end|>", "<|endoftex
 
 
 @dataclass(frozen=True, slots=True)
-class ChatLoading:
-    """How a model is opened and fed."""
-
-    device: str = "cpu"
-    dtype: str = "float32"
-    token_budget: int | None = None
-    offline: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class EncodedRequest:
     """A request as the model reads it."""
 
@@ -45,8 +35,7 @@ class EncodedRequest:
 def local_backend(model: Model, settings: AskSettings, *, token_budget: int | None = None) -> Backend:
     """An open model that answers by generating; a model that cannot is refused."""
     known = model.info
-    if known.family not in ("causal", "seq2seq"):
-        raise IsoglossError(f"'{known.name}' is a {known.family} model, which cannot answer. Choose a chat model.")
+    check_can_answer(known.name, known.family)
     chat = uses_chat(model, settings.template)
 
     def answer(requests: Sequence[PromptRequest], on_answers: OnAnswers) -> None:
@@ -65,12 +54,10 @@ def local_backend(model: Model, settings: AskSettings, *, token_budget: int | No
     return Backend(known.name, settings, identity, answer, facts, lambda tag: notes_on(known, tag))
 
 
-def open_local(name: str, settings: AskSettings, *, loading: ChatLoading) -> Backend:
-    """The model of that name, opened to answer."""
-    from ..models.load import open_model
-
-    opened = open_model(name, device=loading.device, dtype=loading.dtype, offline=loading.offline)
-    return local_backend(opened, settings, token_budget=loading.token_budget)
+def check_can_answer(name: str, family: str) -> None:
+    """Refuse a model of a family that cannot generate an answer."""
+    if family not in ("causal", "seq2seq"):
+        raise IsoglossError(f"'{name}' is a {family} model, which cannot answer. Choose a chat model.")
 
 
 def uses_chat(model: Model, template: str) -> bool:

@@ -127,7 +127,7 @@ def check(
 ) -> None:
     """Say how often the head is right on unseen articles, beside two baselines that do not read the pair."""
     from ..nsp.evaluation import Sizes, evaluate_head, head_test_as_rows, head_test_as_text
-    from .progress import progress_bars
+    from ..progress import progress_bars
 
     with progress_bars() as progress:
         trial = evaluate_head(model, data, sizes=Sizes(limit, train_limit), device=device, progress=progress)

@@ -25,8 +25,8 @@ def probe(
     as_json: bool = options.Json,
 ) -> None:
     """Show which terms a model finds most probable in a template, as shares."""
+    from ..models.load import Loading
     from ..reports.text.table import bars_as_text
-    from ..studies.jobs import Loading
     from ..studies.probe import ProbeRequest, run_probe
 
     loading = Loading(device=device, offline=offline)

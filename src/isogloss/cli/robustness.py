@@ -25,12 +25,13 @@ def robustness(
     """Score the same items in every way that fits the model: does the sign survive, which items flip, what is noise?"""
     from ..analysis.robustness import robustness_as_json
     from ..files.sources import read_many
+    from ..models.load import Loading
+    from ..progress import progress_bars
     from ..reports.text.robustness import robustness_as_text
-    from ..studies.jobs import Loading, Sample, take_sample
+    from ..studies.plan import take_sample
     from ..studies.robustness import check_robustness
-    from .progress import progress_bars
 
-    items = take_sample(read_many(data, language=languages, skip_bad=skip_bad), Sample(limit, seed))
+    items = take_sample(read_many(data, language=languages, skip_bad=skip_bad), limit, seed=seed)
     loading = Loading(device=device, offline=offline, allow_pickle=allow_pickle)
     with progress_bars() as progress:
         cards = check_robustness(items, model=model, loading=loading, resamples=resamples, progress=progress)

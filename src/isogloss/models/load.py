@@ -102,15 +102,23 @@ def open_tokenizer(name: str) -> Any:
         return _load(index, transformers.AutoTokenizer)
 
 
-def open_model(
-    name: str,
-    *,
-    device: str = "cpu",
-    dtype: str = "float32",
-    offline: bool = False,
-    allow_pickle: bool = False,
-) -> Model:
+@dataclass(frozen=True, slots=True)
+class Loading:
+    """How a model is opened and fed: `token_budget` is the tokens per batch, padding included."""
+
+    device: str = "cpu"
+    dtype: str = "float32"
+    token_budget: int | None = None
+    offline: bool = False
+    allow_pickle: bool = False
+
+
+DEFAULT_LOADING = Loading()
+
+
+def open_model(name: str, loading: Loading = DEFAULT_LOADING) -> Model:
     """The model of that name, ready to answer questions."""
+    device, dtype, offline, allow_pickle = loading.device, loading.dtype, loading.offline, loading.allow_pickle
     torch = require("torch", extra="hf")
     transformers = require("transformers", extra="hf")
     if dtype not in DTYPES:
