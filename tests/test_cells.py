@@ -51,7 +51,7 @@ def make(items: Sequence[Item], methods: Sequence[tuple[str, dict[str, str]]]) -
 
 def run_cells(group: Sequence[ScoringCell], model: Model, *, out: Path | None = None) -> Scored:
     """What the cells give, as one table."""
-    return join_scored([one.scored for one in cells.run_cells(group, model, Running(out))])
+    return join_scored([one.scored for one in cells.run_cells(group, model, running=Running(out))])
 
 
 def counted(model: Model) -> tuple[Model, list[int]]:

@@ -281,7 +281,7 @@ def work(model: Model, out: Path) -> None:
     cells.PART_CANDIDATES = 6
     few = Items(MANY.rows[:24])
     both = [cell for name in ("unmask", "pll") for cell in plan_cells(PlannedCell("", few, name), model)]
-    cells.run_cells(both, model, cells.Running(out))
+    cells.run_cells(both, model, running=cells.Running(out))
 
 
 def serve(folder: str) -> None:

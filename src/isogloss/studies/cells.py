@@ -122,7 +122,7 @@ class WorkUnit:
     cells: tuple[int, ...]
 
 
-def run_cells(cells: Sequence[ScoringCell], model: Model, running: Running) -> list[CellResult]:
+def run_cells(cells: Sequence[ScoringCell], model: Model, *, running: Running) -> list[CellResult]:
     """The results of a model's cells, those of one language scored together; on disk, parts that are there are kept.
 
     When a group fails, each of its cells is tried alone. Parts that could not be written are not: the next command scores

@@ -77,7 +77,7 @@ def forecast_plan(plan: StudyPlan, *, out: StoragePath, trial: bool = True) -> t
         try:
             model = None if cells[0].endpoint else _open_without_download(cells[0].checkpoint, plan.loading)
             if model:
-                rows += _forecast_scoring(plan_scoring(cells, model, running), model, running=running, trial=trial)
+                rows += _forecast_scoring(plan_scoring(cells, model, running=running), model, running=running, trial=trial)
         except Exception as error:
             running.fail([failure for cell in cells for failure in cell.failures(error)], error)
             continue
@@ -96,8 +96,10 @@ def _forecast_asking(info: dict[str, Any], unique: int, *, out: StoragePath) -> 
     run = runs.find_run(out, info)
     done = len(runs.written_parts(run)) if run else 0
     left = 0 if done == info["parts"] else unique
-    names = (info[name] for name in ("model", "dataset", "language", "method", "items", "parts"))
-    return Forecast(*names, done, left, left, 0, 0, None if left else 0.0)
+    known = {name: info[name] for name in ("model", "dataset", "language", "method", "items", "parts")}
+    return Forecast(
+        **known, done=done, questions=left, unique=left, tokens=0, read=0, seconds=None if left else 0.0
+    )
 
 
 def _forecast_scoring(planned: Sequence[ScoringCell], model: Model, *, running: Running, trial: bool) -> list[Forecast]:

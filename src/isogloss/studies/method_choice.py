@@ -46,7 +46,7 @@ class PlannedCell:
         return [Failure(model, data, language, self.method, why) for data, language in keys or [("", "")]]
 
 
-def plan_scoring(planned: Sequence[PlannedCell], model: Model, running: Running) -> list[ScoringCell]:
+def plan_scoring(planned: Sequence[PlannedCell], model: Model, *, running: Running) -> list[ScoringCell]:
     """The scoring cells of everything that is planned for an open model, each once; what cannot be is a failure."""
     found: dict[tuple[str, ...], ScoringCell] = {}
     for one in planned:

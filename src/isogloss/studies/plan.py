@@ -103,6 +103,7 @@ def plan_asking(
     measuring: Mapping[str, Any] | None = None,
 ) -> StudyPlan:
     """Every chat model asked about the items, here or behind an endpoint; refused when none can be asked."""
+    check_askable(items, settings or AskSettings())
     options = (settings or AskSettings()).options
     at = {name: replace(endpoint, model=name) if endpoint else None for name in models}
     cells = [PlannedCell(name, items, "ask", options, endpoint=at[name]) for name in models]
@@ -167,7 +168,7 @@ def take_sample(items: Items, limit: int | None, *, seed: int = 0) -> Items:
     return Items(rows, problems_of(items, rows))
 
 
-def _sampled(reading: LoadedData, limit: int | None, seed: int) -> LoadedData:
+def _sampled(reading: LoadedData, *, limit: int | None, seed: int) -> LoadedData:
     return replace(reading, items={tag: take_sample(rows, limit, seed=seed) for tag, rows in reading.items.items()})
 
 

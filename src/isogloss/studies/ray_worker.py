@@ -86,7 +86,7 @@ class Worker:
             planned, loading = unpack_cells(packed)
             self.token_budget = loading.token_budget
             model = self.model = open_model(planned[0].checkpoint, loading)
-            scoring = plan_scoring(planned, model, cells.Running(failures=self.failed))
+            scoring = plan_scoring(planned, model, running=cells.Running(failures=self.failed))
             self.groups = [[scoring[index] for index in indices] for indices in cells.group_cells(scoring)]
             for one in planned:
                 try:

@@ -93,7 +93,7 @@ def _run_checkpoint(
     except Exception as error:
         running.fail([failure for cell in cells for failure in cell.failures(error)], error)
         return []
-    scored = run_cells(plan_scoring(cells, model, running), model, running) if model else []
+    scored = run_cells(plan_scoring(cells, model, running=running), model, running=running) if model else []
     return [*scored, *(result for cell in cells for result in _ask(cell, model, running=running))]
 
 
