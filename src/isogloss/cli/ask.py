@@ -105,7 +105,8 @@ def ask(
     with progress_bars() as progress:
         result = require_scores(run_plan(plan, out=out, progress=progress))
     result = finish_plan(plan, result, out=out)
-    print_result(result, _token_totals(result.runs, price_in=price_in, price_out=price_out, out=out), as_json=as_json)
+    typer.echo(_token_totals(result.runs, price_in=price_in, price_out=price_out, out=out), err=True)
+    print_result(result, f"Look at one item with: isogloss show {out} {plan.cells[0].items[0].id}", as_json=as_json)
 
 
 def _show_plan(plan: StudyPlan) -> None:

@@ -77,7 +77,9 @@ def forecast_plan(plan: StudyPlan, *, out: StoragePath, trial: bool = True) -> t
         try:
             model = None if cells[0].endpoint else _open_without_download(cells[0].checkpoint, plan.loading)
             if model:
-                rows += _forecast_scoring(plan_scoring(cells, model, running=running), model, running=running, trial=trial)
+                rows += _forecast_scoring(
+                    plan_scoring(cells, model, running=running), model, running=running, trial=trial
+                )
         except Exception as error:
             running.fail([failure for cell in cells for failure in cell.failures(error)], error)
             continue
@@ -97,9 +99,7 @@ def _forecast_asking(info: dict[str, Any], unique: int, *, out: StoragePath) -> 
     done = len(runs.written_parts(run)) if run else 0
     left = 0 if done == info["parts"] else unique
     known = {name: info[name] for name in ("model", "dataset", "language", "method", "items", "parts")}
-    return Forecast(
-        **known, done=done, questions=left, unique=left, tokens=0, read=0, seconds=None if left else 0.0
-    )
+    return Forecast(**known, done=done, questions=left, unique=left, tokens=0, read=0, seconds=None if left else 0.0)
 
 
 def _forecast_scoring(planned: Sequence[ScoringCell], model: Model, *, running: Running, trial: bool) -> list[Forecast]:

@@ -20,7 +20,7 @@ from ..chat.requests import Backend, read_ask_settings
 from ..chat.runner import AskCell, ask_cell, plan_ask_cells
 from ..errors import IsoglossError, short_message
 from ..files.layout import write_atomically
-from ..models.load import Loading, open_model
+from ..models.load import Loading
 from ..progress import Progress, silent
 from ..runs import Run, find_runs, read_run, read_scored, run_folders
 from ..scores import Scored, join_scored
@@ -87,6 +87,8 @@ def _run_checkpoint(
     cells: Sequence[PlannedCell], running: Running, *, loading: Loading, opened: Mapping[str, Model]
 ) -> list[CellResult]:
     """The results of one checkpoint's cells; those of one language are scored together."""
+    from ..models.load import open_model
+
     name = cells[0].checkpoint
     try:
         model = None if cells[0].endpoint else opened.get(name) or open_model(name, loading)
@@ -188,7 +190,7 @@ def finish_plan(plan: StudyPlan, result: StudyResult, *, out: StoragePath) -> St
         if plan.study is None:
             raise
         return replace(result, troubles=(*troubles, f"The scores could not be measured: {error}"))
-    if sealed:
+    if sealed and plan.study:
         found = replace(found, notes=(*found.notes, f"{out} can only be read, so nothing was written into it"))
     if not (plan.partial or sealed or troubles):
         _put(out, "measures.csv", text=measures_as_csv(found))
