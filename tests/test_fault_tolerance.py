@@ -227,7 +227,7 @@ def test_a_damaged_run_file_is_told_by_every_command(tmp_path, evaluation, comma
     path.write_text(text, encoding="utf-8")
     code, _, shown = evaluation(tmp_path / "runs")
     assert code == 1
-    assert f"1 cell could not be scored:\nbert stereoset en unmask: {path}: " in shown
+    assert f"1 cell could not be scored:\nbert stereoset en nsp: {path}: " in shown
     for code, _, shown in (command("measure", tmp_path), command("show", tmp_path)):
         assert code == 2
         assert one_line(shown).startswith(f"{path}: ")

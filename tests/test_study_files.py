@@ -383,9 +383,9 @@ def test_a_checkpoint_is_opened_once_for_the_whole_study(
     opened: list[str] = []
     own = load.open_model
 
-    def counted(name: str, **options: Any) -> Any:
+    def counted(name: str, loading: load.Loading) -> Any:
         opened.append(Path(name).name)
-        return own(name, **options)
+        return own(name, loading)
 
     monkeypatch.setattr(load, "open_model", counted)
     models = [
