@@ -21,15 +21,19 @@ from pathlib import Path
 from isogloss import runs
 from isogloss.files.sources import read
 from isogloss.items import Items
-from isogloss.studies.cells import PART_CANDIDATES, WorkUnit, count_parts
-from isogloss.studies.jobs import ModelJob, ScoringRequest
-from isogloss.studies.ray import Cluster, run_on_ray
-from isogloss.studies.ray_worker import Worker, pack_job, unpack_job
+from isogloss.models.load import DEFAULT_LOADING
+from isogloss.storage import as_path
+from isogloss.studies.cells import PART_CANDIDATES, WorkUnit
+from isogloss.studies.connection import Cluster
+from isogloss.studies.method_choice import PlannedCell
+from isogloss.studies.plan import StudyPlan
+from isogloss.studies.ray_worker import Worker, pack_cells
+from isogloss.studies.run import run_plan
 
 THREADS = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
 
 
-def make_job(model: str, items: int) -> ModelJob:
+def make_job(model: str, items: int) -> PlannedCell:
     """So many items, made of the demonstration data, each turn a little longer."""
     demo = [item for item in read("demo", language="en") if item.tags.get("task") == "intrasentence"]
     rows = []
@@ -40,7 +44,7 @@ def make_job(model: str, items: int) -> ModelJob:
             for one in item.candidates
         )
         rows.append(replace(item, id=f"{item.id}-{turn}", candidates=candidates))
-    return ModelJob(model, (ScoringRequest(Items(tuple(rows)), "likelihood"),))
+    return PlannedCell(model, Items(tuple(rows)), "likelihood")
 
 
 def serve(path: str, half: str) -> None:
@@ -53,16 +57,16 @@ def serve(path: str, half: str) -> None:
     print("ready", flush=True)
     sys.stdin.readline()
     started = time.time()
-    for number in range(int(half), count_parts(worker.cells[0]), 2):
+    for number in range(int(half), len(worker.groups[0][0].parts), 2):
         unit = WorkUnit(number, (0,))
         worker.score(0, (unit.number, unit.cells), folders=problem["groups"][0]["folders"])
     print(time.time() - started, flush=True)
 
 
-def plain_seconds(job: ModelJob) -> float:
+def plain_seconds(cell: PlannedCell) -> float:
     """How long two plain processes score."""
     with tempfile.TemporaryDirectory() as path:
-        (Path(path) / "job.json").write_text(pack_job(job), encoding="utf-8")
+        (Path(path) / "job.json").write_text(pack_cells([cell], DEFAULT_LOADING), encoding="utf-8")
         processes = []
         for half in ("0", "1"):
             command = [sys.executable, "-m", "benchmarks.cluster", "--serve", path, half]
@@ -81,19 +85,18 @@ def plain_seconds(job: ModelJob) -> float:
         return seconds
 
 
-def ray_seconds(job: ModelJob) -> float:
+def ray_seconds(cell: PlannedCell) -> float:
     """How long two Ray workers score, from the first work that is handed out to the last that is done.
 
     Half of the items are scored before, so that both workers are there.
     """
-    (request,) = job.requests
-    half = Items(request.items.rows[::2])
+    half = Items(cell.items.rows[::2])
     with tempfile.TemporaryDirectory() as path:
-        before = replace(job, requests=(replace(request, items=half),))
-        outcome = run_on_ray([before, job], out=path, cluster=Cluster(workers=2, threads=1))
-        _, run = outcome.runs
+        plans = [StudyPlan((one,)) for one in (replace(cell, items=half), cell)]
+        outcome, *_ = [run_plan(one, out=as_path(path), cluster=Cluster(workers=2, threads=1)) for one in plans][::-1]
+        (run,) = outcome.runs
         if len(runs.written_parts(run)) != run.parts:
-            raise SystemExit("; ".join(cell.why for cell in outcome.failed))
+            raise SystemExit("; ".join(cell.why for cell in outcome.failures))
         return float(run.info["seconds"])
 
 
@@ -108,7 +111,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     given = parser.parse_args()
     os.environ |= THREADS
-    job = unpack_job(pack_job(make_job(given.model, given.items)))
+    job = make_job(given.model, given.items)
     found: dict[str, list[float]] = {"plain": [], "ray": []}
     for _ in range(given.rounds):
         found["plain"].append(given.items / plain_seconds(job))

@@ -19,7 +19,7 @@ from isogloss import runs
 from isogloss.chat import runner
 from isogloss.chat.endpoint import KEPT, Endpoint, http_backend
 from isogloss.chat.journal import NAME
-from isogloss.chat.requests import AskSettings
+from isogloss.chat.requests import AskSettings, Backend
 from isogloss.chat.retry import RetryPolicy, asked_wait, next_wait
 from isogloss.errors import IsoglossError
 from isogloss.items import Item, Items
@@ -40,10 +40,14 @@ GREEDY = AskSettings()
 ALL = 12  # two items, three prompts, two orders
 
 
+def ask_all(items: Items, backend: Backend, *, out: Path) -> list[runs.Run]:
+    return [runner.ask_cell(cell, backend, out=out) for cell in runner.plan_ask_cells(items, backend.plan)]
+
+
 def ask(server: endpoints.Server, out: Path, *, settings: AskSettings = GREEDY, **options: object) -> list[runs.Run]:
     policy = RetryPolicy(tries=int(options.pop("tries", 3)), first=0.01, longest=float(options.pop("longest", 300)))  # type: ignore[arg-type]
     endpoint = Endpoint(server.url, "chatty", patience=policy, **options)  # type: ignore[arg-type]
-    return runner.ask(ITEMS, http_backend(endpoint, settings), out=out)
+    return ask_all(ITEMS, http_backend(endpoint, settings), out=out)
 
 
 def rows(run: runs.Run) -> list[dict[str, object]]:
@@ -61,7 +65,7 @@ def test_a_statement_of_several_items_is_asked_about_once(tmp_path):
     again = replace(first, id="a2", candidates=tuple(replace(one, id=f"{one.id}-2") for one in first.candidates))
     with endpoints.serving(endpoints.good) as server:
         backend = http_backend(Endpoint(server.url, "chatty"), GREEDY)
-        (run,) = runner.ask(Items((first, item("b"), again)), backend, out=tmp_path)
+        (run,) = ask_all(Items((first, item("b"), again)), backend, out=tmp_path)
     found = rows(run)
     assert (len(server.bodies), len(found), run.info["requests"]) == (ALL, ALL + 6, ALL)
     kept = {"text", "opening", "finish", "prompt", "order", "sample"}

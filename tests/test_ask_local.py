@@ -6,6 +6,7 @@ import copy
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
@@ -16,7 +17,7 @@ from isogloss import runs
 from isogloss.chat import framing, runner
 from isogloss.chat.local import local_backend
 from isogloss.chat.records import Answer
-from isogloss.chat.requests import AskSettings, PromptRequest, check_ask_settings, make_requests, statement_of
+from isogloss.chat.requests import AskSettings, Backend, PromptRequest, check_ask_settings, make_requests, statement_of
 from isogloss.errors import IsoglossError
 from isogloss.items import Candidate, Items
 from isogloss.models.load import describe, wrap
@@ -45,6 +46,10 @@ def with_template(model: Model, template: str | None) -> Model:
     tokenizer = copy.deepcopy(model.tokenizer)
     tokenizer.chat_template = template
     return replace(model, tokenizer=tokenizer)
+
+
+def ask_all(rows: Items, backend: Backend, *, out: Path) -> list[runs.Run]:
+    return [runner.ask_cell(cell, backend, out=out) for cell in runner.plan_ask_cells(rows, backend.plan)]
 
 
 def items(count: int = 3) -> Items:
@@ -256,9 +261,9 @@ def test_plans_that_cannot_work_are_refused(plan, message):
 
 def test_items_without_the_role_are_left_out_and_none_at_all_is_an_error(tmp_path):
     both = Items((*items(1).rows, triple("only", roles=("unrelated",))))
-    assert [len(cell.items) for cell in runner.plan_cells(both, PLAIN)] == [1]
+    assert [len(cell.items) for cell in runner.plan_ask_cells(both, PLAIN)] == [1]
     with pytest.raises(IsoglossError) as caught:
-        runner.plan_cells(items(1), replace(PLAIN, role="hero"))
+        runner.plan_ask_cells(items(1), replace(PLAIN, role="hero"))
     assert str(caught.value) == "None of the items has a candidate with the role 'hero'. Use --role ROLE."
 
 
@@ -268,7 +273,7 @@ def test_items_without_the_role_are_left_out_and_none_at_all_is_an_error(tmp_pat
 def test_what_is_answered_is_never_asked_again_and_parts_are_equal(tmp_path, monkeypatch):
     monkeypatch.setattr(runner, "PART_ITEMS", 2)
     backend = local_backend(talker(), PLAIN, token_budget=1)
-    (whole,) = runner.ask(items(5), backend, out=tmp_path / "whole")
+    (whole,) = ask_all(items(5), backend, out=tmp_path / "whole")
     asked: list[PromptRequest] = []
 
     def falter(requests, keep):
@@ -282,8 +287,8 @@ def test_what_is_answered_is_never_asked_again_and_parts_are_equal(tmp_path, mon
 
     for _ in range(4):
         with pytest.raises(KeyboardInterrupt):
-            runner.ask(items(5), replace(backend, answer=falter), out=tmp_path / "torn")
-    (run,) = runner.ask(items(5), replace(backend, answer=falter), out=tmp_path / "torn")
+            ask_all(items(5), replace(backend, answer=falter), out=tmp_path / "torn")
+    (run,) = ask_all(items(5), replace(backend, answer=falter), out=tmp_path / "torn")
     assert len(asked) == 30
     assert run.parts == 3
     for number in range(3):

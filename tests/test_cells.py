@@ -15,9 +15,9 @@ from isogloss import runs as run_store
 from isogloss.items import Item
 from isogloss.methods import fill_options
 from isogloss.models.model import Model, ModelInfo, notes_on
-from isogloss.scores import Scored
+from isogloss.scores import Scored, join_scored
 from isogloss.studies import cells
-from isogloss.studies.cells import ScoringCell, WorkUnit, group_cells, plan_work, run_cells, score_work, write_work
+from isogloss.studies.cells import Running, ScoringCell, WorkUnit, group_cells, plan_work, score_work, write_work
 from support import tiny
 from support.examples import blank, follow
 
@@ -47,6 +47,11 @@ def make(items: Sequence[Item], methods: Sequence[tuple[str, dict[str, str]]]) -
         method = registry.get("method", name)
         found.append(ScoringCell(tuple(items), name, method, fill_options(name, method, given=options)))
     return found
+
+
+def run_cells(group: Sequence[ScoringCell], model: Model, *, out: Path | None = None) -> Scored:
+    """What the cells give, as one table."""
+    return join_scored([one.scored for one in cells.run_cells(group, model, running=Running(out))])
 
 
 def counted(model: Model) -> tuple[Model, list[int]]:

@@ -24,7 +24,7 @@ from isogloss.models.engine import run_all
 from isogloss.models.model import Model
 from isogloss.reports.text.measures import measures_as_text
 from isogloss.scores import Row, Scored, item_table, make_scored, row_table
-from isogloss.studies.jobs import choose_method
+from isogloss.studies.method_choice import choose_method
 from support import references, references_pairs, tiny
 from support.examples import CLOSE, LONG
 

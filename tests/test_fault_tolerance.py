@@ -26,7 +26,8 @@ from isogloss.items import Items
 from isogloss.models.load import open_model
 from isogloss.models.model import Model
 from isogloss.studies import cells
-from isogloss.studies.jobs import plan_cells, score
+from isogloss.studies.method_choice import PlannedCell, plan_cells
+from isogloss.studies.pipeline import score
 from support import tiny
 from support.builders import stereoset_rows, write_jsonl
 from test_score import MANY, values
@@ -224,7 +225,10 @@ def test_a_damaged_run_file_is_told_by_every_command(tmp_path, evaluation, comma
     evaluation(tmp_path / "runs")
     path = runs.find_runs(tmp_path / "runs")[0].folder / "run.json"
     path.write_text(text, encoding="utf-8")
-    for code, _, shown in (evaluation(tmp_path / "runs"), command("measure", tmp_path), command("show", tmp_path)):
+    code, _, shown = evaluation(tmp_path / "runs")
+    assert code == 1
+    assert f"1 cell could not be scored:\nbert stereoset en nsp: {path}: " in shown
+    for code, _, shown in (command("measure", tmp_path), command("show", tmp_path)):
         assert code == 2
         assert one_line(shown).startswith(f"{path}: ")
 
@@ -248,8 +252,8 @@ def test_the_second_process_is_told_and_a_killed_owner_keeps_no_lock(tmp_path, e
     owner = subprocess.Popen([sys.executable, "-c", HOLD, str(run.folder)], stdout=subprocess.PIPE, text=True)
     assert owner.stdout.readline() == "held\n"
     code, _, shown = evaluation(tmp_path / "runs")
-    assert code == 2
-    assert one_line(shown) == f"Another process is working on {run.folder}. Wait for it, or stop it."
+    assert code == 1
+    assert shown.endswith(f": Another process is working on {run.folder}. Wait for it, or stop it.\n")
     owner.kill()
     owner.communicate()
     assert evaluation(tmp_path / "runs")[:2] == first[:2]
@@ -279,8 +283,8 @@ def work(model: Model, out: Path) -> None:
     """Score some items by two methods, in parts of two items."""
     cells.PART_CANDIDATES = 6
     few = Items(MANY.rows[:24])
-    both = [cell for name in ("unmask", "pll") for cell in plan_cells(few, model, method=name, options={})]
-    cells.run_cells(both, model, out=out)
+    both = [cell for name in ("unmask", "pll") for cell in plan_cells(PlannedCell("", few, name), model)]
+    cells.run_cells(both, model, running=cells.Running(out))
 
 
 def serve(folder: str) -> None:

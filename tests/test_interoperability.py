@@ -23,7 +23,7 @@ from isogloss.items import ANTI_STEREOTYPE, STEREOTYPE, Candidate, Item, Items
 from isogloss.reports.text.citations import cite_runs, entries_of
 from isogloss.runs import SCHEMA, find_runs, read_scored
 from isogloss.scores import ITEM_SCHEMA, ROW_SCHEMA
-from isogloss.studies.jobs import score
+from isogloss.studies.pipeline import score
 from support import tiny
 from support.builders import triple
 
@@ -347,7 +347,7 @@ def test_the_added_family_scores_as_its_definition_says(installed, ngrams, tmp_p
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["--method", "pll"], "is ngrams. Say --method auto to let Isogloss choose."),
+        (["--method", "pll"], "is ngrams. Use --method auto to let Isogloss choose."),
         (["--device", "cuda"], "There is no 'cuda' on this machine."),
         (["--option", "closing=with", "--method", "continuation"], "The option 'closing=with' is for encoder-decoder"),
     ],

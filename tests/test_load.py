@@ -17,9 +17,9 @@ from safetensors.torch import load_file, save_file
 
 from isogloss.errors import IsoglossError
 from isogloss.models import load
-from isogloss.models.load import open_model
+from isogloss.models.load import Loading, open_model
 from isogloss.runs import find_runs, read_scored
-from isogloss.studies.jobs import fitting_methods
+from isogloss.studies.method_choice import fitting_methods
 from support import tiny
 from support.examples import CLOSE, INTER, INTRA, rows_of
 
@@ -55,7 +55,7 @@ def bert(saved: Callable[[str], Path], tmp_path: Path) -> Path:
 
 def message(name: Path | str, **options: Any) -> str:
     with pytest.raises(IsoglossError) as caught:
-        open_model(str(name), **options)
+        open_model(str(name), Loading(**options))
     return str(caught.value)
 
 
@@ -133,7 +133,7 @@ def test_a_card_names_languages_and_licence(bert: Path) -> None:
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
 @pytest.mark.parametrize("name", ["bert", "gpt2", "t5"])
 def test_small_number_formats_give_nearly_the_same(name: str, dtype: str, saved: Callable[[str], Path]) -> None:
-    model = open_model(str(saved(name)), dtype=dtype)
+    model = open_model(str(saved(name)), Loading(dtype=dtype))
     assert model.info.dtype == dtype
     method = METHODS[model.info.family]
     found, known = rows_of(model, INTRA[:4], method), rows_of(tiny.model(name), INTRA[:4], method)
@@ -301,7 +301,7 @@ def test_pickled_weights_are_loaded_only_when_allowed(bert: Path) -> None:
     torch.save(load_file(bert / "model.safetensors"), bert / "pytorch_model.bin")
     (bert / "model.safetensors").unlink()
     assert message(bert) == INCOMPLETE
-    found = rows_of(open_model(str(bert), allow_pickle=True), INTRA[:1], "unmask")
+    found = rows_of(open_model(str(bert), Loading(allow_pickle=True)), INTRA[:1], "unmask")
     known = rows_of(tiny.model("bert"), INTRA[:1], "unmask")
     assert {key: row.logprobs for key, row in found.items()} == {key: row.logprobs for key, row in known.items()}
 

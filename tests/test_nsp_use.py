@@ -14,13 +14,14 @@ from typer.testing import CliRunner
 from isogloss.cli import app
 from isogloss.errors import IsoglossError
 from isogloss.items import Candidate, Item, Items
-from isogloss.models.load import open_model
+from isogloss.models.load import Loading, open_model
 from isogloss.nsp.evaluation import pair_scores
 from isogloss.nsp.heads import make_inputs, make_trainable
 from isogloss.nsp.parts import open_split
 from isogloss.nsp.settings import Rates, TrainingSettings
 from isogloss.nsp.train import train_head
-from isogloss.studies.jobs import Loading, fitting_methods, score
+from isogloss.studies.method_choice import fitting_methods
+from isogloss.studies.pipeline import score
 from support import rule
 
 SETTINGS = TrainingSettings(

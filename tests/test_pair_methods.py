@@ -216,7 +216,7 @@ def test_a_sentence_without_tokens_has_no_score_and_says_why() -> None:
 
 
 def test_auto_chooses_by_task_and_family() -> None:
-    from isogloss.studies.jobs import choose_method
+    from isogloss.studies.method_choice import choose_method
 
     chosen = {
         (i.tags["task"], f): choose_method(i, f)

@@ -26,7 +26,7 @@ from isogloss.reports.text.sentences import explain_measures
 from isogloss.scores import Row, Scored, item_table, make_scored, row_table
 from isogloss.stats.hypotheses import shuffle_test
 from isogloss.stats.pairwise import BLOCK, count_wins, rank, unit, weighted_share
-from isogloss.studies.jobs import score
+from isogloss.studies.pipeline import score
 from support import references_pairs, tiny
 
 LABELS = {"model": "m", "method": "x", "family": "masked"}

@@ -17,10 +17,16 @@ import transformers
 from isogloss import runs
 from isogloss.errors import IsoglossError
 from isogloss.items import Items
+from isogloss.models.load import DEFAULT_LOADING, Loading
+from isogloss.storage import as_path
 from isogloss.studies import cells
-from isogloss.studies.jobs import Failure, Loading, ModelJob, ScoringRequest, score
-from isogloss.studies.ray import TRIES, Cluster, Group, Queue, Reply, Task, _record_result, _unfinished_work, run_on_ray
-from isogloss.studies.ray_worker import Worker, pack_job, unpack_job
+from isogloss.studies.cells import Failure
+from isogloss.studies.method_choice import PlannedCell
+from isogloss.studies.pipeline import score
+from isogloss.studies.plan import StudyPlan
+from isogloss.studies.ray import TRIES, Cluster, Group, Queue, Reply, Task, _record_result, _unfinished_work
+from isogloss.studies.ray_worker import Worker, pack_cells, unpack_cells
+from isogloss.studies.run import StudyResult, run_plan
 from support import tiny
 from test_fault_tolerance import kept
 from test_score import BOTH, MANY
@@ -39,29 +45,38 @@ def bert(tmp_path_factory) -> Path:
     return folder
 
 
+def job(model: Path | str, items: Items = LONG) -> StudyPlan:
+    """Items scored by one model."""
+    return StudyPlan((PlannedCell(str(model), items, "unmask"),))
+
+
+def run_on_ray(plan: StudyPlan, *, out: Path, cluster: Cluster | None = None, **more) -> StudyResult:
+    return run_plan(plan, out=out, cluster=cluster or Cluster(), **more)
+
+
 # ---- without Ray: what one actor does, and how works are handed out
 
 
 def test_a_job_survives_being_packed_as_plain_text(bert):
     items = Items((replace(MANY[0], tags={"regions": ("a", "b"), "task": "x"}), *BOTH), ())
-    job = ModelJob(
-        str(bert), (ScoringRequest(items, "unmask", {"variant": "log"}, {"size": "small"}),), Loading(token_budget=9)
-    )
-    assert unpack_job(pack_job(job)) == job
-    assert json.loads(pack_job(job))["model"] == str(bert.resolve())
+    cell = PlannedCell(str(bert), items, "unmask", {"variant": "log"}, {"size": "small"})
+    packed = pack_cells([cell], Loading(token_budget=9))
+    assert unpack_cells(packed) == ([cell], Loading(token_budget=9))
+    assert json.loads(packed)["cells"][0]["checkpoint"] == str(bert.resolve())
 
 
 def test_a_model_in_a_folder_is_named_by_its_whole_path(bert, monkeypatch):
     monkeypatch.chdir(bert.parent)
-    assert unpack_job(pack_job(ModelJob("bert", ()))).model == str(bert)
-    assert unpack_job(pack_job(ModelJob("org/name@main", ()))).model == "org/name@main"
+    cells = [PlannedCell(name, MANY) for name in ("bert", "org/name@main")]
+    found, _ = unpack_cells(pack_cells(cells, DEFAULT_LOADING))
+    assert [cell.checkpoint for cell in found] == [str(bert), "org/name@main"]
 
 
 def test_a_worker_writes_what_the_local_engine_writes(bert, tmp_path, monkeypatch):
     monkeypatch.setattr(cells, "PART_CANDIDATES", 6)
     local = score(MANY, model=str(bert), method="unmask", out=tmp_path / "local")
     worker = Worker()
-    assert worker.open(pack_job(ModelJob(str(bert), (ScoringRequest(MANY, "unmask"),)))) == {}
+    assert worker.open(pack_cells([PlannedCell(str(bert), MANY, "unmask")], DEFAULT_LOADING)) == {}
     (group,) = worker.prepare(str(tmp_path / "ray"))["groups"]
     assert (group["title"], group["items"]) == ("bert tiny en unmask", 40)
     for number in reversed(range(20)):
@@ -71,11 +86,10 @@ def test_a_worker_writes_what_the_local_engine_writes(bert, tmp_path, monkeypatc
 
 def test_a_worker_answers_a_mistake_with_a_sentence(tmp_path, bert):
     worker = Worker()
-    assert worker.open(pack_job(ModelJob("/no/such/model", ()))) == {"error": "No such model folder: /no/such/model."}
-    assert (
-        worker.open(pack_job(ModelJob(str(bert), (ScoringRequest(MANY, "likelihood"), ScoringRequest(MANY, "unmask")))))
-        == {}
-    )
+    nowhere = pack_cells([PlannedCell("/no/such/model", MANY)], DEFAULT_LOADING)
+    assert worker.open(nowhere) == {"error": "No such model folder: /no/such/model."}
+    both = [PlannedCell(str(bert), MANY, name) for name in ("likelihood", "unmask")]
+    assert worker.open(pack_cells(both, DEFAULT_LOADING)) == {}
     answer = worker.prepare(str(tmp_path))
     assert len(answer["groups"]) == 1
     (told,) = answer["failed"]
@@ -134,7 +148,7 @@ def test_an_actor_takes_what_it_has_not_failed_at_first():
 def test_an_address_where_nobody_listens_is_told_at_once():
     pytest.importorskip("ray")
     with pytest.raises(IsoglossError) as caught:
-        run_on_ray([ModelJob("x", ())], out="runs", cluster=Cluster(address="127.0.0.1:1"))
+        run_plan(job("x"), out=Path("runs"), cluster=Cluster(address="127.0.0.1:1"))
     assert str(caught.value) == "No Ray cluster answers at 127.0.0.1:1 ([Errno 111] Connection refused)."
 
 
@@ -207,7 +221,7 @@ def machines():
     made.cluster.shutdown()
 
 
-def disturbed(job: ModelJob, out: Path, *, share: float, disturb) -> tuple[list[float], runs.Scored, list[Failure]]:
+def disturbed(plan: StudyPlan, out: Path, *, share: float, disturb) -> tuple[list[float], runs.Scored, list[Failure]]:
     """Run a job, disturb it when so much is done, and check that what was finished then is left as it was."""
     shares: list[float] = []
     there: dict[Path, tuple[int, int]] = {}
@@ -220,17 +234,17 @@ def disturbed(job: ModelJob, out: Path, *, share: float, disturb) -> tuple[list[
             there.update(kept(out))
             disturb()
 
-    outcome = run_on_ray([job], out=out, cluster=Cluster(wait=120), progress=progress)
+    outcome = run_on_ray(plan, out=out, cluster=Cluster(wait=120), progress=progress)
     assert begun.is_set()
     now = kept(out)
     assert {path: now[path] for path in there} == there
-    return shares, runs.read_scored(list(outcome.runs)), list(outcome.failed)
+    return shares, runs.read_scored(list(outcome.runs)), list(outcome.failures)
 
 
 @pytest.mark.slow
 def test_a_cluster_gives_the_local_engines_values_and_tells_its_progress(machines, bert, local, tmp_path):
-    job = ModelJob(str(bert), (ScoringRequest(LONG, "unmask"),))
-    shares, scored, failed = disturbed(job, tmp_path, share=0, disturb=lambda: None)
+    plan = job(bert)
+    shares, scored, failed = disturbed(plan, tmp_path, share=0, disturb=lambda: None)
     assert shares[0] == 0
     assert shares[-1] == 1
     assert shares == sorted(shares)
@@ -239,7 +253,7 @@ def test_a_cluster_gives_the_local_engines_values_and_tells_its_progress(machine
     (run,) = runs.find_runs(tmp_path)
     assert (run.info["status"], run.info["scored_parts"]) == ("finished", 10)
     before = kept(tmp_path)
-    again = run_on_ray([job], out=tmp_path)
+    again = run_on_ray(plan, out=tmp_path)
     assert kept(tmp_path) == before
     assert runs.read_scored(list(again.runs)).table.equals(local.table)
 
@@ -248,9 +262,9 @@ def test_a_cluster_gives_the_local_engines_values_and_tells_its_progress(machine
 @pytest.mark.parametrize("seed", range(13))
 def test_a_killed_worker_changes_nothing(machines, bert, local, tmp_path, seed):
     draw = random.Random(seed)
-    job = ModelJob(str(bert), (ScoringRequest(LONG, "unmask"),))
+    plan = job(bert)
     share = draw.uniform(0, 0.7)
-    _, scored, failed = disturbed(job, tmp_path, share=share, disturb=lambda: machines.kill_worker(draw))
+    _, scored, failed = disturbed(plan, tmp_path, share=share, disturb=lambda: machines.kill_worker(draw))
     assert failed == []
     assert scored.table.equals(local.table)
 
@@ -260,9 +274,9 @@ def test_a_killed_worker_changes_nothing(machines, bert, local, tmp_path, seed):
 def test_a_killed_machine_changes_nothing(machines, bert, local, tmp_path, seed):
     draw = random.Random(seed)
     machines.mend()
-    job = ModelJob(str(bert), (ScoringRequest(LONG, "unmask"),))
+    plan = job(bert)
     share, number = draw.uniform(0, 0.7), draw.randrange(2)
-    _, scored, failed = disturbed(job, tmp_path, share=share, disturb=lambda: machines.kill_node(number))
+    _, scored, failed = disturbed(plan, tmp_path, share=share, disturb=lambda: machines.kill_node(number))
     assert failed == []
     assert scored.table.equals(local.table)
 
@@ -276,7 +290,7 @@ def test_a_work_that_fails_three_times_is_listed_and_the_rest_is_done(machines, 
         path = runs.part_path(run, 4)
         path.with_name(path.name + ".ready").mkdir()
 
-    _, _, failed = disturbed(ModelJob(str(bert), (ScoringRequest(LONG, "unmask"),)), tmp_path, share=0, disturb=block)
+    _, _, failed = disturbed(job(bert), tmp_path, share=0, disturb=block)
     (run,) = runs.find_runs(tmp_path)
     (told,) = failed
     assert (told.model, told.data, told.language, told.method) == ("bert", "tiny", "en", "unmask")
@@ -284,7 +298,7 @@ def test_a_work_that_fails_three_times_is_listed_and_the_rest_is_done(machines, 
     assert runs.written_parts(run) == [0, 1, 2, 3, 5, 6, 7, 8, 9]
     assert run.info["status"] == "started"
     (run.folder / "part-00004.parquet.ready").rmdir()
-    outcome = run_on_ray([ModelJob(str(bert), (ScoringRequest(LONG, "unmask"),))], out=tmp_path)
+    outcome = run_on_ray(job(bert), out=tmp_path)
     assert runs.read_scored(list(outcome.runs)).table.equals(local.table)
 
 
@@ -301,30 +315,30 @@ def test_a_worker_that_a_signal_ends_is_a_failed_cell_with_its_name(machines, be
 
     attacker = threading.Thread(target=attack, daemon=True)
     attacker.start()
-    outcome = run_on_ray(
-        [ModelJob(str(bert), (ScoringRequest(LONG, "unmask"),))], out=tmp_path / "runs", cluster=Cluster(workers=1)
-    )
+    outcome = run_on_ray(job(bert), out=tmp_path / "runs", cluster=Cluster(workers=1))
     over.set()
     attacker.join()
-    assert {"SIGSEGV" in failure.why for failure in outcome.failed} == {True}
+    assert {"SIGSEGV" in failure.why for failure in outcome.failures} == {True}
 
 
 @pytest.mark.slow
 def test_a_job_that_cannot_be_done_is_a_sentence_and_does_not_stop_the_others(machines, bert, tmp_path):
-    few = (ScoringRequest(Items(MANY.rows[:4]), "unmask"),)
-    nowhere = ModelJob("/no/such/model", few)
+    few = Items(MANY.rows[:4])
+    nowhere = job("/no/such/model", few)
     for _ in range(3):  # who cannot open a model must not keep its core
-        outcome = run_on_ray([nowhere], out=tmp_path, cluster=Cluster(wait=60))
+        outcome = run_on_ray(nowhere, out=tmp_path, cluster=Cluster(wait=60))
         assert outcome.runs == ()
-    outcome = run_on_ray([nowhere, ModelJob(str(bert), few)], out=tmp_path, cluster=Cluster(wait=60))
-    assert outcome.failed == (Failure("", "tiny", "en", "unmask", "No such model folder: /no/such/model."),)
+    both = replace(nowhere, cells=(*nowhere.cells, *job(bert, few).cells))
+    outcome = run_on_ray(both, out=tmp_path, cluster=Cluster(wait=60))
+    why = "No such model folder: /no/such/model."
+    assert outcome.failures == (Failure("/no/such/model", "tiny", "en", "unmask", why),)
     assert [run.info["status"] for run in outcome.runs] == ["finished"]
 
 
 @pytest.mark.slow
 def test_a_place_that_the_machines_do_not_share_is_told(machines, bert):
     with pytest.raises(IsoglossError) as caught:
-        run_on_ray([ModelJob(str(bert), (ScoringRequest(Items(MANY.rows[:4]), "unmask"),))], out="memory://mine/runs")
+        run_on_ray(job(bert, Items(MANY.rows[:4])), out=as_path("memory://mine/runs"))
     assert str(caught.value) == (
         "The workers do not write to the place that this machine reads: memory://mine/runs. "
         "Give --out a folder that all machines share, or an address such as s3://bucket/runs."

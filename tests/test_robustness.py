@@ -14,7 +14,7 @@ from isogloss.files.sources import read
 from isogloss.items import Items
 from isogloss.reports.text.robustness import robustness_as_text
 from isogloss.results import Results
-from isogloss.studies.jobs import score
+from isogloss.studies.pipeline import score
 from isogloss.studies.robustness import _sign, check_robustness
 from support import tiny
 from support.examples import INTER, INTRA

@@ -17,11 +17,13 @@ import transformers
 from isogloss import runs
 from isogloss.errors import IsoglossError
 from isogloss.items import Item, Items
+from isogloss.models.load import Loading
 from isogloss.models.model import Model
 from isogloss.scores import Scored
 from isogloss.studies import cells
-from isogloss.studies.jobs import Loading, Sample, ScoringRequest, plan_jobs, score, take_sample
-from isogloss.studies.run import run_jobs
+from isogloss.studies.pipeline import score
+from isogloss.studies.plan import plan_evaluation, take_sample
+from isogloss.studies.run import run_plan
 from support import tiny
 from support.examples import INTER, INTRA, blank, follow, rows_of
 
@@ -261,25 +263,23 @@ def tagged(language: str) -> list[Item]:
 
 def test_a_limit_holds_in_every_language_and_draws_the_same_items() -> None:
     items = Items((*tagged("en"), *tagged("de")))
-    sample = take_sample(items, Sample(limit=12, seed=3))
+    sample = take_sample(items, 12, seed=3)
     ids = {language: [item.id for item in sample if item.language == language] for language in ("en", "de")}
     assert ids["en"] == ids["de"]
     assert len(ids["en"]) == 12
-    assert take_sample(items, Sample(limit=12, seed=3)) == sample
-    assert take_sample(items, Sample(limit=12, seed=4)) != sample
-    assert take_sample(items, Sample()) == items
+    assert take_sample(items, 12, seed=3) == sample
+    assert take_sample(items, 12, seed=4) != sample
+    assert take_sample(items, None) == items
 
 
 def test_several_models_are_scored_after_each_other(tmp_path: Path) -> None:
     for name in ("bert", "gpt2"):
         tiny.network(name).save_pretrained(tmp_path / name)
         tiny.tokenizer_of(name).save_pretrained(tmp_path / name)
-    models, request = (
-        [str(tmp_path / "bert"), str(tmp_path / "gpt2")],
-        ScoringRequest(take_sample(MANY, Sample(limit=5))),
-    )
-    jobs = plan_jobs(models, request, loading=Loading(token_budget=100))
-    scored = run_jobs(jobs, out=tmp_path / "runs", cluster=None)
+    models = [str(tmp_path / "bert"), str(tmp_path / "gpt2")]
+    plan = plan_evaluation(models, take_sample(MANY, 5), loading=Loading(token_budget=100))
+    scored = run_plan(plan, out=tmp_path / "runs").scored
+    assert scored is not None
     assert scored.table.group_by("model", "method").len().sort("model").rows() == [
         ("bert", "unmask", 15),
         ("gpt2", "likelihood", 15),
@@ -289,8 +289,8 @@ def test_several_models_are_scored_after_each_other(tmp_path: Path) -> None:
 
 def test_a_wrong_model_is_found_before_the_first_is_loaded(tmp_path: Path) -> None:
     with pytest.raises(IsoglossError) as caught:
-        plan_jobs([str(tmp_path / "one"), str(tmp_path / "two")], ScoringRequest(MANY))
-    assert str(caught.value) == f"No such model folder: {tmp_path / 'one'}."
+        plan_evaluation([str(tmp_path / "one"), str(tmp_path / "two")], MANY)
+    assert str(caught.value) == " ".join(f"No such model folder: {tmp_path / name}." for name in ("one", "two"))
 
 
 def test_the_token_budget_does_not_change_scores(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from isogloss.files.filters import filter_items
 from isogloss.items import Items
 from isogloss.reports.text.runs import WARNING, extremes_as_text
 from isogloss.runs import find_runs, read_scored
-from isogloss.studies.jobs import score
+from isogloss.studies.pipeline import score
 from support import tiny
 
 FACTS = (

@@ -84,7 +84,7 @@ BAD = {
     "name: x\nmodls: [a]\ndata: [demo]\n": "line 2: no key named 'modls'. Did you mean 'models'? Known: data, languages, "
     "loading, measures, methods, models, name, notes, report, sample, title.",
     "name: x\nmodels:\n  - chekpoint: a\ndata: [demo]\n": "line 3: models 1: no key named 'chekpoint'. Did you mean "
-    "'checkpoint'? Known: checkpoint, checkpoints, facts, label, languages, notes.",
+    "'checkpoint'? Known: checkpoint, checkpoints, concurrency, endpoint, facts, key_env, label, languages, notes, timeout, tries.",
     "name: x\nmodels: [a]\ndata: [demo]\nmeasures:\n  metrcs: [ss]\n": "line 5: measures: no key named 'metrcs'. "
     "Did you mean 'metrics'? Known: by, interval, metrics, mode, resamples, seed.",
     "name: x\nmodels: [a]\ndata: [demo]\nsample: {limit: many}\n": "line 4: sample, limit: input should be a valid "
@@ -375,7 +375,7 @@ def test_only_and_limit_choose_cells_and_items(folder: Path, tmp_path: Path, run
     assert (out / "study.yaml").exists()
     assert not (out / "measures.csv").exists()
     plan = plan_study(path, subset=Subset(only=("*/data/en", "bert"), limit=1))
-    kept = [(one.labels["model"], one.items[0].language, len(one.items)) for job in plan.jobs for one in job.requests]
+    kept = [(one.labels["model"], one.items[0].language, len(one.items)) for one in plan.cells]
     assert sorted(kept) == [("bert", "de", 2), ("bert", "en", 2), ("gpt2", "en", 2)]
 
 
@@ -385,9 +385,9 @@ def test_a_checkpoint_is_opened_once_for_the_whole_study(
     opened: list[str] = []
     own = load.open_model
 
-    def counted(name: str, **options: Any) -> Any:
+    def counted(name: str, loading: load.Loading) -> Any:
         opened.append(Path(name).name)
-        return own(name, **options)
+        return own(name, loading)
 
     monkeypatch.setattr(load, "open_model", counted)
     models = [
@@ -484,7 +484,7 @@ def test_who_stops_a_study_is_told_how_to_go_on(
     def interrupted(*given: Any, **named: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(run_module, "run_study", interrupted)
+    monkeypatch.setattr(run_module, "run_plan", interrupted)
     out = tmp_path / "runs"
     code, _, error = run("run", write(folder), "--out", out)
     assert (code, error) == (

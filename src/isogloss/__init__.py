@@ -15,10 +15,12 @@ if TYPE_CHECKING:
     from .files.sources import read
     from .items import Candidate, Item, Items
     from .library import controls, figure, gate, join, load, probe, report, structure, table
+    from .models.load import Loading
     from .results import Results
     from .scores import Scored
-    from .studies.jobs import Loading, score
+    from .studies.pipeline import ask, run, score
     from .studies.probe import Probe
+    from .studies.run import StudyResult
 
 __version__ = "0.1.0"
 
@@ -33,7 +35,7 @@ _HOMES = {  # where each public name is defined
     "Item": "items",
     "Items": "items",
     "Limit": "analysis.gates",
-    "Loading": "studies.jobs",
+    "Loading": "models.load",
     "Measure": "analysis.measures",
     "Measures": "analysis.measures",
     "Probe": "studies.probe",
@@ -51,7 +53,10 @@ _HOMES = {  # where each public name is defined
     "probe": "library",
     "read": "files.sources",
     "report": "library",
-    "score": "studies.jobs",
+    "StudyResult": "studies.run",
+    "ask": "studies.pipeline",
+    "run": "studies.pipeline",
+    "score": "studies.pipeline",
     "structure": "library",
     "table": "library",
 }
@@ -74,7 +79,9 @@ __all__ = [
     "Results",
     "Scored",
     "Structure",
+    "StudyResult",
     "Verdict",
+    "ask",
     "compare",
     "controls",
     "figure",
@@ -85,6 +92,7 @@ __all__ = [
     "probe",
     "read",
     "report",
+    "run",
     "score",
     "structure",
     "table",

@@ -30,6 +30,10 @@ def short_message(error: Exception) -> str:
     return str(error) if isinstance(error, IsoglossError) else f"{type(error).__name__}: {lines[0][:300]}"
 
 
+class NoItems(IsoglossError):
+    """Data that has no items in the languages that were asked for."""
+
+
 class UnknownName(IsoglossError):
     """A name that is not in a list of known names; suggests a near one only when it is very near."""
 

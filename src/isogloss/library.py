@@ -27,9 +27,9 @@ from .stats import RESAMPLES
 from .storage import StoragePath, as_path
 
 if TYPE_CHECKING:
+    from .models.load import Loading
     from .models.model import Model
     from .reports.figures import WrittenFigure
-    from .studies.jobs import Loading
     from .studies.probe import Probe
 
 Names = str | Sequence[str] | None
@@ -249,11 +249,11 @@ def probe(
         >>> sorted(one.term for one in shares.shares)
         ['doctor', 'nurse']
     """
-    from .studies.jobs import PLAIN
+    from .models.load import DEFAULT_LOADING
     from .studies.probe import ProbeRequest, run_probe
 
     request = ProbeRequest(text, language, terms, Path(folder) if folder is not None else None)
-    return run_probe(model, request, limit=limit, loading=loading or PLAIN)
+    return run_probe(model, request, limit=limit, loading=loading or DEFAULT_LOADING)
 
 
 def table(

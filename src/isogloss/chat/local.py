@@ -24,16 +24,6 @@ TURN_ENDS = ("<|im_end|>", "<|eot_id|>", "<end_of_turn>", "<|end|>", "<|endoftex
 
 
 @dataclass(frozen=True, slots=True)
-class ChatLoading:
-    """How a model is opened and fed."""
-
-    device: str = "cpu"
-    dtype: str = "float32"
-    token_budget: int | None = None
-    offline: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class EncodedRequest:
     """A request as the model reads it."""
 
@@ -63,12 +53,10 @@ def local_backend(model: Model, settings: AskSettings, *, token_budget: int | No
     return Backend(known.name, settings, identity, answer, facts, lambda tag: notes_on(known, tag))
 
 
-def open_local(name: str, settings: AskSettings, *, loading: ChatLoading) -> Backend:
-    """The model of that name, opened to answer."""
-    from ..models.load import open_model
-
-    opened = open_model(name, device=loading.device, dtype=loading.dtype, offline=loading.offline)
-    return local_backend(opened, settings, token_budget=loading.token_budget)
+def check_can_answer(name: str, family: str) -> None:
+    """Refuse a model of a family that cannot generate an answer."""
+    if registry.get("family", family).generating is None:
+        raise IsoglossError(f"'{name}' is a {family} model, which cannot answer. Choose a chat model.")
 
 
 def uses_chat(model: Model, template: str) -> bool:
@@ -86,8 +74,9 @@ def uses_chat(model: Model, template: str) -> bool:
 def _generating(model: Model) -> Generating:
     """How the model's family answers; a family that cannot is refused."""
     if model.family.generating is None:
-        name, family = model.info.name, model.info.family
-        raise IsoglossError(f"'{name}' is a {family} model, which cannot answer. Choose a chat model.")
+        raise IsoglossError(
+            f"'{model.info.name}' is a {model.info.family} model, which cannot answer. Choose a chat model."
+        )
     return model.family.generating
 
 

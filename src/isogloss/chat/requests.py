@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from .. import languages
@@ -32,6 +32,27 @@ class AskSettings:
     @property
     def orders(self) -> tuple[str, ...]:
         return ORDERS if self.order == "both" else (self.order,)
+
+    @property
+    def options(self) -> dict[str, str]:
+        """What differs from the defaults, in words."""
+        default = AskSettings()
+        return {key: str(value) for key, value in asdict(self).items() if value != getattr(default, key)}
+
+
+def read_ask_settings(options: Mapping[str, str]) -> AskSettings:
+    """The settings that options in words describe, such as samples=3; what does not exist is refused."""
+    kinds = {key: type(value) for key, value in asdict(AskSettings()).items()}
+    values: dict[str, Any] = {}
+    for name, text in options.items():
+        key = name.replace("-", "_")
+        if key not in kinds:
+            raise UnknownName("option of 'ask'", name, kinds)
+        try:
+            values[key] = kinds[key](text)
+        except ValueError as error:
+            raise IsoglossError(f"The option '{name}' of 'ask' must be a number, not '{text}'.") from error
+    return check_ask_settings(AskSettings(**values))
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +96,8 @@ def check_ask_settings(settings: AskSettings) -> AskSettings:
         raise UnknownName("order", settings.order, ORDER_CHOICES)
     if settings.template not in TEMPLATES:
         raise UnknownName("template", settings.template, TEMPLATES)
+    if settings.samples < 1 or settings.max_tokens < 1 or not settings.temperature >= 0:
+        raise IsoglossError("'samples' and 'max_tokens' must be at least 1, and 'temperature' at least 0.")
     if settings.samples > 1 and not settings.temperature > 0:
         raise IsoglossError(
             f"{settings.samples} samples at temperature 0 are all the same. Use --temperature 0.7, or --samples 1."

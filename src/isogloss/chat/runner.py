@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import platform
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from .. import languages, runs
 from ..errors import IsoglossError
 from ..items import Item, Items, items_hash
+from ..progress import Progress, silent
 from ..scores import item_table, skipped_rows
-from ..storage import RemotePath, as_path
+from ..storage import RemotePath, StoragePath
 from .journal import append_journal, read_journal, remove_journal
 from .prompt_words import prompt_words_of
 from .records import ANSWERS, Answer, AnswerKey, answer_table
@@ -24,32 +26,23 @@ PART_ITEMS = 64
 VERSION = 1
 
 
-class AskProgress(Protocol):
-    """Told how far a labelled piece of work is, and how many items it has."""
-
-    def __call__(self, label: str, share: float, *, items: int = 0) -> None: ...
-
-
-def silent(label: str, share: float, *, items: int = 0) -> None:
-    """Progress that nobody looks at."""
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class AskCell:
-    """The items of one data set in one language that are asked about, with their requests."""
+    """The items of one data set in one language that are asked about, with their requests; `labels` as in a study."""
 
     items: Items
     requests: tuple[PromptRequest, ...]
+    labels: Mapping[str, str] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def parts(self) -> list[tuple[Item, ...]]:
-        return [tuple(part) for part in _batched(self.items.rows, PART_ITEMS)]
+        return [tuple(self.items.rows[start : start + PART_ITEMS]) for start in range(0, len(self.items), PART_ITEMS)]
 
-    @property
+    @cached_property
     def asked(self) -> dict[AnswerKey, PromptRequest]:
         """For each request the one that is put for it: the first of the same words and sample.
 
-        A statement that stands in several items, once for each of its contrasts, is asked about once.
+        A statement that is in several items, once for each of its contrasts, is asked about once.
         """
         firsts: dict[tuple[str, int], PromptRequest] = {}
         return {one.key: firsts.setdefault((one.text, one.sample), one) for one in self.requests}
@@ -60,54 +53,38 @@ class AskCell:
         return len({one.key for one in self.asked.values()})
 
 
-def _batched(rows: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
-    for start in range(0, len(rows), size):
-        yield rows[start : start + size]
-
-
-def plan_cells(items: Items, settings: AskSettings) -> list[AskCell]:
-    """The cells of a plan, everything checked before anybody is asked."""
-    check_ask_settings(settings)
+def plan_ask_cells(items: Items, settings: AskSettings, *, labels: Mapping[str, str] | None = None) -> list[AskCell]:
+    """The cells of some items, everything checked before a model is asked."""
     groups: dict[tuple[str, str], list[Item]] = {}
-    for item in items:
-        if any(candidate.role == settings.role for candidate in item.candidates):
-            groups.setdefault((item.dataset, item.language), []).append(item)
-    if not groups:
-        raise IsoglossError(f"None of the items has a candidate with the role '{settings.role}'. Use --role ROLE.")
+    for item in check_askable(items, settings):
+        groups.setdefault((item.dataset, item.language), []).append(item)
     cells = []
     for rows in groups.values():
         ids = {item.id for item in rows}
         odd = tuple(one for one in items.problems if one.item in ids or one.check == "unreadable")
-        cells.append(AskCell(Items(tuple(rows), odd), tuple(make_requests(rows, settings))))
+        cells.append(AskCell(Items(tuple(rows), odd), tuple(make_requests(rows, settings)), labels or {}))
     return cells
 
 
-def ask_models(
-    models: Sequence[str],
-    items: Items,
-    *,
-    open_backend: Callable[[str], Backend],
-    out: Path,
-    progress: AskProgress = silent,
-) -> list[runs.Run]:
-    """What `ask` gives, for several models, only one of them open at a time."""
-    return [run for name in models for run in ask(items, open_backend(name), out=out, progress=progress)]
+def check_askable(items: Items, settings: AskSettings) -> list[Item]:
+    """The items that can be asked about; without any, or in a language without prompts, it is an error."""
+    check_ask_settings(settings)
+    found = [item for item in items if any(candidate.role == settings.role for candidate in item.candidates)]
+    if not found:
+        raise IsoglossError(f"None of the items has a candidate with the role '{settings.role}'. Use --role ROLE.")
+    for tag in dict.fromkeys(item.language for item in found):
+        prompt_words_of(languages.describe(tag))
+    return found
 
 
-def ask(items: Items, backend: Backend, *, out: Path, progress: AskProgress = silent) -> list[runs.Run]:
-    """The runs with what the back end answered about the items; what was answered before is never asked again."""
-    path = as_path(out)
-    if isinstance(path, RemotePath):
+def ask_cell(cell: AskCell, backend: Backend, *, out: StoragePath, progress: Progress = silent) -> runs.Run:
+    """The cell's run, with everything that was missing asked; what was answered before is never asked again."""
+    if isinstance(out, RemotePath):
         raise IsoglossError(f"Answers are written down at once, which {out} cannot do. Choose a folder with --out.")
-    return [_ask_cell(cell, backend, out=path, progress=progress) for cell in plan_cells(items, backend.plan)]
-
-
-def _ask_cell(cell: AskCell, backend: Backend, *, out: Path, progress: AskProgress) -> runs.Run:
-    """One cell's run, with everything that was missing asked."""
-    run = runs.open_run(out, info=run_info(cell, backend), items=item_table(cell.items))
+    run = open_ask_run(cell, backend, out=out)
     folder = Path(str(run.folder))
     first = cell.items[0]
-    label = f"{backend.name} {first.dataset} {first.language} ask"
+    label = f"{run.info['model']} {first.dataset} {first.language} ask"
     with runs.locked(run):
         started = time.time()
         missing = runs.missing_parts(run)
@@ -130,6 +107,11 @@ def _ask_cell(cell: AskCell, backend: Backend, *, out: Path, progress: AskProgre
             run = runs.finish_run(run, seconds=round(time.time() - started, 3), asked=len(todo), tokens=tokens)
         remove_journal(folder)
     return replace(run, info={**run.info, "asked": len(todo)})
+
+
+def open_ask_run(cell: AskCell, backend: Backend, *, out: StoragePath) -> runs.Run:
+    """The cell's run on disk, made when it is not there yet."""
+    return runs.open_run(out, info=run_info(cell, backend), items=item_table(cell.items))
 
 
 def _requests_by_part(cell: AskCell) -> list[list[PromptRequest]]:
@@ -182,8 +164,7 @@ def _count_tokens(run: runs.Run) -> dict[str, int]:
 
 def label_of(settings: AskSettings) -> str:
     """The name of the method in tables: `ask`, with what differs from the default, as in `ask[order=yes-no]`."""
-    default = AskSettings()
-    changed = [f"{key}={value}" for key, value in asdict(settings).items() if value != getattr(default, key)]
+    changed = [f"{key}={value}" for key, value in settings.options.items()]
     return f"ask[{','.join(changed)}]" if changed else "ask"
 
 
@@ -193,7 +174,7 @@ def run_info(cell: AskCell, backend: Backend) -> dict[str, Any]:
     words = prompt_words_of(languages.describe(first.language))
     return {
         "holds": ANSWERS,
-        "model": backend.name,
+        "model": cell.labels.get("model", backend.name),
         "dataset": first.dataset,
         "language": first.language,
         "method": label_of(backend.plan),
@@ -201,8 +182,9 @@ def run_info(cell: AskCell, backend: Backend) -> dict[str, Any]:
         "requests": cell.asks,
         "parts": len(cell.parts),
         "notes": backend.notes(first.language),
+        "labels": {name: value for name, value in cell.labels.items() if name != "model"},
         "skipped": skipped_rows(cell.items),
-        "facts": dict(backend.facts),
+        "facts": {"checkpoint": backend.name, **backend.facts},
         "versions": {"isogloss": version("isogloss")},
         "python": platform.python_version(),
         "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),

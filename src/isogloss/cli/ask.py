@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,13 +10,11 @@ import typer
 
 from ..errors import IsoglossError
 from . import options
+from .run import print_result
 
 if TYPE_CHECKING:
-    from ..chat.endpoint import Endpoint
-    from ..chat.local import ChatLoading
-    from ..chat.requests import AskSettings, Backend
-    from ..chat.runner import AskCell
     from ..runs import Run
+    from ..studies.plan import StudyPlan
 
 WARNING = "Content warning: the statements are stereotypes, some of them offensive."
 
@@ -79,74 +77,56 @@ def ask(
     form: options.TextOrJson = options.Format,
 ) -> None:
     """Ask chat models whether statements are stereotypes and whether they agree, and measure their answers."""
-    from ..analysis import measures
-    from ..chat import runner
     from ..chat.endpoint import Endpoint
-    from ..chat.local import ChatLoading
     from ..chat.requests import AskSettings
     from ..chat.retry import RetryPolicy
     from ..files.sources import read_many
-    from ..studies.jobs import Sample, take_sample
-    from .progress import progress_bars
+    from ..models.load import Loading
+    from ..progress import progress_bars
+    from ..studies.plan import plan_asking, take_sample
+    from ..studies.run import finish_plan, require_scores, run_plan
 
-    price_in, price_out = options.split_prices(prices)
-    items = take_sample(read_many(data, language=languages, skip_bad=skip_bad), Sample(limit, seed))
-    settings = AskSettings(role, order, samples, temperature, seed, max_tokens, template)
-    cells = runner.plan_cells(items, settings)
-    measures.check_mode(mode)
-    there = Endpoint(endpoint or "", "", key_env, concurrency, timeout, RetryPolicy(tries))
-    opener = _opener(settings, there, loading=ChatLoading(device, dtype, token_budget, offline))
+    if key_env and not endpoint:
+        raise IsoglossError("--key-env goes with --endpoint.")
+    plan = plan_asking(
+        models,
+        take_sample(read_many(data, language=languages, skip_bad=skip_bad), limit, seed=seed),
+        settings=AskSettings(role, order, samples, temperature, seed, max_tokens, template),
+        endpoint=Endpoint(endpoint, "", key_env, concurrency, timeout, RetryPolicy(tries)) if endpoint else None,
+        loading=Loading(device, dtype, token_budget, offline),
+        measuring={"by": options.split_names(by), "mode": mode, "seed": seed},
+    )
     if dry_run:
-        _show_plan(models, cells)
+        _show_plan(plan)
         return
     with progress_bars() as progress:
-        runs = runner.ask_models(models, items, open_backend=opener, out=out, progress=progress)
-    _show_measures(runs, by=by, mode=mode, seed=seed, form=form)
-    _show_token_totals(runs, price_in=price_in, price_out=price_out, out=out)
+        result = require_scores(run_plan(plan, out=out, progress=progress))
+    result = finish_plan(plan, result, out=out)
+    price_in, price_out = options.split_prices(prices)
+    typer.echo(_token_totals(result.runs, price_in=price_in, price_out=price_out, out=out), err=True)
+    print_result(result, f"Look at one item with: isogloss show {out} {plan.cells[0].items[0].id}", form=form)
 
 
-def _opener(settings: AskSettings, endpoint: Endpoint, *, loading: ChatLoading) -> Callable[[str], Backend]:
-    """What opens a model by its name: on this machine, or behind an address when one is given."""
-    from dataclasses import replace
-
-    from ..chat.endpoint import http_backend
-    from ..chat.local import open_local
-
-    if not endpoint.url and endpoint.key_env is not None:
-        raise IsoglossError("--key-env goes with --endpoint.")
-    if endpoint.url:
-        http_backend(endpoint, settings)  # a wrong address or a missing key is told before anything else
-        return lambda name: http_backend(replace(endpoint, model=name), settings)
-    return lambda name: open_local(name, settings, loading=loading)
-
-
-def _show_plan(models: Sequence[str], cells: Sequence[AskCell]) -> None:
+def _show_plan(plan: StudyPlan) -> None:
     """How many requests there would be, and each language's prompts once."""
+    from ..chat.requests import read_ask_settings
+    from ..chat.runner import plan_ask_cells
+
     typer.echo(WARNING, err=True)
+    cells = plan_ask_cells(plan.cells[0].items, read_ask_settings(plan.cells[0].options))
     for cell in cells:
         first = cell.items[0]
         typer.echo(f"{first.dataset} {first.language}: {len(cell.items)} items, {cell.asks} requests")
         shown = {request.prompt: request.text for request in reversed(cell.requests)}
         for prompt in reversed(shown):
             typer.echo(f"  {prompt}: " + shown[prompt].replace("\n", "\n    "))
-    total = sum(cell.asks for cell in cells) * len(models)
-    typer.echo(f"{total} requests in all, to {len(models)} model{'s' * (len(models) > 1)}; nothing was asked.")
+    models = len(plan.cells)
+    total = sum(cell.asks for cell in cells) * models
+    typer.echo(f"{total} requests in all, to {models} model{'s' * (models > 1)}; nothing was asked.")
 
 
-def _show_measures(runs: list[Run], *, by: str | None, mode: str, seed: int, form: str) -> None:
-    from ..analysis import measures
-    from ..reports.text.measures import measures_as_text
-    from ..runs import read_scored
-
-    found = measures.measure(read_scored(runs), by=options.split_names(by), mode=mode, seed=seed)
-    if form == "json":
-        options.print_json(found.to_dict())
-    else:
-        typer.echo(measures_as_text(found))
-
-
-def _show_token_totals(runs: list[Run], *, price_in: float, price_out: float, out: Path) -> None:
-    """What the answers took, on standard error."""
+def _token_totals(runs: Sequence[Run], *, price_in: float, price_out: float, out: Path) -> str:
+    """What the answers took."""
     from ..chat.runner import token_totals
 
     total = token_totals(runs, price_in=price_in, price_out=price_out)
@@ -155,4 +135,4 @@ def _show_token_totals(runs: list[Run], *, price_in: float, price_out: float, ou
     line = f"{requests} answers, {total['prompt']:.0f} prompt and {total['answer']:.0f} answer tokens"
     line += f", {total['uncounted_answers']:.0f} answers uncounted" * bool(total["uncounted_answers"])
     line += f", cost {total['cost']:.4f}" * bool(price_in or price_out)
-    typer.echo(f"\n{line}; {asked} were asked by the last command. They are in {out}.", err=True)
+    return f"{line}; {asked} were asked by the last command. They are in {out}."

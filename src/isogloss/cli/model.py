@@ -25,10 +25,10 @@ def info(
     form: options.TextOrJson = options.Format,
 ) -> None:
     """Show a model's family, heads, vocabulary, languages and licence, and which methods can score with it."""
-    from ..models.load import open_model
-    from ..studies.jobs import fitting_methods
+    from ..models.load import Loading, open_model
+    from ..studies.method_choice import fitting_methods
 
-    model = open_model(name, offline=offline, allow_pickle=allow_pickle)
+    model = open_model(name, Loading(offline=offline, allow_pickle=allow_pickle))
     facts = asdict(model.info) | {"can_run": fitting_methods(model)}
     lines = [f"{key.replace('_', ' '):12} {_readable(value)}" for key, value in facts.items()]
     options.show(form, text=lambda: "\n".join(lines), json=lambda: facts)

@@ -122,7 +122,7 @@ def check(
 ) -> None:
     """Report the head's accuracy on unseen articles, beside two baselines that do not read the pair."""
     from ..nsp.evaluation import Sizes, evaluate_head, head_test_as_rows, head_test_as_text
-    from .progress import progress_bars
+    from ..progress import progress_bars
 
     with progress_bars() as progress:
         trial = evaluate_head(model, data, sizes=Sizes(limit), device=device, progress=progress)

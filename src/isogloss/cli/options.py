@@ -180,7 +180,7 @@ def hide_types() -> None:
 
 def _argument_in_usage(argument: Any) -> str:
     name = str(argument.display_name_raw)
-    return (name if argument.required else f"[{name}]") + "..." * (argument.nargs != 1)
+    return str(name if argument.required else f"[{name}]") + "..." * bool(argument.nargs != 1)
 
 
 def name_values(app: typer.Typer) -> None:

@@ -25,7 +25,7 @@ def probe(
 ) -> None:
     """Show which terms a model finds most probable in a template, as shares."""
     from .. import library
-    from ..studies.jobs import Loading
+    from ..models.load import Loading
     from ..studies.probe import probe_as_text
 
     loading = Loading(device=device, offline=offline)
@@ -48,11 +48,12 @@ def robustness(
 ) -> None:
     """Re-score the items with every method, dtype and batch size, and report whether the conclusion holds."""
     from ..files.sources import read_many
-    from ..studies.jobs import Loading, Sample, take_sample
+    from ..models.load import Loading
+    from ..progress import progress_bars
+    from ..studies.plan import take_sample
     from ..studies.robustness import check_robustness
-    from .progress import progress_bars
 
-    items = take_sample(read_many(data, language=languages, skip_bad=skip_bad), Sample(limit, seed))
+    items = take_sample(read_many(data, language=languages, skip_bad=skip_bad), limit, seed=seed)
     loading = Loading(device=device, offline=offline, allow_pickle=allow_pickle)
     with progress_bars() as progress:
         cards = check_robustness(items, model=model, loading=loading, resamples=resamples, progress=progress)

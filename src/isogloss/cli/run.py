@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -12,6 +12,7 @@ from . import options
 
 if TYPE_CHECKING:
     from ..storage import StoragePath
+    from ..studies.cells import Failure
     from ..studies.plan import StudyPlan
     from ..studies.run import StudyResult
 
@@ -32,15 +33,16 @@ def run(
     device: str = typer.Option(None, "--device", help="cpu, cuda, cuda:1 or mps, instead of the study's."),
     dry_run: bool = typer.Option(False, "--dry-run", help="Show what would be scored and how long it would take."),
     no_trial: bool = typer.Option(False, "--no-trial", help="With --dry-run: do not measure the models' speed."),
+    offline: bool = options.Offline,
     on: str = options.On,
     schema: bool = typer.Option(False, "--schema", help="Print the JSON schema of study files, for editors."),
     form: options.TextOrJson = options.Format,
 ) -> None:
     """Run a study: score all its cells, continue past failed ones, and measure. Run it again to resume."""
+    from ..progress import progress_bars
     from ..storage import as_path
     from ..studies import file, run
     from ..studies.plan import Subset, plan_study
-    from .progress import progress_bars
 
     if schema:
         options.print_json(file.schema())
@@ -48,55 +50,68 @@ def run(
     if not study:
         raise IsoglossError("Which study? Give its file: isogloss run study.yaml")
     cluster = options.find_cluster(on)
-    plan = plan_study(study, subset=Subset(tuple(only), limit, seed, device))
-    folder = as_path(out or f"runs/{plan.study.name}")
+    plan = plan_study(study, subset=Subset(tuple(only), limit, seed, device, offline))
+    folder = as_path(out or f"runs/{plan.study.name}" if plan.study else "runs")
     if dry_run:
         _forecast(plan, folder, trial=not no_trial, form=form)
         return
     try:
         with progress_bars() as progress:
-            outcome = run.run_study(plan, out=folder, progress=progress, cluster=cluster)
+            result = run.run_plan(plan, out=folder, progress=progress, cluster=cluster)
     except KeyboardInterrupt:
         typer.echo(f"Stopped. What is finished is in {folder}; run the same command again to resume.", err=True)
         raise typer.Exit(130) from None
-    _print_result(run.finish_study(plan, outcome, out=folder), folder, form=form)
+    look = f"The scores and measures are in {folder}; see them with: isogloss show {folder}"
+    print_result(run.finish_plan(plan, result, out=folder), look, form=form)
 
 
 def _forecast(plan: StudyPlan, folder: StoragePath, *, trial: bool, form: str) -> None:
-    from ..studies import run
-    from ..studies.dry_run import forecasts_as_json, forecasts_as_text
-    from ..studies.run import forecast_study
+    from ..studies.dry_run import forecast_plan, forecasts_as_json, forecasts_as_text
+    from ..studies.run import failures_as_json
 
-    rows, failures = forecast_study(plan, out=folder, trial=trial)
+    rows, failures = forecast_plan(plan, out=folder, trial=trial)
     if form == "json":
-        found: dict[str, Any] = {"cells": forecasts_as_json(rows), "failed": run.failures_as_json(failures)}
-        options.print_json(found)
+        options.print_json({"cells": forecasts_as_json(rows), "failed": failures_as_json(failures)})
     elif rows:
         typer.echo(forecasts_as_text(rows))
     if failures:
-        _print_failures(run.failures_as_text(failures), count=len(failures), past=False)
+        _print_failures(failures, "will fail")
         raise typer.Exit(1)
 
 
-def _print_result(done: StudyResult, folder: StoragePath, *, form: str) -> None:
+def print_result(
+    result: StudyResult, look: str, *, form: str, headlines: Sequence[str] = (), explain: bool = False
+) -> None:
+    """Print the measures and the failed cells, and exit with status 1 when something failed.
+
+    With `headlines`, the table of sets with unrelated candidates shows these metrics only; the files have all.
+    """
+    from dataclasses import replace
+
+    from ..items import UNRELATED
     from ..reports.text.measures import measures_as_text
-    from ..reports.text.sentences import measures_as_json
-    from ..studies.run import failures_as_json, failures_as_text
+    from ..reports.text.sentences import explain_measures, measures_as_json
+    from ..studies.run import failures_as_json
 
     if form == "json":
-        found = measures_as_json(done.measures) if done.measures else {"measures": [], "problems": {}, "notes": []}
-        typer.echo(json.dumps({**found, "failed": failures_as_json(done.failures)}, ensure_ascii=False, indent=1))
-    elif done.measures:
-        typer.echo(measures_as_text(done.measures))
-        typer.echo(f"\nThe scores and measures are in {folder}; see them with: isogloss show {folder}", err=True)
-    for trouble in done.troubles:
+        found = measures_as_json(result.measures) if result.measures else {"measures": [], "problems": {}, "notes": []}
+        options.print_json({**found, "failed": failures_as_json(result.failures)})
+    elif result.measures:
+        shown = result.measures
+        if headlines and result.scored and UNRELATED in set(result.scored.table["role"]):
+            shown = replace(shown, rows=tuple(row for row in shown if row.metric in headlines))
+        typer.echo(measures_as_text(shown) + ("\n\n" + explain_measures(shown) if explain else ""))
+        typer.echo(f"\n{look}", err=True)
+    for trouble in result.troubles:
         typer.echo(trouble, err=True)
-    if done.failures:
-        _print_failures(failures_as_text(done.failures), count=len(done.failures), past=True)
-    if done.failures or done.troubles:
+    if result.failures:
+        _print_failures(result.failures, "could not be scored")
+    if result.failures or result.troubles:
         raise typer.Exit(1)
 
 
-def _print_failures(text: str, *, count: int, past: bool) -> None:
-    cells = "1 cell" if count == 1 else f"{count} cells"
-    typer.echo(f"\n{cells} {'could not be scored' if past else 'will fail'}:\n{text}", err=True)
+def _print_failures(failures: Sequence[Failure], what: str) -> None:
+    from ..studies.run import failures_as_text
+
+    cells = "1 cell" if len(failures) == 1 else f"{len(failures)} cells"
+    typer.echo(f"\n{cells} {what}:\n{failures_as_text(failures)}", err=True)

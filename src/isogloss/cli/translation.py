@@ -32,10 +32,10 @@ def translate(
     """Translate a data set: BLANK is kept, and texts already translated are read from the cache in the folder."""
     from ..files.sources import read
     from ..items import sample_items
+    from ..progress import progress_bars
     from ..translate.project import TranslationRequest
     from ..translate.project import translate as translate_items
     from ..translate.steps import steps_as_text
-    from .progress import progress_bars
 
     items = read(source, language=language, format=reader, skip_bad=skip_bad)
     items = sample_items(items, limit=limit) if limit else items

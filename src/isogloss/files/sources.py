@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from .. import languages, registry
 from ..checks import find_changed, find_problems
-from ..errors import BadData, IsoglossError, UnknownName
+from ..errors import BadData, IsoglossError, NoItems, UnknownName
 from ..items import Item, Items, Problem
 from .filters import Where, filter_items
 from .hub import PREFIX, fetch_table, gated_access_hint
@@ -83,7 +83,7 @@ def read(
             f"None of the {len(problems)} rows of '{source}' can be read. The first: {problems[0].message}"
         )
     if not rows:
-        raise IsoglossError(f"No items in '{source}'{_in(wanted)}. Look at what it holds with: isogloss show {source}")
+        raise NoItems(f"No items in '{source}'{_in(wanted)}. Look at what it holds with: isogloss show {source}")
     return filter_items(Items(tuple(rows), (*problems, *find_problems(rows), *find_changed(rows, changed))), where)
 
 
@@ -147,7 +147,7 @@ def _files(source: str, wanted: list[str], *, format: str | None) -> list[tuple[
         paths = sorted(inner for inner in path.iterdir() if inner.is_file() and is_readable(inner))
         paths = [inner for inner in paths if not wanted or language_in_name(inner) in (*wanted, None)]
         if not paths:
-            raise IsoglossError(f"No data files{_in(wanted)} in the folder {path}.")
+            raise NoItems(f"No data files{_in(wanted)} in the folder {path}.")
     return [(registry.get("dataset", format) if format else recognise(inner), inner) for inner in paths]
 
 

@@ -114,15 +114,23 @@ def open_tokenizer(name: str) -> Any:
         return _load(index, transformers.AutoTokenizer)
 
 
-def open_model(
-    name: str,
-    *,
-    device: str = "cpu",
-    dtype: str = "float32",
-    offline: bool = False,
-    allow_pickle: bool = False,
-) -> Model:
+@dataclass(frozen=True, slots=True)
+class Loading:
+    """How a model is opened and fed: `token_budget` is the tokens per batch, padding included."""
+
+    device: str = "cpu"
+    dtype: str = "float32"
+    token_budget: int | None = None
+    offline: bool = False
+    allow_pickle: bool = False
+
+
+DEFAULT_LOADING = Loading()
+
+
+def open_model(name: str, loading: Loading = DEFAULT_LOADING) -> Model:
     """The model of that name, ready to answer questions."""
+    device, dtype, offline, allow_pickle = loading.device, loading.dtype, loading.offline, loading.allow_pickle
     if dtype not in DTYPES:
         raise IsoglossError(f"No dtype named '{dtype}'. Known: {', '.join(DTYPES)}.")
     _check_device(device)
@@ -191,7 +199,7 @@ def open_outline(name: str, *, offline: bool = False) -> Model:
     source = fetch_place(name, offline=offline, weights=False)
     family, config = _recognise(source)
     if config is None:
-        return open_model(name, offline=offline)
+        return open_model(name, Loading(offline=offline))
     torch, transformers = require("torch", extra="hf"), require("transformers", extra="hf")
     with _quiet(transformers), torch.device("meta"):
         tokenizer = _load(source, transformers.AutoTokenizer)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -13,14 +13,14 @@ import polars as pl
 
 from ..errors import IsoglossError
 from ..models.engine import TOKEN_BUDGET, answer_all
-from ..models.load import open_model
+from ..models.load import Loading, open_model
 from ..models.model import Model
 from ..models.next_sentence import class_logprobs, next_class, pair_question
+from ..progress import Progress, silent
 from .accuracy import Accuracy, mean_by_article, second_only, word_overlap
 from .parts import open_split
 
 PORTION = 2000
-OnEvaluated = Callable[[str, float], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,21 +46,17 @@ class Sizes:
 DEFAULT_SIZES = Sizes()
 
 
-def ignore_evaluated(label: str, share: float) -> None:
-    """Progress that nobody looks at."""
-
-
 def evaluate_head(
     name: str | Model,
     data: Path,
     *,
     sizes: Sizes = DEFAULT_SIZES,
     device: str = "cpu",
-    progress: OnEvaluated = ignore_evaluated,
+    progress: Progress = silent,
 ) -> HeadTest:
     """The test of a model's head on the test split of a folder of pairs."""
     rows, train = open_split(data, "test").head(sizes.test), open_split(data, "train").head(sizes.train)
-    model = open_model(name, device=device) if isinstance(name, str) else name
+    model = open_model(name, Loading(device)) if isinstance(name, str) else name
     if "nsp" not in model.info.heads or "nsp" in model.info.untrained:
         raise IsoglossError(f"'{model.info.name}' has no trained next-sentence head. Train one: isogloss nsp train")
     scores, truncated = pair_scores(model, rows, progress=progress)
@@ -87,7 +83,7 @@ def _by_language(right: npt.NDArray[np.float64], rows: pl.DataFrame) -> dict[str
 
 
 def pair_scores(
-    model: Model, rows: pl.DataFrame, *, progress: OnEvaluated = ignore_evaluated
+    model: Model, rows: pl.DataFrame, *, progress: Progress = silent
 ) -> tuple[npt.NDArray[np.float64], int]:
     """The probability of `is next` for each pair, as `eval` computes it, and how many pairs were cut."""
     found, cut = np.empty(rows.height), 0

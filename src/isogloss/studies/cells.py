@@ -7,16 +7,18 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from .. import runs as run_store
+from ..errors import CannotWrite, short_message
 from ..items import Item, Items, Problem, items_hash, problem_counts
-from ..scores import Scored, find_builds, item_table, join_scored, make_scored, row_table, skipped_rows
+from ..progress import Progress, silent
+from ..scores import Scored, find_builds, item_table, make_scored, row_table, skipped_rows
 from ..storage import StoragePath
 
 if TYPE_CHECKING:
@@ -28,17 +30,45 @@ PART_CANDIDATES = 768
 LIBRARIES = ("isogloss", "torch", "transformers", "tokenizers", "polars", "numpy")
 
 
-class Progress(Protocol):
-    """Told how far a labelled piece of work is, and how many items it has."""
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A cell that failed, and why."""
 
-    def __call__(self, label: str, share: float, *, items: int = 0) -> None: ...
-
-
-def silent(label: str, share: float, *, items: int = 0) -> None:
-    """Progress that nobody looks at."""
+    model: str
+    data: str
+    language: str
+    method: str
+    why: str
 
 
 @dataclass(frozen=True, slots=True)
+class Running:
+    """How cells are run: where they are kept (in memory without `out`), how they are fed, and where progress and failures go.
+
+    Without a list of failures the first error ends the run.
+    """
+
+    out: StoragePath | None = None
+    token_budget: int | None = None
+    progress: Progress = silent
+    failures: list[Failure] | None = None
+
+    def fail(self, failures: Iterable[Failure], error: Exception) -> None:
+        """Keep the failures, or raise the error where no failures are kept."""
+        if self.failures is None:
+            raise error
+        self.failures.extend(failures)
+
+
+@dataclass(frozen=True, slots=True)
+class CellResult:
+    """What one cell gave, and its run on disk where there is one."""
+
+    scored: Scored
+    run: run_store.Run | None = None
+
+
+@dataclass(frozen=True)
 class ScoringCell:
     """The items of one data set in one language, under one method with its options; `notes` must be said with it.
 
@@ -54,11 +84,26 @@ class ScoringCell:
     notes: tuple[str, ...] = ()
     labels: Mapping[str, str] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def label(self) -> str:
         from ..methods import label
 
         return label(self.name, self.method, options=self.options)
+
+    @cached_property
+    def hash(self) -> str:
+        """The hash of the items."""
+        return items_hash(self.items)
+
+    @cached_property
+    def parts(self) -> tuple[tuple[Item, ...], ...]:
+        """The items in parts; a part is what is scored, written and resumed as one."""
+        return tuple(cut_parts(self.items))
+
+    @cached_property
+    def table(self) -> pl.DataFrame:
+        """The items as a table."""
+        return item_table(Items(self.items, self.problems))
 
     @property
     def dataset(self) -> str:
@@ -71,35 +116,65 @@ class ScoringCell:
 
 @dataclass(frozen=True, slots=True)
 class WorkUnit:
-    """What is scored as one and written as one: a part of several cells, by their places in the group of cells."""
+    """What is scored as one and written as one: a part of several cells, by their index in the group of cells."""
 
     number: int
     cells: tuple[int, ...]
 
 
-def run_cells(
-    cells: Sequence[ScoringCell],
-    model: Model,
-    *,
-    out: StoragePath | None = None,
-    token_budget: int | None = None,
-    progress: Progress = silent,
-) -> Scored:
-    """The scores of a model's cells, those of one language together; on disk, the parts that are there are kept."""
-    done: dict[int, Scored] = {}
-    for indices in group_cells(cells):
+def run_cells(cells: Sequence[ScoringCell], model: Model, *, running: Running) -> list[CellResult]:
+    """The results of a model's cells, those of one language scored together; on disk, parts that are there are kept.
+
+    When a group fails, each of its cells is tried alone. Parts that could not be written are not: the next command scores
+    them together again, so that they stay the same.
+    """
+    results: dict[int, CellResult] = {}
+    todo = group_cells(cells)
+    while todo:
+        indices = todo.pop(0)
         group = [cells[index] for index in indices]
-        tell = partial(progress, group_title(group, model), items=sum(len(cell.items) for cell in group))
-        if out is None:
-            found = _run_in_memory(group, model, token_budget=token_budget, share=tell)
-        else:
-            found = _run_on_disk(group, model, out=out, token_budget=token_budget, share=tell)
-        done |= dict(zip(indices, found, strict=True))
-    return join_scored([done[index] for index in range(len(cells))])
+        try:
+            results |= dict(zip(indices, _run_group(group, model, running=running), strict=True))
+        except Exception as error:
+            if len(group) > 1 and running.failures is not None and not isinstance(error, CannotWrite):
+                todo = [*([index] for index in indices), *todo]
+            else:
+                running.fail([_failure(cell, model, error=error) for cell in group], error)
+    return [results[index] for index in sorted(results)]
+
+
+def _failure(cell: ScoringCell, model: Model, *, error: Exception) -> Failure:
+    label = cell.labels.get("model", model.info.name)
+    return Failure(label, cell.dataset, cell.language, cell.name, short_message(error))
+
+
+def _run_group(cells: Sequence[ScoringCell], model: Model, *, running: Running) -> list[CellResult]:
+    """The results of cells of one language."""
+    share = partial(running.progress, group_title(cells, model), items=sum(len(cell.items) for cell in cells))
+    score = partial(_score_all, cells=cells, model=model, token_budget=running.token_budget, share=share)
+    if running.out is None:
+        tables: list[list[pl.DataFrame]] = [[] for _ in cells]
+        for work, found in score(list(group_parts([range(len(cell.parts)) for cell in cells]))):
+            for index, rows in zip(work.cells, found, strict=True):
+                tables[index].append(rows)
+        return [
+            CellResult(_scored(cell, model, rows=pl.concat(rows))) for cell, rows in zip(cells, tables, strict=True)
+        ]
+    with ExitStack() as locks:
+        runs = []
+        for cell in cells:
+            runs.append(open_cell(cell, model, out=running.out))
+            locks.enter_context(run_store.locked(runs[-1]))
+        started = time.time()
+        plan = plan_work(runs)
+        for work, found in score(plan):
+            write_work(work, runs, tables=found)
+        runs = finish_runs(runs, plan, seconds=time.time() - started)
+    return [CellResult(run_store.read_scored([run]), run) for run in runs]
 
 
 def group_cells(cells: Sequence[ScoringCell]) -> list[list[int]]:
-    """The places of the cells that are scored together: those of one language."""
+    """The indices of the cells that are scored together: those of one language."""
     groups: dict[str, list[int]] = {}
     for index, cell in enumerate(cells):
         groups.setdefault(cell.language, []).append(index)
@@ -113,24 +188,17 @@ def group_title(cells: Sequence[ScoringCell], model: Model) -> str:
     return f"{cells[0].labels.get('model', model.info.name)} {data} {cells[0].language} {methods}"
 
 
-def _run_in_memory(
-    cells: Sequence[ScoringCell], model: Model, *, token_budget: int | None, share: Callable[[float], None]
-) -> list[Scored]:
-    tables: list[list[pl.DataFrame]] = [[] for _ in cells]
-    plan = list(group_parts([range(count_parts(cell)) for cell in cells]))
-    for work, found in _score_all(plan, cells, model=model, token_budget=token_budget, share=share):
-        for index, rows in zip(work.cells, found, strict=True):
-            tables[index].append(rows)
-    return [_scored(cell, model, rows=pl.concat(rows)) for cell, rows in zip(cells, tables, strict=True)]
-
-
 def _scored(cell: ScoringCell, model: Model, *, rows: pl.DataFrame) -> Scored:
-    items = Items(cell.items, cell.problems)
     labels = {"model": model.info.name, "method": cell.label, "family": model.info.family, **cell.labels}
-    found = make_scored(item_table(items), rows, labels=labels)
+    found = make_scored(cell.table, rows, labels=labels)
     facts = {"checkpoint": model.info.name, "revision": model.info.revision}
     info = {"model": labels["model"], "language": cell.language, "facts": facts, "fingerprint": _identity(model)}
-    return replace(found, skipped=skipped_rows(items), notes=notes_of(cell, model), builds=find_builds(info))
+    return replace(
+        found,
+        skipped=skipped_rows(Items(cell.items, cell.problems)),
+        notes=notes_of(cell, model),
+        builds=find_builds(info),
+    )
 
 
 def _identity(model: Model) -> dict[str, str]:
@@ -138,32 +206,9 @@ def _identity(model: Model) -> dict[str, str]:
     return {"weights": model.info.weights, "tokenizer": model.info.tokenizer, "dtype": model.info.dtype}
 
 
-def _run_on_disk(
-    cells: Sequence[ScoringCell],
-    model: Model,
-    *,
-    out: StoragePath,
-    token_budget: int | None,
-    share: Callable[[float], None],
-) -> list[Scored]:
-    with ExitStack() as locks:
-        runs = []
-        for cell in cells:
-            run = open_cell(cell, model, out=out)
-            locks.enter_context(run_store.locked(run))
-            runs.append(run)
-        started = time.time()
-        plan = plan_work(runs)
-        for work, tables in _score_all(plan, cells, model=model, token_budget=token_budget, share=share):
-            write_work(work, runs, tables=tables)
-        runs = finish_runs(runs, plan, seconds=time.time() - started)
-    return [run_store.read_scored([run]) for run in runs]
-
-
 def open_cell(cell: ScoringCell, model: Model, *, out: StoragePath) -> run_store.Run:
     """The cell's run on disk, made when it is not there yet."""
-    info = run_info(cell, model, parts=count_parts(cell))
-    return run_store.open_run(out, info=info, items=item_table(Items(cell.items, cell.problems)))
+    return run_store.open_run(out, info=run_info(cell, model), items=cell.table)
 
 
 def finish_runs(runs: Sequence[run_store.Run], plan: Sequence[WorkUnit], *, seconds: float) -> list[run_store.Run]:
@@ -223,7 +268,7 @@ def _score_all(
     share: Callable[[float], None],
 ) -> Iterator[tuple[WorkUnit, list[pl.DataFrame]]]:
     """Each work with its tables; `share` is told how much of all the cells' parts is done."""
-    total = sum(count_parts(cell) for cell in cells)
+    total = sum(len(cell.parts) for cell in cells)
     done = total - sum(len(work.cells) for work in plan)
     for work in plan:
         tell = _part_of(share, done=done, size=len(work.cells), total=total)
@@ -256,20 +301,15 @@ def score_work(
 def ask_work(unit: WorkUnit, cells: Sequence[ScoringCell], *, model: Model) -> list[list[Asking]]:
     """For each cell of the work, the generators that ask its items' questions."""
     chosen = [cells[index] for index in unit.cells]
-    parts = [list(cut_parts(cell.items))[unit.number] for cell in chosen]
+    parts = [cell.parts[unit.number] for cell in chosen]
     return [
         [cell.method.ask(item, model, options=cell.options) for item in part]
         for cell, part in zip(chosen, parts, strict=True)
     ]
 
 
-def count_parts(cell: ScoringCell) -> int:
-    """How many parts a cell has."""
-    return sum(1 for _ in cut_parts(cell.items))
-
-
 def cut_parts(items: Sequence[Item]) -> Iterator[tuple[Item, ...]]:
-    """The items in parts of so many candidates; a part is what is scored, written and resumed as one."""
+    """The items in parts of at most PART_CANDIDATES candidates."""
     part: list[Item] = []
     size = 0
     for item in items:
@@ -289,7 +329,7 @@ def notes_of(cell: ScoringCell, model: Model) -> tuple[str, ...]:
     return (*notes_on(model.info, cell.language, called=cell.labels.get("model")), *cell.notes)
 
 
-def run_info(cell: ScoringCell, model: Model, *, parts: int) -> dict[str, Any]:
+def run_info(cell: ScoringCell, model: Model) -> dict[str, Any]:
     """What `run.json` says about a cell; its fingerprint holds everything that a score depends on."""
     known = model.info
     return {
@@ -299,7 +339,7 @@ def run_info(cell: ScoringCell, model: Model, *, parts: int) -> dict[str, Any]:
         "method": cell.label,
         "options": dict(cell.options),
         "items": len(cell.items),
-        "parts": parts,
+        "parts": len(cell.parts),
         "notes": list(notes_of(cell, model)),
         "skipped": skipped_rows(Items(cell.items, cell.problems)),
         "problems": problem_counts(cell.problems),
@@ -322,7 +362,7 @@ def run_info(cell: ScoringCell, model: Model, *, parts: int) -> dict[str, Any]:
         "fingerprint": {
             "schema": run_store.FINGERPRINT,
             **_identity(model),
-            "data": items_hash(cell.items),
+            "data": cell.hash,
             "method": cell.name,
             "options": dict(cell.options),
             "version": cell.method.version,

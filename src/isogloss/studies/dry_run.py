@@ -8,10 +8,14 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from .. import runs
+from ..chat.runner import run_info as ask_info
+from ..models.load import Loading, has_weights, open_model, open_outline
 from ..reports.text.table import Grid, as_text
 from ..storage import StoragePath
-from .cells import ScoringCell, WorkUnit, ask_work, count_parts, group_cells, group_parts, run_info
-from .jobs import Callbacks, ModelJob, open_job, plan_requests, try_open
+from .cells import Failure, Running, ScoringCell, WorkUnit, ask_work, group_cells, group_parts, run_info
+from .method_choice import plan_scoring
+from .plan import StudyPlan
+from .run import plan_ask
 
 if TYPE_CHECKING:
     from ..models.model import Bundle, Model
@@ -65,38 +69,64 @@ class SpeedTrial:
     batches: list[list[Question]] = field(default_factory=list)
 
 
-def forecast_job(job: ModelJob, *, out: StoragePath, callbacks: Callbacks, trial: bool = True) -> list[Forecast]:
-    """What each cell of a job has left to ask; nothing is written, and nothing scored but a few batches of a trial."""
+def forecast_plan(plan: StudyPlan, *, out: StoragePath, trial: bool = True) -> tuple[list[Forecast], list[Failure]]:
+    """What each cell has left to ask, and which cells will fail; nothing is written, and nothing scored but a short trial."""
+    running = Running(out, plan.loading.token_budget, failures=list(plan.failures))
+    rows: list[Forecast] = []
+    for cells in plan.by_checkpoint():
+        try:
+            model = None if cells[0].endpoint else _open_without_download(cells[0].checkpoint, plan.loading)
+            if model:
+                rows += _forecast_scoring(
+                    plan_scoring(cells, model, running=running), model, running=running, trial=trial
+                )
+        except Exception as error:
+            running.fail([failure for cell in cells for failure in cell.failures(error)], error)
+            continue
+        for cell in cells:
+            try:
+                asked = plan_ask(cell, model, token_budget=running.token_budget)
+            except Exception as error:
+                running.fail(cell.failures(error), error)
+                continue
+            rows += [_forecast_asking(ask_info(one, backend), one.asks, out=out) for one, backend in asked]
+    return rows, list(running.failures or ())
+
+
+def _forecast_asking(info: dict[str, Any], unique: int, *, out: StoragePath) -> Forecast:
+    """What a cell that is asked has left: its requests; how long answers take is not known."""
+    run = runs.find_run(out, info)
+    done = len(runs.written_parts(run)) if run else 0
+    left = 0 if done == info["parts"] else unique
+    known = {name: info[name] for name in ("model", "dataset", "language", "method", "items", "parts")}
+    return Forecast(**known, done=done, questions=left, unique=left, tokens=0, read=0, seconds=None if left else 0.0)
+
+
+def _forecast_scoring(planned: Sequence[ScoringCell], model: Model, *, running: Running, trial: bool) -> list[Forecast]:
     from ..models.engine import TOKEN_BUDGET
 
-    model = try_open(job, callbacks, opener=_open_without_download)
-    if model is None:
-        return []
     trial = trial and model.device != OUTLINE
-    planned = plan_requests(job.requests, model, failed=callbacks.failed)
-    tried = SpeedTrial(job.loading.token_budget or TOKEN_BUDGET, trial)
+    tried = SpeedTrial(running.token_budget or TOKEN_BUDGET, trial)
     found: dict[int, tuple[int, QuestionCount]] = {}
     for indices in group_cells(planned):
         group = [planned[index] for index in indices]
-        done = [_done(cell, model, out=out) for cell in group]
+        done = [_done(cell, model, out=running.out) for cell in group]
         counts = _count_group(group, model, done=done, tried=tried)
         found |= {p: (len(d), c) for p, d, c in zip(indices, done, counts, strict=True)}
     rate = _try(model, tried) if trial else None
     return [_forecast(planned[p], model, done=found[p][0], count=found[p][1], rate=rate) for p in sorted(found)]
 
 
-def _open_without_download(job: ModelJob) -> Model:
-    """The job's model as far as that needs no download of weights: open if they are here, else an outline."""
-    from ..models.load import has_weights, open_outline
-
-    if has_weights(job.model):
-        return open_job(replace(job, loading=replace(job.loading, offline=True)))
-    return open_outline(job.model, offline=job.loading.offline)
+def _open_without_download(name: str, loading: Loading) -> Model:
+    """The model as far as that needs no download of weights: open if they are here, else an outline."""
+    if has_weights(name):
+        return open_model(name, replace(loading, offline=True))
+    return open_outline(name, offline=loading.offline)
 
 
-def _done(cell: ScoringCell, model: Model, *, out: StoragePath) -> set[int]:
+def _done(cell: ScoringCell, model: Model, *, out: StoragePath | None) -> set[int]:
     """The parts of a cell that are there."""
-    run = runs.find_run(out, run_info(cell, model, parts=count_parts(cell)))
+    run = runs.find_run(out, run_info(cell, model)) if out else None
     return set(runs.written_parts(run)) if run else set()
 
 
@@ -104,7 +134,7 @@ def _count_group(
     group: Sequence[ScoringCell], model: Model, *, done: Sequence[set[int]], tried: SpeedTrial
 ) -> list[QuestionCount]:
     counts = [QuestionCount() for _ in group]
-    missing = [set(range(count_parts(cell))) - there for cell, there in zip(group, done, strict=True)]
+    missing = [set(range(len(cell.parts))) - there for cell, there in zip(group, done, strict=True)]
     for work in group_parts(missing):
         _count_work(work, group, model=model, counts=counts, tried=tried)
     return counts
@@ -177,7 +207,7 @@ def _forecast(cell: ScoringCell, model: Model, *, done: int, count: QuestionCoun
         language=cell.language,
         method=cell.label,
         items=len(cell.items),
-        parts=count_parts(cell),
+        parts=len(cell.parts),
         done=done,
         questions=count.questions,
         unique=count.unique,

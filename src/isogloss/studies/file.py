@@ -93,14 +93,21 @@ class ModelSettings(BaseModel):
     checkpoints: dict[str, CheckpointEntry] = Field(default={}, description="A checkpoint for each language.")
     languages: Words = Field(default=(), description="Only these languages.")
     facts: dict[str, Word] = Field(default={}, description="Facts to group by: architecture, size, multilingual, ...")
+    endpoint: str | None = Field(
+        default=None, min_length=1, description="An OpenAI-compatible address; 'checkpoint' is the model's name there."
+    )
+    key_env: str | None = Field(default=None, description="The environment variable that holds the endpoint's key.")
+    concurrency: int = Field(default=4, ge=1, description="How many requests are open at once.")
+    timeout: float = Field(default=60.0, ge=0.1, description="Seconds that a whole response may take.")
+    tries: int = Field(default=6, ge=1, description="How often a request is tried before giving up.")
     notes: str = ""
 
 
 class MethodSettings(BaseModel):
-    """A scoring method with its options, or auto."""
+    """A scoring method with its options, auto, or ask with its settings."""
 
     model_config = STRICT
-    name: str = Field(min_length=1, description="The method's name, or auto.")
+    name: str = Field(min_length=1, description="The method's name, auto, or ask (for chat models).")
     options: dict[str, Word] = Field(default={}, description="The method's options.")
 
 
@@ -346,6 +353,10 @@ def _checked(path: Path, study: StudyFile, *, node: yaml.Node) -> StudyFile:
             raise refuse(["models", index], "a model needs either 'checkpoint' or 'checkpoints'.")
         if model.checkpoints and not model.label:
             raise refuse(["models", index], "a model with several checkpoints needs a 'label'.")
+        if model.endpoint and not model.checkpoint:
+            raise refuse(["models", index], "a model behind an 'endpoint' needs a 'checkpoint', its name there.")
+        if model.key_env and not model.endpoint:
+            raise refuse(["models", index], "'key_env' goes with 'endpoint'.")
         label = model.label or str(model.checkpoint)
         if label in labels:
             raise refuse(["models", index], f"the label '{label}' is there twice.")

@@ -1,36 +1,50 @@
-"""Planning a study: a study file becomes jobs, one for each checkpoint, checked as far as one can without a weight."""
+"""Planning: what is to be scored or asked becomes cells, checked as far as possible before a model is opened.
+
+`eval` and `ig.score` plan an evaluation, `ask` and `ig.ask` plan an asking, `run`, the local page and `ig.run` plan a
+study file. All three make a `StudyPlan`, which `run_plan` runs.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
-from itertools import product
+from itertools import groupby, product
 from pathlib import Path
+from typing import Any
 
 from .. import languages, registry
 from ..analysis.groups import check_by
-from ..analysis.measures import check_metrics
-from ..errors import BadData, IsoglossError
+from ..analysis.measures import check_metrics, check_mode
+from ..chat.endpoint import Endpoint, http_backend
+from ..chat.local import check_can_answer
+from ..chat.requests import AskSettings, read_ask_settings
+from ..chat.retry import RetryPolicy
+from ..chat.runner import check_askable
+from ..errors import BadData, IsoglossError, NoItems, UnknownName
 from ..files import sources
 from ..files.filters import filter_items
 from ..files.hub import PREFIX, fetch_table, offline_mode
-from ..items import Item, Items
-from ..scores import ITEM_SCHEMA, ROW_SCHEMA, item_table
+from ..items import Item, Items, sample_items
+from ..models.load import DEFAULT_LOADING, Loading, find_family, find_source
+from ..scores import ITEM_SCHEMA, ROW_SCHEMA
+from .cells import Failure
 from .file import Data, MethodSettings, ModelSettings, StudyFile, read_study
-from .jobs import Failure, Loading, ModelJob, Sample, ScoringRequest, choose_method, fitting_items, take_sample
+from .method_choice import PlannedCell, choose_method, fitting_items, problems_of
 
 TAKEN = {*ITEM_SCHEMA, *ROW_SCHEMA, "model", "method", "family", "checkpoint"}
+COLUMNS = ("model", "method", "family")
 
 
 @dataclass(frozen=True, slots=True)
 class Subset:
-    """What of a study is run: the cells that match a pattern MODEL/DATA/LANGUAGE; a sample and a device of its own."""
+    """What of a study is run: cells that match a pattern MODEL/DATA/LANGUAGE; `limit`, `seed` and the others replace the study's."""
 
     only: tuple[str, ...] = ()
     limit: int | None = None
     seed: int | None = None
     device: str | None = None
+    offline: bool = False
 
 
 EVERYTHING = Subset()
@@ -38,32 +52,22 @@ EVERYTHING = Subset()
 
 @dataclass(frozen=True, slots=True)
 class StudyPlan:
-    """A study that is ready to run: a job for each checkpoint, and what is known to fail before a weight is loaded.
+    """Cells that are ready to run, how models are opened, what is known to fail, and what is measured in the end.
 
-    `partial` when only some of its cells were chosen.
+    `study` and `path` are the study file, where there is one; `partial` when only some of its cells were chosen.
     """
 
-    study: StudyFile
-    path: Path
-    jobs: tuple[ModelJob, ...]
+    cells: tuple[PlannedCell, ...]
+    loading: Loading = DEFAULT_LOADING
     failures: tuple[Failure, ...] = ()
+    measuring: Mapping[str, Any] = field(default_factory=dict)
+    study: StudyFile | None = None
+    path: Path | None = None
     partial: bool = False
 
-
-@dataclass(frozen=True, slots=True)
-class PlannedCell:
-    """One cell before it is planned: a model's checkpoint, the items of some data in one language, and a method."""
-
-    label: str
-    checkpoint: str
-    facts: Mapping[str, str]
-    items: Items
-    method: MethodSettings
-
-    def failure(self, why: str) -> Failure:
-        """This cell, failed."""
-        first = self.items[0]
-        return Failure(self.label, first.dataset, first.language, self.method.name, why)
+    def by_checkpoint(self) -> list[list[PlannedCell]]:
+        """The cells of each checkpoint, which is opened once for all of them."""
+        return list(_by_checkpoint(self.cells).values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,82 +79,237 @@ class LoadedData:
     lacking: Mapping[str, str] = field(default_factory=dict)
 
 
-# ---- planning
+def plan_evaluation(
+    models: Sequence[str],
+    *sets: Items,
+    method: str = "auto",
+    options: Mapping[str, str] | None = None,
+    loading: Loading = DEFAULT_LOADING,
+    measuring: Mapping[str, Any] | None = None,
+) -> StudyPlan:
+    """Every model on every set of items by one method; refused when no model can be scored, or a name does not exist."""
+    check_method(method, options or {})
+    cells = [PlannedCell(name, items, method, options or {}) for name in models for items in sets]
+    return _plan_command(cells, loading, measuring=measuring or {})
+
+
+def plan_asking(
+    models: Sequence[str],
+    items: Items,
+    *,
+    settings: AskSettings | None = None,
+    endpoint: Endpoint | None = None,
+    loading: Loading = DEFAULT_LOADING,
+    measuring: Mapping[str, Any] | None = None,
+) -> StudyPlan:
+    """Every chat model asked about the items, here or behind an endpoint; refused when none can be asked."""
+    check_askable(items, settings or AskSettings())
+    options = (settings or AskSettings()).options
+    at = {name: replace(endpoint, model=name) if endpoint else None for name in models}
+    cells = [PlannedCell(name, items, "ask", options, endpoint=at[name]) for name in models]
+    return _plan_command(cells, loading, measuring=measuring or {})
+
+
+def _plan_command(cells: Sequence[PlannedCell], loading: Loading, *, measuring: Mapping[str, Any]) -> StudyPlan:
+    check_measuring(
+        measuring, [cell.items for cell in cells], columns=COLUMNS, asked=any(c.kind == "ask" for c in cells)
+    )
+    good, failures = check_cells(cells, loading)
+    if not good:
+        raise IsoglossError(" ".join(dict.fromkeys(one.why for one in failures)) or "There is nothing to do.")
+    return StudyPlan(tuple(good), loading, tuple(failures), measuring)
 
 
 def plan_study(path: str | Path, *, subset: Subset = EVERYTHING) -> StudyPlan:
-    """The study in a file as jobs, everything checked that can be without a weight; a mistake in the file is an error."""
+    """The study in a file as cells; a mistake in the file is an error, a cell that cannot work is a failure."""
     path = Path(path)
     study = read_study(path)
+    sampling = replace_set(study.sample.model_dump(), limit=subset.limit, seed=subset.seed)
+    loading = Loading(**replace_set(study.loading.model_dump(), device=subset.device, offline=subset.offline or None))
+    measuring = study.measures.model_dump()
     try:
         _check_names(study)
         models = [_named(model, path.parent) for model in study.models]
-        with offline_mode(study.loading.offline):
+        with offline_mode(loading.offline):
             readings = [_read(data, study, base=path.parent) for data in study.data]
-        _check_columns(study, readings)
+        facts = _check_facts(study, readings)
+        asked = any(method.name == "ask" for method in _methods(study)) or any(model.endpoint for model in models)
+        items = [items for reading in readings for items in reading.items.values()]
+        check_measuring(measuring, items, columns=[*COLUMNS, "checkpoint", *facts], asked=asked)
     except BadData:
         raise
     except IsoglossError as error:
         raise IsoglossError(f"{path}: {error}") from error
-    sample = Sample(subset.limit or study.sample.limit, study.sample.seed if subset.seed is None else subset.seed)
-    loading = Loading(**study.loading.model_dump())
-    loading = replace(loading, device=subset.device) if subset.device else loading
-    every = list(_all_slots(study, models, readings=readings))
-    slots, lacking = _chosen(every, only=subset.only)
-    if not slots and not lacking:
+    readings = [_sampled(reading, **sampling) for reading in readings]
+    cells, lacking = _study_cells(study, models, readings=readings, only=subset.only)
+    if not cells and not lacking:
         raise IsoglossError(f"{path}: no model has a checkpoint for a language of the data, so there is nothing to do.")
-    slots = [replace(slot, items=take_sample(slot.items, sample)) for slot in slots]
-    good, failures = _check_slots(slots, offline=loading.offline)
-    return StudyPlan(study, path, tuple(_jobs(good, loading)), (*lacking, *failures), partial=bool(subset.only))
+    good, failures = check_cells(cells, loading)
+    return StudyPlan(tuple(good), loading, (*lacking, *failures), measuring, study, path, partial=bool(subset.only))
+
+
+def replace_set(values: dict[str, Any], **changes: Any) -> dict[str, Any]:
+    """The values with those changes that are set."""
+    return values | {name: value for name, value in changes.items() if value is not None}
+
+
+def take_sample(items: Items, limit: int | None, *, seed: int = 0) -> Items:
+    """At most `limit` items of each data set, language and task; all without a limit."""
+    if limit is None:
+        return items
+
+    def key(item: Item) -> tuple[str, str, str]:
+        return (item.dataset, item.language, str(item.tags.get("task")))
+
+    kept: set[tuple[str, str, str]] = set()
+    for _, group in groupby(sorted(items, key=key), key=key):
+        kept |= {item.key for item in sample_items(Items(tuple(group)), limit=limit, seed=seed)}
+    rows = tuple(item for item in items if item.key in kept)
+    return Items(rows, problems_of(items, rows))
+
+
+def _sampled(reading: LoadedData, *, limit: int | None, seed: int) -> LoadedData:
+    return replace(reading, items={tag: take_sample(rows, limit, seed=seed) for tag, rows in reading.items.items()})
+
+
+# ---- checks, each made once
+
+
+def check_cells(cells: Sequence[PlannedCell], loading: Loading) -> tuple[list[PlannedCell], list[Failure]]:
+    """The cells that can work as far as one can know before a model is opened, and a failure for each of the others."""
+    good: list[PlannedCell] = []
+    failures: list[Failure] = []
+    for group in _by_checkpoint(cells).values():
+        try:
+            family = None if group[0].endpoint else find_family(group[0].checkpoint, offline=loading.offline)
+        except IsoglossError as error:
+            failures += [failure for cell in group for failure in cell.failures(error)]
+            continue
+        for cell in group:
+            try:
+                _check_cell(cell, family)
+                good.append(cell)
+            except IsoglossError as error:
+                failures += cell.failures(error)
+    return good, failures
+
+
+def _by_checkpoint(cells: Iterable[PlannedCell]) -> dict[tuple[str, Endpoint | None], list[PlannedCell]]:
+    groups: dict[tuple[str, Endpoint | None], list[PlannedCell]] = {}
+    for cell in cells:
+        groups.setdefault((cell.checkpoint, cell.endpoint), []).append(cell)
+    return groups
+
+
+def _check_cell(cell: PlannedCell, family: str | None) -> None:
+    """Refuse a method that does not fit the model or the items; a model without a family is behind an endpoint."""
+    from ..methods import check_family
+
+    name = cell.labels.get("model", cell.checkpoint)
+    if cell.kind == "ask":
+        settings = read_ask_settings(cell.options)
+        if cell.endpoint:
+            http_backend(cell.endpoint, settings)
+        else:
+            check_can_answer(find_source(cell.checkpoint).name, str(family))
+        check_askable(cell.items, settings)
+    elif family is None:
+        raise IsoglossError(
+            f"'{name}' is behind an endpoint, so it cannot be scored, only asked. Use the method 'ask'."
+        )
+    elif cell.method == "auto":
+        tasks = {item.tags.get("task"): item for item in cell.items}
+        _check_any(list(tasks.values()), family)
+    else:
+        method = registry.get("method", cell.method)
+        check_family(cell.method, method, model=name, family=family)
+        fitting_items(cell.method, method, rows=cell.items.rows)
+
+
+def _check_any(items: Sequence[Item], family: str) -> None:
+    """Refuse items of which `auto` has a method for none."""
+    for item in items:
+        try:
+            choose_method(item, family)
+            return
+        except IsoglossError as error:
+            first = error
+    if items:
+        raise first
+
+
+def check_method(name: str, options: Mapping[str, str]) -> None:
+    """Refuse a method or an option that does not exist."""
+    from ..methods import fill_options
+
+    if name == "ask":
+        read_ask_settings(options)
+    elif name != "auto":
+        fill_options(name, registry.get("method", name), given=options)
+
+
+def check_measuring(
+    measuring: Mapping[str, Any], sets: Sequence[Items], *, columns: Iterable[str], asked: bool
+) -> None:
+    """Refuse a metric or a mode that does not exist, and columns that no table will have, before anything is scored."""
+    check_mode(measuring.get("mode", "corrected"))
+    check_metrics(measuring.get("metrics"))
+    check_by(measuring.get("by"), [*_item_columns(sets), *columns, *(["prompt"] if asked else [])])
+
+
+def _item_columns(sets: Sequence[Items]) -> set[str]:
+    return {*ITEM_SCHEMA, *(name for items in sets for item in items for name in item.tags)}
+
+
+def _methods(study: StudyFile) -> list[MethodSettings]:
+    return [*study.methods, *(one for data in study.data for one in data.methods)]
 
 
 def _check_names(study: StudyFile) -> None:
-    """Refuse methods, options, metrics and languages that do not exist, and facts that are columns already."""
-    from ..methods import fill_options
-
-    for method in (*study.methods, *(one for data in study.data for one in data.methods)):
-        if method.name != "auto":
-            fill_options(method.name, registry.get("method", method.name), given=method.options)
-    check_metrics(study.measures.metrics)
+    """Refuse methods, options and languages that do not exist."""
+    for method in _methods(study):
+        check_method(method.name, method.options)
     entries = [study.languages, *(one.languages for one in study.models), *(one.languages for one in study.data)]
     for name in (name for names in entries for name in names):
         languages.resolve(name)
-    for model in study.models:
-        for facts in (model.facts, *(one.facts for one in model.checkpoints.values())):
-            for name in facts:
-                if name in TAKEN:
-                    raise IsoglossError(f"a fact may not be named '{name}', which is a column already.")
 
 
-def _check_columns(study: StudyFile, readings: Sequence[LoadedData]) -> None:
-    """Refuse facts that hide a column of the data, and groups that no table will have."""
-    columns = {name for reading in readings for items in reading.items.values() for name in item_table(items).columns}
+def _check_facts(study: StudyFile, readings: Sequence[LoadedData]) -> set[str]:
+    """The names of all facts; one that is the name of a column is refused."""
     facts = {name for model in study.models for name in model.facts}
     facts |= {name for model in study.models for one in model.checkpoints.values() for name in one.facts}
-    for name in sorted(facts & columns):
-        raise IsoglossError(f"a fact may not be named '{name}', which is a column of the data already.")
-    check_by(study.measures.by, [*columns, *facts, "model", "method", "family", "checkpoint"])
+    columns = _item_columns([items for reading in readings for items in reading.items.values()])
+    for name in sorted(facts & (TAKEN | columns)):
+        of_data = "" if name in TAKEN else " of the data"
+        raise IsoglossError(f"a fact may not be named '{name}', which is a column{of_data} already.")
+    return facts
+
+
+# ---- study files
 
 
 def _named(model: ModelSettings, base: Path) -> ModelSettings:
-    """The model with its label, and with the whole paths of checkpoints that lie beside the study file."""
-    from ..models.load import find_source
+    """The model with its label, and with the whole paths of checkpoints beside the study file."""
 
     def beside(name: str) -> str:
         return str(base / name) if (base / name).exists() else name
 
-    label = model.label
-    if label is None:
-        try:
-            label = find_source(beside(str(model.checkpoint))).name
-        except IsoglossError:
-            label = str(model.checkpoint)
+    if model.endpoint:
+        return model.model_copy(update={"label": model.label or model.checkpoint})
+    label = model.label or _short_name(beside(str(model.checkpoint)))
     tags = {
         languages.resolve(tag): one.model_copy(update={"checkpoint": beside(one.checkpoint)})
         for tag, one in model.checkpoints.items()
     }
     whole = beside(model.checkpoint) if model.checkpoint else None
     return model.model_copy(update={"label": label, "checkpoint": whole, "checkpoints": tags})
+
+
+def _short_name(checkpoint: str) -> str:
+    try:
+        return find_source(checkpoint).name
+    except IsoglossError:  # reported when the cell is checked
+        return checkpoint
 
 
 def _read(data: Data, study: StudyFile, *, base: Path) -> LoadedData:
@@ -162,11 +321,7 @@ def _read(data: Data, study: StudyFile, *, base: Path) -> LoadedData:
         fetch_table(source)
     try:
         items = sources.read(source, language=wanted, format=data.format, skip_bad=data.skip_bad)
-    except BadData:
-        raise
-    except IsoglossError:
-        if not wanted:
-            raise
+    except (NoItems, UnknownName):  # some of the languages are not there: which are?
         items = sources.read(source, format=data.format, skip_bad=data.skip_bad)
     there = list(dict.fromkeys(item.language for item in items))
     lacking = {tag: f"'{name}' has no items in '{tag}'." for tag in wanted if tag not in there}
@@ -184,28 +339,48 @@ def _in_language(items: Items, language: str) -> Items:
     return Items(rows, tuple(one for one in items.problems if one.language in (language, None)))
 
 
-def _all_slots(
-    study: StudyFile, models: Sequence[ModelSettings], *, readings: Sequence[LoadedData]
-) -> Iterator[tuple[str, PlannedCell | Failure]]:
-    """Every cell of the study with its name MODEL/DATA/LANGUAGE; one whose language the data lacks is a failure."""
+def _study_cells(
+    study: StudyFile, models: Sequence[ModelSettings], *, readings: Sequence[LoadedData], only: Sequence[str]
+) -> tuple[list[PlannedCell], list[Failure]]:
+    """The cells whose name MODEL/DATA/LANGUAGE matches a pattern, and those whose language the data lacks."""
     labels = [str(model.label) for model in models]
     for label in labels:
         if labels.count(label) > 1:
             raise IsoglossError(f"Two models of the study are called '{label}'. Give each a 'label' of its own.")
+    cells: list[PlannedCell] = []
+    lacking: list[Failure] = []
+    names: list[str] = []
     for model, (data, reading) in product(models, zip(study.data, readings, strict=True)):
         if data.models and model.label not in data.models:
             continue
-        for tag, method in product((*reading.items, *reading.lacking), data.methods or study.methods):
+        for tag in (*reading.items, *reading.lacking):
             found = _checkpoint(model, tag)
             if found is None:
                 continue
-            label = str(model.label)
-            cell: PlannedCell | Failure
-            if tag in reading.items:
-                cell = PlannedCell(label, *found, reading.items[tag], method)
-            else:
-                cell = Failure(label, reading.name, tag, method.name, reading.lacking[tag])
-            yield f"{label}/{reading.name}/{tag}", cell
+            names.append(f"{model.label}/{reading.name}/{tag}")
+            for method in (data.methods or study.methods) if _fits(names[-1], only) else ():
+                if tag in reading.items:
+                    cells.append(_study_cell(model, found[0], facts=found[1], items=reading.items[tag], method=method))
+                else:
+                    lacking.append(Failure(str(model.label), reading.name, tag, method.name, reading.lacking[tag]))
+    for pattern in only:
+        if not any(_fits(name, [pattern]) for name in names):
+            shown = ", ".join(list(dict.fromkeys(names))[:12]) + (", ..." if len(set(names)) > 12 else "")
+            raise IsoglossError(f"No cell of the study fits --only '{pattern}'. It has {shown}.")
+    return cells, lacking
+
+
+def _study_cell(
+    model: ModelSettings, checkpoint: str, *, facts: Mapping[str, str], items: Items, method: MethodSettings
+) -> PlannedCell:
+    """One cell of a study; behind an endpoint a model can only be asked, so that is what `auto` does there."""
+    endpoint = None
+    if model.endpoint:
+        patience = RetryPolicy(model.tries)
+        endpoint = Endpoint(model.endpoint, checkpoint, model.key_env, model.concurrency, model.timeout, patience)
+    name = "ask" if endpoint and method.name == "auto" else method.name
+    labels = {"model": str(model.label), "checkpoint": checkpoint if endpoint else _short_name(checkpoint), **facts}
+    return PlannedCell(checkpoint, items, name, method.options, labels, endpoint)
 
 
 def _checkpoint(model: ModelSettings, language: str) -> tuple[str, Mapping[str, str]] | None:
@@ -218,87 +393,5 @@ def _checkpoint(model: ModelSettings, language: str) -> tuple[str, Mapping[str, 
     return (one.checkpoint, {**model.facts, **one.facts}) if one else None
 
 
-def _chosen(
-    cells: Sequence[tuple[str, PlannedCell | Failure]], *, only: Sequence[str]
-) -> tuple[list[PlannedCell], list[Failure]]:
-    """The cells whose name fits one of the patterns; a pattern that fits none is an error."""
-    names = list(dict.fromkeys(name for name, _ in cells))
-    for pattern in only:
-        if not any(_fits(name, [pattern]) for name in names):
-            shown = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
-            raise IsoglossError(f"No cell of the study fits --only '{pattern}'. It has {shown}.")
-    kept = [cell for name, cell in cells if _fits(name, only)]
-    return [one for one in kept if isinstance(one, PlannedCell)], [one for one in kept if isinstance(one, Failure)]
-
-
 def _fits(name: str, patterns: Sequence[str]) -> bool:
     return not patterns or any(fnmatchcase(name, pattern) or fnmatchcase(name, f"{pattern}/*") for pattern in patterns)
-
-
-def _check_slots(slots: Sequence[PlannedCell], *, offline: bool) -> tuple[list[PlannedCell], list[Failure]]:
-    """The cells that can be scored as far as one can know without a weight, and those that cannot."""
-    families = {checkpoint: _family(checkpoint, offline=offline) for checkpoint in {one.checkpoint for one in slots}}
-    good, failures = [], []
-    for slot in slots:
-        family = families[slot.checkpoint]
-        try:
-            if isinstance(family, IsoglossError):
-                raise family
-            _check_slot(slot, family)
-            good.append(slot)
-        except IsoglossError as error:
-            failures.append(slot.failure(str(error)))
-    return good, failures
-
-
-def _family(checkpoint: str, *, offline: bool) -> str | IsoglossError:
-    """The checkpoint's family, or why it cannot be known."""
-    from ..models.load import find_family
-
-    try:
-        return find_family(checkpoint, offline=offline)
-    except IsoglossError as error:
-        return error
-
-
-def _check_slot(cell: PlannedCell, family: str) -> None:
-    """Refuse a method that does not fit the family or the items."""
-    from ..methods import check_family
-
-    name = cell.method.name
-    if name == "auto":
-        tasks = list({item.tags.get("task"): item for item in cell.items}.values())
-        if not any(_has_method(item, family) for item in tasks):
-            choose_method(tasks[0], family)
-        return
-    method = registry.get("method", name)
-    check_family(name, method, model=cell.label, family=family)
-    fitting_items(name, method, rows=cell.items.rows)
-
-
-def _has_method(item: Item, family: str) -> bool:
-    try:
-        return bool(choose_method(item, family))
-    except IsoglossError:
-        return False
-
-
-def _jobs(slots: Sequence[PlannedCell], loading: Loading) -> Iterator[ModelJob]:
-    """One job for each checkpoint, in the order of the file."""
-    from ..models.load import find_source
-
-    by_checkpoint: dict[str, list[PlannedCell]] = {}
-    for slot in slots:
-        by_checkpoint.setdefault(slot.checkpoint, []).append(slot)
-    for checkpoint, group in by_checkpoint.items():
-        name = find_source(checkpoint).name
-        requests = [
-            ScoringRequest(
-                slot.items,
-                slot.method.name,
-                slot.method.options,
-                {"model": slot.label, "checkpoint": name, **slot.facts},
-            )
-            for slot in group
-        ]
-        yield ModelJob(checkpoint, tuple(requests), loading)

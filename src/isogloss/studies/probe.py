@@ -13,13 +13,14 @@ from .. import results
 from ..errors import IsoglossError, UnknownName
 from ..items import Item, Items
 from ..metrics._templates import TermItem, read_term_items
+from ..models.load import DEFAULT_LOADING, Loading
 from ..reports.text.table import bars_as_text
 from ..templates.grammar import SourcePosition, Template, parse_template
 from ..templates.items import make_items
 from ..templates.lexicon import Lexicon, category_of, read_lexicon
 from ..templates.resolution import CHOICE, resolve_template
 from ..templates.sets import TemplateSet, TemplateWording
-from .jobs import PLAIN, Loading, score
+from .pipeline import score
 
 if TYPE_CHECKING:
     from ..models.model import Model
@@ -69,7 +70,9 @@ class ProbeRequest:
     folder: Path | None = None
 
 
-def run_probe(model: str | Model, request: ProbeRequest, *, limit: int = LIMIT, loading: Loading = PLAIN) -> Probe:
+def run_probe(
+    model: str | Model, request: ProbeRequest, *, limit: int = LIMIT, loading: Loading = DEFAULT_LOADING
+) -> Probe:
     """The shares of a template's terms; without `terms`, of its terms in brackets, or of its first slot."""
     items = probe_items(request, limit=limit)
     scored = score(items, model=model, loading=loading)

@@ -1,8 +1,5 @@
 """The same cells on a Ray cluster: actors that hold one model each, works handed out as they become free, parts in the store.
 
-    outcome = run_on_ray([Job("smollm2", (Request(items),))], out="s3://bucket/runs", cluster=Cluster(address="auto"))
-    scored = store.read_scored(list(outcome.runs))      # outcome.failed names the cells that could not be
-
 The driver never opens a model. An actor opens it by its name, plans the cells as the local engine does, scores a work and
 writes its parts; the driver holds the locks, hands out, and counts. What dies is replaced, and its work given to another.
 """
@@ -13,20 +10,20 @@ import tempfile
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from ..errors import IsoglossError
-from ..runs import Run, commit_part, is_staged, locked, part_path, read_run, written_parts
+from ..models.load import Loading
+from ..progress import Progress
+from ..runs import Run, commit_part, is_staged, locked, part_path, read_run, read_scored, written_parts
 from ..storage import RemotePath, StoragePath, as_path
 from . import cells
-from .cells import Progress, WorkUnit, silent
+from .cells import CellResult, Failure, Running, WorkUnit
 from .connection import Cluster, connected, last_line
-from .jobs import Failure, ModelJob, ScoringRequest, failure_of
-from .ray_worker import Worker, ending_signal, pack_job
-
-__all__ = ["Cluster", "ClusterResult", "ModelJob", "ScoringRequest", "run_on_ray"]
+from .method_choice import PlannedCell
+from .ray_worker import Worker, ending_signal, pack_cells
 
 TRIES = 3
 NOT_SHARED = (
@@ -35,44 +32,34 @@ NOT_SHARED = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ClusterResult:
-    """The runs that were worked on, and the cells that failed."""
-
-    runs: tuple[Run, ...]
-    failed: tuple[Failure, ...] = ()
-
-
 class ClusterError(IsoglossError):
-    """The cluster itself cannot work: no job could be done, so none is tried."""
+    """The cluster itself cannot work: no cell could be run, so none is tried."""
 
 
 def run_on_ray(
-    jobs: Sequence[ModelJob], *, out: str | StoragePath, cluster: Cluster | None = None, progress: Progress = silent
-) -> ClusterResult:
-    """Score the jobs on a cluster, one model after the other, each on all workers; what fails does not stop the rest."""
-    path = as_path(out)
-    folder = path if isinstance(path, RemotePath) else path.resolve()
-    outcomes = []
-    cluster = cluster or Cluster()
+    groups: Sequence[Sequence[PlannedCell]], *, loading: Loading, running: Running, cluster: Cluster
+) -> list[CellResult]:
+    """The results of each checkpoint's cells on a cluster, one model after the other, each on all workers.
+
+    What fails is added to `running.failures` and does not stop the rest.
+    """
+    if running.out is None:
+        raise IsoglossError("A cluster needs a folder to write to. Give one with --out.")
+    out = running.out if isinstance(running.out, RemotePath) else running.out.resolve()
+    runs: list[Run] = []
     with connected(cluster) as ray:
         pool = WorkerPool(ray, cluster)
         try:
-            for job in jobs:
-                outcomes.append(_try_job(job, pool, out=folder, progress=progress))
+            for cells in groups:
+                try:
+                    runs += _run_checkpoint(cells, pool, loading=loading, running=replace(running, out=out))
+                except ClusterError:
+                    raise
+                except IsoglossError as error:
+                    running.fail([failure for cell in cells for failure in cell.failures(error)], error)
         finally:
             pool.stop()
-    runs = tuple(run for outcome in outcomes for run in outcome.runs)
-    return ClusterResult(runs, tuple(cell for outcome in outcomes for cell in outcome.failed))
-
-
-def _try_job(job: ModelJob, pool: WorkerPool, *, out: StoragePath, progress: Progress) -> ClusterResult:
-    try:
-        return _run_job(job, pool, out=out, progress=progress)
-    except ClusterError:
-        raise
-    except IsoglossError as error:
-        return ClusterResult((), tuple(failure_of(request, error) for request in job.requests))
+    return [CellResult(read_scored([run]), run) for run in runs if written_parts(run)]
 
 
 # ---- the actors
@@ -103,7 +90,7 @@ class Reply:
 
 
 class WorkerPool:
-    """The actors of a cluster; each holds the model of the job that is being done, and what dies is replaced."""
+    """The actors of a cluster; each holds the model whose cells are being run, and what dies is replaced."""
 
     def __init__(self, ray: Any, cluster: Cluster) -> None:
         self.ray, self.cluster = ray, cluster
@@ -115,7 +102,7 @@ class WorkerPool:
         self.deaths = 0
 
     def start(self, packed: str, *, wanted: int, gpu: bool) -> None:
-        """Let every actor open the job's model; there are as many as fit and as there is work for."""
+        """Let every actor open the model; there are as many as fit and as there is work for."""
         self.packed, self.idle, self.calls, self.deaths = self.ray.put(packed), [], {}, 0
         options = _actor_options(self.cluster, gpu=gpu)
         if options != self.options:
@@ -221,21 +208,22 @@ def _free_actors(ray: Any, cluster: Cluster, *, gpu: bool) -> int:
     return min(fitting, int(free.get("CPU", 0)) // cluster.threads)
 
 
-# ---- one job
+# ---- one checkpoint
 
 
 @dataclass
 class Group:
-    """Cells that are scored together: their runs, and how many of their parts are there."""
+    """Cells that are scored together: their runs, and how many of their parts are there; or one cell that is asked as a whole."""
 
     title: str
     items: int
     runs: list[Run]
+    asked: bool = False
     plan: list[WorkUnit] = field(default_factory=list)
     left: int = 0
 
     def tell(self, progress: Progress) -> None:
-        total = sum(run.parts for run in self.runs)
+        total = 1 if self.asked else sum(run.parts for run in self.runs)
         progress(self.title, (total - self.left) / total, items=self.items)
 
 
@@ -260,32 +248,40 @@ class Queue:
         return self.tried.setdefault((task.group, task.work.number), [])
 
 
-def _run_job(job: ModelJob, pool: WorkerPool, *, out: StoragePath, progress: Progress) -> ClusterResult:
-    pool.start(pack_job(job), wanted=_most_works(job), gpu=job.loading.device.startswith("cuda"))
+def _run_checkpoint(
+    planned: Sequence[PlannedCell], pool: WorkerPool, *, loading: Loading, running: Running
+) -> list[Run]:
+    """The runs of one checkpoint's cells. Runs of answers are locked by the worker that asks."""
+    out = as_path(str(running.out))
+    pool.start(pack_cells(planned, loading), wanted=_most_works(planned), gpu=loading.device.startswith("cuda"))
     answer = pool.ray.get(pool.first().prepare.remote(str(out)))
     if answer.get("error"):
         raise IsoglossError(answer["error"])
-    groups = [Group(one["title"], one["items"], _read_runs(one["folders"], out=out)) for one in answer["groups"]]
+    groups = [
+        Group(one["title"], one["items"], _read_runs(one["folders"], out=out), one.get("asked", False))
+        for one in answer["groups"]
+    ]
     with ExitStack() as locks:
-        for run in (run for group in groups for run in group.runs):
+        for run in (run for group in groups for run in group.runs if not group.asked):
             locks.enter_context(locked(run))
         started = time.time()
         for group in groups:
-            group.plan = cells.plan_work(group.runs)
+            group.plan = [WorkUnit(0, (0,))] if group.asked else cells.plan_work(group.runs)
             group.left = sum(len(work.cells) for work in group.plan)
         queue = Queue([Task(index, work) for index, group in enumerate(groups) for work in group.plan])
-        _run_tasks(queue, pool, groups=groups, progress=progress)
+        _run_tasks(queue, pool, groups=groups, progress=running.progress)
         runs = _finish(groups, seconds=time.time() - started, out=out, failed=bool(queue.failed))
-    return ClusterResult(tuple(runs), (*(Failure(**one) for one in answer["failed"]), *queue.failed))
+    if running.failures is not None:
+        running.failures.extend([*(Failure(**one) for one in answer["failed"]), *queue.failed])
+    return runs
 
 
-def _most_works(job: ModelJob) -> int:
-    """At least as many works as the job can have."""
+def _most_works(planned: Sequence[PlannedCell]) -> int:
+    """At least as many works as the cells can have."""
     sizes: dict[tuple[str, str], int] = {}
-    for request in job.requests:
-        for item in request.items:
-            key = (item.dataset, item.language)
-            sizes[key] = sizes.get(key, 0) + len(item.candidates)
+    for item in (item for cell in planned for item in cell.items):
+        key = (item.dataset, item.language)
+        sizes[key] = sizes.get(key, 0) + len(item.candidates)
     return sum(2 + 2 * size // cells.PART_CANDIDATES for size in sizes.values())
 
 
@@ -320,7 +316,7 @@ def _run_tasks(queue: Queue, pool: WorkerPool, *, groups: Sequence[Group], progr
 def _record_result(found: Reply, queue: Queue, *, group: Group) -> None:
     """Count a task as done, or put what is left of it in the queue again, or give it up."""
     work = found.task.work
-    left = _unfinished_work(work, group.runs) if found.error else None
+    left = (work if group.asked else _unfinished_work(work, group.runs)) if found.error else None
     group.left -= len(work.cells) - (len(left.cells) if left else 0)
     if left is None:
         return
@@ -352,6 +348,9 @@ def _finish(groups: Sequence[Group], *, seconds: float, out: StoragePath, failed
     """The runs, those that are complete marked as finished."""
     runs = []
     for group in groups:
+        if group.asked:
+            runs += [read_run(run.folder) for run in group.runs]
+            continue
         complete = all(len(written_parts(run)) == run.parts for run in group.runs)
         if not complete and not failed:
             raise ClusterError(NOT_SHARED.format(out))

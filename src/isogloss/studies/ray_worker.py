@@ -10,30 +10,38 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..chat.runner import ask_cell, open_ask_run
 from ..errors import IsoglossError
 from ..items import Candidate, Item, Items, Problem
+from ..models.load import Loading, open_model
 from ..runs import read_run
 from ..storage import as_path
 from . import cells
-from .jobs import Loading, ModelJob, ScoringRequest, failure_of, open_job, plan_requests
+from .method_choice import PlannedCell, plan_scoring
+from .run import plan_ask
 
 if TYPE_CHECKING:
+    from ..chat.requests import Backend
+    from ..chat.runner import AskCell
     from ..models.model import Model
 
 
-def pack_job(job: ModelJob) -> str:
-    """The job as plain text, with the model by name only; folders on this machine by their whole path."""
-    model = str(Path(job.model).resolve()) if Path(job.model).exists() else job.model
-    return json.dumps(asdict(replace(job, model=model)), ensure_ascii=False)
+def pack_cells(cells: Sequence[PlannedCell], loading: Loading) -> str:
+    """Cells and how their model is opened as plain text; folders on this machine by their whole path."""
+
+    def whole(name: str) -> str:
+        return str(Path(name).resolve()) if Path(name).exists() else name
+
+    packed = [asdict(replace(cell, checkpoint=whole(cell.checkpoint))) for cell in cells]
+    return json.dumps({"cells": packed, "loading": asdict(loading)}, ensure_ascii=False)
 
 
-def unpack_job(text: str) -> ModelJob:
-    """The job that `pack_job` wrote."""
+def unpack_cells(text: str) -> tuple[list[PlannedCell], Loading]:
+    """What `pack_cells` wrote."""
     given = json.loads(text)
-    requests = [
-        ScoringRequest(_items(one["items"]), one["method"], one["options"], one["labels"]) for one in given["requests"]
-    ]
-    return ModelJob(given["model"], tuple(requests), Loading(**given["loading"]))
+    return [PlannedCell(**{**one, "items": _items(one["items"])}) for one in given["cells"]], Loading(
+        **given["loading"]
+    )
 
 
 def _items(given: Mapping[str, Any]) -> Items:
@@ -60,9 +68,10 @@ class Worker:
 
     def __init__(self) -> None:
         self.model: Model | None = None
-        self.cells: list[cells.ScoringCell] = []
-        self.job = ModelJob("", ())
-        self.failed: list[dict[str, str]] = []
+        self.groups: list[list[cells.ScoringCell]] = []
+        self.asking: list[tuple[AskCell, Backend]] = []
+        self.token_budget: int | None = None
+        self.failed: list[cells.Failure] = []
 
     def trace(self, path: str) -> None:
         """Write the name of a signal that ends this process into a file."""
@@ -70,52 +79,58 @@ class Worker:
         faulthandler.enable(self.trace_file, all_threads=False)
 
     def open(self, packed: str) -> dict[str, Any]:
-        """Open the job's model and plan its cells."""
+        """Open the cells' model and plan what it is asked."""
         self.model = None  # two models at once may not fit
-        self.failed = []
+        self.failed, self.asking = [], []
         try:
-            self.job = unpack_job(packed)
-            self.model = open_job(self.job)
-            self.cells = plan_requests(self.job.requests, self.model, failed=self._fail)
+            planned, loading = unpack_cells(packed)
+            self.token_budget = loading.token_budget
+            model = self.model = open_model(planned[0].checkpoint, loading)
+            scoring = plan_scoring(planned, model, running=cells.Running(failures=self.failed))
+            self.groups = [[scoring[index] for index in indices] for indices in cells.group_cells(scoring)]
+            for one in planned:
+                try:
+                    self.asking += plan_ask(one, model, token_budget=self.token_budget)
+                except IsoglossError as error:
+                    self.failed += one.failures(error)
         except IsoglossError as error:
             return {"error": str(error)}
         return {}
-
-    def _fail(self, requests: Sequence[ScoringRequest], error: Exception) -> None:
-        self.failed += [asdict(failure_of(request, error)) for request in requests]
 
     def prepare(self, out: str) -> dict[str, Any]:
         """Make the runs that are not there yet; each group of cells with its title, items and runs, and what cannot be."""
+        model, folder = self._opened(), as_path(out)
         try:
-            groups = [self._prepare_group(group, out=out) for group in self._groups()]
-            return {"groups": groups, "failed": self.failed}
+            groups = [
+                {
+                    "title": cells.group_title(group, model),
+                    "items": sum(len(cell.items) for cell in group),
+                    "folders": [str(cells.open_cell(cell, model, out=folder).folder) for cell in group],
+                }
+                for group in self.groups
+            ]
+            for cell, backend in self.asking:
+                run = open_ask_run(cell, backend, out=folder)
+                title = " ".join(run.info[name] for name in ("model", "dataset", "language", "method"))
+                groups.append({"title": title, "items": len(cell.items), "folders": [str(run.folder)], "asked": True})
+            return {"groups": groups, "failed": [asdict(one) for one in self.failed]}
         except IsoglossError as error:
             return {"error": str(error)}
 
-    def _prepare_group(self, group: Sequence[cells.ScoringCell], *, out: str) -> dict[str, Any]:
-        model = self._opened()
-        runs = [cells.open_cell(cell, model, out=as_path(out)) for cell in group]
-        return {
-            "title": cells.group_title(group, model),
-            "items": sum(len(cell.items) for cell in group),
-            "folders": [str(run.folder) for run in runs],
-        }
-
     def score(self, group: int, work: tuple[int, tuple[int, ...]], *, folders: Sequence[str]) -> dict[str, Any]:
-        """Score one work of a group and write its parts."""
-        task = cells.WorkUnit(*work)
+        """Score one work of a group and write its parts, or ask all of a cell."""
+        unit = cells.WorkUnit(*work)
         try:
-            chosen = self._groups()[group]
+            if group >= len(self.groups):
+                cell, backend = self.asking[group - len(self.groups)]
+                ask_cell(cell, backend, out=as_path(folders[0]).parent.parent)
+                return {}
             runs = [read_run(as_path(folder)) for folder in folders]
-            budget = self.job.loading.token_budget
-            tables = cells.score_work(task, chosen, model=self._opened(), token_budget=budget)
-            cells.write_work(task, runs, tables=tables)
+            tables = cells.score_work(unit, self.groups[group], model=self._opened(), token_budget=self.token_budget)
+            cells.write_work(unit, runs, tables=tables)
         except IsoglossError as error:
             return {"error": str(error)}
         return {}
-
-    def _groups(self) -> list[list[cells.ScoringCell]]:
-        return [[self.cells[index] for index in indices] for indices in cells.group_cells(self.cells)]
 
     def _opened(self) -> Model:
         if self.model is None:

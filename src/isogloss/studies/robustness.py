@@ -16,12 +16,14 @@ from ..analysis.measures import measure
 from ..analysis.robustness import RobustnessReport, SettingResult
 from ..errors import IsoglossError
 from ..items import Item, Items
+from ..models.load import DEFAULT_LOADING, Loading, open_model
+from ..progress import Progress, silent
 from ..results import Results
 from ..scores import Scored
 from ..stats import RESAMPLES
 from ..stats.associations import kappa, spearman
-from .cells import Progress, silent
-from .jobs import Loading, choose_method, score
+from .method_choice import choose_method
+from .pipeline import score
 
 if TYPE_CHECKING:
     from ..models.model import Model
@@ -49,13 +51,12 @@ def check_robustness(
     items: Items,
     *,
     model: str | Model,
-    loading: Loading | None = None,
+    loading: Loading = DEFAULT_LOADING,
     resamples: int = RESAMPLES,
     progress: Progress = silent,
 ) -> Results[RobustnessReport]:
     """A card for each data set, language and task; dtypes are tried only for a model that is given by name."""
-    loading = loading or Loading()
-    first = _open(model, loading, dtype="float32")
+    first = open_model(model, replace(loading, dtype="float32")) if isinstance(model, str) else model
     groups: dict[Key, list[Item]] = {}
     for item in items:
         groups.setdefault((item.dataset, item.language, str(item.tags.get("task") or "-")), []).append(item)
@@ -74,19 +75,9 @@ def check_robustness(
     )
 
 
-def _open(model: str | Model, loading: Loading, *, dtype: str) -> Model:
-    from ..models.load import open_model
-
-    if not isinstance(model, str):
-        return model
-    return open_model(
-        model, device=loading.device, dtype=dtype, offline=loading.offline, allow_pickle=loading.allow_pickle
-    )
-
-
 def _try_open(model: str, loading: Loading, *, dtype: str) -> Model | str:
     try:
-        return _open(model, loading, dtype=dtype)
+        return open_model(model, replace(loading, dtype=dtype))
     except (IsoglossError, RuntimeError) as error:
         return str(error)
 

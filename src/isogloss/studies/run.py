@@ -1,86 +1,148 @@
-"""Outcomes: a study is run, here or on a cluster; what fails is named, the rest goes on, and what is found is written."""
+"""Running a plan: each model is opened once, cells that fail are named while the rest goes on, and measures are written."""
 
 from __future__ import annotations
 
 import json
 import os
+import tempfile
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..analysis.measures import Measures, measure
+from ..chat.endpoint import http_backend
+from ..chat.local import local_backend
+from ..chat.requests import Backend, read_ask_settings
+from ..chat.runner import AskCell, ask_cell, plan_ask_cells
 from ..errors import IsoglossError, short_message
 from ..files.layout import write_atomically
-from ..runs import find_runs, read_run, read_scored, run_folders, written_parts
+from ..models.load import Loading
+from ..progress import Progress, silent
+from ..runs import Run, find_runs, read_run, read_scored, run_folders
 from ..scores import Scored, join_scored
 from ..storage import RemotePath, StoragePath
-from .cells import LIBRARIES, Progress, silent
-from .dry_run import Forecast, forecast_job
-from .jobs import Callbacks, Failed, Failure, ModelJob, ScoringRequest, failure_of, run_job
+from .cells import LIBRARIES, CellResult, Failure, Running, run_cells
+from .method_choice import PlannedCell, plan_scoring
 from .plan import StudyPlan
 
 if TYPE_CHECKING:
-    from .ray import Cluster
+    from ..models.model import Model
+    from .connection import Cluster
 
 
 @dataclass(frozen=True, slots=True)
-class StudyScores:
-    """What a study gave: its scores, if there are any, and what failed."""
+class StudyResult:
+    """What a plan gave: scores and their runs, the cells that failed, and, once measured, the measures.
+
+    `troubles` are sentences about what went wrong after scoring.
+    """
 
     scored: Scored | None
+    runs: tuple[Run, ...] = ()
     failures: tuple[Failure, ...] = ()
+    measures: Measures | None = None
+    troubles: tuple[str, ...] = ()
 
 
-def run_study(
-    plan: StudyPlan, *, out: StoragePath, progress: Progress = silent, cluster: Cluster | None = None
-) -> StudyScores:
-    """The study's scores, kept in `out`; cells that fail are named, and the others are scored all the same."""
-    if cluster is not None and plan.jobs:
-        return _run_on_cluster(plan, out=out, progress=progress, cluster=cluster)
-    failures = list(plan.failures)
-    callbacks = Callbacks(progress, _writer(failures))
-    found = [scored for job in plan.jobs for scored in run_job(job, out=out, callbacks=callbacks)]
-    return StudyScores(join_scored(found) if found else None, tuple(failures))
+def run_plan(
+    plan: StudyPlan, *, out: StoragePath | None = None, cluster: Cluster | None = None, progress: Progress = silent
+) -> StudyResult:
+    """The scores of all cells, kept in `out`, here or on a cluster; cells that fail are named, and the others go on.
+
+    Models behind endpoints are always asked from here.
+    """
+    running = Running(out, plan.loading.token_budget, progress, list(plan.failures))
+    groups = plan.by_checkpoint()
+    results: list[CellResult] = []
+    if cluster is not None:
+        from .ray import run_on_ray
+
+        there = [cells for cells in groups if cells[0].endpoint is None]
+        groups = [cells for cells in groups if cells[0].endpoint is not None]
+        results += run_on_ray(there, loading=plan.loading, running=running, cluster=cluster) if there else []
+    results += run_here(groups, running, loading=plan.loading)
+    scored = join_scored([one.scored for one in results]) if results else None
+    runs = tuple(one.run for one in results if one.run)
+    return StudyResult(scored, runs, tuple(running.failures or ()))
 
 
-def forecast_study(plan: StudyPlan, *, out: StoragePath, trial: bool = True) -> tuple[list[Forecast], list[Failure]]:
-    """What each cell of the study has left to ask, and which cells will fail; nothing is written."""
-    failures = list(plan.failures)
-    callbacks = Callbacks(failed=_writer(failures))
-    return [row for job in plan.jobs for row in forecast_job(job, out=out, callbacks=callbacks, trial=trial)], failures
+def run_here(
+    groups: Sequence[Sequence[PlannedCell]],
+    running: Running,
+    *,
+    loading: Loading,
+    opened: Mapping[str, Model] | None = None,
+) -> list[CellResult]:
+    """The results of the cells of each checkpoint in this process; `opened` are models that are open already, by name."""
+    return [
+        result for cells in groups for result in _run_checkpoint(cells, running, loading=loading, opened=opened or {})
+    ]
 
 
-def _writer(failures: list[Failure]) -> Failed:
-    """Writes every failure into the list."""
+def _run_checkpoint(
+    cells: Sequence[PlannedCell], running: Running, *, loading: Loading, opened: Mapping[str, Model]
+) -> list[CellResult]:
+    """The results of one checkpoint's cells; those of one language are scored together."""
+    from ..models.load import open_model
 
-    def write(requests: Sequence[ScoringRequest], error: Exception) -> None:
-        failures.extend(failure_of(request, error) for request in requests)
-
-    return write
-
-
-def run_jobs(
-    jobs: Sequence[ModelJob], *, out: StoragePath, cluster: Cluster | None, progress: Progress = silent
-) -> Scored:
-    """The jobs' scores, here or on a cluster; a job that fails is an error."""
-    if cluster is None:
-        return join_scored([scored for job in jobs for scored in run_job(job, out=out, callbacks=Callbacks(progress))])
-    from .ray import run_on_ray
-
-    done = run_on_ray(jobs, out=out, cluster=cluster, progress=progress)
-    if done.failed:
-        raise IsoglossError(" ".join(dict.fromkeys(cell.why for cell in done.failed)))
-    return read_scored(list(done.runs))
+    name = cells[0].checkpoint
+    try:
+        model = None if cells[0].endpoint else opened.get(name) or open_model(name, loading)
+    except Exception as error:
+        running.fail([failure for cell in cells for failure in cell.failures(error)], error)
+        return []
+    scored = run_cells(plan_scoring(cells, model, running=running), model, running=running) if model else []
+    return [*scored, *(result for cell in cells for result in _ask(cell, model, running=running))]
 
 
-def _run_on_cluster(plan: StudyPlan, *, out: StoragePath, progress: Progress, cluster: Cluster) -> StudyScores:
-    from .ray import run_on_ray
+def plan_ask(planned: PlannedCell, model: Model | None, *, token_budget: int | None) -> list[tuple[AskCell, Backend]]:
+    """The cells of what is asked, each with who answers it."""
+    if planned.kind != "ask":
+        return []
+    settings = read_ask_settings(planned.options)
+    if planned.endpoint:
+        backend = http_backend(planned.endpoint, settings)
+    elif model is not None:
+        backend = local_backend(model, settings, token_budget=token_budget)
+    return [(cell, backend) for cell in plan_ask_cells(planned.items, settings, labels=planned.labels)]
 
-    done = run_on_ray(plan.jobs, out=out, cluster=cluster, progress=progress)
-    runs = [run for run in done.runs if written_parts(run)]
-    return StudyScores(read_scored(runs) if runs else None, (*plan.failures, *done.failed))
+
+def _ask(planned: PlannedCell, model: Model | None, *, running: Running) -> Iterator[CellResult]:
+    try:
+        cells = plan_ask(planned, model, token_budget=running.token_budget)
+    except Exception as error:
+        running.fail(planned.failures(error), error)
+        return
+    for cell, backend in cells:
+        try:
+            with _answers_folder(running.out) as folder:
+                run = ask_cell(cell, backend, out=folder, progress=running.progress)
+                scored = read_scored([run])
+        except Exception as error:
+            running.fail(replace(planned, items=cell.items).failures(error), error)
+            continue
+        yield CellResult(scored, run if running.out else None)
+
+
+@contextmanager
+def _answers_folder(out: StoragePath | None) -> Iterator[StoragePath]:
+    """Where answers are written down; a folder that is deleted in the end when they are not kept."""
+    if out is not None:
+        yield out
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        yield Path(folder)
+
+
+def require_scores(result: StudyResult) -> StudyResult:
+    """The result, when anything was scored; else an error that says why not."""
+    if result.scored is None:
+        raise IsoglossError(" ".join(dict.fromkeys(one.why for one in result.failures)) or "There is nothing to do.")
+    return result
 
 
 def failures_as_text(failures: Iterable[Failure]) -> str:
@@ -104,19 +166,10 @@ def failures_as_json(failures: Iterable[Failure]) -> list[dict[str, str]]:
 # ---- what is written
 
 
-@dataclass(frozen=True, slots=True)
-class StudyResult:
-    """What a study ends with: its measures, if there are any, and a sentence for everything that went wrong."""
+def finish_plan(plan: StudyPlan, result: StudyResult, *, out: StoragePath) -> StudyResult:
+    """The result with its measures, written to `measures.csv` and `measures.json` beside a copy of the study and its report.
 
-    measures: Measures | None
-    failures: tuple[Failure, ...] = ()
-    troubles: tuple[str, ...] = ()
-
-
-def finish_study(plan: StudyPlan, result: StudyScores, *, out: StoragePath) -> StudyResult:
-    """The study's measures, written to `measures.csv` and `measures.json` beside a copy of the study and its report.
-
-    Of a part of the study nothing but the copy is written, so that the table of the whole is not lost; into a folder
+    Of a part of a study nothing but the copy is written, so that the table of the whole is not lost; into a folder
     that can only be read, nothing at all.
     """
     from ..reports.text.measures import measures_as_csv
@@ -125,29 +178,29 @@ def finish_study(plan: StudyPlan, result: StudyScores, *, out: StoragePath) -> S
     sealed = not isinstance(out, RemotePath) and out.exists() and not os.access(out, os.W_OK)
     troubles: list[str] = []
     try:
-        if not sealed:
-            record_study(plan, out=out)
+        if plan.path and not sealed:
+            record_study(plan.path, out=out)
     except IsoglossError as error:  # why cells failed is said all the same
         troubles.append(str(error))
     if result.scored is None:
-        return StudyResult(None, result.failures, tuple(troubles))
-    wanted = plan.study.measures.model_dump()
+        return replace(result, troubles=tuple(troubles))
     try:
-        found = measure(result.scored, **wanted)
+        found = measure(result.scored, **plan.measuring)
     except IsoglossError as error:
-        return StudyResult(None, result.failures, (*troubles, f"The scores could not be measured: {error}"))
-    if sealed:
+        if plan.study is None:
+            raise
+        return replace(result, troubles=(*troubles, f"The scores could not be measured: {error}"))
+    if sealed and plan.study:
         found = replace(found, notes=(*found.notes, f"{out} can only be read, so nothing was written into it"))
-    if plan.partial or sealed or troubles:
-        return StudyResult(found, result.failures, tuple(troubles))
-    _put(out, "measures.csv", text=measures_as_csv(found))
-    _put(out, "measures.json", text=json.dumps(measures_as_json(found), ensure_ascii=False, indent=1) + "\n")
-    if plan.study.report:
+    if not (plan.partial or sealed or troubles):
+        _put(out, "measures.csv", text=measures_as_csv(found))
+        _put(out, "measures.json", text=json.dumps(measures_as_json(found), ensure_ascii=False, indent=1) + "\n")
         try:
-            _write_report(result.scored, plan.study.report, out=out)
+            if plan.study and plan.study.report:
+                _write_report(result.scored, plan.study.report, out=out)
         except Exception as error:  # whatever happens here, the scores are done
             troubles.append(f"The report could not be written: {short_message(error)}")
-    return StudyResult(found, result.failures, tuple(troubles))
+    return replace(result, measures=found, troubles=tuple(troubles))
 
 
 def _write_report(scored: Scored, name: str, *, out: StoragePath) -> None:
@@ -163,15 +216,15 @@ def _write_report(scored: Scored, name: str, *, out: StoragePath) -> None:
     write_report([str(out)] if whole else scored, path)
 
 
-def record_study(plan: StudyPlan, *, out: StoragePath) -> None:
+def record_study(path: Path, *, out: StoragePath) -> None:
     """Copy the study file into the folder, under comments that say by which versions and checkpoints it was run."""
     versions = ", ".join(f"{name} {version(name)}" for name in LIBRARIES)
     lines = [
         f"Run on {time.strftime('%Y-%m-%d', time.gmtime())} by {versions}.",
-        f"Relative paths in it start at {plan.path.parent.resolve()}.",
+        f"Relative paths in it start at {path.parent.resolve()}.",
         *_checkpoints(out),
     ]
-    text = plan.path.read_text(encoding="utf-8")
+    text = path.read_text(encoding="utf-8")
     _put(out, "study.yaml", text="".join(f"# {line}\n" for line in lines) + text)
 
 

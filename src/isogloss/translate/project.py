@@ -14,10 +14,11 @@ from ..files.layout import row_of, write_atomically, write_items, write_json_lin
 from ..files.rows import read_json, read_rows
 from ..files.sources import read
 from ..items import Item, Items
+from ..progress import Progress, silent
 from .changes import Change, undo
 from .repairs import find_repairs, repair
 from .steps import RepairStep, steps_as_rows, steps_from, take_step
-from .texts import Dropped, Progress, TranslationSession, refuse_unpaid, texts_of, translate_items
+from .texts import Dropped, TranslationSession, refuse_unpaid, texts_of, translate_items
 from .translators import LanguagePair, check_options
 
 WORK = "work"
@@ -48,9 +49,7 @@ class TranslationRequest:
     paid: bool = False
 
 
-def translate(
-    items: Items, request: TranslationRequest, *, folder: Path, progress: Progress = lambda label, share: None
-) -> Project:
+def translate(items: Items, request: TranslationRequest, *, folder: Path, progress: Progress = silent) -> Project:
     """The items in another language, as a new project on disk; what was translated before is not asked for again."""
     found = {item.language for item in items}
     if len(found) != 1:

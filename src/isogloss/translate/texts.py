@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import time
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..errors import IsoglossError
 from ..items import BLANK, Candidate, Item
+from ..progress import Progress, silent
 from .cache import append_cache, read_cache
 from .translators import LanguagePair, Opened, protect, restore
-
-Progress = Callable[[str, float], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +31,7 @@ class TranslationSession:
     opened: Opened
     pair: LanguagePair
     cache: Path
-    progress: Progress = lambda label, share: None
+    progress: Progress = silent
 
 
 def texts_of(items: Iterable[Item]) -> list[str]:

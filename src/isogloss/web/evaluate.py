@@ -60,7 +60,7 @@ def _form(state: AppState, form: EvaluationForm) -> dict[str, Any]:
         "any_model": state.settings.any_model,
         "sources": sources,
         "chosen": chosen,
-        "methods": ["auto", *registry.names("method")],
+        "methods": ["auto", "ask", *registry.names("method")],
         "form": form,
         "jobs": jobs.read_jobs(state.root),
     }

@@ -67,7 +67,7 @@ def start_study(state: AppState, form: EvaluationForm) -> Path:
         text = study_text(form, folder.name, source=source, languages=languages, offline=not state.settings.any_model)
         (folder / FOLDER / STUDY).write_text(text, encoding="utf-8")
         plan = plan_study(folder / FOLDER / STUDY)
-        if not plan.jobs:
+        if not plan.cells:
             raise IsoglossError(failures_as_text(plan.failures) or "There is nothing to do.")
     except BaseException as error:
         shutil.rmtree(folder)

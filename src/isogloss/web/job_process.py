@@ -15,7 +15,7 @@ from ..errors import IsoglossError
 from .jobs import FAILED, FINISHED, FOLDER, LOCK, STUDY, write_progress
 
 if TYPE_CHECKING:
-    from ..studies.cells import Progress
+    from ..progress import Progress
 
 PATIENCE = 5.0
 PAUSE = 0.2
@@ -66,11 +66,10 @@ def run_job(folder: Path) -> None:
 def _run_study(folder: Path, progress: Progress) -> tuple[str, str]:
     """How a study ended, and what must be said about it."""
     from ..studies.plan import plan_study
-    from ..studies.run import failures_as_text, finish_study, run_study
+    from ..studies.run import failures_as_text, finish_plan, run_plan
 
     plan = plan_study(folder / FOLDER / STUDY)
-    outcome = run_study(plan, out=folder, progress=progress)
-    done = finish_study(plan, outcome, out=folder)
+    done = finish_plan(plan, run_plan(plan, out=folder, progress=progress), out=folder)
     message = "\n".join([failures_as_text(done.failures), *done.troubles]).strip()
     return (FINISHED if done.measures else FAILED), message
 

@@ -58,11 +58,11 @@ class ModelCache:
 
     def _open(self, name: str) -> Model:
         """The model, warm; others are closed where it needs their memory."""
-        from ..models.load import open_model
+        from ..models.load import Loading, open_model
 
         if name not in self._models:
             self._evict(name, needed=_size_on_disk(name))
-            model = open_model(name, offline=self.offline)
+            model = open_model(name, Loading(offline=self.offline))
             self._evict(name, needed=model.info.parameters * BYTES)
             self._models[name] = model
         self._models.move_to_end(name)

@@ -1,0 +1,199 @@
+"""Choosing methods: which method scores which items of an open model, and what is left out with which note."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from .. import registry
+from ..errors import IsoglossError, UnknownName, short_message
+from ..items import Item, Items, Problem
+from .cells import Failure, Running, ScoringCell
+
+if TYPE_CHECKING:
+    from ..chat.endpoint import Endpoint
+    from ..methods import Method
+    from ..models.model import Model
+
+NAMED = 10  # this many items are named in a note
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedCell:
+    """Items for one model before the model is open: the checkpoint, a method or `auto` or `ask`, and its options.
+
+    `labels` are columns that all scores share: `model`, where a study calls the model by another name than its
+    checkpoint's, and the facts that a study states about it. With an `endpoint` the checkpoint is the model's name there.
+    """
+
+    checkpoint: str
+    items: Items
+    method: str = "auto"
+    options: Mapping[str, str] = field(default_factory=dict)
+    labels: Mapping[str, str] = field(default_factory=dict)
+    endpoint: Endpoint | None = None
+
+    @property
+    def kind(self) -> str:
+        """`ask` or `score`."""
+        return "ask" if self.method == "ask" else "score"
+
+    def failures(self, error: Exception) -> list[Failure]:
+        """This cell, failed, in each of its data sets and languages."""
+        model, why = self.labels.get("model", self.checkpoint), short_message(error)
+        keys = dict.fromkeys((item.dataset, item.language) for item in self.items)
+        return [Failure(model, data, language, self.method, why) for data, language in keys or [("", "")]]
+
+
+def plan_scoring(planned: Sequence[PlannedCell], model: Model, *, running: Running) -> list[ScoringCell]:
+    """The scoring cells of everything that is planned for an open model, each once; what cannot be is a failure."""
+    found: dict[tuple[str, ...], ScoringCell] = {}
+    for one in planned:
+        if one.kind != "score":
+            continue
+        try:
+            cells = plan_cells(one, model)
+        except Exception as error:
+            running.fail(one.failures(error), error)
+            continue
+        for cell in cells:
+            found.setdefault((cell.labels.get("model", ""), cell.label, cell.hash), cell)
+    return list(found.values())
+
+
+def plan_cells(planned: PlannedCell, model: Model) -> list[ScoringCell]:
+    """The cells of an open model, everything checked before the first is scored.
+
+    With `auto`, items that the model cannot be scored on are left out and named; without any other it is an error.
+    """
+    items, auto = planned.items, planned.method == "auto"
+    if not len(items):
+        raise IsoglossError("There are no items to score.")
+    errors: list[tuple[list[Item], IsoglossError]] = []
+    groups = _group_items(items, model, method=planned.method, errors=errors)
+    _check_options([name for _, _, name in groups], planned.options)
+    cells: list[ScoringCell] = []
+    for (_, _, name), rows in groups.items():
+        try:
+            cells.append(_plan_cell(name, rows, model=model, planned=planned))
+        except IsoglossError as error:
+            errors.append((rows, error))
+    if errors and not (auto and cells):
+        raise errors[-1][1]
+    left_out = [_left_out(rows, error) for rows, error in errors]
+    return [replace(cell, notes=(*cell.notes, *left_out), problems=problems_of(items, cell.items)) for cell in cells]
+
+
+def _group_items(
+    items: Items, model: Model, *, method: str, errors: list[tuple[list[Item], IsoglossError]]
+) -> dict[tuple[str, str, str], list[Item]]:
+    """The items by data set, language and method; those that `auto` has no method for are errors."""
+    groups: dict[tuple[str, str, str], list[Item]] = {}
+    lost: dict[tuple[str, str], list[Item]] = {}
+    chosen: dict[object, str | IsoglossError] = {}
+    for item in items:
+        task = item.tags.get("task") or item.dataset
+        if task not in chosen:
+            chosen[task] = _method_of(item, model) if method == "auto" else method.replace("-", "_")
+        name = chosen[task]
+        if isinstance(name, IsoglossError):
+            lost.setdefault((item.language, str(name)), []).append(item)
+        else:
+            groups.setdefault((item.dataset, item.language, name), []).append(item)
+    errors += [(rows, IsoglossError(why)) for (_, why), rows in lost.items()]
+    return groups
+
+
+def _method_of(item: Item, model: Model) -> str | IsoglossError:
+    """The method that `auto` takes for an item, or why there is none."""
+    try:
+        return choose_method(item, model.info.family, heads=model.info.heads)
+    except IsoglossError as error:
+        return error
+
+
+def _left_out(rows: Sequence[Item], error: IsoglossError) -> str:
+    kind = "items" if any(row.variant is None for row in rows) else "twins"
+    return f"the {len(rows)} {_tasks(rows)} {kind} in {rows[0].language} were left out: {error}"
+
+
+def _check_options(names: Sequence[str], options: Mapping[str, str]) -> None:
+    """Refuse an option that none of the chosen methods has."""
+    known = {option for name in names for option in registry.get("method", name).options}
+    for option in options:
+        if option not in known:
+            raise UnknownName(f"option of {' or '.join(dict.fromkeys(names))}", option, known)
+
+
+def choose_method(item: Item, family: str, *, heads: Sequence[str] = ("lm",)) -> str:
+    """The method that `auto` takes for an item and a family of models: the one that declares itself for its task.
+
+    Of several, the one whose head the model has; a next-sentence head before the language model's.
+    """
+    from ..methods import default_methods
+
+    task = str(item.tags.get("task") or "")
+    found = {name: one.needs for name, one in default_methods(task, family).items()}
+    if found:
+        return max(found, key=lambda name: (found[name] in heads, found[name] != "lm"))
+    raise IsoglossError(
+        f"There is no default method for a {family} model on '{task or item.dataset}' items. Use --method NAME."
+    )
+
+
+def _plan_cell(name: str, rows: Sequence[Item], *, model: Model, planned: PlannedCell) -> ScoringCell:
+    from ..methods import check_model, fill_options
+
+    method: Method = registry.get("method", name)
+    auto = planned.method == "auto"
+    given = {key: value for key, value in planned.options.items() if not auto or key in method.options}
+    filled = fill_options(name, method, given=given)
+    check_model(name, method, model=model, options=filled)
+    fitting = fitting_items(name, method, rows=rows)
+    cell = ScoringCell(tuple(fitting), name, method, filled, labels=planned.labels)
+    notes = [f"{_tasks(rows)} items were scored by '{cell.label}', chosen by auto"] if auto else []
+    unfit = [item.id for item in rows if not method.suits(item)] if len(fitting) < len(rows) else []
+    if unfit:
+        named = ", ".join(unfit[:NAMED]) + (f" and {len(unfit) - NAMED} more" if len(unfit) > NAMED else "")
+        were, them = ("was", "it") if len(unfit) == 1 else ("were", "them")
+        notes.append(
+            f"{len(unfit)} of {len(rows)} {_tasks(rows)} items in {rows[0].language} {were} left out, "
+            f"because the method '{name}' does not fit {them}: {named}"
+        )
+    return replace(cell, notes=tuple(notes))
+
+
+def fitting_items(name: str, method: Method, *, rows: Sequence[Item]) -> list[Item]:
+    """The items that can be scored this way; without any it is an error."""
+    found = [item for item in rows if method.suits(item)]
+    if rows and not found:
+        raise IsoglossError(
+            f"The method '{name}' fits none of the {len(rows)} items, such as '{rows[0].id}'. "
+            "See what is odd about them with: isogloss data check"
+        )
+    return found
+
+
+def problems_of(items: Items, rows: Sequence[Item]) -> tuple[Problem, ...]:
+    """The problems that belong to some of the items, and all unreadable rows."""
+    ids = {(item.language, item.id) for item in rows}
+    return tuple(one for one in items.problems if (one.language, one.item) in ids or one.check == "unreadable")
+
+
+def _tasks(rows: Sequence[Item]) -> str:
+    return " and ".join(dict.fromkeys(str(item.tags.get("task") or item.dataset) for item in rows))
+
+
+def fitting_methods(model: Model) -> list[str]:
+    """The names of the methods that can score with a model, at their default options."""
+    from ..methods import check_model, fill_options
+
+    def fits(name: str, method: Method) -> bool:
+        try:
+            check_model(name, method, model=model, options=fill_options(name, method, given={}))
+        except IsoglossError:
+            return False
+        return True
+
+    return [name for name, method in registry.load_all("method").items() if fits(name, method)]

@@ -1,0 +1,99 @@
+"""The pipeline as library functions: score items, ask about items, run a study file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..chat.endpoint import Endpoint
+from ..chat.requests import AskSettings
+from ..errors import IsoglossError
+from ..items import Items
+from ..models.load import DEFAULT_LOADING, Loading
+from ..progress import Progress, silent
+from ..scores import Scored, join_scored
+from ..storage import as_path
+from .cells import Running
+from .method_choice import PlannedCell
+from .plan import StudyPlan, Subset, plan_asking, plan_evaluation, plan_study
+from .run import StudyResult, finish_plan, run_here, run_plan
+
+if TYPE_CHECKING:
+    from ..models.model import Model
+    from .connection import Cluster
+
+
+def score(
+    items: Items,
+    *,
+    model: str | Model,
+    method: str = "auto",
+    options: Mapping[str, str] | None = None,
+    out: str | Path | None = None,
+    loading: Loading = DEFAULT_LOADING,
+    progress: Progress = silent,
+) -> Scored:
+    """The items scored by a model, kept in `out` when it is given (then finished parts are never scored again)."""
+    _check_items(items, "score")
+    if isinstance(model, str):
+        return _run(
+            plan_evaluation([model], items, method=method, options=options, loading=loading), out, progress=progress
+        )
+    name = model.info.name
+    plan = StudyPlan((PlannedCell(name, items, method, options or {}),), loading)
+    return _run(plan, out, progress=progress, opened={name: model})
+
+
+def ask(
+    items: Items,
+    *,
+    model: str | Model,
+    endpoint: str | Endpoint | None = None,
+    key_env: str | None = None,
+    settings: AskSettings | None = None,
+    out: str | Path | None = None,
+    loading: Loading = DEFAULT_LOADING,
+    progress: Progress = silent,
+) -> Scored:
+    """What a chat model answers about the items, on this machine or behind an endpoint, kept in `out` when it is given.
+
+    `endpoint` is an OpenAI-compatible address; `key_env` names the environment variable that holds its key.
+    """
+    _check_items(items, "ask")
+    if key_env and not isinstance(endpoint, str):
+        raise IsoglossError("key_env goes with the address of an endpoint.")
+    if not isinstance(model, str):
+        name = model.info.name
+        cell = PlannedCell(name, items, "ask", (settings or AskSettings()).options)
+        return _run(StudyPlan((cell,), loading), out, progress=progress, opened={name: model})
+    there = Endpoint(endpoint, model, key_env) if isinstance(endpoint, str) else endpoint
+    return _run(plan_asking([model], items, settings=settings, endpoint=there, loading=loading), out, progress=progress)
+
+
+def run(
+    study: str | Path,
+    *,
+    out: str | Path | None = None,
+    only: str | Sequence[str] = (),
+    cluster: Cluster | None = None,
+    progress: Progress = silent,
+) -> StudyResult:
+    """A study file, run into `out` (by default runs/NAME) and measured; the result names the cells that failed."""
+    plan = plan_study(study, subset=Subset((only,) if isinstance(only, str) else tuple(only)))
+    folder = as_path(out or f"runs/{plan.study.name if plan.study else 'study'}")
+    return finish_plan(plan, run_plan(plan, out=folder, cluster=cluster, progress=progress), out=folder)
+
+
+def _check_items(items: Items, verb: str) -> None:
+    if not isinstance(items, Items):
+        raise IsoglossError(f"{verb} takes items. Read them first: items = isogloss.read('demo', language='en')")
+
+
+def _run(
+    plan: StudyPlan, out: str | Path | None, *, progress: Progress, opened: Mapping[str, Model] | None = None
+) -> Scored:
+    """The scores of a plan; a cell that fails is an error."""
+    running = Running(as_path(out) if out else None, plan.loading.token_budget, progress)
+    results = run_here(plan.by_checkpoint(), running, loading=plan.loading, opened=opened)
+    return join_scored([one.scored for one in results])
