@@ -26,13 +26,15 @@ def report(
     seed: int = typer.Option(0, "--seed", help="The seed of the bootstrap."),
 ) -> None:
     """Write one HTML file that works offline: verdict, heat map, intervals, likeness of languages, items, provenance."""
+    from ..analysis.intervals import IntervalSettings
     from ..analysis.mixed import read_facts
     from ..reports.page.added_files import read_extras
-    from ..reports.page.data import ResamplingSettings
     from ..reports.page.document import write_report
 
     extras = read_extras(add, facts=read_facts(facts) if facts else None)
     command = shlex.join(["isogloss", *sys.argv[1:]])
-    path = write_report(runs, out, extras=extras, settings=ResamplingSettings(resamples, seed), command=command)
+    path = write_report(
+        runs, out, extras=extras, settings=IntervalSettings(resamples=resamples, seed=seed), command=command
+    )
     size = path.stat().st_size / 1e6
     typer.echo(f"{path}: {size:.1f} MB")

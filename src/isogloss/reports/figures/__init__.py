@@ -18,7 +18,7 @@ from ...files.sources import read_many
 from ...runs import Run, find_runs, in_languages, read_items, read_scored, run_folders
 from ...scores import Scored, item_table
 from ...storage import as_path
-from ..model_blocks import Facts
+from ..chart_data import Facts
 from ._style import Canvas, save_figure, set_fonts, styled
 
 USUAL = IntervalSettings()
@@ -77,9 +77,8 @@ def write_figure(name: str, request: FigureRequest, *, path: Path, canvas: Canva
     plot: Plot = registry.get("figure", name)
     save_figure(figure, path, title=plot.title)
     width, height = figure.get_size_inches()
-    return WrittenFigure(
-        path, (float(width), float(height)), " ".join([f"{plot.title}. {plot.caption}", *_remarks(request)])
-    )
+    title = plot.title if plot.title.endswith("?") else f"{plot.title}."
+    return WrittenFigure(path, (float(width), float(height)), " ".join([title, plot.caption, *_remarks(request)]))
 
 
 def _remarks(request: FigureRequest) -> list[str]:

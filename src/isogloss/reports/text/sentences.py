@@ -10,10 +10,10 @@ from ...analysis.comparisons import Comparison, Comparisons
 from ...analysis.gates import Verdict
 from ...analysis.measures import Measure, Measures
 from ...analysis.measures import measures_as_json as rows_as_json
-from ..page.data import datasets, headline, without_task
-from ..page.parts import between, model_label, plain_name, short, side
-from .comparisons import p_value, side_name
-from .measures import doubts, metric_name, remarks
+from ..chart_data import datasets, headline, without_task
+from ..numbers import between, listed, metric_name, model_label, p_value, plain_name, short, side
+from .comparisons import side_name
+from .measures import doubts, remarks
 
 LEVEL = 0.05
 IDENTITY = {"model", "dataset", "language"}
@@ -92,21 +92,17 @@ def _verbs(metric: str, neutral: float | None) -> dict[str, str]:
 
 
 def _names(rows: Sequence[Measure]) -> str:
-    return _listed([plain_name(row.group["language"]) for row in rows])
+    return listed([plain_name(row.group["language"]) for row in rows])
 
 
 def _places(rows: Sequence[Measure]) -> str:
     """Each language with its value and interval."""
-    return _listed([f"{plain_name(row.group['language'])} ({_value(row)})" for row in rows])
+    return listed([f"{plain_name(row.group['language'])} ({_value(row)})" for row in rows])
 
 
 def _value(row: Measure) -> str:
     ends = between(row.low, row.high).replace("–", " to ")
     return f"{short(row)}, {ends}" if ends else short(row)
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(names[:-1]) + f" and {names[-1]}" if len(names) > 1 else names[0]
 
 
 def measures_as_json(measures: Measures) -> dict[str, Any]:

@@ -6,34 +6,35 @@ from typing import Any
 
 import polars as pl
 
+from ...numbers import english_first, language_name, percent
 from ..charts import COLOURS, legend, stacked, style_of
 from ..data import PageData
-from ..parts import Figure, Panel, language_name, panel
+from ..parts import Figure
+from . import Panel
 
 
-def draw(data: PageData) -> Panel | None:
-    """One chart for each language; the reader chooses model and set."""
+def draw(data: PageData) -> dict[str, Any] | None:
+    """One chart for each language; the reader chooses model and set. Concepts are sorted by the share of the largest term."""
     table = data.extras.shares
     if table is None or not table.height:
         return None
     choices = {
         key: number for number, key in enumerate(table.select("model", "set").unique(maintain_order=True).rows())
     }
-    terms = table["term"].unique(maintain_order=True).to_list()
+    largest = table.group_by("term", maintain_order=True).agg(pl.col("share").sum()).sort("share", descending=True)
+    terms = largest["term"].to_list()
+    first = pl.col("share").filter(pl.col("term") == terms[0]).sum().over("model", "language", "set", "concept")
+    table = table.sort(first, descending=True, maintain_order=True)
     figures = [
         _figure(tag, table.filter(pl.col("language") == tag), choices=choices, terms=terms)
-        for tag in table["language"].unique(maintain_order=True)
+        for tag in english_first(table["language"])
     ]
-    names = [{**one, "sign": "■"} for one in legend(terms)]
-    options = {str(number): ", ".join(key) for key, number in choices.items()}
-    return panel(
-        "shares",
-        "Shares in templates",
-        figures=figures,
-        options=options,
-        legend=names,
-        repeated=len(terms) > len(COLOURS),
-    )
+    return {
+        "figures": figures,
+        "options": {str(number): ", ".join(key) for key, number in choices.items()},
+        "legend": [{**one, "sign": "■"} for one in legend(terms)],
+        "repeated": len(terms) > len(COLOURS),
+    }
 
 
 def _figure(tag: str, table: pl.DataFrame, *, choices: dict[Any, int], terms: list[str]) -> Figure:
@@ -44,7 +45,7 @@ def _figure(tag: str, table: pl.DataFrame, *, choices: dict[Any, int], terms: li
             "term": row["term"],
             "order": terms.index(row["term"]),
             "share": row["share"],
-            "tip": f"{row['concept']}, {row['term']}: {_number(row)}",
+            "tip": f"{row['concept']}, {row['term']}: {percent(row['share'], row.get('low'), row.get('high'))}",
         }
         for row in table.iter_rows(named=True)
     ]
@@ -54,13 +55,12 @@ def _figure(tag: str, table: pl.DataFrame, *, choices: dict[Any, int], terms: li
         label=f"Stacked bars of the terms' shares in {language_name(tag)}; all values are in the table below.",
         caption=language_name(tag),
         heading=["concept", "term", "share"],
-        rows=[[row["concept"], row["term"], _number(row)] for row in table.iter_rows(named=True)],
+        rows=[
+            [row["concept"], row["term"], percent(row["share"], row.get("low"), row.get("high"))]
+            for row in table.iter_rows(named=True)
+        ],
         keys=[str(row["cell"]) for row in rows],
     )
 
 
-def _number(row: dict[str, Any]) -> str:
-    """A share in per cent, with its interval where it has one."""
-    ends = (row.get("low"), row.get("high"))
-    interval = "" if None in ends else f" [{100 * ends[0]:.1f}, {100 * ends[1]:.1f}]"  # type: ignore[operator]
-    return f"{100 * row['share']:.1f} %{interval}"
+panel = Panel("Shares in templates", order=70, draw=draw)
