@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ... import registry
+from ...analysis.measures import Measure
 from ...errors import require
 from ._style import Canvas
 
@@ -57,6 +59,29 @@ def whiskers(low: float | None, value: float, *, high: float | None) -> list[lis
     if low is None or high is None:
         return None
     return [[max(0.0, value - low)], [max(0.0, high - value)]]
+
+
+def draw_point(
+    axes: Any, at: tuple[float, float], style: tuple[str, str], *, across: Measure, along: Measure | None = None
+) -> str:
+    """Draw a measure with its interval, and upwards that of another; hollow without an interval, grey if not interpretable.
+
+    The colour is returned.
+    """
+    colour = WEAK if across.interpretable is False else style[0]
+    upwards = whiskers(along.low, at[1], high=along.high) if along else None
+    sideways = whiskers(across.low, at[0], high=across.high)
+    fill = colour if across.low is not None else "white"
+    looks = {"elinewidth": 0.7, "markersize": 4 if along else 3.2, "markeredgewidth": 0.7, "markerfacecolor": fill}
+    axes.errorbar(*at, xerr=sideways, yerr=upwards, fmt=style[1], color=colour, **looks)
+    return colour
+
+
+def draw_neutral(line: Any, metric: str) -> None:
+    """Draw the neutral point of a metric with `line` (axvline or axhline), if it has one."""
+    neutral = registry.get("metric", metric).neutral
+    if neutral is not None:
+        line(neutral, color=GREY, linewidth=0.7, linestyle=(0, (4, 3)), zorder=0)
 
 
 def ink_on(colour: Sequence[float]) -> str:

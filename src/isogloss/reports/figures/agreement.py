@@ -7,15 +7,14 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
-from ... import registry
 from ...analysis.agreements import FEWEST, Agreement, agree
 from ...analysis.measures import Measure, Measures
 from ...errors import IsoglossError
 from ..chart_data import without_task
 from ..numbers import format_value, metric_name
-from . import FigureRequest, Plot, measured, open_scored, value_of
-from ._label_placement import Labels, spread_labels
-from ._marks import GREY, add_legend, legend_height, marks, style_of, whiskers
+from . import FigureRequest, Plot, measured, open_scored
+from ._label_placement import Labels, label_points, spread_labels
+from ._marks import add_legend, draw_neutral, legend_height, marks
 from ._style import SMALL, Canvas, language_label, new_panels
 
 
@@ -83,27 +82,17 @@ def draw(found: Sequence[Pairing], canvas: Canvas) -> Any:
 
 def _draw_pairing(axes: Any, pairing: Pairing, *, models: list[str], labels: list[str]) -> Labels:
     """The points with their intervals, the neutral lines and the correlations; its labels are still to be placed."""
-    texts, positions, lines = [], [], []
-    for (a, b), label in zip(pairing.points, labels, strict=True):
-        x, y = value_of(a), value_of(b)
-        colour, marker = style_of(models.index(a.group["model"]))
-        axes.errorbar(
-            x, y, xerr=whiskers(a.low, x, high=a.high), yerr=whiskers(b.low, y, high=b.high),
-            fmt=marker, color=colour, elinewidth=0.7, markersize=4,
-        )  # fmt: skip
-        texts.append(axes.annotate(label, (x, y), (3, 3), textcoords="offset points", fontsize=SMALL, color=colour))
-        positions.append((x, y))
-        lines += [(a.low, y, a.high, y)] if a.low is not None and a.high is not None else []
-        lines += [(x, b.low, x, b.high)] if b.low is not None and b.high is not None else []
-    for metric, line in ((pairing.agreement.metric, axes.axvline), (pairing.agreement.other, axes.axhline)):
-        neutral = registry.get("metric", metric).neutral
-        if neutral is not None:
-            line(neutral, color=GREY, linewidth=0.7, linestyle=(0, (4, 3)), zorder=0)
+    points = [
+        (a, b, label, models.index(a.group["model"])) for (a, b), label in zip(pairing.points, labels, strict=True)
+    ]
+    labelled = label_points(axes, points)
+    draw_neutral(axes.axvline, pairing.agreement.metric)
+    draw_neutral(axes.axhline, pairing.agreement.other)
     axes.set_xlabel(pairing.names[0])
     axes.set_ylabel(pairing.names[1])
     axes.set_title(_said(pairing.agreement), fontsize=SMALL)
     axes.margins(0.08)
-    return Labels(axes, texts, positions, lines)
+    return labelled
 
 
 def _said(agreement: Agreement) -> str:

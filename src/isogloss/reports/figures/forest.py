@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ... import registry
 from ...analysis.groups import check_rows
 from ...analysis.measures import Measure, fitting_metrics
 from ..chart_data import distinct, headline, holds, models_of
 from ..numbers import any_weak, english_first, metric_name, model_label
 from . import FigureRequest, Plot, measured, open_scored, value_of
-from ._marks import GREY, WEAK, WEAK_NAME, add_legend, legend_height, marks, style_of, whiskers
+from ._marks import GREY, WEAK_NAME, add_legend, draw_neutral, draw_point, legend_height, marks, style_of
 from ._style import Canvas, language_label, new_panels
 
 LINE = 0.1
@@ -39,9 +38,7 @@ def draw(rows: Sequence[Measure], canvas: Canvas) -> Any:
         for row in _of(rows, one, kind=kind):
             _draw_row(axes, row, tags=tags, who=who)
         axes.set_title(f"{one} · {kind}" if len(data) > 1 else kind, loc="left", pad=2)
-        neutral = registry.get("metric", rows[0].metric).neutral
-        if neutral is not None:
-            axes.axvline(neutral, color=GREY, linewidth=0.7, linestyle=(0, (4, 3)), zorder=0)
+        draw_neutral(axes.axvline, rows[0].metric)
         axes.set_yticks(range(len(tags)), [language_label(tag, canvas) for tag in tags])
         axes.tick_params(axis="y", length=0)
         axes.set_ylim(len(tags) - 0.5, -0.5)
@@ -59,21 +56,8 @@ def _of(rows: Sequence[Measure], dataset: str, *, kind: str) -> list[Measure]:
 def _draw_row(axes: Any, row: Measure, *, tags: list[str], who: list[str]) -> None:
     """A point and its interval; one without an interval is hollow, one that is not interpretable grey."""
     name = model_label(row.group)
-    colour, marker = style_of(who.index(name))
-    colour = WEAK if row.interpretable is False else colour
     y = tags.index(row.group["language"]) + 0.8 * ((who.index(name) + 0.5) / len(who) - 0.5)
-    x = value_of(row)
-    axes.errorbar(
-        x,
-        y,
-        xerr=whiskers(row.low, x, high=row.high),
-        fmt=marker,
-        color=colour,
-        markersize=3.2,
-        elinewidth=0.8,
-        markeredgewidth=0.7,
-        markerfacecolor=colour if row.low is not None else "white",
-    )
+    draw_point(axes, (value_of(row), y), style_of(who.index(name)), across=row)
     if row.unbiased is not None:
         axes.plot(row.unbiased, y, marker="|", color=GREY, markersize=6, linestyle="none")
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...analysis.competence import LEAST_COMPETENCE
 from ..chart_data import PLANE, Point, icat_lines, models_of, plane_points
 from ..numbers import any_weak, model_label
-from . import FigureRequest, Plot, measured, open_scored, value_of
-from ._label_placement import Labels, Segment, spread_labels
-from ._marks import GREY, PALE, WEAK, WEAK_NAME, add_legend, legend_height, marks, style_of, whiskers
+from . import FigureRequest, Plot, measured, open_scored
+from ._label_placement import label_points, spread_labels
+from ._marks import GREY, PALE, WEAK_NAME, add_legend, draw_neutral, legend_height, marks
 from ._style import DOUBLE, SMALL, Canvas, language_label, new_panels
 
 
@@ -29,49 +29,21 @@ def draw(found: Mapping[str, Sequence[Point]], canvas: Canvas) -> Any:
     figure, axes_of, _ = new_panels(canvas, len(found), height=lambda down, width: down * width * shape + space)
     panels = []
     for axes, (dataset, group) in zip(axes_of, found.items(), strict=True):
-        texts = [_draw_point(axes, point, names=names, canvas=canvas) for point in group]
+        labelled = [
+            (ss, point["lms"], language_label(ss.group["language"], canvas), names.index(model_label(ss.group)))
+            for point in group
+            for ss in [point["ss"]]
+        ]
+        panels.append(label_points(axes, labelled))
         _set_ranges(axes, group)
         _draw_lines(axes)
         axes.set_xlabel("SS (50: no preference)")
         axes.set_ylabel("LMS")
         if len(found) > 1:
             axes.set_title(dataset)
-        positions = [(value_of(point["ss"]), value_of(point["lms"])) for point in group]
-        panels.append(Labels(axes, texts, positions, [line for point in group for line in _whiskers(point)]))
     add_legend(figure, marks(labels), labels=labels, canvas=canvas)
     spread_labels(figure, panels)
     return figure
-
-
-def _draw_point(axes: Any, point: Point, *, names: list[str], canvas: Canvas) -> Any:
-    ss, lms = point["ss"], point["lms"]
-    name = model_label(ss.group)
-    colour, marker = style_of(names.index(name))
-    colour = WEAK if ss.interpretable is False else colour
-    x, y = value_of(ss), value_of(lms)
-    axes.errorbar(
-        x,
-        y,
-        xerr=whiskers(ss.low, x, high=ss.high),
-        yerr=whiskers(lms.low, y, high=lms.high),
-        fmt=marker,
-        color=colour,
-        elinewidth=0.7,
-        markersize=4,
-        markerfacecolor=colour if ss.low is not None else "white",
-    )
-    label = language_label(ss.group["language"], canvas)
-    return axes.annotate(label, (x, y), (3, 3), textcoords="offset points", fontsize=SMALL, color=colour, zorder=5)
-
-
-def _whiskers(point: Point) -> Iterator[Segment]:
-    """The lines of both intervals."""
-    ss, lms = point["ss"], point["lms"]
-    x, y = value_of(ss), value_of(lms)
-    if ss.low is not None and ss.high is not None:
-        yield ss.low, y, ss.high, y
-    if lms.low is not None and lms.high is not None:
-        yield x, lms.low, x, lms.high
 
 
 def _set_ranges(axes: Any, points: Sequence[Point]) -> None:
@@ -97,7 +69,7 @@ def _draw_lines(axes: Any) -> None:
                 fontsize=SMALL, color=GREY, zorder=0,
             )  # fmt: skip
     axes.set_ylim(bottom, top)
-    axes.axvline(50, color=GREY, linewidth=0.7, linestyle=(0, (4, 3)), zorder=0)
+    draw_neutral(axes.axvline, "ss")
 
 
 figure = Plot(

@@ -97,7 +97,7 @@ def _draw_panel(axes: Any, panel: Sequence[Measure], *, terms: Sequence[str], li
         if left < WHOLE:
             axes.barh(index, 100 - left, 0.82, left=left, color=PALE, linewidth=0.4, edgecolor="white")
     if len(_terms(panel)) == 2:
-        axes.axvline(50, color="black", linewidth=0.6, linestyle=(0, (4, 3)), zorder=3)
+        axes.vlines(50, -0.5, len(concepts) - 0.5, color="black", linewidth=0.6, linestyle=(0, (4, 3)), zorder=3)
     tag = panel[0].group["language"]
     axes.set_yticks(range(len(concepts)), [_word(concept, tag, canvas=canvas) for concept in concepts])
     axes.set_ylim(lines - 0.5, -0.5)

@@ -70,7 +70,7 @@ def data(rows: Sequence[Row]) -> Any:
     return altair().NamedData(name=json.dumps([dict(row) for row in rows], ensure_ascii=False, allow_nan=False))
 
 
-def finish(chart: Any, *, height: int | None = None) -> dict[str, Any]:
+def finish(chart: Any, *, height: Any = None) -> dict[str, Any]:
     """The chart as wide as its place, quiet for screen readers (its table speaks), in the page's own type."""
     sized = chart.properties(width="container", **({"height": height} if height else {}))
     made: dict[str, Any] = _once(sized.to_dict())
@@ -186,7 +186,9 @@ def _intervals(
     scale = alt.Scale(domain=list(span), zero=False, nice=False)
     x = alt.X("value:Q", title=title, scale=scale, axis=alt.Axis(tickCount=6))
     parts = f"split(datum.label, '{BREAK}')"
-    weight = {"condition": {"test": f"datum.value[length(datum.value) - 1] == '{BREAK}'", "value": 600}, "value": 400}
+    headed = "true" if any(not line.endswith(BREAK) for line in lines) else "false"  # headings with languages below
+    test = f"{headed} && datum.value[length(datum.value) - 1] == '{BREAK}'"
+    weight = {"condition": {"test": test, "value": 600}, "value": 400}
     axis = alt.Axis(labelExpr=f"{parts}[1] || {parts}[0]", labelFontWeight=weight, ticks=False, domain=False)
     y = alt.Y("line:N", title=None, scale=alt.Scale(domain=list(lines), paddingInner=0.25), axis=axis)
     offset = {"yOffset": alt.YOffset("who:N", sort=list(names))} if len(names) > 1 else {}
@@ -214,8 +216,7 @@ def stacked(rows: Sequence[Row], *, line: str, part: str, colours: Mapping[str, 
         order="order:Q",
         tooltip=[alt.Tooltip("tip:N", title=" ")],
     )
-    height = LINE * len({row[line] for row in rows})
-    return finish(chart.add_params(alt.param(name="pick", value=0)), height=height)
+    return finish(chart.add_params(alt.param(name="pick", value=0)), height=alt.Step(LINE))
 
 
 def neutral_line(value: float | None) -> Any:

@@ -11,7 +11,7 @@ from ...analysis.gates import Verdict
 from ...analysis.measures import Measure, Measures
 from ...analysis.measures import measures_as_json as rows_as_json
 from ..chart_data import datasets, headline, without_task
-from ..numbers import between, listed, metric_name, model_label, p_value, plain_name, short, side
+from ..numbers import ends, english_first, listed, metric_name, model_label, p_value, plain_name, short, side
 from .comparisons import side_name
 from .measures import doubts, remarks
 
@@ -48,7 +48,8 @@ def _finding(model: str, rows: Sequence[Measure]) -> str:
     """What is found of one model, language by language; what says nothing comes last."""
     neutral = registry.get("metric", rows[0].metric).neutral
     kinds: dict[str, list[Measure]] = {}
-    for row in rows:
+    order = english_first(row.group["language"] for row in rows)
+    for row in sorted(rows, key=lambda row: order.index(row.group["language"])):
         kinds.setdefault(_kind(row, neutral), []).append(row)
     verbs = _verbs(rows[0].metric, neutral)
     parts = [f"{verb} {_places(kinds[kind])}" for kind, verb in verbs.items() if kind in kinds]
@@ -101,8 +102,8 @@ def _places(rows: Sequence[Measure]) -> str:
 
 
 def _value(row: Measure) -> str:
-    ends = between(row.low, row.high).replace("–", " to ")
-    return f"{short(row)}, {ends}" if ends else short(row)
+    shown = ends(row).replace("–", " to ")
+    return f"{short(row)}, {shown}" if shown else short(row)
 
 
 def measures_as_json(measures: Measures) -> dict[str, Any]:

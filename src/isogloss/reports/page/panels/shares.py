@@ -7,10 +7,13 @@ from typing import Any
 import polars as pl
 
 from ...numbers import english_first, language_name, percent
-from ..charts import COLOURS, legend, stacked, style_of
+from ..charts import COLOURS, stacked
 from ..data import PageData
 from ..parts import Figure
 from . import Panel
+
+MOST = 7  # terms of a set with a colour of their own
+OTHERS = "all others"
 
 
 def draw(data: PageData) -> dict[str, Any] | None:
@@ -21,9 +24,13 @@ def draw(data: PageData) -> dict[str, Any] | None:
     choices = {
         key: number for number, key in enumerate(table.select("model", "set").unique(maintain_order=True).rows())
     }
-    largest = table.group_by("term", maintain_order=True).agg(pl.col("share").sum()).sort("share", descending=True)
-    terms = largest["term"].to_list()
-    first = pl.col("share").filter(pl.col("term") == terms[0]).sum().over("model", "language", "set", "concept")
+    table = _pooled(table)
+    sums = (
+        table.filter(pl.col("term") != OTHERS).group_by("set", "term", maintain_order=True).agg(pl.col("share").sum())
+    )
+    terms = sums.sort("share", descending=True)["term"].unique(maintain_order=True).to_list()
+    order = pl.col("term").replace_strict({**{term: i for i, term in enumerate(terms)}, OTHERS: len(terms)})
+    first = pl.col("share").sort_by(order).first().over("model", "language", "set", "concept")
     table = table.sort(first, descending=True, maintain_order=True)
     figures = [
         _figure(tag, table.filter(pl.col("language") == tag), choices=choices, terms=terms)
@@ -32,9 +39,26 @@ def draw(data: PageData) -> dict[str, Any] | None:
     return {
         "figures": figures,
         "options": {str(number): ", ".join(key) for key, number in choices.items()},
-        "legend": [{**one, "sign": "■"} for one in legend(terms)],
-        "repeated": len(terms) > len(COLOURS),
+        "legend": [{"name": name, "colour": colour, "sign": "■"} for name, colour in _colours(terms).items()],
+        "repeated": len(terms) > len(COLOURS) - 1,
     }
+
+
+def _colours(terms: list[str]) -> dict[str, str]:
+    """The colour of each term; the others are grey."""
+    return {term: COLOURS[i % (len(COLOURS) - 1)] for i, term in enumerate(terms)} | {OTHERS: COLOURS[-1]}
+
+
+def _pooled(table: pl.DataFrame) -> pl.DataFrame:
+    """The table with the largest terms of each set; what the others have is summed up."""
+    key = ["model", "language", "set", "concept"]
+    sums = table.group_by("set", "term").agg(pl.col("share").sum()).sort("share", "term", descending=[True, False])
+    kept = sums.group_by("set", maintain_order=True).head(MOST).select("set", "term")
+    rest = (
+        table.join(kept, on=["set", "term"], how="anti").group_by(key, maintain_order=True).agg(pl.col("share").sum())
+    )
+    large = table.join(kept, on=["set", "term"], how="semi", maintain_order="left")
+    return pl.concat([large, rest.with_columns(term=pl.lit(OTHERS))], how="diagonal_relaxed")
 
 
 def _figure(tag: str, table: pl.DataFrame, *, choices: dict[Any, int], terms: list[str]) -> Figure:
@@ -43,7 +67,7 @@ def _figure(tag: str, table: pl.DataFrame, *, choices: dict[Any, int], terms: li
             "cell": choices[row["model"], row["set"]],
             "concept": row["concept"],
             "term": row["term"],
-            "order": terms.index(row["term"]),
+            "order": list(_colours(terms)).index(row["term"]),
             "share": row["share"],
             "tip": f"{row['concept']}, {row['term']}: {percent(row['share'], row.get('low'), row.get('high'))}",
         }
@@ -51,7 +75,7 @@ def _figure(tag: str, table: pl.DataFrame, *, choices: dict[Any, int], terms: li
     ]
     return Figure(
         f"shares-{tag}",
-        stacked(rows, line="concept", part="term", colours={term: style_of(i)[0] for i, term in enumerate(terms)}),
+        stacked(rows, line="concept", part="term", colours=_colours(terms)),
         label=f"Stacked bars of the terms' shares in {language_name(tag)}; all values are in the table below.",
         caption=language_name(tag),
         heading=["concept", "term", "share"],
