@@ -145,7 +145,7 @@ def icat_lines(xs: Sequence[float], ys: Sequence[float]) -> dict[int, list[Posit
 # ---- structure
 
 
-def structures(scored: Scored, over: str, settings: IntervalSettings) -> list[Structure]:
+def structures(scored: Scored, over: str, *, settings: IntervalSettings) -> list[Structure]:
     """How alike languages or models are, for every data set that has several of them and stereotypes."""
     found: list[Structure] = []
     for _, part in split_datasets(scored):
@@ -185,7 +185,7 @@ def term_shares(scored: Scored, settings: IntervalSettings) -> list[Measure]:
     return rows
 
 
-def by_country(scored: Scored, metric: str, settings: IntervalSettings) -> list[Measure]:
+def by_country(scored: Scored, metric: str, *, settings: IntervalSettings) -> list[Measure]:
     """The metric of each country on the map; items that are valid worldwide would be in all of them, and are left out."""
     table = scored.table.filter(~worldwide(scored.table))
     if not table[REGION].drop_nulls().len():

@@ -11,6 +11,7 @@ from ..analysis.comparisons import Comparison
 from ..analysis.measures import Measure
 
 DAGGER = "†"
+Ends = tuple[float | None, float | None]
 NAMES = {
     "lms": "LMS",
     "ss": "SS",
@@ -21,11 +22,9 @@ NAMES = {
 }
 
 
-def format_value(
-    value: float | None, low: float | None = None, high: float | None = None, *, form: str = ".2f", missing: str = "-"
-) -> str:
+def format_value(value: float | None, ends: Ends = (None, None), *, form: str = ".2f", missing: str = "-") -> str:
     """A value with its interval, as in `52.40 [49.80, 55.00]`; alone without an interval, `missing` without a value."""
-    return missing if value is None else f"{value:{form}} {format_interval(low, high, form=form)}".rstrip()
+    return missing if value is None else f"{value:{form}} {format_interval(*ends, form=form)}".rstrip()
 
 
 def format_interval(low: float | None, high: float | None, *, form: str = ".2f") -> str:
@@ -33,12 +32,12 @@ def format_interval(low: float | None, high: float | None, *, form: str = ".2f")
     return "" if low is None or high is None else f"[{low:{form}}, {high:{form}}]"
 
 
-def percent(share: float | None, low: float | None = None, high: float | None = None, *, form: str = ".1f") -> str:
+def percent(share: float | None, ends: Ends = (None, None), *, form: str = ".1f") -> str:
     """A share in per cent, with its interval where it has one."""
     if share is None:
         return "-"
-    ends = format_interval(*(None if end is None else 100 * end for end in (low, high)), form=form)
-    return f"{100 * share:{form}} % {ends}".rstrip()
+    low, high = (None if end is None else 100 * end for end in ends)
+    return f"{100 * share:{form}} % {format_interval(low, high, form=form)}".rstrip()
 
 
 def p_value(p: float | None) -> str:
@@ -54,7 +53,7 @@ def number(row: Measure) -> str:
     if row.value is None:
         return "-"
     form = ".2e" if (row.metric, row.mode) == ("distribution_difference", "paper") else ".2f"
-    return format_value(row.value, row.low, row.high, form=form) + dagger(row) + expected(row)
+    return format_value(row.value, (row.low, row.high), form=form) + dagger(row) + expected(row)
 
 
 def dagger(row: Measure | Comparison) -> str:

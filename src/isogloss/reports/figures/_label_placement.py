@@ -40,7 +40,7 @@ def label_points(axes: Any, points: Sequence[tuple[Measure, Measure, str, int]])
     texts, positions, lines = [], [], []
     for a, b, label, number in points:
         x, y = value_of(a), value_of(b)
-        colour = draw_point(axes, (x, y), style_of(number), across=a, along=b)
+        colour = draw_point(axes, (x, y), style=style_of(number), across=a, along=b)
         texts.append(axes.annotate(label, (x, y), (3, 3), textcoords="offset points", fontsize=SMALL, color=colour))
         positions.append((x, y))
         lines += [(a.low, y, a.high, y)] if a.low is not None and a.high is not None else []

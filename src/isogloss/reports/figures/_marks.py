@@ -62,7 +62,7 @@ def whiskers(low: float | None, value: float, *, high: float | None) -> list[lis
 
 
 def draw_point(
-    axes: Any, at: tuple[float, float], style: tuple[str, str], *, across: Measure, along: Measure | None = None
+    axes: Any, at: tuple[float, float], *, style: tuple[str, str], across: Measure, along: Measure | None = None
 ) -> str:
     """Draw a measure with its interval, and upwards that of another; hollow without an interval, grey if not interpretable.
 

@@ -97,7 +97,7 @@ def _draw_pairing(axes: Any, pairing: Pairing, *, models: list[str], labels: lis
 
 def _said(agreement: Agreement) -> str:
     ways = {"Spearman": agreement.spearman, "Pearson": agreement.pearson}
-    parts = [f"{name} {format_value(one.value, one.low, one.high, missing='–')}" for name, one in ways.items()]
+    parts = [f"{name} {format_value(one.value, (one.low, one.high), missing='–')}" for name, one in ways.items()]
     return ", ".join([f"n = {agreement.n}", *parts]).replace("-", "−")
 
 

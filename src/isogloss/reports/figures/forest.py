@@ -57,7 +57,7 @@ def _draw_row(axes: Any, row: Measure, *, tags: list[str], who: list[str]) -> No
     """A point and its interval; one without an interval is hollow, one that is not interpretable grey."""
     name = model_label(row.group)
     y = tags.index(row.group["language"]) + 0.8 * ((who.index(name) + 0.5) / len(who) - 0.5)
-    draw_point(axes, (value_of(row), y), style_of(who.index(name)), across=row)
+    draw_point(axes, (value_of(row), y), style=style_of(who.index(name)), across=row)
     if row.unbiased is not None:
         axes.plot(row.unbiased, y, marker="|", color=GREY, markersize=6, linestyle="none")
 

@@ -23,7 +23,7 @@ def find(request: FigureRequest) -> list[Measure]:
     if not holds(scored, REGION):
         return []
     metric = request.metrics[0] if request.metrics else headline(list(fitting_metrics(check_rows(scored))))
-    return by_country(scored, metric, request.drawing)
+    return by_country(scored, metric, settings=request.drawing)
 
 
 def draw(rows: Sequence[Measure], canvas: Canvas) -> Any:

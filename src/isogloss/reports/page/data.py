@@ -79,8 +79,8 @@ def measure_all(gathered: LoadedRuns, extras: Extras, *, settings: IntervalSetti
         items=gathered.items,
         scored=scored,
         **{name: tuple(value) for name, value in rows.items()},
-        languages_alike=tuple(structures(scored, "language", settings)),
-        models_alike=tuple(structures(scored, "model", settings)),
+        languages_alike=tuple(structures(scored, "language", settings=settings)),
+        models_alike=tuple(structures(scored, "model", settings=settings)),
         controls=(*_controls(gathered, settings=settings), *extras.controls),
         extras=extras,
         problems=tuple(dict.fromkeys(problems)),
@@ -115,7 +115,7 @@ def _measured(
         apart = replace(scored, table=scored.table.with_columns(cluster=pl.col("id")))
         found["targets"] = measure(apart, metrics=[main], by=["target"], **options)
     if holds(scored, REGION):
-        found["regions"] = by_country(scored, main, settings)
+        found["regions"] = by_country(scored, main, settings=settings)
     return found
 
 

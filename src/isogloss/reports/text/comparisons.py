@@ -19,7 +19,7 @@ def side_name(side: Mapping[str, str]) -> str:
 
 
 def _difference(row: Comparison) -> str:
-    shown = format_value(row.difference, row.low, row.high, form="+.2f")
+    shown = format_value(row.difference, (row.low, row.high), form="+.2f")
     return shown if row.difference is None else shown + dagger(row)
 
 
@@ -109,7 +109,7 @@ def agreement_grid(found: Sequence[Agreement]) -> Grid:
     rows = [
         [
             " / ".join(dict.fromkeys([metric_name(one.metric), metric_name(one.other)])),
-            *(format_value(way.value, way.low, way.high) for way in (one.spearman, one.pearson)),
+            *(format_value(way.value, (way.low, way.high)) for way in (one.spearman, one.pearson)),
             percent(one.direction, form=".0f"),
             f"{one.mean_difference:+.2f}",
             f"{one.mean_absolute_difference:.2f}",

@@ -24,8 +24,8 @@ def control_cells(control: Control) -> list[str]:
     """A control's cells in a table: its name, its value, how far the score lies above it, p, kappa and n."""
     return [
         control.name,
-        format_value(control.value, control.low, control.high),
-        format_value(control.difference, control.difference_low, control.difference_high, form="+.2f"),
+        format_value(control.value, (control.low, control.high)),
+        format_value(control.difference, (control.difference_low, control.difference_high), form="+.2f"),
         p_value(control.p),
         format_value(control.kappa),
         str(control.n),

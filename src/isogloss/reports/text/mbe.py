@@ -16,7 +16,7 @@ def mbe_as_text(found: Sequence[MbeTest]) -> str:
         counted = ", ".join(f"{count:,} {group}" for group, count in one.sentences.items())
         blocks.append(
             f"{' · '.join(one.group.values())}\n"
-            f"  MBE {format_value(one.value, one.low, one.high)}   more than 50: '{one.preferred}' sentences are found more likely\n"
+            f"  MBE {format_value(one.value, (one.low, one.high))}   more than 50: '{one.preferred}' sentences are found more likely\n"
             f"  {counted} sentences; {one.ties:,} tied pairs; {one.mode}\n"
             f"  p {one.p_permutation:.4f} (permutation of labels)   p {one.p_mcnemar:.4g} (McNemar)   "
             f"Shf {one.shuffled:.2f} (paired at random)"

@@ -19,7 +19,7 @@ def robustness_grid(report: RobustnessReport) -> Grid:
         [
             one.setting,
             one.kind,
-            format_value(one.value, one.low, one.high),
+            format_value(one.value, (one.low, one.high)),
             "-" if one.flips is None else f"{one.flips} ({100 * one.flips / max(one.n, 1):.1f} %)",
             format_value(one.rank),
             format_value(one.noise, form=".2g"),

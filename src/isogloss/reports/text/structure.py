@@ -14,8 +14,8 @@ def structure_as_text(structure: Structure) -> str:
     pairs = [
         [
             f"{one.a} - {one.b}",
-            format_value(one.kappa, one.kappa_low, one.kappa_high),
-            format_value(one.rho, one.rho_low, one.rho_high),
+            format_value(one.kappa, (one.kappa_low, one.kappa_high)),
+            format_value(one.rho, (one.rho_low, one.rho_high)),
             str(one.n),
             str(one.clusters),
         ]
@@ -50,7 +50,8 @@ def _common_lines(structure: Structure) -> list[str]:
 def mixed_as_text(mixed: MixedModel) -> str:
     """The effects of a mixed model, in points of SS."""
     rows = [
-        [one.name, format_value(one.estimate, one.low, one.high, form="+.2f"), p_value(one.p)] for one in mixed.effects
+        [one.name, format_value(one.estimate, (one.low, one.high), form="+.2f"), p_value(one.p)]
+        for one in mixed.effects
     ]
     remarks = (
         f"{mixed.n} preferences, {mixed.targets} targets; standard deviation between targets "

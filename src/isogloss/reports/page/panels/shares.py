@@ -69,7 +69,7 @@ def _figure(tag: str, table: pl.DataFrame, *, choices: dict[Any, int], terms: li
             "term": row["term"],
             "order": list(_colours(terms)).index(row["term"]),
             "share": row["share"],
-            "tip": f"{row['concept']}, {row['term']}: {percent(row['share'], row.get('low'), row.get('high'))}",
+            "tip": f"{row['concept']}, {row['term']}: {percent(row['share'], (row.get('low'), row.get('high')))}",
         }
         for row in table.iter_rows(named=True)
     ]
@@ -80,7 +80,7 @@ def _figure(tag: str, table: pl.DataFrame, *, choices: dict[Any, int], terms: li
         caption=language_name(tag),
         heading=["concept", "term", "share"],
         rows=[
-            [row["concept"], row["term"], percent(row["share"], row.get("low"), row.get("high"))]
+            [row["concept"], row["term"], percent(row["share"], (row.get("low"), row.get("high")))]
             for row in table.iter_rows(named=True)
         ],
         keys=[str(row["cell"]) for row in rows],
