@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from .... import registry
@@ -22,7 +23,10 @@ def draw(data: PageData) -> dict[str, Any] | None:
         scales: dict[tuple[Any, ...], list[Measure]] = {}
         for row in group:
             known = registry.get("metric", row.metric)
-            scales.setdefault((*known.bounds, known.neutral), []).append(row)
+            alone = (
+                row.metric if math.isinf(known.bounds[1] - known.bounds[0]) else ""
+            )  # a scale without ends is its own
+            scales.setdefault((*known.bounds, known.neutral, alone), []).append(row)
         for number, kept in enumerate(scales.values()):
             metrics = dict.fromkeys(row.metric for row in kept)
             pairs = [(metric_name(metric), row) for metric in metrics for row in kept if row.metric == metric]
