@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -70,7 +71,7 @@ def data(rows: Sequence[Row]) -> Any:
     return altair().NamedData(name=json.dumps([dict(row) for row in rows], ensure_ascii=False, allow_nan=False))
 
 
-def finish(chart: Any, *, height: Any = None) -> dict[str, Any]:
+def finish(chart: Any, *, height: int | None = None) -> dict[str, Any]:
     """The chart as wide as its place, quiet for screen readers (its table speaks), in the page's own type."""
     sized = chart.properties(width="container", **({"height": height} if height else {}))
     made: dict[str, Any] = _once(sized.to_dict())
@@ -216,7 +217,8 @@ def stacked(rows: Sequence[Row], *, line: str, part: str, colours: Mapping[str, 
         order="order:Q",
         tooltip=[alt.Tooltip("tip:N", title=" ")],
     )
-    return finish(chart.add_params(alt.param(name="pick", value=0)), height=alt.Step(LINE))
+    most = max(Counter(cell for cell, _ in {(row["cell"], row[line]) for row in rows}).values())
+    return finish(chart.add_params(alt.param(name="pick", value=0)), height=LINE * most)
 
 
 def neutral_line(value: float | None) -> Any:
