@@ -148,9 +148,8 @@ def test_an_answer_survives_its_line_and_a_torn_line_is_none():
 
 
 def test_a_report_shows_the_verdicts_of_answers(tmp_path):
-    from isogloss.reports.page.data import find_answers
+    from isogloss.reports.page.data import find_answers, gather
     from isogloss.reports.page.document import write_report
-    from isogloss.reports.page.sources import gather
 
     run(tmp_path, FOUR)
     gathered = gather(tmp_path)

@@ -29,10 +29,11 @@ from isogloss.cli import app
 from isogloss.corpora.pronoun_preservation import Preservation
 from isogloss.errors import IsoglossError, MissingExtra
 from isogloss.items import Items
+from isogloss.reports.chart_data import MONOLINGUAL, MULTILINGUAL, model_kinds
 from isogloss.reports.figures import FigureRequest, _fonts, draw_plot, make_figure, write_figure
 from isogloss.reports.figures._maps import equal_earth
-from isogloss.reports.figures._style import DOUBLE, SINGLE, Canvas, ink_on, open_canvas, save_figure
-from isogloss.reports.model_blocks import MONOLINGUAL, MULTILINGUAL, model_kinds
+from isogloss.reports.figures._marks import ink_on
+from isogloss.reports.figures._style import DOUBLE, SINGLE, Canvas, open_canvas, save_figure
 from isogloss.runs import find_runs, read_scored, write_part
 from isogloss.stats.resampling import wilson_interval
 from support.builders import triple
@@ -189,7 +190,7 @@ def test_an_unknown_ending_is_refused(order, tmp_path):
 
 
 def test_a_folder_that_is_not_there_is_named(order, tmp_path):
-    with pytest.raises(IsoglossError, match=r"Cannot write .*Does the folder exist"):
+    with pytest.raises(IsoglossError, match=r"Cannot write .*Is the folder writable"):
         write_figure("plane", order, path=tmp_path / "no" / "x.png")
 
 

@@ -145,7 +145,7 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path):
     with pytest.raises(IsoglossError) as caught:
         languages.new("sw", folder=tmp_path / "file" / "x")
     path = tmp_path / "file" / "x" / "sw.toml"
-    assert str(caught.value) == f"Cannot write {path} (Not a directory). Choose another folder with --folder."
+    assert str(caught.value) == f"Cannot write {path} (Not a directory). Is the folder writable, and the disk not full?"
 
 
 def test_an_own_file_goes_before_the_one_that_ships(own_home):

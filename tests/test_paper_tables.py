@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from isogloss.analysis.measures import Measure, Measures, measure
 from isogloss.cli import app
 from isogloss.errors import IsoglossError
-from isogloss.reports.model_blocks import MONOLINGUAL, MULTILINGUAL, OTHER
+from isogloss.reports.chart_data import MONOLINGUAL, MULTILINGUAL, OTHER
 from isogloss.reports.paper.model_card import index_as_yaml, model_index
 from isogloss.reports.paper.tables import Layout, paper_tables, papers_as_latex, papers_as_markdown, papers_as_rows
 from isogloss.runs import find_runs, read_scored

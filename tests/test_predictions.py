@@ -131,5 +131,5 @@ def test_what_the_layout_cannot_hold_is_refused(tmp_path):
 def test_a_file_that_cannot_be_written_is_named(tmp_path):
     path = tmp_path / "none" / "x.json"
     assert message(write_predictions, score_many(2, clusters=2), path) == (
-        f"Cannot write {path} (No such file or directory). Choose another file with --out."
+        f"Cannot write {path} (No such file or directory). Is the folder writable, and the disk not full?"
     )

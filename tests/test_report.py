@@ -15,27 +15,29 @@ import pytest
 from typer.testing import CliRunner
 
 import isogloss as ig
+from isogloss import registry
 from isogloss.analysis.agreements import agree
 from isogloss.analysis.controls import check_controls
+from isogloss.analysis.intervals import IntervalSettings
 from isogloss.analysis.measures import Measure, measure
 from isogloss.analysis.robustness import RobustnessReport, SettingResult
 from isogloss.cli import app
 from isogloss.errors import BadData, IsoglossError
 from isogloss.items import Items
+from isogloss.reports.chart_data import leaves, model_kinds, without_task
+from isogloss.reports.numbers import missing_intervals
 from isogloss.reports.page import charts
 from isogloss.reports.page.added_files import Extras, read_extras
-from isogloss.reports.page.data import PageData, ResamplingSettings, measure_all, without_task
+from isogloss.reports.page.data import PageData, gather, measure_all
 from isogloss.reports.page.document import draw_page, draw_panels, write_report
-from isogloss.reports.page.panels import ORDER, explorer, heatmap, likeness, plane
-from isogloss.reports.page.panels import world as world_panel
-from isogloss.reports.page.sources import gather
+from isogloss.reports.page.panels import explorer, heatmap, likeness, plane
 from isogloss.reports.text.sentences import state_findings
 from isogloss.results import Results
 from isogloss.runs import part_path, read_part, read_scored, write_part
 from support.builders import score_many
 from support.reports import WORDS, neutral_items, write_run, write_runs
 
-QUICK = ResamplingSettings(resamples=200)
+QUICK = IntervalSettings(resamples=200)
 ANSWERS = "model,language,prompt,verdict,share\nchat,en,agree?,yes,0.25\nchat,en,agree?,no,0.75\n"
 SHARES = "model,language,set,concept,term,share\nm,en,work,nurse,women,0.7\nm,en,work,nurse,men,0.3\n"
 
@@ -96,12 +98,16 @@ def names(data: PageData) -> list[str]:
     return [panel.name for panel in draw_panels(data)]
 
 
+def html_of(data: PageData, name: str) -> str:
+    return next(panel.html for panel in draw_panels(data) if panel.name == name)
+
+
 # ---- what it shows
 
 
 def test_every_cell_of_the_heat_map_is_what_was_measured(found):
     rows = measure(found.scored, metrics=["ss"], by=[], resamples=200)
-    shown = heatmap.draw(found).html
+    shown = html_of(found, "heatmap")
     for row in rows:
         assert f"{row.value:.1f}" in shown
         assert f"{row.low:.1f}–{row.high:.1f}" in shown
@@ -129,7 +135,7 @@ def test_what_cannot_be_told_from_neutral_stays_pale():
 
 
 def test_panels_appear_when_their_data_is_there(runs, found, tmp_path):
-    assert set(names(found)) == {*ORDER} - {"targets", "shares", "answers", "world", "pairs", "agreement", "controls", "robustness"}  # fmt: skip
+    assert set(names(found)) == {*registry.names("panel")} - {"targets", "shares", "answers", "world", "pairs", "agreement", "controls", "robustness"}  # fmt: skip
     (tmp_path / "answers.csv").write_text(ANSWERS, encoding="utf-8")
     (tmp_path / "shares.csv").write_text(SHARES, encoding="utf-8")
     extras = read_extras([tmp_path / "answers.csv", tmp_path / "shares.csv"])
@@ -162,8 +168,17 @@ def test_models_stand_in_blocks_when_their_languages_are_known(tmp_path):
     write_run(tmp_path, neutral_items(), model="many", facts={"languages": ["multilingual"]})
     write_run(tmp_path, neutral_items(), model="told")
     extras = Extras(facts={"told": {"multilingual": "True"}})
-    kinds = heatmap.block_of(measure_all(gather(tmp_path), extras, settings=QUICK))
-    assert kinds == {"single": "Monolingual models", "many": "Multilingual models", "told": "Multilingual models"}
+    found = measure_all(gather(tmp_path), extras, settings=QUICK)
+    assert model_kinds(found.runs, extras.facts) == {
+        "single": "monolingual",
+        "many": "multilingual",
+        "told": "multilingual",
+    }
+    shown = html_of(found, "heatmap")
+    positions = [
+        shown.index(text) for text in ("Monolingual models", ">single<", "Multilingual models", ">many<", ">told<")
+    ]
+    assert positions == sorted(positions)
 
 
 def test_lines_of_equal_icat_are_where_icat_is_equal():
@@ -177,11 +192,11 @@ def test_lines_of_equal_icat_are_where_icat_is_equal():
 
 def test_like_stands_by_like(found):
     one = found.languages_alike[0]
-    order = likeness.leaves(one)
+    order = leaves(one)
     assert sorted(order) == sorted(WORDS)
     nearest = one.tree[0]
     assert abs(order.index(nearest.left[0]) - order.index(nearest.right[0])) == 1
-    assert likeness.tree(one, order)["path"].count("M") == len(WORDS) - 1
+    assert likeness.tree(one)["path"].count("M") == len(WORDS) - 1
 
 
 def test_whole_takes_the_only_task_where_there_is_one():
@@ -194,9 +209,31 @@ def test_whole_takes_the_only_task_where_there_is_one():
 
 def test_the_world_map_has_the_countries_of_the_regions(tmp_path):
     write_run(tmp_path, neutral_items(region=("Japan", "Nowhere land")))
-    panel = world_panel.draw(measure_all(gather(tmp_path), Extras(), settings=QUICK))
-    assert '<th scope="row" dir="auto">Japan</th>' in panel.html
-    assert "Not on the map: <bdi>Nowhere land</bdi>" in panel.html
+    shown = html_of(measure_all(gather(tmp_path), Extras(), settings=QUICK), "world")
+    assert '<th scope="row" dir="auto">Japan</th>' in shown
+    assert "Not on the map: <bdi>Nowhere land</bdi>" in shown
+
+
+def test_items_that_are_valid_worldwide_are_not_on_the_map(tmp_path):
+    items = neutral_items(region="Worldwide")
+    some = tuple(replace(item, tags={**item.tags, "region": "Japan"}) for item in items.rows[:12])
+    write_run(tmp_path, Items((*some, *items.rows[12:])))
+    found = measure_all(gather(tmp_path), Extras(), settings=QUICK)
+    assert {row.group["country"] for row in found.regions} == {"JPN"}
+    assert "12 items that are valid worldwide are not on the map" in html_of(found, "world")
+
+
+def test_an_item_counts_once_in_all_its_languages(found):
+    assert re.search(r"<strong>24</strong> items", html_of(found, "verdict"))
+
+
+def test_reasons_for_missing_intervals_are_said_once():
+    def row(why: str) -> Measure:
+        return Measure("ss", {}, 50, None, None, n=9, ties=0, clusters=1, mode="corrected", why=why)
+
+    rows = [row("1 clusters; an interval needs 10"), row("4 clusters; an interval needs 10"), row("a reason")]
+    assert missing_intervals(rows) == "1 to 4 clusters; an interval needs 10; a reason"
+    assert missing_intervals(rows[:1]) == "1 cluster; an interval needs 10"
 
 
 def test_a_table_that_several_layers_use_is_written_once():
@@ -210,7 +247,7 @@ def test_a_table_that_several_layers_use_is_written_once():
 
 def test_every_chart_has_a_label_and_its_numbers_nearby(page):
     figures = re.findall(r"<figure.*?</figure>", page, re.DOTALL)
-    assert len(figures) >= 3
+    assert len(figures) >= 2  # the plane, and one forest plot
     for figure in figures:
         assert re.search(r'role="img" aria-label="[^"]{20,}"', figure)
         assert "<table>" in figure
@@ -269,10 +306,10 @@ def test_ids_are_unique(page):
 
 def test_the_explorer_keeps_the_most_telling_items_and_says_so(found, monkeypatch):
     monkeypatch.setattr(explorer, "BYTES", 2_000)
-    panel = explorer.draw(found)
-    data = json.loads(re.search(r'id="explorer-data">(.*?)</script>', panel.html, re.DOTALL)[1])
+    shown = html_of(found, "explorer")
+    data = json.loads(re.search(r'id="explorer-data">(.*?)</script>', shown, re.DOTALL)[1])
     assert 0 < len(data["items"]) < 24 * len(WORDS)
-    assert f"the {len(data['items'])} most telling of {24 * len(WORDS)} items" in panel.html
+    assert f"the {len(data['items'])} most telling of {24 * len(WORDS)} items" in shown
     largest = max(abs(gap) for item in json.loads(json.dumps(data["items"])) for gap in item["g"] if gap is not None)
     gaps = explorer._gaps(found)["gap"].abs()
     assert largest == pytest.approx(gaps.max(), abs=0.001)
@@ -320,14 +357,14 @@ def test_a_run_of_another_schema_version_is_told_and_the_rest_is_shown(tmp_path)
     path = other.folder / "run.json"
     path.write_text(path.read_text(encoding="utf-8").replace('"schema": 2', '"schema": 99'), encoding="utf-8")
     found = measure_all(gather(tmp_path), Extras(), settings=QUICK)
-    assert [trouble.split(": ", 1)[1] for trouble in found.troubles] == ["schema version 99; this Isogloss reads versions 1 and 2."]  # fmt: skip
+    assert [problem.split(": ", 1)[1] for problem in found.problems] == ["schema version 99; this Isogloss reads versions 1 and 2."]  # fmt: skip
     assert len({row.group["language"] for row in found.overall}) == 1
 
 
 def test_missing_parts_are_told(tmp_path):
     run = write_run(tmp_path, neutral_items(), model="part", parts=3)
     write_part(run, 0, rows=read_part(run, 0).head(3))
-    assert any("2 of 3 parts are not there yet" in trouble for trouble in gather(tmp_path).troubles)
+    assert any("2 of 3 parts are not there yet" in problem for problem in gather(tmp_path).problems)
 
 
 def test_when_nothing_can_be_read_it_is_an_error(tmp_path):
@@ -347,7 +384,7 @@ def test_a_place_that_cannot_be_written_is_told(runs, tmp_path):
     out = tmp_path / "no" / "report.html"
     with pytest.raises(IsoglossError) as error:
         write_report(runs, out, settings=QUICK)
-    assert str(error.value) == f"Cannot write {out} (No such file or directory). Does the folder exist, and may you write there?"  # fmt: skip
+    assert str(error.value) == f"Cannot write {out} (No such file or directory). Is the folder writable, and the disk not full?"  # fmt: skip
 
 
 # ---- what can be added
@@ -397,9 +434,9 @@ def test_shares_of_templates_are_found_in_runs():
     roles = table.with_columns(logs, role=pl.Series(["men", "women"]), task=pl.lit("template"), set=pl.lit("work"), concept=pl.lit("cook"))  # fmt: skip
     from isogloss.reports.page.data import find_shares
 
-    shares = find_shares(ig.Scored(roles))
+    shares = find_shares(ig.Scored(roles), settings=QUICK)
     assert dict(shares.select("term", "share").rows()) == pytest.approx({"men": 0.75, "women": 0.25})
-    assert find_shares(score_many(4, clusters=2)) is None
+    assert find_shares(score_many(4, clusters=2), settings=QUICK) is None
 
 
 # ---- the command

@@ -9,13 +9,13 @@ import pytest
 
 from isogloss import measure
 from isogloss.analysis.measures import Measure, Measures
+from isogloss.reports.numbers import number
 from isogloss.reports.text.measures import (
     measures_as_csv,
     measures_as_html,
     measures_as_latex,
     measures_as_markdown,
     measures_as_text,
-    number,
 )
 from isogloss.reports.text.table import Grid, as_latex
 from support.builders import score, score_many, triple
@@ -95,7 +95,7 @@ def test_latex_is_escaped_and_has_one_column_letter_per_column():
 def test_markdown_has_a_rule_below_the_heading_and_escapes_bars():
     assert measures_as_markdown(Measures((row(group={"model": "a|b"}),), {})) == (
         "| model | SS | n | ties | clusters |\n"
-        "| --- | --- | --- | --- | --- |\n"
+        "| --- | --- | --: | --: | --: |\n"
         "| a\\|b | 62.50 [50.00, 75.00] | 40 | 1 | 12 |\n"
     )
 

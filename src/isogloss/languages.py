@@ -15,7 +15,7 @@ from typing import Any
 import langcodes
 
 from .chat.prompt_words import check_prompt_words
-from .errors import BadData, IsoglossError, UnknownName
+from .errors import BadData, CannotWrite, IsoglossError, UnknownName
 from .registry import load_point
 
 DIRECTIONS = ("ltr", "rtl")
@@ -116,9 +116,7 @@ def new(tag: str, *, folder: Path | None = None) -> Path:
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(SKELETON.format(tag=tag), encoding="utf-8")
     except OSError as error:
-        raise IsoglossError(
-            f"Cannot write {target} ({error.strerror}). Choose another folder with --folder."
-        ) from error
+        raise CannotWrite(target, error) from error
     _paths_with.cache_clear()
     return target
 

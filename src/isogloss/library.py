@@ -388,10 +388,10 @@ def report(
         >>> ig.report("runs/mine", "report.html", resamples=200)
         PosixPath('report.html')
     """
+    from .analysis.intervals import IntervalSettings
     from .reports.page.added_files import read_extras
-    from .reports.page.data import ResamplingSettings
     from .reports.page.document import write_report
 
     files = [Path(add)] if isinstance(add, str | Path) else [Path(path) for path in add]
     extras = read_extras(files, facts=_facts(facts))
-    return write_report(source, out, extras=extras, settings=ResamplingSettings(resamples, seed))
+    return write_report(source, out, extras=extras, settings=IntervalSettings(resamples=resamples, seed=seed))

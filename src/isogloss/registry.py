@@ -19,6 +19,7 @@ PLUGIN_PACKAGES = {
     "family": "models.families",
     "translator": "translate.translators",
     "figure": "reports.figures",
+    "panel": "reports.page.panels",
 }
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import registry
 from ..errors import IsoglossError, require
 from ..models.engine import TOKEN_BUDGET, answer_all
 from ..models.model import Generating, Model, notes_on

@@ -37,14 +37,16 @@ def report(
     seed: int = options.Seed,
 ) -> None:
     """Write a single HTML file that works offline: verdict, heat map, intervals, similarity of languages, items, provenance."""
+    from ..analysis.intervals import IntervalSettings
     from ..analysis.mixed import read_facts
     from ..reports.page.added_files import read_extras
-    from ..reports.page.data import ResamplingSettings
     from ..reports.page.document import write_report
 
     extras = read_extras(add, facts=read_facts(facts) if facts else None)
     command = shlex.join(["isogloss", *sys.argv[1:]])
-    path = write_report(runs, out, extras=extras, settings=ResamplingSettings(resamples, seed), command=command)
+    path = write_report(
+        runs, out, extras=extras, settings=IntervalSettings(resamples=resamples, seed=seed), command=command
+    )
     typer.echo(f"{path}: {path.stat().st_size / 1e6:.1f} MB")
 
 

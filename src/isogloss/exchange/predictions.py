@@ -8,7 +8,7 @@ import math
 from pathlib import Path
 from typing import Any
 
-from ..errors import BadData, IsoglossError
+from ..errors import BadData, CannotWrite, IsoglossError
 from ..files.rows import clean, read_json
 from ..scores import Scored
 
@@ -73,5 +73,5 @@ def write_predictions(scored: Scored, path: Path) -> int:
     try:
         path.write_bytes(gzip.compress(raw, mtime=0) if path.name.endswith(".gz") else raw)
     except OSError as error:
-        raise IsoglossError(f"Cannot write {path} ({error.strerror}). Choose another file with --out.") from error
+        raise CannotWrite(path, error) from error
     return table.height

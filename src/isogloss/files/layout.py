@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..errors import IsoglossError
+from ..errors import CannotWrite, IsoglossError
 from ..items import ANTI_STEREOTYPE, STEREOTYPE, UNRELATED, Item
 
 ROLES = (STEREOTYPE, ANTI_STEREOTYPE, UNRELATED)
@@ -85,5 +85,5 @@ def write_atomically(path: Path, text: str) -> Path:
         draft.write_text(text, encoding="utf-8")
         os.replace(draft, path)
     except OSError as error:
-        raise IsoglossError(f"Cannot write {path} ({error.strerror}). Choose another folder with --out.") from error
+        raise CannotWrite(path, error) from error
     return path

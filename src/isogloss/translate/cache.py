@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from ..errors import IsoglossError
+from ..errors import CannotWrite
 from .translators import LanguagePair, Opened
 
 
@@ -38,7 +38,7 @@ def append_cache(path: Path, found: Mapping[str, str], *, opened: Opened, pair: 
             file.flush()
             os.fsync(file.fileno())
     except OSError as error:
-        raise IsoglossError(f"Cannot write {path} ({error.strerror}). Choose another folder with --out.") from error
+        raise CannotWrite(path, error) from error
 
 
 def _is_torn(path: Path) -> bool:

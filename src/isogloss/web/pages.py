@@ -18,7 +18,7 @@ from starlette.exceptions import HTTPException
 from .. import languages
 from ..errors import require
 from ..languages import Language
-from ..reports.text.measures import metric_name
+from ..reports.numbers import metric_name
 from .jobs import Jobs
 from .model_cache import ModelCache
 from .settings import ServerSettings

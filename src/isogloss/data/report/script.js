@@ -97,11 +97,15 @@
     box.append(line);
     if (item.x) box.append(sentence("p", item.x, item.l)), box.lastChild.className = "context";
     const pairs = element("dl", null);
-    item.s.forEach((text, i) => { if (text) pairs.append(element("dt", data.roles[i]), sentence("dd", text, item.l)); });
-    box.append(pairs);
     const gap = item.g[who];
-    const side = gap > 0 ? "the stereotype is preferred" : gap < 0 ? "the anti-stereotype is preferred" : "a tie";
-    box.append(element("p", `Gap ${gap > 0 ? "+" : ""}${gap.toFixed(2)}: ${side}`, { className: "gap" }));
+    const preferred = gap > 0 ? 0 : gap < 0 ? 1 : -1;
+    item.s.forEach((text, i) => {
+      if (text) pairs.append(element("dt", data.roles[i], { className: i === preferred ? "preferred" : "" }), sentence("dd", text, item.l));
+    });
+    box.append(pairs);
+    const side = preferred < 0 ? "a tie" : `the ${data.roles[preferred]} is preferred`;
+    const shown = Math.abs(gap) < 0.005 && gap ? gap.toPrecision(1) : gap.toFixed(2);  // never "0.00" for a preference
+    box.append(element("p", `Gap ${gap > 0 ? "+" : ""}${shown}: ${side}`, { className: "gap" }));
     return box;
   };
   const grow = () => {

@@ -19,7 +19,7 @@ from ...files.sources import read_many
 from ...runs import Run, find_runs, in_languages, read_items, read_scored, run_folders
 from ...scores import Scored, item_table
 from ...storage import as_path
-from ..model_blocks import Facts
+from ..chart_data import Facts
 from ._style import Canvas, save_figure, set_fonts, styled
 
 USUAL = IntervalSettings()
@@ -91,7 +91,8 @@ def write_figure(
     if path is not None:
         save_figure(figure, path, title=plot.title)
     width, height = figure.get_size_inches()
-    caption = " ".join([f"{plot.title}. {plot.caption}", *_remarks(request)])
+    title = plot.title if plot.title.endswith("?") else f"{plot.title}."
+    caption = " ".join([title, plot.caption, *_remarks(request)])
     return WrittenFigure(figure, path, (float(width), float(height)), caption)
 
 

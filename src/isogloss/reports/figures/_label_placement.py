@@ -8,6 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from ...analysis.measures import Measure
+from . import value_of
+from ._marks import draw_point, style_of
+from ._style import SMALL
+
 # Offsets in points of a label from its mark; the first that covers nothing is taken.
 AROUND = (
     *((3, 3), (3, -8), (-3, 3), (-3, -8), (7, 7), (-7, 7), (7, -12), (-7, -12)),
@@ -28,6 +33,19 @@ class Labels:
     texts: Sequence[Any]
     points: Sequence[tuple[float, float]]
     lines: Sequence[Segment] = ()
+
+
+def label_points(axes: Any, points: Sequence[tuple[Measure, Measure, str, int]]) -> Labels:
+    """Draw points of two measures with both intervals, each with a label that is still to be placed, in its n-th style."""
+    texts, positions, lines = [], [], []
+    for a, b, label, number in points:
+        x, y = value_of(a), value_of(b)
+        colour = draw_point(axes, (x, y), style=style_of(number), across=a, along=b)
+        texts.append(axes.annotate(label, (x, y), (3, 3), textcoords="offset points", fontsize=SMALL, color=colour))
+        positions.append((x, y))
+        lines += [(a.low, y, a.high, y)] if a.low is not None and a.high is not None else []
+        lines += [(x, b.low, x, b.high)] if b.low is not None and b.high is not None else []
+    return Labels(axes, texts, positions, lines)
 
 
 def spread_labels(figure: Any, panels: Sequence[Labels]) -> None:

@@ -1,16 +1,16 @@
-"""The canvas of figures for papers: widths, colours that colour-blind readers tell apart, type, and files."""
+"""The canvas of figures for papers: widths, panels, type, and files."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ... import languages
-from ...errors import IsoglossError, UnknownName, require
+from ...errors import CannotWrite, IsoglossError, UnknownName, require
 from ._fonts import families
 
 SINGLE, DOUBLE = 3.3, 6.9  # inches: one and two columns of a page
@@ -18,13 +18,6 @@ WIDTHS = {"single": SINGLE, "double": DOUBLE}
 NARROWEST, WIDEST = 1.5, 40.0
 FORMATS = ("svg", "png", "pdf")
 NAMES = ("english", "own", "tag")
-# Okabe and Ito's colours without their yellow, which is too pale for lines on white paper.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#7F7F7F")
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p", "h", "*")
-LOW, MIDDLE, HIGH = "#0072B2", "#F2F0EB", "#D55E00"
-GREY, PALE = "#6E6E6E", "#D9D9D9"
-WEAK, WEAK_NAME = "#ABABAB", "not interpretable"  # the model is not shown to tell sense from nonsense
-UPWARDS = "cividis_r"
 SMALL = 6.0  # points; no letter is smaller
 STYLE: dict[str, Any] = {
     "font.size": 7.5,
@@ -139,9 +132,7 @@ def save_figure(figure: Any, path: str | Path, *, title: str = "") -> Path:
         try:
             figure.savefig(target, metadata={"Title": title, **dates})
         except OSError as error:
-            raise IsoglossError(
-                f"Cannot write {target} ({error.strerror}). Does the folder exist, and may you write there?"
-            ) from error
+            raise CannotWrite(target, error) from error
     _pass_on(heard)
     return target
 
@@ -162,81 +153,23 @@ def _pass_on(heard: Sequence[warnings.WarningMessage]) -> None:
         )
 
 
-# ---- what several figures share
-
-
 def language_label(tag: str, canvas: Canvas) -> str:
     """A language as the canvas names it."""
     known = languages.describe(tag)
     return {"english": known.name, "own": known.autonym, "tag": tag}[canvas.names]
 
 
-def english_first(tags: Iterable[str]) -> list[str]:
-    """The tags, each once: English, then the others by their letters."""
-    return sorted(set(tags), key=lambda tag: (tag != "en", tag))
+def new_panels(
+    canvas: Canvas, count: int, *, height: Callable[[int, float], float], most: int = 2, shared: bool = False
+) -> tuple[Any, list[Any], Any]:
+    """A figure with as many panels, side by side as far as the canvas is wide; also its panels, and their whole grid.
 
-
-def whole_ticks() -> Any:
-    """Few ticks, at whole numbers."""
-    ticker: Any = require("matplotlib.ticker", extra="report")
-    return ticker.MaxNLocator(4, integer=True)
-
-
-def style_of(number: int) -> tuple[str, str]:
-    """The colour and the marker of the n-th of several things."""
-    turn = number + number // len(COLOURS)
-    return COLOURS[number % len(COLOURS)], MARKERS[turn % len(MARKERS)]
-
-
-def marks(names: Sequence[str]) -> list[Any]:
-    """What a legend shows for each of several things: its colour and marker; grey for what is not interpretable."""
-    lines: Any = require("matplotlib.lines", extra="report")
-    looks = [(WEAK, "o") if name == WEAK_NAME else style_of(number) for number, name in enumerate(names)]
-    return [
-        lines.Line2D([], [], color=colour, marker=marker, linestyle="none", markersize=4) for colour, marker in looks
-    ]
-
-
-def columns_for(canvas: Canvas, labels: Sequence[str], *, least: int = 1) -> int:
-    """How many columns a legend can have without being wider than the figure."""
-    widest = max((len(label) for label in labels), default=1) * 0.058 + 0.42
-    return max(least, min(len(labels) or 1, int(canvas.width / widest)))
-
-
-def add_legend(figure: Any, handles: Sequence[Any], *, labels: Sequence[str], canvas: Canvas) -> None:
-    """A legend below all panels; none for one thing."""
-    if len(labels) > 1:
-        columns = columns_for(canvas, labels)
-        figure.legend(handles, labels, loc="outside lower center", ncols=columns, borderaxespad=0.2)
-
-
-def legend_height(canvas: Canvas, labels: Sequence[str]) -> float:
-    """The inches that the legend takes."""
-    if len(labels) < 2:
-        return 0.0
-    return 0.08 + 0.16 * -(-len(labels) // columns_for(canvas, labels))
-
-
-def whiskers(low: float | None, value: float, *, high: float | None) -> list[list[float]] | None:
-    """An interval as matplotlib's errorbar wants it; none where an end is missing."""
-    if low is None or high is None:
-        return None
-    return [[max(0.0, value - low)], [max(0.0, high - value)]]
-
-
-def ink_on(colour: Sequence[float]) -> str:
-    """Black or white, whichever is read better on the colour."""
-    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in colour[:3]]
-    light = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-    return "black" if (light + 0.05) / 0.05 > 1.05 / (light + 0.05) else "white"
-
-
-def colour_map(low: float, high: float, *, neutral: float | None) -> Any:
-    """A scale for numbers: two colours on both sides of the neutral point, or light to dark where there is none."""
-    cm: Any = require("matplotlib.cm", extra="report")
-    colors: Any = require("matplotlib.colors", extra="report")
-    if neutral is None:
-        return cm.ScalarMappable(colors.Normalize(low, high if high > low else low + 1), UPWARDS)
-    half = max(high - neutral, neutral - low, 1e-9)
-    both = colors.LinearSegmentedColormap.from_list("sides", [LOW, MIDDLE, HIGH])
-    return cm.ScalarMappable(colors.Normalize(neutral - half, neutral + half), both)
+    `height` gives the inches of the figure from the rows of panels and the width of one; `shared` panels have the same axes.
+    """
+    columns = min(count, most if canvas.width >= DOUBLE else 1)
+    down = -(-count // columns)
+    figure = new_figure(canvas, height(down, canvas.width / columns))
+    grid = figure.subplots(down, columns, squeeze=False, sharex=shared, sharey=shared)
+    for axes in grid.flat[count:]:
+        axes.set_visible(False)
+    return figure, list(grid.flat[:count]), grid

@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
-from ... import registry
 from ...analysis.agreements import FEWEST, Agreement, agree
 from ...analysis.measures import Measure, Measures
 from ...errors import IsoglossError
-from ..page.data import without_task
-from ..text.measures import metric_name
-from . import FigureRequest, Plot, measured, open_scored, value_of
-from ._label_placement import Labels, spread_labels
-from ._style import DOUBLE, GREY, SMALL, Canvas, add_legend, legend_height, marks, new_figure, style_of, whiskers
+from ..chart_data import without_task
+from ..numbers import format_value, metric_name
+from . import FigureRequest, Plot, measured, open_scored
+from ._label_placement import Labels, label_points, spread_labels
+from ._marks import add_legend, draw_neutral, legend_height, marks
+from ._style import SMALL, Canvas, language_label, new_panels
 
 
 @dataclass(frozen=True)
@@ -67,56 +67,38 @@ def _of(rows: Sequence[Measure], group: Mapping[str, str]) -> Measure:
 
 def draw(found: Sequence[Pairing], canvas: Canvas) -> Any:
     """A scatter for each two measures; letters beside a point are its language, with one language its model."""
-    columns = min(len(found), 2 if canvas.width >= DOUBLE else 1)
-    down = -(-len(found) // columns)
-    each = min(canvas.width / columns, 3.4)
     models = list(dict.fromkeys(a.group["model"] for one in found for a, _ in one.points))
     named = models if len({a.group["language"] for one in found for a, _ in one.points}) > 1 else []
-    figure = new_figure(canvas, down * each + legend_height(canvas, named))
-    grid = figure.subplots(down, columns, squeeze=False)
+    space = legend_height(canvas, named)
+    figure, axes_of, _ = new_panels(canvas, len(found), height=lambda down, width: down * min(width, 3.4) + space)
     panels = []
-    for axes in grid.flat[len(found) :]:
-        axes.set_visible(False)
-    for axes, one in zip(grid.flat, found, strict=False):
-        panels.append(_draw_pairing(axes, one, models=models, beside="language" if named else "model"))
+    for axes, one in zip(axes_of, found, strict=True):
+        labels = [language_label(a.group["language"], canvas) if named else a.group["model"] for a, _ in one.points]
+        panels.append(_draw_pairing(axes, one, models=models, labels=labels))
     add_legend(figure, marks(named), labels=named, canvas=canvas)
     spread_labels(figure, panels)
     return figure
 
 
-def _draw_pairing(axes: Any, pairing: Pairing, *, models: list[str], beside: str) -> Labels:
+def _draw_pairing(axes: Any, pairing: Pairing, *, models: list[str], labels: list[str]) -> Labels:
     """The points with their intervals, the neutral lines and the correlations; its labels are still to be placed."""
-    texts, positions, lines = [], [], []
-    for a, b in pairing.points:
-        x, y = value_of(a), value_of(b)
-        colour, marker = style_of(models.index(a.group["model"]))
-        axes.errorbar(
-            x, y, xerr=whiskers(a.low, x, high=a.high), yerr=whiskers(b.low, y, high=b.high),
-            fmt=marker, color=colour, elinewidth=0.7, markersize=4,
-        )  # fmt: skip
-        texts.append(
-            axes.annotate(a.group[beside], (x, y), (3, 3), textcoords="offset points", fontsize=SMALL, color=colour)
-        )
-        positions.append((x, y))
-        lines += [(a.low, y, a.high, y)] if a.low is not None and a.high is not None else []
-        lines += [(x, b.low, x, b.high)] if b.low is not None and b.high is not None else []
-    for metric, line in ((pairing.agreement.metric, axes.axvline), (pairing.agreement.other, axes.axhline)):
-        neutral = registry.get("metric", metric).neutral
-        if neutral is not None:
-            line(neutral, color=GREY, linewidth=0.7, linestyle=(0, (4, 3)), zorder=0)
+    points = [
+        (a, b, label, models.index(a.group["model"])) for (a, b), label in zip(pairing.points, labels, strict=True)
+    ]
+    labelled = label_points(axes, points)
+    draw_neutral(axes.axvline, pairing.agreement.metric)
+    draw_neutral(axes.axhline, pairing.agreement.other)
     axes.set_xlabel(pairing.names[0])
     axes.set_ylabel(pairing.names[1])
     axes.set_title(_said(pairing.agreement), fontsize=SMALL)
     axes.margins(0.08)
-    return Labels(axes, texts, positions, lines)
+    return labelled
 
 
 def _said(agreement: Agreement) -> str:
-    parts = [f"n = {agreement.n}"]
-    for name, one in (("Spearman", agreement.spearman), ("Pearson", agreement.pearson)):
-        ends = f" [{one.low:.2f}, {one.high:.2f}]" if one.low is not None and one.high is not None else ""
-        parts.append(f"{name} {one.value:.2f}{ends}" if one.value is not None else f"{name} –")
-    return ", ".join(parts).replace("-", "−")
+    ways = {"Spearman": agreement.spearman, "Pearson": agreement.pearson}
+    parts = [f"{name} {format_value(one.value, (one.low, one.high), missing='–')}" for name, one in ways.items()]
+    return ", ".join([f"n = {agreement.n}", *parts]).replace("-", "−")
 
 
 figure = Plot(

@@ -7,9 +7,10 @@ from typing import Any
 
 from ...analysis.measures import Measure
 from ...chat.answer_rows import ANSWER
-from ..page.parts import model_label
+from ..numbers import english_first, model_label
 from . import FigureRequest, Plot, measured, open_scored, value_of
-from ._style import DOUBLE, HIGH, LOW, PALE, Canvas, add_legend, english_first, language_label, new_figure
+from ._marks import HIGH, LOW, PALE, add_legend
+from ._style import Canvas, language_label, new_panels
 
 METRICS = ("answered_yes", "answered_none", "answered_no")
 NAMES = ("yes", "neither", "no")
@@ -29,14 +30,13 @@ def draw(rows: Sequence[Measure], canvas: Canvas) -> Any:
     """A panel for each prompt and model; yes grows from the left, no from the right, so that both ends show an interval."""
     panels = list(dict.fromkeys((model_label(row.group), row.group["prompt"]) for row in rows))
     several = len({who for who, _ in panels}) > 1
-    columns = min(len(panels), len({prompt for _, prompt in panels}), 3 if canvas.width >= DOUBLE else 1)
-    down = -(-len(panels) // columns)
     tags = english_first(row.group["language"] for row in rows)
-    figure = new_figure(canvas, 0.62 + down * (0.34 + LINE * len(tags)))
-    grid = figure.subplots(down, columns, squeeze=False, sharex=True, sharey=True)
-    for axes in grid.flat[len(panels) :]:
-        axes.set_visible(False)
-    for axes, (who, prompt) in zip(grid.flat, panels, strict=False):
+    most = min(len({prompt for _, prompt in panels}), 3)
+    each = 0.34 + LINE * len(tags)
+    figure, axes_of, grid = new_panels(
+        canvas, len(panels), height=lambda down, _: 0.62 + down * each, most=most, shared=True
+    )
+    for axes, (who, prompt) in zip(axes_of, panels, strict=True):
         for row in rows:
             if (model_label(row.group), row.group["prompt"]) == (who, prompt):
                 _draw_part(axes, row, position=tags.index(row.group["language"]))

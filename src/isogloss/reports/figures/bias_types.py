@@ -8,8 +8,10 @@ from typing import Any
 
 import polars as pl
 
+from ..numbers import english_first
 from . import FigureRequest, Plot, open_items
-from ._style import COLOURS, DOUBLE, Canvas, add_legend, english_first, language_label, new_figure, whole_ticks
+from ._marks import COLOURS, add_legend, whole_ticks
+from ._style import Canvas, language_label, new_panels
 
 LINE = 0.2
 
@@ -42,21 +44,14 @@ def draw(counts: Sequence[TypeCount], canvas: Canvas) -> Any:
     tasks = list(dict.fromkeys((one.dataset, one.task) for one in counts))
     kinds = _by_size(counts)
     tags = english_first(one.language for one in counts)
-    columns = min(len(tasks), 2 if canvas.width >= DOUBLE else 1)
-    rows = -(-len(tasks) // columns)
     line = LINE * max(1.0, 0.72 * len(tags))
-    figure = new_figure(canvas, 0.3 + rows * (0.45 + line * len(kinds)))
-    grid = figure.subplots(rows, columns, squeeze=False, sharey=True, sharex=True)
-    for index, axes in enumerate(grid.flat):
-        if index >= len(tasks):
-            axes.set_visible(False)
-            continue
-        chosen = [one for one in counts if (one.dataset, one.task) == tasks[index]]
+    each = 0.45 + line * len(kinds)
+    figure, axes_of, grid = new_panels(canvas, len(tasks), height=lambda down, _: 0.3 + down * each, shared=True)
+    several = len({data for data, _ in tasks}) > 1
+    for axes, (data, task) in zip(axes_of, tasks, strict=True):
+        chosen = [one for one in counts if (one.dataset, one.task) == (data, task)]
         _draw_task(axes, chosen, kinds=kinds, tags=tags, canvas=canvas)
-        several = len({data for data, _ in tasks}) > 1
-        axes.set_title(
-            " · ".join(filter(None, [tasks[index][0] if several else "", tasks[index][1]])) or tasks[index][0]
-        )
+        axes.set_title(" · ".join(filter(None, [data if several else "", task])) or data)
     for axes in grid[-1]:
         axes.set_xlabel("items")
     handles, labels = grid.flat[0].get_legend_handles_labels()

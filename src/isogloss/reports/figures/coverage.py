@@ -8,9 +8,11 @@ from typing import Any
 import polars as pl
 
 from ...analysis.regions import REGION, countries_of
+from ..chart_data import worldwide
 from . import FigureRequest, Plot, open_items
 from ._maps import draw_world, map_height
-from ._style import Canvas, colour_map, new_figure
+from ._marks import colour_map
+from ._style import Canvas, new_figure
 
 
 def find(request: FigureRequest) -> dict[str, float]:
@@ -18,7 +20,11 @@ def find(request: FigureRequest) -> dict[str, float]:
     table = open_items(request)
     if REGION not in table.columns:
         return {}
-    rows = table.select("dataset", pl.coalesce("cluster", "id").alias("cluster"), REGION).drop_nulls(REGION)
+    rows = (
+        table.filter(~worldwide(table))
+        .select("dataset", pl.coalesce("cluster", "id").alias("cluster"), REGION)
+        .drop_nulls(REGION)
+    )
     rows = rows.explode(REGION) if isinstance(rows.schema[REGION], pl.List) else rows
     told: dict[str, set[tuple[str, str]]] = {}
     for dataset, cluster, region in rows.unique().iter_rows():
@@ -30,7 +36,7 @@ def find(request: FigureRequest) -> dict[str, float]:
 def draw(counts: Mapping[str, float], canvas: Canvas) -> Any:
     """Countries without data stay pale."""
     figure = new_figure(canvas, map_height(canvas.width) + 0.45)
-    paint = colour_map(min(counts.values()), max(counts.values()), neutral=None)
+    paint = colour_map(0, max(counts.values()), neutral=None)
     axes = figure.subplots()
     draw_world(axes, {code: paint.to_rgba(count) for code, count in counts.items()})
     bar = figure.colorbar(paint, ax=axes, orientation="horizontal", shrink=0.55, aspect=30, pad=0.02)
@@ -42,7 +48,7 @@ def draw(counts: Mapping[str, float], canvas: Canvas) -> Any:
 figure = Plot(
     title="Where the data's stereotypes are told",
     needs="data with regions, or runs of it: isogloss figure coverage shades_demo",
-    caption="Stereotypes (clusters of items) whose regions include a country; countries without any are pale.",
+    caption="Stereotypes (clusters of items) whose regions include a country, without those that are told worldwide; countries without any are pale.",
     find=find,
     draw=draw,
 )

@@ -5,28 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ... import registry
 from ...analysis.groups import check_rows
 from ...analysis.measures import Measure, fitting_metrics
-from ..page.data import distinct, headline
-from ..page.parts import model_label
-from ..text.measures import any_weak, metric_name
+from ..chart_data import distinct, headline, holds, models_of
+from ..numbers import any_weak, english_first, metric_name, model_label
 from . import FigureRequest, Plot, measured, open_scored, value_of
-from ._style import (
-    DOUBLE,
-    GREY,
-    WEAK,
-    WEAK_NAME,
-    Canvas,
-    add_legend,
-    english_first,
-    language_label,
-    legend_height,
-    marks,
-    new_figure,
-    style_of,
-    whiskers,
-)
+from ._marks import GREY, WEAK_NAME, add_legend, draw_neutral, draw_point, legend_height, marks, style_of
+from ._style import Canvas, language_label, new_panels
 
 LINE = 0.1
 
@@ -34,7 +19,7 @@ LINE = 0.1
 def find(request: FigureRequest) -> list[Measure]:
     """The headline metric, or the first of the order's, for each bias type."""
     scored = open_scored(request)
-    if "category" not in scored.table.columns or not scored.table["category"].drop_nulls().len():
+    if not holds(scored, "category"):
         return []
     metric = request.metrics[0] if request.metrics else headline(list(fitting_metrics(check_rows(scored))))
     return [row for row in measured(request, scored, metrics=[metric], by=["category"]) if row.metric == metric]
@@ -42,29 +27,22 @@ def find(request: FigureRequest) -> list[Measure]:
 
 def draw(rows: Sequence[Measure], canvas: Canvas) -> Any:
     """A panel for each bias type; languages one below the other, models side by side in colour and marker."""
-    kinds, who = distinct(rows, "category"), list(dict.fromkeys(model_label(row.group) for row in rows))
-    data = distinct(rows, "dataset")
+    kinds, who, data = distinct(rows, "category"), models_of(rows), distinct(rows, "dataset")
     panels = [(one, kind) for one in data for kind in kinds if _of(rows, one, kind=kind)]
     tags = english_first(row.group["language"] for row in rows)
-    columns = min(len(panels), 2 if canvas.width >= DOUBLE else 1)
-    down = -(-len(panels) // columns)
     each = 0.28 + len(tags) * max(0.17, LINE * len(who) + 0.05)
     labels = [*who, WEAK_NAME] if any_weak(rows) else who
-    figure = new_figure(canvas, 0.35 + down * each + legend_height(canvas, labels))
-    grid = figure.subplots(down, columns, squeeze=False, sharex=True, sharey=True)
-    for axes in grid.flat[len(panels) :]:
-        axes.set_visible(False)
-    for axes, (one, kind) in zip(grid.flat, panels, strict=False):
+    space = 0.35 + legend_height(canvas, labels)
+    figure, axes_of, grid = new_panels(canvas, len(panels), height=lambda down, _: space + down * each, shared=True)
+    for axes, (one, kind) in zip(axes_of, panels, strict=True):
         for row in _of(rows, one, kind=kind):
             _draw_row(axes, row, tags=tags, who=who)
         axes.set_title(f"{one} · {kind}" if len(data) > 1 else kind, loc="left", pad=2)
-        neutral = registry.get("metric", rows[0].metric).neutral
-        if neutral is not None:
-            axes.axvline(neutral, color=GREY, linewidth=0.7, linestyle=(0, (4, 3)), zorder=0)
+        draw_neutral(axes.axvline, rows[0].metric)
         axes.set_yticks(range(len(tags)), [language_label(tag, canvas) for tag in tags])
         axes.tick_params(axis="y", length=0)
         axes.set_ylim(len(tags) - 0.5, -0.5)
-    for axes in [*grid[-1], *(grid[-2] if down > 1 and len(panels) % columns else [])]:
+    for axes in [*grid[-1], *(grid[-2] if len(panels) < grid.size else [])]:
         axes.set_xlabel(metric_name(rows[0].metric))
         axes.tick_params(labelbottom=True)
     add_legend(figure, marks(labels), labels=labels, canvas=canvas)
@@ -78,21 +56,8 @@ def _of(rows: Sequence[Measure], dataset: str, *, kind: str) -> list[Measure]:
 def _draw_row(axes: Any, row: Measure, *, tags: list[str], who: list[str]) -> None:
     """A point and its interval; one without an interval is hollow, one that is not interpretable grey."""
     name = model_label(row.group)
-    colour, marker = style_of(who.index(name))
-    colour = WEAK if row.interpretable is False else colour
     y = tags.index(row.group["language"]) + 0.8 * ((who.index(name) + 0.5) / len(who) - 0.5)
-    x = value_of(row)
-    axes.errorbar(
-        x,
-        y,
-        xerr=whiskers(row.low, x, high=row.high),
-        fmt=marker,
-        color=colour,
-        markersize=3.2,
-        elinewidth=0.8,
-        markeredgewidth=0.7,
-        markerfacecolor=colour if row.low is not None else "white",
-    )
+    draw_point(axes, (value_of(row), y), style=style_of(who.index(name)), across=row)
     if row.unbiased is not None:
         axes.plot(row.unbiased, y, marker="|", color=GREY, markersize=6, linestyle="none")
 

@@ -8,12 +8,11 @@ from typing import Any
 
 from ... import registry
 from ...analysis.measures import Measure
-from ..model_blocks import KINDS, OTHER, model_kinds
-from ..page.data import datasets, headline, without_task
-from ..page.parts import between, model_label, short, side
-from ..text.measures import dagger, metric_name
+from ..chart_data import datasets, headline, lines_by_kind, model_kinds, without_task
+from ..numbers import between, dagger, english_first, metric_name, model_label, short, side
 from . import FigureRequest, Plot, measured, open_runs, open_scored, value_of
-from ._style import DOUBLE, GREY, PALE, SMALL, Canvas, colour_map, english_first, ink_on, language_label, new_figure
+from ._marks import GREY, PALE, colour_map, ink_on
+from ._style import DOUBLE, SMALL, Canvas, language_label, new_figure
 
 LINE, GAP = 0.3, 0.35
 NARROW, WIDE = 0.3, 0.47  # inches of a cell: the least for an interval, and for one with decimals
@@ -45,7 +44,7 @@ def draw(tables: Sequence[HeatmapTable], canvas: Canvas) -> Any:
     """A map for each table: side by side on a wide canvas, else below each other."""
     columns = min(len(tables), 3) if canvas.width >= DOUBLE else 1
     rows = -(-len(tables) // columns)
-    lines = max(len(_lines(table)) for table in tables)
+    lines = max(len(lines_by_kind(table.rows, table.kinds)) for table in tables)
     figure = new_figure(canvas, 0.1 + rows * (0.75 + LINE * lines))
     grid = figure.subplots(rows, columns, squeeze=False, sharey=len({table.dataset for table in tables}) == 1)
     for index, axes in enumerate(grid.flat):
@@ -58,16 +57,10 @@ def draw(tables: Sequence[HeatmapTable], canvas: Canvas) -> Any:
     return figure
 
 
-def _lines(table: HeatmapTable) -> list[tuple[str, str]]:
-    """The models with their kinds, kind by kind."""
-    pairs = dict.fromkeys((model_label(row.group), table.kinds.get(row.group["model"], OTHER)) for row in table.rows)
-    return sorted(pairs, key=lambda pair: KINDS.index(pair[1]))
-
-
 def _draw_map(axes: Any, table: HeatmapTable, *, canvas: Canvas, space: float) -> None:
     known = registry.get("metric", table.metric)
     tags = english_first(row.group["language"] for row in table.rows)
-    lines = _lines(table)
+    lines = lines_by_kind(table.rows, table.kinds)
     heights, height = {}, 0.0
     for number, (name, kind) in enumerate(lines):
         height += GAP if number and kind != lines[number - 1][1] else 0.0

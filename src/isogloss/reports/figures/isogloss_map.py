@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
-import polars as pl
-
-from ...analysis.structure import Likeness, Structure, find_structure
-from ...errors import IsoglossError
-from ..page.panels.likeness import leaves
-from ..page.parts import between
+from ...analysis.structure import Likeness, Structure
+from ..chart_data import branches, leaves, structures
+from ..numbers import between
 from . import FigureRequest, Plot, open_scored
-from ._style import DOUBLE, GREY, SMALL, Canvas, colour_map, ink_on, language_label, new_figure
+from ._marks import GREY, colour_map, ink_on
+from ._style import DOUBLE, SMALL, Canvas, language_label, new_figure
 
 CELL = 0.34
 
@@ -22,14 +19,7 @@ def find(request: FigureRequest) -> list[Structure]:
     """The structures of all data sets: across languages for each model; with one language only, across models."""
     scored = open_scored(request)
     over = "language" if scored.table["language"].n_unique() > 1 else "model"
-    found: list[Structure] = []
-    for name in scored.table["dataset"].unique(maintain_order=True):
-        part = replace(scored, table=scored.table.filter(pl.col("dataset") == name))
-        try:
-            found += find_structure(part, over=over, resamples=request.drawing.resamples, seed=request.drawing.seed)
-        except IsoglossError:  # one language and one model, or no stereotypes: nothing to look at across them
-            continue
-    return found
+    return structures(scored, over, settings=request.drawing)
 
 
 def draw(found: Sequence[Structure], canvas: Canvas) -> Any:
@@ -40,8 +30,7 @@ def draw(found: Sequence[Structure], canvas: Canvas) -> Any:
     side = min(CELL, 0.56 * canvas.width / columns / most) if canvas.width < DOUBLE or columns > 1 else CELL
     figure = new_figure(canvas, down * (0.62 + max(side, 0.2) * most))
     parts = figure.subfigures(down, columns, squeeze=False)
-    values = [one.rho for structure in found for one in structure.likeness if one.rho is not None]
-    paint = colour_map(min([0.0, *values]), max(values, default=1.0), neutral=None)
+    paint = colour_map(-1, 1, neutral=0)
     for part, one in zip(parts.flat, found, strict=False):
         tree, matrix = part.subplots(1, 2, gridspec_kw={"width_ratios": [0.3, 1], "wspace": 0})
         _draw_tree(tree, one)
@@ -57,13 +46,9 @@ def _data(found: Sequence[Structure]) -> set[str]:
 
 def _draw_tree(axes: Any, structure: Structure) -> None:
     """Branches that join from the matrix to the left, at 1 minus the rank correlation."""
-    order = leaves(structure)
-    position_of = {frozenset([name]): (0.0, float(i)) for i, name in enumerate(order)}
-    for merge in structure.tree:
-        (x1, y1), (x2, y2) = position_of[frozenset(merge.left)], position_of[frozenset(merge.right)]
-        axes.plot([x1, merge.distance, merge.distance, x2], [y1, y1, y2, y2], color="black", linewidth=0.8)
-        position_of[frozenset((*merge.left, *merge.right))] = (merge.distance, (y1 + y2) / 2)
-    axes.set_ylim(len(order) - 0.5, -0.5)
+    for distance, (x1, y1), (x2, y2) in branches(structure):
+        axes.plot([x1, distance, distance, x2], [y1, y1, y2, y2], color="black", linewidth=0.8)
+    axes.set_ylim(len(structure.units) - 0.5, -0.5)
     far = max((merge.distance for merge in structure.tree), default=1.0) or 1.0
     axes.set_xlim(far * 1.05, 0)
     axes.set_yticks([])
@@ -112,7 +97,7 @@ def _draw_cell(axes: Any, one: Likeness, *, at: tuple[int, int], paint: Any) -> 
 figure = Plot(
     title="The isogloss map",
     needs="scores of the same items in two languages, or of two models: isogloss eval MODEL --data stereoset --language en --language de --out RUNS",
-    caption="Rank correlation of the gaps between stereotype and anti-stereotype, item by item: above the diagonal the value, below it the 95 % interval; the tree joins by average linkage.",
+    caption="Rank correlation of the gaps between stereotype and anti-stereotype, item by item: above the diagonal the value, below it the 95 % interval; colours run from −1 (blue) over 0 to 1 (orange); the tree joins by average linkage.",
     find=find,
     draw=draw,
 )

@@ -2,108 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
-from ...analysis.measures import Measure
-from ..page.data import datasets, without_task
-from ..page.parts import model_label
-from ..text.measures import any_weak
-from . import FigureRequest, Plot, measured, open_scored, value_of
-from ._label_placement import Labels, Segment, spread_labels
-from ._style import (
-    DOUBLE,
-    GREY,
-    PALE,
-    SMALL,
-    WEAK,
-    WEAK_NAME,
-    Canvas,
-    add_legend,
-    legend_height,
-    marks,
-    new_figure,
-    style_of,
-    whiskers,
-)
-
-METRICS = ("lms", "ss", "icat")
-LINES = range(10, 100, 10)
-Point = Mapping[str, Measure]
+from ...analysis.competence import LEAST_COMPETENCE
+from ..chart_data import PLANE, Point, icat_lines, models_of, plane_points
+from ..numbers import any_weak, model_label
+from . import FigureRequest, Plot, measured, open_scored
+from ._label_placement import label_points, spread_labels
+from ._marks import GREY, PALE, WEAK_NAME, add_legend, draw_neutral, legend_height, marks
+from ._style import DOUBLE, SMALL, Canvas, language_label, new_panels
 
 
 def find(request: FigureRequest) -> dict[str, list[Point]]:
-    """The points of each data set that has all three values."""
-    scored = open_scored(request)
-    rows = without_task(measured(request, scored, metrics=METRICS))
-    found: dict[str, list[Point]] = {}
-    for name, group in datasets(rows).items():
-        points: dict[tuple[str, ...], dict[str, Measure]] = {}
-        for row in group:
-            points.setdefault(tuple(row.group.values()), {})[row.metric] = row
-        found[name] = [point for point in points.values() if set(METRICS) <= set(point)]
-    return {name: points for name, points in found.items() if points}
+    """The points of each data set that has LMS, SS and ICAT."""
+    return plane_points(measured(request, open_scored(request), metrics=PLANE))
 
 
 def draw(found: Mapping[str, Sequence[Point]], canvas: Canvas) -> Any:
-    """A plane for each data set; colour and marker are the model, the letters beside a point its language."""
-    names = list(dict.fromkeys(model_label(point["ss"].group) for points in found.values() for point in points))
-    labels = [*names, WEAK_NAME] if any_weak(point["ss"] for points in found.values() for point in points) else names
-    columns = 2 if canvas.width >= DOUBLE and len(found) > 1 else 1
-    rows = -(-len(found) // columns)
-    each = canvas.width / columns * (0.86 if columns == 2 or canvas.width < DOUBLE else 0.55)
-    figure = new_figure(canvas, rows * each + legend_height(canvas, labels))
-    grid = figure.subplots(rows, columns, squeeze=False)
+    """A plane for each data set; colour and marker are the model, the name beside a point its language."""
+    points = [point["ss"] for group in found.values() for point in group]
+    names = models_of(points)
+    labels = [*names, WEAK_NAME] if any_weak(points) else names
+    shape = 0.55 if canvas.width >= DOUBLE and len(found) == 1 else 0.86
+    space = legend_height(canvas, labels)
+    figure, axes_of, _ = new_panels(canvas, len(found), height=lambda down, width: down * width * shape + space)
     panels = []
-    for axes in grid.flat[len(found) :]:
-        axes.set_visible(False)
-    for axes, (dataset, points) in zip(grid.flat, found.items(), strict=False):
-        texts = [_draw_point(axes, point, names=names) for point in points]
-        _set_ranges(axes, points)
+    for axes, (dataset, group) in zip(axes_of, found.items(), strict=True):
+        labelled = [
+            (ss, point["lms"], language_label(ss.group["language"], canvas), names.index(model_label(ss.group)))
+            for point in group
+            for ss in [point["ss"]]
+        ]
+        panels.append(label_points(axes, labelled))
+        _set_ranges(axes, group)
         _draw_lines(axes)
         axes.set_xlabel("SS (50: no preference)")
         axes.set_ylabel("LMS")
         if len(found) > 1:
             axes.set_title(dataset)
-        positions = [(value_of(point["ss"]), value_of(point["lms"])) for point in points]
-        panels.append(Labels(axes, texts, positions, [line for point in points for line in _whiskers(point)]))
     add_legend(figure, marks(labels), labels=labels, canvas=canvas)
     spread_labels(figure, panels)
     return figure
-
-
-def _draw_point(axes: Any, point: Point, *, names: list[str]) -> Any:
-    ss, lms = point["ss"], point["lms"]
-    name = model_label(ss.group)
-    colour, marker = style_of(names.index(name))
-    colour = WEAK if ss.interpretable is False else colour
-    x, y = value_of(ss), value_of(lms)
-    axes.errorbar(
-        x,
-        y,
-        xerr=whiskers(ss.low, x, high=ss.high),
-        yerr=whiskers(lms.low, y, high=lms.high),
-        fmt=marker,
-        color=colour,
-        elinewidth=0.7,
-        markersize=4,
-        markerfacecolor=colour if ss.low is not None else "white",
-    )
-    return axes.annotate(
-        ss.group["language"], (x, y), (3, 3), textcoords="offset points", fontsize=SMALL, color=colour, zorder=5
-    )
-
-
-def _whiskers(point: Point) -> Iterator[Segment]:
-    """The lines of both intervals."""
-    ss, lms = point["ss"], point["lms"]
-    x, y = value_of(ss), value_of(lms)
-    if ss.low is not None and ss.high is not None:
-        yield ss.low, y, ss.high, y
-    if lms.low is not None and lms.high is not None:
-        yield x, lms.low, x, lms.high
 
 
 def _set_ranges(axes: Any, points: Sequence[Point]) -> None:
@@ -119,24 +59,23 @@ def _draw_lines(axes: Any) -> None:
     """Lines of equal ICAT, each with its number, and the line of no preference."""
     left, right = axes.get_xlim()
     bottom, top = axes.get_ylim()
-    xs = np.linspace(max(left, 0.5), min(right, 99.5), 400)
-    for level in LINES:
-        ys = level * 50 / np.minimum(xs, 100 - xs)
-        inside = (ys > bottom) & (ys < top)
-        axes.plot(xs, np.where(inside, ys, np.nan), color=PALE, linewidth=0.6, zorder=0)
-        if inside.any():
-            at = np.flatnonzero(inside)[-1]
+    axes.axhspan(bottom, max(bottom, LEAST_COMPETENCE), color=PALE, alpha=0.35, linewidth=0, zorder=-1)
+    for level, line in icat_lines((left, right), (bottom, top)).items():
+        for part in ([point for point in line if point[0] <= 50], [point for point in line if point[0] >= 50]):
+            axes.plot([x for x, _ in part], [y for _, y in part], color=PALE, linewidth=0.6, zorder=0)
+        if line:
             axes.annotate(
-                f"{level}", (xs[at], ys[at]), (-2, 1), textcoords="offset points", ha="right", va="bottom",
+                f"{level}", line[-1], (-2, 1), textcoords="offset points", ha="right", va="bottom",
                 fontsize=SMALL, color=GREY, zorder=0,
             )  # fmt: skip
-    axes.axvline(50, color=GREY, linewidth=0.7, linestyle=(0, (4, 3)), zorder=0)
+    axes.set_ylim(bottom, top)
+    draw_neutral(axes.axvline, "ss")
 
 
 figure = Plot(
     title="LMS and SS in one plane",
     needs="scores from which LMS, SS and ICAT can be measured: isogloss eval MODEL --data stereoset --out RUNS",
-    caption="Bars are 95 % intervals over clusters of items; grey points are not interpretable; grey lines join points of equal ICAT, whose value stands at their end; the dashed line is no preference.",
+    caption="Bars are 95 % intervals over clusters of items; grey points are not interpretable; grey lines join points of equal ICAT, whose value stands at their end; in the shaded band (LMS below 60) the model is guessing; the dashed line is no preference.",
     find=find,
     draw=draw,
 )

@@ -12,7 +12,8 @@ from ...errors import BadData
 from ...files.rows import read_json
 from ...stats.resampling import wilson_interval
 from . import FigureRequest, Plot
-from ._style import COLOURS, Canvas, add_legend, language_label, new_figure, whiskers
+from ._marks import COLOURS, add_legend, whiskers
+from ._style import Canvas, language_label, new_figure
 
 PRONOUNS = ("he", "she")
 LINE = 0.34

@@ -9,7 +9,8 @@ from typing import Any
 from ...errors import BadData, IsoglossError
 from ...files.rows import read_json
 from . import FigureRequest, Plot
-from ._style import COLOURS, DOUBLE, PALE, Canvas, new_figure, whole_ticks
+from ._marks import COLOURS, PALE, whole_ticks
+from ._style import DOUBLE, Canvas, new_figure
 
 MOST = 25
 LINE = 0.145

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-import polars as pl
-
 from ...analysis.measures import Measure
-from ...analysis.term_shares import known_terms, measure_shares
-from ...metrics._templates import is_templates
+from ...analysis.term_shares import known_terms
+from ..chart_data import term_shares
+from ..numbers import english_first
 from . import FigureRequest, Plot, open_scored, value_of
-from ._style import COLOURS, DOUBLE, PALE, SMALL, Canvas, english_first, language_label, new_figure
+from ._marks import COLOURS, PALE
+from ._style import DOUBLE, SMALL, Canvas, language_label, new_figure
 
 MOST = 7  # terms with a part of their own; the others share one
 LABEL_SPACE = 7.0  # per cent of a bar that a name needs to stand in it
@@ -23,14 +23,7 @@ IN_A_LINE = 4
 
 def find(request: FigureRequest) -> list[Measure]:
     """The mean share of each term for each model, language, set and concept, with intervals over templates."""
-    scored = open_scored(request)
-    parts = {str(names[0]): part for names, part in scored.table.group_by("dataset", maintain_order=True)}
-    kept = [name for name, part in parts.items() if is_templates(part)]
-    if not kept:
-        return []
-    by = [name for name in ("set", "concept") if name in scored.table.columns]
-    part = replace(scored, table=scored.table.filter(pl.col("dataset").is_in(kept)))
-    return [row for row in measure_shares(part, by=by, settings=request.drawing) if row.value is not None]
+    return term_shares(open_scored(request), request.drawing)
 
 
 def draw(rows: Sequence[Measure], canvas: Canvas) -> Any:
@@ -50,7 +43,7 @@ def draw(rows: Sequence[Measure], canvas: Canvas) -> Any:
         part, count = parts[index // columns][index % columns], most[index // columns]
         axes = part.subplots()
         terms = _largest([row for other in panels if _terms(other) == _terms(panel) for row in other])
-        _draw_panel(axes, panel, terms=terms, lines=count, canvas=canvas)
+        _draw_panel(axes, _sorted(panel, terms[0]), terms=terms, lines=count, canvas=canvas)
         _draw_legend(part, panel, terms=terms, canvas=replace(canvas, width=canvas.width / columns))
         first = panel[0].group
         said = [first["model"]] * several + [language_label(first["language"], canvas), first.get("set", "")]
@@ -75,6 +68,12 @@ def _panels(rows: Sequence[Measure]) -> list[list[Measure]]:
     return list(found.values())
 
 
+def _sorted(panel: Sequence[Measure], term: str) -> list[Measure]:
+    """The rows by concept, the one with the largest share of the term first."""
+    shares = {row.group.get("concept", ""): value_of(row) for row in panel if row.group["term"] == term}
+    return sorted(panel, key=lambda row: -shares.get(row.group.get("concept", ""), 0.0))
+
+
 def _concepts(panel: Sequence[Measure]) -> list[str]:
     return list(dict.fromkeys(row.group.get("concept", "") for row in panel))
 
@@ -97,6 +96,8 @@ def _draw_panel(axes: Any, panel: Sequence[Measure], *, terms: Sequence[str], li
                 left += _draw_part(axes, shares[term], at=(left, index), colour=COLOURS[number])
         if left < WHOLE:
             axes.barh(index, 100 - left, 0.82, left=left, color=PALE, linewidth=0.4, edgecolor="white")
+    if len(_terms(panel)) == 2:
+        axes.vlines(50, -0.5, len(concepts) - 0.5, color="black", linewidth=0.6, linestyle=(0, (4, 3)), zorder=3)
     tag = panel[0].group["language"]
     axes.set_yticks(range(len(concepts)), [_word(concept, tag, canvas=canvas) for concept in concepts])
     axes.set_ylim(lines - 0.5, -0.5)

@@ -13,7 +13,8 @@ from ...errors import BadData, IsoglossError
 from ...files.rows import read_json
 from ...stats.resampling import Array, smooth
 from . import FigureRequest, Plot
-from ._style import COLOURS, DOUBLE, Canvas, new_figure
+from ._marks import COLOURS
+from ._style import DOUBLE, Canvas, new_figure
 
 LOG, CARD = "log.csv", "card.json"
 DEPTH = 100  # how far below its peak a rate is shown

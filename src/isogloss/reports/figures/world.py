@@ -8,40 +8,34 @@ from typing import Any
 from ... import registry
 from ...analysis.groups import check_rows
 from ...analysis.measures import Measure, fitting_metrics
-from ...analysis.regions import COUNTRY, REGION, country_names, country_scores
-from ..page.data import headline
-from ..page.parts import model_label, side
-from ..text.measures import metric_name
+from ...analysis.regions import COUNTRY, REGION
+from ..chart_data import by_country, headline, holds
+from ..numbers import metric_name, model_label, side
 from . import FigureRequest, Plot, open_scored, value_of
 from ._maps import draw_world, map_height
-from ._style import DOUBLE, WEAK, Canvas, colour_map, language_label, new_figure
+from ._marks import WEAK, colour_map
+from ._style import Canvas, language_label, new_panels
 
 
 def find(request: FigureRequest) -> list[Measure]:
     """The headline metric, or the first of the order's, of each country, model and language."""
     scored = open_scored(request)
-    if REGION not in scored.table.columns or not scored.table[REGION].drop_nulls().len():
+    if not holds(scored, REGION):
         return []
     metric = request.metrics[0] if request.metrics else headline(list(fitting_metrics(check_rows(scored))))
-    found = country_scores(
-        scored, metrics=[metric], resamples=request.drawing.resamples, seed=request.drawing.seed
-    ).measures
-    return [row for row in found if row.value is not None and row.group[COUNTRY] in country_names()]
+    return by_country(scored, metric, settings=request.drawing)
 
 
 def draw(rows: Sequence[Measure], canvas: Canvas) -> Any:
     """A map for each model and language, all on one scale; hatched countries cannot be told from neutral."""
     cells = list(dict.fromkeys((model_label(row.group), row.group["language"]) for row in rows))
-    columns = min(len(cells), 2 if canvas.width >= DOUBLE else 1)
-    down = -(-len(cells) // columns)
-    figure = new_figure(canvas, down * (map_height(canvas.width / columns) + 0.3) + 0.5)
-    grid = figure.subplots(down, columns, squeeze=False)
+    figure, axes_of, grid = new_panels(
+        canvas, len(cells), height=lambda down, width: down * (map_height(width) + 0.3) + 0.5
+    )
     neutral = registry.get("metric", rows[0].metric).neutral
     values = [value_of(row) for row in rows]
     paint = colour_map(min(values), max(values), neutral=neutral)
-    for axes in grid.flat[len(cells) :]:
-        axes.set_visible(False)
-    for axes, (who, tag) in zip(grid.flat, cells, strict=False):
+    for axes, (who, tag) in zip(axes_of, cells, strict=True):
         chosen = [row for row in rows if (model_label(row.group), row.group["language"]) == (who, tag)]
         colours = {
             row.group[COUNTRY]: WEAK if row.interpretable is False else paint.to_rgba(value_of(row)) for row in chosen
@@ -60,7 +54,7 @@ def draw(rows: Sequence[Measure], canvas: Canvas) -> Any:
 figure = Plot(
     title="Scores by country",
     needs="scores of items with regions: isogloss eval MODEL --data shades_demo --language en --out RUNS",
-    caption="Hatched countries have an interval that includes the neutral point, or too few stereotypes for an interval; grey hatched ones are not interpretable; pale ones have no data.",
+    caption="Hatched countries have an interval that includes the neutral point, or too few stereotypes for an interval; grey hatched ones are not interpretable; pale ones have no data. Items that are valid worldwide are left out.",
     find=find,
     draw=draw,
 )

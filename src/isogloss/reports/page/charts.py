@@ -1,13 +1,19 @@
-"""Charts: what all of them share, such as colours, shapes and axes that read well on white, on black and on paper."""
+"""Charts of the page: colours, shapes and axes that read well on white, on black and on paper; intervals and shares."""
 
 from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ... import registry
+from ...analysis.measures import Measure
 from ...errors import require
+from ..chart_data import models_of
+from ..numbers import any_weak, english_first, language_name, metric_name, model_label, number, plain_name
+from .parts import Figure
 
 # Each colour has a contrast of 3:1 or more on white and on the dark page; shapes tell apart what colours may not.
 COLOURS = ("#3a7fc2", "#d2700a", "#1d9a6c", "#c8599f", "#8467c9", "#8f8120", "#1490a8", "#7d838c")
@@ -17,6 +23,8 @@ Row = Mapping[str, Any]
 
 WEAK = "#a9aeb6"  # what is not interpretable
 LINE = 26  # pixels of a bar with its gap
+MANY = 60  # points; more of them are drawn in a chart for each heading
+BREAK = "\u001f"  # between a heading and a language in the name of a line
 
 
 def altair() -> Any:
@@ -110,15 +118,80 @@ def domain(values: Sequence[float | None], *, around: float | None) -> list[floa
     return [start, end if end > start else start + step]
 
 
-def intervals(rows: Sequence[Row], *, y: Any, names: Sequence[str], span: Sequence[float], title: str) -> Any:
-    """Points with their intervals side by side; one without an interval is hollow, one that is not interpretable grey.
+def chart_row(row: Measure, **more: Any) -> dict[str, Any]:
+    """A measure as a row of a chart of intervals."""
+    where = language_name(row.group["language"])
+    return {
+        "who": model_label(row.group),
+        "value": row.value,
+        "low": row.low,
+        "high": row.high,
+        "weak": row.interpretable is False,
+        "tip": f"{model_label(row.group)}, {where}: {metric_name(row.metric)} {number(row)}, n = {row.n}",
+        **more,
+    }
 
-    Rows have value, low, high, weak, who.
-    """
-    alt = altair()
-    x = alt.X(
-        "value:Q", title=title, scale=alt.Scale(domain=list(span), zero=False, nice=False), axis=alt.Axis(tickCount=6)
+
+def interval_part(name: str, pairs: Sequence[tuple[str, Measure]], *, title: str) -> dict[str, Any]:
+    """Measures under headings as charts of intervals, with a legend: one chart, or one per heading when there are many."""
+    rows = [row for _, row in pairs]
+    who = models_of(rows)
+    neutral = registry.get("metric", rows[0].metric).neutral
+    span = domain([end for row in rows for end in (row.value, row.low, row.high)], around=neutral)
+    heads = list(dict.fromkeys(head for head, _ in pairs))
+    figures = [
+        _interval_figure(f"{name}-{i}", [pair for pair in pairs if pair[0] in group], who=who, span=span, title=title)
+        for i, group in enumerate([heads] if len(pairs) <= MANY else [[head] for head in heads])
+    ]
+    return {"figures": figures, "legend": legend(who, weak=any_weak(rows))}
+
+
+def _interval_figure(
+    name: str, pairs: Sequence[tuple[str, Measure]], *, who: Sequence[str], span: Sequence[float], title: str
+) -> Figure:
+    """Rows of languages under their headings; headings alone where there is one language."""
+    heads = list(dict.fromkeys(head for head, _ in pairs))
+    tags = english_first(row.group["language"] for _, row in pairs)
+    metrics = list(dict.fromkeys(metric_name(row.metric) for _, row in pairs))
+    shown = metrics[0] if len(metrics) == 1 else "value"
+    lines = [
+        f"{head}{BREAK}{plain_name(tag) if tag else ''}"
+        for head in heads
+        for tag in (tags if len(heads) == 1 else ["", *tags] if len(tags) > 1 else [""])
+    ]
+    below = len(heads) == 1 or len(tags) > 1
+    data_rows = [
+        chart_row(row, line=f"{head}{BREAK}{plain_name(row.group['language']) if below else ''}") for head, row in pairs
+    ]
+    neutral = registry.get("metric", pairs[0][1].metric).neutral
+    chart = neutral_line(neutral) + _intervals(data_rows, lines, names=who, span=span, title=shown)
+    cells = [
+        [head, model_label(row.group), language_name(row.group["language"]), number(row), str(row.n), str(row.clusters)]
+        for head, row in pairs
+    ]
+    return Figure(
+        name,
+        finish(chart, height=max(70, len(lines) * (12 * len(who) + 8))),
+        label=f"{shown} with 95 % intervals for {', '.join(heads)}, by language and model; all values are in the table below.",
+        caption=heads[0] if len(heads) == 1 else "",
+        heading=[title, "model", "language", shown, "n", "clusters"],
+        rows=cells,
     )
+
+
+def _intervals(
+    rows: Sequence[Row], lines: Sequence[str], *, names: Sequence[str], span: Sequence[float], title: str
+) -> Any:
+    """Points with their intervals; one without an interval is hollow, one that is not interpretable grey."""
+    alt = altair()
+    scale = alt.Scale(domain=list(span), zero=False, nice=False)
+    x = alt.X("value:Q", title=title, scale=scale, axis=alt.Axis(tickCount=6))
+    parts = f"split(datum.label, '{BREAK}')"
+    headed = "true" if any(not line.endswith(BREAK) for line in lines) else "false"  # headings with languages below
+    test = f"{headed} && datum.value[length(datum.value) - 1] == '{BREAK}'"
+    weight = {"condition": {"test": test, "value": 600}, "value": 400}
+    axis = alt.Axis(labelExpr=f"{parts}[1] || {parts}[0]", labelFontWeight=weight, ticks=False, domain=False)
+    y = alt.Y("line:N", title=None, scale=alt.Scale(domain=list(lines), paddingInner=0.25), axis=axis)
     offset = {"yOffset": alt.YOffset("who:N", sort=list(names))} if len(names) > 1 else {}
     base = alt.Chart(data(rows)).encode(y=y, color=colour_or_grey("who", names), **offset)
     rules = base.mark_rule(strokeWidth=2, opacity=0.75).encode(x=alt.X("low:Q", title=title), x2="high:Q")
@@ -144,8 +217,8 @@ def stacked(rows: Sequence[Row], *, line: str, part: str, colours: Mapping[str, 
         order="order:Q",
         tooltip=[alt.Tooltip("tip:N", title=" ")],
     )
-    height = LINE * len({row[line] for row in rows})
-    return finish(chart.add_params(alt.param(name="pick", value=0)), height=height)
+    most = max(Counter(cell for cell, _ in {(row["cell"], row[line]) for row in rows}).values())
+    return finish(chart.add_params(alt.param(name="pick", value=0)), height=LINE * most)
 
 
 def neutral_line(value: float | None) -> Any:

@@ -6,15 +6,17 @@ import base64
 import hashlib
 import time
 from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
 
-from ...errors import IsoglossError, require
+from ... import registry
+from ...analysis.intervals import IntervalSettings
+from ...errors import require
+from ...sealing import write_file
+from ..chart_data import distinct
+from ..numbers import plain_name
 from .added_files import Extras
-from .data import PageData, ResamplingSettings, distinct, measure_all
-from .panels import ORDER
-from .parts import FOLDER, Panel, plain_name, render
-from .sources import Source, gather
+from .data import PageData, Source, gather, measure_all
+from .parts import FOLDER, Section, render
 
 VENDOR = ("vega.min.js", "vega-lite.min.js", "vega-embed.min.js")
 
@@ -24,19 +26,14 @@ def write_report(
     out: str | Path,
     *,
     extras: Extras | None = None,
-    settings: ResamplingSettings | None = None,
+    settings: IntervalSettings | None = None,
     command: str = "",
 ) -> Path:
     """The path of the report, written from scores or from folders of runs; see `read_extras` for what can go with them."""
-    found = measure_all(gather(source), extras or Extras(), settings=settings or ResamplingSettings())
+    found = measure_all(gather(source), extras or Extras(), settings=settings or IntervalSettings())
     text = draw_page(found, command=command)
     path = Path(out)
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise IsoglossError(
-            f"Cannot write {path} ({error.strerror}). Does the folder exist, and may you write there?"
-        ) from error
+    write_file(path, text.encode())
     return path
 
 
@@ -57,17 +54,18 @@ def draw_page(data: PageData, *, command: str = "") -> str:
         vendor=plain(vendor),
         script=plain(script),
         panels=list(draw_panels(data)),
-        troubles=data.troubles,
+        problems=data.problems,
         command=command,
     )
 
 
-def draw_panels(data: PageData) -> Iterator[Panel]:
-    """The panels that have something to show, top to bottom."""
-    for name in ORDER:
-        made = import_module(f"{__package__}.panels.{name}").draw(data)
-        if made is not None:
-            yield made
+def draw_panels(data: PageData) -> Iterator[Section]:
+    """The sections of the panels that have something to show, top to bottom."""
+    panels = registry.load_all("panel")
+    for name in sorted(panels, key=lambda name: panels[name].order):
+        values = panels[name].draw(data)
+        if values is not None:
+            yield Section(name, panels[name].title, render(f"panels/{name}.html", **values))
 
 
 def _asset(name: str) -> str:

@@ -1,4 +1,4 @@
-"""Fragments of a page: templates, panels, numbers as cells, and JSON that is safe inside a page."""
+"""Parts of a page: its sections, charts with their tables, templates, and JSON that is safe inside a page."""
 
 from __future__ import annotations
 
@@ -9,15 +9,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ... import languages, registry
-from ...analysis.measures import Measure
 from ...errors import require
+from ..numbers import describe
 
 FOLDER = Path(__file__).parent.parent.parent / "data" / "report"
 
 
 @dataclass(frozen=True, slots=True)
-class Panel:
+class Section:
     """One section of the page: its anchor, its heading, and its HTML."""
 
     name: str
@@ -43,12 +42,6 @@ class Figure:
 
 
 @cache
-def _described(tag: str) -> languages.Language:
-    """What is known of a language, looked up once: a report names each one thousands of times."""
-    return languages.describe(tag)
-
-
-@cache
 def _environment() -> Any:
     jinja = require("jinja2", extra="report")
     made = jinja.Environment(
@@ -59,7 +52,7 @@ def _environment() -> Any:
         undefined=jinja.StrictUndefined,
     )
     made.filters["safe_json"] = safe_json
-    made.globals["language"] = _described
+    made.globals["language"] = describe
     return made
 
 
@@ -68,58 +61,7 @@ def render(template: str, **values: Any) -> str:
     return str(_environment().get_template(template).render(**values))
 
 
-def panel(name: str, title: str, **values: Any) -> Panel:
-    """The panel of that name, from the template of that name."""
-    return Panel(name, title, render(f"panels/{name}.html", **values))
-
-
 def safe_json(value: Any) -> Any:
     """The value as compact JSON that cannot end the script element it stands in."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return require("markupsafe", extra="report").Markup(text.replace("<", "\\u003c"))
-
-
-def language_name(tag: str) -> str:
-    """The language's English name with its tag, or the tag alone when nothing is known of it."""
-    known = _described(tag)
-    return tag if known.name == tag else f"{known.name} ({tag})"
-
-
-def plain_name(tag: str) -> str:
-    """The language's English name, for a sentence."""
-    return _described(tag).name
-
-
-def short(row: Measure) -> str:
-    """The value for a crowded place: one digit after the point, or two where the metric's scale is small."""
-    return "-" if row.value is None else f"{row.value:{_form(row.metric)}}".replace("-", "−")
-
-
-def _form(metric: str) -> str:
-    low, high = registry.get("metric", metric).bounds
-    return ".1f" if 10 < high - low < float("inf") else ".2f"
-
-
-def ends(row: Measure) -> str:
-    """The interval for a crowded place, or nothing."""
-    return between(row.low, row.high, form=_form(row.metric))
-
-
-def between(low: float | None, high: float | None, *, form: str = ".1f") -> str:
-    """Both ends in as few letters as can be read without doubt; nothing when one is missing."""
-    if low is None or high is None:
-        return ""
-    sign = "–" if low >= 0 else " to "
-    return f"{low:{form}}{sign}{high:{form}}".replace("-", "−")
-
-
-def side(row: Measure, neutral: float | None) -> str:
-    """Where the interval lies: above, below or unclear; nothing without a neutral point, an interval, or competence."""
-    if row.interpretable is False or neutral is None or row.low is None or row.high is None:
-        return ""
-    return "unclear" if row.low <= neutral <= row.high else "above" if row.low > neutral else "below"
-
-
-def model_label(group: Mapping[str, str]) -> str:
-    """Who was measured: the model, and its method where it was scored by several."""
-    return group["model"] + (f" · {group['method']}" if "method" in group else "")

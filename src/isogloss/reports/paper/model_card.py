@@ -12,7 +12,7 @@ from ... import languages, registry
 from ...analysis.measures import Measure, Measures
 from ...errors import IsoglossError
 from ...runs import Run
-from ..text.measures import DAGGER, metric_name, number
+from ..numbers import DAGGER, metric_name, number
 
 TASKS = {  # the hub's names
     "masked": ("fill-mask", "Fill-mask"),

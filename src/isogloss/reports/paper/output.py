@@ -12,8 +12,9 @@ from ...analysis.intervals import IntervalSettings
 from ...analysis.measures import Measures, fitting_metrics, measure
 from ...errors import IsoglossError, UnknownName
 from ...runs import Run, find_runs, in_languages, read_scored
+from ...sealing import write_file
 from ...storage import as_path
-from ..model_blocks import Facts, model_kinds, row_names
+from ..chart_data import Facts, model_kinds, row_names
 from .model_card import index_as_yaml, model_index
 from .tables import Layout, paper_tables, papers_as_latex, papers_as_markdown, papers_as_rows
 
@@ -43,12 +44,7 @@ def write_paper(paper: Paper, kind: str, *, layout: Layout, out: Path | None = N
     content = _content(measure_paper(paper, runs), runs, kind=kind, layout=_with_facts(layout, runs, facts=paper.facts))
     if out is None:
         return content.decode()
-    try:
-        out.write_bytes(content)
-    except OSError as error:
-        raise IsoglossError(
-            f"Cannot write {out} ({error.strerror}). Does the folder exist, and may you write there?"
-        ) from error
+    write_file(out, content)
     return f"Wrote {out}."
 
 

@@ -13,12 +13,10 @@ from ...analysis.gates import HIGHER
 from ...analysis.measures import Measure, Measures
 from ...errors import IsoglossError
 from ...stats import RESAMPLES
-from ..figures._style import english_first
-from ..model_blocks import KINDS, MONOLINGUAL, MULTILINGUAL, OTHER
-from ..page.data import datasets, distinct, without_task
-from ..page.parts import model_label
-from ..text.measures import dagger, metric_name, remarks
-from ..text.table import latex, latex_notes, latex_number
+from ..chart_data import KINDS, MONOLINGUAL, MULTILINGUAL, OTHER, datasets, distinct, without_task
+from ..numbers import dagger, english_first, format_interval, format_value, listed, metric_name, model_label
+from ..text.measures import remarks
+from ..text.table import Grid, as_markdown, latex, latex_lines
 
 MISSING = "—"
 DIGITS = 2
@@ -138,7 +136,7 @@ def _merit(metric: str, value: float) -> float | None:
 
 def _caption(where: str, rows: Sequence[Measure], *, lines: Sequence[Line], layout: Layout) -> str:
     """What the numbers are, over how many items, in which mode, what is bold, and what an interval is."""
-    names = _listed([metric_name(name) for name in dict.fromkeys(row.metric for row in rows)])
+    names = listed([metric_name(name) for name in dict.fromkeys(row.metric for row in rows)])
     modes = {"corrected": "ties count one half", "paper": "as published"}
     mode = rows[0].mode
     parts = [f"{names} on {where}: n = {_range([row.n for row in rows])} items, mode {mode} ({modes.get(mode, mode)})."]
@@ -174,18 +172,8 @@ def _range(numbers: Sequence[int]) -> str:
     return f"{low:,}" if low == high else f"{low:,}–{high:,}"
 
 
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(names[:-1]) + f" and {names[-1]}" if len(names) > 1 else names[0]
-
-
 def _value(row: Measure | None) -> str:
-    return MISSING if row is None or row.value is None else f"{row.value:.{DIGITS}f}{dagger(row).strip()}"
-
-
-def _ends(row: Measure | None) -> str:
-    if row is None or row.low is None or row.high is None:
-        return ""
-    return f"[{row.low:.1f}, {row.high:.1f}]"
+    return MISSING if row is None else format_value(row.value, missing=MISSING) + dagger(row).strip()
 
 
 # ---- formats
@@ -197,50 +185,12 @@ def papers_as_latex(tables: Sequence[PaperTable], *, intervals: bool = False) ->
 
 
 def _latex_lines(table: PaperTable, *, intervals: bool) -> Iterator[str]:
-    wide = len(table.metrics) * len(table.languages)
-    star = "*" if wide > 6 else ""
+    star = "*" if len(table.metrics) * len(table.languages) > 6 else ""
     yield from (rf"\begin{{table{star}}}", r"\centering", r"\small")
-    yield rf"\caption{{{_tex(table.caption)}}}"
+    yield rf"\caption{{{latex(table.caption)}}}"
     yield rf"\label{{tab:{_slug(table.dataset, table.task)}}}"
-    yield from (rf"\begin{{tabular}}{{l{'r' * wide}}}", r"\toprule")
-    count = len(table.languages)
-    spans = [rf"\multicolumn{{{count}}}{{c}}{{{_tex(metric_name(name))}}}" for name in table.metrics]
-    yield " & ".join(["", *spans]).strip() + r" \\"
-    starts = [2 + count * index for index in range(len(table.metrics))]
-    yield " ".join(rf"\cmidrule(lr){{{start}-{start + count - 1}}}" for start in starts)
-    yield " & ".join(["model", *[_tex(tag) for _ in table.metrics for tag in table.languages]]) + r" \\"
-    blocks = [(kind, list(lines)) for kind, lines in groupby(table.lines, key=lambda line: line.kind)]
-    for kind, lines in blocks:
-        yield r"\midrule"
-        if len(blocks) > 1:
-            yield rf"\multicolumn{{{wide + 1}}}{{l}}{{\emph{{{kind}}}}} \\"
-        for line in lines:
-            yield from _latex_line(table, line, intervals=intervals)
-    yield from (r"\bottomrule", r"\end{tabular}", *map(_dashes, latex_notes(table.notes)), rf"\end{{table{star}}}")
-
-
-def _latex_line(table: PaperTable, line: Line, *, intervals: bool) -> Iterator[str]:
-    cells = [_tex(line.name)]
-    for metric, tag in _columns(table):
-        text = _dashes(latex_number(_value(line.cells.get((metric, tag)))))
-        cells.append(rf"\textbf{{{text}}}" if (line.name, metric, tag) in table.best else text)
-    yield " & ".join(cells) + r" \\"
-    if intervals:
-        ends = [latex_number(_ends(line.cells.get(key))) for key in _columns(table)]
-        if any(ends):
-            yield " & ".join(["", *(rf"{{\scriptsize {end}}}" if end else "" for end in ends)]).strip() + r" \\"
-
-
-def _columns(table: PaperTable) -> list[tuple[str, str]]:
-    return [(metric, tag) for metric in table.metrics for tag in table.languages]
-
-
-def _tex(text: str) -> str:
-    return _dashes(latex(text))
-
-
-def _dashes(text: str) -> str:
-    return text.replace("—", "---").replace("–", "--")
+    yield from latex_lines(_grid(table, intervals=intervals))
+    yield rf"\end{{table{star}}}"
 
 
 def _slug(*parts: str) -> str:
@@ -249,34 +199,30 @@ def _slug(*parts: str) -> str:
 
 def papers_as_markdown(tables: Sequence[PaperTable], *, intervals: bool = False) -> str:
     """The tables for a page in Markdown, each under its caption."""
-    return "\n".join("\n".join(_markdown_lines(table, intervals=intervals)) + "\n" for table in tables)
+    return "\n".join(f"{table.caption}\n\n{as_markdown(_grid(table, intervals=intervals))}" for table in tables)
 
 
-def _markdown_lines(table: PaperTable, *, intervals: bool) -> Iterator[str]:
-    yield from (table.caption, "")
-    yield _row(["model", *(f"{metric_name(metric)} {tag}" for metric, tag in _columns(table))])
-    yield _row(["---", *["--:"] * len(_columns(table))])
-    several = len({line.kind for line in table.lines}) > 1
-    kind = ""
-    for line in table.lines:
-        if several and line.kind != kind:
-            kind = line.kind
-            yield _row([f"*{kind}*", *[""] * len(_columns(table))])
-        cells = [_markdown_cell(table, line, key=key, intervals=intervals) for key in _columns(table)]
-        yield _row([line.name.replace("|", r"\|"), *cells])
-    if table.notes:
-        yield from ("", *(f"- {note}" for note in table.notes))
-
-
-def _row(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(cells) + " |"
-
-
-def _markdown_cell(table: PaperTable, line: Line, *, key: tuple[str, str], intervals: bool) -> str:
-    row = line.cells.get(key)
-    text = f"**{_value(row)}**" if (line.name, *key) in table.best else _value(row)
-    ends = _ends(row) if intervals else ""
-    return f"{text}<br>{ends}" if ends else text
+def _grid(table: PaperTable, *, intervals: bool) -> Grid:
+    """The table as text: languages under metrics, lines in blocks, the best in bold, intervals on second lines."""
+    keys = [(metric, tag) for metric in table.metrics for tag in table.languages]
+    cells = [[line.cells.get(key) for key in keys] for line in table.lines]
+    kinds = [line.kind for line in table.lines]
+    ends = [["", *(format_interval(row.low, row.high, form=".1f") if row else "" for row in rows)] for rows in cells]
+    return Grid(
+        ["model", *(tag for _, tag in keys)],
+        [[line.name, *map(_value, rows)] for line, rows in zip(table.lines, cells, strict=True)],
+        1,
+        table.notes,
+        spans=tuple((metric_name(metric), len(table.languages)) for metric in table.metrics),
+        blocks={i: kind for i, kind in enumerate(kinds) if not i or kinds[i - 1] != kind},
+        bold=frozenset(
+            (i, 1 + j)
+            for i, line in enumerate(table.lines)
+            for j, key in enumerate(keys)
+            if (line.name, *key) in table.best
+        ),
+        below={i: second for i, second in enumerate(ends) if intervals and any(second)},
+    )
 
 
 def papers_as_rows(tables: Sequence[PaperTable]) -> pl.DataFrame:

@@ -8,16 +8,9 @@ import polars as pl
 
 from ...analysis.agreements import Agreement
 from ...analysis.comparisons import Comparison, Comparisons
-from ...stats.associations import Correlation
-from .measures import dagger, doubts, metric_name
+from ..numbers import dagger, format_value, metric_name, p_value, percent
+from .measures import doubts
 from .table import Grid, as_html, as_latex, as_markdown, as_text
-
-
-def p_value(p: float | None) -> str:
-    """A p-value with three digits; a very small one as a bound."""
-    if p is None:
-        return "-"
-    return "<0.001" if p < 0.001 else f"{p:.3f}"
 
 
 def side_name(side: Mapping[str, str]) -> str:
@@ -25,16 +18,9 @@ def side_name(side: Mapping[str, str]) -> str:
     return ", ".join(side.values())
 
 
-def _value(value: float | None, form: str = ".2f") -> str:
-    return "-" if value is None else format(value, form)
-
-
 def _difference(row: Comparison) -> str:
-    if row.difference is None:
-        return "-"
-    if row.low is None or row.high is None:
-        return f"{row.difference:+.2f}{dagger(row)}"
-    return f"{row.difference:+.2f} [{row.low:+.2f}, {row.high:+.2f}]{dagger(row)}"
+    shown = format_value(row.difference, (row.low, row.high), form="+.2f")
+    return shown if row.difference is None else shown + dagger(row)
 
 
 def grid(comparisons: Comparisons) -> Grid:
@@ -46,16 +32,16 @@ def grid(comparisons: Comparisons) -> Grid:
         [
             *(row.group.get(name, empty) for name in columns),
             metric_name(row.metric),
-            _value(row.value_a),
-            _value(row.value_b),
+            format_value(row.value_a),
+            format_value(row.value_b),
             _difference(row),
             p_value(row.p),
             p_value(row.p_holm),
             p_value(row.p_bh),
-            _value(row.effect, "+.2f"),
+            format_value(row.effect, form="+.2f"),
             str(row.n),
             str(row.clusters),
-            _value(row.mde),
+            format_value(row.mde),
             "-" if row.n_needed is None else str(row.n_needed),
         ]
         for row in comparisons
@@ -118,16 +104,13 @@ FORMS: dict[str, Callable[[Comparisons], str]] = {
 }
 
 
-def agreements_as_text(found: Sequence[Agreement]) -> str:
-    """The agreements for a terminal."""
+def agreement_grid(found: Sequence[Agreement]) -> Grid:
+    """One row for each two measures that were compared over models or languages."""
     rows = [
         [
-            metric_name(one.metric)
-            if one.metric == one.other
-            else f"{metric_name(one.metric)} / {metric_name(one.other)}",
-            _correlation(one.spearman),
-            _correlation(one.pearson),
-            "-" if one.direction is None else f"{100 * one.direction:.0f} %",
+            " / ".join(dict.fromkeys([metric_name(one.metric), metric_name(one.other)])),
+            *(format_value(way.value, (way.low, way.high)) for way in (one.spearman, one.pearson)),
+            percent(one.direction, form=".0f"),
             f"{one.mean_difference:+.2f}",
             f"{one.mean_absolute_difference:.2f}",
             str(one.n),
@@ -136,12 +119,9 @@ def agreements_as_text(found: Sequence[Agreement]) -> str:
     ]
     notes = [f"{metric_name(one.metric)}: {c.why}" for one in found for c in (one.spearman, one.pearson) if c.why]
     heading = ["metric", "Spearman", "Pearson", "same side", "mean a - b", "mean |a - b|", "n"]
-    return as_text(Grid(heading, rows, 1, tuple(dict.fromkeys(notes))))
+    return Grid(heading, rows, 1, tuple(dict.fromkeys(notes)))
 
 
-def _correlation(found: Correlation) -> str:
-    if found.value is None:
-        return "-"
-    if found.low is None or found.high is None:
-        return f"{found.value:.2f}"
-    return f"{found.value:.2f} [{found.low:.2f}, {found.high:.2f}]"
+def agreements_as_text(found: Sequence[Agreement]) -> str:
+    """The agreements for a terminal."""
+    return as_text(agreement_grid(found))

@@ -5,23 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...analysis.controls import Control
-from .comparisons import p_value
+from ..numbers import format_value, p_value
 from .table import Grid, as_text
+
+CELLS = ("what", "SS", "score - this", "p", "kappa", "n")
 
 
 def controls_as_text(found: Sequence[Control]) -> str:
     """One row per control: what it scores, how far the score lies above it, and how often both prefer the same."""
     columns = list(dict.fromkeys(name for one in found for name in one.group))
-    rows = [
-        [
-            *(one.group.get(name, "-") for name in columns),
-            *control_cells(one),
-        ]
-        for one in found
-    ]
+    rows = [[*(one.group.get(name, "-") for name in columns), *control_cells(one)] for one in found]
     whys = tuple(dict.fromkeys(f"{one.name}: {one.why}" for one in found if one.why))
-    heading = [*columns, "what", "SS", "score - this", "p", "kappa", "n"]
-    table = as_text(Grid(heading, rows, len(columns) + 1, whys))
+    table = as_text(Grid([*columns, *CELLS], rows, len(columns) + 1, whys))
     return "\n".join([table, "", *_explained(found)])
 
 
@@ -29,10 +24,10 @@ def control_cells(control: Control) -> list[str]:
     """A control's cells in a table: its name, its value, how far the score lies above it, p, kappa and n."""
     return [
         control.name,
-        _ends(control.value, (control.low, control.high), form=".2f"),
-        _ends(control.difference, (control.difference_low, control.difference_high), form="+.2f"),
+        format_value(control.value, (control.low, control.high)),
+        format_value(control.difference, (control.difference_low, control.difference_high), form="+.2f"),
         p_value(control.p),
-        "-" if control.kappa is None else f"{control.kappa:.2f}",
+        format_value(control.kappa),
         str(control.n),
     ]
 
@@ -43,14 +38,6 @@ def explain_control_items(control: Control) -> str | None:
         return None
     said = "differs from" if control.difference_low > 0 or control.difference_high < 0 else "cannot be told from"
     return f"the score {said} that of its {control.name}, in which nothing is a stereotype of the target."
-
-
-def _ends(value: float | None, ends: tuple[float | None, float | None], *, form: str) -> str:
-    if value is None:
-        return "-"
-    if ends[0] is None or ends[1] is None:
-        return format(value, form)
-    return f"{value:{form}} [{ends[0]:{form}}, {ends[1]:{form}}]"
 
 
 def _explained(found: Sequence[Control]) -> list[str]:

@@ -1,31 +1,22 @@
-"""Measures as tables: text for a terminal, HTML for a notebook, CSV, LaTeX and Markdown. Numbers are formatted only here."""
+"""Measures as tables: text for a terminal, HTML for a notebook, CSV, LaTeX and Markdown."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
 import polars as pl
 
+from ...analysis.comparisons import Comparison
 from ...analysis.competence import LEAST_COMPETENCE, UNMEASURED
 from ...analysis.measures import Measure, Measures, by_group
 from ...scores import UNSUPPORTED_LANGUAGE, unsupported_language_note
-from .table import Grid, as_html, as_latex, as_markdown, draw_lines
+from ..numbers import DAGGER, expected, metric_name, number
+from .table import Grid, as_html, as_latex, as_markdown, as_text
 
-if TYPE_CHECKING:
-    from ...analysis.comparisons import Comparison
-
-DAGGER = "†"
 NOT_INTERPRETABLE = f"not interpretable, because sense is not told from nonsense (the interval must begin at {LEAST_COMPETENCE:g} or above)"
 MOST = 5  # groups that a remark names
-NAMES = {
-    "lms": "LMS",
-    "ss": "SS",
-    "icat": "ICAT",
-    "lms_multiclass": "LMS multi",
-    "ss_multiclass": "SS multi",
-    "bias_l": "B_L",
-}
+COUNTS = 3  # columns: n, ties and clusters
 EXPECTED = (
     "unbiased: what a model without any preference would get from as many items per target; homogeneous: one with the same SS "
     "for every target. Compare ICAT macro between data of different sizes by ICAT macro corrected"
@@ -37,27 +28,6 @@ PROBLEMS = {
     "not_normal": "items whose text was changed to normal form C on reading",
     "unreadable": "bad rows, left out",
 }
-
-
-def number(row: Measure) -> str:
-    """The value with its interval, as in `52.40 [49.80, 55.00]`; a dagger marks what is not interpretable."""
-    if row.value is None:
-        return "-"
-    mark = dagger(row)
-    form = ".2e" if (row.metric, row.mode) == ("distribution_difference", "paper") else ".2f"
-    if row.low is None or row.high is None:
-        return f"{row.value:{form}}{mark}{expected(row)}"
-    return f"{row.value:{form}} [{row.low:{form}}, {row.high:{form}}]{mark}{expected(row)}"
-
-
-def dagger(row: Measure | Comparison) -> str:
-    """The mark of a number that is not interpretable."""
-    return f" {DAGGER}" if row.interpretable is False else ""
-
-
-def any_weak(rows: Iterable[Measure]) -> bool:
-    """Whether one of the numbers is not interpretable."""
-    return any(row.interpretable is False for row in rows)
 
 
 def doubts(rows: Iterable[Measure | Comparison]) -> list[str]:
@@ -81,20 +51,8 @@ def doubts(rows: Iterable[Measure | Comparison]) -> list[str]:
     return lines
 
 
-def expected(row: Measure) -> str:
-    """What models without a preference, or without differences between targets, would get, if that is known."""
-    if row.unbiased is None or row.homogeneous is None:
-        return ""
-    return f" (unbiased {row.unbiased:.1f}, homogeneous {row.homogeneous:.1f})"
-
-
-def metric_name(name: str) -> str:
-    """The metric's name as a column heading."""
-    return NAMES.get(name, name.replace("_", " ").replace("icat", "ICAT"))
-
-
-def grid(measures: Measures) -> tuple[list[str], list[list[str]]]:
-    """A heading and rows: one row per group, one column per metric, then n, ties and clusters.
+def grid(measures: Measures) -> Grid:
+    """One row per group, one column per metric, then n, ties and clusters.
 
     A metric that was measured on fewer items than another says on how many.
     """
@@ -106,13 +64,10 @@ def grid(measures: Measures) -> tuple[list[str], list[list[str]]]:
         values = {row.metric: number(row) + (f" (n {row.n})" if 0 < row.n < most else "") for row in found}
         empty = "overall" if "task" in columns else "all"
         labels = [group.get(name, empty) + mark(name, group, measures=measures) for name in columns]
-        counts = [
-            str(most),
-            str(max(row.ties for row in found)),
-            str(max(r.clusters for r in found)),
-        ]
+        counts = [str(most), str(max(row.ties for row in found)), str(max(row.clusters for row in found))]
         rows.append([*labels, *(values.get(name, "-") for name in metrics), *counts])
-    return [*columns, *map(metric_name, metrics), "n", "ties", "clusters"], rows
+    heading = [*columns, *map(metric_name, metrics), "n", "ties", "clusters"]
+    return Grid(heading, rows, len(heading) - COUNTS, tuple(remarks(measures)))
 
 
 def mark(column: str, group: Mapping[str, str], *, measures: Measures) -> str:
@@ -140,33 +95,15 @@ def measures_as_text(measures: Measures, *, width: int = 120) -> str:
     """The table for a terminal: what all rows share stands above, and metrics that do not fit come in a second block."""
     from .sentences import state_findings
 
-    heading, rows = grid(measures)
-    labels = len(heading) - 3 - len({row.metric for row in measures})
-    shared = [i for i in range(labels) if len({row[i] for row in rows}) == 1]
-    title = " · ".join(f"{heading[i]} {rows[0][i]}" for i in shared)
-    left = [i for i in range(labels) if i not in shared]
-    right = list(range(len(heading) - 3, len(heading)))
-    widths = [max(len(row[i]) for row in [heading, *rows]) for i in range(len(heading))]
-    space = width - sum(widths[i] + 2 for i in [*left, *right])
-    blocks = _blocks(range(labels, len(heading) - 3), widths, space=space)
-    drawn = ["\n".join(draw_lines([heading, *rows], widths, sides=(left, [*block, *right]))) for block in blocks]
-    said = "".join(f"\n· {remark}" for remark in remarks(measures))
+    table = grid(measures)
+    labels = table.labels - len({row.metric for row in measures})
     finding = "\n".join(state_findings(measures))
-    return "\n\n".join([title, *drawn]) + said + (f"\n\n{finding}" if finding else "")
-
-
-def _blocks(columns: range, widths: list[int], *, space: int) -> list[list[int]]:
-    blocks: list[list[int]] = [[]]
-    for column in columns:
-        if blocks[-1] and sum(widths[i] + 2 for i in [*blocks[-1], column]) > space:
-            blocks.append([])
-        blocks[-1].append(column)
-    return blocks
+    return as_text(replace(table, labels=labels), width=width, repeated=COUNTS) + (f"\n\n{finding}" if finding else "")
 
 
 def measures_as_html(measures: Measures) -> str:
     """The table for a notebook."""
-    return as_html(_with_remarks(measures))
+    return as_html(grid(measures))
 
 
 def measures_as_csv(measures: Measures) -> str:
@@ -176,14 +113,9 @@ def measures_as_csv(measures: Measures) -> str:
 
 def measures_as_latex(measures: Measures) -> str:
     """The table for a paper, with booktabs."""
-    return as_latex(_with_remarks(measures))
+    return as_latex(grid(measures))
 
 
 def measures_as_markdown(measures: Measures) -> str:
     """The table for a page in Markdown."""
-    return as_markdown(_with_remarks(measures))
-
-
-def _with_remarks(measures: Measures) -> Grid:
-    heading, rows = grid(measures)
-    return Grid(heading, rows, len(heading) - 3, tuple(remarks(measures)))
+    return as_markdown(grid(measures))

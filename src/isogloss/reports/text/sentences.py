@@ -9,10 +9,10 @@ from ... import registry
 from ...analysis.comparisons import Comparison, Comparisons
 from ...analysis.gates import GateResult, Verdict
 from ...analysis.measures import Measure, Measures
-from ..page.data import datasets, headline, without_task
-from ..page.parts import between, model_label, plain_name, short, side
-from .comparisons import p_value, side_name
-from .measures import doubts, metric_name, remarks
+from ..chart_data import datasets, headline, without_task
+from ..numbers import ends, english_first, listed, metric_name, model_label, p_value, plain_name, short, side
+from .comparisons import side_name
+from .measures import doubts, remarks
 
 LEVEL = 0.05
 IDENTITY = {"model", "dataset", "language"}
@@ -47,7 +47,8 @@ def _finding(model: str, rows: Sequence[Measure]) -> str:
     """What is found of one model, language by language; what says nothing comes last."""
     neutral = registry.get("metric", rows[0].metric).neutral
     kinds: dict[str, list[Measure]] = {}
-    for row in rows:
+    order = english_first(row.group["language"] for row in rows)
+    for row in sorted(rows, key=lambda row: order.index(row.group["language"])):
         kinds.setdefault(_kind(row, neutral), []).append(row)
     verbs = _verbs(rows[0].metric, neutral)
     parts = [f"{verb} {_places(kinds[kind])}" for kind, verb in verbs.items() if kind in kinds]
@@ -91,21 +92,17 @@ def _verbs(metric: str, neutral: float | None) -> dict[str, str]:
 
 
 def _names(rows: Sequence[Measure]) -> str:
-    return _listed([plain_name(row.group["language"]) for row in rows])
+    return listed([plain_name(row.group["language"]) for row in rows])
 
 
 def _places(rows: Sequence[Measure]) -> str:
     """Each language with its value and interval."""
-    return _listed([f"{plain_name(row.group['language'])} ({_value(row)})" for row in rows])
+    return listed([f"{plain_name(row.group['language'])} ({_value(row)})" for row in rows])
 
 
 def _value(row: Measure) -> str:
-    ends = between(row.low, row.high).replace("–", " to ")
-    return f"{short(row)}, {ends}" if ends else short(row)
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(names[:-1]) + f" and {names[-1]}" if len(names) > 1 else names[0]
+    shown = ends(row).replace("–", " to ")
+    return f"{short(row)}, {shown}" if shown else short(row)
 
 
 def measures_as_json(measures: Measures) -> dict[str, Any]:

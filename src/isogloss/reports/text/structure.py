@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...analysis.mixed import MixedModel
 from ...analysis.structure import Structure
-from .comparisons import p_value
+from ..numbers import format_value, p_value, percent
 from .table import Grid, as_text
 
 
@@ -14,24 +14,17 @@ def structure_as_text(structure: Structure) -> str:
     pairs = [
         [
             f"{one.a} - {one.b}",
-            _with_ends(one.kappa, one.kappa_low, high=one.kappa_high),
-            _with_ends(one.rho, one.rho_low, high=one.rho_high),
+            format_value(one.kappa, (one.kappa_low, one.kappa_high)),
+            format_value(one.rho, (one.rho_low, one.rho_high)),
             str(one.n),
             str(one.clusters),
         ]
         for one in structure.likeness
     ]
     whys = tuple(dict.fromkeys(one.why for one in structure.likeness if one.why))
-    table = as_text(
-        Grid([structure.over + "s", "kappa", "rank correlation", "n", "clusters"], pairs, 1, whys), title=label
-    )
+    heading = [structure.over + "s", "kappa", "rank correlation", "n", "clusters"]
+    table = as_text(Grid(heading, pairs, 1, whys), title=label)
     return "\n".join([table, "", *_tree_lines(structure), *_common_lines(structure)])
-
-
-def _with_ends(value: float | None, low: float | None, *, high: float | None) -> str:
-    if value is None:
-        return "-"
-    return f"{value:.2f}" if low is None or high is None else f"{value:.2f} [{low:.2f}, {high:.2f}]"
 
 
 def _tree_lines(structure: Structure) -> list[str]:
@@ -41,12 +34,7 @@ def _tree_lines(structure: Structure) -> list[str]:
 
 def _common_lines(structure: Structure) -> list[str]:
     rows = [
-        [
-            f"{one.units} of {len(structure.units)}",
-            str(one.count),
-            f"{100 * one.share:.1f} %",
-            f"{100 * one.expected:.1f} %",
-        ]
+        [f"{one.units} of {len(structure.units)}", str(one.count), percent(one.share), percent(one.expected)]
         for one in structure.common
     ]
     every, chance = structure.common[-1].share, structure.common[-1].expected
@@ -62,7 +50,8 @@ def _common_lines(structure: Structure) -> list[str]:
 def mixed_as_text(mixed: MixedModel) -> str:
     """The effects of a mixed model, in points of SS."""
     rows = [
-        [one.name, f"{one.estimate:+.2f} [{one.low:+.2f}, {one.high:+.2f}]", p_value(one.p)] for one in mixed.effects
+        [one.name, format_value(one.estimate, (one.low, one.high), form="+.2f"), p_value(one.p)]
+        for one in mixed.effects
     ]
     remarks = (
         f"{mixed.n} preferences, {mixed.targets} targets; standard deviation between targets "

@@ -5,31 +5,49 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate, pairwise
 
 BLOCKS = " ▏▎▍▌▋▊▉█"
 
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """A table of text: the first `labels` columns say what a row is, the others are numbers; remarks go below."""
+    """A table of text: the first `labels` columns say what a row is, the others are numbers; remarks go below.
+
+    For papers: headings over several columns, headings of blocks by their first row, bold cells, second lines of rows.
+    """
 
     heading: list[str]
     rows: list[list[str]]
     labels: int
     remarks: tuple[str, ...] = ()
+    spans: tuple[tuple[str, int], ...] = ()
+    blocks: Mapping[int, str] = field(default_factory=dict)
+    bold: frozenset[tuple[int, int]] = frozenset()
+    below: Mapping[int, list[str]] = field(default_factory=dict)
 
 
-def as_text(grid: Grid, *, title: str = "") -> str:
-    """The table for a terminal; labels that all rows share stand above."""
-    shared = [i for i in range(grid.labels) if len(grid.rows) > 1 and len({row[i] for row in grid.rows}) == 1]
+def as_text(grid: Grid, *, title: str = "", width: int | None = None, repeated: int = 0) -> str:
+    """The table for a terminal; labels that all rows share stand above.
+
+    Columns that do not fit into `width` come in further blocks, each with the last `repeated` columns.
+    """
+    least = 1 if repeated else 2
+    shared = [i for i in range(grid.labels) if len(grid.rows) >= least and len({row[i] for row in grid.rows}) == 1]
     left = [i for i in range(grid.labels) if i not in shared]
-    right = list(range(grid.labels, len(grid.heading)))
+    last = list(range(len(grid.heading) - repeated, len(grid.heading)))
     widths = [max(columns(row[i]) for row in [grid.heading, *grid.rows]) for i in range(len(grid.heading))]
+    blocks: list[list[int]] = [[]]
+    for column in range(grid.labels, len(grid.heading) - repeated):
+        if width and blocks[-1] and sum(widths[i] + 2 for i in [*left, *blocks[-1], column, *last]) > width:
+            blocks.append([])
+        blocks[-1].append(column)
     above = " · ".join([*([title] if title else []), *(f"{grid.heading[i]} {grid.rows[0][i]}" for i in shared)])
-    lines = draw_lines([grid.heading, *grid.rows], widths, sides=(left, right))
-    return "\n".join([*([above, ""] if above else []), *lines]) + "".join(f"\n· {remark}" for remark in grid.remarks)
+    table = [grid.heading, *grid.rows]
+    drawn = ["\n".join(draw_lines(table, widths, sides=(left, [*block, *last]))) for block in blocks]
+    return "\n\n".join([*([above] if above else []), *drawn]) + "".join(f"\n· {remark}" for remark in grid.remarks)
 
 
 def draw_lines(table: list[list[str]], widths: list[int], *, sides: tuple[list[int], list[int]]) -> list[str]:
@@ -61,18 +79,33 @@ def as_html(grid: Grid) -> str:
 
 def as_latex(grid: Grid) -> str:
     """The table for a paper, with booktabs."""
-    columns = "l" * grid.labels + "r" * (len(grid.heading) - grid.labels)
-    lines = [
-        rf"\begin{{tabular}}{{{columns}}}",
-        r"\toprule",
-        " & ".join(map(latex, grid.heading)).replace(" - ", " $-$ ") + r" \\",
-        r"\midrule",
-        *(" & ".join(_latex_cells(row, grid.labels)) + r" \\" for row in grid.rows),
-        r"\bottomrule",
-        r"\end{tabular}",
-        *latex_notes(grid.remarks),
-    ]
-    return "\n".join(lines) + "\n"
+    return "\n".join(latex_lines(grid)) + "\n"
+
+
+def latex_lines(grid: Grid) -> Iterator[str]:
+    """The lines of the table for a paper, and its remarks as notes below."""
+    count = len(grid.heading)
+    yield rf"\begin{{tabular}}{{{'l' * grid.labels + 'r' * (count - grid.labels)}}}"
+    yield r"\toprule"
+    if grid.spans:
+        spans = [rf"\multicolumn{{{size}}}{{c}}{{{latex(name)}}}" for name, size in grid.spans]
+        yield " & ".join(["", *spans]).strip() + r" \\"
+        ends = list(accumulate((size for _, size in grid.spans), initial=grid.labels))
+        yield " ".join(rf"\cmidrule(lr){{{start + 1}-{end}}}" for start, end in pairwise(ends))
+    yield " & ".join(map(latex, grid.heading)).replace(" - ", " $-$ ") + r" \\"
+    yield r"\midrule"
+    for number, row in enumerate(grid.rows):
+        if number in grid.blocks:
+            yield from [r"\midrule"] if number else []
+            heading = rf"\multicolumn{{{count}}}{{l}}{{\emph{{{latex(grid.blocks[number])}}}}} \\"
+            yield from [heading] if len(grid.blocks) > 1 else []
+        cells = [latex(cell) if i < grid.labels else latex_number(cell) for i, cell in enumerate(row)]
+        shown = [rf"\textbf{{{cell}}}" if (number, i) in grid.bold else cell for i, cell in enumerate(cells)]
+        yield " & ".join(shown) + r" \\"
+        if number in grid.below:
+            second = [rf"{{\scriptsize {latex_number(cell)}}}" if cell else "" for cell in grid.below[number]]
+            yield " & ".join(second).strip() + r" \\"
+    yield from (r"\bottomrule", r"\end{tabular}", *latex_notes(grid.remarks))
 
 
 def latex_notes(remarks: Sequence[str]) -> list[str]:
@@ -80,22 +113,33 @@ def latex_notes(remarks: Sequence[str]) -> list[str]:
     return [rf"\par{{\footnotesize\raggedright {latex(remark)}\par}}" for remark in remarks]
 
 
-def _latex_cells(row: Sequence[str], labels: int) -> list[str]:
-    """The row's cells: labels, then numbers."""
-    return [*map(latex, row[:labels]), *map(latex_number, row[labels:])]
-
-
 def as_markdown(grid: Grid) -> str:
     """The table for a page in Markdown."""
-    lines = [grid.heading, ["---"] * len(grid.heading), *grid.rows]
-    table = ["| " + " | ".join(cell.replace("|", r"\|") for cell in line) + " |" for line in lines]
+    names = [name for name, size in grid.spans for _ in range(size)]
+    above = [""] * grid.labels + (names or [""] * (len(grid.heading) - grid.labels))
+    heading = [f"{a} {b}".strip() for a, b in zip(above, grid.heading, strict=True)]
+    table = [heading, ["---"] * grid.labels + ["--:"] * (len(grid.heading) - grid.labels)]
+    for number, row in enumerate(grid.rows):
+        if number in grid.blocks and len(grid.blocks) > 1:
+            table.append([f"*{grid.blocks[number]}*", *[""] * (len(row) - 1)])
+        cells = [f"**{cell}**" if (number, i) in grid.bold else cell for i, cell in enumerate(row)]
+        second = grid.below.get(number, [""] * len(row))
+        table.append([f"{cell}<br>{below}" if below else cell for cell, below in zip(cells, second, strict=True)])
+    lines = ["| " + " | ".join(cell.replace("|", r"\|") for cell in line) + " |" for line in table]
     notes = [f"- {remark}" for remark in grid.remarks]
-    return "\n".join([*table, *(["", *notes] if notes else [])]) + "\n"
+    return "\n".join([*lines, *(["", *notes] if notes else [])]) + "\n"
 
 
 def latex(text: str) -> str:
     """The text with LaTeX's special letters made harmless."""
-    special = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "†": r"\textdagger{}"}
+    special = {
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "†": r"\textdagger{}",
+        "—": "---",
+        "–": "--",
+    }
     return "".join(special.get(c, "\\" + c if c in "&%$#_{}" else c) for c in text)
 
 

@@ -1,20 +1,21 @@
-"""Panels: the sections of a report, one file each; `draw` makes the section from the findings, or None without its data."""
+"""Panels: the sections of a report, one file each; here is what a panel is."""
 
-ORDER = (
-    "verdict",
-    "heatmap",
-    "plane",
-    "forest",
-    "targets",
-    "likeness",
-    "shares",
-    "answers",
-    "world",
-    "pairs",
-    "agreement",
-    "explorer",
-    "controls",
-    "robustness",
-    "limits",
-    "provenance",
-)
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..data import PageData
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """A section of the report: `draw` gives the values for the template of the same name, or None without its data.
+
+    Panels are shown by `order`, the smallest first.
+    """
+
+    title: str
+    order: int
+    draw: Callable[[PageData], Mapping[str, Any] | None]

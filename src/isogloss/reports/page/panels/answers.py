@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import polars as pl
 
+from ...numbers import english_first, language_name, percent, plain_name
 from ..charts import stacked
 from ..data import PageData
-from ..parts import Figure, Panel, language_name, panel
+from ..parts import Figure
+from . import Panel
 
 COLOURS = {
     "yes": "#d2700a",
@@ -20,7 +24,7 @@ COLOURS = {
 SPARE = ("#1d9a6c", "#c8599f")
 
 
-def draw(data: PageData) -> Panel | None:
+def draw(data: PageData) -> dict[str, Any] | None:
     """One chart for each prompt; the reader chooses the model."""
     table = data.extras.answers
     if table is None or not table.height:
@@ -36,21 +40,23 @@ def draw(data: PageData) -> Panel | None:
     ]
     names = [{"name": name, "colour": colour, "sign": "■"} for name, colour in colours.items()]
     options = {str(number): model for number, model in enumerate(models)}
-    return panel("answers", "What the model answered", figures=figures, options=options, legend=names)
+    return {"figures": figures, "options": options, "legend": names}
 
 
 def _figure(number: int, table: pl.DataFrame, *, models: list[str], colours: dict[str, str]) -> Figure:
     order = list(colours)
+    tags = english_first(table["language"])
+    ordered = sorted(table.iter_rows(named=True), key=lambda row: tags.index(row["language"]))
     rows = [
         {
             "cell": models.index(row["model"]),
-            "language": row["language"],
+            "language": plain_name(row["language"]),
             "verdict": row["verdict"],
             "order": order.index(row["verdict"]),
             "share": row["share"],
-            "tip": f"{language_name(row['language'])}, {row['verdict']}: {100 * row['share']:.1f} %",
+            "tip": f"{language_name(row['language'])}, {row['verdict']}: {percent(row['share'])}",
         }
-        for row in table.iter_rows(named=True)
+        for row in ordered
     ]
     prompt = table["prompt"][0]
     return Figure(
@@ -59,9 +65,9 @@ def _figure(number: int, table: pl.DataFrame, *, models: list[str], colours: dic
         label=f"Stacked bars of the answers to the prompt '{prompt}' by language; all values are in the table below.",
         caption=prompt,
         heading=["language", "answer", "share"],
-        rows=[
-            [language_name(row["language"]), row["verdict"], f"{100 * row['share']:.1f} %"]
-            for row in table.iter_rows(named=True)
-        ],
+        rows=[[language_name(row["language"]), row["verdict"], percent(row["share"])] for row in ordered],
         keys=[str(row["cell"]) for row in rows],
     )
+
+
+panel = Panel("What the model answered", order=80, draw=draw)

@@ -2,33 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import Any
 
 from ....analysis.controls import Control
-from ...text.controls import control_cells, explain_control_items
+from ...numbers import language_name
+from ...text.controls import CELLS, control_cells, explain_control_items
 from ..data import PageData
-from ..parts import Panel, language_name, panel
+from . import Panel
 
 
-def draw(data: PageData) -> Panel | None:
-    """One table for each model and language."""
+def draw(data: PageData) -> dict[str, Any] | None:
+    """One table for each model and language, and what its control items say."""
     groups: dict[str, list[Control]] = {}
     for one in data.controls:
-        groups.setdefault(_label(one), []).append(one)
-    if not groups:
-        return None
+        shown = {key: language_name(value) if key == "language" else value for key, value in one.group.items()}
+        groups.setdefault(", ".join(shown.values()), []).append(one)
     tables = [
-        {"name": name, "rows": [control_cells(one) for one in rows], "said": _said(rows)}
+        {
+            "name": name,
+            "rows": [control_cells(one) for one in rows],
+            "said": [said[0].upper() + said[1:] for one in rows if (said := explain_control_items(one))],
+        }
         for name, rows in groups.items()
     ]
-    return panel("controls", "Controls", tables=tables)
+    return {"tables": tables, "heading": CELLS} if tables else None
 
 
-def _label(control: Control) -> str:
-    shown = {key: language_name(value) if key == "language" else value for key, value in control.group.items()}
-    return ", ".join(shown.values())
-
-
-def _said(rows: Sequence[Control]) -> list[str]:
-    """What the control items say, as sentences of their own."""
-    return [said[0].upper() + said[1:] for one in rows if (said := explain_control_items(one))]
+panel = Panel("Controls", order=130, draw=draw)

@@ -11,15 +11,16 @@ import polars as pl
 from ....analysis.groups import check_rows, group_rows, item_gaps, several_methods
 from ....errors import IsoglossError
 from ....items import ANTI_STEREOTYPE, STEREOTYPE, UNRELATED
+from ...numbers import english_first, language_name
 from ..data import PageData
-from ..parts import Panel, language_name, panel
+from . import Panel
 
 BYTES = 1_700_000  # what the sentences may weigh; beyond that only the most telling items are kept
 ROLES = (STEREOTYPE, ANTI_STEREOTYPE, UNRELATED)
 KEY = ["dataset", "id", "language"]
 
 
-def draw(page_data: PageData) -> Panel | None:
+def draw(page_data: PageData) -> dict[str, Any] | None:
     """The explorer over the items that have a gap, the most telling first."""
     if not page_data.items.height:
         return None
@@ -31,13 +32,10 @@ def draw(page_data: PageData) -> Panel | None:
     total = gaps.select(KEY).n_unique()
     if not rows:
         return None
-    data = {"who": who, "roles": ROLES, "items": rows, "names": {tag: language_name(tag) for tag in _tags(rows)}}
+    tags = english_first(row["l"] for row in rows)
+    data = {"who": who, "roles": ROLES, "items": rows, "names": {tag: language_name(tag) for tag in tags}}
     kinds = sorted({row["c"] for row in rows if row["c"]})
-    return panel("explorer", "Item explorer", data=data, kinds=kinds, tags=_tags(rows), kept=len(rows), total=total)
-
-
-def _tags(rows: list[dict[str, Any]]) -> list[str]:
-    return sorted({row["l"] for row in rows})
+    return {"data": data, "kinds": kinds, "tags": tags, "kept": len(rows), "total": total}
 
 
 def _gaps(data: PageData) -> pl.DataFrame | None:
@@ -84,7 +82,7 @@ def _record(part: pl.DataFrame, gaps: Mapping[str, float | None]) -> dict[str, A
         "k": first.get("task"),
         "x": first["context"],
         "s": [shown.get(role) for role in ROLES],
-        "g": [None if gap is None else round(gap, 3) for gap in gaps.values()],
+        "g": [None if gap is None else float(f"{gap:.4g}") for gap in gaps.values()],
     }
 
 
@@ -96,3 +94,6 @@ def _light(rows: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         if weight > BYTES:
             return
         yield row
+
+
+panel = Panel("Item explorer", order=120, draw=draw)

@@ -7,35 +7,27 @@ from typing import Any
 
 from .... import registry
 from ....analysis.measures import Measure
-from ...model_blocks import MONOLINGUAL, MULTILINGUAL, model_kinds
-from ...text.measures import expected, metric_name
-from ..data import PageData, datasets, distinct, without_task
-from ..parts import Panel, ends, model_label, panel, short, side
+from ...chart_data import datasets, distinct, lines_by_kind, model_kinds, without_task
+from ...numbers import ends, english_first, expected, metric_name, model_label, short, side
+from ..data import PageData
+from . import Panel
 
 ALL = "all"
 FIRST = ("ss", "lms", "icat")
-BLOCKS = ("Monolingual models", "Multilingual models", "Other models")
 LEVELS = 4
 
 
-def draw(data: PageData) -> Panel | None:
+def draw(data: PageData) -> dict[str, Any] | None:
     """One map for each data set."""
-    if not data.overall:
-        return None
-    blocks = block_of(data)
-    maps = [_map(name, rows, kinds=blocks) for name, rows in datasets(data.overall).items()]
-    return panel("heatmap", "Models and languages", maps=maps)
-
-
-def block_of(data: PageData) -> dict[str, str]:
-    """Which block each model belongs to, where that is known."""
-    names = {MONOLINGUAL: BLOCKS[0], MULTILINGUAL: BLOCKS[1]}
-    known = model_kinds(data.runs, data.extras.facts)
-    return {model: names[kind] for model, kind in known.items() if kind in names}
+    kinds = model_kinds(data.runs, data.extras.facts)
+    maps = [_map(name, rows, kinds=kinds) for name, rows in datasets(data.overall).items()]
+    return {"maps": maps} if maps else None
 
 
 def _map(name: str, rows: Sequence[Measure], *, kinds: Mapping[str, str]) -> dict[str, Any]:
-    metrics = sorted(distinct_metrics(rows), key=lambda one: FIRST.index(one) if one in FIRST else len(FIRST))
+    metrics = sorted(
+        dict.fromkeys(row.metric for row in rows), key=lambda one: FIRST.index(one) if one in FIRST else len(FIRST)
+    )
     tasks = distinct([row for row in rows if "task" in row.group], "task")
     total = without_task(rows)
     views = []
@@ -57,36 +49,25 @@ def _cells(view: Mapping[str, Any]) -> list[Any]:
     return [cell for block in view["blocks"] for row in block["rows"] for cell in row["cells"]]
 
 
-def distinct_metrics(rows: Sequence[Measure]) -> list[str]:
-    """The metrics of the rows, in their order."""
-    return list(dict.fromkeys(row.metric for row in rows))
-
-
 def _view(rows: Sequence[Measure], key: str, *, kinds: Mapping[str, str]) -> dict[str, Any]:
     """One table: rows of models in blocks, columns of languages."""
     metric, task = key.split("|")
     known = registry.get("metric", metric)
-    tags = sorted(distinct(rows, "language"), key=lambda tag: (tag != "en", tag))
+    tags = english_first(distinct(rows, "language"))
     paint = _painter(rows, known.neutral, bounds=known.bounds)
-    table: dict[str, dict[str, Any]] = {}
-    for row in rows:
-        cell = _cell(row, known.neutral) | {"paint": "weak" if row.interpretable is False else paint(row)}
-        table.setdefault(model_label(row.group), {"kind": kinds.get(row.group["model"], BLOCKS[2])})[
-            row.group["language"]
-        ] = cell
-    blocks = []
-    for block in BLOCKS:
-        lines = [
-            {"name": name, "cells": [cells.get(tag) for tag in tags]}
-            for name, cells in table.items()
-            if cells["kind"] == block
-        ]
-        blocks += [{"name": block, "rows": lines}] if lines else []
+    cells = {
+        (model_label(row.group), row.group["language"]): _cell(row, known.neutral)
+        | {"paint": "weak" if row.interpretable is False else paint(row)}
+        for row in rows
+    }
+    blocks: dict[str, list[dict[str, Any]]] = {}
+    for name, kind in lines_by_kind(rows, kinds):
+        blocks.setdefault(kind, []).append({"name": name, "cells": [cells.get((name, tag)) for tag in tags]})
     return {
         "key": key,
         "title": f"{known.title}, {'all items' if task == ALL else task}",
         "languages": tags,
-        "blocks": blocks,
+        "blocks": [{"name": f"{kind.title()} models", "rows": lines} for kind, lines in blocks.items()],
         "neutral": known.neutral,
         "caution": known.caution,
     }
@@ -128,3 +109,6 @@ def _painter(rows: Sequence[Measure], neutral: float | None, *, bounds: tuple[fl
         return "none" if row.value is None else f"s{round(2 * LEVELS * (row.value - low) / span)}"
 
     return upwards
+
+
+panel = Panel("Models and languages", order=20, draw=draw)

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from ....analysis.structure import Likeness, Structure
+from ...chart_data import branches, leaves
+from ...numbers import between, language_name
 from ..data import PageData
-from ..parts import Panel, between, language_name, panel
+from . import Panel
 
-STEPS = 8
+STEPS = 4  # on either side of 0
 ROW, LEFT, WIDE = 24, 8, 150
 
 
-def draw(data: PageData) -> Panel | None:
+def draw(data: PageData) -> dict[str, Any] | None:
     """A matrix and a tree for each model, then for each language."""
     parts = [
         {"over": over, "views": [_view(one, number) for number, one in enumerate(structures)]}
         for over, structures in (("language", data.languages_alike), ("model", data.models_alike))
         if structures
     ]
-    return panel("likeness", "The isogloss map", parts=parts) if parts else None
+    return {"parts": parts} if parts else None
 
 
 def _view(structure: Structure, number: int) -> dict[str, Any]:
@@ -36,19 +37,11 @@ def _view(structure: Structure, number: int) -> dict[str, Any]:
         "over": structure.over,
         "units": order,
         "rows": rows,
-        "tree": tree(structure, order),
+        "tree": tree(structure),
         "said": _said(structure),
         "why": next((one.why for one in structure.likeness if one.why), None),
         "n": structure.n,
     }
-
-
-def leaves(structure: Structure) -> list[str]:
-    """The units in the order of the tree, so that like stands by like."""
-    if not structure.tree:
-        return list(structure.units)
-    last = structure.tree[-1]
-    return [*last.left, *last.right]
 
 
 def _cell(one: Likeness | None, same: bool) -> dict[str, str]:
@@ -60,7 +53,7 @@ def _cell(one: Likeness | None, same: bool) -> dict[str, str]:
     return {
         "value": f"{one.rho:.2f}".replace("-", "−"),
         "ends": ends,
-        "paint": f"s{min(STEPS, max(0, round(STEPS * one.rho)))}",
+        "paint": f"d{'n' if one.rho < 0 else 'p'}{round(STEPS * abs(one.rho))}",
     }
 
 
@@ -72,19 +65,22 @@ def _said(structure: Structure) -> str:
     )
 
 
-def tree(structure: Structure, order: Sequence[str]) -> dict[str, Any] | None:
+def tree(structure: Structure) -> dict[str, Any] | None:
     """The lines of the tree: leaves stand at the left in the matrix's order, branches join to the right."""
     if not structure.tree:
         return None
     far = max(merge.distance for merge in structure.tree) or 1.0
-    position_of: dict[frozenset[str], tuple[float, float]] = {
-        frozenset([name]): (LEFT, ROW * i + ROW / 2) for i, name in enumerate(order)
-    }
-    lines = []
-    for merge in structure.tree:
-        (x1, y1), (x2, y2) = position_of[frozenset(merge.left)], position_of[frozenset(merge.right)]
-        x = LEFT + (WIDE - 2 * LEFT) * merge.distance / far
-        lines.append(f"M{x1:.1f} {y1:.1f}H{x:.1f}V{y2:.1f}H{x2:.1f}")
-        position_of[frozenset((*merge.left, *merge.right))] = (x, (y1 + y2) / 2)
+
+    def across(distance: float) -> float:
+        return LEFT + (WIDE - 2 * LEFT) * distance / far
+
+    lines = [
+        f"M{across(a[0]):.1f} {ROW * (a[1] + 0.5):.1f}H{across(distance):.1f}V{ROW * (b[1] + 0.5):.1f}H{across(b[0]):.1f}"
+        for distance, a, b in branches(structure)
+    ]
     told = [f"{', '.join(m.left)} joins {', '.join(m.right)} at {m.distance:.2f}" for m in structure.tree]
-    return {"path": " ".join(lines), "height": ROW * len(order), "width": WIDE, "told": "; ".join(told), "row": ROW}
+    height = ROW * len(structure.units)
+    return {"path": " ".join(lines), "height": height, "width": WIDE, "told": "; ".join(told)}
+
+
+panel = Panel("The isogloss map", order=60, draw=draw)

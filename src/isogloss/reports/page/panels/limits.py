@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from .... import registry
-from ...text.measures import metric_name
+from ...numbers import metric_name
 from ..data import PageData
-from ..parts import Panel, panel
+from . import Panel
 
 
-def draw(data: PageData) -> Panel:
+def draw(data: PageData) -> dict[str, Any]:
     """The limits that hold for every report, and the cautions of the metrics in this one."""
     names = dict.fromkeys(row.metric for row in data.overall)
-    cautions = [{"name": metric_name(name), "text": registry.get("metric", name).caution} for name in names]
-    return panel("limits", "What the numbers do not mean", cautions=cautions)
+    return {"cautions": [{"name": metric_name(name), "text": registry.get("metric", name).caution} for name in names]}
+
+
+panel = Panel("What the numbers do not mean", order=150, draw=draw)

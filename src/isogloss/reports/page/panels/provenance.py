@@ -8,24 +8,23 @@ from typing import Any
 from .... import registry
 from ....errors import IsoglossError
 from ....runs import Run, fingerprint
-from ...text.measures import metric_name
-from ..data import PageData, distinct
-from ..parts import Panel, panel
+from ...chart_data import distinct
+from ...numbers import metric_name
+from ..data import PageData
+from . import Panel
 
 SHOWN = 12  # digits of a hash
 
 
-def draw(data: PageData) -> Panel:
+def draw(data: PageData) -> dict[str, Any]:
     """Runs with their hashes, versions, notes, how the intervals were made, and citations."""
-    return panel(
-        "provenance",
-        "Provenance and how to cite",
-        runs=[_run(run) for run in data.runs],
-        versions=_versions(data.runs),
-        remarks=data.remarks,
-        drawn=data.drawn,
-        citations=citations(data),
-    )
+    return {
+        "runs": [_run(run) for run in data.runs],
+        "versions": _versions(data.runs),
+        "remarks": data.remarks,
+        "settings": data.settings,
+        "citations": citations(data),
+    }
 
 
 def _run(run: Run) -> dict[str, Any]:
@@ -73,3 +72,6 @@ def citations(data: PageData) -> list[dict[str, str]]:
         licence = getattr(known, "licence", "")
         shown.append({"what": f"{kind} {title}", "text": known.citation, "licence": licence})
     return shown
+
+
+panel = Panel("Provenance and how to cite", order=160, draw=draw)

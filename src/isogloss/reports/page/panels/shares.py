@@ -6,34 +6,59 @@ from typing import Any
 
 import polars as pl
 
-from ..charts import COLOURS, legend, stacked, style_of
+from ...numbers import english_first, language_name, percent
+from ..charts import COLOURS, stacked
 from ..data import PageData
-from ..parts import Figure, Panel, language_name, panel
+from ..parts import Figure
+from . import Panel
+
+MOST = 7  # terms of a set with a colour of their own
+OTHERS = "all others"
 
 
-def draw(data: PageData) -> Panel | None:
-    """One chart for each language; the reader chooses model and set."""
+def draw(data: PageData) -> dict[str, Any] | None:
+    """One chart for each language; the reader chooses model and set. Concepts are sorted by the share of the largest term."""
     table = data.extras.shares
     if table is None or not table.height:
         return None
     choices = {
         key: number for number, key in enumerate(table.select("model", "set").unique(maintain_order=True).rows())
     }
-    terms = table["term"].unique(maintain_order=True).to_list()
+    table = _pooled(table)
+    sums = (
+        table.filter(pl.col("term") != OTHERS).group_by("set", "term", maintain_order=True).agg(pl.col("share").sum())
+    )
+    terms = sums.sort("share", descending=True)["term"].unique(maintain_order=True).to_list()
+    order = pl.col("term").replace_strict({**{term: i for i, term in enumerate(terms)}, OTHERS: len(terms)})
+    first = pl.col("share").sort_by(order).first().over("model", "language", "set", "concept")
+    table = table.sort(first, descending=True, maintain_order=True)
     figures = [
         _figure(tag, table.filter(pl.col("language") == tag), choices=choices, terms=terms)
-        for tag in table["language"].unique(maintain_order=True)
+        for tag in english_first(table["language"])
     ]
-    names = [{**one, "sign": "■"} for one in legend(terms)]
-    options = {str(number): ", ".join(key) for key, number in choices.items()}
-    return panel(
-        "shares",
-        "Shares in templates",
-        figures=figures,
-        options=options,
-        legend=names,
-        repeated=len(terms) > len(COLOURS),
+    return {
+        "figures": figures,
+        "options": {str(number): ", ".join(key) for key, number in choices.items()},
+        "legend": [{"name": name, "colour": colour, "sign": "■"} for name, colour in _colours(terms).items()],
+        "repeated": len(terms) > len(COLOURS) - 1,
+    }
+
+
+def _colours(terms: list[str]) -> dict[str, str]:
+    """The colour of each term; the others are grey."""
+    return {term: COLOURS[i % (len(COLOURS) - 1)] for i, term in enumerate(terms)} | {OTHERS: COLOURS[-1]}
+
+
+def _pooled(table: pl.DataFrame) -> pl.DataFrame:
+    """The table with the largest terms of each set; what the others have is summed up."""
+    key = ["model", "language", "set", "concept"]
+    sums = table.group_by("set", "term").agg(pl.col("share").sum()).sort("share", "term", descending=[True, False])
+    kept = sums.group_by("set", maintain_order=True).head(MOST).select("set", "term")
+    rest = (
+        table.join(kept, on=["set", "term"], how="anti").group_by(key, maintain_order=True).agg(pl.col("share").sum())
     )
+    large = table.join(kept, on=["set", "term"], how="semi", maintain_order="left")
+    return pl.concat([large, rest.with_columns(term=pl.lit(OTHERS))], how="diagonal_relaxed")
 
 
 def _figure(tag: str, table: pl.DataFrame, *, choices: dict[Any, int], terms: list[str]) -> Figure:
@@ -42,25 +67,24 @@ def _figure(tag: str, table: pl.DataFrame, *, choices: dict[Any, int], terms: li
             "cell": choices[row["model"], row["set"]],
             "concept": row["concept"],
             "term": row["term"],
-            "order": terms.index(row["term"]),
+            "order": list(_colours(terms)).index(row["term"]),
             "share": row["share"],
-            "tip": f"{row['concept']}, {row['term']}: {_number(row)}",
+            "tip": f"{row['concept']}, {row['term']}: {percent(row['share'], (row.get('low'), row.get('high')))}",
         }
         for row in table.iter_rows(named=True)
     ]
     return Figure(
         f"shares-{tag}",
-        stacked(rows, line="concept", part="term", colours={term: style_of(i)[0] for i, term in enumerate(terms)}),
+        stacked(rows, line="concept", part="term", colours=_colours(terms)),
         label=f"Stacked bars of the terms' shares in {language_name(tag)}; all values are in the table below.",
         caption=language_name(tag),
         heading=["concept", "term", "share"],
-        rows=[[row["concept"], row["term"], _number(row)] for row in table.iter_rows(named=True)],
+        rows=[
+            [row["concept"], row["term"], percent(row["share"], (row.get("low"), row.get("high")))]
+            for row in table.iter_rows(named=True)
+        ],
         keys=[str(row["cell"]) for row in rows],
     )
 
 
-def _number(row: dict[str, Any]) -> str:
-    """A share in per cent, with its interval where it has one."""
-    ends = (row.get("low"), row.get("high"))
-    interval = "" if None in ends else f" [{100 * ends[0]:.1f}, {100 * ends[1]:.1f}]"  # type: ignore[operator]
-    return f"{100 * row['share']:.1f} %{interval}"
+panel = Panel("Shares in templates", order=70, draw=draw)

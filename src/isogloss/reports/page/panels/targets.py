@@ -7,26 +7,25 @@ from typing import Any
 
 from .... import registry
 from ....analysis.measures import Measure
-from ...text.measures import metric_name, number
-from ..charts import WEAK, altair, data, domain, finish, neutral_line
+from ...numbers import language_name, metric_name, model_label, number
+from ..charts import WEAK, altair, chart_row, data, domain, finish, neutral_line
 from ..data import PageData
-from ..parts import Figure, Panel, language_name, model_label, panel
+from ..parts import Figure
+from . import Panel
 
 MOST = 8
 LINE = 22
 FEWEST = 5  # items; a share of fewer is hardly a number
 
 
-def draw(data: PageData) -> Panel | None:
+def draw(data: PageData) -> dict[str, Any] | None:
     """The ends of the list for each model and language, one at a time."""
     cells: dict[str, list[Measure]] = {}
     for row in data.targets:
         if row.value is not None and row.n >= FEWEST and row.group.get("target") != "none":
             cells.setdefault(_cell(row), []).append(row)
     shown = {cell: _both_ends(rows) for cell, rows in cells.items() if len(rows) > 1}
-    if not shown:
-        return None
-    return panel("targets", "Most and least stereotyped targets", figure=_figure(shown), fewest=FEWEST)
+    return {"figure": _figure(shown), "fewest": FEWEST} if shown else None
 
 
 def _cell(row: Measure) -> str:
@@ -43,17 +42,14 @@ def _figure(cells: Mapping[str, Sequence[Measure]]) -> Figure:
     names = list(cells)
     first = next(iter(cells.values()))[0]
     rows = [
-        {
-            "cell": names.index(cell),
-            "target": row.group["target"],
-            "place": index,
-            "value": row.value,
-            "low": row.low,
-            "high": row.high,
-            "weak": row.interpretable is False,
-            "end": "most" if index < len(found) / 2 else "least",
-            "tip": f"{row.group['target']}: {metric_name(row.metric)} {number(row)}, n = {row.n}",
-        }
+        chart_row(
+            row,
+            cell=names.index(cell),
+            target=row.group["target"],
+            index=index,
+            end="most" if index < len(found) / 2 else "least",
+            tip=f"{row.group['target']}: {metric_name(row.metric)} {number(row)}, n = {row.n}",
+        )
         for cell, found in cells.items()
         for index, row in enumerate(found)
     ]
@@ -74,7 +70,7 @@ def _chart(rows: Sequence[Mapping[str, Any]], first: Measure) -> dict[str, Any]:
     alt = altair()
     neutral = registry.get("metric", first.metric).neutral
     span = domain([row[key] for row in rows for key in ("value", "low", "high")], around=neutral)
-    y = alt.Y("target:N", title=None, sort=alt.EncodingSortField("place", order="ascending"))
+    y = alt.Y("target:N", title=None, sort=alt.EncodingSortField("index", order="ascending"))
     colour = alt.Color("end:N", scale=alt.Scale(domain=["most", "least"], range=["#d2700a", "#3a7fc2"]), legend=None)
     pick = alt.param(name="pick", value=0)
     grey = alt.condition("datum.weak", alt.value(WEAK), colour)
@@ -85,5 +81,8 @@ def _chart(rows: Sequence[Mapping[str, Any]], first: Measure) -> dict[str, Any]:
     points = chosen.mark_point(filled=True, size=60, opacity=1).encode(
         x=alt.X("value:Q", title=title), tooltip=[alt.Tooltip("tip:N", title=" ")]
     )
-    tallest = max(row["place"] for row in rows) + 1
+    tallest = max(row["index"] for row in rows) + 1
     return finish((neutral_line(neutral) + rules + points).add_params(pick), height=LINE * tallest)
+
+
+panel = Panel("Most and least stereotyped targets", order=50, draw=draw)

@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from ...chart_data import datasets, distinct, without_task
 from ...text.measures import doubts
 from ...text.sentences import state_findings
-from ..data import PageData, datasets, distinct, without_task
-from ..parts import Panel, panel
+from ..data import PageData
+from . import Panel
 
 
-def draw(data: PageData) -> Panel | None:
-    """The finding of each data set, what to mind, and what was looked at."""
+def draw(data: PageData) -> dict[str, Any] | None:
+    """The finding of each data set, its doubts, and what was looked at; an item counts once in all its languages."""
     said = [
-        {"dataset": name, "sentences": state_findings(rows), "mind": doubts(rows)}
+        {"dataset": name, "sentences": state_findings(rows), "doubts": doubts(rows)}
         for name, rows in datasets(without_task(data.overall)).items()
     ]
-    return panel("verdict", "The finding", said=said, facts=_facts(data)) if said else None
+    counts = {
+        "models": len(distinct(data.overall, "model")),
+        "languages": len(distinct(data.overall, "language")),
+        "items": data.scored.table.select("dataset", "id").n_unique(),
+        "data sets": len(distinct(data.overall, "dataset")),
+    }
+    facts = [{"value": f"{count:,}", "name": name} for name, count in counts.items()]
+    return {"said": said, "facts": facts} if said else None
 
 
-def _facts(data: PageData) -> list[dict[str, str]]:
-    rows = data.overall
-    items = data.scored.table.select("dataset", "id", "language").n_unique()
-    return [
-        {"value": str(len(distinct(rows, "model"))), "name": "models"},
-        {"value": str(len(distinct(rows, "language"))), "name": "languages"},
-        {"value": f"{items:,}", "name": "items"},
-        {"value": str(len(distinct(rows, "dataset"))), "name": "data sets"},
-    ]
+panel = Panel("The finding", order=10, draw=draw)

@@ -9,17 +9,19 @@ from typing import Any
 from .... import registry
 from ....analysis.measures import Measure
 from ....analysis.regions import REGION, country_names, unknown_regions, world
-from ...text.measures import metric_name, number
+from ...chart_data import worldwide
+from ...numbers import language_name, metric_name, model_label, number
 from ..charts import WEAK, altair, data, finish
 from ..data import PageData
-from ..parts import Figure, Panel, language_name, model_label, panel
+from ..parts import Figure
+from . import Panel
 
 HEIGHT = 400
 
 
-def draw(data: PageData) -> Panel | None:
+def draw(data: PageData) -> dict[str, Any] | None:
     """Two maps, of scores and of coverage; the reader chooses model and language."""
-    rows = [row for row in data.regions if row.value is not None and row.group["country"] in country_names()]
+    rows = data.regions
     if not rows:
         return None
     cells = list(dict.fromkeys(_cell(row) for row in rows))
@@ -45,9 +47,14 @@ def draw(data: PageData) -> Panel | None:
             caption="Coverage: how many of the scored items are valid in a country.",
         ),
     ]
-    options = {str(index): cell for index, cell in enumerate(cells)}
-    unplaced = unknown_regions(_regions(data))
-    return panel("world", "Where on earth", figures=figures, options=options, unplaced=unplaced, world=world())
+    items = data.scored.table.unique(["dataset", "id"])
+    return {
+        "figures": figures,
+        "options": {str(index): cell for index, cell in enumerate(cells)},
+        "unplaced": unknown_regions(_regions(data)),
+        "worldwide": int(worldwide(items).sum()),
+        "world": world(),
+    }
 
 
 def _cell(row: Measure) -> str:
@@ -117,3 +124,6 @@ def _chart(rows: Sequence[Mapping[str, Any]], scale: Any, *, field: str, title: 
     made = finish(chart, height=HEIGHT)
     made["datasets"] = {**made.get("datasets", {}), "world": "shared"}
     return made
+
+
+panel = Panel("Where on earth", order=90, draw=draw)

@@ -1,0 +1,203 @@
+"""What charts show, found once and drawn twice: by the figures for papers and by the panels of the HTML report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+
+from .. import registry
+from ..analysis.groups import check_rows
+from ..analysis.intervals import IntervalSettings
+from ..analysis.measures import Measure
+from ..analysis.regions import COUNTRY, REGION, countries_of, country_names, country_scores
+from ..analysis.structure import Structure, find_structure
+from ..analysis.term_shares import measure_shares
+from ..errors import IsoglossError
+from ..metrics._templates import is_templates
+from ..runs import Run
+from ..scores import Scored
+from .numbers import model_label
+
+Facts = Mapping[str, Mapping[str, Any]]
+Point = Mapping[str, Measure]
+Position = tuple[float, float]
+MONOLINGUAL, MULTILINGUAL, OTHER = "monolingual", "multilingual", "other"
+KINDS = (MONOLINGUAL, MULTILINGUAL, OTHER)
+PLANE = ("lms", "ss", "icat")
+ICAT_LEVELS = range(10, 100, 10)
+TRUE = ("true", "yes", "1")
+
+
+# ---- rows
+
+
+def headline(metrics: Sequence[str]) -> str:
+    """The metric that speaks for the others: SS where there is one, else the first with a neutral point."""
+    if "ss" in metrics:
+        return "ss"
+    return next((name for name in metrics if registry.get("metric", name).neutral is not None), metrics[0])
+
+
+def without_task(rows: Iterable[Measure]) -> list[Measure]:
+    """The measures over all tasks; where a group has one task only, that one."""
+    shown = list(rows)
+    without = {(row.metric, _key(row.group)) for row in shown if "task" not in row.group}
+    return [row for row in shown if "task" not in row.group or (row.metric, _key(row.group)) not in without]
+
+
+def _key(group: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    return tuple(sorted((name, value) for name, value in group.items() if name != "task"))
+
+
+def datasets(rows: Iterable[Measure]) -> dict[str, list[Measure]]:
+    """The measures by data set, in their order."""
+    found: dict[str, list[Measure]] = {}
+    for row in rows:
+        found.setdefault(row.group["dataset"], []).append(row)
+    return found
+
+
+def distinct(rows: Iterable[Measure], column: str) -> list[str]:
+    """The values that a column takes, in their order."""
+    return list(dict.fromkeys(row.group[column] for row in rows if column in row.group))
+
+
+def models_of(rows: Iterable[Measure]) -> list[str]:
+    """The labels of the models, in their order."""
+    return list(dict.fromkeys(model_label(row.group) for row in rows))
+
+
+def holds(scored: Scored, column: str) -> bool:
+    """Whether a column is there with more than nothing in it."""
+    return column in scored.table.columns and scored.table[column].drop_nulls().len() > 0
+
+
+def split_datasets(scored: Scored) -> Iterator[tuple[str, Scored]]:
+    """The scores of each data set."""
+    for name in scored.table["dataset"].unique(maintain_order=True):
+        yield name, replace(scored, table=scored.table.filter(pl.col("dataset") == name))
+
+
+# ---- kinds of models: monolingual above multilingual
+
+
+def model_kinds(runs: Iterable[Run], facts: Facts | None = None) -> dict[str, str]:
+    """The kind of each model of the runs; given facts win over a study's labels, labels over what the model says."""
+    kinds: dict[str, str] = {}
+    for run in runs:
+        model, kind = run.info["model"], _kind_of(run)
+        if kind != OTHER or model not in kinds:
+            kinds[model] = kind
+    given = {model: known[MULTILINGUAL] for model, known in (facts or {}).items() if MULTILINGUAL in known}
+    return kinds | {model: _by_fact(value) for model, value in given.items()}
+
+
+def row_names(facts: Facts | None = None) -> dict[str, str]:
+    """The name of each model in a table, where the facts give it a label."""
+    return {model: str(known["label"]) for model, known in (facts or {}).items() if "label" in known}
+
+
+def _kind_of(run: Run) -> str:
+    labels = run.info.get("labels", {})
+    if MULTILINGUAL in labels:
+        return _by_fact(labels[MULTILINGUAL])
+    known = run.info.get("facts", {}).get("languages") or []
+    if not known:
+        return OTHER
+    return MULTILINGUAL if len(known) > 1 or MULTILINGUAL in known else MONOLINGUAL
+
+
+def _by_fact(value: Any) -> str:
+    return MULTILINGUAL if str(value).lower() in TRUE else MONOLINGUAL
+
+
+def lines_by_kind(rows: Iterable[Measure], kinds: Mapping[str, str]) -> list[tuple[str, str]]:
+    """The labels of the models with their kinds, kind by kind."""
+    pairs = dict.fromkeys((model_label(row.group), kinds.get(row.group["model"], OTHER)) for row in rows)
+    return sorted(pairs, key=lambda pair: KINDS.index(pair[1]))
+
+
+# ---- the plane of LMS and SS
+
+
+def plane_points(rows: Iterable[Measure]) -> dict[str, list[Point]]:
+    """LMS, SS and ICAT of each model and language that has all three, by data set."""
+    found: dict[str, list[Point]] = {}
+    for name, group in datasets(without_task(rows)).items():
+        points: dict[tuple[str, ...], dict[str, Measure]] = {}
+        for row in group:
+            if row.metric in PLANE and row.value is not None:
+                points.setdefault(tuple(row.group.values()), {})[row.metric] = row
+        found[name] = [point for point in points.values() if set(PLANE) <= set(point)]
+    return {name: points for name, points in found.items() if points}
+
+
+def icat_lines(xs: Sequence[float], ys: Sequence[float]) -> dict[int, list[Position]]:
+    """Where SS and LMS give the same ICAT, for each round value of it, inside the ranges of both."""
+    steps = [x / 4 for x in range(1, 400) if xs[0] <= x / 4 <= xs[1]]
+    lines = {level: [(x, level * 50 / min(x, 100 - x)) for x in steps] for level in ICAT_LEVELS}
+    return {level: [(x, y) for x, y in line if ys[0] <= y <= ys[1]] for level, line in lines.items()}
+
+
+# ---- structure
+
+
+def structures(scored: Scored, over: str, *, settings: IntervalSettings) -> list[Structure]:
+    """How alike languages or models are, for every data set that has several of them and stereotypes."""
+    found: list[Structure] = []
+    for _, part in split_datasets(scored):
+        try:
+            found += find_structure(part, over=over, resamples=settings.resamples, seed=settings.seed)
+        except IsoglossError:  # one language or model only, or no stereotypes
+            continue
+    return found
+
+
+def leaves(structure: Structure) -> list[str]:
+    """The units in the order of the tree, so that similar ones are next to each other."""
+    return [*structure.tree[-1].left, *structure.tree[-1].right] if structure.tree else list(structure.units)
+
+
+def branches(structure: Structure) -> list[tuple[float, Position, Position]]:
+    """Each merge of the tree: its distance, and the ends (distance, row) of both branches that it joins."""
+    ends = {frozenset([name]): (0.0, float(row)) for row, name in enumerate(leaves(structure))}
+    found = []
+    for merge in structure.tree:
+        first, second = ends[frozenset(merge.left)], ends[frozenset(merge.right)]
+        found.append((merge.distance, first, second))
+        ends[frozenset((*merge.left, *merge.right))] = (merge.distance, (first[1] + second[1]) / 2)
+    return found
+
+
+# ---- shares of terms and countries
+
+
+def term_shares(scored: Scored, settings: IntervalSettings) -> list[Measure]:
+    """The mean share of each term for each model, language, set and concept of templates, with intervals."""
+    rows: list[Measure] = []
+    for _, part in split_datasets(scored):
+        if "task" in part.table.columns and is_templates(check_rows(part)):
+            by = [name for name in ("set", "concept") if name in part.table.columns]
+            rows += [row for row in measure_shares(part, by=by, settings=settings) if row.value is not None]
+    return rows
+
+
+def by_country(scored: Scored, metric: str, *, settings: IntervalSettings) -> list[Measure]:
+    """The metric of each country on the map; items that are valid worldwide would be in all of them, and are left out."""
+    table = scored.table.filter(~worldwide(scored.table))
+    if not table[REGION].drop_nulls().len():
+        return []
+    kept = replace(scored, table=table)
+    found = country_scores(kept, metrics=[metric], resamples=settings.resamples, seed=settings.seed).measures
+    return [row for row in found if row.value is not None and row.group[COUNTRY] in country_names()]
+
+
+def worldwide(table: pl.DataFrame) -> pl.Series:
+    """Whether an item's region is the whole world."""
+    every = set(country_names())
+    cells = [(cell,) if isinstance(cell, str) else cell or () for cell in table[REGION].to_list()]
+    known = {name: set(countries_of(name) or ()) >= every for name in {name for cell in cells for name in cell}}
+    return pl.Series("worldwide", [any(known[name] for name in cell) for cell in cells], dtype=pl.Boolean)

@@ -1,0 +1,152 @@
+"""Numbers, names and lists as text: the one way to write a value with its interval, for every output."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+
+from .. import languages, registry
+from ..analysis.comparisons import Comparison
+from ..analysis.measures import Measure
+
+DAGGER = "†"
+Ends = tuple[float | None, float | None]
+NAMES = {
+    "lms": "LMS",
+    "ss": "SS",
+    "icat": "ICAT",
+    "lms_multiclass": "LMS multi",
+    "ss_multiclass": "SS multi",
+    "bias_l": "B_L",
+}
+
+
+def format_value(value: float | None, ends: Ends = (None, None), *, form: str = ".2f", missing: str = "-") -> str:
+    """A value with its interval, as in `52.40 [49.80, 55.00]`; alone without an interval, `missing` without a value."""
+    return missing if value is None else f"{value:{form}} {format_interval(*ends, form=form)}".rstrip()
+
+
+def format_interval(low: float | None, high: float | None, *, form: str = ".2f") -> str:
+    """Both ends in brackets, or nothing when one is missing."""
+    return "" if low is None or high is None else f"[{low:{form}}, {high:{form}}]"
+
+
+def percent(share: float | None, ends: Ends = (None, None), *, form: str = ".1f") -> str:
+    """A share in per cent, with its interval where it has one."""
+    if share is None:
+        return "-"
+    low, high = (None if end is None else 100 * end for end in ends)
+    return f"{100 * share:{form}} % {format_interval(low, high, form=form)}".rstrip()
+
+
+def p_value(p: float | None) -> str:
+    """A p-value with three digits; a very small one as a bound."""
+    return "<0.001" if p is not None and p < 0.001 else format_value(p, form=".3f")
+
+
+# ---- measures
+
+
+def number(row: Measure) -> str:
+    """The value of a measure with its interval; a dagger marks what is not interpretable."""
+    if row.value is None:
+        return "-"
+    form = ".2e" if (row.metric, row.mode) == ("distribution_difference", "paper") else ".2f"
+    return format_value(row.value, (row.low, row.high), form=form) + dagger(row) + expected(row)
+
+
+def dagger(row: Measure | Comparison) -> str:
+    """The mark of a number that is not interpretable."""
+    return f" {DAGGER}" if row.interpretable is False else ""
+
+
+def any_weak(rows: Iterable[Measure]) -> bool:
+    """Whether one of the numbers is not interpretable."""
+    return any(row.interpretable is False for row in rows)
+
+
+def expected(row: Measure) -> str:
+    """What models without a preference, or without differences between targets, would get, if that is known."""
+    if row.unbiased is None or row.homogeneous is None:
+        return ""
+    return f" (unbiased {row.unbiased:.1f}, homogeneous {row.homogeneous:.1f})"
+
+
+def short(row: Measure) -> str:
+    """The value where space is scarce: one digit after the point, or two where the metric's scale is small."""
+    return format_value(row.value, form=_form(row.metric)).replace("-", "−" if row.value is not None else "-")
+
+
+def _form(metric: str) -> str:
+    low, high = registry.get("metric", metric).bounds
+    return ".1f" if 10 < high - low < float("inf") else ".2f"
+
+
+def ends(row: Measure) -> str:
+    """The interval where space is scarce, or nothing."""
+    return between(row.low, row.high, form=_form(row.metric))
+
+
+def between(low: float | None, high: float | None, *, form: str = ".1f") -> str:
+    """Both ends in as few letters as can be read without doubt; nothing when one is missing."""
+    if low is None or high is None:
+        return ""
+    sign = "–" if low >= 0 else " to "
+    return f"{low:{form}}{sign}{high:{form}}".replace("-", "−")
+
+
+def side(row: Measure, neutral: float | None) -> str:
+    """Where the interval lies: above, below or unclear; nothing without a neutral point, an interval, or competence."""
+    if row.interpretable is False or neutral is None or row.low is None or row.high is None:
+        return ""
+    return "unclear" if row.low <= neutral <= row.high else "above" if row.low > neutral else "below"
+
+
+def missing_intervals(rows: Iterable[Measure]) -> str:
+    """Why rows have no interval; reasons that differ in a count only are written once, with the range of the counts."""
+    counts: dict[str, list[int]] = {}
+    for why in dict.fromkeys(row.why for row in rows if row.why):
+        count = re.match(r"(\d+) clusters?; ", why)
+        counts.setdefault(why[count.end() :] if count else why, []).extend([int(count[1])] if count else [])
+    spans = {rest: (f"{min(seen)} to {max(seen)}" if len(seen) > 1 else str(*seen)) for rest, seen in counts.items()}
+    return "; ".join(f"{span} cluster{'s' * (span != '1')}; {rest}" if span else rest for rest, span in spans.items())
+
+
+# ---- names
+
+
+def metric_name(name: str) -> str:
+    """The metric's name as a column heading."""
+    return NAMES.get(name, name.replace("_", " ").replace("icat", "ICAT"))
+
+
+def model_label(group: Mapping[str, str]) -> str:
+    """The model that was measured, with its method where it was scored by several."""
+    return group["model"] + (f" · {group['method']}" if "method" in group else "")
+
+
+@cache
+def describe(tag: str) -> languages.Language:
+    """What is known of a language, looked up once: a report names each one thousands of times."""
+    return languages.describe(tag)
+
+
+def plain_name(tag: str) -> str:
+    """The language's English name."""
+    return describe(tag).name
+
+
+def language_name(tag: str) -> str:
+    """The language's English name with its tag, or the tag alone when nothing is known of it."""
+    return tag if plain_name(tag) == tag else f"{plain_name(tag)} ({tag})"
+
+
+def english_first(tags: Iterable[str]) -> list[str]:
+    """The tags, each once: English, then the others by their letters; the order of languages in every chart."""
+    return sorted(set(tags), key=lambda tag: (tag != "en", tag))
+
+
+def listed(names: Sequence[str]) -> str:
+    """The names as in a sentence: a, b and c."""
+    return ", ".join(names[:-1]) + f" and {names[-1]}" if len(names) > 1 else names[0]
