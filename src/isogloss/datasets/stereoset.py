@@ -114,7 +114,7 @@ def _item(row: Mapping[str, Any], language: str | None, *, shared: Shared) -> It
 
 def _candidates(row: Mapping[str, Any], item_id: str, *, context: str | None, language: str) -> tuple[Candidate, ...]:
     cells = row.get("candidates") or row.get("sentences") or _wide_cells(row, item_id)
-    if not isinstance(cells, list) or not all([isinstance(cell, dict) for cell in cells]):
+    if not isinstance(cells, list) or not all(isinstance(cell, dict) for cell in cells):
         raise ValueError("'candidates' must be a list of objects.")
     found = tuple([_candidate(cell, context, language=language) for cell in cells])
     if len(found) != len(ROLES) or {candidate.role for candidate in found} != ALL_ROLES:
