@@ -216,15 +216,17 @@ def run_step(folder: Path, step: str, size: int) -> dict[str, Any]:
     """CPU seconds, wall seconds and peak memory of one step in a process of its own."""
     for mode in ("prepare", "run"):
         command = [sys.executable, "-m", "benchmarks.scale", "--folder", str(folder), f"--{mode}", step, str(size)]
-        output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        output = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
     return json.loads(output.splitlines()[-1])  # type: ignore[no-any-return]
 
 
 def table(rows: list[dict[str, Any]]) -> str:
-    """The results as a Markdown table."""
+    """The results as a Markdown table; nothing without results."""
+    if not rows:
+        return ""
     lines = ["| step | size | CPU seconds | peak memory |", "|---|---|---|---|"]
     lines += [f"| {row['step']} | {row['size']:,} | {row['cpu']:.1f} | {row['mb']:,} MB |" for row in rows]
-    return "\n".join(lines)
+    return "\n".join(lines) + "\n\n"
 
 
 def bench_all() -> list[dict[str, Any]]:
