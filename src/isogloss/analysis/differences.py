@@ -37,7 +37,7 @@ def paired_test(
 ) -> Difference:
     """Clusters are drawn, or change sides, as pairs; both sides have the same clusters in the same order."""
     count = len(a.clusters)
-    sums = _paired_sums(a, b, settings)
+    sums = _paired_sums(a, b, settings=settings)
     sides = (
         find_estimates(a, settings, bounds=bounds, sums=sums[0]),
         find_estimates(b, settings, bounds=bounds, sums=sums[1]),
@@ -99,7 +99,7 @@ def _difference(p: float | None, ends: Ends | None, *, scale: Scale, size: float
 
 
 def _paired_sums(
-    a: Contribution, b: Contribution, settings: IntervalSettings
+    a: Contribution, b: Contribution, *, settings: IntervalSettings
 ) -> tuple[Array, Array] | tuple[None, None]:
     """Both sides' resampled sums of very many clusters, drawn together, so that pairs stay pairs."""
     if not is_linearised(a) or a.totals is None or b.totals is None:

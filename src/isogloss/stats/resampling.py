@@ -86,14 +86,15 @@ def normal_sums(totals: Array, *, resamples: int, seed: int, strata: Sequence[st
         names = np.asarray(strata)
         for name in dict.fromkeys(names.tolist()):
             centred[names == name] = totals[names == name] - totals[names == name].mean(0)
-    return totals.sum(0) + normal_draws(centred, resamples=resamples, seed=seed)
+    return np.asarray(totals.sum(0) + normal_draws(centred, resamples=resamples, seed=seed), dtype=np.float64)
 
 
 def normal_draws(rows: Array, *, resamples: int, seed: int) -> Array:
     """Sums of the rows with random signs, or of rows with mean zero that are drawn again, as normal numbers."""
     variances, axes = np.linalg.eigh(rows.T @ rows)
     root = (axes * np.sqrt(np.maximum(variances, 0))) @ axes.T
-    return np.random.default_rng(seed).standard_normal((resamples, rows.shape[1])) @ root
+    normal = np.random.default_rng(seed).standard_normal((resamples, rows.shape[1]))
+    return np.asarray(normal @ root, dtype=np.float64)
 
 
 def bootstrap_values(
