@@ -15,7 +15,7 @@ import numpy as np
 import torch
 
 import isogloss as ig
-from benchmarks import measure, models, pairs
+from benchmarks import measure, models, pairs, scale
 from benchmarks.floor import count, find_floor, items_at_floor
 from benchmarks.workloads import WORKLOADS, Workload, choose, read_items
 from isogloss.items import Item, Items
@@ -159,6 +159,8 @@ def main() -> None:
     results: dict[str, Any] = {"machine": machine()}
     if grown:  # first, in a process that has not used memory for anything else
         results["growth"] = growth(everything, text)
+        results["scale"] = scale.bench_all()
+        print(scale.table(results["scale"]))
     rows = []
     for workload in WORKLOADS:
         if not arguments.only or arguments.only in workload.name:
@@ -204,7 +206,7 @@ def write_page(results: dict[str, Any]) -> None:
     """Put the table into the documentation, between its markers."""
     where = results["machine"]
     named = f"{where['processor']}, {where['cores']} cores, torch {where['torch']}; text: {where['text']}"
-    block = f"<!-- bench -->\n\nMeasured on {named}.\n\n{table(results['workloads'])}\n\n{pairs.table(results['pairs'])}\n\n{growth_table(results.get('growth'))}<!-- end bench -->"
+    block = f"<!-- bench -->\n\nMeasured on {named}.\n\n{table(results['workloads'])}\n\n{pairs.table(results['pairs'])}\n\n{growth_table(results.get('growth'))}{scale.table(results.get('scale', []))}<!-- end bench -->"
     page = PAGE.read_text(encoding="utf-8")
     PAGE.write_text(
         re.sub(r"<!-- bench -->.*?<!-- end bench -->", lambda match: block, page, flags=re.DOTALL), encoding="utf-8"

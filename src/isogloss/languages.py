@@ -68,6 +68,7 @@ def resolve(name: str) -> str:
     return _names().get(name.casefold()) or get(name).tag
 
 
+@cache
 def standard_tag(tag: str) -> str:
     """The tag as BCP 47 writes it: `pt-br` becomes `pt-BR`."""
     if not _is_tag(tag):
@@ -132,6 +133,7 @@ spaces = true        # are words separated by spaces?
 """
 
 
+@cache
 def _is_tag(text: str) -> bool:
     return text.isascii() and len(text.split("-")[0]) in (2, 3) and bool(langcodes.tag_is_valid(text))
 
@@ -146,20 +148,20 @@ def _names() -> dict[str, str]:
 
 
 def _paths() -> dict[str, Path]:
-    own = home() / "languages"
+    own = os.path.join(home(), "languages")
     try:
-        changed = own.stat().st_mtime_ns
+        changed = os.stat(own).st_mtime_ns
     except OSError:
         changed = 0
     return _paths_with(own, changed)
 
 
 @cache
-def _paths_with(own: Path, changed: int) -> dict[str, Path]:
+def _paths_with(own: str, changed: int) -> dict[str, Path]:
     """The file of each language; looked up again when the user's own folder is another or has `changed`."""
     folders = [Path(__file__).parent / "data" / "languages"]
     folders += [Path(load_point("languages", point)) for point in entry_points(group="isogloss.languages")]
-    return {path.stem: path for folder in (*folders, own) for path in sorted(folder.glob("*.toml"))}
+    return {path.stem: path for folder in (*folders, Path(own)) for path in sorted(folder.glob("*.toml"))}
 
 
 @cache

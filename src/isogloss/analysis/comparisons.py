@@ -200,7 +200,8 @@ def _contributions(
         sides = _both(_kept(rows, shared), metric, mode=mode)
     if sides is None:
         return None
-    names = tuple(name for name in sides[0].clusters if name in set(sides[1].clusters))
+    there = set(sides[1].clusters)
+    names = tuple(name for name in sides[0].clusters if name in there)
     return (_in_order(sides[0], names), _in_order(sides[1], names)) if names else None
 
 

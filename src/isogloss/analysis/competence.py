@@ -26,10 +26,15 @@ class Competence:
     doubt: str | None = None
 
 
-def find_competence(rows: pl.DataFrame, *, mode: str, drawing: IntervalSettings) -> Competence:
-    """What the LMS of a group says; without unrelated candidates, how often real sentences win over shuffled ones."""
+def find_competence(
+    rows: pl.DataFrame, *, mode: str, drawing: IntervalSettings, known: dict[str, pl.DataFrame] | None = None
+) -> Competence:
+    """What the LMS of a group says; without unrelated candidates, how often real sentences win over shuffled ones.
+
+    `known` has the group's tables by quantity, as far as they were made.
+    """
     drawing = replace(drawing, kind="auto") if drawing.kind == "wilson" else drawing
-    found, name = _lms(rows, mode), "LMS"
+    found, name = _lms(rows, mode, known=known), "LMS"
     if found is None:
         found, name = _against_shuffled(rows), "real against shuffled sentences"
     if found is None or not found.n:
@@ -60,11 +65,11 @@ def judge_both(metric: str, sides: tuple[Competence, Competence], *, names: tupl
     return Competence(True)
 
 
-def _lms(rows: pl.DataFrame, mode: str) -> Contribution | None:
+def _lms(rows: pl.DataFrame, mode: str, *, known: dict[str, pl.DataFrame] | None) -> Contribution | None:
     metric: Metric = registry.get("metric", "lms")
     if not set(metric.roles) <= set(rows["role"]) or metric.quantity not in set(rows["quantity"]):
         return None
-    wide = pivot_roles(rows)
+    wide = pivot_roles(rows, known=known)
     whole = wide.drop_nulls(list(metric.roles)) if set(metric.roles) <= set(wide.columns) else wide.clear()
     return metric.contribute(whole.sort("cluster", maintain_order=True), mode) if whole.height else None
 

@@ -12,9 +12,9 @@ import numpy as np
 
 from ..metrics import Contribution, Pieces
 from ..stats.estimates import CONSTANT, Ends, Estimate, difference_ends, welch_freedom
-from ..stats.hypotheses import detectable_effect, sign_flip_test, swap_test, welch_test
-from ..stats.resampling import FEWEST_CLUSTERS, Array
-from .intervals import IntervalSettings, fewest, find_estimates, too_few
+from ..stats.hypotheses import detectable_effect, sign_flip_test, swapped_sums_test, welch_test
+from ..stats.resampling import FEWEST_CLUSTERS, Array, normal_sums
+from .intervals import IntervalSettings, fewest, find_estimates, is_linearised, too_few
 
 Sides = tuple[list[Estimate], list[Estimate]]
 EQUAL = "the two sides never differ, so there is nothing to test"
@@ -37,10 +37,14 @@ def paired_test(
 ) -> Difference:
     """Clusters are drawn, or change sides, as pairs; both sides have the same clusters in the same order."""
     count = len(a.clusters)
-    sides = find_estimates(a, settings, bounds=bounds), find_estimates(b, settings, bounds=bounds)
+    sums = _paired_sums(a, b, settings=settings)
+    sides = (
+        find_estimates(a, settings, bounds=bounds, sums=sums[0]),
+        find_estimates(b, settings, bounds=bounds, sums=sums[1]),
+    )
     swapped = _swapped(a, b)
     if swapped is not None:
-        p: float | None = swap_test(swapped, count, resamples=settings.resamples, seed=settings.seed)[0]
+        p: float | None = swapped_sums_test(*swapped, resamples=settings.resamples, seed=settings.seed)
     else:
         p = _p_value(sides, a.pieces, test=lambda one, two: _flip(one, two, settings=settings))
     if fewest(a) < FEWEST_CLUSTERS:
@@ -94,24 +98,36 @@ def _difference(p: float | None, ends: Ends | None, *, scale: Scale, size: float
     )
 
 
-def _swapped(a: Contribution, b: Contribution) -> Callable[[Array], Array] | None:
-    """The difference when clusters change sides, if it is a sum over clusters; else swapping tests something else."""
+def _paired_sums(
+    a: Contribution, b: Contribution, *, settings: IntervalSettings
+) -> tuple[Array, Array] | tuple[None, None]:
+    """Both sides' resampled sums of very many clusters, drawn together, so that pairs stay pairs."""
+    if not is_linearised(a) or a.totals is None or b.totals is None:
+        return None, None
+    both = np.column_stack([a.totals, b.totals])
+    sums = normal_sums(both, resamples=settings.resamples, seed=settings.seed, strata=a.strata)
+    return sums[:, : a.totals.shape[1]], sums[:, a.totals.shape[1] :]
+
+
+def _swapped(a: Contribution, b: Contribution) -> tuple[Callable[[Array], Array], Array] | None:
+    """The difference when clusters change sides, as a function of what each moves, if it is a sum over clusters.
+
+    Else swapping tests something else.
+    """
     if a.totals is None or b.totals is None or a.finish is None or a.pieces is not None:
         return None
-    first, second, finish = a.totals, b.totals, a.finish
+    finish, half, moves = a.finish, (a.totals + b.totals).sum(0) / 2, (a.totals - b.totals) / 2
 
-    def swapped(signs: Array) -> Array:
-        kept = (signs > 0).astype(np.float64)
+    def swapped(moved: Array) -> Array:
         with np.errstate(invalid="ignore", divide="ignore"):
-            one, other = finish(kept @ first + (1 - kept) @ second), finish(kept @ second + (1 - kept) @ first)
-            return np.asarray(one - other, dtype=np.float64)
+            return np.asarray(finish(half + moved) - finish(half - moved), dtype=np.float64)
 
-    groups = np.random.default_rng(0).integers(3, size=(16, len(first)))
+    groups = np.random.default_rng(0).integers(3, size=(16, len(moves)))
     none, one, two, both = (
-        swapped(np.where(moved, -1.0, 1.0)) for moved in (groups < 0, groups == 1, groups == 2, groups > 0)
+        swapped(np.where(moved, -1.0, 1.0) @ moves) for moved in (groups < 0, groups == 1, groups == 2, groups > 0)
     )
     scale = float(np.abs(none).max()) + float(np.abs(one).max()) + 1
-    return swapped if bool(np.all(np.abs(none - one - two + both) < 1e-9 * scale)) else None
+    return (swapped, moves) if bool(np.all(np.abs(none - one - two + both) < 1e-9 * scale)) else None
 
 
 def _flip(a: Estimate, b: Estimate, *, settings: IntervalSettings) -> float | None:

@@ -104,11 +104,18 @@ def several_methods(table: pl.DataFrame) -> bool:
     return bool(items.select("model", *KEY).is_duplicated().any())
 
 
-def pivot_roles(rows: pl.DataFrame, *, quantity: str = "score") -> pl.DataFrame:
+def pivot_roles(
+    rows: pl.DataFrame, *, quantity: str = "score", known: dict[str, pl.DataFrame] | None = None
+) -> pl.DataFrame:
     """One row per item, method and model, with the score of each role in a column of the role's name.
 
     An item with several candidates of one role has no such row: that is refused, never decided in silence.
+    `known` has the tables that were made of the same rows before, by quantity.
     """
+    if known is not None:
+        if quantity not in known:
+            known[quantity] = pivot_roles(rows, quantity=quantity)
+        return known[quantity]
     table = rows.filter((pl.col("quantity") == quantity) & pl.col("against").is_null())
     index = [name for name in table.columns if name not in NOT_GROUPS or name == "id"]
     twice = table.filter(table.select("model", "method", *KEY, "role").is_duplicated())
@@ -117,7 +124,8 @@ def pivot_roles(rows: pl.DataFrame, *, quantity: str = "score") -> pl.DataFrame:
             f"Item '{twice['id'][0]}' has several candidates with the role '{twice['role'][0]}', so this metric cannot "
             "choose between them. Choose a metric for pairs, or one candidate per role."
         )
-    plain = [name for name in index if not isinstance(table.schema[name], pl.List)]
+    schema = table.schema
+    plain = [name for name in index if not isinstance(schema[name], pl.List)]
     return table.pivot(on="role", index=plain, values="value", aggregate_function="first", maintain_order=True)
 
 

@@ -12,7 +12,15 @@ from ..errors import IsoglossError, UnknownName
 from ..metrics import Contribution, Finish
 from ..stats import RESAMPLES
 from ..stats.estimates import CONSTANT, Estimate, find_ends
-from ..stats.resampling import FEWEST_CLUSTERS, Array, bootstrap_values, jackknife_values, wilson_interval
+from ..stats.resampling import (
+    FEWEST_CLUSTERS,
+    MOST_DRAWN,
+    Array,
+    bootstrap_values,
+    jackknife_values,
+    normal_sums,
+    wilson_interval,
+)
 
 INTERVALS = ("auto", "bootstrap", "bca", "wilson")
 FEWEST_RESAMPLES = 100
@@ -77,27 +85,45 @@ def find_interval(contribution: Contribution, settings: IntervalSettings, *, bou
 
 
 def find_estimates(
-    contribution: Contribution, settings: IntervalSettings, *, bounds: tuple[float, float]
+    contribution: Contribution,
+    settings: IntervalSettings,
+    *,
+    bounds: tuple[float, float],
+    sums: Array | None = None,
 ) -> list[Estimate]:
-    """The value with its resampled values and its clusters' pseudo-values; for a metric of pieces, each of them."""
+    """The value with its resampled values and its clusters' pseudo-values; for a metric of pieces, each of them.
+
+    `sums` are the resampled sums of very many clusters, where they were drawn together with another side's.
+    """
     totals = contribution.totals
+    if sums is None and is_linearised(contribution) and totals is not None:
+        drawing = {"resamples": settings.resamples, "seed": settings.seed}
+        sums = normal_sums(totals, strata=contribution.strata, **drawing)
     if contribution.pieces is None or totals is None:  # pieces are functions of sums
-        return [_estimate(contribution, settings, bounds=bounds)]
+        return [_estimate(contribution, settings, bounds=bounds, sums=sums)]
     return [
         _estimate(
             replace(contribution, evaluate=_of_sums(totals, finish), finish=finish),
             settings,
             bounds=contribution.pieces.bounds,
+            sums=sums,
         )
         for finish in contribution.pieces.finishes
     ]
+
+
+def is_linearised(contribution: Contribution) -> bool:
+    """Whether there are so many clusters that their resampled sums are drawn from the normal distribution."""
+    return contribution.totals is not None and len(contribution.clusters) > MOST_DRAWN
 
 
 def _of_sums(totals: Array, finish: Finish) -> Finish:
     return lambda weights: finish(weights @ totals)
 
 
-def _estimate(contribution: Contribution, settings: IntervalSettings, *, bounds: tuple[float, float]) -> Estimate:
+def _estimate(
+    contribution: Contribution, settings: IntervalSettings, *, bounds: tuple[float, float], sums: Array | None
+) -> Estimate:
     clusters = len(contribution.clusters)
 
     def draw(evaluate: Finish) -> Array:
@@ -106,14 +132,16 @@ def _estimate(contribution: Contribution, settings: IntervalSettings, *, bounds:
         )
 
     with np.errstate(invalid="ignore", divide="ignore"):
-        drawn = draw(contribution.evaluate)
+        drawn = contribution.finish(sums) if sums is not None and contribution.finish else draw(contribution.evaluate)
         if contribution.totals is not None and contribution.finish is not None:
             without = contribution.finish(contribution.totals.sum(0) - contribution.totals)
         else:
             without = jackknife_values(contribution.evaluate, clusters)
     pseudo = clusters * contribution.value - (clusters - 1) * without
     errors = None
-    if bounds == (0, math.inf):
+    if bounds == (0, math.inf) and sums is not None:
+        errors = np.full(len(drawn), float(np.std(pseudo)) / math.sqrt(clusters - 1))
+    elif bounds == (0, math.inf):
         mean, square = draw(lambda weights: weights @ pseudo) / clusters, draw(lambda weights: weights @ pseudo**2)
         errors = np.sqrt(np.maximum(square / clusters - mean**2, 0) / (clusters - 1))
     return Estimate(contribution.value, drawn, pseudo, bounds, fewest(contribution), errors)

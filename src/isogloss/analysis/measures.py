@@ -94,10 +94,11 @@ def measure(
     rows = []
     kinds: dict[str, set[str]] = {}
     for group, part in default_groups(table, names):
-        competence = find_competence(part, mode=mode, drawing=drawing)
+        known_tables: dict[str, pl.DataFrame] = {}
+        competence = find_competence(part, mode=mode, drawing=drawing, known=known_tables)
         for name, metric in (chosen or fitting_metrics(part)).items():
             nothing = Measure(name, group, None, None, None, n=0, ties=0, clusters=0, mode=mode)
-            row, kind = _measure_one(nothing, metric, part=part, settings=drawing)
+            row, kind = _measure_one(nothing, metric, part=part, settings=drawing, tables=known_tables)
             known = judge(name, competence) if row.value is not None else Competence(None)
             rows.append(replace(row, interpretable=known.interpretable, doubt=known.doubt))
             kinds.setdefault(kind, set()).add(name)
@@ -131,12 +132,17 @@ def fitting_metrics(rows: pl.DataFrame) -> dict[str, Metric]:
     return dict(sorted(found.items(), key=lambda pair: (pair[1].order, pair[0])))
 
 
-def contribution(metric: Metric, rows: pl.DataFrame, *, mode: str) -> Contribution | None:
-    """What a group's rows are to a metric; nothing when no item can be measured."""
+def contribution(
+    metric: Metric, rows: pl.DataFrame, *, mode: str, tables: dict[str, pl.DataFrame] | None = None
+) -> Contribution | None:
+    """What a group's rows are to a metric; nothing when no item can be measured.
+
+    `tables` has those with one row per item that were made of the same rows before, by quantity.
+    """
     if not metric.roles:
         table = rows.filter(pl.col("quantity") == metric.quantity).drop_nulls("value")
     else:
-        table = pivot_roles(rows, quantity=metric.quantity)
+        table = pivot_roles(rows, quantity=metric.quantity, known=tables)
         if any(role not in table.columns for role in metric.roles):
             return None
         table = table.drop_nulls(list(metric.roles))
@@ -148,10 +154,15 @@ def contribution(metric: Metric, rows: pl.DataFrame, *, mode: str) -> Contributi
 
 
 def _measure_one(
-    nothing: Measure, metric: Metric, *, part: pl.DataFrame, settings: IntervalSettings
+    nothing: Measure,
+    metric: Metric,
+    *,
+    part: pl.DataFrame,
+    settings: IntervalSettings,
+    tables: dict[str, pl.DataFrame],
 ) -> tuple[Measure, str]:
     """`nothing` with the metric's value over the part's items filled in, and the kind of its interval."""
-    found = contribution(metric, part, mode=nothing.mode)
+    found = contribution(metric, part, mode=nothing.mode, tables=tables)
     if found is None:
         lacks = "all the roles" if metric.roles else "what this metric needs"
         return replace(nothing, why=f"no item of the group has {lacks}"), "none"

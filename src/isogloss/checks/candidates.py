@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from .. import languages
 from ..items import ANTI_STEREOTYPE, STEREOTYPE, UNRELATED, Item
-from .check import Check, each, is_cloze
+from ..languages import Language
+from .check import Check, each, each_in, is_cloze
 
 LONGEST = 3.0
 MORE_LETTERS = 10
@@ -38,12 +38,12 @@ def length_gap(item: Item) -> str | None:
     return f"'{long}' has {len(long)} characters, '{short}' {len(short)}" if far else None
 
 
-def not_minimal(item: Item) -> str | None:
+def not_minimal(item: Item, language: Language) -> str | None:
     """A sentence when a pair of whole sentences without a context shares less than half of its words."""
     pair = _pair(item)
     if pair is None or is_cloze(item) or item.context:
         return None
-    spaced = languages.describe(item.language).spaces
+    spaced = language.spaces
     first, second = (text.split() if spaced else list(text) for text in pair)
     shared = len(set(first) & set(second)) / max(len(set(first) | set(second)), 1)
     return (
@@ -117,6 +117,6 @@ SEVERAL_WORDS = Check(
     each(several_words),
 )
 NOT_MINIMAL = Check(
-    "not_minimal", "note", "The two sentences of a pair share less than half of their words.", each(not_minimal)
+    "not_minimal", "note", "The two sentences of a pair share less than half of their words.", each_in(not_minimal)
 )
 DUPLICATE = Check("duplicate", "warning", "The item says exactly what an earlier one says.", duplicates)

@@ -57,6 +57,8 @@ def spaces(item: Item) -> str | None:
 
 def odd_characters(text: str) -> str | None:
     """A sentence when there are control, invisible or replacement characters."""
+    if text.isprintable() and "\ufffd" not in text:
+        return None
     for letter in text:
         kind = unicodedata.category(letter)
         if letter == "\ufffd" or (kind in ("Cc", "Cf", "Co", "Cn") and letter not in JOINERS + "\t\n\r\u200e\u200f"):
@@ -72,6 +74,8 @@ def not_normal(text: str) -> str | None:
 def mixed_scripts(item: Item) -> str | None:
     """A sentence when one word has letters of two alphabets that look alike."""
     for text in texts(item):
+        if text.isascii():
+            continue
         for word in re.findall(r"[^\W\d_]+", text.replace(BLANK, " ")):
             found = {
                 name for letter in word for name in SCRIPTS.values() if unicodedata.name(letter, "").startswith(name)

@@ -6,6 +6,7 @@ import string
 import unicodedata
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from sys import intern
 from typing import Any
 
 from .. import languages
@@ -13,11 +14,13 @@ from ..errors import BadData
 from ..files.layout import ORIGIN
 from ..files.rows import OnBadRow, clean, read_json, read_rows, suffix
 from ..files.sources import Dataset, row_language
-from ..items import ANTI_STEREOTYPE, BLANK, STEREOTYPE, UNRELATED, Candidate, Item
+from ..items import ANTI_STEREOTYPE, BLANK, STEREOTYPE, UNRELATED, Candidate, Item, Tag
 
 TASKS = ("intrasentence", "intersentence")
 ROLES = (STEREOTYPE, ANTI_STEREOTYPE, UNRELATED)
+ALL_ROLES = frozenset(ROLES)
 WIDE = {role: role.replace("-", "_") for role in ROLES}
+Shared = dict[tuple[tuple[str, Tag], ...], dict[str, Tag]]
 OWN_COLUMNS = {"id", "bias_type", "context"}
 
 
@@ -34,22 +37,29 @@ def parse(path: Path, language: str | None, *, bad: OnBadRow) -> Iterator[Item]:
     """The items of a file; `language` is used where the rows do not name one."""
     rows: Iterator[tuple[int | str, Mapping[str, Any]]]
     rows = _own_json(path, bad) if suffix(path) == ".json" else iter(read_rows(path, bad))
-    seen: set[tuple[str, str, str]] = set()
+    seen: dict[str, tuple[set[str], set[str]]] = {}
+    shared: Shared = {}
     for row_number, row in rows:
         line = row_number if isinstance(row_number, int) else None
         where = "" if line is not None else f"{row_number}: "
         try:
-            item = _item(row, language)
-            names = [("id", item.language, item.id)]
-            names += [("candidate id", item.language, candidate.id) for candidate in item.candidates]
-            twice = [f"the {kind} '{name}' appears twice." for kind, tag, name in names if (kind, tag, name) in seen]
-            if twice:
-                raise ValueError(twice[0])
+            item = _item(row, language, shared=shared)
+            _refuse_twice(item, *seen.setdefault(item.language, (set(), set())))
         except ValueError as error:
             bad(BadData(path, line, f"{where}{error}"))
             continue
-        seen.update(names)
         yield item
+
+
+def _refuse_twice(item: Item, ids: set[str], candidates: set[str]) -> None:
+    """Note the item's ids and its candidates', none of which may have been seen before."""
+    if item.id in ids:
+        raise ValueError(f"the id '{item.id}' appears twice.")
+    for candidate in item.candidates:
+        if candidate.id in candidates:
+            raise ValueError(f"the candidate id '{candidate.id}' appears twice.")
+    ids.add(item.id)
+    candidates.update([candidate.id for candidate in item.candidates])
 
 
 def _own_json(path: Path, bad: OnBadRow) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -75,7 +85,7 @@ def _own_json(path: Path, bad: OnBadRow) -> Iterator[tuple[str, Mapping[str, Any
                 bad(BadData(path, None, f"{label}: must be an object with an item's fields."))
 
 
-def _item(row: Mapping[str, Any], language: str | None) -> Item:
+def _item(row: Mapping[str, Any], language: str | None, *, shared: Shared) -> Item:
     item_id = _text(row, "id")
     context = _text(row, "context")
     task = row.get("task") or (TASKS[0] if BLANK in context else TASKS[1])
@@ -85,28 +95,30 @@ def _item(row: Mapping[str, Any], language: str | None) -> Item:
         raise ValueError("the context has no BLANK.")
     tag = row_language(row, language)
     target = _optional(row, "target")
-    cluster = _optional(row, "target_original") or target
-    tags = {"task": task} | ({"target": cluster} if cluster else {}) | ({"target_term": target} if target else {})
-    tags |= {name: value for name in ORIGIN if (value := _optional(row, name))}
+    cluster = intern(_optional(row, "target_original") or target or "")
+    tags: dict[str, Tag] = (
+        {"task": task} | ({"target": cluster} if cluster else {}) | ({"target_term": target} if target else {})
+    )
+    tags |= {name: value for name in ORIGIN if name in row and (value := _optional(row, name))}
     return Item(
         id=item_id,
-        dataset=_optional(row, "dataset") or "stereoset",
+        dataset=intern(_optional(row, "dataset") or "stereoset"),
         language=tag,
-        category=_text(row, "bias_type"),
+        category=intern(_text(row, "bias_type")),
         candidates=_candidates(row, item_id, context=context if task == TASKS[0] else None, language=tag),
         context=context,
-        cluster=cluster,
-        tags=tags,
+        cluster=cluster or None,
+        tags=shared.setdefault(tuple(tags.items()), tags),
     )
 
 
 def _candidates(row: Mapping[str, Any], item_id: str, *, context: str | None, language: str) -> tuple[Candidate, ...]:
     cells = row.get("candidates") or row.get("sentences") or _wide_cells(row, item_id)
-    if not isinstance(cells, list) or not all(isinstance(cell, Mapping) for cell in cells):
+    if not isinstance(cells, list) or not all(isinstance(cell, dict) for cell in cells):
         raise ValueError("'candidates' must be a list of objects.")
-    found = tuple(_candidate(cell, context, language=language) for cell in cells)
-    roles = sorted(candidate.role for candidate in found)
-    if roles != sorted(ROLES):
+    found = tuple([_candidate(cell, context, language=language) for cell in cells])
+    if len(found) != len(ROLES) or {candidate.role for candidate in found} != ALL_ROLES:
+        roles = sorted(candidate.role for candidate in found)
         raise ValueError(f"an item needs each of {', '.join(ROLES)} once; found: {', '.join(roles) or 'none'}.")
     if len({candidate.id for candidate in found}) < len(found):
         raise ValueError("two candidates have the same id.")
@@ -114,9 +126,8 @@ def _candidates(row: Mapping[str, Any], item_id: str, *, context: str | None, la
 
 
 def _candidate(cell: Mapping[str, Any], context: str | None, *, language: str) -> Candidate:
-    word = _optional(cell, "word")
-    sentence = _optional(cell, "sentence")
-    if context is not None:
+    word, sentence = _optional(cell, "word"), _optional(cell, "sentence")
+    if context is not None and (word is None or sentence is None):
         if sentence is None and word is not None:
             sentence = context.replace(BLANK, word)
         elif word is None and sentence is not None:
@@ -125,9 +136,8 @@ def _candidate(cell: Mapping[str, Any], context: str | None, *, language: str) -
             raise ValueError("a candidate has no word for BLANK, and none can be taken from its sentence.")
     if sentence is None:
         raise ValueError("a candidate has no sentence.")
-    return Candidate(
-        id=_text(cell, "id"), role=_text(cell, "gold_label"), text=sentence, word=word if context else None
-    )
+    kept = intern(word) if context and word else None
+    return Candidate(_text(cell, "id"), intern(_text(cell, "gold_label")), sentence, kept)
 
 
 def word_in(context: str, sentence: str, *, language: str) -> str | None:
@@ -161,6 +171,9 @@ def _wide_cells(row: Mapping[str, Any], item_id: str) -> list[dict[str, Any]]:
 
 
 def _text(row: Mapping[str, Any], column: str) -> str:
+    value = row.get(column)
+    if type(value) is str and value and not value.isspace():
+        return value
     value = _optional(row, column)
     if value is None:
         raise ValueError(f"'{column}' is missing or empty.")
@@ -169,6 +182,8 @@ def _text(row: Mapping[str, Any], column: str) -> str:
 
 def _optional(row: Mapping[str, Any], column: str) -> str | None:
     value = row.get(column)
+    if type(value) is str and value and not value.isspace():
+        return value
     if value is None or (isinstance(value, str) and not value.strip()):
         return None
     if isinstance(value, bool) or not isinstance(value, str | int):

@@ -7,6 +7,7 @@ import gzip
 import io
 import json
 import os
+import re
 import unicodedata
 import zlib
 from collections.abc import Callable, Iterator, Mapping
@@ -21,12 +22,15 @@ from ..errors import BadData, IsoglossError
 from .encodings import wide_encoding
 
 Row = tuple[int, dict[str, Any]]
+Checked = tuple[int, dict[str, Any], bool]
 OnBadRow = Callable[[BadData], None]
 SUFFIXES = (".jsonl", ".json", ".csv", ".tsv", ".parquet")
 MOST_BYTES = 2_000_000_000
 SMALL = 32_000_000  # bytes that any packed file may unpack to
 RATIO = 100  # a larger one may unpack to so many times its size
 MOST_ROWS = 5_000_000  # of a Parquet file, which may hold a row in less than a bit
+DEEP = 100  # brackets in a line from which on its nesting is looked at
+SURROGATE = re.compile("[\ud800-\udfff]")
 _CHANGED: ContextVar[set[str] | None] = ContextVar("changed", default=None)
 
 
@@ -56,9 +60,9 @@ def read_rows(path: Path, bad: OnBadRow = raise_bad_row) -> Iterator[Row]:
         rows = _parquet(path)
     else:
         raise BadData(path, None, f"unknown format '{kind}'. Use one of {', '.join(SUFFIXES)}, gzipped or not.")
-    for number, row in rows:
+    for number, row, normal in rows:
         try:
-            yield number, clean(row)
+            yield number, row if normal else clean(row)
         except UnicodeError:
             bad(BadData(path, number, "not UTF-8. Save the file as UTF-8 and read it again."))
         except RecursionError:
@@ -91,6 +95,8 @@ def noting_changes() -> Iterator[set[str]]:
 def clean(value: Any) -> Any:
     """The value with all its text in NFC; raises UnicodeError where text is not UTF-8."""
     if isinstance(value, str):
+        if value.isascii():
+            return value
         value.encode()
         normal = unicodedata.normalize("NFC", value)
         if normal != value and (noted := _CHANGED.get()) is not None:
@@ -101,6 +107,13 @@ def clean(value: Any) -> Any:
     if isinstance(value, list):
         return [clean(inner) for inner in value]
     return value
+
+
+def _is_normal(text: str) -> bool:
+    """Whether a line, and so each text that stands in it as it is, needs no cleaning."""
+    if text.isascii():
+        return True
+    return unicodedata.is_normalized("NFC", text) and not SURROGATE.search(text)
 
 
 def read_bytes(path: Path) -> bytes:
@@ -158,32 +171,35 @@ def _refuse_constant(name: str) -> float:
     raise ValueError(f"'{name}' is not a number")
 
 
-def _json_lines(path: Path, bad: OnBadRow) -> Iterator[Row]:
+def _json_lines(path: Path, bad: OnBadRow) -> Iterator[Checked]:
+    decode = json.JSONDecoder(parse_constant=_refuse_constant).decode
     for number, line in enumerate(_lines(path, newline="\n"), 1):
         if not line.strip():
             continue
         try:
-            row = json.loads(line, parse_constant=_refuse_constant)
+            row = decode(line)
         except (ValueError, RecursionError) as error:
             bad(BadData(path, number, f"not JSON: {getattr(error, 'msg', error)}."))
             continue
         if isinstance(row, dict):
-            yield number, row
+            flat = line.count("{") + line.count("[") < DEEP and "\\u" not in line
+            yield number, row, flat and _is_normal(line)
         else:
             bad(BadData(path, number, "a line must be a JSON object with an item's fields."))
 
 
-def _separated(path: Path, bad: OnBadRow, *, delimiter: str) -> Iterator[Row]:
+def _separated(path: Path, bad: OnBadRow, *, delimiter: str) -> Iterator[Checked]:
     reader = csv.reader(_lines(path, newline=""), delimiter=delimiter, strict=True)
     try:
         header = next(reader, [])
         if len(set(header)) < len(header) or not header:
             raise BadData(path, 1, "the first line must name the columns, each once.")
+        normal = all(map(_is_normal, header))
         for cells in reader:
             if cells and len(cells) != len(header):
                 bad(BadData(path, reader.line_num, f"{len(cells)} cells, but the header names {len(header)} columns."))
             elif cells:
-                yield reader.line_num, dict(zip(header, cells, strict=True))
+                yield reader.line_num, dict(zip(header, cells, strict=True)), normal and all(map(_is_normal, cells))
     except csv.Error as error:
         raise BadData(path, reader.line_num, f"not a table: {error}.") from error
 
@@ -201,7 +217,7 @@ def _silenced_stderr() -> Iterator[None]:
         os.close(nothing)
 
 
-def _parquet(path: Path) -> Iterator[Row]:
+def _parquet(path: Path) -> Iterator[Checked]:
     raw = read_bytes(path)
     try:
         with _silenced_stderr():
@@ -211,4 +227,5 @@ def _parquet(path: Path) -> Iterator[Row]:
         raise BadData(path, None, "not a Parquet file, or a broken one.") from error
     if count > MOST_ROWS:
         raise BadData(path, None, f"has {count:,} rows; at most {MOST_ROWS:,} are read. Split it into smaller files.")
-    yield from enumerate(table.iter_rows(named=True), 1)
+    for number, row in enumerate(table.iter_rows(named=True), 1):
+        yield number, row, False

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from ..stats.resampling import Array, cluster_sums
@@ -77,17 +78,26 @@ class Metric:
     order: int = 100
 
 
+def number_clusters(clusters: Iterable[str]) -> tuple[npt.NDArray[np.int64], tuple[str, ...]]:
+    """The number of each unit's cluster, counted in the order in which the clusters come first, and their names."""
+    each = clusters if isinstance(clusters, pl.Series) else pl.Series(list(clusters), dtype=pl.String)
+    names = each.unique(maintain_order=True).to_list()
+    if not names:
+        return np.zeros(0, dtype=np.int64), ()
+    numbers = each.replace_strict(names, list(range(len(names))), return_dtype=pl.Int64)
+    return numbers.to_numpy(), tuple(names)
+
+
 def from_sums(sums: Array, clusters: Iterable[str], *, finish: Finish, n: int, ties: int = 0) -> Contribution:
     """The contribution of a metric that is a function of sums: one row of `sums` and one cluster name per unit.
 
     Resampling clusters is then a matrix product. Without any unit, n is 0 and the value is not a number.
     """
-    labels: dict[str, int] = {}
-    index = np.array([labels.setdefault(name, len(labels)) for name in clusters], dtype=np.int64)
+    index, names = number_clusters(clusters)
     totals = cluster_sums(sums, index)
 
     def evaluate(weights: Array) -> Array:
         with np.errstate(invalid="ignore", divide="ignore"):
             return finish(weights @ totals)
 
-    return Contribution(tuple(labels), evaluate, n, ties, alone=lambda: finish(totals), totals=totals, finish=finish)
+    return Contribution(names, evaluate, n, ties, alone=lambda: finish(totals), totals=totals, finish=finish)

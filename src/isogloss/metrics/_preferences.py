@@ -9,7 +9,7 @@ import polars as pl
 
 from ..items import ANTI_STEREOTYPE, STEREOTYPE, UNRELATED
 from ..stats.resampling import Array, cluster_sums
-from . import Pieces
+from . import Pieces, number_clusters
 
 TRIPLE = (STEREOTYPE, ANTI_STEREOTYPE, UNRELATED)
 
@@ -32,8 +32,8 @@ def triple_sums(items: pl.DataFrame, mode: str) -> tuple[Array, int]:
 def class_scores(items: pl.DataFrame, mode: str) -> tuple[Array, Sequence[str], int]:
     """Per class (the cluster, StereoSet's English target term): LMS, SS, ICAT and 1; the classes; the ties."""
     sums, ties = triple_sums(items, mode)
-    labels = {label: i for i, label in enumerate(dict.fromkeys(items["cluster"]))}
-    totals = cluster_sums(sums, np.array([labels[label] for label in items["cluster"]], dtype=np.int64))
+    index, labels = number_clusters(items["cluster"])
+    totals = cluster_sums(sums, index)
     lms, ss = 100 * totals[:, 0] / totals[:, 2], 100 * totals[:, 1] / totals[:, 2]
     return np.column_stack([lms, ss, icat(lms, ss), np.ones(len(labels))]), list(labels), ties
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from .resampling import DRAWS_AT_ONCE, Array, student_quantile
+from .resampling import DRAWS_AT_ONCE, MOST_DRAWN, Array, normal_draws, student_quantile
 
 MOST_EXACT = 12
 POWER = 0.8
@@ -33,7 +33,21 @@ def swap_test(
 
 def sign_flip_test(differences: Array, *, resamples: int = 10_000, seed: int = 0) -> float:
     """The two-sided p of a sum of paired differences, one per cluster, whose signs are chance when nothing differs."""
-    return swap_test(lambda signs: signs @ differences, len(differences), resamples=resamples, seed=seed)[0]
+    return swapped_sums_test(lambda sums: sums[:, 0], differences[:, None], resamples=resamples, seed=seed)
+
+
+def swapped_sums_test(
+    statistic: Callable[[Array], Array], moves: Array, *, resamples: int = 10_000, seed: int = 0
+) -> float:
+    """The two-sided p of `swap_test` for a statistic of sums: `moves` [clusters, k] are added or subtracted by sign.
+
+    The sums of very many clusters are drawn from the normal distribution that they tend to.
+    """
+    if len(moves) <= MOST_DRAWN:
+        return swap_test(lambda signs: statistic(signs @ moves), len(moves), resamples=resamples, seed=seed)[0]
+    observed = abs(float(statistic(moves.sum(0)[None, :])[0]))
+    values = statistic(normal_draws(moves, resamples=resamples, seed=seed))
+    return _share_beyond(values, observed, exact=False)
 
 
 def shuffle_test(
@@ -74,6 +88,8 @@ def welch_test(first: Array, second: Array, *, resamples: int = 10_000, seed: in
     if math.isnan(t):
         return 1.0
     student = 2 * float(stdtr(freedom, -abs(t))) if math.isfinite(t) else 0.0
+    if min(sizes) > MOST_DRAWN / 10 and sum(sizes) > MOST_DRAWN:  # so many means are normal, and both tests are one
+        return max(student, 1 / (resamples + 1))
     return max(student, shuffle_test(statistic, sizes, resamples=resamples, seed=seed))
 
 

@@ -11,16 +11,20 @@ import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[np.float64]
+Counts = npt.NDArray[np.uint8] | npt.NDArray[np.uint16]
 
 FEWEST_CLUSTERS = 10
 DRAWS_AT_ONCE = 4_000_000
+MOST_KEPT = 100_000_000  # draws, two bytes each, that are kept for the next metric
+MOST_DRAWN = 10_000
+"""The clusters that are drawn one by one; sums over more of them are drawn from the normal distribution."""
 
 
 def cluster_sums(values: Array, clusters: npt.NDArray[np.int64]) -> Array:
     """The sum of each column of `values` within each cluster (clusters are numbered from 0); no rows give no cluster."""
-    sums = np.zeros((int(clusters.max(initial=-1)) + 1, values.shape[1]))
-    np.add.at(sums, clusters, values)
-    return sums
+    size = int(clusters.max(initial=-1)) + 1
+    columns = [np.bincount(clusters, weights=column, minlength=size) for column in values.T]
+    return np.column_stack(columns) if columns else np.zeros((size, 0))
 
 
 def resampling_weights(
@@ -34,29 +38,63 @@ def resampling_weights(
     if clusters * resamples <= DRAWS_AT_ONCE:
         yield _drawn_once(clusters, resamples, seed=seed, strata=names)
         return
-    rng = np.random.default_rng(seed)
     block = max(1, DRAWS_AT_ONCE // clusters)
+    if clusters * resamples <= MOST_KEPT:
+        kept = _counted_once(clusters, resamples, seed=seed, strata=names)
+        yield from (kept[start : start + block].astype(np.float64) for start in range(0, resamples, block))
+        return
+    rng = np.random.default_rng(seed)
     for start in range(0, resamples, block):
-        yield _draw(rng, clusters, size=min(block, resamples - start), strata=names)
+        yield _draw(rng, clusters, size=min(block, resamples - start), strata=names).astype(np.float64)
 
 
 @lru_cache(maxsize=2)
 def _drawn_once(clusters: int, resamples: int, *, seed: int, strata: tuple[str, ...] | None) -> Array:
     """The same draws for all metrics of a group, so that they are made once."""
-    weights = _draw(np.random.default_rng(seed), clusters, size=resamples, strata=strata)
+    weights = _counted_once(clusters, resamples, seed=seed, strata=strata).astype(np.float64)
     weights.flags.writeable = False
     return weights
 
 
-def _draw(rng: np.random.Generator, clusters: int, *, size: int, strata: tuple[str, ...] | None) -> Array:
+@lru_cache(maxsize=2)
+def _counted_once(clusters: int, resamples: int, *, seed: int, strata: tuple[str, ...] | None) -> Counts:
+    return _draw(np.random.default_rng(seed), clusters, size=resamples, strata=strata)
+
+
+def _draw(rng: np.random.Generator, clusters: int, *, size: int, strata: tuple[str, ...] | None) -> Counts:
+    """How often each cluster is drawn, a byte each where that is enough; they do not depend on how many are drawn at once."""
     names = np.asarray(strata if strata is not None else [""] * clusters)
-    weights = np.empty((size, clusters))
+    weights = np.empty((size, clusters), dtype=np.uint8 if clusters < 256 else np.uint16)
     for name in dict.fromkeys(names.tolist()):
         members = np.flatnonzero(names == name)
-        drawn = rng.integers(len(members), size=(size, len(members))) + len(members) * np.arange(size)[:, None]
-        counts = np.bincount(drawn.ravel(), minlength=size * len(members))
-        weights[:, members] = counts.reshape(size, len(members))
+        block = max(1, DRAWS_AT_ONCE // len(members))
+        for start in range(0, size, block):
+            rows = min(block, size - start)
+            drawn = rng.integers(len(members), size=(rows, len(members))) + len(members) * np.arange(rows)[:, None]
+            counts = np.bincount(drawn.ravel(), minlength=rows * len(members))
+            weights[start : start + rows, members] = counts.reshape(rows, len(members))
     return weights
+
+
+def normal_sums(totals: Array, *, resamples: int, seed: int, strata: Sequence[str] | None = None) -> Array:
+    """The sums of resampled clusters, [resamples, columns], drawn from the normal distribution that they tend to.
+
+    It has the mean and the covariance of the bootstrap's sums; columns of two sides together stay paired.
+    """
+    centred = totals - totals.mean(0)
+    if strata is not None:
+        names = np.asarray(strata)
+        for name in dict.fromkeys(names.tolist()):
+            centred[names == name] = totals[names == name] - totals[names == name].mean(0)
+    return np.asarray(totals.sum(0) + normal_draws(centred, resamples=resamples, seed=seed), dtype=np.float64)
+
+
+def normal_draws(rows: Array, *, resamples: int, seed: int) -> Array:
+    """Sums of the rows with random signs, or of rows with mean zero that are drawn again, as normal numbers."""
+    variances, axes = np.linalg.eigh(rows.T @ rows)
+    root = (axes * np.sqrt(np.maximum(variances, 0))) @ axes.T
+    normal = np.random.default_rng(seed).standard_normal((resamples, rows.shape[1]))
+    return np.asarray(normal @ root, dtype=np.float64)
 
 
 def bootstrap_values(
