@@ -132,6 +132,13 @@ def test_a_page_names_no_machine(page):
     assert re.findall(r"(?<![\w.~-])/(?:work|home|root|tmp|usr|Users)/\S*", page.read_text(encoding="utf-8")) == []
 
 
+def test_the_tests_that_the_reliability_page_names_exist():
+    named = set(re.findall(r"`(test_\w+)`", (DOCS / "reliability.md").read_text(encoding="utf-8")))
+    files = sorted((ROOT / "tests").glob("test_*.py"))
+    text = "".join(path.read_text(encoding="utf-8") for path in files)
+    assert named - {path.stem for path in files} - set(re.findall(r"^def (test_\w+)", text, re.MULTILINE)) == set()
+
+
 def test_the_readme_names_the_two_commands():
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     assert "$ make demo" in text
