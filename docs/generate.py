@@ -240,9 +240,15 @@ def auto_methods() -> str:
     """What `--method auto` chooses."""
     from isogloss import registry
 
-    chosen = {pair: name for name, one in registry.load_all("method").items() for pair in one.auto}
-    tasks, kinds = sorted({task for task, _ in chosen}, reverse=True), registry.names("family")
-    rows = [[kind, *(f"`{chosen[task, kind]}`" if (task, kind) in chosen else "-" for task in tasks)] for kind in kinds]
+    from isogloss.methods import default_methods
+
+    tasks = sorted({task for one in registry.load_all("method").values() for task in one.auto}, reverse=True)
+
+    def choice(task: str, kind: str) -> str:  # of the methods that need the same head, the first
+        firsts = {one.needs: name for name, one in reversed(default_methods(task, kind).items())}
+        return " or ".join(f"`{name}`" for name in reversed(firsts.values())) or "-"
+
+    rows = [[kind, *(choice(task, kind) for task in tasks)] for kind in registry.names("family")]
     return table(["family", *tasks], rows)
 
 
