@@ -239,7 +239,6 @@ def methods() -> str:
 def auto_methods() -> str:
     """What `--method auto` chooses."""
     from isogloss import registry
-
     from isogloss.methods import default_methods
 
     tasks = sorted({task for one in registry.load_all("method").values() for task in one.auto}, reverse=True)

@@ -243,5 +243,5 @@ def test_no_help_text_is_eaten_as_markup():
 
 
 def test_probe_says_that_rare_and_long_words_have_smaller_shares(command: Command, model):
-    _, _, remark = command("probe", model, "The [nurse|doctor] is kind.")
+    _, remark, _ = command("probe", model, "The [nurse|doctor] is kind.")
     assert "longer and rarer words have smaller shares, whatever they are about" in remark

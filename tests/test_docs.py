@@ -97,6 +97,8 @@ def test_relative_links_lead_somewhere(page):
 
 @by_name
 def test_the_commands_that_a_page_shows_exist(page):
+    if page.name == "CHANGELOG.md":
+        return  # it names commands of earlier versions
     targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
     for words in shown_commands(page):
         if words[:1] == ["make"]:

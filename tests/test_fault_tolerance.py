@@ -394,7 +394,7 @@ def test_an_address_that_cannot_be_reached_is_told_in_one_sentence(command):
         "Cannot reach nosuchstore://bucket/runs (Protocol not known: nosuchstore). "
         "Is the address right, and may you read and write there?"
     )
-    assert command("show", "memory://nothing/here")[::2] == (2, "Error: No such run: memory://nothing/here.\n")
+    assert command("show", "memory://nothing/here")[::2] == (2, "Error: No such file: memory://nothing/here.\n")
 
 
 def test_a_run_file_behind_an_address_that_is_damaged_is_told():

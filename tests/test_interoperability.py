@@ -315,10 +315,10 @@ def ngrams(installed, tmp_path_factory) -> Path:
 
 
 def test_a_model_of_an_added_family_is_scored_by_its_folder(installed, ngrams, tmp_path):
-    assert "ngrams" in json.loads(isogloss(installed, "list", "--json"))["families"]
+    assert "ngrams" in json.loads(isogloss(installed, "list", "--format", "json"))["families"]
     runs = tmp_path / "runs"
     isogloss(installed, "eval", str(ngrams), "--data", "demo", "-l", "en", "--out", str(runs))
-    shown = json.loads(isogloss(installed, "measure", str(runs), "--metrics", "ss", "--json"))
+    shown = json.loads(isogloss(installed, "measure", str(runs), "--metrics", "ss", "--format", "json"))
     assert all(0 <= row["value"] <= 100 for row in shown["measures"])
     found = find_runs(runs)
     assert {run.info["method"] for run in found} == {"likelihood", "continuation"}

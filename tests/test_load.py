@@ -475,7 +475,7 @@ def test_a_gguf_file_that_is_not_one_is_refused(tmp_path: Path) -> None:
 def test_a_pulled_copy_is_opened_in_place_of_the_hub_s(name, saved, tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("ISOGLOSS_HOME", str(tmp_path))
     shutil.copytree(saved("bert"), tmp_path / "models" / "bert-base-cased")
-    info = open_model(name, offline=True).info
+    info = open_model(name, Loading(offline=True)).info
     assert info.name == name
     assert info.source == str(tmp_path / "models" / "bert-base-cased")
     assert info.notes == ("converted from a package, not downloaded from the hub",)

@@ -45,7 +45,7 @@ def test_a_study_file_scores_and_asks_chat_models_here_and_behind_an_endpoint(tm
         there = {"label": "far", "checkpoint": "chatty", "endpoint": server.url, "facts": {"size": "large"}}
         here = {"label": "near", "checkpoint": str(models / "chat"), "facts": {"size": "small"}}
         path = write(tmp_path, [there, here], methods=["auto", {"ask": {"order": "yes-no", "max_tokens": 3}}])
-        status, shown, error = command("run", path, "--out", tmp_path / "runs", "--json")
+        status, shown, error = command("run", path, "--out", tmp_path / "runs", "--format", "json")
         asked = len(server.bodies)
         assert command("run", path, "--out", tmp_path / "runs")[0] == 0
         assert len(server.bodies) == asked > 0
@@ -62,7 +62,9 @@ def test_a_study_file_scores_and_asks_chat_models_here_and_behind_an_endpoint(tm
         ("near", "agreement"),
         ("near", "ss"),
     }
-    status, table, _ = command("measure", tmp_path / "runs", "--by", "size", "--metrics", "agreement", "--json")
+    status, table, _ = command(
+        "measure", tmp_path / "runs", "--by", "size", "--metrics", "agreement", "--format", "json"
+    )
     assert {row["group"]["size"] for row in json.loads(table)["measures"]} == {"large", "small"}
 
 
@@ -79,7 +81,9 @@ def test_an_endpoint_that_refuses_is_a_failed_cell_and_the_others_are_done(tmp_p
 def test_a_dry_run_counts_requests_and_asks_nobody(tmp_path, models, command):
     with endpoints.serving(endpoints.good) as server:
         path = write(tmp_path, [{"checkpoint": "chatty", "endpoint": server.url}, str(models / "chat")])
-        status, shown, error = command("run", path, "--out", tmp_path / "runs", "--dry-run", "--no-trial", "--json")
+        status, shown, error = command(
+            "run", path, "--out", tmp_path / "runs", "--dry-run", "--no-trial", "--format", "json"
+        )
         assert not server.bodies
     assert status == 0, error
     (row,) = [row for row in json.loads(shown)["cells"] if row["method"] == "ask"]
@@ -118,7 +122,7 @@ def test_eval_names_a_failed_cell_and_goes_on_with_the_other_models(tmp_path, mo
     assert "bert" in shown
     why = f"No such model folder: {models / 'nowhere'}."
     assert f"1 cell could not be scored:\n{models / 'nowhere'} demo en auto: {why}\n" in error
-    status, shown, _ = command("eval", models / "nowhere", models / "bert", *words, "--json")
+    status, shown, _ = command("eval", models / "nowhere", models / "bert", *words, "--format", "json")
     assert [one["why"] for one in json.loads(shown)["failed"]] == [why]
     assert command("eval", models / "nowhere", *words) == (2, "", f"Error: {why}\n")
 
@@ -126,7 +130,7 @@ def test_eval_names_a_failed_cell_and_goes_on_with_the_other_models(tmp_path, mo
 @pytest.mark.parametrize("kind", ["eval", "ask"])
 def test_eval_and_ask_write_their_measures_as_run_does(tmp_path, models, command, kind):
     model = models / ("chat" if kind == "ask" else "bert")
-    words = [kind, model, "--data", "demo", "-l", "en", "--limit", 2, "--out", tmp_path / "runs", "--json"]
+    words = [kind, model, "--data", "demo", "-l", "en", "--limit", 2, "--out", tmp_path / "runs", "--format", "json"]
     status, shown, error = command(*words)
     assert status == 0, error
     found = json.loads((tmp_path / "runs" / "measures.json").read_text(encoding="utf-8"))
@@ -135,7 +139,7 @@ def test_eval_and_ask_write_their_measures_as_run_does(tmp_path, models, command
 
 
 def test_eval_can_ask(tmp_path, models, command):
-    words = ["--data", "demo", "-l", "en", "--limit", 2, "--out", tmp_path / "runs", "--json"]
+    words = ["--data", "demo", "-l", "en", "--limit", 2, "--out", tmp_path / "runs", "--format", "json"]
     status, shown, error = command("eval", models / "chat", *words, "--method", "ask", "--option", "max_tokens=2")
     assert status == 0, error
     assert "agreement" in {row["metric"] for row in json.loads(shown)["measures"]}

@@ -18,7 +18,7 @@ import transformers
 import yaml
 
 from isogloss import registry, runs
-from isogloss.methods import aul
+from isogloss.methods import aul, families_of
 from isogloss.models import engine, load
 from isogloss.studies import cells, file
 from isogloss.studies import run as run_module
@@ -303,7 +303,7 @@ def test_failed_cells_are_named_and_the_rest_is_done(folder: Path, tmp_path: Pat
     assert code == 1
     assert "bert" in shown
     assert shape(out) == [("bert", "en", "nsp"), ("bert", "en", "unmask")]
-    families = " and ".join(registry.get("method", "likelihood").families)
+    families = " and ".join(families_of(registry.get("method", "likelihood")))
     assert (
         "7 cells could not be scored:\n"
         "bert data fr auto, data fr likelihood: 'data' has no items in 'fr'.\n"

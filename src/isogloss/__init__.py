@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .studies.probe import Probe
     from .studies.run import StudyResult
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _HOMES = {  # where each public name is defined
     "Candidate": "items",

@@ -44,15 +44,16 @@ def parse(path: Path, language: str | None, *, bad: OnBadRow) -> Iterator[Item]:
         where = "" if line is not None else f"{row_number}: "
         try:
             item = _item(row, language, shared=shared)
-            _refuse_twice(item, *seen.setdefault(item.language, (set(), set())))
+            _refuse_twice(item, seen.setdefault(item.language, (set(), set())))
         except ValueError as error:
             bad(BadData(path, line, f"{where}{error}"))
             continue
         yield item
 
 
-def _refuse_twice(item: Item, ids: set[str], candidates: set[str]) -> None:
+def _refuse_twice(item: Item, seen: tuple[set[str], set[str]]) -> None:
     """Note the item's ids and its candidates', none of which may have been seen before."""
+    ids, candidates = seen
     if item.id in ids:
         raise ValueError(f"the id '{item.id}' appears twice.")
     for candidate in item.candidates:
