@@ -149,12 +149,13 @@ def test_the_json_has_the_documented_layout():
         "doubt": "LMS 100.0 has no interval: 1 cluster; an interval needs 10",
         "unbiased": None,
         "homogeneous": None,
+        "interval": None,
     }
 
 
 def test_the_table_has_one_row_per_measure():
     table = measure(two_tasks(), metrics=["ss", "lms"]).to_polars()
-    assert table.shape == (6, 17)
+    assert table.shape == (6, 18)
     assert table["task"].to_list() == ["intrasentence", "intrasentence", "intersentence", "intersentence", None, None]
 
 

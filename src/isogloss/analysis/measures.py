@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
@@ -35,6 +35,8 @@ class Measure:
 
     `unbiased` and `homogeneous`, where the number depends on how many items a target has: what a model without any
     preference, and one with the same SS for every target, is expected to get from as many items and with the same LMS.
+
+    `interval` is how the interval was made: bootstrap, wilson, near (the end of the scale), skewed, logarithm, bca, ….
     """
 
     metric: str
@@ -51,6 +53,7 @@ class Measure:
     doubt: str | None = None
     unbiased: float | None = None
     homogeneous: float | None = None
+    interval: str | None = None
 
 
 Measures = Results[Measure]
@@ -92,17 +95,15 @@ def measure(
     chosen = registry.chosen("metric", metrics)
     drawing = check_interval_settings(IntervalSettings(interval, resamples, seed))
     rows = []
-    kinds: dict[str, set[str]] = {}
     for group, part in default_groups(table, names):
         known_tables: dict[str, pl.DataFrame] = {}
         competence = find_competence(part, mode=mode, drawing=drawing, known=known_tables)
         for name, metric in (chosen or fitting_metrics(part)).items():
             nothing = Measure(name, group, None, None, None, n=0, ties=0, clusters=0, mode=mode)
-            row, kind = _measure_one(nothing, metric, part=part, settings=drawing, tables=known_tables)
+            row = _measure_one(nothing, metric, part=part, settings=drawing, tables=known_tables)
             known = judge(name, competence) if row.value is not None else Competence(None)
             rows.append(replace(row, interpretable=known.interpretable, doubt=known.doubt))
-            kinds.setdefault(kind, set()).add(name)
-    notes = (*scored.notes, *_notes(table), *_interval_notes(kinds))
+    notes = (*scored.notes, *_notes(table), *interval_notes(rows))
     return Measures(tuple(rows), problem_counts(table, scored), notes)
 
 
@@ -160,23 +161,26 @@ def _measure_one(
     part: pl.DataFrame,
     settings: IntervalSettings,
     tables: dict[str, pl.DataFrame],
-) -> tuple[Measure, str]:
-    """`nothing` with the metric's value over the part's items filled in, and the kind of its interval."""
+) -> Measure:
+    """`nothing` with the metric's value over the part's items filled in."""
     found = contribution(metric, part, mode=nothing.mode, tables=tables)
     if found is None:
         lacks = "all the roles" if metric.roles else "what this metric needs"
-        return replace(nothing, why=f"no item of the group has {lacks}"), "none"
+        return replace(nothing, why=f"no item of the group has {lacks}")
     counted = replace(nothing, value=found.value, n=found.n, ties=found.ties, clusters=len(found.clusters))
     counted = replace(counted, unbiased=found.unbiased, homogeneous=found.homogeneous)
     if math.isnan(found.value):
-        return replace(counted, value=None, why="the value is a division by zero here"), "none"
+        return replace(counted, value=None, why="the value is a division by zero here")
     ends = find_interval(found, settings, bounds=metric.bounds)
-    kind = ends.kind if ends.low is not None else "none"
-    return replace(counted, low=ends.low, high=ends.high, why=ends.why), kind
+    kind = ends.kind if ends.low is not None else None
+    return replace(counted, low=ends.low, high=ends.high, why=ends.why, interval=kind)
 
 
-def _interval_notes(kinds: Mapping[str, set[str]]) -> list[str]:
+def interval_notes(rows: Iterable[Measure]) -> list[str]:
     """Which intervals are not the bootstrap's."""
+    kinds: dict[str | None, set[str]] = {}
+    for row in rows:
+        kinds.setdefault(row.interval, set()).add(row.metric)
     notes = []
     if "wilson" in kinds:
         names = ", ".join(sorted(kinds["wilson"]))

@@ -88,6 +88,7 @@ def print_result(
     """
     from dataclasses import replace
 
+    from ..analysis.measures import interval_notes
     from ..items import UNRELATED
     from ..reports.text.measures import measures_as_text
     from ..reports.text.sentences import explain_measures, measures_as_json
@@ -99,7 +100,9 @@ def print_result(
     elif result.measures:
         shown = result.measures
         if headlines and result.scored and UNRELATED in set(result.scored.table["role"]):
-            shown = replace(shown, rows=tuple(row for row in shown if row.metric in headlines))
+            kept = tuple(row for row in shown if row.metric in headlines)
+            others = [note for note in shown.notes if note not in interval_notes(shown)]
+            shown = replace(shown, rows=kept, notes=(*others, *interval_notes(kept)))
         typer.echo(measures_as_text(shown) + ("\n\n" + explain_measures(shown) if explain else ""))
         typer.echo(f"\n{look}", err=True)
     for trouble in result.troubles:
