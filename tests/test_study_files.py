@@ -529,7 +529,7 @@ def test_a_wrong_command_is_told_in_one_line(arguments: tuple[str, ...], sentenc
 @pytest.mark.slow
 def test_a_study_on_ray_gives_what_it_gives_here(folder: Path, tmp_path: Path, run: Run) -> None:
     pytest.importorskip("ray")
-    path = write(folder, methods=["auto", "nsp"])
+    path = write(folder, methods=["auto", "likelihood"])
     here, there = tmp_path / "here", tmp_path / "ray"
     code, _, told = run("run", path, "--out", here)
     assert code == 1
@@ -554,7 +554,7 @@ def test_eval_on_ray_gives_what_it_gives_here(folder: Path, tmp_path: Path, run:
     ray = ("--on", "ray,workers=1")
     code, there, error = run(*what, "--out", tmp_path / "ray", *ray)
     assert (code, there) == (0, here), error
-    code, there, error = run(*what, "--method", "nsp", "--out", tmp_path / "none", *ray)
+    code, there, error = run(*what, "--method", "likelihood", "--out", tmp_path / "none", *ray)
     assert (code, there) == (2, "")
     assert error.startswith("Error: ")
 
