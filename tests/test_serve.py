@@ -11,6 +11,7 @@ from fastapi.testclient import TestClient
 from httpx import Response
 
 from isogloss.web import runs as runs_page
+from isogloss.web.job_process import run_job
 from isogloss.web.settings import ServerSettings
 from support.builders import stereoset_rows
 from support.reports import neutral_items, write_run
@@ -216,3 +217,14 @@ def test_a_file_without_a_language_is_told_what_to_choose_on_the_page(client):
     assert answer.status_code == 400
     assert "--language" not in answer.text
     assert "send it again with its language chosen below" in answer.text
+
+
+def test_the_page_says_why_a_model_cannot_be_opened(tmp_path):
+    folder = tmp_path / "first"
+    (folder / ".job").mkdir(parents=True)
+    study = {"name": "first", "models": ["/no/such/model"], "data": ["demo"], "languages": ["en"]}
+    (folder / ".job" / "study.yaml").write_text(json.dumps(study), encoding="utf-8")
+    run_job(folder)
+    told = json.loads((folder / ".job" / "progress.json").read_text(encoding="utf-8"))
+    assert told["ended"] == "failed"
+    assert "No such model folder: /no/such/model." in told["message"]

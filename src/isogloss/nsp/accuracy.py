@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from ..stats.resampling import FEWEST_CLUSTERS, bootstrap_interval, expanded_level
+from ..stats.resampling import FEWEST_CLUSTERS, bootstrap_interval, expanded_level, wilson_interval
 
 RESAMPLES = 2000
 Right = npt.NDArray[np.float64]
@@ -44,7 +44,8 @@ def mean_by_article(right: Right, articles: Sequence[str], *, seed: int = 0) -> 
     _, inverse = np.unique(np.asarray(articles), return_inverse=True)
     sums = np.stack([np.bincount(inverse, right), np.bincount(inverse)])
     count = sums.shape[1]
-    low = high = None
+    low: float | None = None
+    high: float | None = None
     if count >= FEWEST_CLUSTERS:
         low, high = bootstrap_interval(
             lambda weights: (weights @ sums[0]) / (weights @ sums[1]),
@@ -53,6 +54,8 @@ def mean_by_article(right: Right, articles: Sequence[str], *, seed: int = 0) -> 
             resamples=RESAMPLES,
             seed=seed,
         )
+        if low == high:  # every article gives the same: as sure as that many articles, where it is a share
+            low, high = wilson_interval(float(right.mean()), count) if set(right) <= {0, 1} else (None, None)
     return Accuracy(float(right.mean()), low, high, len(right), count)
 
 
