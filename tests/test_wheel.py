@@ -67,7 +67,7 @@ def test_the_clean_environment_has_no_torch_and_lists_everything(clean):
     assert "isogloss" in installed
     assert not installed & {"torch", "transformers", "pytest"}
     shown = command(clean / "isogloss", "list", "--format", "json")
-    assert {"demo", "stereoset"} <= set(json.loads(shown)["datasets"])
+    assert {"demo", "stereoset"} <= set(json.loads(shown)["data"])
 
 
 def test_scores_are_measured_in_the_clean_environment(clean, tmp_path):
