@@ -113,7 +113,7 @@ def find_estimates(
 
 
 def is_linearised(contribution: Contribution) -> bool:
-    """Whether there are so many clusters that their resampled sums are drawn from the normal distribution."""
+    """Whether there are enough clusters that their resampled sums are drawn from the normal distribution."""
     return contribution.totals is not None and len(contribution.clusters) > MOST_DRAWN
 
 

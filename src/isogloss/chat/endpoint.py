@@ -119,7 +119,7 @@ def _key(endpoint: Endpoint) -> str:
 async def _ask_all(
     endpoint: Endpoint, settings: AskSettings, *, requests: Sequence[PromptRequest], on_answers: OnAnswers
 ) -> None:
-    """Ask everything with so many workers; when one gives up, the others finish what they have begun."""
+    """Ask everything with several workers; when one gives up, the others finish what they have begun."""
     httpx = require("httpx", extra="ask")
     waiting = iter(requests)
     limits = httpx.Limits(max_connections=endpoint.concurrency)

@@ -312,7 +312,7 @@ def _starts(words: Words, phrases: Sequence[Words]) -> Words:
 
 
 def _find(words: Words, phrase: Words, *, gap: int) -> tuple[int, ...]:
-    """Where a phrase's words stand, in order and at most so many words apart; empty when they do not."""
+    """Where a phrase's words stand, in order and at most N words apart; empty when they do not."""
     for start in (index for index, word in enumerate(words) if word == phrase[0]):
         positions = [start]
         for wanted in phrase[1:]:

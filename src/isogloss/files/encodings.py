@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 
 ENCODINGS = {"cp1252": "Windows-1252", "mac_roman": "MacRoman", "latin-1": "Latin-1"}
-MANY = 4  # so many letters of another script are no accident
+MANY = 4  # letters of another script that are no accident
 QUOTES = frozenset("’‘“”«»…–—")
 
 

@@ -173,7 +173,7 @@ def _mix(drawn: Sequence[Pairs], rng: np.random.Generator) -> Pairs:
 
 
 def _write_parts(store: SentenceStore, pairs: Pairs, *, folder: Path, kind: str, on_message: OnMessage) -> int:
-    """How many parts were written; each holds so many rows, the last one fewer."""
+    """How many parts were written; each holds the same number of rows, the last one fewer."""
     folder.mkdir()
     starts = range(0, len(pairs.label), ROWS)
     for number, start in enumerate(starts):

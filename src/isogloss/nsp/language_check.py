@@ -10,8 +10,8 @@ from .. import languages
 from ..errors import IsoglossError, require
 from .articles import Article
 
-FIRST = 100  # so many articles are all looked at, then the text is judged for the first time
-THEN = 50  # afterwards one in so many is
+FIRST = 100  # articles that are all looked at before the text is judged for the first time
+THEN = 50  # afterwards one in THEN is looked at
 MOST = 500
 LETTERS = 600
 SHORTEST = 40

@@ -1,4 +1,4 @@
-"""The log of a training: one line per so many examples, as CSV and for TensorBoard."""
+"""The log of a training: one line per interval of examples, as CSV and for TensorBoard."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Log:
 
 
 def open_log(out: Path, lines: Sequence[Mapping[str, float]], *, examples: int) -> Log:
-    """The log of a folder, holding exactly these lines: what was logged after so many examples comes again."""
+    """The log of a folder, holding exactly these lines: later lines are written again."""
     boards = require("torch.utils.tensorboard", extra="nsp")
     path = out / LOG
     with path.open("w", encoding="utf-8", newline="") as file:

@@ -317,7 +317,7 @@ def _checkpoint(run: TrainingRun, log: Log | None) -> None:
 
 
 def _is_out_of_patience(run: TrainingRun) -> bool:
-    """Whether validation has not become better for so many checkpoints."""
+    """Whether validation has not improved for as many checkpoints as --patience allows."""
     patience, tried = run.settings.patience, run.state.validations
     return patience is not None and sum(one["step"] > run.state.best_step for one in tried) >= patience
 

@@ -88,7 +88,7 @@ def welch_test(first: Array, second: Array, *, resamples: int = 10_000, seed: in
     if math.isnan(t):
         return 1.0
     student = 2 * float(stdtr(freedom, -abs(t))) if math.isfinite(t) else 0.0
-    if min(sizes) > MOST_DRAWN / 10 and sum(sizes) > MOST_DRAWN:  # so many means are normal, and both tests are one
+    if min(sizes) > MOST_DRAWN / 10 and sum(sizes) > MOST_DRAWN:  # such means are normal, and both tests agree
         return max(student, 1 / (resamples + 1))
     return max(student, shuffle_test(statistic, sizes, resamples=resamples, seed=seed))
 

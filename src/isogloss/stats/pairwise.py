@@ -93,7 +93,7 @@ def count_wins(first: Array, second: Array) -> tuple[int, int]:
 
 
 def _cut(scores: Array) -> Iterator[tuple[int, int]]:
-    """Blocks of about so many sentences that end where a score ends; a long tie is a block of its own."""
+    """Blocks of about N sentences that end where a score ends; a long tie is a block of its own."""
     edges = [0, *(np.flatnonzero(np.diff(scores)) + 1).tolist(), len(scores)]
     start = 0
     for left, right in itertools.pairwise(edges):

@@ -132,7 +132,7 @@ def percentile_interval(values: Array, *, level: float) -> tuple[float, float]:
 
 
 def student_quantile(probability: float, freedom: float) -> float:
-    """The quantile of Student's distribution with so many degrees of freedom."""
+    """The quantile of Student's distribution with these degrees of freedom."""
     from scipy.special import stdtrit
 
     return float(stdtrit(freedom, probability))
@@ -172,7 +172,7 @@ def wilson_interval(
 ) -> tuple[float, float]:
     """The score interval (Wilson 1927) of a share of `n` independent rows; both between 0 and 1.
 
-    With `clusters`, `n` is an effective number of rows that so many clusters estimate, and Student's quantile is used.
+    With `clusters`, `n` is an effective number of rows that this number of clusters estimates, and Student's quantile is used.
     """
     z = NormalDist().inv_cdf((1 + level) / 2) if clusters is None else student_quantile((1 + level) / 2, clusters - 1)
     centre = (share + z**2 / (2 * n)) / (1 + z**2 / n)

@@ -277,7 +277,7 @@ def _score_all(
 
 
 def _part_of(share: Callable[[float], None], *, done: int, size: int, total: int) -> Callable[[float], None]:
-    """Tells `share` how far the whole is, when it is told how far a work of so many parts is."""
+    """Tells `share` how far the whole is, when it is told how far a work unit of several parts is."""
     return lambda part: share((done + part * size) / total)
 
 

@@ -200,7 +200,7 @@ def _actor_options(cluster: Cluster, *, gpu: bool) -> dict[str, Any]:
 
 
 def _free_actors(ray: Any, cluster: Cluster, *, gpu: bool) -> int:
-    """How many more actors fit: one per free GPU, or one per so many free cores of one machine."""
+    """How many more actors fit: one per free GPU, or one per `threads` free cores of one machine."""
     free = ray.available_resources()
     if gpu:
         return int(free.get("GPU", 0))

@@ -61,7 +61,7 @@ def bundle(model: Model, questions: Sequence[Question]) -> list[Bundle]:
 
 
 def _cut(questions: Sequence[Question], indices: list[int]) -> Iterator[list[int]]:
-    """Questions of one encoder input in parts of so many decoder tokens; equal decoder inputs stay together."""
+    """Questions of one encoder input in parts of a limited number of decoder tokens; equal decoder inputs stay together."""
     if sum(len(questions[index].decoder_ids) for index in indices) <= MOST_DECODED:
         yield indices
         return
