@@ -131,7 +131,9 @@ greek = { gloss = "Greek", lemma = "یونانی", forms = ["یونانیa", "ی
 """
     (tmp_path / "nationality.toml").write_text(body, "utf-8")
     wordings = 'wordings = ["{nationality:pl} خوب هستند."]'
-    (tmp_path / "sets.toml").write_text(f'[[set]]\nid = "x"\ncategory = "e"\nterms = "nationality"\n{wordings}', "utf-8")
+    (tmp_path / "sets.toml").write_text(
+        f'[[set]]\nid = "x"\ncategory = "e"\nterms = "nationality"\n{wordings}', "utf-8"
+    )
     found = check_templates("fa", folder=tmp_path)
     path = tmp_path.resolve() / "nationality.toml"
     assert found.problems == (
