@@ -46,7 +46,7 @@ def find_form(vocabulary: Vocabulary, term: Term, *, asked: Asked, distinguished
     A vocabulary that says nothing about a feature that its language distinguishes has no form for it.
     """
     form = _find(vocabulary, term, features=tuple(asked.items()))
-    silent = [name for name in sorted(distinguished) if _is_silent(vocabulary, term, name, asked=asked)]
+    silent = [name for name in sorted(distinguished) if _is_silent(vocabulary, term, name=name, asked=asked)]
     if silent:
         raise MissingForm(
             vocabulary,
@@ -58,7 +58,7 @@ def find_form(vocabulary: Vocabulary, term: Term, *, asked: Asked, distinguished
     return form
 
 
-def _is_silent(vocabulary: Vocabulary, term: Term, name: str, *, asked: Asked) -> bool:
+def _is_silent(vocabulary: Vocabulary, term: Term, *, name: str, asked: Asked) -> bool:
     """Whether a feature is asked for, with another value than the default, that no form of the term was written for."""
     use = use_of(asked)
     if term.invariable or asked.get(name, DEFAULTS.get(name)) == DEFAULTS.get(name):
