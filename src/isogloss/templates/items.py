@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 
 from ..errors import IsoglossError
 from ..items import BLANK, Candidate, Item, Tag
+from .contractions import Rules
 from .expansion import LIMIT, ExpandedSentence, chosen_terms, count_fillings, fillings, realise, refuse_equal
 from .grammar import BadTemplate, Template
-from .contractions import Rules
 from .lexicon import Lexicon, category_of
 from .resolution import ResolvedTemplate, TemplateStep, resolve_template
 from .sets import TemplateSet, TemplateWording
@@ -220,5 +220,11 @@ def _blank_item(frame: TemplateFrame, resolved: ResolvedTemplate, *, lexicon: Le
         found.append(Candidate(f"{frame.name}-blank-{role}", role, sentence.text))
     tags: dict[str, Tag] = {"task": "template-blank", "set": frame.set.id, "wording": frame.wording.id}
     return Item(
-        frame.name, "template_blanks", lexicon.language, frame.set.category, number_variants(found), cluster=frame.name, tags=tags
+        frame.name,
+        "template_blanks",
+        lexicon.language,
+        frame.set.category,
+        number_variants(found),
+        cluster=frame.name,
+        tags=tags,
     )

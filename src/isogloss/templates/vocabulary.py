@@ -164,8 +164,8 @@ def _term(name: str, fields: Any, *, columns: Mapping[str, list[Features]], infl
         for use in (MAIN, *USES)
         if (key := f"features_{use}" if use else "features") in fields
     }
-    facts = {fact: str(fields[fact]) if fact in fields else None for fact in ("group", "region", "note")}
-    return Term(name, fields["gloss"], fields["lemma"], uses, natures, **facts)
+    group, region, note = (str(fields[fact]) if fact in fields else None for fact in ("group", "region", "note"))
+    return Term(name, fields["gloss"], fields["lemma"], uses, natures, group, region, note)
 
 
 def _main_cells(

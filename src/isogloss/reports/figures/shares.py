@@ -100,7 +100,7 @@ def _draw_panel(axes: Any, panel: Sequence[Measure], *, terms: Sequence[str], li
     if len(_terms(panel)) == 2:
         axes.vlines(50, -0.5, len(concepts) - 0.5, color="black", linewidth=0.6, linestyle=(0, (4, 3)), zorder=3)
     tag = panel[0].group["language"]
-    words = _own_words(panel, "concept", canvas)
+    words = _own_words(panel, "concept", canvas=canvas)
     axes.set_yticks(range(len(concepts)), [words.get(concept) or _gloss(concept, tag) for concept in concepts])
     axes.set_ylim(lines - 0.5, -0.5)
     axes.spines["left"].set_bounds(-0.5, len(concepts) - 0.5)
@@ -114,7 +114,7 @@ def _draw_legend(part: Any, panel: Sequence[Measure], *, terms: Sequence[str], c
     from matplotlib.patches import Patch
 
     tag, others = panel[0].group["language"], len(_terms(panel)) - len(terms)
-    words = _own_words(panel, "term", canvas)
+    words = _own_words(panel, "term", canvas=canvas)
     names = [words.get(term) or _gloss(term, tag) for term in terms] + ([f"{others} others"] if others > 0 else [])
     handles = [Patch(color=colour) for colour in [*COLOURS[: len(terms)], PALE][: len(names)]]
     part.legend(
@@ -122,7 +122,7 @@ def _draw_legend(part: Any, panel: Sequence[Measure], *, terms: Sequence[str], c
     )
 
 
-def _own_words(panel: Sequence[Measure], column: str, canvas: Canvas) -> dict[str, str]:
+def _own_words(panel: Sequence[Measure], column: str, *, canvas: Canvas) -> dict[str, str]:
     """The words that were scored for each term or concept, where the canvas has names of their own."""
     word = "word" if column == "term" else "concept_word"
     return {row.group.get(column, ""): row.group.get(word, "") for row in panel} if canvas.names == "own" else {}
