@@ -11,7 +11,7 @@ from ..checks.text_checks import mixed_word, odd_characters
 from ..errors import IsoglossError
 from .expansion import LIMIT, ExpandedSentence, chosen_terms, count_fillings, fillings, realise, refuse_equal
 from .features import show_features
-from .items import TemplateFrame, make_frames
+from .items import TemplateFrame, make_frames, set_lexicon
 from .lexicon import FOLDER, Lexicon, category_of, read_lexicon
 from .resolution import ResolvedTemplate, resolve_template
 from .sets import TemplateSet, choose_sets, read_sets
@@ -56,7 +56,7 @@ def check_templates(language: str, *, folder: Path | None = None, names: Sequenc
     used: dict[str, set[str]] = {}
     counts = []
     for one in sets:
-        made = [_try_frame(frame, lexicon, problems=problems) for frame in make_frames(one)]
+        made = [_try_frame(frame, set_lexicon(one, lexicon), problems=problems) for frame in make_frames(one)]
         counts.append(SetCount(one.id, len(made), sum(map(len, made))))
         for key, word in ((key, word) for frame in made for sentence in frame for key, word in sentence.words.items()):
             used.setdefault(category_of(key), set()).add(word.casefold())
@@ -99,7 +99,8 @@ def _try_frame(frame: TemplateFrame, lexicon: Lexicon, *, problems: Counter[str]
     try:
         for plan in resolve_template(frame.template, lexicon, position=frame.wording.position):
             made += _try_plan(frame, plan, lexicon=lexicon, problems=problems)
-        refuse_equal(made, frame.wording.position)
+        if frame.set.unique:
+            refuse_equal(made, frame.wording.position)
     except IsoglossError as error:
         problems[str(error)] += 1
     return made
@@ -152,6 +153,7 @@ def expand_sets(
     """Every sentence of the sets, with the template it comes from; more than `limit` are refused."""
     count = 0
     for one in sets:
+        ours = set_lexicon(one, lexicon)
         for frame in make_frames(one):
             for plan in resolve_template(frame.template, lexicon, position=frame.wording.position):
                 chosen = chosen_terms(plan, one.only)
@@ -160,4 +162,4 @@ def expand_sets(
                     raise IsoglossError(
                         f"There are {count:,} sentences or more, over the limit of {limit:,}. Use --limit {count} or more."
                     )
-                yield from ((frame, realise(plan, lexicon, filling=filling)) for filling in fillings(chosen))
+                yield from ((frame, realise(plan, ours, filling=filling)) for filling in fillings(chosen))
