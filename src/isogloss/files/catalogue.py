@@ -43,7 +43,7 @@ class SourceFile:
 class Source:
     """A published source: `kind` says whether it holds items or scores, `reader` is the data set that reads it.
 
-    `contents` has per language the number of items and the hash of their content; `hub` is a gated data set of the hub.
+    `contents` has per language the number of items and the hash of their content as the reader makes them; `hub` is a gated data set of the hub.
     """
 
     name: str

@@ -78,14 +78,14 @@ def _fetch(source: Source, language: str) -> list[Path]:
     mirror = os.environ.get(MIRROR, "")
     placed = _named(source.folder(language), files)
     if placed:
-        return _accept(source, language, paths=_convert(source, placed), origin="by hand")
+        return _accept(source, language, pairs=placed, origin="by hand")
     if mirror and "://" not in mirror:
         return _from_folder(source, language, folder=Path(mirror).expanduser())
     if is_offline():
         problem = f"'{source.name}' ({language}) is not stored here, and offline nothing is downloaded."
         raise IsoglossError(f"{problem} {_by_hand(source, files)}")
     arrived = _download(source, files, mirror=mirror)
-    return _accept(source, language, paths=_convert(source, arrived), origin=mirror or files[0].address)
+    return _accept(source, language, pairs=arrived, origin=mirror or files[0].address)
 
 
 def _named(folder: Path, files: Sequence[SourceFile]) -> list[Pair]:
@@ -129,11 +129,11 @@ def _from_folder(source: Source, language: str, *, folder: Path) -> list[Path]:
     named = next(filter(None, (_named(place, files) for place in places)), None) or _same_bytes(folder, files)
     if named:
         copies = [(Path(shutil.copyfile(path, own / _stored_name(path, file))), file) for path, file in named]
-        return _accept(source, language, paths=_convert(source, copies), origin=str(folder))
+        return _accept(source, language, pairs=copies, origin=str(folder))
     for paths in _groups(folder, source, language=language):
         if _read(source, paths, language=language) == source.contents.get(language):
             copied = [Path(shutil.copyfile(path, own / path.name)) for path in paths]
-            return _accept(source, language, paths=copied, origin=str(folder))
+            return _check(source, language, paths=copied, origin=str(folder))
     names = " and ".join(file.name for file in files[:4])
     raise IsoglossError(
         f"{MIRROR} ({folder}) has no '{source.name}' in '{language}' with the known content. "
@@ -148,9 +148,8 @@ def _same_bytes(folder: Path, files: Sequence[SourceFile]) -> list[Pair]:
     endings = {file.name.rpartition(".")[2] for file in files}
     paths = [path for path in folder.rglob("*") if path.name.removesuffix(".gz").rpartition(".")[2] in endings]
     hashes = {_sha256(path): path for path in paths if path.is_file()}
-    return (
-        [(hashes[str(file.sha256)], file) for file in files] if {file.sha256 for file in files} <= hashes.keys() else []
-    )
+    found = [(hashes[file.sha256], file) for file in files if file.sha256 in hashes]
+    return found if len(found) == len(files) else []
 
 
 def _stored_name(path: Path, file: SourceFile) -> str:
@@ -165,16 +164,22 @@ def _groups(folder: Path, source: Source, *, language: str) -> Iterator[list[Pat
     paths = [path for path in paths if source.reader in str(path.relative_to(folder))]
     together = [path for path in paths if language_in_name(path) == language]
     yield together[::-1]  # intrasentence before intersentence, as in the published files
-    yield from ([path] for path in paths if language_in_name(path) is None)
+    yield from ([path] for path in paths)
 
 
-def _convert(source: Source, pairs: Sequence[Pair]) -> list[Path]:
-    """The files in a layout that a reader knows; a published file is opened only if it has the published bytes."""
+def _accept(source: Source, language: str, *, pairs: Sequence[Pair], origin: str) -> list[Path]:
+    """Convert the files of a language and check them: their bytes are the published ones, or what is read from them is."""
+    wrong = [path for path, file in pairs if file.sha256 and _sha256(path) != file.sha256]
+    if wrong and (language not in source.contents or any(file.layout for _, file in pairs)):
+        raise _set_aside(source, wrong, reason=f"{wrong[0].name} has another SHA-256 than the published file")
+    exact = not wrong and all(file.sha256 for _, file in pairs)
+    return _check(source, language, paths=_convert(pairs), origin=origin, exact=exact)
+
+
+def _convert(pairs: Sequence[Pair]) -> list[Path]:
+    """The files in a layout that a reader knows."""
     paths = []
     for path, file in pairs:
-        exact = file.layout is not None or file.language not in source.contents
-        if exact and file.sha256 and _sha256(path) != file.sha256:
-            raise _set_aside(source, [path], reason=f"{path.name} has another SHA-256 than the published file")
         if file.layout == PICKLED:
             task = path.name.split("_")[1]
             stored = path.with_name(f"{task}_{file.language}.jsonl")
@@ -223,8 +228,8 @@ def _read(source: Source, paths: Sequence[Path], *, language: str) -> tuple[int,
     return len(items), content_hash(items)
 
 
-def _accept(source: Source, language: str, *, paths: Sequence[Path], origin: str) -> list[Path]:
-    """Check what was read from the files and note it in the receipt; another content is set aside and refused."""
+def _check(source: Source, language: str, *, paths: Sequence[Path], origin: str, exact: bool = False) -> list[Path]:
+    """Note in the receipt what is read from the files; another content is set aside, unless the bytes are `exact`."""
     expected = source.contents.get(language, (0, None))[1]
     before = expected if source.is_pinned(language) else _receipt(source, language).get("content")
     count, content = 0, ""
@@ -232,10 +237,10 @@ def _accept(source: Source, language: str, *, paths: Sequence[Path], origin: str
         count, content = _read(source, paths, language=language)
         if not count:
             raise _set_aside(source, paths, reason=f"no item of '{source.name}' can be read from it")
-        if before and content != before:
+        if before and content != before and not exact:
             reason = f"the content of its {count} items has the hash {content[:12]} instead of {before[:12]}"
             raise _set_aside(source, paths, reason=reason)
-        if content != expected:
+        if content != expected and not exact:
             report.get()(f"'{source.name}' ({language}) was not checked: the catalogue does not know this content.")
     entry = {"files": {path.name: _state(path) for path in paths}, "items": count, "content": content, "from": origin}
     write_atomically(source.folder(language) / RECEIPT, json.dumps(entry, ensure_ascii=False, indent=1))
