@@ -9,7 +9,6 @@ from functools import cache
 
 ARABIC = str.maketrans({"ـ": None, "أ": "ا", "إ": "ا", "آ": "ا", "ٱ": "ا", "ى": "ي"})
 MARKS = re.compile("[\u064b-\u0655\u0670\u06d6-\u06ed]")
-THINKING = re.compile(r"<think>.*?(</think>|$)", re.DOTALL)
 SENTENCE = re.compile(r"([.!?。！？؟।॥\n]+)")
 CLAUSE = re.compile(r"[,;:،؛，、；：…—–()\[\]/|]+|\s-+\s")
 QUOTES = "\"'“”‘’«»„‚‹›「」『』`*_~#>"
@@ -30,8 +29,8 @@ class AnswerSentence:
 
 
 def normalise(text: str) -> str:
-    """The text in small letters, full-width letters narrow, Arabic without vowel signs, without emoji and thinking aloud."""
-    text = unicodedata.normalize("NFKC", THINKING.sub(" ", text)).casefold().replace("’", "'")
+    """The text in small letters, full-width letters narrow, Arabic without vowel signs, without emoji."""
+    text = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
     text = MARKS.sub("", text.translate(ARABIC))
     kept = (" " if _is_symbol(letter) else letter for letter in text if not _is_hidden(letter))
     return unicodedata.normalize("NFC", "".join(kept))
