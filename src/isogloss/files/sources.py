@@ -16,13 +16,16 @@ from .. import languages, registry
 from ..checks import find_changed, find_problems
 from ..errors import BadData, IsoglossError, NoItems, UnknownName
 from ..items import Item, Items, Problem
+from .catalogue import ITEMS, Source, find_source, sources
 from .filters import Where, filter_items
-from .hub import PREFIX, fetch_table, gated_access_hint, report
+from .hub import PREFIX, fetch_table, report
+from .published import pull
 from .reading import Reading, reading_as, remark, remarks_as_lines, state_reading
 from .rows import OnBadRow, Row, is_readable, noting_changes, raise_bad_row, read_json, read_rows, suffix
 
 NO_LANGUAGE = "the row names no language; add a 'language' column or use --language."
 UNCATEGORISED = "uncategorised"
+Files = list[tuple["Dataset | None", Path, str | None]]
 
 
 class Parse(Protocol):
@@ -78,7 +81,7 @@ def read(
     """The items of a data set, a file, or the files of a folder, in one or several languages.
 
     Parameters:
-        source: The name of a data set that comes with Isogloss, a file, or a folder.
+        source: The name of a data set, a file, or a folder; published data is downloaded when it is first read.
         language: One language or several, by tag or name; without it, all.
         format: The reader to use where it should not be guessed; `isogloss list data` lists them.
         columns: The file's own name for each column that is called differently there: `{"stereotype": "sentence_a"}`.
@@ -97,16 +100,18 @@ def read(
     def skip(error: BadData) -> None:
         problems.append(Problem("unreadable", "error", str(source), str(error)))
 
-    bad = skip if skip_bad else raise_bad_row
+    bad = skip if skip_bad or find_source(str(source)) else raise_bad_row  # published rows that are bad are known
     rows: list[Item] = []
     with noting_changes() as changed:
-        for dataset, path in (files := _files(str(source), wanted)):
+        for dataset, path, known in (files := _files(str(source), wanted)):
+            tag = known or language_in_name(path) or (wanted[0] if len(wanted) == 1 else None)
+            reading = replace(stated, language=tag) if dataset is None else Reading(language=tag)
             try:
-                rows += _read_file(dataset, path, stated=stated, wanted=wanted, bad=bad)
+                rows += _read_file(dataset, path, reading=reading, several=len(wanted), bad=bad)
             except BadData as error:
                 if len(files) == 1:
                     raise
-                if not skip_bad:
+                if bad is raise_bad_row:
                     raise BadData(path, error.line, f"{error.problem} With --skip-bad it is left out.") from error
                 report.get()(f"Left out: {error}")
                 bad(error)
@@ -124,19 +129,18 @@ def read(
     return filter_items(Items(tuple(rows), (*problems, *find_problems(rows), *find_changed(rows, changed))), where)
 
 
-def _read_file(dataset: Dataset | None, path: Path, *, stated: Reading, wanted: list[str], bad: OnBadRow) -> list[Item]:
+def _read_file(dataset: Dataset | None, path: Path, *, reading: Reading, several: int, bad: OnBadRow) -> list[Item]:
     """The items of one file; where its rows name no language and several are wanted, the whole file is bad."""
-    language = language_in_name(path) or (wanted[0] if len(wanted) == 1 else None)
 
     def check(error: BadData) -> None:
-        if len(wanted) > 1 and error.problem == NO_LANGUAGE:
-            several = f"its rows name no language, and you named {len(wanted)}."
-            raise BadData(path, None, f"{several} Read it by itself with one language.")
+        if several > 1 and error.problem == NO_LANGUAGE:
+            problem = f"its rows name no language, and you named {several}. Read it by itself with one language."
+            raise BadData(path, None, problem)
         bad(error)
 
-    with reading_as(replace(stated, language=language) if dataset is None else Reading()):
-        chosen = dataset or (registry.get("dataset", stated.reader) if stated.reader else recognise(path))
-        return list(chosen.parse(path, language, bad=check))
+    with reading_as(reading):
+        chosen = dataset or (registry.get("dataset", reading.reader) if reading.reader else recognise(path))
+        return list(chosen.parse(path, reading.language, bad=check))
 
 
 def read_many(
@@ -216,42 +220,57 @@ def language_in_name(path: Path) -> str | None:
     return languages.resolve(match[1]) if match and match[1] in languages.tags() else None
 
 
-def _files(source: str, wanted: list[str]) -> list[tuple[Dataset | None, Path]]:
-    """The files of a source, each with its reader where that is known without looking into it."""
+def _files(source: str, wanted: list[str]) -> Files:
+    """The files of a source, each with its reader and its language where these are known without looking into it."""
     path = Path(source)
     if not os.path.exists(source):  # unlike Path.exists, no error for a name that is too long
-        return list(_bundled(source, wanted))
+        return _bundled(source, wanted)
     paths = [path]
     if path.is_dir():
         paths = sorted(inner for inner in path.iterdir() if inner.is_file() and is_readable(inner))
         paths = [inner for inner in paths if not wanted or language_in_name(inner) in (*wanted, None)]
         if not paths:
             raise NoItems(f"No data files{_in(wanted)} in the folder {path}.")
-    return [(None, inner) for inner in paths]
+    return [(None, inner, None) for inner in paths]
 
 
-def _bundled(source: str, wanted: list[str]) -> list[tuple[Dataset | None, Path]]:
+def data_names() -> list[str]:
+    """The names of all data that can be read by name."""
+    return sorted({*registry.names("dataset"), *sources()})
+
+
+def _published(source: Source, wanted: list[str]) -> Files:
+    """The files of published data, fetched if they are not here."""
+    if source.hub:
+        return [(None, fetch_table(source.hub), None)]
+    if source.kind != ITEMS:
+        raise IsoglossError(
+            f"'{source.name}' holds {source.kind}, not items. Get it with: isogloss data pull {source.name}"
+        )
+    dataset = registry.get("dataset", source.reader)
+    return [(dataset, path, tag) for tag, paths in pull(source, wanted).items() for path in paths]
+
+
+def _bundled(source: str, wanted: list[str]) -> Files:
+    known = find_source(source)
+    if known is not None:
+        return _published(known, wanted)
     if source.replace("-", "_") not in registry.names("dataset"):
         if source.startswith(PREFIX) or source in {one.hub for one in registry.load_all("dataset").values()}:
-            return [(None, fetch_table(source))]
+            return [(None, fetch_table(source), None)]
         if "/" in source or is_readable(Path(source)):
             raise IsoglossError(f"No such file: {source}.")
-        raise UnknownName("data set or file", source, registry.names("dataset"))
+        raise UnknownName("data set or file", source, data_names())
     dataset = registry.get("dataset", source)
-    if dataset.bundled is None and dataset.hub:
-        raise IsoglossError(
-            f"'{source}' does not ship with Isogloss. {gated_access_hint(dataset.hub)} "
-            f"Then use --data {dataset.hub}; or give the path of a file in its layout."
-        )
     if dataset.bundled is None:
         raise IsoglossError(
-            f"'{source}' does not ship with Isogloss. Get it from {dataset.url} and give the file's path."
+            f"'{source}' is a layout for files of your own. Give the path of a file; docs/data-formats.md describes it."
         )
     files = dataset.bundled()
     unknown = [tag for tag in wanted if tag not in files]
     if unknown:
         raise UnknownName(f"language of '{source}'", unknown[0], files)
-    return list(dict.fromkeys((dataset, path) for tag in wanted or files for path in files[tag]))
+    return list(dict.fromkeys((dataset, path, None) for tag in wanted or files for path in files[tag]))
 
 
 def recognise(path: Path) -> Dataset:
