@@ -17,11 +17,15 @@ Finish = Callable[[Array], Array]
 
 @dataclass(frozen=True, slots=True)
 class Pieces:
-    """Smooth functions of a group's sums, of which the metric's value is the least, or with `np.max` the largest."""
+    """Smooth functions of a group's sums, of which the metric's value is the least, or with `np.max` the largest.
+
+    `level` is that of each one's interval; where more than two may meet it is more than 0.95.
+    """
 
     finishes: tuple[Finish, ...]
     bounds: tuple[float, float]
     combine: Callable[..., Any] = np.min
+    level: float = 0.95
 
 
 @dataclass(frozen=True, slots=True)
