@@ -17,6 +17,7 @@ MOST_SKEW = 0.05
 FEWEST_EFFECTIVE = 4
 PLAIN = ("bootstrap", "skewed")
 STEPS = 30
+PERFECT = math.atanh(1 - 1e-12)
 CONSTANT = "every cluster gives the same value, so resampling cannot say how sure it is"
 
 
@@ -182,8 +183,8 @@ def fisher_ends(finish: Callable[[Array], Array], totals: Array) -> tuple[float,
     clusters, whole = len(totals), totals.sum(0)
     with np.errstate(invalid="ignore", divide="ignore"):
         value, without = np.arctanh(finish(whole[None])), np.arctanh(finish(whole - totals))
-    pseudo = clusters * value - (clusters - 1) * without
-    if not np.isfinite(pseudo).all() or is_constant(pseudo):
+        pseudo = clusters * value - (clusters - 1) * without
+    if abs(value[0]) > PERFECT or not np.isfinite(pseudo).all() or is_constant(pseudo):
         return None
     estimate = Estimate(float(value[0]), pseudo, pseudo, (-math.inf, math.inf), clusters)
     half = student_quantile(0.975, effective_count(estimate) - 1) * estimate.error
