@@ -131,8 +131,10 @@ def fitting_metrics(rows: pl.DataFrame) -> dict[str, Metric]:
     return dict(sorted(found.items(), key=lambda pair: (pair[1].order, pair[0])))
 
 
-def contribution(metric: Metric, rows: pl.DataFrame | Part, *, mode: str) -> Contribution | None:
-    """What a group's rows are to a metric; nothing when no item can be measured.
+def contribution(
+    metric: Metric, rows: pl.DataFrame | Part, *, mode: str, items: Sequence[str] | None = None
+) -> Contribution | None:
+    """What a group's rows, or those of some `items`, are to a metric; nothing when no item can be measured.
 
     They come sorted by cluster, so that an interval does not depend on the order of the runs.
     """
@@ -145,6 +147,8 @@ def contribution(metric: Metric, rows: pl.DataFrame | Part, *, mode: str) -> Con
         if any(role not in table.columns for role in metric.roles):
             return None
         table = table.drop_nulls(list(metric.roles))
+    if items is not None:
+        table = table.filter(pl.col("id").is_in(items))
     found = metric.contribute(table, mode) if table.height else None
     if found is None or not found.n:
         return None

@@ -145,9 +145,9 @@ def _likeness(names: tuple[str, str], sides: tuple[Side, Side], *, index: Any) -
     if clusters < FEWEST_CLUSTERS or None in values:
         why = f"{clusters} clusters; an interval needs {FEWEST_CLUSTERS}" if None not in values else "one never changes"
         return Likeness(*names, values[0], None, None, values[1], None, None, len(x), clusters, why)
-    ends = [fisher_ends(finish, sums) or (None, None) for finish, sums in measures]
-    constant = CONSTANT if (None, None) in ends else None
-    return Likeness(*names, values[0], *ends[0], values[1], *ends[1], len(x), clusters, constant)
+    kappa, rho = (fisher_ends(finish, sums) or (None, None) for finish, sums in measures)
+    constant = CONSTANT if None in (*kappa, *rho) else None
+    return Likeness(*names, values[0], kappa[0], kappa[1], values[1], rho[0], rho[1], len(x), clusters, constant)
 
 
 def _kappa(sums: Array) -> Array:
