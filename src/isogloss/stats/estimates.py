@@ -15,7 +15,6 @@ NEAR = 0.1
 FEWEST_ROWS = 20
 MOST_SKEW = 0.05
 FEWEST_EFFECTIVE = 4
-PLAIN = ("bootstrap", "skewed")
 STEPS = 30
 PERFECT = math.atanh(1 - 1e-12)
 CONSTANT = "every cluster gives the same value, so resampling cannot say how sure it is"
@@ -86,7 +85,7 @@ def difference_ends(a: Estimate, b: Estimate, *, count: float, related: bool) ->
     where the sides are `related`.
     """
     sides = find_ends(a), find_ends(b)
-    if all(one is not None and one.kind in PLAIN for one in sides):
+    if _are_plain(sides, ("bootstrap", "skewed") if related else ("bootstrap",)):
         drawn = a.drawn - b.drawn
         ends = percentile_interval(drawn, level=expanded_level(count))
         return None if is_constant(drawn) else Ends(*ends, "bootstrap")
@@ -98,7 +97,7 @@ def recovered_p(a: Estimate, b: Estimate) -> float:
 
     It is 0 where both sides have percentile intervals, whose p comes from a test.
     """
-    if all(one is not None and one.kind in PLAIN for one in (find_ends(a), find_ends(b))):
+    if _are_plain((find_ends(a), find_ends(b)), ("bootstrap",)):
         return 0.0
     low, high = 0.0, 1.0
     for _ in range(STEPS):
@@ -109,6 +108,10 @@ def recovered_p(a: Estimate, b: Estimate) -> float:
         else:
             high = p
     return high
+
+
+def _are_plain(ends: tuple[Ends | None, Ends | None], kinds: tuple[str, ...]) -> bool:
+    return all(one is not None and one.kind in kinds for one in ends)
 
 
 def _recovered(sides: tuple[Estimate, Estimate], ends: tuple[Ends | None, Ends | None], *, r: float) -> Ends | None:
