@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from isogloss.chat.final_answer import final_answer
+from isogloss.chat.final_answer import extract_answer
 from isogloss.chat.records import Answer, answer_table
 from isogloss.chat.text_normalisation import cut_sentences, normalise
 from isogloss.chat.verdicts import VERDICTS, first_words, read_answer, read_answers, read_verdict
@@ -70,6 +70,12 @@ def test_every_language_has_a_hundred_answers_and_the_held_out_ones_are_nowhere_
     assert all(counts[language] >= 100 for language in SIXTEEN)
     keys = [{(row["language"], row["prompt"], row["text"]) for row in rows} for rows in (held_out, others)]
     assert not keys[0] & keys[1]
+
+
+def test_simple_answers_in_the_other_languages_with_prompts_are_read_right():
+    rows = labelled(LABELLED.with_name("answers_more.jsonl"))
+    assert len({row["language"] for row in rows}) == 11
+    assert right(rows) == 1
 
 
 def test_held_out_answers_are_read_right_in_every_language():
@@ -181,7 +187,7 @@ FINAL = {
 
 @pytest.mark.parametrize("text", FINAL)
 def test_the_final_answer_stands_outside_thoughts_boxes_and_json(text):
-    assert final_answer(text).strip() == FINAL[text]
+    assert extract_answer(text).strip() == FINAL[text]
 
 
 def test_an_answer_after_a_long_thought_is_read_although_its_opening_is_the_thought():

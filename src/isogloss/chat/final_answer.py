@@ -20,7 +20,7 @@ KEYS = ("answer", "final_answer", "response", "verdict", "result", "output", "ch
 TRUTH = {True: "yes", False: "no"}
 
 
-def final_answer(text: str) -> str:
+def extract_answer(text: str) -> str:
     """The part of a text that answers; empty when a thought was cut off before the answer."""
     rest = _without_thought(text)
     boxed = BOXED.findall(rest)

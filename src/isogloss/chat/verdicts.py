@@ -10,7 +10,7 @@ from functools import cache, lru_cache
 import polars as pl
 
 from .. import languages
-from .final_answer import final_answer
+from .final_answer import extract_answer
 from .prompt_words import LISTS, prompt_words_of
 from .text_normalisation import AnswerSentence, cut_sentences, cut_words, normalise, script_of
 
@@ -26,6 +26,8 @@ SCRIPTS = {
     "Grek": "GREEK",
     "Hans": "CJK",
     "Hant": "CJK",
+    "Hebr": "HEBREW",
+    "Kore": "HANGUL",
     "Latn": "LATIN",
 }
 ENGLISH = frozenset(
@@ -84,7 +86,7 @@ def read_answers(answers: pl.DataFrame) -> pl.DataFrame:
 
 def read_answer(text: str, opening: str | None, *, language: str, prompt: str) -> str:
     """What a whole answer says; where it holds a thought, a box or JSON, its final answer is read instead of its opening."""
-    answer = final_answer(text)
+    answer = extract_answer(text)
     if answer != text.strip() or opening is None:
         opening = first_words(answer, spaced=languages.describe(language).spaces)
     return read_verdict(opening, language=language, prompt=prompt)
