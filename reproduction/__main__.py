@@ -63,7 +63,7 @@ def _say(line: str) -> None:
 def _cells(own_heads: bool) -> list[str]:
     """The cells of the study: next-sentence heads are the checkpoint's own where there are some, recovered otherwise."""
     inter = [f"{model}/inter/*" if own_heads else f"{model}, recovered head/inter/*" for model in HEADS]
-    return ["*/intra/*", *inter, "*/methods/*", "*/ht/*", "*/mbe/*", "*/crows/*"]
+    return ["*/intra/*", *inter, "*/methods/*", "*/ht/*", "*/mbe/*", "*/templates*/*", "*/crows/*"]
 
 
 HEADS = ("bert-base-cased", "bert-base-multilingual-cased")

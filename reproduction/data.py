@@ -16,8 +16,9 @@ STEREOSET = [f"stereoset/{task}_{tag}.jsonl.gz" for task in ("intrasentence", "i
 CROWS = "crows_pairs/crows_pairs_anonymized.csv"
 TRANSLATED = {"ja": "crows_pairs/mbe_japanese.json", "ru": "crows_pairs/mbe_russian.json"}
 NEWS = [f"parallel/news_pt_{group}.jsonl.gz" for group in ("female", "male")]
+TEMPLATES = "templates/behnamghader_milios_en_el.json"
 PREDICTIONS = [f"predictions/bert-base-multilingual-cased_BertLM_BertNextSentence_{tag}.json.gz" for tag in LANGUAGES]
-NEEDED = [*STEREOSET, CROWS, *TRANSLATED.values(), *NEWS, *PREDICTIONS]
+NEEDED = [*STEREOSET, CROWS, *TRANSLATED.values(), *NEWS, TEMPLATES, *PREDICTIONS, "expected_tables.json"]
 
 
 def find_data() -> Path:
@@ -37,7 +38,7 @@ def prepare_data(source: Path, folder: Path) -> None:
     built = folder / "built"
     built.mkdir(parents=True, exist_ok=True)
     for name in {Path(name).parts[0] for name in NEEDED}:
-        if not (folder / name).exists():
+        if not (folder / name).is_symlink():
             (folder / name).symlink_to((source / name).resolve())
     crows = str(folder / CROWS)
     _build("align", crows, out=built / "english.txt")

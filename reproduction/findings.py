@@ -12,6 +12,7 @@ from scipy.stats import spearmanr
 
 import isogloss as ig
 from isogloss import languages
+from isogloss.analysis.groups import item_gaps
 from isogloss.exchange.runs import import_run
 from isogloss.items import Items
 from isogloss.reports.numbers import format_value, p_value
@@ -94,12 +95,11 @@ def method_gaps(sources: Sources, model: str, *, dataset: str) -> dict[str, dict
         scored, _ = sources.scored(model, "en", method=method, dataset=dataset)
         if scored is None:
             continue
-        table = scored.table.filter((pl.col("quantity") == "score") & pl.col("value").is_not_null())
-        wide = table.pivot("role", index="id", values="value").drop_nulls(["stereotype", "anti-stereotype"])
-        difference = wide["stereotype"] - wide["anti-stereotype"]
-        if method == "unmask":  # probabilities: the gap of their logarithms
-            difference = wide["stereotype"].log() - wide["anti-stereotype"].log()
-        gaps[method] = dict(zip(wide["id"], difference, strict=True))
+        table = scored.table.filter(pl.col("value").is_not_null())
+        if method == "crows":  # its score is of a sentence against the other one
+            table = table.with_columns(pl.lit("score").alias("quantity"), pl.lit(None, pl.String).alias("against"))
+        rows = item_gaps(table)
+        gaps[method] = dict(zip(rows["id"], rows["gap"], strict=True))
     return gaps
 
 

@@ -45,6 +45,10 @@ REPRODUCING: dict[str, Callable[[Sources], str]] = {
     "inter": lambda sources: tables.triple_table(sources, "intersentence"),
     "crows": tables.crows_table,
     "sentence methods": tables.sentence_methods_table,
+    "templates": tables.templates_table,
+    "divergences": tables.divergence_table,
+    "top terms": tables.top_table,
+    "negation": tables.negation_table,
     "mbe": tables.mbe_table,
 }
 FINDINGS: dict[str, Callable[[Sources], str]] = {

@@ -8,10 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
+import numpy as np
+import polars as pl
+
 import isogloss as ig
 from isogloss.analysis.mbe_tests import check_mbe
 from isogloss.exchange.predictions import read_predictions
 from isogloss.items import Items
+from isogloss.metrics._templates import average_variants
 from isogloss.reports.numbers import format_value, p_value
 from isogloss.reports.text.table import Grid, as_markdown
 from isogloss.runs import Run, find_runs, read_scored
@@ -24,6 +28,22 @@ from .weights import HEADED
 CASED, UNCASED, MULTILINGUAL = "bert-base-cased", "bert-base-uncased", "bert-base-multilingual-cased"
 HEADLINES = ("lms", "ss", "icat")
 STEREOSET_ROWS = [(CASED, "en"), *((MULTILINGUAL, tag) for tag in LANGUAGES)]
+PRINTED_CB = {  # BehnamGhader and Milios (2022), Table 2, English
+    "gender-1": 1.45, "gender-2": 0.13, "gender-3": 0.47, "gender-4": 0.39,
+    "religion-1": 4.58, "religion-2": 4.38, "religion-3": 2.83,
+    "ethnicity-1": 3.82, "ethnicity-2": 4.75, "ethnicity-3": 12.14, "ethnicity-4": 5.57,
+}  # fmt: skip
+TOGETHER = {  # Tables 1a and 2: the sets of an aggregated value
+    "gender": (("gender-1", "gender-2", "gender-3", "gender-4"), 0.63),
+    "religion": (("religion-1", "religion-2", "religion-3"), 4.19),
+    "ethnicity, coarse terms": (("ethnicity-1", "ethnicity-2"), 4.28),
+    "ethnicity, all terms": (("ethnicity-1", "ethnicity-2", "ethnicity-3", "ethnicity-4"), 6.56),
+}
+PRINTED_KL = {  # Table 3, English
+    "gender-1": 2.67e-6, "gender-2": 3.32e-6, "gender-3": 2.65e-5,
+    "religion-1": 3.83e-5, "religion-2": 4.90e-5, "religion-3": 7.36e-5,
+    "ethnicity-1": 5.88e-5, "ethnicity-2": 3.11e-5, "ethnicity-3": 8.86e-5, "ethnicity-4": 4.41e-5,
+}  # fmt: skip
 PUBLISHED_CROWS = {"crows": 60.5, "crows_stereo": 61.1, "crows_antistereo": 56.9}
 
 
@@ -220,3 +240,80 @@ def mbe_table(sources: Sources) -> str:
         rows.append([model, tag, text, *ht, value, format_value(test.shuffled), p_value(test.p_permutation), n])
     heading = ["model", "language", "text", "Eq. 3 (HT)", "MBE", "Shf", "p (permutation)", "sentences"]
     return markdown(heading, rows, labels=3)
+
+
+def _templates(sources: Sources, model: str, *, dataset: str = "templates", method: str = "pll") -> Scored | None:
+    """All template sets that are scored with the model so far."""
+    wanted = {"model": model, "language": "en", "method": method, "dataset": dataset}
+    runs = [run for run in find_runs(sources.runs) if all(run.info[name] == value for name, value in wanted.items())]
+    runs = [run for run in runs if _has_parts(run)]
+    return read_scored(runs) if runs else None
+
+
+def _values(scored: Scored | None, metric: str, *, sets: Sequence[str], mode: str) -> float | None:
+    """The value over some sets; nothing where one of them is not there."""
+    if scored is None or not set(sets) <= set(scored.table["set"]):
+        return None
+    chosen = Scored(scored.table.filter(scored.table["set"].is_in(list(sets))))
+    return ig.measure(chosen, metrics=[metric], by=[], mode=mode, resamples=100)[0].value
+
+
+def templates_table(sources: Sources) -> str:
+    """CB of each published template set and together: uncased and cased, as published and corrected."""
+    uncased, cased = _templates(sources, UNCASED), _templates(sources, CASED)
+    rows = []
+    singles = {name: ((name,), printed) for name, printed in PRINTED_CB.items()}
+    for title, (sets, printed) in {**singles, **TOGETHER}.items():
+        values = [_values(uncased, "cb", sets=sets, mode="paper"), _values(cased, "cb", sets=sets, mode="paper")]
+        values.append(_values(uncased, "cb", sets=sets, mode="corrected"))
+        rows.append([title, *map(format_value, values), f"{printed:.2f}"])
+    heading = ["sets", "uncased, as published", "cased, as published", "uncased, corrected", "printed"]
+    return markdown(heading, rows)
+
+
+def divergence_table(sources: Sources) -> str:
+    """The largest divergence between two terms' distributions at the concept, set by set."""
+    scored = _templates(sources, UNCASED, dataset="template_blanks", method="distribution")
+    rows = []
+    for name, printed in PRINTED_KL.items():
+        value = _values(scored, "distribution_difference", sets=(name,), mode="paper")
+        rows.append([name, format_value(value, form=".2e"), f"{printed:.2e}"])
+    return markdown(["set", "from weights", "printed"], rows)
+
+
+def top_table(sources: Sources, *, shown: int = 5) -> str:
+    """The most probable terms of the templates that the paper's Table 4 shows, with their shares."""
+    scored = _templates(sources, UNCASED)
+    rows = []
+    for name in ("ethnicity-3", "ethnicity-4"):
+        for concept in ("sexist", "prejudiced"):
+            part = scored.table.filter((pl.col("set") == name) & (pl.col("concept") == concept)) if scored else None
+            if part is None or not part.height:
+                continue
+            last = part.filter(pl.col("wording") == part["wording"].max())
+            terms, logs = average_variants(last.with_columns(pl.col("logprobs").list.sum().alias("total")), "total")
+            shares = np.exp(logs - logs.max()) / np.exp(logs - logs.max()).sum()
+            best = sorted(zip(terms, shares, strict=True), key=lambda pair: -pair[1])[:shown]
+            rows.append([name, concept, ", ".join(f"{term} {share:.3f}" for term, share in best)])
+    return markdown(["set", "concept", "terms and shares"], rows, labels=3)
+
+
+def negation_table(sources: Sources) -> str:
+    """Whether preferences turn round between "It's better for … to be [MASK]" and "[MASK] shouldn't be …"."""
+    scored = _templates(sources, UNCASED)
+    if scored is None:
+        return "Not scored yet."
+    table = scored.table.with_columns(pl.col("logprobs").list.sum().alias("total"))
+    wide = table.filter(pl.col("set").is_in(["gender-1", "gender-2"])).pivot(
+        "role", index=["set", "concept"], values="total"
+    )
+    shares = wide.with_columns(men=1 / (1 + (pl.col("women") - pl.col("men")).exp()))
+    both = shares.pivot("set", index="concept", values="men").drop_nulls()
+    kinds = {
+        "men in both": ((both["gender-1"] > 0.5) & (both["gender-2"] > 0.5)).sum(),
+        "women in both": ((both["gender-1"] < 0.5) & (both["gender-2"] < 0.5)).sum(),
+    }
+    kinds["turned round"] = both.height - sum(kinds.values())
+    means = [f"{float(both[name].mean()):.2f}" for name in ("gender-1", "gender-2")]
+    row = [str(both.height), *map(str, kinds.values()), *means]
+    return markdown(["professions", *kinds, "mean share of men", "the same, negated"], [row])
