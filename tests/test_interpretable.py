@@ -270,7 +270,7 @@ def test_the_gate_needs_a_least_number_of_items(command, tmp_path):
     wide = "claims: [ss = 50 ± 45]\n"
     code, out, _ = command("gate", run, "--claims", claims(tmp_path, wide))
     assert code == 3
-    assert "25 items are too few; the file asks for 30" in out
+    assert "25 items are too few (the file asks for 30)" in out
     assert command("gate", run, "--claims", claims(tmp_path, wide + "min_n: 20\n"))[0] == 0
 
 

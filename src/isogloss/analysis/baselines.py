@@ -92,7 +92,7 @@ def _decide(part: ClaimPart, row: Comparison, *, least: int) -> tuple[str, str]:
         (row.difference is None, NOT_TESTABLE, f"no value ({row.why})"),
         (part.difference is None, NOT_TESTABLE, "the metric has no better and worse"),
         (row.interpretable is False, NOT_INTERPRETABLE, str(row.doubt)),
-        (row.n < least, NOT_TESTABLE, f"{row.n} items are too few; the file asks for {least}"),
+        (row.n < least, NOT_TESTABLE, f"{row.n} items are too few (the file asks for {least})"),
         (row.why == EQUAL, SUPPORTED, "the two sides never differ"),
         (part.low is None, UNDECIDED, f"no interval ({row.why})"),
     )
