@@ -23,12 +23,12 @@ from ..stats.resampling import (
     expanded_level,
     percentile_interval,
 )
-from .alignment import ITEMS, NOTHING, RowGroup, align, distance_from, mean_of
+from .alignment import ITEMS, NOTHING, align, distance_from, mean_of
 from .claim_groups import Catalogue, ClaimSide, Hypotheses, Hypothesis, ScoreGroup
 from .claim_language import EVERY, HOMOGENEOUS
 from .competence import Competence, find_competence, judge
 from .differences import Difference, paired_test, threshold_test, unpaired_test
-from .groups import pivot_roles
+from .groups import Part, make_part
 from .intervals import IntervalSettings
 
 FEWEST_ITEMS = 30
@@ -78,18 +78,18 @@ class Evidence:
     mode: str
     drawing: IntervalSettings
     least: int = FEWEST_ITEMS
-    groups: dict[ScoreGroup, RowGroup] = field(default_factory=dict)
+    groups: dict[ScoreGroup, Part] = field(default_factory=dict)
     competence: dict[ScoreGroup, Competence] = field(default_factory=dict)
     parts: dict[Hypothesis, ClaimPart] = field(default_factory=dict)
 
-    def rows(self, group: ScoreGroup) -> RowGroup:
+    def rows(self, group: ScoreGroup) -> Part:
         """The scores of a group."""
         if group not in self.groups:
             fits = [pl.col(name) == value for name, value in group.names]
             for one in group.filters:
                 same = pl.col(str(one.column)) == one.value
                 fits.append(~same if one.negated else same)
-            self.groups[group] = RowGroup(self.table.filter(pl.all_horizontal(fits)))
+            self.groups[group] = make_part(self.table.filter(pl.all_horizontal(fits)))
         return self.groups[group]
 
     def judge(self, side: ClaimSide) -> tuple[bool | None, str | None]:
@@ -99,7 +99,7 @@ class Evidence:
             if group not in self.competence:
                 rows = self.rows(group)
                 self.competence[group] = (
-                    find_competence(rows.rows, mode=self.mode, drawing=self.drawing, known=rows.tables)
+                    find_competence(rows, mode=self.mode, drawing=self.drawing)
                     if rows.rows.height
                     else Competence(None)
                 )
@@ -230,12 +230,11 @@ def _test_homogeneous(hypothesis: Hypothesis, evidence: Evidence) -> ClaimPart:
     The interval is that of what is left when chance is taken off: the observed value minus 95 % of the permuted ones.
     """
     part = _start(hypothesis, evidence)
-    rows = evidence.rows(hypothesis.left.groups[0]).rows
+    rows = evidence.rows(hypothesis.left.groups[0])
     metric = registry.get("metric", hypothesis.left.metric)
-    if not set(metric.roles) <= set(rows["role"]):
+    if not set(metric.roles) <= rows.roles:
         return replace(part, why="no item has what the metric needs")
-    wide = pivot_roles(rows)
-    wide = wide.drop_nulls(list(metric.roles)).sort("cluster", maintain_order=True)
+    wide = rows.items(metric.quantity).drop_nulls(list(metric.roles))
     sums = triple_sums(wide, evidence.mode)[0]
     starts = np.flatnonzero(wide["cluster"].to_numpy()[1:] != wide["cluster"].to_numpy()[:-1]) + 1
     starts = np.concatenate([[0], starts])
