@@ -183,6 +183,6 @@ def test_eval_with_controls_makes_twins_that_measure_leaves_out(call, tmp_path):
 def test_robustness_prints_a_card(call, tmp_path):
     tiny.network("gpt2").save_pretrained(tmp_path)
     tiny.tokenizer_of("gpt2").save_pretrained(tmp_path)
-    words = ["robustness", tmp_path, "--data", "demo", "-l", "en", "--limit", 6, "--resamples", 100]
+    words = ["eval", tmp_path, "--robustness", "--data", "demo", "-l", "en", "--limit", 6]
     code, out, _ = call(*words)
     assert (code, "bfloat16" in out, "tokens per batch" in out) == (0, True, True)

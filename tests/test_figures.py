@@ -490,9 +490,7 @@ def run_command(*arguments):
 
 
 def test_the_command_writes_the_file_and_says_what_the_marks_mean(runs, tmp_path):
-    done = run_command(
-        "plane", runs, "--out", tmp_path / "x", "--format", "svg", "--width", "double", "--resamples", 100
-    )
+    done = run_command("plane", runs, "--out", tmp_path / "x.svg", "--width", "double", "--resamples", 100)
     assert done.exit_code == 0, done.output
     assert (tmp_path / "x.svg").is_file()
     assert done.stdout.startswith(f"{tmp_path / 'x.svg'}: 6.90 x ")

@@ -66,14 +66,14 @@ def hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Hub]:
 
 def info(command: Command, name: str, *options: str) -> dict[str, Any]:
     """What is known about a model that opens."""
-    status, out, err = command("model", "info", name, "--format", "json", *options)
+    status, out, err = command("show", name, "--format", "json", *options)
     assert status == 0, err
     return dict(json.loads(out))
 
 
 def refusal(command: Command, name: str, *options: str) -> str:
     """The one line that a model which cannot be opened gives."""
-    status, out, err = command("model", "info", name, *options)
+    status, out, err = command("show", name, *options)
     lines = [line for line in err.splitlines() if not line.startswith("Downloading")]
     assert (status, out, len(lines)) == (2, "", 1), err
     return lines[0].removeprefix("Error: ")
@@ -341,7 +341,7 @@ def test_a_cached_model_starts_within_seconds_when_the_hub_does_not_answer(
         monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
     hub.requests.clear()
     started = time.monotonic()
-    status, out, err = command("model", "info", "lab/gpt2", "--format", "json")
+    status, out, err = command("show", "lab/gpt2", "--format", "json")
     assert (status, json.loads(out)["commit"]) == (0, commit)
     assert time.monotonic() - started < 5
     assert f"'lab/gpt2' is taken from the cache, commit {commit[:12]}." in err
@@ -470,10 +470,10 @@ def test_a_download_is_reported_on_standard_error_and_the_library_is_silent(
 
     hub.add("lab/gpt2", files())
     hub.add("lab/quiet", files())
-    _, _, err = command("model", "info", "lab/gpt2")
+    _, _, err = command("show", "lab/gpt2")
     size = len(files()["model.safetensors"]) / 1e6
     assert err == f"Downloading 'lab/gpt2' ({size:,.1f} MB)\n"
-    assert command("model", "info", "lab/gpt2")[2] == ""
+    assert command("show", "lab/gpt2")[2] == ""
     import contextvars
 
     contextvars.Context().run(open_model, "lab/quiet")

@@ -43,7 +43,7 @@ class BatchSchedule:
         steps = count // self.per_step
         if not steps:
             raise IsoglossError(
-                f"{count} training pairs do not fill one step of {self.per_step}. Give more data, a smaller --batch or --accumulation."
+                f"{count} training pairs do not fill one step of {self.per_step}. Give more data, a smaller batch or accumulation."
             )
         return steps
 

@@ -69,7 +69,7 @@ def _refuse_wrong(tag: str, counts: Counter[str]) -> None:
         called = f"{name} ('{other}')" if name != other else f"'{other}'"
         raise IsoglossError(
             f"The text is said to be in '{tag}', but {share:.0%} of {counts.total()} sampled articles are not; "
-            f"most of those look like {called}. Use --language {other}, or --any-language to take it as it is."
+            f"most of those look like {called}. Use --language {other}, or --option any_language=yes to take it as it is."
         )
 
 

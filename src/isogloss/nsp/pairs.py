@@ -66,7 +66,7 @@ def _refuse_few(tag: str, count: int, *, splits: list[str]) -> None:
     if count < FEWEST * len(splits):
         raise IsoglossError(
             f"There are only {count} articles in '{tag}' with two sentences or more; {', '.join(splits)} need "
-            f"{FEWEST} each. Give more articles, or use --validation 0 --test 0."
+            f"{FEWEST} each. Give more articles, or use --option validation=0 --option test=0."
         )
 
 

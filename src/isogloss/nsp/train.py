@@ -101,7 +101,7 @@ def _prepare(
 ) -> TrainingRun:
     """Everything that is needed for the first step; the base model is opened, nothing is written yet."""
     if settings.patience is not None and not split.card["splits"]["validation"]["pairs"]:
-        raise IsoglossError("--patience needs validation pairs, and these data have none.")
+        raise IsoglossError("'patience' needs validation pairs, and these data have none.")
     accelerator = _accelerator(settings)
     opened = open_model(model)
     settings = fill_settings(settings, opened.info.model_type)
@@ -140,7 +140,7 @@ def _accelerator(settings: TrainingSettings) -> Any:
     if precision == "auto":
         precision = ("bf16" if torch.cuda.is_bf16_supported() else "fp16") if cuda else "no"
     if precision == "fp16" and not cuda:
-        raise IsoglossError("This device has no fp16 training. Use --precision bf16 or --precision no.")
+        raise IsoglossError("This device has no fp16 training. Use precision=bf16 or precision=no.")
     if precision == "bf16" and not cuda:
         prepare("bfloat16")
     states = require("accelerate.state", extra="nsp")
@@ -259,7 +259,7 @@ def _step(run: TrainingRun, batches: list[Batch]) -> tuple[float, float, float]:
     total = accelerator.reduce(sums.to(torch.float32).to(device)) if run.table.processes > 1 else sums
     if not bool(total.isfinite().all()):
         raise IsoglossError(
-            f"The loss is no number any more at step {run.state.step}. Use smaller learning rates, or --precision no."
+            f"The loss is no number any more at step {run.state.step}. Use smaller learning rates, or precision=no."
         )
     loss_sum, right_sum, count = total.tolist()
     return loss_sum, right_sum, count
@@ -317,7 +317,7 @@ def _checkpoint(run: TrainingRun, log: Log | None) -> None:
 
 
 def _is_out_of_patience(run: TrainingRun) -> bool:
-    """Whether validation has not improved for as many checkpoints as --patience allows."""
+    """Whether validation has not improved for as many checkpoints as `patience` allows."""
     patience, tried = run.settings.patience, run.state.validations
     return patience is not None and sum(one["step"] > run.state.best_step for one in tried) >= patience
 
