@@ -507,7 +507,7 @@ def test_the_command_lists_figures_with_what_they_need():
     [
         (("plain", "x"), "No figure named 'plain'."),
         (("plane", "no-such-folder"), "No such run: no-such-folder."),
-        (("plane", "x", "--format", "gif"), "No format of figures named 'gif'. Known: pdf, png, svg."),
+        (("plane", "x", "--out", "x.gif"), "A chart cannot be written as '.gif'."),
     ],
 )
 def test_mistakes_are_told_in_one_sentence(arguments, said):
