@@ -67,6 +67,7 @@ HEAVY_PACKAGES = {"models", "nsp", "chat", "translate"}
 MANY_OPTIONS = {  # functions of the library: every option has a default and goes by its name
     "analysis.comparisons.compare",
     "analysis.measures.measure",
+    "analysis.rankings.rank_models",
     "library.figure",
     "library.gate",
     "library.probe",

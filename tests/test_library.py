@@ -21,7 +21,7 @@ from isogloss.studies.robustness import check_robustness
 
 PAGE = Path(__file__).parent.parent / "docs" / "library.md"
 VERBS = ["compare", "controls", "figure", "gate", "join", "load", "measure", "probe", "read", "report", "score"]
-VERBS += ["structure", "table"]
+VERBS += ["rank_models", "structure", "table"]
 WITHOUT_EXAMPLE = {"score"}  # its example is the first one of docs/library.md
 
 
@@ -59,6 +59,7 @@ def results(scored: ig.Scored) -> dict[str, Any]:
         "Explanations": explain_scores(mine, metrics="ss"),
         "GateResult": ig.gate(mine, [{"metric": "lms", "min": 60}], baseline=other, resamples=100),
         "MixedModel": fit_mixed(scored),
+        "Rankings": ig.rank_models(scored, metric="lms", resamples=100),
         "Probe": ig.probe("smollm2", "The [nurse|doctor] is kind."),
         "Robustness": check_robustness(ig.read("demo", language="en"), model=tiny.model("gpt2"), resamples=100),
     }
@@ -93,7 +94,7 @@ def test_only_public_names_are_listed():
     assert set(VERBS) <= {name for name in dir(ig) if not name[0].isupper()}
     assert set(dir(ig)) == {*ig.__all__, "__version__"}
     assert sorted(ig.__all__) == ig.__all__
-    for name in set(ig.__all__) - {"Measures", "Comparisons"}:  # names of Results of one kind of row
+    for name in set(ig.__all__) - {"Measures", "Comparisons", "Rankings"}:  # names of Results of one kind of row
         assert getattr(ig, name).__doc__, name
 
 

@@ -59,10 +59,11 @@ def call(*words: object):
 def test_eval_chooses_the_method_and_measure_has_every_metric_of_templates(runs):
     shown = call("measure", runs, "--format", "json", "--by", "category")
     rows = {row["metric"]: row for row in json.loads(shown.stdout)["measures"]}
-    assert set(rows) == {"cb", "cb_relative", "top_share", "periphrasis"}
-    assert {row["n"] for name, row in rows.items() if name != "periphrasis"} == {8}
+    wordings = {"periphrasis", "wording_variance", "wording_flips"}
+    assert set(rows) == {"cb", "cb_relative", "top_share", *wordings}
+    assert {row["n"] for name, row in rows.items() if name not in wordings} == {8}
     assert rows["periphrasis"]["n"] == 4
-    assert {row["clusters"] for name, row in rows.items() if name != "periphrasis"} == {4}
+    assert {row["clusters"] for name, row in rows.items() if name not in wordings} == {4}
 
 
 def test_shares_and_negation_are_shown(runs):

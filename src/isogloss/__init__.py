@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from .analysis.controls import Control
     from .analysis.gates import Gate, GateResult, Limit, Verdict
     from .analysis.measures import Measure, Measures, measure
+    from .analysis.rankings import Rank, Rankings, rank_models
     from .analysis.structure import Structure
     from .errors import IsoglossError
     from .files.sources import read
@@ -39,6 +40,8 @@ _HOMES = {  # where each public name is defined
     "Measure": "analysis.measures",
     "Measures": "analysis.measures",
     "Probe": "studies.probe",
+    "Rank": "analysis.rankings",
+    "Rankings": "analysis.rankings",
     "Results": "results",
     "Scored": "scores",
     "Structure": "analysis.structure",
@@ -51,6 +54,7 @@ _HOMES = {  # where each public name is defined
     "load": "library",
     "measure": "analysis.measures",
     "probe": "library",
+    "rank_models": "analysis.rankings",
     "read": "files.sources",
     "report": "library",
     "StudyResult": "studies.run",
@@ -76,6 +80,8 @@ __all__ = [
     "Measure",
     "Measures",
     "Probe",
+    "Rank",
+    "Rankings",
     "Results",
     "Scored",
     "Structure",
@@ -90,6 +96,7 @@ __all__ = [
     "load",
     "measure",
     "probe",
+    "rank_models",
     "read",
     "report",
     "run",

@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
 import polars as pl
 
 from .. import registry
@@ -16,7 +15,7 @@ from ..results import Results
 from ..scores import Scored
 from ..stats import RESAMPLES
 from ..stats.hypotheses import adjust_bh, adjust_holm, needed_items
-from ..stats.resampling import Array
+from .alignment import in_order
 from .competence import find_competence, judge_both
 from .differences import paired_test, unpaired_test
 from .groups import Group, check_by, group_rows
@@ -202,7 +201,7 @@ def _contributions(
         return None
     there = set(sides[1].clusters)
     names = tuple(name for name in sides[0].clusters if name in there)
-    return (_in_order(sides[0], names), _in_order(sides[1], names)) if names else None
+    return (in_order(sides[0], names), in_order(sides[1], names)) if names else None
 
 
 def _same_rows(rows: pl.DataFrame, metric: Metric) -> set[str]:
@@ -221,23 +220,6 @@ def _kept(rows: pl.DataFrame, items: set[str]) -> pl.DataFrame:
 def _both(rows: pl.DataFrame, metric: Metric, *, mode: str) -> tuple[Contribution, Contribution] | None:
     a, b = (contribution(metric, rows.filter(pl.col("side") == side), mode=mode) for side in "ab")
     return (a, b) if a is not None and b is not None else None
-
-
-def _in_order(contribution: Contribution, names: tuple[str, ...]) -> Contribution:
-    """The contribution with its clusters in this order."""
-    if contribution.clusters == names:
-        return contribution
-    number = {name: i for i, name in enumerate(contribution.clusters)}
-    index = np.array([number[name] for name in names])
-
-    def evaluate(weights: Array) -> Array:
-        full = np.zeros((len(weights), len(contribution.clusters)))
-        full[:, index] = weights
-        return contribution.evaluate(full)
-
-    totals = contribution.totals[index] if contribution.totals is not None else None
-    strata = tuple(contribution.strata[i] for i in index) if contribution.strata is not None else None
-    return replace(contribution, clusters=names, evaluate=evaluate, totals=totals, strata=strata)
 
 
 def _adjusted(rows: Sequence[Comparison]) -> tuple[Comparison, ...]:

@@ -13,7 +13,7 @@ from ..scores import KEY, ROW_SCHEMA, Scored
 IDENTITY = ("model", "dataset", "language")
 SYNONYMS = {"bias_type": "category", "target_original": "target"}
 SHUFFLED = "shuffled_value"  # the score of a candidate's shuffled control
-NOT_GROUPS = {*ROW_SCHEMA, "role", "derived_from", "problems", SHUFFLED} - {"dataset", "language"}
+NOT_GROUPS = {*ROW_SCHEMA, "role", "derived_from", "problems", "term_words", SHUFFLED} - {"dataset", "language"}
 
 Group = dict[str, str]
 

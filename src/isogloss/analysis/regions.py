@@ -51,7 +51,7 @@ def country_names() -> dict[str, str]:
 @cache
 def region_table() -> dict[str, tuple[str, ...]]:
     """The countries of every known region: parts and groups of countries, the countries themselves, and the world."""
-    content = tomllib.loads((FOLDER / "regions.toml").read_text(encoding="utf-8"))
+    content = _region_file()
     found = {name: (row["code"],) for row in _countries() for name in _spellings(row)}
     found |= {name: tuple(codes) for kind in ("parts", "groups") for name, codes in content[kind].items()}
     return found | dict.fromkeys(content["worldwide"], tuple(country_names()))
@@ -60,6 +60,27 @@ def region_table() -> dict[str, tuple[str, ...]]:
 def countries_of(region: str) -> tuple[str, ...] | None:
     """The codes of the countries that a region lies in or is made of; nothing when the name is unknown."""
     return _folded().get(_fold(region))
+
+
+@cache
+def _region_file() -> dict[str, Any]:
+    return tomllib.loads((FOLDER / "regions.toml").read_text(encoding="utf-8"))
+
+
+def people_region(name: str) -> str | None:
+    """The code of the country of a people by its English name, where the vocabularies of templates lack it."""
+    return _region_file()["peoples"].get(name)  # type: ignore[no-any-return]
+
+
+@cache
+def world_region(code: str) -> str | None:
+    """The part of the world that a country (ISO 3166-1, two or three letters) or a UN code lies in."""
+    content = _region_file()
+    three = {row["short"]: row["code"] for row in _countries()}.get(code.partition("-")[0], code)
+    for name, parts in content["world"].items():
+        if three in parts or any(three in content["groups"].get(part, ()) for part in parts):
+            return str(name)
+    return None
 
 
 def unknown_regions(names: Iterable[str]) -> tuple[str, ...]:

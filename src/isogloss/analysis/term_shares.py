@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
@@ -14,14 +15,17 @@ from ..errors import IsoglossError
 from ..metrics import Contribution
 from ..metrics._templates import TermItem, is_templates, mean_over_items, read_term_items
 from ..scores import Scored
+from ..templates.items import TERM_WORDS
 from ..templates.lexicon import read_lexicon
 from ..templates.vocabulary import Term
 from .groups import check_by, check_rows, default_groups
 from .intervals import IntervalSettings, check_interval_settings, find_interval
 from .measures import Measure, Measures, problem_counts
+from .regions import countries_of, people_region, world_region
 
 NEGATED = "negated"
 SHARE = "share"
+ELSEWHERE = "elsewhere"
 NEGATION = "negation"
 PLAIN = IntervalSettings()
 EMPTY: dict[str, Any] = {
@@ -36,19 +40,32 @@ EMPTY: dict[str, Any] = {
 
 
 def measure_shares(
-    scored: Scored, *, by: str | Sequence[str] = "set", top: int | None = None, settings: IntervalSettings = PLAIN
+    scored: Scored,
+    *,
+    by: str | Sequence[str] = "set",
+    top: int | None = None,
+    settings: IntervalSettings = PLAIN,
+    regions: bool = False,
 ) -> Measures:
-    """The mean share of each term in each group, largest first; the group's column `term` names it.
+    """The mean share of each term in each group, largest first; the group's columns `term` and `word` name it.
 
     A share is the probability of a term's sentence among those of all terms of its template and concept.
+    With `regions`, shares are summed over the terms of a part of the world, and the column is `region`.
     """
     check_interval_settings(settings)
     table = _template_rows(check_rows(scored))
-    rows = [
-        _measure(found, Measure(SHARE, {**group, "term": term}, **EMPTY), settings=settings, bounds=(0, 1))
-        for group, part in default_groups(table, check_by(by, table.columns))
-        for term, found in _by_term(read_term_items(part))[:top]
-    ]
+    words = _scored_words(table)
+    rows = []
+    for group, part in default_groups(table, check_by(by, table.columns)):
+        items = read_term_items(part)
+        items = [_sum_regions(one, str(part["language"][0])) for one in items] if regions else items
+        if "concept" in group and "concept_word" in part.columns:
+            group = {**group, "concept_word": str(part["concept_word"][0] or "")}
+        for term, found in _by_term(items)[:top]:
+            word = words.get((str(part["language"][0]), group.get("set"), term))
+            named = {"region": term} if regions else {"term": term, **({"word": word} if word else {})}
+            nothing = Measure(SHARE, {**group, **named}, **EMPTY)
+            rows.append(_measure(found, nothing, settings=settings, bounds=(0, 1)))
     notes = ("a share is relative to the other terms: frequent and short terms have large ones for every concept",)
     return Measures(tuple(rows), problem_counts(table, scored), (*scored.notes, *notes))
 
@@ -116,6 +133,30 @@ def _by_term(frames: Sequence[TermItem]) -> list[tuple[str, Contribution]]:
     return sorted(found, key=lambda pair: (-pair[1].value, pair[0]))
 
 
+def _scored_words(table: pl.DataFrame) -> dict[tuple[str, str | None, str], str]:
+    """The word that stands for a term in a language's sentences, by set and over all sets; not the one with a capital."""
+    if TERM_WORDS not in table.columns:
+        return {}
+    rows = table.select("language", "set", TERM_WORDS).drop_nulls(TERM_WORDS).explode(TERM_WORDS).unique()
+    found: dict[tuple[str, str | None, str], str] = {}
+    for language, name, entry in sorted(rows.iter_rows(), reverse=True):
+        term, _, word = entry.partition("=")
+        for key in ((language, name, term), (language, None, term)):
+            found[key] = word if word == word.casefold() else found.get(key, word)
+    return found
+
+
+def _sum_regions(item: TermItem, language: str) -> TermItem:
+    """The item with parts of the world for terms; those without a region are elsewhere."""
+    sums: dict[str, float] = {}
+    for term, share in zip(item.terms, item.shares, strict=True):
+        code = term_region(language, term)
+        region = (world_region(code) if code else None) or ELSEWHERE
+        sums[region] = sums.get(region, 0.0) + float(share)
+    with np.errstate(divide="ignore"):
+        return replace(item, terms=tuple(sums), logs=np.log(np.array(list(sums.values()))))
+
+
 def _negated_pairs(rows: pl.DataFrame) -> Iterator[tuple[TermItem, TermItem]]:
     """Each item that has a negated counterpart, with it."""
     source = dict(rows.filter(pl.col("variant") == NEGATED).select("id", "derived_from").iter_rows())
@@ -139,9 +180,30 @@ def name_terms(measures: Measures) -> Measures:
 
 
 def _named(row: Measure) -> Measure:
-    term = known_terms(row.group.get("language", "")).get(row.group.get("term", ""))
-    region = term.region if term is not None else None
+    region = term_region(row.group.get("language", ""), row.group.get("term", ""))
     return replace(row, group={**row.group, "region": region}) if region else row
+
+
+def term_region(language: str, name: str) -> str | None:
+    """The code of a term's country or UN region: of the vocabularies' term with this id, or with this English word."""
+    term = known_terms(language).get(name)
+    if term is not None:
+        return term.region
+    word = name.partition("-")[0].removesuffix("_people")
+    countries = countries_of(word)
+    return _english_regions().get(word) or people_region(word) or (countries[0] if countries else None)
+
+
+@cache
+def _english_regions() -> dict[str, str]:
+    """The region of every English word that the vocabularies have for a group of people or a country."""
+    return {
+        re.sub(r"\W+", "_", cell.text.casefold()): term.region
+        for term in known_terms("en").values()
+        if term.region
+        for cells in term.uses.values()
+        for cell in cells
+    }
 
 
 @cache

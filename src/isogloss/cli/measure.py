@@ -45,10 +45,10 @@ def measure(
     frequencies: Path = typer.Option(
         None, "--frequencies", metavar="FILE", help="With --controls: a list of words with counts, one word per line."
     ),
-    shares: Literal["terms", "negation", "pairs"] = typer.Option(
+    shares: Literal["terms", "regions", "negation", "pairs"] = typer.Option(
         None,
         "--shares",
-        help="For templates: the terms with the largest shares, the effect of negation, or the two terms that differ most.",
+        help="For templates: the terms or world regions with the largest shares, the effect of negation, or the two terms that differ most.",
     ),
     top: int = typer.Option(5, "--top", min=1, help="With --shares terms: show N terms."),
     form: options.AnyFormat = options.Format,
@@ -116,7 +116,10 @@ def _show_measures(found: Measures, tests: Results[MbeTest] | None, *, form: str
 def _measure_shares(scored: Scored, what: str, *, by: list[str], top: int) -> Measures:
     from ..analysis.term_shares import measure_negation, measure_shares, name_terms
 
-    return measure_negation(scored, by=by) if what == "negation" else name_terms(measure_shares(scored, by=by, top=top))
+    if what == "negation":
+        return measure_negation(scored, by=by)
+    shares = measure_shares(scored, by=by, top=top, regions=what == "regions")
+    return shares if what == "regions" else name_terms(shares)
 
 
 def _show_term_pairs(scored: Scored, *, form: str) -> None:

@@ -10,6 +10,7 @@ from ..files.sources import Dataset
 from ..items import Item
 from ..templates.bundled import bundled_sets, parse_sets
 from ..templates.items import make_items
+from ..templates.published import KEYS
 
 
 def parse(path: Path, language: str | None, *, bad: OnBadRow) -> Iterator[Item]:
@@ -23,7 +24,7 @@ dataset = Dataset(
     licence="CC BY 4.0",
     citation="Isogloss templates; after the design of BehnamGhader and Milios (2022), in wording of their own.",
     url="docs/templates.md",
-    recognise=lambda columns: False,
+    recognise=lambda columns: columns >= KEYS,
     parse=parse,
     bundled=bundled_sets,
 )

@@ -18,6 +18,7 @@ def describe_items(items: Items) -> dict[str, Any]:
     letters: set[str] = set()
     for item in items:
         columns = {"language": item.language, "category": item.category, **item.tags}
+        columns.pop("term_words", None)
         for name in COLUMNS:
             value = columns.get(name)
             counts[name].update([value] if isinstance(value, str) else value or [])

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..items import BLANK, Item
+from ..items import BLANK, Candidate, Item
 from ..models.model import EXPECT, Model
 from ..models.questions import Answer, Asking, Question
 from ..models.text import count_unknown, decode
@@ -35,23 +35,36 @@ def ask(item: Item, model: Model, *, options: Options) -> Asking:
     questions = [question for question in found if question is not None]
     unknown = [count_unknown(model.tokenizer, question.ids) for question in questions]
     answers = yield questions
-    logs = np.maximum(np.stack(answers), FLOOR)
+    logs, kept = _average_variants(np.maximum(np.stack(answers), FLOOR), item.candidates)
+    terms, questions = [item.candidates[k] for k in kept], [questions[k] for k in kept]
+    unknown = [unknown[k] for k in kept]
     divergence, entropies = compare(logs)
     size = logs.shape[1]
     rows = [
         Row(item, one.id, float(divergence[i, k]), tokens=size, quantity=KL, against=other.id, unknown=unknown[i])
         if questions[i].ids != questions[k].ids or one.text == other.text
         else Row(item, one.id, None, quantity=KL, against=other.id, unknown=unknown[i], why=SAME)
-        for i, one in enumerate(item.candidates)
-        for k, other in enumerate(item.candidates)
+        for i, one in enumerate(terms)
+        for k, other in enumerate(terms)
         if i != k
     ]
-    for candidate, line, entropy in zip(item.candidates, logs, entropies, strict=True):
+    for candidate, line, entropy in zip(terms, logs, entropies, strict=True):
         best = np.argsort(-line, kind="stable")[:TOP]
         pieces = decode(model.tokenizer, tuple(int(token) for token in best))
         shown = tuple(float(line[token]) for token in best)
         rows.append(Row(item, candidate.id, float(entropy), size, ENTROPY, pieces=pieces, logprobs=shown))
     return rows
+
+
+def _average_variants(logs: Answer, candidates: Sequence[Candidate]) -> tuple[Answer, list[int]]:
+    """The log of the mean distribution over the variants of each term, and the number of each term's first candidate."""
+    groups: dict[str, list[int]] = {}
+    for number, candidate in enumerate(candidates):
+        groups.setdefault(candidate.role, []).append(number)
+    if len(groups) == len(candidates):
+        return logs, list(range(len(candidates)))
+    means = [np.logaddexp.reduce(logs[group], axis=0) - np.log(len(group)) for group in groups.values()]
+    return np.stack(means), [group[0] for group in groups.values()]
 
 
 def compare(logs: Answer) -> tuple[Answer, Answer]:

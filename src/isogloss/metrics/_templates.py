@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -50,10 +50,19 @@ def read_term_items(rows: pl.DataFrame) -> list[TermItem]:
         name = str(part["id"][0])
         if name in missing or part.height < 2:
             continue
-        part = part.sort("role")
         cell = (_text(part, "set"), _text(part, "concept"))
-        frames.append(TermItem(name, str(part["cluster"][0]), cell, tuple(part["role"]), part["total"].to_numpy()))
+        frames.append(TermItem(name, str(part["cluster"][0]), cell, *average_variants(part, "total")))
     return frames
+
+
+def average_variants(part: pl.DataFrame, column: str) -> tuple[tuple[str, ...], Array]:
+    """The terms of an item in order, and the log of the mean probability over each one's variants."""
+    part = part.sort("role", maintain_order=True)
+    if part["role"].n_unique() == part.height:
+        return tuple(part["role"]), part[column].to_numpy()
+    top = pl.col(column).max()
+    means = part.group_by("role", maintain_order=True).agg((pl.col(column) - top).exp().mean().log() + top)
+    return tuple(means["role"]), means[column].to_numpy()
 
 
 def _text(part: pl.DataFrame, name: str) -> str:
@@ -113,3 +122,27 @@ def mean_present(values: Sequence[Array], size: int) -> Array:
     there = ~np.isnan(table)
     with np.errstate(invalid="ignore"):
         return np.asarray(np.where(there, table, 0).sum(0) / there.sum(0))
+
+
+def mean_over_wordings(rows: pl.DataFrame, number: Callable[[Array], float]) -> Contribution:
+    """The mean over (set, concept) of a number of the table of wordings by terms; sets are drawn together.
+
+    The table has the centred log-probabilities of the terms that all wordings have; cells of one wording are left out.
+    """
+    groups: dict[tuple[str, str], list[TermItem]] = {}
+    for one in read_term_items(rows):
+        groups.setdefault(one.cell, []).append(one)
+    values, sets = [], []
+    for (name, _), group in groups.items():
+        terms = [term for term in group[0].terms if all(term in one.terms for one in group)]
+        if len(group) > 1 and len(terms) > 1:
+            logs = np.array([[one.logs[one.terms.index(term)] for term in terms] for one in group])
+            values.append(number(logs - logs.mean(1, keepdims=True)))
+            sets.append(name)
+    sums = np.column_stack([values, np.ones(len(values))])
+    return from_sums(sums, sets, finish=lambda s: s[..., 0] / s[..., 1], n=len(values))
+
+
+def has_wordings(rows: pl.DataFrame) -> bool:
+    """Whether the rows are templates of which a set has several wordings."""
+    return is_templates(rows) and "set" in rows.columns and rows["cluster"].n_unique() > rows["set"].n_unique()

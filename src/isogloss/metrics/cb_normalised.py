@@ -6,13 +6,13 @@ import numpy as np
 import polars as pl
 
 from . import Contribution, Metric
-from ._templates import ITEM, TermItem, mean_over_items
+from ._templates import ITEM, TermItem, average_variants, mean_over_items
 
 
 def contribute(rows: pl.DataFrame, mode: str) -> Contribution:
     """Per item the variance over terms of the logarithm of the normalised probability; the same in both modes."""
     frames = [
-        TermItem(str(part["id"][0]), str(part["cluster"][0]), ("", ""), tuple(part["role"]), part["value"].to_numpy())
+        TermItem(str(part["id"][0]), str(part["cluster"][0]), ("", ""), *average_variants(part, "value"))
         for _, part in rows.group_by(ITEM, maintain_order=True)
         if part.height > 1
     ]

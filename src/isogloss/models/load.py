@@ -16,10 +16,10 @@ from . import hub
 from . import info as facts
 from .model import Model, ModelInfo
 from .next_sentence import POOLED, WEIGHTS, attach, pair_format_of, read_head_weights
-from .packaged import PULLED, is_dequantised, pulled_folder
+from .packaged import CARD_NOTES, DEQUANTISED_FROM, PULLED, card_notes, pulled_folder
 from .processor import prepare
 
-DEQUANTISED = "dequantised, not the original weights"
+DEQUANTISED = CARD_NOTES[DEQUANTISED_FROM]
 CONVERTED = "converted from a package, not downloaded from the hub"
 TRAINED = "its next-sentence head was trained with 'isogloss nsp train'"
 OWN_CODE = "has code of its own, which was not run"
@@ -59,7 +59,7 @@ def find_source(name: str) -> ModelSource:
             accept = " --accept-licence" if PULLED[plain].terms else ""
             raise IsoglossError(f"'{plain}' is not here yet. Get it with: isogloss model pull {plain}{accept}")
         converted = (CONVERTED,) if PULLED[pulled].on_hub else ()
-        return ModelSource(plain, str(folder), notes=(*_remarks_on(folder), *converted), folder=folder)
+        return ModelSource(plain, str(folder), notes=(*card_notes(folder), *converted), folder=folder)
     path = Path(name).expanduser()
     if path.suffix == ".gguf":
         if not path.is_file():
@@ -68,7 +68,7 @@ def find_source(name: str) -> ModelSource:
     if path.is_dir():
         if not (path / "config.json").is_file():
             raise IsoglossError(f"The folder {path} is not a model: it has no config.json.")
-        return ModelSource(path.name, str(path), notes=_remarks_on(path), folder=path)
+        return ModelSource(path.name, str(path), notes=card_notes(path), folder=path)
     if name.startswith((".", "/", "~")) or plain.count("/") > 1:
         raise IsoglossError(f"No such model folder: {path}.")
     return ModelSource(name, plain, revision or None)
@@ -84,10 +84,6 @@ def fetch_place(name: str, *, offline: bool = False, weights: bool = True, pickl
             )
         source = replace(source, folder=found.folder, commit=found.commit)
     return source
-
-
-def _remarks_on(folder: Path) -> tuple[str, ...]:
-    return (DEQUANTISED,) if is_dequantised(folder) else ()
 
 
 def find_family(name: str, *, offline: bool = False) -> str:

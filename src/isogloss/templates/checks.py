@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ..errors import IsoglossError
 from .expansion import LIMIT, ExpandedSentence, chosen_terms, count_fillings, fillings, realise, refuse_equal
-from .items import TemplateFrame, make_frames
+from .items import TemplateFrame, make_frames, set_lexicon
 from .lexicon import FOLDER, Lexicon, read_lexicon
 from .resolution import ResolvedTemplate, resolve_template
 from .sets import TemplateSet, choose_sets, read_sets
@@ -53,7 +53,7 @@ def check_templates(language: str, *, folder: Path | None = None, names: Sequenc
     counts = []
     for one in sets:
         frames = list(make_frames(one))
-        total = sum(_try_frame(frame, lexicon, problems=problems) for frame in frames)
+        total = sum(_try_frame(frame, set_lexicon(one, lexicon), problems=problems) for frame in frames)
         counts.append(SetCount(one.id, len(frames), total))
     sizes = {name: len(vocabulary.terms) for name, vocabulary in sorted(lexicon.vocabularies.items())}
     return CheckedTemplates(lexicon.language, sizes, tuple(counts), tuple(problems), tuple(_differences(lexicon)))
@@ -65,7 +65,8 @@ def _try_frame(frame: TemplateFrame, lexicon: Lexicon, *, problems: Counter[str]
     try:
         for plan in resolve_template(frame.template, lexicon, position=frame.wording.position):
             made += _try_plan(frame, plan, lexicon=lexicon, problems=problems)
-        refuse_equal(made, frame.wording.position)
+        if frame.set.unique:
+            refuse_equal(made, frame.wording.position)
     except IsoglossError as error:
         problems[str(error)] += 1
     return len(made)
@@ -118,6 +119,7 @@ def expand_sets(
     """Every sentence of the sets, with the template it comes from; more than `limit` are refused."""
     count = 0
     for one in sets:
+        ours = set_lexicon(one, lexicon)
         for frame in make_frames(one):
             for plan in resolve_template(frame.template, lexicon, position=frame.wording.position):
                 chosen = chosen_terms(plan, one.only)
@@ -126,4 +128,4 @@ def expand_sets(
                     raise IsoglossError(
                         f"There are {count:,} sentences or more, over the limit of {limit:,}. Use --limit {count} or more."
                     )
-                yield from ((frame, realise(plan, lexicon, filling=filling)) for filling in fillings(chosen))
+                yield from ((frame, realise(plan, ours, filling=filling)) for filling in fillings(chosen))

@@ -61,7 +61,7 @@ def expand(
 
 
 def chosen_terms(resolved: ResolvedTemplate, only: Only) -> dict[str, list[Term]]:
-    """The terms for each of a plan's slots; an empty choice, or an unknown id in `only`, is refused."""
+    """The terms for each of a plan's slots, each followed by its variants; an empty choice or an unknown id is refused."""
     found = {}
     for key in resolved.keys:
         terms = {term.id: term for term in fillers(resolved, key)}
@@ -69,7 +69,8 @@ def chosen_terms(resolved: ResolvedTemplate, only: Only) -> dict[str, list[Term]
         unknown = sorted(set(wanted or ()) - _all_ids(resolved, key))
         if unknown:
             raise IsoglossError(f"'only' names '{unknown[0]}', which the category '{category_of(key)}' does not have.")
-        found[key] = [terms[name] for name in (wanted if wanted is not None else terms) if name in terms]
+        kept = [terms[name] for name in (wanted if wanted is not None else terms) if name in terms]
+        found[key] = [word for term in kept for word in (term, *term.variants)]
         if not found[key]:
             raise BadTemplate(
                 resolved.position, 1, f"no term of '{category_of(key)}' has the features that its slot asks for."
@@ -120,7 +121,9 @@ def realise(
     for number, step in enumerate(resolved.steps):
         text = BLANK if blank is not None and step.key == blank else forms[number].text
         pieces.append(Piece(text, None if isinstance(step.element, Text) else step.key or "word"))
-    joined = capital(join(tidy(pieces), lexicon.rules), lexicon.language)
+    joined = join(tidy(pieces), lexicon.rules)
+    if lexicon.capitals:
+        joined = capital(joined, lexicon.language)
     words = {key: next((p.text for p in joined if p.slot == key), "") for key in resolved.keys}
     return ExpandedSentence("".join(p.text for p in joined), {key: term.id for key, term in filling.items()}, words)
 

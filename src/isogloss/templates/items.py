@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ..errors import IsoglossError
 from ..items import BLANK, Candidate, Item, Tag
+from .contractions import Rules
 from .expansion import LIMIT, ExpandedSentence, chosen_terms, count_fillings, fillings, realise, refuse_equal
 from .grammar import BadTemplate, Template
 from .lexicon import Lexicon, category_of
@@ -17,6 +19,7 @@ from .vocabulary import Term
 DATASET = "templates"
 NEGATED = "negated"
 PLAIN = "none"
+TERM_WORDS = "term_words"  # on a template's first item: each term's id and the word that was scored, as id=word
 
 Filling = Mapping[str, Term]
 
@@ -35,10 +38,10 @@ class TemplateFrame:
 def make_items(sets: Sequence[TemplateSet], lexicon: Lexicon, *, limit: int = LIMIT) -> Iterator[Item]:
     """The items of sets, negated counterparts beside their sources; more than `limit` sentences in a set are refused."""
     for one in sets:
-        frames = list(make_frames(one))
-        _refuse_many(one, frames, lexicon=lexicon, limit=limit)
+        frames, ours = list(make_frames(one)), set_lexicon(one, lexicon)
+        _refuse_many(one, frames, lexicon=ours, limit=limit)
         for frame in frames:
-            yield from _frame_items(frame, lexicon)
+            yield from _frame_items(frame, ours)
 
 
 def make_blanks(sets: Sequence[TemplateSet], lexicon: Lexicon) -> Iterator[Item]:
@@ -50,7 +53,13 @@ def make_blanks(sets: Sequence[TemplateSet], lexicon: Lexicon) -> Iterator[Item]
         for frame in make_frames(one):
             if one.concepts is not None and frame.variant is None:
                 plan = resolve_template(frame.template, lexicon, position=frame.wording.position)[0]
-                yield _blank_item(frame, plan, lexicon=lexicon)
+                yield _blank_item(frame, plan, lexicon=set_lexicon(one, lexicon))
+
+
+def set_lexicon(one: TemplateSet, lexicon: Lexicon) -> Lexicon:
+    """The lexicon without the automatic steps that a set switches off."""
+    rules = lexicon.rules if one.contractions else Rules()
+    return replace(lexicon, rules=rules, capitals=lexicon.capitals and one.capitals)
 
 
 def make_frames(one: TemplateSet) -> Iterator[TemplateFrame]:
@@ -86,11 +95,23 @@ def _frame_items(frame: TemplateFrame, lexicon: Lexicon) -> Iterator[Item]:
             sentence = realise(plan, lexicon, filling=filling)
             concept = tuple(term.id for key, term in filling.items() if category_of(key) != frame.set.terms)
             groups.setdefault(concept, []).append((filling, sentence))
-        refuse_equal([sentence for group in groups.values() for _, sentence in group], frame.wording.position)
+        if frame.set.unique:
+            refuse_equal([sentence for group in groups.values() for _, sentence in group], frame.wording.position)
         named = replace(frame, name=f"{frame.name}.{number}") if len(plans) > 1 else frame
-        for concept, group in groups.items():
+        for index, (concept, group) in enumerate(groups.items()):
             context = _context(frame, plan, lexicon=lexicon, group=group)
-            yield _item(named, concept, group=group, context=context, language=lexicon.language)
+            item = _item(named, concept, group=group, context=context, language=lexicon.language)
+            yield item if index else replace(item, tags={**item.tags, TERM_WORDS: _term_words(frame, group)})
+
+
+def _term_words(frame: TemplateFrame, group: Sequence[tuple[Filling, ExpandedSentence]]) -> tuple[str, ...]:
+    """The word of each term as it stands in the sentences; the first of its variants."""
+    words: dict[str, str] = {}
+    for filling, sentence in group:
+        for key, term in filling.items():
+            if category_of(key) == frame.set.terms:
+                words.setdefault(term.id, sentence.words[key])
+    return tuple(f"{name}={word}" for name, word in words.items())
 
 
 def _check_slots(frame: TemplateFrame, resolved: ResolvedTemplate) -> None:
@@ -116,7 +137,7 @@ def _item(
     source = "-".join([frame.name, *concept])
     name = source if frame.variant is None else f"{source}-{frame.variant}"
     terms = frame.set.terms
-    candidates = []
+    candidates: list[Candidate] = []
     for filling, sentence in group:
         role = "+".join(term.id for key, term in filling.items() if category_of(key) == terms)
         word = sentence.words[terms] if context is not None else None
@@ -126,13 +147,23 @@ def _item(
         DATASET,
         language,
         frame.set.category,
-        tuple(candidates),
+        number_variants(candidates),
         context=context,
         cluster=frame.name,
         tags=_tags(frame, concept, filling=group[0][0], sentence=group[0][1]),
         derived_from=source if frame.variant is not None else None,
         variant=frame.variant,
     )
+
+
+def number_variants(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
+    """The candidates with ids of their own: a second variant of a term is numbered 2, and so on."""
+    counts: Counter[str] = Counter()
+    named = []
+    for one in candidates:
+        counts[one.id] += 1
+        named.append(replace(one, id=f"{one.id}.{counts[one.id]}") if counts[one.id] > 1 else one)
+    return tuple(named)
 
 
 def _tags(
@@ -189,5 +220,11 @@ def _blank_item(frame: TemplateFrame, resolved: ResolvedTemplate, *, lexicon: Le
         found.append(Candidate(f"{frame.name}-blank-{role}", role, sentence.text))
     tags: dict[str, Tag] = {"task": "template-blank", "set": frame.set.id, "wording": frame.wording.id}
     return Item(
-        frame.name, "template_blanks", lexicon.language, frame.set.category, tuple(found), cluster=frame.name, tags=tags
+        frame.name,
+        "template_blanks",
+        lexicon.language,
+        frame.set.category,
+        number_variants(found),
+        cluster=frame.name,
+        tags=tags,
     )

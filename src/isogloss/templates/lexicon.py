@@ -21,12 +21,16 @@ NOT_VOCABULARIES = {"sets", "rules"}
 
 @dataclass(frozen=True, slots=True)
 class Lexicon:
-    """What templates of a language may name: vocabularies by category, words, and rules where words meet."""
+    """What templates of a language may name: vocabularies by category, words, and rules where words meet.
+
+    `capitals` says whether a sentence begins with a capital where its first word comes from a slot.
+    """
 
     language: str
     vocabularies: Mapping[str, Vocabulary] = field(default_factory=dict)
     words: Vocabulary | None = None
     rules: Rules = field(default_factory=Rules)
+    capitals: bool = True
 
 
 @dataclass(frozen=True, slots=True)

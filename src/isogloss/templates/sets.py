@@ -11,7 +11,8 @@ from ..errors import BadData, UnknownName
 from .grammar import SourcePosition, Template, parse_template
 from .vocabulary import read_toml
 
-FIELDS = {"id", "category", "title", "terms", "concepts", "only", "wordings", "periphrasis_of", "note"}
+SWITCHES = ("capitals", "contractions", "unique")
+FIELDS = {"id", "category", "title", "terms", "concepts", "only", "wordings", "periphrasis_of", "note", *SWITCHES}
 WORDING = {"id", "text", "negated", "note"}
 
 
@@ -27,7 +28,10 @@ class TemplateWording:
 
 @dataclass(frozen=True, slots=True)
 class TemplateSet:
-    """Templates that say the same in several wordings: the terms compared, and the concepts they are compared with."""
+    """Templates that say the same in several wordings: the terms compared, and the concepts they are compared with.
+
+    `capitals` and `contractions` apply the automatic steps; `unique` refuses two terms that give the same sentence.
+    """
 
     id: str
     category: str
@@ -37,6 +41,9 @@ class TemplateSet:
     only: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     periphrasis_of: str | None = None
     title: str = ""
+    capitals: bool = True
+    contractions: bool = True
+    unique: bool = True
 
 
 def read_sets(path: Path) -> list[TemplateSet]:
@@ -81,6 +88,9 @@ def _set(row: Mapping[str, Any], path: Path, *, lines: list[str]) -> TemplateSet
         ids = [one.id for one in found]
         if len(set(ids)) < len(ids):
             raise ValueError("two wordings have the same id.")
+        wrong = [key for key in SWITCHES if not isinstance(row.get(key, True), bool)]
+        if wrong:
+            raise ValueError(f"'{wrong[0]}' is true or false.")
     except ValueError as error:
         raise BadData(path, None, f"set '{name}': {error}") from error
     return TemplateSet(
@@ -92,6 +102,7 @@ def _set(row: Mapping[str, Any], path: Path, *, lines: list[str]) -> TemplateSet
         {key: tuple(value) for key, value in row.get("only", {}).items()},
         row.get("periphrasis_of"),
         row.get("title", ""),
+        **{key: row.get(key, True) for key in SWITCHES},
     )
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import tomllib
 import unicodedata
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -33,6 +33,7 @@ class FormCell:
 class Term:
     """A word of a vocabulary: `uses` has its forms by use, `natures` the features it has by nature, by use.
 
+    `variants` are further words for the same thing, under the same id; their probabilities are averaged.
     Terms and vocabularies are equal only to themselves, so that what was found out about them can be remembered.
     """
 
@@ -44,6 +45,7 @@ class Term:
     group: str | None = None
     region: str | None = None
     note: str | None = None
+    variants: tuple[Term, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -103,10 +105,42 @@ def _vocabulary(content: Mapping[str, Any], path: Path) -> Vocabulary:
     found = {}
     for name, fields in terms.items():
         try:
-            found[name] = _term(name, fields, columns=columns, inflects=inflects)
+            words = [_term(name, one, columns=columns, inflects=inflects) for one in _split_variants(fields)]
+            found[name] = replace(words[0], variants=tuple(words[1:]))
         except ValueError as error:
             raise ValueError(f"term '{name}': {error}") from error
     return Vocabulary(content["category"], content["language"], path, found, inflects, dict(aliases))
+
+
+def _split_variants(fields: Any) -> Iterator[Any]:
+    """The fields of each variant of a term: a list where one text is expected has a text for each of them."""
+    if not isinstance(fields, dict):
+        yield fields
+        return
+    counts = {len(value) for value in _several_texts(fields)}
+    if len(counts) > 1 or 0 in counts:
+        raise ValueError(f"its variants are {' or '.join(map(str, sorted(counts)))}; give as many everywhere.")
+    for index in range(counts.pop() if counts else 1):
+        yield {name: _choose_text(value, index, depth=_depth(name, value)) for name, value in fields.items()}
+
+
+def _depth(name: str, value: Any) -> int:
+    """How many lists or tables lie around a text of a field that has no variants."""
+    return 1 if name in ("forms", *USES) and isinstance(value, list | dict) else 0
+
+
+def _several_texts(fields: Mapping[str, Any]) -> Iterator[list[Any]]:
+    for name, value in fields.items():
+        cells = list(value.values() if isinstance(value, dict) else value) if _depth(name, value) else [value]
+        yield from (cell for cell in cells if isinstance(cell, list))
+
+
+def _choose_text(value: Any, index: int, *, depth: int) -> Any:
+    if depth and isinstance(value, dict):
+        return {key: _choose_text(cell, index, depth=depth - 1) for key, cell in value.items()}
+    if depth:
+        return [_choose_text(cell, index, depth=depth - 1) for cell in value]
+    return value[index] if isinstance(value, list) else value
 
 
 def _columns(content: Mapping[str, Any], use: str) -> list[Features]:
@@ -130,8 +164,8 @@ def _term(name: str, fields: Any, *, columns: Mapping[str, list[Features]], infl
         for use in (MAIN, *USES)
         if (key := f"features_{use}" if use else "features") in fields
     }
-    facts = {fact: str(fields[fact]) if fact in fields else None for fact in ("group", "region", "note")}
-    return Term(name, fields["gloss"], fields["lemma"], uses, natures, **facts)
+    group, region, note = (str(fields[fact]) if fact in fields else None for fact in ("group", "region", "note"))
+    return Term(name, fields["gloss"], fields["lemma"], uses, natures, group, region, note)
 
 
 def _main_cells(

@@ -18,6 +18,7 @@ MOST = 7  # terms with a part of their own; the others share one
 LABEL_SPACE = 7.0  # per cent of a bar that a name needs to stand in it
 LINE, LEGEND = 0.2, 0.15
 WHOLE = 99.9
+NAMED = ("concept", "concept_word", "term", "word")
 IN_A_LINE = 4
 
 
@@ -63,7 +64,7 @@ def _panels(rows: Sequence[Measure]) -> list[list[Measure]]:
     found: dict[tuple[str, ...], list[Measure]] = {}
     order = english_first(row.group["language"] for row in rows)
     for row in sorted(rows, key=lambda one: order.index(one.group["language"])):
-        key = tuple(value for name, value in row.group.items() if name not in ("concept", "term"))
+        key = tuple(value for name, value in row.group.items() if name not in NAMED)
         found.setdefault(key, []).append(row)
     return list(found.values())
 
@@ -99,7 +100,8 @@ def _draw_panel(axes: Any, panel: Sequence[Measure], *, terms: Sequence[str], li
     if len(_terms(panel)) == 2:
         axes.vlines(50, -0.5, len(concepts) - 0.5, color="black", linewidth=0.6, linestyle=(0, (4, 3)), zorder=3)
     tag = panel[0].group["language"]
-    axes.set_yticks(range(len(concepts)), [_word(concept, tag, canvas=canvas) for concept in concepts])
+    words = _own_words(panel, "concept", canvas=canvas)
+    axes.set_yticks(range(len(concepts)), [words.get(concept) or _gloss(concept, tag) for concept in concepts])
     axes.set_ylim(lines - 0.5, -0.5)
     axes.spines["left"].set_bounds(-0.5, len(concepts) - 0.5)
     axes.set_xlim(0, 100)
@@ -112,19 +114,24 @@ def _draw_legend(part: Any, panel: Sequence[Measure], *, terms: Sequence[str], c
     from matplotlib.patches import Patch
 
     tag, others = panel[0].group["language"], len(_terms(panel)) - len(terms)
-    names = [_word(term, tag, canvas=canvas) for term in terms] + ([f"{others} others"] if others > 0 else [])
+    words = _own_words(panel, "term", canvas=canvas)
+    names = [words.get(term) or _gloss(term, tag) for term in terms] + ([f"{others} others"] if others > 0 else [])
     handles = [Patch(color=colour) for colour in [*COLOURS[: len(terms)], PALE][: len(names)]]
     part.legend(
         handles, names, loc="outside lower center", ncols=IN_A_LINE, fontsize=SMALL, handlelength=0.8, borderaxespad=0.1
     )
 
 
-def _word(name: str, tag: str, *, canvas: Canvas) -> str:
-    """A term or concept: its gloss, or the language's own word where the canvas has names of their own."""
+def _own_words(panel: Sequence[Measure], column: str, *, canvas: Canvas) -> dict[str, str]:
+    """The words that were scored for each term or concept, where the canvas has names of their own."""
+    word = "word" if column == "term" else "concept_word"
+    return {row.group.get(column, ""): row.group.get(word, "") for row in panel} if canvas.names == "own" else {}
+
+
+def _gloss(name: str, tag: str) -> str:
+    """The English name of a term or concept."""
     term = known_terms(tag).get(name)
-    if term is None:
-        return name.replace("_", " ")
-    return term.lemma if canvas.names == "own" else term.gloss
+    return term.gloss if term is not None else name.replace("_", " ")
 
 
 def _draw_part(axes: Any, row: Measure, *, at: tuple[float, int], colour: str) -> float:

@@ -1,0 +1,1 @@
+"""Published numbers from trained weights: what `make reproduce` runs."""

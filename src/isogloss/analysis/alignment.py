@@ -1,0 +1,113 @@
+"""Several groups on the items that all of them have, as one metric sees them, with the clusters in one order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import polars as pl
+
+from ..metrics import Contribution, Metric, Pieces
+from ..stats.resampling import Array
+from .measures import contribution
+
+ITEMS, CLUSTERS, NOTHING = "items", "clusters", "nothing"  # what aligned groups have in common
+
+
+@dataclass(frozen=True)
+class Aligned:
+    """Contributions on what they have in common: the same items, or else the same clusters, or else nothing."""
+
+    sides: tuple[Contribution, ...]
+    common: str
+
+
+@dataclass(frozen=True)
+class RowGroup:
+    """The rows of a group; `tables` keeps those with one row per item, by quantity, so that they are made once."""
+
+    rows: pl.DataFrame
+    tables: dict[str, pl.DataFrame] = field(default_factory=dict)
+
+    def contribute(self, metric: Metric, *, mode: str, items: Sequence[str] | None = None) -> Contribution | None:
+        """The group, or these items of it, as the metric sees it."""
+        if items is None:
+            return contribution(metric, self.rows, mode=mode, tables=self.tables)
+        if not metric.roles:
+            return contribution(metric, self.rows.filter(pl.col("id").is_in(items)), mode=mode)
+        if metric.quantity not in self.tables:
+            contribution(metric, self.rows, mode=mode, tables=self.tables)
+        kept = {name: table.filter(pl.col("id").is_in(items)) for name, table in self.tables.items()}
+        return contribution(metric, self.rows, mode=mode, tables=kept)
+
+
+def align(groups: Sequence[RowGroup], metrics: Sequence[Metric], *, mode: str) -> Aligned | None:
+    """Each group under its metric on the items that all have; nothing if a group has no item that can be measured.
+
+    Groups of different items about the same clusters, such as two tasks, have the clusters in common.
+    """
+    whole = [group.contribute(metric, mode=mode) for group, metric in zip(groups, metrics, strict=True)]
+    sides = [side for side in whole if side is not None]
+    if len(sides) < len(groups):
+        return None
+    shared = set.intersection(*(set(side.items or ()) for side in sides))
+    if 2 * len(shared) >= min(len(side.items or ()) for side in sides):
+        if any(len(side.items or ()) > len(shared) for side in sides):
+            names = sorted(shared)
+            sides = [
+                side
+                for group, metric in zip(groups, metrics, strict=True)
+                if (side := group.contribute(metric, mode=mode, items=names)) is not None
+            ]
+        return Aligned(_same_order(sides), ITEMS) if len(sides) == len(groups) else None
+    if all(set(side.clusters) == set(sides[0].clusters) for side in sides):
+        return Aligned(_same_order(sides), CLUSTERS)
+    return Aligned(tuple(sides), NOTHING)
+
+
+def _same_order(sides: Sequence[Contribution]) -> tuple[Contribution, ...]:
+    there = set.intersection(*(set(side.clusters) for side in sides))
+    names = tuple(name for name in sides[0].clusters if name in there)
+    return tuple(in_order(side, names) for side in sides)
+
+
+def in_order(contribution: Contribution, names: tuple[str, ...]) -> Contribution:
+    """The contribution with its clusters in this order."""
+    if contribution.clusters == names:
+        return contribution
+    number = {name: i for i, name in enumerate(contribution.clusters)}
+    index = np.array([number[name] for name in names])
+
+    def evaluate(weights: Array) -> Array:
+        full = np.zeros((len(weights), len(contribution.clusters)))
+        full[:, index] = weights
+        return contribution.evaluate(full)
+
+    totals = contribution.totals[index] if contribution.totals is not None else None
+    strata = tuple(contribution.strata[i] for i in index) if contribution.strata is not None else None
+    return replace(contribution, clusters=names, evaluate=evaluate, totals=totals, strata=strata)
+
+
+def distance_from(side: Contribution, neutral: float) -> Contribution:
+    """How far the value lies from the neutral point; where the metric is smooth, as the larger of two smooth pieces."""
+
+    def evaluate(weights: Array) -> Array:
+        return np.abs(side.evaluate(weights) - neutral)
+
+    finish = side.finish
+    if finish is None or side.totals is None or side.pieces is not None:
+        return replace(side, evaluate=evaluate, totals=None, finish=None, pieces=None, alone=None)
+    pieces = Pieces((lambda s: finish(s) - neutral, lambda s: neutral - finish(s)), bounds=(-100, 100), combine=np.max)
+    return replace(side, evaluate=evaluate, finish=lambda s: np.abs(finish(s) - neutral), pieces=pieces, alone=None)
+
+
+def mean_of(sides: Sequence[Contribution]) -> Contribution:
+    """The mean of several contributions with the same clusters, each counting once."""
+    if len(sides) == 1:
+        return sides[0]
+
+    def evaluate(weights: Array) -> Array:
+        return np.asarray(np.mean([side.evaluate(weights) for side in sides], axis=0), dtype=np.float64)
+
+    return Contribution(sides[0].clusters, evaluate, sum(side.n for side in sides), sum(side.ties for side in sides))

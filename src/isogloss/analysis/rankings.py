@@ -1,0 +1,174 @@
+"""Rankings: the rank of each model with an interval, which may be the best or the worst, and which can be told apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+import polars as pl
+
+from .. import registry
+from ..errors import IsoglossError
+from ..metrics import Contribution
+from ..results import Results
+from ..scores import Scored
+from ..stats import RESAMPLES
+from ..stats.hypotheses import LEVEL, adjust_holm
+from ..stats.resampling import FEWEST_CLUSTERS, Array, bootstrap_values
+from .alignment import ITEMS, RowGroup, align, distance_from
+from .differences import paired_test
+from .groups import Group, check_by, check_rows, group_rows, several_methods
+from .intervals import IntervalSettings, check_interval_settings
+from .measures import check_mode
+
+HIGHER = ("lms", "icat", "lms_multiclass", "icat_macro", "icat_micro")
+"""The metrics of which more is better; of those with a neutral point, nearer to it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rank:
+    """A model's rank from 1, the best, with its 95 % interval; what is missing has its reason in `why`.
+
+    `first` and `last` are how often it has the best and the worst value when clusters are drawn again, the same for all
+    models. `may_be_best` says that no other model is shown to be better, `may_be_worst` that none is shown to be worse;
+    `better_than` and `worse_than` name the models that it can be told apart from (paired tests, Holm over all pairs).
+    """
+
+    model: str
+    metric: str
+    group: Mapping[str, str]
+    value: float
+    rank: int
+    low: int | None
+    high: int | None
+    first: float | None
+    last: float | None
+    may_be_best: bool
+    may_be_worst: bool
+    better_than: tuple[str, ...]
+    worse_than: tuple[str, ...]
+    n: int
+    clusters: int
+    mode: str
+    why: str | None = None
+
+
+Rankings = Results[Rank]
+
+
+def rank_models(
+    scored: Scored,
+    *,
+    metric: str = "ss",
+    by: str | Sequence[str] | None = None,
+    mode: str = "corrected",
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> Rankings:
+    """The models of each data set and language, from best to worst, on the items that all of them have.
+
+    Best is the highest value for LMS and ICAT, and the value nearest to the neutral point for others.
+
+    Parameters:
+        scored: Scores of two models or more.
+        metric: The metric to rank by.
+        by: One column or several, each of whose values gets a ranking of its own, such as `task`.
+        mode: `corrected` or `paper`.
+        resamples: How many times clusters are drawn again, or change sides.
+        seed: The seed of both.
+
+    Example:
+        >>> ranks = ig.rank_models(ig.load(["runs/mine", "runs/other"]), metric="lms")
+        >>> [(row.rank, row.model) for row in ranks]
+        [(1, 'smollm2'), (2, 'other')]
+    """
+    check_mode(mode)
+    drawing = check_interval_settings(IntervalSettings(resamples=resamples, seed=seed))
+    chosen = registry.get("metric", metric)
+    columns = check_by(by, scored.table.columns) or []
+    table = check_rows(scored)
+    rows: list[Rank] = []
+    for group, part in _parts(table, columns):
+        names = sorted(map(str, part["model"].unique()))
+        if len(names) < 2:
+            continue
+        aligned = align(
+            [RowGroup(part.filter(pl.col("model") == name)) for name in names], [chosen] * len(names), mode=mode
+        )
+        if aligned is None or aligned.common != ITEMS:
+            raise IsoglossError(
+                f"The models {', '.join(names)} do not share half of their items, so they have no ranking."
+            )
+        blank = Rank("", metric, group, 0.0, 0, None, None, None, None, True, True, (), (), 0, 0, mode)
+        sign = 1 if chosen.neutral is None or metric in HIGHER else -1
+        sides = aligned.sides
+        if sign < 0:
+            sides = tuple(distance_from(side, chosen.neutral or 0.0) for side in sides)
+        ranks = _rank(blank, dict(zip(names, sides, strict=True)), sign=sign, drawing=drawing)
+        values = {name: side.value for name, side in zip(names, aligned.sides, strict=True)}
+        rows += [replace(row, value=values[row.model]) for row in ranks]
+    if not rows:
+        raise IsoglossError("A ranking needs two models with scores in one language.")
+    return Results(tuple(rows), notes=scored.notes)
+
+
+def _parts(table: pl.DataFrame, columns: Sequence[str]) -> Iterator[tuple[Group, pl.DataFrame]]:
+    fixed = ["dataset", "language", *(["method"] if several_methods(table) else [])]
+    yield from group_rows(table, list(dict.fromkeys([*fixed, *columns])), keep_null=True)
+
+
+def _rank(blank: Rank, sides: Mapping[str, Contribution], *, sign: int, drawing: IntervalSettings) -> list[Rank]:
+    """The models from best to worst; `sign` is -1 where the lowest value is the best."""
+    names, some = list(sides), next(iter(sides.values()))
+    values = np.array([sign * sides[name].value for name in names])
+    better = _told_apart(sides, sign=sign, drawing=drawing)
+    counted = replace(blank, n=some.n, clusters=len(some.clusters))
+    enough = len(some.clusters) >= FEWEST_CLUSTERS
+    drawn = _drawn_ranks([sides[name] for name in names], sign=sign, drawing=drawing) if enough else None
+    rows = []
+    for index in sorted(range(len(names)), key=lambda i: (-values[i], names[i])):
+        name = names[index]
+        above = tuple(other for other in names if (other, name) in better)
+        below = tuple(other for other in names if (name, other) in better)
+        row = replace(
+            counted,
+            model=name,
+            rank=1 + int(np.sum(values > values[index])),
+            may_be_best=not above,
+            may_be_worst=not below,
+            better_than=below,
+            worse_than=above,
+        )
+        rows.append(_with_interval(row, None if drawn is None else drawn[:, index], count=len(names)))
+    return rows
+
+
+def _with_interval(row: Rank, drawn: Array | None, *, count: int) -> Rank:
+    if drawn is None:
+        return replace(row, why=f"{row.clusters} clusters; an interval needs {FEWEST_CLUSTERS}")
+    low, high = np.percentile(drawn, [2.5, 97.5], method="closest_observation")
+    first, last = float(np.mean(drawn == 1)), float(np.mean(drawn == count))
+    return replace(row, low=int(low), high=int(high), first=first, last=last)
+
+
+def _drawn_ranks(sides: Sequence[Contribution], *, sign: int, drawing: IntervalSettings) -> Array:
+    """The ranks [resamples, models] in resamples that draw the same clusters for every model; equal values share the best."""
+    clusters = len(sides[0].clusters)
+    values = np.column_stack(
+        [
+            sign * bootstrap_values(side.evaluate, clusters, resamples=drawing.resamples, seed=drawing.seed)
+            for side in sides
+        ]
+    )
+    return np.asarray(1 + (values[:, None, :] > values[:, :, None]).sum(axis=2), dtype=np.float64)
+
+
+def _told_apart(sides: Mapping[str, Contribution], *, sign: int, drawing: IntervalSettings) -> set[tuple[str, str]]:
+    """The pairs (better, worse) that differ by paired tests, adjusted for all pairs (Holm)."""
+    pairs = list(combinations(sides, 2))
+    tests = [paired_test(sides[a], sides[b], bounds=(0, 100), settings=drawing) for a, b in pairs]
+    p = adjust_holm([1.0 if test.p is None else test.p for test in tests])
+    found = [(a, b) if sign * (sides[a].value - sides[b].value) > 0 else (b, a) for a, b in pairs]
+    return {pair for pair, adjusted in zip(found, p, strict=True) if adjusted <= LEVEL}

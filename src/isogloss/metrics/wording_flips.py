@@ -1,0 +1,37 @@
+"""Wording flips: how often two wordings of a template put two terms in opposite order."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import polars as pl
+
+from . import Contribution, Metric
+from ._templates import has_wordings, mean_over_wordings
+
+
+def contribute(rows: pl.DataFrame, mode: str) -> Contribution:
+    """Per set and concept: the share of pairs of terms whose order two wordings reverse; the same in both modes."""
+    return mean_over_wordings(rows, _flips)
+
+
+def _flips(logs: np.ndarray) -> float:
+    first, second = np.triu_indices(logs.shape[1], 1)
+    orders = np.sign(logs[:, first] - logs[:, second])
+    return float(np.mean([(one * two < 0).mean() for one, two in combinations(orders, 2)]))
+
+
+metric = Metric(
+    title="Wording flips",
+    formula="mean over (set, concept), pairs of wordings and pairs of terms of [the two wordings order the two terms differently]",
+    citation="after BehnamGhader and Milios (2022), sections 5 and 6",
+    caution="0 means that every wording gives the same ranking of terms, 0.5 that the ranking is chance. Pairs of terms that are "
+    "nearly equal flip easily; read it beside wording variance.",
+    bounds=(0, 1),
+    neutral=None,
+    swap="same",
+    contribute=contribute,
+    fits=has_wordings,
+    order=15,
+)

@@ -1,0 +1,36 @@
+"""Wording variance: how much of the differences between terms is due to the wording of the template."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from . import Contribution, Metric
+from ._templates import has_wordings, mean_over_wordings
+
+
+def contribute(rows: pl.DataFrame, mode: str) -> Contribution:
+    """Per set and concept: the variance around the terms' means over wordings, by the whole; the same in both modes."""
+    return mean_over_wordings(rows, _share)
+
+
+def _share(logs: np.ndarray) -> float:
+    """`logs` has a row for each wording and a column for each term, each row with the mean zero."""
+    whole = float((logs**2).mean())
+    return 1 - float((logs.mean(0) ** 2).mean()) / whole if whole > 0 else 0.0
+
+
+metric = Metric(
+    title="Wording variance",
+    formula="mean over (set, concept) of Var over wordings t and terms n of (x_tn - mean over t of x_tn), by Var of x_tn; "
+    "x_tn = ln P(t, n) minus its mean over terms",
+    citation="after BehnamGhader and Milios (2022), sections 5 and 6",
+    caution="0 means that all wordings of a set say the same about the terms, 1 that nothing is left when wordings are averaged. "
+    "With k wordings, pure noise gives 1 - 1/k. Needs sets of several wordings.",
+    bounds=(0, 1),
+    neutral=None,
+    swap="same",
+    contribute=contribute,
+    fits=has_wordings,
+    order=14,
+)

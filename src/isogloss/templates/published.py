@@ -1,0 +1,144 @@
+"""The template files of BehnamGhader and Milios (2022), and others in their layout, as sets and vocabularies."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .. import languages
+from ..errors import BadData, IsoglossError
+from ..files.rows import read_json
+from .contractions import Rules
+from .features import parse_features
+from .grammar import Slot, SourcePosition, Template, Text
+from .lexicon import Lexicon, read_lexicon
+from .sets import TemplateSet, TemplateWording
+from .vocabulary import MAIN, FormCell, Term, Vocabulary
+
+KEYS = frozenset({"word_lists", "categories"})
+SLOTS = re.compile(r"(\[MASK\]|\{prior\})")
+FEMININE = "_fem"  # the ending of a word list whose forms agree with feminine terms
+WOMEN = frozenset({"women", "woman", "girls", "girl"})  # the English names of terms that are feminine
+ENGLISH, FARSI = "english", {"farsi": "fa"}
+
+Words = Sequence[str | Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """A file's content, and the language that is read from it: its tag, and the file's name for it."""
+
+    path: Path
+    content: Mapping[str, Any]
+    tag: str
+    name: str
+
+
+def read_published(path: Path) -> Iterator[tuple[TemplateSet, Lexicon]]:
+    """The sets of a file in each of its languages, each with the lexicon that it is filled from.
+
+    Sentences are those of the file: no capital is added and no words are contracted, unless the file has `capitals` or
+    `contractions`, which are then true. Terms are named by their English words; words that occur twice are kept.
+    """
+    content = read_json(path)
+    try:
+        names = [name for block in _blocks(content) for wording in block[2]["base_templates"] for name in wording]
+        for name in dict.fromkeys(names):
+            tag = FARSI.get(name) or languages.resolve(name)
+            yield from _read_language(_Source(path, content, tag, name))
+    except (KeyError, ValueError, TypeError, AttributeError) as error:
+        raise BadData(path, None, f"not in the layout of the published templates: {error!r}.") from error
+
+
+def _read_language(source: _Source) -> Iterator[tuple[TemplateSet, Lexicon]]:
+    rules = Rules()
+    if source.content.get("contractions"):
+        rules = read_lexicon(source.tag).rules
+    for category, number, block in _blocks(source.content):
+        if source.name not in block["words"]:
+            continue
+        feminine = block["prior_variations"].get(source.name + FEMININE)
+        terms = _vocabulary(source, block["words"][source.name], agrees=feminine is not None)
+        concepts = _vocabulary(source, block["prior_variations"][source.name], feminine=feminine)
+        slots = {
+            "[MASK]": Slot(terms.category),
+            "{prior}": Slot(concepts.category, terms.category if feminine is not None else None),
+        }
+        found = TemplateSet(
+            f"{category}-{number}",
+            category,
+            terms.category,
+            tuple(_wordings(source, block["base_templates"], slots=slots)),
+            concepts.category,
+            title=block["base_templates"][0][ENGLISH if ENGLISH in block["base_templates"][0] else source.name],
+            capitals=bool(source.content.get("capitals")),
+            contractions=bool(source.content.get("contractions")),
+            unique=False,
+        )
+        yield found, Lexicon(source.tag, {one.category: one for one in (terms, concepts)}, rules=rules)
+
+
+def _blocks(content: Mapping[str, Any]) -> Iterator[tuple[str, int, Mapping[str, Any]]]:
+    """Each block of templates with its category and its number in it."""
+    for row in content["categories"]:
+        for number, block in enumerate(row["templates"], 1):
+            yield str(row["type"]).partition("/")[0], number, block
+
+
+def _wordings(
+    source: _Source, rows: Sequence[Mapping[str, str]], *, slots: Mapping[str, Slot]
+) -> Iterator[TemplateWording]:
+    for number, row in enumerate(rows, 1):
+        if source.name in row:
+            parts = [part for part in SLOTS.split(row[source.name]) if part]
+            template = Template(tuple(slots.get(part) or Text(part) for part in parts))
+            yield TemplateWording(f"w{number}", template, SourcePosition(source.path))
+
+
+def _vocabulary(source: _Source, reference: str, *, feminine: str | None = None, agrees: bool = False) -> Vocabulary:
+    """The words of a list such as `negative_adjs|greek`, under the names that their English words give them.
+
+    With `feminine`, a second list has the forms that go with feminine terms; with `agrees`, terms have a gender.
+    """
+    name, words = _words(source, reference)
+    others = _words(source, feminine)[1] if feminine is not None else words
+    english = source.content["word_lists"][name].get(ENGLISH, words)
+    if len(others) != len(words) or len(english) != len(words):
+        raise IsoglossError(f"{source.path}: the lists of '{name}' have {len(words)} and other numbers of words.")
+    terms: dict[str, Term] = {}
+    for entry, other, gloss in zip(words, others, english, strict=True):
+        key = _unused(re.sub(r"\W+", "_", _variants(gloss)[0].casefold()).strip("_"), terms)
+        gender = "fem" if key in WOMEN else "masc"
+        pairs = zip(_variants(entry), _variants(other), strict=feminine is not None)
+        forms = [_cells(one, two, inflects=feminine is not None) for one, two in pairs]
+        natures = {MAIN: parse_features(gender)} if agrees else {}
+        made = [Term(key, _variants(gloss)[0], cells[0].text, {MAIN: cells}, natures) for cells in forms]
+        terms[key] = Term(key, made[0].gloss, made[0].lemma, made[0].uses, natures, variants=tuple(made[1:]))
+    return Vocabulary(name, source.tag, source.path, terms)
+
+
+def _words(source: _Source, reference: str) -> tuple[str, Words]:
+    name, _, form = reference.partition("|")
+    return name, source.content["word_lists"][name][form]
+
+
+def _variants(entry: str | Sequence[str]) -> list[str]:
+    return [entry] if isinstance(entry, str) else list(entry)
+
+
+def _cells(word: str, feminine: str, *, inflects: bool) -> tuple[FormCell, ...]:
+    if not inflects:
+        return (FormCell((), word),)
+    return FormCell(parse_features("masc"), word), FormCell(parse_features("fem"), feminine)
+
+
+def _unused(key: str, terms: Mapping[str, Term]) -> str:
+    """The key, numbered where it is taken."""
+    number = 2
+    name = key
+    while name in terms:
+        name, number = f"{key}-{number}", number + 1
+    return name
