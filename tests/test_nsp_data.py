@@ -18,9 +18,9 @@ from typer.testing import CliRunner
 from isogloss.cli import app
 from isogloss.errors import BadData, IsoglossError
 from isogloss.nsp import data as building
-from isogloss.nsp.accuracy import best_threshold, overlaps, second_only, word_overlap
 from isogloss.nsp.articles import Article, ArticleSource, parse_sources, read_articles, split_article
 from isogloss.nsp.data import PairSettings, build_data
+from isogloss.nsp.evaluation import best_threshold, overlaps, second_only, word_overlap
 from isogloss.nsp.pairs import Shares
 from isogloss.nsp.parts import epoch_order, open_split
 from support import rule

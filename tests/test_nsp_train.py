@@ -23,12 +23,10 @@ from safetensors.torch import load_file
 from isogloss.errors import BadData, IsoglossError
 from isogloss.models.load import open_model
 from isogloss.nsp import train
-from isogloss.nsp.accuracy import mean_by_article
-from isogloss.nsp.batch_schedule import BatchSchedule, read_steps
-from isogloss.nsp.evaluation import evaluate_head, head_test_as_text, pair_scores
+from isogloss.nsp.evaluation import evaluate_head, head_test_as_text, mean_by_article, pair_scores
 from isogloss.nsp.heads import TrainableModel, compute_loss, make_inputs, make_targets, make_trainable, save_model
 from isogloss.nsp.logs import zoom
-from isogloss.nsp.parts import open_split
+from isogloss.nsp.parts import BatchSchedule, open_split, read_steps
 from isogloss.nsp.settings import (
     Footprint,
     Lora,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -96,12 +97,12 @@ def check(
     form: options.TextOrJson = options.Format,
 ) -> None:
     """Report the head's accuracy on unseen articles, beside two baselines that do not read the pair."""
-    from ..nsp.evaluation import Sizes, evaluate_head, head_test_as_rows, head_test_as_text
+    from ..nsp.evaluation import Sizes, evaluate_head, head_test_as_text
     from ..progress import progress_bars
 
     with progress_bars() as progress:
-        trial = evaluate_head(model, data, sizes=Sizes(limit), device=device, progress=progress)
-    options.show(form, text=lambda: head_test_as_text(trial), json=lambda: head_test_as_rows(trial))
+        result = evaluate_head(model, data, sizes=Sizes(limit), device=device, progress=progress)
+    options.show(form, text=lambda: head_test_as_text(result), json=lambda: asdict(result))
 
 
 @contextmanager

@@ -16,10 +16,20 @@ import polars as pl
 
 from ..errors import IsoglossError
 from ..settings import read_fields
-from .articles import ArticleSource, read_articles, split_article
-from .language_check import LanguageSample
-from .pairs import FEWEST, SPLITS, Pairs, Shares, balance, draw_pairs, sentences_before, split_articles
-from .sentence_store import Index, SentenceStore, open_writer
+from .articles import ArticleSource, LanguageSample, read_articles, split_article
+from .pairs import (
+    FEWEST,
+    SPLITS,
+    Index,
+    Pairs,
+    SentenceStore,
+    Shares,
+    balance,
+    draw_pairs,
+    open_writer,
+    sentences_before,
+    split_articles,
+)
 
 FORMATS = ("parquet", "jsonl")
 ROWS = 50_000

@@ -18,11 +18,10 @@ from ..errors import BadData, IsoglossError, require
 from ..models.load import open_model
 from ..models.processor import prepare
 from . import checkpoints as saved
-from .accuracy import Accuracy, mean_by_article
-from .batch_schedule import Batch, BatchSchedule, group_by_length, read_steps
+from .evaluation import Accuracy, mean_by_article
 from .heads import TrainableModel, compute_loss, make_inputs, make_targets, make_trainable, save_model
 from .logs import Log, draw_curves, open_log
-from .parts import PairSplit, open_split
+from .parts import Batch, BatchSchedule, PairSplit, group_by_length, open_split, read_steps
 from .settings import WEIGHT_DECAY, TrainingSettings, check_settings, fill_settings, fixed_settings, rates_at
 from .training_card import CARD, write_card
 
