@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 
 from isogloss import __version__, languages, registry
 from isogloss.cli import app
+from isogloss.files.sources import data_names
 from support import tiny
 from support.builders import stereoset_rows, write_jsonl
 
@@ -222,7 +223,7 @@ def test_looking_around_takes_less_than_a_second_of_work(arguments):
 
 def test_data_list_gives_licence_and_source(run):
     found = load(run("list", "data", "--format", "json")[1])
-    assert set(found) == set(registry.names("dataset"))
+    assert set(found) == set(data_names())
     assert set(found["stereoset"]) >= {"title", "licence", "citation", "url"}
     assert "stereoset: " in run("list", "data")[1]
 

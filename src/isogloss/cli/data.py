@@ -1,4 +1,4 @@
-"""`isogloss data`: check, import and export data; the rest is in `build` and `translation`."""
+"""`isogloss data`: pull, check, import and export data; the rest is in `build` and `translation`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from . import options
 from .build import build
 from .translation import publish, repair, review, translate
 
-app = typer.Typer(help="Build, check, translate, import and export data.", no_args_is_help=True)
+app = typer.Typer(help="Pull, build, check, translate, import and export data.", no_args_is_help=True)
 app.command("build")(build)
 
 
@@ -45,6 +45,18 @@ def check(
     failing = SEVERITIES[: SEVERITIES.index(fail_on) + 1] if fail_on else ()
     if any(one["count"] and one["severity"] in failing for one in found):
         raise typer.Exit(1)
+
+
+@app.command("pull")
+def pull(
+    name: str = typer.Argument(help="Published data by name; isogloss list data shows all."),
+    languages: list[str] = options.Languages,
+) -> None:
+    """Download published data, check its content, and keep it for --data NAME."""
+    from ..files.published import pull_data
+
+    for line in pull_data(name, languages):
+        typer.echo(line)
 
 
 Layout = typer.Option(

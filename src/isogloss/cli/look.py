@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -222,7 +223,11 @@ def _names(kind: str) -> list[str]:
 
     if kind == "models":
         return list(PULLED)
-    return list(languages.tags() if kind == "languages" else registry.names(PLUGINS.get(kind, "dataset")))
+    if kind == "data":
+        from ..files.sources import data_names
+
+        return data_names()
+    return list(languages.tags() if kind == "languages" else registry.names(PLUGINS[kind]))
 
 
 def _describe(kind: str) -> tuple[Any, list[str]]:
@@ -248,14 +253,26 @@ def _describe(kind: str) -> tuple[Any, list[str]]:
         return [language_facts(one) for one in every], lines
     known = registry.load_all(PLUGINS.get(kind, "dataset"))
     if kind == "data":
-        keys = ("title", "summary", "licence", "citation", "url")
-        lines = [
-            f"{name}: {one.summary}\n    {one.licence}; "
-            + (f"ships in {', '.join(sorted(one.bundled()))}" if one.bundled else f"from {one.url}")
-            + f"\n    {one.citation}"
-            for name, one in known.items()
-        ]
-        return {name: {key: getattr(one, key) for key in keys} for name, one in known.items()}, lines
+        return _describe_data(known)
     titles = {name: getattr(one, "title", "") for name, one in known.items()}
     needs = {name: f"\n    needs {one.needs}" for name, one in known.items() if kind == "figures"}
     return titles, [f"{name}: {title}{needs.get(name, '')}".rstrip(": ") for name, title in titles.items()]
+
+
+def _describe_data(known: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """What is known about all data that has a name: what ships, layouts of your own files, and published sources."""
+    from ..files.catalogue import sources
+
+    keys = ("title", "summary", "licence", "citation", "url")
+    facts = {name: {key: getattr(one, key) for key in keys} for name, one in known.items()}
+    lines = {}
+    for name, one in known.items():
+        where = f"ships in {', '.join(sorted(one.bundled()))}" if one.bundled else f"from {one.url}"
+        lines[name] = f"{name}: {one.summary}\n    {one.licence}; {where}\n    {one.citation}"
+    for name, source in sources().items():
+        shared = {key: getattr(source, key) for key in ("title", "licence", "citation", "kind")}
+        facts[name] = {**facts.get(name, {}), **shared, "url": source.page, "languages": list(source.languages)}
+        title = facts[name].get("summary", source.title)
+        get = f"isogloss data pull {name} ({', '.join(source.languages)})"
+        lines[name] = f"{name}: {title}\n    {source.licence}; {get}\n    {source.citation}"
+    return dict(sorted(facts.items())), [lines[name] for name in sorted(lines)]

@@ -192,6 +192,9 @@ def _separated(path: Path, bad: OnBadRow, *, delimiter: str) -> Iterator[Checked
     reader = csv.reader(_lines(path, newline=""), delimiter=delimiter, strict=True)
     try:
         header = next(reader, [])
+        if len(header) == 1 and "\t" in header[0] and delimiter == ",":  # named .csv, separated by tabs
+            yield from _separated(path, bad, delimiter="\t")
+            return
         if len(set(header)) < len(header) or not header:
             raise BadData(path, 1, "the first line must name the columns, each once.")
         normal = all(map(_is_normal, header))

@@ -15,8 +15,10 @@ from .. import languages, registry
 from ..checks import find_changed, find_problems
 from ..errors import BadData, IsoglossError, NoItems, UnknownName
 from ..items import Item, Items, Problem
+from .catalogue import ITEMS, Source, find_source, sources
 from .filters import Where, filter_items
-from .hub import PREFIX, fetch_table, gated_access_hint
+from .hub import PREFIX, fetch_table
+from .published import pull
 from .rows import OnBadRow, is_readable, noting_changes, raise_bad_row, read_json, read_rows, suffix
 
 
@@ -69,7 +71,7 @@ def read(
     """The items of a data set, a file, or the files of a folder, in one or several languages.
 
     Parameters:
-        source: The name of a data set that comes with Isogloss, a file, or a folder.
+        source: The name of a data set, a file, or a folder; published data is downloaded when it is first read.
         language: One language or several, by tag or name; without it, all.
         format: The reader to use where it should not be guessed; `isogloss list data` lists them.
         where: One condition or several: `original=yes`, `region=France,Germany`, `type!=saying`.
@@ -85,11 +87,11 @@ def read(
     def skip(error: BadData) -> None:
         problems.append(Problem("unreadable", "error", str(source), str(error)))
 
-    bad = skip if skip_bad else raise_bad_row
+    bad = skip if skip_bad or find_source(str(source)) else raise_bad_row  # published rows that are bad are known
     rows: list[Item] = []
     with noting_changes() as changed:
-        for dataset, path in _files(str(source), wanted, format=format):
-            default = language_in_name(path) or (wanted[0] if len(wanted) == 1 else None)
+        for dataset, path, known in _files(str(source), wanted, format=format):
+            default = known or language_in_name(path) or (wanted[0] if len(wanted) == 1 else None)
             rows += dataset.parse(path, default, bad=bad)
     rows = [item for item in rows if not wanted or item.language in wanted]
     rows = _unique(rows, str(source), bad=bad)
@@ -153,7 +155,8 @@ def language_in_name(path: Path) -> str | None:
     return languages.resolve(match[1]) if match and match[1] in languages.tags() else None
 
 
-def _files(source: str, wanted: list[str], *, format: str | None) -> list[tuple[Dataset, Path]]:
+def _files(source: str, wanted: list[str], *, format: str | None) -> list[tuple[Dataset, Path, str | None]]:
+    """The files of a source, each with what reads it and with its language where that is known without looking into it."""
     path = Path(source)
     if not os.path.exists(source):  # unlike Path.exists, no error for a name that is too long
         return _bundled(source, wanted)
@@ -163,32 +166,48 @@ def _files(source: str, wanted: list[str], *, format: str | None) -> list[tuple[
         paths = [inner for inner in paths if not wanted or language_in_name(inner) in (*wanted, None)]
         if not paths:
             raise NoItems(f"No data files{_in(wanted)} in the folder {path}.")
-    return [(registry.get("dataset", format) if format else recognise(inner), inner) for inner in paths]
+    return [(registry.get("dataset", format) if format else recognise(inner), inner, None) for inner in paths]
 
 
-def _bundled(source: str, wanted: list[str]) -> list[tuple[Dataset, Path]]:
+def data_names() -> list[str]:
+    """The names of all data that can be read by name."""
+    return sorted({*registry.names("dataset"), *sources()})
+
+
+def _published(source: Source, wanted: list[str]) -> list[tuple[Dataset, Path, str | None]]:
+    """The files of published data, fetched if they are not here."""
+    if source.hub:
+        path = fetch_table(source.hub)
+        return [(recognise(path), path, None)]
+    if source.kind != ITEMS:
+        raise IsoglossError(
+            f"'{source.name}' holds {source.kind}, not items. Get it with: isogloss data pull {source.name}"
+        )
+    dataset = registry.get("dataset", source.reader)
+    return [(dataset, path, tag) for tag, paths in pull(source, wanted).items() for path in paths]
+
+
+def _bundled(source: str, wanted: list[str]) -> list[tuple[Dataset, Path, str | None]]:
+    known = find_source(source)
+    if known is not None:
+        return _published(known, wanted)
     if source.replace("-", "_") not in registry.names("dataset"):
         if source.startswith(PREFIX) or source in {one.hub for one in registry.load_all("dataset").values()}:
             path = fetch_table(source)
-            return [(recognise(path), path)]
+            return [(recognise(path), path, None)]
         if "/" in source or is_readable(Path(source)):
             raise IsoglossError(f"No such file: {source}.")
-        raise UnknownName("data set or file", source, registry.names("dataset"))
+        raise UnknownName("data set or file", source, data_names())
     dataset = registry.get("dataset", source)
-    if dataset.bundled is None and dataset.hub:
-        raise IsoglossError(
-            f"'{source}' does not ship with Isogloss. {gated_access_hint(dataset.hub)} "
-            f"Then use --data {dataset.hub}; or give the path of a file in its layout."
-        )
     if dataset.bundled is None:
         raise IsoglossError(
-            f"'{source}' does not ship with Isogloss. Get it from {dataset.url} and give the file's path."
+            f"'{source}' is a layout for files of your own. Give the path of a file; docs/data-formats.md describes it."
         )
     files = dataset.bundled()
     unknown = [tag for tag in wanted if tag not in files]
     if unknown:
         raise UnknownName(f"language of '{source}'", unknown[0], files)
-    return list(dict.fromkeys((dataset, path) for tag in wanted or files for path in files[tag]))
+    return list(dict.fromkeys((dataset, path, None) for tag in wanted or files for path in files[tag]))
 
 
 def recognise(path: Path) -> Dataset:
