@@ -20,9 +20,10 @@ languages = typer.Typer(help="Start a new language.", no_args_is_help=True)
 
 def is_language(source: str) -> bool:
     """Whether the source is the tag or the name of a language, and of nothing else."""
-    from .. import languages, registry
+    from .. import languages
+    from ..files.sources import data_names
 
-    if Path(source).exists() or source in registry.names("dataset"):
+    if Path(source).exists() or source in data_names():
         return False
     try:
         return bool(languages.get(source))
