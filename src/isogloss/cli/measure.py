@@ -222,8 +222,6 @@ def structure(
         False, "--mixed", help="Fit a mixed model: language, bias type and facts about models; target as random effect."
     ),
     facts: Path = options.Facts,
-    resamples: int = options.Resamples,
-    seed: int = options.Seed,
     form: options.TextOrJson = options.Format,
 ) -> None:
     """Show how far languages or models agree item by item, which are alike, and what is shared or specific."""
@@ -234,4 +232,4 @@ def structure(
         known = read_facts(facts) if facts else None
         options.show_result(fit_mixed(library.load(runs), facts=known), form)
     else:
-        options.show_result(library.structure(runs, over=over, resamples=resamples, seed=seed), form)
+        options.show_result(library.structure(runs, over=over), form)
