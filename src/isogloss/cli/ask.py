@@ -68,6 +68,7 @@ def ask(
     token_budget: int = options.TokenBudget,
     offline: bool = options.Offline,
     skip_bad: bool = options.SkipBad,
+    columns: str = options.Columns,
     form: options.TextOrJson = options.Format,
 ) -> None:
     """Ask chat models whether statements are stereotypes and whether they agree, and measure their answers."""
@@ -80,9 +81,10 @@ def ask(
 
     if key_env and not endpoint:
         raise IsoglossError("--key-env goes with --endpoint.")
+    items = read_many(data, language=languages, columns=options.split_columns(columns), skip_bad=skip_bad)
     plan = plan_asking(
         models,
-        take_sample(read_many(data, language=languages, skip_bad=skip_bad), limit, seed=seed),
+        take_sample(items, limit, seed=seed),
         settings=read_ask_settings({"seed": str(seed)} | options.split_pairs(option)),
         endpoint=_read_endpoint(endpoint, key_env) if endpoint else None,
         loading=Loading(device, dtype, token_budget, offline),

@@ -51,6 +51,7 @@ def evaluate(
     on: str = options.On,
     skip_bad: bool = options.SkipBad,
     robustness: bool = Robustness,
+    columns: str = options.Columns,
     explain: bool = typer.Option(False, "--explain", help="Explain in a sentence what the table means."),
     form: options.TextOrJson = options.Format,
 ) -> None:
@@ -64,7 +65,7 @@ def evaluate(
     from ..studies.run import finish_plan, require_scores, run_plan
 
     cluster, folder = options.find_cluster(on), as_path(out)
-    items = read_many(data, language=languages, where=where, skip_bad=skip_bad)
+    items = read_many(data, language=languages, columns=options.split_columns(columns), where=where, skip_bad=skip_bad)
     items = take_sample(items, limit, seed=seed)
     loading = Loading(device, dtype, token_budget, offline, allow_pickle)
     if robustness:
@@ -83,8 +84,7 @@ def evaluate(
         result = require_scores(run_plan(plan, out=folder, cluster=cluster, progress=progress))
     result = finish_plan(plan, result, out=folder)
     look = f"The scores and measures are in {out}; look at one item with: isogloss show {out} {items[0].id}"
-    headlines = [] if metrics else options.HEADLINES
-    print_result(result, look, form=form, headlines=headlines, explain=explain)
+    print_result(result, look, form=form, headlines=[] if metrics else options.HEADLINES, explain=explain)
 
 
 def _report_robustness(

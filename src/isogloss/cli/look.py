@@ -142,7 +142,7 @@ def show(
     ),
     languages: list[str] = options.Languages,
     where: list[str] = options.Where,
-    reader: str = options.Reader,
+    columns: str = options.Columns,
     skip_bad: bool = options.SkipBad,
     offline: bool = options.Offline,
     allow_pickle: bool = options.AllowPickle,
@@ -156,14 +156,14 @@ def show(
     if item and (extremes or languages):
         raise IsoglossError("Give either an item's id, or --extremes, with --language for some languages only.")
     if item or extremes or cite or (path.exists() and run_folders(path)):
-        if where or reader or skip_bad:
-            raise IsoglossError("--where, --reader and --skip-bad are for data; these are runs.")
+        if where or columns or skip_bad:
+            raise IsoglossError("--where, --columns and --skip-bad are for data; these are runs.")
         if cite:
             _show_citations(Path(source), form)
         else:
             _show_runs(Path(source), item, extremes=extremes, languages=languages, form=form)
         return
-    if not (languages or where or reader or skip_bad):
+    if not (languages or where or columns or skip_bad):
         if is_language(source):
             show_language(source, form)
             return
@@ -173,7 +173,8 @@ def show(
     from ..files.overview import describe_items, overview_as_text
     from ..files.sources import read
 
-    found = describe_items(read(source, language=languages, format=reader, where=where, skip_bad=skip_bad))
+    named = options.split_columns(columns)
+    found = describe_items(read(source, language=languages, columns=named, where=where, skip_bad=skip_bad))
     options.show(form, text=lambda: overview_as_text(found), json=lambda: found)
 
 
