@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import re
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import polars as pl
 
 from . import languages
 from .chat.answer_rows import make_answer_rows
 from .chat.records import ANSWER_SCHEMA, ANSWERS
-from .errors import BadData, CannotWrite, IsoglossError
+from .errors import BadData, IsoglossError
 from .scores import ITEM_SCHEMA, KEY, ROW_SCHEMA, Scored, find_builds, join_scored, make_scored
-from .sealing import move_file, read_table, write_file, write_table
+from .sealing import lock_folder, move_file, read_table, write_file, write_table
 from .storage import RemotePath, StoragePath, as_path, list_dir
 
 SCHEMA = 2
@@ -145,30 +144,10 @@ def locked(run: Run) -> Iterator[None]:
 
     Behind an address nothing is locked: two writers of a part put the same bytes there, each in one step.
     """
-    file = None if isinstance(run.folder, RemotePath) else _open_lock(run, run.folder)
+    finished = run.info.get("status") == "finished"
+    file = None if isinstance(run.folder, RemotePath) else lock_folder(run.folder, readable=finished)
     with file or nullcontext():
         yield
-
-
-def _open_lock(run: Run, folder: Path) -> IO[str] | None:
-    """The lock's file, held until it is closed; none for a finished run that can only be read."""
-    try:
-        file = (folder / ".lock").open("w")
-    except OSError as error:
-        if run.info.get("status") == "finished":
-            return None
-        raise CannotWrite(folder, error) from error
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        file.close()
-        raise IsoglossError(f"Another process is working on {folder}. Wait for it, or stop it.") from error
-    except OSError:  # a file system without locks, as some network folders are: two writers do no harm
-        file.close()
-        return None
-    for left in folder.glob(".*~"):  # what a process that was killed had begun to write
-        left.unlink(missing_ok=True)
-    return file
 
 
 def part_path(run: Run, number: int) -> StoragePath:
@@ -327,24 +306,74 @@ def read_items(run: Run) -> pl.DataFrame:
     return table
 
 
+@dataclass(frozen=True)
+class LoadedRuns:
+    """Scores, the runs that they come from with the texts of their items, and what could not be read."""
+
+    scored: Scored
+    runs: tuple[Run, ...] = ()
+    items: pl.DataFrame = field(default_factory=pl.DataFrame)
+    problems: tuple[str, ...] = ()
+
+
 def read_scored(runs: list[Run]) -> Scored:
     """What all these runs scored, as one table; an unfinished run is named in the notes, a run given twice is read once."""
-    found = list(_each_scored(list({run.folder.resolve(): run for run in runs}.values())))
-    if not found:
+    tables = [scored for _, scored, _ in _each_scored(list({run.folder.resolve(): run for run in runs}.values()), None)]
+    if not tables:
         raise IsoglossError("None of the runs has a finished part. Run the same command again to resume.")
-    return join_scored(found)
+    return join_scored(tables)
 
 
-def _each_scored(runs: list[Run]) -> Iterator[Scored]:
+def load_runs(paths: Sequence[str | Path]) -> LoadedRuns:
+    """All runs in folders and below them; a run or a part that is broken is named and does not hide the rest."""
+    folders = [as_path(path) for path in paths]
+    problems: list[str] = []
+    runs: list[Run] = []
+    if missing := [path for path in folders if not path.exists()]:
+        raise IsoglossError(f"No such run: {missing[0]}.")
+    for folder in dict.fromkeys(folder.resolve() for path in folders for folder in run_folders(path)):
+        with _collecting(problems):
+            runs.append(read_run(folder))
+    named = ", ".join(map(str, paths))
+    if not runs and not problems:
+        raise IsoglossError(f"No runs in {named}. Make one with: isogloss eval MODEL --data demo")
+    loaded = list(_each_scored(runs, problems))
+    if not loaded:
+        first = f" The first: {problems[0]}" if problems else ""
+        raise IsoglossError(
+            f"None of the runs in {named} has scores that can be read, so there is nothing to report.{first}"
+        )
+    readable, scored, items = zip(*loaded, strict=True)
+    return LoadedRuns(join_scored(list(scored)), readable, pl.concat(items, how="diagonal_relaxed"), tuple(problems))
+
+
+@contextmanager
+def _collecting(problems: list[str] | None) -> Iterator[None]:
+    """Add an error to the problems, where there is a list of them, instead of raising it."""
+    try:
+        yield
+    except IsoglossError as error:
+        if problems is None:
+            raise
+        problems.append(str(error))
+
+
+def _each_scored(runs: list[Run], problems: list[str] | None) -> Iterator[tuple[Run, Scored, pl.DataFrame]]:
+    """Each run with its scores and items; parts that are missing are noted, and what is broken is a problem or an error."""
     for run in runs:
-        there = written_parts(run)
-        if not there:
-            continue
-        rows = pl.concat([read_part(run, number) for number in there])
-        scored = scored_run(run, read_items(run), rows=rows, whole=len(there) == run.parts)
-        left = run.parts - len(there)
-        note = f"{run.folder.name}: {left} of {run.parts} parts are missing"
-        yield replace(scored, notes=(*scored.notes, note)) if left else scored
+        with _collecting(problems):
+            written, parts = written_parts(run), []
+            for number in written:
+                with _collecting(problems):
+                    parts.append(read_part(run, number))
+            left = f"{run.folder.name}: {run.parts - len(written)} of {run.parts} parts are missing"
+            notes = (left,) if len(written) < run.parts else ()
+            if problems is not None:
+                problems += notes
+            if parts:
+                items = read_items(run)
+                scored = scored_run(run, items, rows=pl.concat(parts), whole=len(parts) == run.parts)
+                yield run, replace(scored, notes=(*scored.notes, *notes)), items
 
 
 def scored_run(run: Run, items: pl.DataFrame, *, rows: pl.DataFrame, whole: bool) -> Scored:

@@ -18,8 +18,7 @@ from ...analysis.regions import REGION
 from ...analysis.structure import Structure
 from ...chat.answer_rows import ANSWER
 from ...errors import IsoglossError
-from ...loaded_runs import LoadedRuns, load_runs
-from ...runs import Run
+from ...runs import LoadedRuns, Run, load_runs
 from ...scores import Scored
 from ..chart_data import by_country, headline, holds, split_datasets, structures, term_shares
 from ..numbers import model_label
