@@ -10,9 +10,10 @@ from typing import Any
 
 import yaml
 
-from .. import registry, results
+from .. import registry
 from ..errors import BadData, IsoglossError, UnknownName
 from ..files.rows import read_bytes
+from ..results import METHODS
 from ..scores import KEY, Scored
 from ..stats import RESAMPLES
 from .comparisons import Comparison, compare
@@ -78,13 +79,7 @@ class GateResult:
     def passed(self) -> bool:
         return self.status == PASSED
 
-    __repr__ = results.repr_of
-    __str__ = results.text_of
-    _repr_html_ = results.html_of
-    to_polars = results.polars_of
-    to_pandas = results.pandas_of
-    to_dict = results.dict_of
-    to_json = results.json_of
+    __repr__, __str__, _repr_html_, to_polars, to_pandas, to_dict, to_json = METHODS
 
 
 def read_gate(path: str | Path) -> Gate:
