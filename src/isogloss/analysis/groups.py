@@ -11,6 +11,7 @@ from ..items import ANTI_STEREOTYPE, STEREOTYPE
 from ..scores import KEY, ROW_SCHEMA, Scored
 
 IDENTITY = ("model", "dataset", "language")
+CORPUS = "corpus"
 SYNONYMS = {"bias_type": "category", "target_original": "target"}
 SHUFFLED = "shuffled_value"  # the score of a candidate's shuffled control
 NOT_GROUPS = {*ROW_SCHEMA, "role", "derived_from", "problems", "term_words", SHUFFLED} - {"dataset", "language"}
@@ -48,7 +49,7 @@ def check_rows(scored: Scored, *, variants: bool = False) -> pl.DataFrame:
     broken = table.filter(pl.col("value").is_nan() | pl.col("value").is_infinite())
     if broken.height:
         raise IsoglossError(f"{broken.height} scores are not numbers; the first belongs to item '{broken['id'][0]}'.")
-    marks = [name for name in ("prompt",) if name in table.columns]
+    marks = [name for name in ("prompt", CORPUS) if name in table.columns]
     whose = ("model", "method", *KEY, "candidate", "against", "quantity", *marks)
     twice = table.filter(table.select(whose).is_duplicated())
     if twice.height:
@@ -72,12 +73,12 @@ def _with_shuffled(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def default_groups(table: pl.DataFrame, by: Sequence[str] | None) -> Iterator[tuple[Group, pl.DataFrame]]:
-    """Each group's columns and rows, in the order of the data.
+    """Each group's columns and rows, in the order of the data; items of several corpora are never in one group.
 
     Without `by`, every model, data set and language is a group for each of its tasks and, over several tasks, as a whole.
     A column that holds several values puts an item into several groups.
     """
-    identity = [*IDENTITY, "method"] if several_methods(table) else list(IDENTITY)
+    identity = [*IDENTITY, *(["method"] if several_methods(table) else []), *several_corpora(table)]
     if by is not None:
         yield from group_rows(table, list(dict.fromkeys([*identity, *by])), keep_null=True)
         return
@@ -86,6 +87,24 @@ def default_groups(table: pl.DataFrame, by: Sequence[str] | None) -> Iterator[tu
         yield from tasks if tasks and "task" in tasks[0][0] else []
         if len(tasks) != 1 or "task" not in tasks[0][0]:
             yield whole, part
+    if "method" in identity and "task" in table.columns:
+        yield from _pooled_tasks(table)
+
+
+def _pooled_tasks(table: pl.DataFrame) -> Iterator[tuple[Group, pl.DataFrame]]:
+    """The groups whose tasks were scored by different methods, over all tasks, each task by its first method."""
+    for whole, part in group_rows(table, [*IDENTITY, *several_corpora(table)], keep_null=False):
+        tasks = part.select("method", "task").unique()
+        if tasks["task"].n_unique() > 1 and not tasks["method"].is_duplicated().any():
+            yield whole, first_methods(part)
+
+
+def first_methods(table: pl.DataFrame, *, by: Sequence[str] = ()) -> pl.DataFrame:
+    """The rows of the method that scored each model's items of a task first; all where `by` has the method."""
+    if "method" in by or not several_methods(table):
+        return table
+    key = [name for name in (*IDENTITY, "task") if name in table.columns]
+    return table.filter(pl.col("method") == pl.col("method").first().over(key))
 
 
 def group_rows(table: pl.DataFrame, columns: list[str], *, keep_null: bool) -> Iterator[tuple[Group, pl.DataFrame]]:
@@ -102,6 +121,11 @@ def several_methods(table: pl.DataFrame) -> bool:
     """Whether a model scored some item by more than one method."""
     items = table.select("model", *KEY, "method").unique()
     return bool(items.select("model", *KEY).is_duplicated().any())
+
+
+def several_corpora(table: pl.DataFrame) -> list[str]:
+    """The column `corpus` where items come from several corpora, which are never pooled unasked."""
+    return [CORPUS] if CORPUS in table.columns and table[CORPUS].drop_nulls().n_unique() > 1 else []
 
 
 def pivot_roles(

@@ -23,7 +23,7 @@ from ..chat.retry import RetryPolicy
 from ..chat.runner import check_askable
 from ..errors import BadData, IsoglossError, NoItems, UnknownName
 from ..files import sources
-from ..files.filters import filter_items
+from ..files.filters import add_columns, filter_items
 from ..files.hub import PREFIX, fetch_table, offline_mode
 from ..items import Item, Items, sample_items
 from ..models.load import DEFAULT_LOADING, Loading, find_family, find_source
@@ -330,6 +330,8 @@ def _read(data: Data, study: StudyFile, *, base: Path) -> LoadedData:
         rows = tuple(item for part in chosen.values() for item in part)
         left = filter_items(Items(rows, items.problems), data.where)
         chosen = {tag: _in_language(left, tag) for tag in chosen}
+    if data.facts:
+        chosen = {tag: add_columns(rows, data.facts) for tag, rows in chosen.items()}
     return LoadedData(name, {tag: rows for tag, rows in chosen.items() if len(rows)}, lacking)
 
 
