@@ -293,6 +293,36 @@ def datasets() -> str:
     return "\n\n".join(parts)
 
 
+def published_sources() -> str:
+    """Every source of the catalogue: where it is, what may be done with it, its faults, and the content that must be read."""
+    from isogloss.files.catalogue import sources
+
+    parts = []
+    for name, one in sources().items():
+        where = dict.fromkeys(f"<{file.address.rsplit('/', 1)[0]}/>" for file in one.files)
+        known = [f"{tag} {one.contents[tag][0]:,}" for tag in one.languages if tag in one.contents]
+        facts = [
+            ["licence", one.licence],
+            ["citation", one.citation],
+            ["page", f"<{one.page}>"],
+            ["files from", "<br>".join(where) or f"the hub, `{one.hub}`"],
+            ["languages", ", ".join(one.languages)],
+            [
+                "size",
+                f"{one.size() / 1e6:,.1f} MB" if all(file.size for file in one.files) and one.files else "not known",
+            ],
+            ["items", ", ".join(known) or "not counted here"],
+            [
+                "content",
+                "<br>".join(f"{tag} `{content[:16]}`" for tag, (_, content) in one.contents.items())
+                or "none to compare with",
+            ],
+        ]
+        faults = "\n".join(f"* {fault}" for fault in one.faults)
+        parts.append(f"## `{name}`: {one.title}\n\n{table(['', ''], facts)}\n\n{faults}")
+    return "\n\n".join(parts)
+
+
 def hashes(files: dict[str, list[Path]]) -> str:
     """The SHA-256 of every file, so that a copy can be told from another version."""
     import hashlib
@@ -440,6 +470,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "auto-methods": auto_methods,
     "checks": checks,
     "commands": commands,
+    "catalogue": published_sources,
     "datasets": datasets,
     "demo-overview": demo_overview,
     "demonstration-models": demonstration_models,

@@ -16,6 +16,8 @@ from typer.testing import CliRunner
 
 from isogloss import __version__, languages, registry
 from isogloss.cli import app
+from isogloss.files.sources import data_names
+from support import tiny
 from support.builders import stereoset_rows, write_jsonl
 
 
@@ -221,7 +223,7 @@ def test_looking_around_takes_less_than_a_second_of_work(arguments):
 
 def test_data_list_gives_licence_and_source(run):
     found = load(run("list", "data", "--format", "json")[1])
-    assert set(found) == set(registry.names("dataset"))
+    assert set(found) == set(data_names())
     assert set(found["stereoset"]) >= {"title", "licence", "citation", "url"}
     assert "stereoset: " in run("list", "data")[1]
 
@@ -343,9 +345,9 @@ def test_a_prediction_file_of_several_languages_is_refused(run, data, prediction
 def test_language_list_and_show(run):
     found = load(run("list", "languages", "--format", "json")[1])
     assert [one["tag"] for one in found] == languages.tags()
-    shown = load(run("language", "show", "Arabic", "--format", "json")[1])
+    shown = load(run("show", "Arabic", "--format", "json")[1])
     assert (shown["tag"], shown["direction"], shown["spaces"]) == ("ar", "rtl", True)
-    assert "autonym    Deutsch" in run("language", "show", "de")[1]
+    assert "autonym    Deutsch" in run("show", "de")[1]
 
 
 def test_language_new_writes_a_file_that_can_be_shown(run, tmp_path):
@@ -356,8 +358,17 @@ def test_language_new_writes_a_file_that_can_be_shown(run, tmp_path):
     assert (code, err) == (2, f"Error: 'sw' has a file already: {tmp_path / 'sw.toml'}. Edit that one.\n")
 
 
+def test_show_knows_runs_data_languages_and_models_apart(run, tmp_path):
+    tiny.network("gpt2").save_pretrained(tmp_path)
+    tiny.tokenizer_of("gpt2").save_pretrained(tmp_path)
+    assert run("show", "demo", "-l", "en")[1].startswith("96 items")
+    assert run("show", "French")[1].startswith("tag        fr\n")
+    assert "family       causal" in run("show", tmp_path)[1]
+    assert run("show", "Frensh")[2].startswith("Error: No data set or file named 'Frensh'.")
+
+
 def test_an_unknown_language_is_one_line(run):
-    code, _, err = run("language", "show", "Klingonish")
+    code, _, err = run("show", "demo", "-l", "Klingonish")
     assert code == 2
     assert err == f"Error: No language named 'Klingonish'. Known: {', '.join(languages.tags())}.\n"
 

@@ -230,13 +230,17 @@ def test_a_bad_row_is_named_with_its_line_and_counted_when_skipped(tmp_path, mes
 # ---- the hub
 
 
-def test_the_gated_set_says_how_to_enter():
+def test_the_gated_set_is_read_by_its_name_and_says_how_to_enter(monkeypatch, tmp_path):
+    def load(*_: Any) -> None:
+        raise RuntimeError("Dataset 'LanguageShades/BiasShades' is a gated dataset on the Hub.")
+
+    monkeypatch.setenv("ISOGLOSS_HOME", str(tmp_path / "home"))
+    fake_library(monkeypatch, load)
     with pytest.raises(IsoglossError) as caught:
         isogloss.read("shades")
     assert str(caught.value) == (
-        "'shades' does not ship with Isogloss. 'LanguageShades/BiasShades' is gated: accept its terms at "
-        "https://huggingface.co/datasets/LanguageShades/BiasShades, and set HF_TOKEN to a token of your account. "
-        "Then use --data LanguageShades/BiasShades; or give the path of a file in its layout."
+        "'LanguageShades/BiasShades' is gated: accept its terms at "
+        "https://huggingface.co/datasets/LanguageShades/BiasShades, and set HF_TOKEN to a token of your account."
     )
 
 

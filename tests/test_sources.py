@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from isogloss import registry
 from isogloss.errors import IsoglossError
-from isogloss.files.sources import language_in_name, read, read_many
+from isogloss.files.sources import data_names, language_in_name, read, read_many
 from support.builders import stereoset_rows, write_jsonl
 
 
@@ -73,20 +72,22 @@ def test_a_missing_file_is_named():
 
 
 def test_an_unknown_name_lists_the_data_sets():
-    known = ", ".join(registry.names("dataset"))
+    known = ", ".join(data_names())
     assert message("sterioset") == (f"No data set or file named 'sterioset'. Did you mean 'stereoset'? Known: {known}.")
 
 
-def test_a_data_set_that_does_not_ship_says_where_to_get_it():
-    assert message("stereoset") == (
-        "'stereoset' does not ship with Isogloss. "
-        "Get it from https://github.com/moinnadeem/StereoSet and give the file's path."
+def test_a_layout_that_is_no_data_says_to_give_a_file():
+    assert message("pairs") == (
+        "'pairs' is a layout for files of your own. Give the path of a file; docs/data-formats.md describes it."
     )
 
 
 def test_an_unknown_layout_names_the_columns_it_saw(tmp_path):
     path = write_jsonl(tmp_path / "x.jsonl", [{"b": 1, "a": 2}])
-    assert message(path) == f"{path}: not a layout that Isogloss knows (columns: a, b). See docs/data-formats.md."
+    assert message(path) == (
+        f"{path}: the columns (a, b) are of no layout that Isogloss knows. The nearest is 'pairs', which needs "
+        "stereotype, anti_stereotype. If yours have other names, use --columns stereotype=YOURS,anti_stereotype=YOURS"
+    )
 
 
 def test_a_file_of_bad_rows_only_is_named_by_the_first_of_them(tmp_path):

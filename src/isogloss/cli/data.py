@@ -1,4 +1,4 @@
-"""`isogloss data`: check, import and export data; the rest is in `build` and `translation`."""
+"""`isogloss data`: pull, check, import and export data; the rest is in `build` and `translation`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from . import options
 from .build import build
 from .translation import publish, repair, review, translate
 
-app = typer.Typer(help="Build, check, translate, import and export data.", no_args_is_help=True)
+app = typer.Typer(help="Pull, build, check, translate, import and export data.", no_args_is_help=True)
 app.command("build")(build)
 
 
@@ -18,7 +18,7 @@ app.command("build")(build)
 def check(
     source: str = options.Source,
     languages: list[str] = options.Languages,
-    reader: str = options.Reader,
+    columns: str = options.Columns,
     fail_on: str = typer.Option(
         None,
         "--fail-on",
@@ -40,11 +40,25 @@ def check(
     if fail_on is not None and fail_on not in SEVERITIES:
         raise UnknownName("severity", fail_on, SEVERITIES)
     checks = (*ALL, token_gap(open_counter(tokenizer))) if tokenizer else ALL
-    found = check_items(read(source, language=languages, format=reader, skip_bad=True), checks=checks)
+    found = check_items(
+        read(source, language=languages, columns=options.split_columns(columns), skip_bad=True), checks=checks
+    )
     options.show(form, text=lambda: checks_as_text(found), json=lambda: {"checks": found})
     failing = SEVERITIES[: SEVERITIES.index(fail_on) + 1] if fail_on else ()
     if any(one["count"] and one["severity"] in failing for one in found):
         raise typer.Exit(1)
+
+
+@app.command("pull")
+def pull(
+    name: str = typer.Argument(help="Published data by name; isogloss list data shows all."),
+    languages: list[str] = options.Languages,
+) -> None:
+    """Download published data, check its content, and keep it for --data NAME."""
+    from ..files.published import pull_data
+
+    for line in pull_data(name, languages):
+        typer.echo(line)
 
 
 Layout = typer.Option(
@@ -63,12 +77,13 @@ def import_scores(
     model: str = typer.Option(None, "--model", help="The model's name; by default the file's."),
     layout: str = Layout,
     skip_bad: bool = options.SkipBad,
+    columns: str = options.Columns,
 ) -> None:
     """Import another tool's scores as a run."""
     from ..exchange.runs import import_run
     from ..files.sources import read_many
 
-    items = read_many(data, language=languages, skip_bad=skip_bad)
+    items = read_many(data, language=languages, columns=options.split_columns(columns), skip_bad=skip_bad)
     typer.echo(str(import_run(file, items, root=out, layout=layout, model=model).folder))
 
 

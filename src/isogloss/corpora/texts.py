@@ -24,6 +24,7 @@ from .tmx import read_units
 ENGLISH = "en"
 HUB = "hf:"
 LONGEST_LINE = 1_000_000
+OPUS_NAMES = {"jp": "ja", "zh_cn": "zh", "zhs": "zh", "zh_tw": "zh-Hant", "zht": "zh-Hant", "pt_br": "pt-BR"}
 Opener = Callable[[], Any]
 
 
@@ -98,6 +99,7 @@ def _needed(tag: str | None, name: str) -> str:
 def _ending(name: str) -> str | None:
     """The language that a file of two aligned ones ends with, as in corpus.en-ja.ja."""
     last = name.removesuffix(".gz").rsplit(".", 1)[-1]
+    last = OPUS_NAMES.get(last, last)
     return languages.resolve(last) if last in languages.tags() else None
 
 

@@ -156,11 +156,12 @@ def _cell(statement: Statement, field: str, *, prefix: str) -> str | None:
 
 dataset = Dataset(
     title="SHADES",
-    summary="Stereotypes with contrasts, regions, statement types and origin, parallel in 16 languages; gated, so bring it yourself.",
+    summary="Stereotypes with contrasts, regions, statement types and origin, parallel in 16 languages; gated.",
     licence="its own terms: for assessing stereotypes only, never for training",
     citation="Mitchell et al. (2025), SHADES: Towards a Multilingual Assessment of Stereotypes in Large Language Models.",
     url=f"https://huggingface.co/datasets/{HUB}",
     recognise=recognise,
     parse=parse,
+    columns=("index", "subset", "en_biased_sentences"),
     hub=HUB,
 )

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from .. import registry
 from ..errors import IsoglossError
+from ..files.catalogue import ITEMS, sources
+from ..files.published import stored_files
 from .settings import ServerSettings
 
 
@@ -54,11 +56,15 @@ def _cached() -> list[str]:
     return sorted(name.removeprefix("models--").replace("--", "/") for name in found)
 
 
-def bundled_data() -> list[DataChoice]:
-    """The data sets that ship, with their languages."""
+def offered_data() -> list[DataChoice]:
+    """The data sets that ship, and published ones as far as they were pulled, with their languages."""
     found = []
     for name, one in registry.load_all("dataset").items():
         files = one.bundled() if one.bundled else {}
         if files:
             found.append(DataChoice(name, one.title, tuple(sorted(files))))
+    for name, source in sources().items():
+        stored = tuple(tag for tag in sorted(source.languages) if stored_files(source, tag))
+        if stored and source.kind == ITEMS:
+            found.append(DataChoice(name, source.title, stored))
     return found

@@ -14,7 +14,7 @@ from starlette.exceptions import HTTPException
 from .. import registry
 from ..errors import IsoglossError
 from . import jobs, runs_folder
-from .choices import allowed_models, bundled_data
+from .choices import allowed_models, offered_data
 from .evaluation_form import EvaluationForm, read_form, start_study
 from .pages import AppState, app_state, first, go_to, page, read_fields, render, run_quick, run_slow
 from .uploads import uploaded_data
@@ -52,7 +52,7 @@ async def start(request: Request) -> HTMLResponse | RedirectResponse:
 
 
 def _form(state: AppState, form: EvaluationForm) -> dict[str, Any]:
-    sources = [*bundled_data(), *uploaded_data(state.root)]
+    sources = [*offered_data(), *uploaded_data(state.root)]
     chosen = next((one for one in sources if one.name == form.data), sources[0])
     return {
         "here": "evaluate",

@@ -14,7 +14,7 @@ from ..errors import IsoglossError
 from ..runs import slug
 from ..studies.plan import plan_study
 from ..studies.run import failures_as_text
-from .choices import bundled_data, check_model
+from .choices import check_model, offered_data
 from .jobs import FOLDER, STUDY
 from .pages import AppState, first
 from .runs_folder import REPORT
@@ -57,7 +57,7 @@ def start_study(state: AppState, form: EvaluationForm) -> Path:
     """The folder of the study, which is written, checked, and in the queue."""
     check_model(form.model, state.settings)
     state.jobs.check_capacity()
-    upload = None if any(one.name == form.data for one in bundled_data()) else find_upload(state.root, form.data)
+    upload = None if any(one.name == form.data for one in offered_data()) else find_upload(state.root, form.data)
     folder = _make_folder(state.root, form)
     try:
         if upload is not None:

@@ -11,7 +11,7 @@ from .. import languages
 from ..corpora.wordlists import load_toml
 from ..languages import Language
 from ..templates.lexicon import bundled_languages
-from .choices import bundled_data
+from .choices import offered_data
 from .pages import described, page, run_quick
 
 router = APIRouter()
@@ -35,7 +35,7 @@ class Means:
 
 def list_means() -> list[Means]:
     """Every language that is known here, by its tag."""
-    sources = bundled_data()
+    sources = offered_data()
     templates, files = set(bundled_languages()), set(languages.tags())
     words = {ENGLISH, *load_toml("pronouns.toml")}
     names = {ENGLISH, *load_toml("native_names.toml"), *load_toml("transliterated_names.toml")}

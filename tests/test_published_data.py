@@ -1,0 +1,411 @@
+"""Published data by name: where it comes from, that only its own content is read, and one sentence for each way it fails."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import json
+import pickle
+import re
+import shutil
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import isogloss as ig
+from isogloss import registry
+from isogloss.errors import IsoglossError
+from isogloss.files import catalogue, downloads
+from isogloss.files.catalogue import Source, content_hash
+from isogloss.files.pickled_table import read_pickled_table
+from isogloss.files.published import pull, stored_files
+from isogloss.languages import resolve
+from support import data_server, tiny
+from support.data_server import DataServer
+
+Command = Callable[..., tuple[int, str, str]]
+TASKS = ("intrasentence", "intersentence")
+DEMO = Path(ig.__file__).parent / "data" / "demo"
+
+
+def demo_items(language: str) -> list[dict[str, Any]]:
+    """The demonstration items of a language as rows, six of each task."""
+    texts = ((DEMO / f"{task}_{language}.jsonl").read_text(encoding="utf-8") for task in TASKS)
+    return [json.loads(line) for text in texts for line in text.splitlines()[:6]]
+
+
+def own_json(rows: list[dict[str, Any]]) -> bytes:
+    """The rows in StereoSet's own JSON."""
+    data: dict[str, list[Any]] = {task: [] for task in TASKS}
+    for row in rows:
+        sentences = [{key: value for key, value in one.items() if key != "word"} for one in row["candidates"]]
+        data[row["task"]].append({**row, "sentences": sentences, "candidates": None})
+    return json.dumps({"version": "1", "data": data}).encode()
+
+
+def pickled(rows: list[dict[str, Any]]) -> bytes:
+    """The rows as the translations were published: a pickled table of pandas."""
+    flat = []
+    for row in rows:
+        cells = {f"c{n}_{key}": value for n, one in enumerate(row["candidates"], 1) for key, value in one.items()}
+        keys = ("id", "bias_type", "target", "target_original", "context")
+        labels = {f"c{n}_labels": [{"label": "stereotype", "human_id": "1"}] for n in (1, 2, 3)}
+        flat.append({key: row[key] for key in keys} | cells | labels)
+    table = pd.DataFrame(flat, dtype=object)
+    table.columns = pd.Index(list(table.columns), dtype=object)
+    return pickle.dumps(table, protocol=4)
+
+
+def file_row(name: str, language: str, data: bytes) -> str:
+    return f'["{name}", "{language}", {len(data)}, "{hashlib.sha256(data).hexdigest()}"]'
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[DataServer]:
+    """A data server with a small stand-in for StereoSet in English and German, and a catalogue that points to it."""
+    with data_server.serve() as served:
+        served.files["dev.json"] = own_json(demo_items("en"))
+        rows = demo_items("de")
+        for task in TASKS:
+            served.files[f"df_{task}_de.pkl"] = pickled([row for row in rows if row["task"] == task])
+        english, german = (content_hash(_as_items(demo_items(tag), tmp_path)) for tag in ("en", "de"))
+        files = ", ".join(file_row(f"df_{task}_de.pkl", "de", served.files[f"df_{task}_de.pkl"]) for task in TASKS)
+        text = f"""
+[stereoset]
+title = "StereoSet"
+reader = "stereoset"
+licence = "CC BY-SA 4.0"
+citation = "Nadeem et al. (2021)"
+page = "https://example.org"
+[[stereoset.parts]]
+address = "{served.address()}"
+files = [["dev.json", "en", {len(served.files["dev.json"])}]]
+[[stereoset.parts]]
+address = "{served.address()}"
+layout = "pickled table"
+files = [{files}]
+[stereoset.contents]
+en = [12, "{english}"]
+de = [12, "{german}"]
+"""
+        use_catalogue(monkeypatch, tmp_path, text)
+        monkeypatch.setattr(downloads, "PAUSE", 0.0)
+        yield served
+    catalogue.sources.cache_clear()
+
+
+def use_catalogue(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, text: str) -> None:
+    path = tmp_path / "catalogue.toml"
+    path.write_text(text, encoding="utf-8")
+    monkeypatch.setattr(catalogue, "FILE", path)
+    monkeypatch.setenv("ISOGLOSS_HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("ISOGLOSS_MIRROR", raising=False)
+    monkeypatch.setenv("HF_HUB_OFFLINE", "0")
+    catalogue.sources.cache_clear()
+
+
+def _as_items(rows: list[dict[str, Any]], tmp_path: Path) -> Any:
+    path = tmp_path / "rows.jsonl"
+    path.write_text("".join(json.dumps({**row, "dataset": "stereoset"}) + "\n" for row in rows), encoding="utf-8")
+    return ig.read(path)
+
+
+def refusal(command: Command, *arguments: str) -> str:
+    status, out, err = command(*arguments)
+    lines = [line for line in err.splitlines() if not line.startswith("Downloading")]
+    assert (status, out, len(lines)) == (2, "", 1), err
+    return lines[0].removeprefix("Error: ")
+
+
+# ---- a name is enough
+
+
+def test_a_name_and_a_language_give_items_and_the_second_read_asks_nobody(server: DataServer) -> None:
+    items = ig.read("stereoset", language="German")
+    assert (len(items), {item.language for item in items}) == (12, {"de"})
+    server.requests.clear()
+    assert ig.read("stereoset", language="de") == items
+    assert server.requests == []
+
+
+def test_the_first_fetch_says_size_licence_and_warning_in_one_line(server: DataServer, command: Command) -> None:
+    status, out, err = command("data", "pull", "stereoset", "-l", "de")
+    assert status == 0
+    assert re.fullmatch(
+        r"Downloading StereoSet \(de, 0\.0 MB; licence: CC BY-SA 4\.0\)\. It contains stereotypes, some of them "
+        r"offensive\. Please cite: Nadeem et al\. \(2021\)\n",
+        err,
+    )
+    assert out.startswith("stereoset (de): 12 items with the published content, in ")
+    assert command("data", "pull", "stereoset", "-l", "de")[2] == ""
+
+
+def test_labels_of_annotators_are_kept_in_the_converted_file(server: DataServer) -> None:
+    source = catalogue.sources()["stereoset"]
+    rows = [json.loads(line) for path in pull(source, ["de"])["de"] for line in path.read_text().splitlines()]
+    assert all(one["labels"] == [{"label": "stereotype", "human_id": "1"}] for row in rows for one in row["candidates"])
+
+
+def test_a_study_reads_published_data_by_name(server: DataServer, tmp_path: Path) -> None:
+    from isogloss.studies.plan import plan_study
+
+    path = tmp_path / "study.yaml"
+    text = "name: x\nmodels: [{label: a, checkpoint: ./a}]\ndata: [{source: stereoset, languages: [de]}]\n"
+    path.write_text(text, encoding="utf-8")
+    tiny.network("gpt2").save_pretrained(tmp_path / "a")
+    (cell,) = plan_study(path).cells
+    assert {(item.dataset, item.language) for item in cell.items} == {("stereoset", "de")}
+
+
+def test_the_local_page_offers_what_was_pulled(server: DataServer) -> None:
+    from isogloss.web.choices import offered_data
+
+    assert "stereoset" not in {one.name for one in offered_data()}
+    ig.read("stereoset", language="de")
+    assert {one.name: one.languages for one in offered_data()}["stereoset"] == ("de",)
+
+
+def test_an_unknown_name_or_language_lists_the_nearest(server: DataServer, command: Command) -> None:
+    assert "Did you mean 'stereoset'?" in refusal(command, "data", "pull", "steroset")
+    assert "Did you mean 'stereoset'?" in refusal(command, "show", "steroset")
+    assert refusal(command, "show", "stereoset", "-l", "sw") == "No language of 'stereoset' named 'sw'. Known: de, en."
+
+
+# ---- a bad network
+
+
+def test_a_cut_download_goes_on_where_it_stopped(server: DataServer) -> None:
+    server.faults["dev.json"] = ["cut", 2]
+    assert len(ig.read("stereoset", language="en")) == 12
+    size = len(server.files["dev.json"])
+    assert [line.partition(" ")[2] for line in server.requests] == [
+        "",
+        f"bytes={size // 2}-",
+        f"bytes={size // 2 + (size - size // 2) // 2}-",
+    ]
+
+
+def test_a_download_that_is_always_cut_is_one_sentence_and_a_later_one_goes_on(server: DataServer) -> None:
+    server.faults["dev.json"] = ["cut", 4]
+    with pytest.raises(
+        IsoglossError, match=r"The connection to 127\.0\.0\.1:\d+ broke\. Run the command again: what has"
+    ):
+        ig.read("stereoset", language="en")
+    server.requests.clear()
+    assert len(ig.read("stereoset", language="en")) == 12
+    assert "bytes=" in server.requests[0]
+
+
+def test_a_redirect_is_followed_and_a_busy_server_is_asked_again(server: DataServer) -> None:
+    server.faults = {"dev.json": ["redirect", 1], "df_intrasentence_de.pkl": ["503", 2]}
+    assert len(ig.read("stereoset", language=["en", "de"])) == 24
+    assert any(line.startswith("/elsewhere/dev.json") for line in server.requests)
+
+
+@pytest.mark.parametrize("fault", ["page", "disguised page"])
+def test_a_web_page_is_not_taken_for_data(server: DataServer, fault: str) -> None:
+    server.faults["dev.json"] = [fault, 9]
+    with pytest.raises(IsoglossError, match="gives a web page instead of the file; is there a login page or a proxy"):
+        ig.read("stereoset", language="en")
+    server.faults.clear()
+    assert len(ig.read("stereoset", language="en")) == 12
+
+
+@pytest.mark.parametrize(
+    ("fault", "sentence"),
+    [("long", "gives more than the"), ("short size", r"gave [\d,]+ of [\d,]+ bytes"), ("404", r"\(HTTP status 404\)")],
+)
+def test_a_server_that_lies_about_sizes_or_has_no_file_is_one_sentence(
+    server: DataServer, fault: str, sentence: str
+) -> None:
+    server.faults["dev.json"] = [fault, 9]
+    server.faults["dev.json"][0] = fault
+    if fault == "short size":
+        server.files["dev.json"] = server.files["dev.json"][:-40]
+    with pytest.raises(IsoglossError, match=sentence) as error:
+        ig.read("stereoset", language="en")
+    assert "ISOGLOSS_MIRROR" in str(error.value)
+
+
+@pytest.mark.parametrize("name", ["dev.json", "df_intersentence_de.pkl"])
+def test_another_content_is_set_aside_and_never_read(server: DataServer, name: str, tmp_path: Path) -> None:
+    server.faults[name] = ["other", 1]
+    language = "en" if name == "dev.json" else "de"
+    with pytest.raises(IsoglossError, match=r"This is not the published 'stereoset'.*was set aside as .*\.rejected"):
+        ig.read("stereoset", language=language)
+    folder = tmp_path / "home" / "data" / "stereoset" / language
+    assert (folder / f"{name}.rejected").is_file()
+    assert not (folder / "receipt.json").exists()
+    assert len(ig.read("stereoset", language=language)) == 12
+
+
+def test_a_stored_file_that_was_changed_later_is_checked_again(server: DataServer, tmp_path: Path) -> None:
+    ig.read("stereoset", language="en")
+    path = tmp_path / "home" / "data" / "stereoset" / "en" / "dev.json"
+    path.write_bytes(path.read_bytes().replace(b"the", b"THE"))
+    with pytest.raises(IsoglossError, match="This is not the published 'stereoset'"):
+        ig.read("stereoset", language="en")
+
+
+# ---- no network
+
+
+def test_without_a_network_the_sentence_names_the_file_and_where_to_put_it(
+    server: DataServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    path = tmp_path / "home" / "data" / "stereoset" / "en" / "dev.json"
+    with pytest.raises(IsoglossError) as error:
+        ig.read("stereoset", language="en")
+    assert str(error.value) == (
+        f"'stereoset' (en) is not stored here, and offline nothing is downloaded. Copy {server.url}/{data_server.COMMIT}"
+        f"/dev.json to {path}, or set ISOGLOSS_MIRROR to a folder or an address that has the data."
+    )
+    path.parent.mkdir(parents=True)
+    path.write_bytes(server.files["dev.json"])
+    assert len(ig.read("stereoset", language="en")) == 12
+    assert server.requests == []
+
+
+def test_a_mirror_is_an_address_with_the_same_files(server: DataServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ISOGLOSS_MIRROR", f"{server.url}/mirror/")
+    assert len(ig.read("stereoset", language="en")) == 12
+    assert server.requests == ["/mirror/stereoset/en/dev.json"]
+
+
+@pytest.mark.parametrize("layout", ["published", "packed", "rows"])
+def test_a_mirror_is_a_folder_with_the_files_or_any_copy_of_their_content(
+    server: DataServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, layout: str
+) -> None:
+    folder = tmp_path / "mirror" / "stereoset"
+    folder.mkdir(parents=True)
+    monkeypatch.setenv("ISOGLOSS_MIRROR", str(tmp_path / "mirror"))
+    if layout == "rows":
+        for task in TASKS:
+            rows = [row for row in demo_items("de") if row["task"] == task]
+            (folder / f"{task}_de.jsonl").write_text(
+                "".join(json.dumps({**row, "dataset": "stereoset"}) + "\n" for row in rows)
+            )
+    for name, data in server.files.items() if layout != "rows" else ():
+        (folder / (name + ".gz" * (layout == "packed"))).write_bytes(
+            gzip.compress(data) if layout == "packed" else data
+        )
+    direct = "rows" if layout == "rows" else "files"
+    assert (len(ig.read("stereoset", language="de")), direct, server.requests) == (12, direct, [])
+
+
+def test_a_mirror_without_the_data_says_what_to_put_there(
+    server: DataServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "mirror").mkdir()
+    monkeypatch.setenv("ISOGLOSS_MIRROR", str(tmp_path / "mirror"))
+    with pytest.raises(IsoglossError) as error:
+        ig.read("stereoset", language="de")
+    assert str(error.value) == (
+        f"ISOGLOSS_MIRROR ({tmp_path / 'mirror'}) has no 'stereoset' in 'de' with the known content. "
+        f"Put df_intrasentence_de.pkl and df_intersentence_de.pkl into {tmp_path / 'mirror' / 'stereoset' / 'de'}."
+    )
+
+
+# ---- sources without a commit, and corpora
+
+
+def test_a_corpus_of_opus_is_split_once_and_its_content_is_remembered(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    english = ["He is here.", "She is here.", "It rains.", "The man sings.", "The woman sings."]
+    other = ["彼はここ。", "彼女はここ。", "雨だ。", "男が歌う。", "女が歌う。"]
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("GlobalVoices.en-jp.en", "\n".join(english) + "\n")
+        archive.writestr("GlobalVoices.en-jp.jp", "\n".join(other) + "\n")
+    with data_server.serve() as served:
+        served.files["en-jp.txt.zip"] = packed.getvalue()
+        head = 'title = "N"\nreader = "sentences"\nlicence = "L"\ncitation = "C"\npage = "P"\n'
+        part = f'address = "{served.url}/v1/{{file}}"\nlayout = "OPUS archive"\nfiles = [["en-jp.txt.zip", "ja", 0]]\n'
+        use_catalogue(monkeypatch, tmp_path, f"[news]\n{head}[[news.parts]]\n{part}")
+        items = ig.read("news", language="ja")
+        assert sorted((one.role, one.text) for item in items for one in item.candidates) == [
+            ("female", "女が歌う。"), ("female", "彼女はここ。"), ("male", "彼はここ。"), ("male", "男が歌う。")
+        ]  # fmt: skip
+        path = stored_files(catalogue.sources()["news"], "ja")[0]
+        path.write_text(path.read_text(encoding="utf-8").replace("歌う", "泳ぐ"), encoding="utf-8")
+        assert stored_files(catalogue.sources()["news"], "ja") == []
+    catalogue.sources.cache_clear()
+
+
+# ---- pickled tables
+
+
+def test_a_pickled_table_is_read_as_pandas_reads_it(tmp_path: Path) -> None:
+    path = tmp_path / "x.pkl"
+    path.write_bytes(pickled(demo_items("tr")[:6]))
+    assert read_pickled_table(path) == pd.read_pickle(path).to_dict("records")
+
+
+def test_nothing_in_a_pickle_is_carried_out(tmp_path: Path) -> None:
+    class Evil:
+        def __reduce__(self) -> Any:
+            return (Path.touch, (tmp_path / "ran",))
+
+    path = tmp_path / "x.pkl"
+    for content in (pickle.dumps(Evil()), pickle.dumps([1, 2]), b"\x80\x04.", b"", pickle.dumps(Evil())[:-3]):
+        path.write_bytes(content)
+        with pytest.raises(IsoglossError, match="not a pickled table of pandas with text in it"):
+            read_pickled_table(path)
+    assert not (tmp_path / "ran").exists()
+
+
+# ---- the catalogue that ships
+
+SHIPPED = catalogue.sources()
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_a_source_says_what_it_is_and_names_known_languages_readers_and_whole_addresses(name: str) -> None:
+    source = SHIPPED[name]
+    assert all((source.title, source.licence, source.citation, source.page, source.faults, source.languages))
+    assert [resolve(tag) for tag in source.languages] == list(source.languages)
+    assert source.kind != catalogue.ITEMS or source.reader in registry.names("dataset")
+    assert set(source.contents) <= set(source.languages)
+    for file in source.files:
+        assert re.fullmatch(r"https://[\w.-]+/[^{}\s]+", file.address)
+        assert file.sha256 is None or re.fullmatch("[0-9a-f]{64}", file.sha256)
+        assert catalogue.COMMIT.search(file.address) or "github" not in file.address
+
+
+@pytest.mark.parametrize(
+    ("name", "language"),
+    [(name, tag) for name, source in SHIPPED.items() for tag in source.contents if tag != "fa"],  # not at hand
+)
+def test_the_copies_at_hand_have_the_content_of_the_catalogue(
+    name: str, language: str, real_data: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("ISOGLOSS_HOME", str(tmp_path))
+    monkeypatch.setenv("ISOGLOSS_MIRROR", str(real_data))
+    items = ig.read(name, language=language)
+    assert (len(items), content_hash(items)) == SHIPPED[name].contents[language]
+
+
+def test_the_published_predictions_at_hand_have_the_hashes_of_the_catalogue(
+    real_data: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("ISOGLOSS_HOME", str(tmp_path))
+    monkeypatch.setenv("ISOGLOSS_MIRROR", str(real_data))
+    source: Source = SHIPPED["stereoset_predictions"]
+    assert {tag: len(paths) for tag, paths in pull(source).items()} == {"en": 18, "de": 12, "es": 6, "fr": 7, "tr": 6}
+    shutil.rmtree(tmp_path)
+
+
+def test_content_depends_neither_on_the_order_nor_on_the_layout(tmp_path: Path) -> None:
+    rows = demo_items("en")
+    path = tmp_path / "dev_en.json"
+    path.write_bytes(own_json(rows[::-1]))
+    assert content_hash(ig.read(path, language="en")) == content_hash(_as_items(rows, tmp_path))
+    rows[0]["candidates"][0]["sentence"] += " "
+    assert content_hash(_as_items(rows, tmp_path)) != content_hash(ig.read(path, language="en"))
