@@ -236,6 +236,11 @@ def repeated(rows: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
     return rows.filter(rows.select(varying).is_duplicated())
 
 
+def several_corpora(table: pl.DataFrame) -> list[str]:
+    """The column `corpus` where items come from several corpora, which are never pooled unasked."""
+    return [CORPUS] if CORPUS in table.columns and table[CORPUS].drop_nulls().n_unique() > 1 else []
+
+
 def several_methods(table: pl.DataFrame) -> bool:
     """Whether a model scored some item by more than one method."""
     if is_single(table["method"]):
