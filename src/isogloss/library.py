@@ -265,6 +265,7 @@ def table(
     interval: str = "auto",
     resamples: int = RESAMPLES,
     seed: int = 0,
+    study: str | Path | None = None,
 ) -> str:
     """A table for a paper, models by languages and metrics, or the results block of a model card.
 
@@ -281,6 +282,7 @@ def table(
         interval: `auto`, `bootstrap`, `bca` or `wilson`.
         resamples: How many times items are resampled.
         seed: The seed of the resampling.
+        study: A study file; then the tables are those that it lists, in their layouts, as Markdown or LaTeX.
 
     Example:
         >>> print(ig.table("runs/mine", metrics="ss", task="all", resamples=200))
@@ -291,7 +293,10 @@ def table(
     """
     from .reports.paper.output import Paper, write_paper
     from .reports.paper.tables import Layout
+    from .studies.outputs import write_tables
 
+    if study is not None:
+        return write_tables(study, load(source), kind=format, out=out, facts=_facts(facts))
     paper = Paper(
         tuple(map(str, _paths(source))),
         as_names(languages),
@@ -300,7 +305,7 @@ def table(
         drawing=IntervalSettings(interval, resamples, seed),
         facts=_facts(facts),
     )
-    layout = Layout({}, {}, task, intervals, resamples)
+    layout = Layout({}, {}, task, intervals, resamples, tuple(resolve(tag) for tag in as_names(languages)))
     return write_paper(paper, format, layout=layout, out=Path(out) if out is not None else None)
 
 

@@ -105,6 +105,9 @@ def table(
     interval: str = options.Interval,
     resamples: int = options.Resamples,
     seed: int = options.Seed,
+    study: Path = typer.Option(
+        None, "--study", metavar="FILE", help="Make the tables that a study file lists, in their papers' layouts."
+    ),
 ) -> None:
     """Make a table for a paper: monolingual models above multilingual ones, languages under each metric, the best in bold."""
     from .. import library
@@ -122,6 +125,7 @@ def table(
         interval=interval,
         resamples=resamples,
         seed=seed,
+        study=study,
     )
     typer.echo(text.rstrip("\n"))
 

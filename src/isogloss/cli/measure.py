@@ -83,7 +83,8 @@ def measure(
         found = measures.measure(
             scored, metrics=names, by=groups, mode=mode, interval=interval, resamples=resamples, seed=seed
         )
-        _show_measures(found, _test_mbe(scored, found, resamples=resamples, seed=seed), form=form)
+        tests = _test_mbe(scored, found, by=groups, resamples=resamples, seed=seed)
+        _show_measures(found, tests, form=form)
 
 
 def _items(data: list[str], languages: list[str], *, columns: str | None, skip_bad: bool) -> Items | None:
@@ -94,13 +95,15 @@ def _items(data: list[str], languages: list[str], *, columns: str | None, skip_b
     return read_many(data, language=languages, columns=options.split_columns(columns), skip_bad=skip_bad)
 
 
-def _test_mbe(scored: Scored, found: Measures, *, resamples: int, seed: int) -> Results[MbeTest] | None:
+def _test_mbe(
+    scored: Scored, found: Measures, *, by: list[str] | None, resamples: int, seed: int
+) -> Results[MbeTest] | None:
     """The tests that belong to MBE, where it was measured."""
     from ..analysis.mbe_tests import check_mbe
 
     if not any(one.metric == "mbe" for one in found):
         return None
-    return check_mbe(scored, found, permutations=min(resamples, PERMUTATIONS), seed=seed)
+    return check_mbe(scored, found, by=by, permutations=min(resamples, PERMUTATIONS), seed=seed)
 
 
 def _show_measures(found: Measures, tests: Results[MbeTest] | None, *, form: str) -> None:
