@@ -94,6 +94,9 @@ def forbid_requests(offline: bool) -> bool:
 Offline = typer.Option(
     False, "--offline", help="Make no request to the hub: use cached models and data.", callback=forbid_requests
 )
+Options = typer.Option(
+    [], "--option", metavar="NAME=VALUE", help="An option of the method, as in case=e. May be repeated."
+)
 VALUES = {"bool": "", "int": "N", "float": "N", "Path": "PATH"}
 HEADLINES = ["lms", "ss", "icat"]
 On = typer.Option(
