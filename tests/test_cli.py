@@ -128,7 +128,7 @@ MISTAKES = {
     ),
     "no such format": (
         ["gate", "x", "--format", "csv"],
-        "Error: Invalid value for '--format': 'csv' is not one of 'text', 'json'. See: isogloss gate --help\n",
+        "Error: Invalid value for '--format': 'csv' is not one of 'text', 'json', 'latex', 'markdown'. See: isogloss gate --help\n",
     ),
     "severity": (
         ["data", "check", "demo", "--fail-on", "fatal"],

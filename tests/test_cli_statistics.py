@@ -109,7 +109,7 @@ MISTAKES = {
     "against": (["compare", "{x}", "{y}", "--against", "ss"], "--against requires --agreement."),
     "form": (["compare", "{x}", "{y}", "--agreement", "--format", "csv"], "--agreement prints text or JSON, and cannot be combined with --unpaired."),
     "no run": (["compare", "{x}", "no/such"], "No such run: no/such."),
-    "no limits": (["gate", "{x}", "--limits", "no.yaml"], "No such file: no.yaml."),
+    "no claims": (["gate", "{x}", "--claims", "no.yaml"], "No such file: no.yaml."),
     "structure": (["structure", "{x}", "--over", "model"], "Structure needs two models or more, and these runs have one only (x). Give runs of other models, or use --over language."),
     "interval": (["measure", "{x}", "--interval", "wilsn"], "No interval named 'wilsn'. Did you mean 'wilson'? Known: auto, bca, bootstrap, wilson."),
 }  # fmt: skip

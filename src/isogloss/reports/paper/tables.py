@@ -10,8 +10,8 @@ from typing import TypeVar
 import polars as pl
 
 from ... import registry
-from ...analysis.gates import HIGHER
 from ...analysis.measures import Measure, Measures
+from ...analysis.rankings import HIGHER
 from ...errors import IsoglossError
 from ...stats import RESAMPLES
 from ..chart_data import KINDS, MONOLINGUAL, MULTILINGUAL, OTHER, datasets, distinct, without_task
