@@ -201,5 +201,9 @@ REPAIRS = (
     Repair("replacements", "The replacements of the language file are made.", replacements),
     Repair("contractions", "The contractions of the language file are made.", contractions),
     Repair("case", "Sentences begin with a capital; words are written small where the source's are.", case),
-    Repair("target", "The target column becomes the closest word of the text (0.4, single words that look like forms of one).", target),
+    Repair(
+        "target",
+        "The target column becomes the closest word of the text (0.4, single words that look like forms of one).",
+        target,
+    ),
 )
