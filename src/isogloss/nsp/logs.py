@@ -16,7 +16,8 @@ from ..stats.resampling import smooth
 
 LOG = "log.csv"
 BOARD = "tensorboard"
-COLUMNS = ("step", "examples", "loss", "accuracy", "core_rate", "head_rate", "seconds")
+DEVICE = ("watts", "utilisation")  # what a graphics processor tells of itself
+COLUMNS = ("step", "examples", "loss", "accuracy", "core_rate", "head_rate", "seconds", *DEVICE)
 
 FOLDER = "curves"
 Line = npt.NDArray[np.float64]
@@ -56,6 +57,17 @@ def open_log(out: Path, lines: Sequence[Mapping[str, float]], *, examples: int) 
     return Log(path, boards.SummaryWriter(str(out / BOARD), purge_step=examples + 1 if examples else 0))
 
 
+def device_use(device: str) -> dict[str, float]:
+    """The watts and the utilisation in per cent that a graphics processor tells; nothing where it tells nothing."""
+    torch = require("torch", extra="nsp")
+    if not device.startswith("cuda"):
+        return {}
+    try:
+        return {"watts": torch.cuda.power_draw(device) / 1000, "utilisation": float(torch.cuda.utilization(device))}
+    except Exception:  # the driver's library is missing, or does not know
+        return {}
+
+
 def zoom(values: Line) -> tuple[float, float]:
     """The range of the middle 96 % of the values after the first tenth, with a little margin."""
     low, high = np.percentile(values[len(values) // 10 :], [2, 98])
@@ -71,7 +83,8 @@ def draw_curves(
         return []
     folder = out / FOLDER
     folder.mkdir(parents=True, exist_ok=True)
-    columns = {name: np.array([line[name] for line in lines], dtype=np.float64) for name in lines[0]}
+    names = [name for name in COLUMNS if all(name in line for line in lines)]
+    columns = {name: np.array([line[name] for line in lines], dtype=np.float64) for name in names}
     made = []
     for name in ("loss", "accuracy"):
         points = validations if name == "accuracy" else ()
@@ -83,7 +96,7 @@ def draw_curves(
         ):
             curve = {name: (columns["examples"], values)}
             made.append(_draw(folder / f"{title}.png", curve, limits=limits, points=points))
-    for name in ("core_rate", "head_rate"):
+    for name in ("core_rate", "head_rate", *(name for name in DEVICE if name in columns)):
         made.append(_draw(folder / f"{name}.png", {name: (columns["examples"], columns[name])}))
     return made
 
