@@ -17,7 +17,7 @@ from ..stats.resampling import smooth
 LOG = "log.csv"
 BOARD = "tensorboard"
 DEVICE = ("watts", "utilisation")  # what a graphics processor tells of itself
-COLUMNS = ("step", "examples", "loss", "accuracy", "core_rate", "head_rate", "seconds", *DEVICE)
+COLUMNS = ("step", "examples", "loss", "accuracy", "core_rate", "head_rate", "seconds")
 
 FOLDER = "curves"
 Line = npt.NDArray[np.float64]
@@ -29,11 +29,12 @@ class Log:
 
     path: Path
     board: Any
+    columns: tuple[str, ...] = COLUMNS
 
     def put(self, line: Mapping[str, float]) -> None:
         """Add a line."""
         with self.path.open("a", encoding="utf-8", newline="") as file:
-            csv.DictWriter(file, COLUMNS).writerow(line)
+            csv.DictWriter(file, self.columns, extrasaction="ignore").writerow(line)
         for name in ("loss", "accuracy", "core_rate", "head_rate"):
             self.board.add_scalar(name, line[name], int(line["examples"]))
 
@@ -46,15 +47,19 @@ class Log:
         self.board.close()
 
 
-def open_log(out: Path, lines: Sequence[Mapping[str, float]], *, examples: int) -> Log:
-    """The log of a folder, holding exactly these lines: later lines are written again."""
+def open_log(out: Path, lines: Sequence[Mapping[str, float]], *, examples: int, device: str = "cpu") -> Log:
+    """The log of a folder, holding exactly these lines: later lines are written again.
+
+    A device that tells its power and utilisation has columns for them.
+    """
+    columns = (*COLUMNS, *device_use(device))
     boards = require("torch.utils.tensorboard", extra="nsp")
     path = out / LOG
     with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS)
+        writer = csv.DictWriter(file, columns, extrasaction="ignore")
         writer.writeheader()
         writer.writerows(lines)
-    return Log(path, boards.SummaryWriter(str(out / BOARD), purge_step=examples + 1 if examples else 0))
+    return Log(path, boards.SummaryWriter(str(out / BOARD), purge_step=examples + 1 if examples else 0), columns)
 
 
 def device_use(device: str) -> dict[str, float]:
@@ -83,7 +88,7 @@ def draw_curves(
         return []
     folder = out / FOLDER
     folder.mkdir(parents=True, exist_ok=True)
-    names = [name for name in COLUMNS if all(name in line for line in lines)]
+    names = [name for name in (*COLUMNS, *DEVICE) if all(name in line for line in lines)]
     columns = {name: np.array([line[name] for line in lines], dtype=np.float64) for name in names}
     made = []
     for name in ("loss", "accuracy"):

@@ -195,7 +195,9 @@ def _resume(run: TrainingRun) -> None:
 
 def _open_log(run: TrainingRun) -> Log:
     with saved.writing(run.out):
-        return open_log(run.out, run.state.lines, examples=run.state.step * run.table.per_step)
+        return open_log(
+            run.out, run.state.lines, examples=run.state.step * run.table.per_step, device=str(run.accelerator.device)
+        )
 
 
 def _inner(optimizer: Any) -> Any:
