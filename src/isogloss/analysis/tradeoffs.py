@@ -56,11 +56,11 @@ def find_tradeoffs(
                 weights = resampling_weights(len(aligned.sides[0].clusters), resamples=count, seed=drawing.seed)
                 drawn = [np.stack([side.evaluate(part) for side in aligned.sides]) for part in weights]
                 plain = np.array([side.value for side in aligned.sides])
-                found += _tradeoffs(list(models), plain, np.concatenate(drawn, axis=1), where=(dataset, language))
+                found += _tradeoffs(list(models), plain, drawn=np.concatenate(drawn, axis=1), where=(dataset, language))
     return found
 
 
-def _tradeoffs(names: list[str], plain: Array, drawn: Array, *, where: tuple[str, str]) -> Iterator[Tradeoff]:
+def _tradeoffs(names: list[str], plain: Array, *, drawn: Array, where: tuple[str, str]) -> Iterator[Tradeoff]:
     """`plain` and `drawn` have LMS and SS of each model in turn; `drawn` a column for each resample."""
     lms, ss = drawn[0::2], drawn[1::2]
     fairness = 100 - 2 * np.abs(ss - 50)
