@@ -13,21 +13,20 @@ from .. import languages
 from ..errors import BadData
 from ..files.layout import ORIGIN
 from ..files.rows import OnBadRow, clean, read_json, read_rows, suffix
-from ..files.sources import Dataset, row_language
-from ..items import ANTI_STEREOTYPE, BLANK, STEREOTYPE, UNRELATED, Candidate, Item, Tag
+from ..files.sources import Dataset, fill_columns, row_language
+from ..items import ANNOTATORS, ANTI_STEREOTYPE, BLANK, STEREOTYPE, UNRELATED, Candidate, Item, Tag
 
 TASKS = ("intrasentence", "intersentence")
 ROLES = (STEREOTYPE, ANTI_STEREOTYPE, UNRELATED)
 ALL_ROLES = frozenset(ROLES)
 WIDE = {role: role.replace("-", "_") for role in ROLES}
 Shared = dict[tuple[tuple[str, Tag], ...], dict[str, Tag]]
-OWN_COLUMNS = {"id", "bias_type", "context"}
 
 
 def recognise(columns: frozenset[str]) -> bool:
     """Whether a file with these columns is StereoSet's own JSON or our layout."""
     own = {"version", "data"} <= columns or set(TASKS) & columns
-    ours = columns >= OWN_COLUMNS and (
+    ours = "context" in columns and (
         "candidates" in columns or set(WIDE.values()) <= columns or f"{STEREOTYPE}_word" in columns
     )
     return bool(own or ours)
@@ -36,7 +35,8 @@ def recognise(columns: frozenset[str]) -> bool:
 def parse(path: Path, language: str | None, *, bad: OnBadRow) -> Iterator[Item]:
     """The items of a file; `language` is used where the rows do not name one."""
     rows: Iterator[tuple[int | str, Mapping[str, Any]]]
-    rows = _own_json(path, bad) if suffix(path) == ".json" else iter(read_rows(path, bad))
+    table = suffix(path) != ".json"
+    rows = iter(fill_columns(path, read_rows(path, bad), category="bias_type")) if table else _own_json(path, bad)
     seen: dict[str, tuple[set[str], set[str]]] = {}
     shared: Shared = {}
     for row_number, row in rows:
@@ -101,6 +101,7 @@ def _item(row: Mapping[str, Any], language: str | None, *, shared: Shared) -> It
         {"task": task} | ({"target": cluster} if cluster else {}) | ({"target_term": target} if target else {})
     )
     tags |= {name: value for name in ORIGIN if name in row and (value := _optional(row, name))}
+    tags |= _annotations(row)
     return Item(
         id=item_id,
         dataset=intern(_optional(row, "dataset") or "stereoset"),
@@ -111,6 +112,24 @@ def _item(row: Mapping[str, Any], language: str | None, *, shared: Shared) -> It
         cluster=cluster or None,
         tags=shared.setdefault(tuple(tags.items()), tags),
     )
+
+
+def _annotations(row: Mapping[str, Any]) -> dict[str, Tag]:
+    """What annotators said, where the file has it: who they are, their labels of each role, and whether they all agree.
+
+    They agree when all labels of the stereotype are equal, and all of the anti-stereotype.
+    """
+    tags: dict[str, Tag] = {}
+    for cell in row.get("candidates") or row.get("sentences") or ():
+        labels = cell.get("labels") if isinstance(cell, dict) else None
+        if not isinstance(labels, list) or not all(isinstance(one, dict) and "label" in one for one in labels):
+            return {}
+        tags[f"{ANNOTATORS}_{WIDE.get(cell.get('gold_label'), 'unknown')}"] = tuple(str(one["label"]) for one in labels)
+        tags[ANNOTATORS] = tuple(intern(str(one.get("human_id", ""))) for one in labels)
+    asked = [tags.get(f"{ANNOTATORS}_{WIDE[role]}", ()) for role in ROLES[:2]]
+    if all(asked):
+        tags[f"{ANNOTATORS}_agree"] = "yes" if all(len(set(labels)) == 1 for labels in asked) else "no"
+    return tags
 
 
 def _candidates(row: Mapping[str, Any], item_id: str, *, context: str | None, language: str) -> tuple[Candidate, ...]:
@@ -200,4 +219,5 @@ dataset = Dataset(
     url="https://github.com/moinnadeem/StereoSet",
     recognise=recognise,
     parse=parse,
+    columns=("context", *WIDE.values()),
 )
