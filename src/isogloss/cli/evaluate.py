@@ -40,31 +40,29 @@ def evaluate(
     form: options.TextOrJson = options.Format,
 ) -> None:
     """Score data with models, store the scores, and print the measures."""
-    from ..analysis.control_items import make_control_items
-    from ..files.sources import read_many
-    from ..models.load import Loading
     from ..progress import progress_bars
     from ..storage import as_path
-    from ..studies.plan import plan_evaluation, take_sample
-    from ..studies.run import finish_plan, require_scores, run_plan
 
     cluster, folder = options.find_cluster(on), as_path(out)
-    items = read_many(data, language=languages, columns=options.split_columns(columns), where=where, skip_bad=skip_bad)
-    items = take_sample(items, limit, seed=seed)
-    plan = plan_evaluation(
-        models,
-        *([items, make_control_items(items, seed=seed)] if controls else [items]),
-        method=method,
-        options=options.split_pairs(option),
-        loading=Loading(device, dtype, token_budget, offline, allow_pickle),
-        measuring={
-            "metrics": options.split_names(metrics),
-            "by": options.split_names(by),
-            "mode": mode,
-            "seed": seed,
-        },
-    )
+    measuring = {"metrics": options.split_names(metrics), "by": options.split_names(by), "mode": mode, "seed": seed}
     with progress_bars() as progress:
+        from ..analysis.control_items import make_control_items
+        from ..files.sources import read_many
+        from ..models.load import Loading
+        from ..studies.plan import plan_evaluation, take_sample
+        from ..studies.run import finish_plan, require_scores, run_plan
+
+        named = options.split_columns(columns)
+        items = read_many(data, language=languages, columns=named, where=where, skip_bad=skip_bad)
+        items = take_sample(items, limit, seed=seed)
+        plan = plan_evaluation(
+            models,
+            *([items, make_control_items(items, seed=seed)] if controls else [items]),
+            method=method,
+            options=options.split_pairs(option),
+            loading=Loading(device, dtype, token_budget, offline, allow_pickle),
+            measuring=measuring,
+        )
         result = require_scores(run_plan(plan, out=folder, cluster=cluster, progress=progress))
     result = finish_plan(plan, result, out=folder)
     look = f"The scores and measures are in {out}; look at one item with: isogloss show {out} {items[0].id}"
