@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 TORCH_CPU := https://download.pytorch.org/whl/cpu
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: help setup lint test test-slow docs bench demo
+.PHONY: help setup lint test test-slow docs bench reproduce demo
 
 help:  ## Show what can be made
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
@@ -44,6 +44,9 @@ docs: setup  ## Write the generated pages and build the documentation
 bench: setup  ## Measure speed; writes benchmarks/results.json and docs
 	$(PIP) -e ".[bench]"
 	$(BIN)/python -m benchmarks.run
+
+reproduce: setup  ## Score published data with trained BERT and write docs/reproducing.md and docs/findings.md
+	$(BIN)/python -m reproduction
 
 demo: $(VENV)/.demo  ## Install what models need, pull a small one, and evaluate the demonstration set in five languages
 	$(BIN)/isogloss model pull smollm2

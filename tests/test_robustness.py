@@ -106,7 +106,7 @@ def test_a_card_can_be_shown_and_written(card):
     assert "likelihood - likelihood[start=none]" in text
 
 
-def test_twins_can_be_scored_like_items():
+def test_control_items_can_be_scored_like_items():
     controls = make_control_items(DEMO, kinds=["shuffled"])
     table = score(controls, model=tiny.model("gpt2")).table
     assert np.isfinite(table["value"].to_numpy()).all()

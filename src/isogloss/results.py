@@ -42,7 +42,7 @@ KINDS = {  # by the class of a row, or of the result itself where it has no rows
     "RobustnessReport": Kind("cards", "reports.text.robustness.robustness_as_text", each=True, detail="trials"),
     "Structure": Kind("structures", "reports.text.structure.structure_as_text", each=True, detail="likeness"),
     "Rank": Kind("ranks", "reports.text.claims.ranks_as_text"),
-    "GateResult": Kind("verdicts", "reports.text.sentences.gate_as_text", detail="verdicts"),
+    "GateResult": Kind("verdicts", "reports.text.claims.gate_as_text", detail="verdicts"),
     "MixedModel": Kind("effects", "reports.text.structure.mixed_as_text", detail="effects"),
     "Probe": Kind("shares", "studies.probe.probe_as_text", detail="shares"),
 }

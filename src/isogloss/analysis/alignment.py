@@ -10,7 +10,7 @@ import polars as pl
 
 from ..metrics import Contribution, Metric, Pieces
 from ..stats.resampling import Array
-from .groups import make_part
+from .groups import Part, make_part
 from .measures import contribution
 
 ITEMS, CLUSTERS, NOTHING = "items", "clusters", "nothing"  # what aligned groups have in common
@@ -24,12 +24,12 @@ class Aligned:
     common: str
 
 
-def align(groups: Sequence[pl.DataFrame], metrics: Sequence[Metric], *, mode: str) -> Aligned | None:
+def align(groups: Sequence[pl.DataFrame | Part], metrics: Sequence[Metric], *, mode: str) -> Aligned | None:
     """Each group under its metric on the items that all have; nothing if a group has no item that can be measured.
 
     Groups of different items about the same clusters, such as two tasks, have the clusters in common.
     """
-    parts = [make_part(rows) for rows in groups]
+    parts = [rows if isinstance(rows, Part) else make_part(rows) for rows in groups]
     whole = [contribution(metric, part, mode=mode) for part, metric in zip(parts, metrics, strict=True)]
     sides = [side for side in whole if side is not None]
     if len(sides) < len(groups):

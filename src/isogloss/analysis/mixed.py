@@ -60,8 +60,13 @@ def read_facts(path: Path) -> dict[str, dict[str, str | float]]:
         content = yaml.safe_load(read_bytes(path).decode("utf-8"))
     except (yaml.YAMLError, UnicodeError) as error:
         raise BadData(path, None, "not YAML.") from error
+    return check_facts(content, path)
+
+
+def check_facts(content: object, path: str | Path) -> dict[str, dict[str, str | float]]:
+    """Facts about models that are already read; errors name `path`."""
     good = isinstance(content, dict) and all(isinstance(facts, dict) and facts for facts in content.values())
-    if not good:
+    if not good or not isinstance(content, dict):
         raise BadData(path, None, "must map each model's name to its facts, such as size: 8.1 or multilingual: true.")
     return {
         str(model): {

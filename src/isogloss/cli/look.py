@@ -12,7 +12,7 @@ import typer
 
 from ..errors import IsoglossError
 from . import options
-from .model import language_facts
+from .model import is_language, is_model, language_facts, show_language, show_model
 
 PLUGINS = {
     "methods": "method",
@@ -54,8 +54,9 @@ def report(
 def figure(
     name: str = typer.Argument(help="The figure; isogloss list figures shows them all."),
     sources: list[str] = typer.Argument(help="Folders of runs, or what else the figure needs."),
-    kind: str = typer.Option("png", "--format", help="png, svg or pdf; by default the ending of --out."),
-    out: Path = typer.Option(None, "--out", "-o", metavar="FILE", help="The file to write; by default NAME.FORMAT."),
+    out: Path = typer.Option(
+        None, "--out", "-o", metavar="FILE", help="The file to write: .png, .svg or .pdf; by default NAME.png."
+    ),
     width: str = typer.Option(
         "single", "--width", metavar="WIDTH", help="single (3.3 in), double (6.9 in), or a number of inches."
     ),
@@ -70,9 +71,10 @@ def figure(
 ) -> None:
     """Draw a figure for a paper: PNG, SVG or PDF, in one or two columns, with intervals."""
     from .. import library
-    from ..reports.figures._style import choose_file
+    from ..reports.figures._style import check_ending
 
-    path = choose_file(name, kind, out=out)
+    path = out or Path(f"{name.replace('-', '_')}.png")
+    check_ending(path)
     drawn = library.figure(
         name,
         sources,
@@ -103,6 +105,9 @@ def table(
     interval: str = options.Interval,
     resamples: int = options.Resamples,
     seed: int = options.Seed,
+    study: Path = typer.Option(
+        None, "--study", metavar="FILE", help="Make the tables that a study file lists, in their papers' layouts."
+    ),
 ) -> None:
     """Make a table for a paper: monolingual models above multilingual ones, languages under each metric, the best in bold."""
     from .. import library
@@ -120,12 +125,15 @@ def table(
         interval=interval,
         resamples=resamples,
         seed=seed,
+        study=study,
     )
     typer.echo(text.rstrip("\n"))
 
 
 def show(
-    source: str = typer.Argument(help="A folder of runs; or a data set's name, a file, or a folder of files."),
+    source: str = typer.Argument(
+        help="A folder of runs; a data set's name, a file, or a folder of files; a language; or a model."
+    ),
     item: str = typer.Argument(None, help="An item's id: show its candidates with log-probabilities."),
     extremes: int = typer.Option(
         None,
@@ -140,9 +148,11 @@ def show(
     where: list[str] = options.Where,
     columns: str = options.Columns,
     skip_bad: bool = options.SkipBad,
+    offline: bool = options.Offline,
+    allow_pickle: bool = options.AllowPickle,
     form: options.TextOrJson = options.Format,
 ) -> None:
-    """Show the runs in a folder, one of their items, or the counts of a data set's items."""
+    """Show runs, one of their items, the counts of a data set, what is known about a language, or a model's facts."""
     from ..runs import run_folders
     from ..storage import as_path
 
@@ -157,6 +167,13 @@ def show(
         else:
             _show_runs(Path(source), item, extremes=extremes, languages=languages, form=form)
         return
+    if not (languages or where or columns or skip_bad):
+        if is_language(source):
+            show_language(source, form)
+            return
+        if is_model(source):
+            show_model(source, offline=offline, allow_pickle=allow_pickle, form=form)
+            return
     from ..files.overview import describe_items, overview_as_text
     from ..files.sources import read
 

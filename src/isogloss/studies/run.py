@@ -27,6 +27,7 @@ from ..scores import Scored, join_scored
 from ..storage import RemotePath, StoragePath
 from .cells import LIBRARIES, CellResult, Failure, Running, run_cells
 from .method_choice import PlannedCell, plan_scoring
+from .outputs import write_outputs
 from .plan import StudyPlan
 
 if TYPE_CHECKING:
@@ -204,6 +205,8 @@ def finish_plan(plan: StudyPlan, result: StudyResult, *, out: StoragePath) -> St
                 _write_report(result.scored, plan.study.report, out=out)
         except Exception as error:  # whatever happens here, the scores are done
             troubles.append(f"The report could not be written: {short_message(error)}")
+        if plan.study and not isinstance(out, RemotePath):
+            troubles += write_outputs(plan.study, result.scored, out=out)
     return replace(result, measures=found, troubles=tuple(troubles))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -12,9 +13,12 @@ from ...analysis.intervals import IntervalSettings
 from ...analysis.measures import Measures, fitting_metrics, measure
 from ...errors import IsoglossError, UnknownName
 from ...runs import Run, find_runs, in_languages, read_scored
+from ...scores import Scored
 from ...sealing import write_file
 from ...storage import as_path
 from ..chart_data import Facts, model_kinds, row_names
+from ..text.table import as_latex, as_markdown
+from .layouts import LayoutRequest, Order, layout_grid
 from .model_card import index_as_yaml, model_index
 from .tables import Layout, paper_tables, papers_as_latex, papers_as_markdown, papers_as_rows
 
@@ -66,6 +70,29 @@ def measure_paper(paper: Paper, runs: list[Run]) -> Measures:
 
 def _with_facts(layout: Layout, runs: list[Run], *, facts: Facts) -> Layout:
     return replace(layout, kinds=model_kinds(runs, facts), names=row_names(facts))
+
+
+def write_layouts(
+    scored: Scored, requests: Sequence[LayoutRequest], *, kind: str = "markdown", order: Order | None = None
+) -> str:
+    """Tables in their papers' layouts, one after the other; one as published is followed by ours, with intervals."""
+    texts = []
+    for request in requests:
+        for title, one in _editions(request):
+            try:
+                grid = layout_grid(scored, one, order=order)
+            except IsoglossError as error:
+                texts.append(f"{title}\n\n{error}\n")
+                continue
+            texts.append(f"% {title}\n{as_latex(grid)}" if kind == "latex" else f"### {title}\n\n{as_markdown(grid)}")
+    return "\n".join(texts)
+
+
+def _editions(request: LayoutRequest) -> Iterator[tuple[str, LayoutRequest]]:
+    """The table in its mode and, where it has measures as published, the corrected one."""
+    yield request.title, request
+    if request.mode == "paper" and not (request.facts or request.shares or request.agreement):
+        yield f"{request.title}, corrected", replace(request, mode="corrected")
 
 
 def _of_task(measures: Measures, task: str | None) -> Measures:
