@@ -59,6 +59,11 @@ class JobClock:
         return round(sum(kept * items for kept, _, items in self.shares.values()))
 
     @property
+    def resumed(self) -> str:
+        """What a resumed job kept, in words."""
+        return f"Kept {self.kept} of {self.whole} items from before."
+
+    @property
     def done(self) -> float:
         """Items that are done, kept ones included."""
         return sum(done * items for _, done, items in self.shares.values())
@@ -94,12 +99,12 @@ def progress_bars() -> Iterator[Progress]:
             clock.tell(label, share, items=items)
             if not said and clock.kept and share < 1 and items:
                 said = True
-                console.print(f"Kept {clock.kept} of {clock.whole} items from before.", highlight=False)
+                console.out(clock.resumed, highlight=False)
             show()
 
         yield tell
     if not said and clock.kept:
-        console.print(f"Kept {clock.kept} of {clock.whole} items from before.", highlight=False)
+        console.out(clock.resumed, highlight=False)
 
 
 @contextmanager
@@ -131,11 +136,11 @@ def _log(clock: JobClock, console: Any) -> Iterator[Any]:
         if clock.activity not in clock.shares:
             if clock.activity.startswith(LOADING) and clock.activity != preparing:
                 preparing = clock.activity
-                print(f"{clock.activity} …", file=sys.stderr, flush=True)
+                console.out(f"{clock.activity} …", highlight=False)
         elif clock.shares and now - (last or started + SOON - EVERY) >= EVERY:
             last = now
             line = f"{clock.activity}: {round(clock.done)} of {clock.whole} items"
-            print(", ".join(filter(None, (line, clock.speed))), file=sys.stderr, flush=True)
+            console.out(", ".join(filter(None, (line, clock.speed))), highlight=False)
 
     yield show
 
