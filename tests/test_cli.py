@@ -370,7 +370,7 @@ def test_show_knows_runs_data_languages_and_models_apart(run, tmp_path):
 def test_an_unknown_language_is_one_line(run):
     code, _, err = run("show", "demo", "-l", "Klingonish")
     assert code == 2
-    assert err == f"Error: No language named 'Klingonish'. Known: {', '.join(languages.tags())}.\n"
+    assert err.startswith("Error: No language named 'Klingonish'. Use a tag such as")
 
 
 def test_a_broken_pipe_is_not_an_error():

@@ -130,13 +130,7 @@ class GateResult:
     def passed(self) -> bool:
         return self.status == PASSED
 
-    __repr__ = results.repr_of
-    __str__ = results.text_of
-    _repr_html_ = results.html_of
-    to_polars = results.polars_of
-    to_pandas = results.pandas_of
-    to_dict = results.dict_of
-    to_json = results.json_of
+    __repr__, __str__, _repr_html_, to_polars, to_pandas, to_dict, to_json = results.METHODS
 
 
 def make_result(

@@ -11,11 +11,11 @@ import numpy as np
 import polars as pl
 import yaml
 
-from .. import results
 from ..errors import BadData, IsoglossError, require
 from ..files.rows import read_bytes
 from ..items import ANTI_STEREOTYPE, STEREOTYPE
 from ..metrics._preferences import wins
+from ..results import METHODS
 from ..scores import Scored
 from ..stats.resampling import FEWEST_CLUSTERS, Array
 from .groups import check_rows, pivot_roles
@@ -45,13 +45,7 @@ class MixedModel:
     targets: int
     notes: tuple[str, ...] = ()
 
-    __repr__ = results.repr_of
-    __str__ = results.text_of
-    _repr_html_ = results.html_of
-    to_polars = results.polars_of
-    to_pandas = results.pandas_of
-    to_dict = results.dict_of
-    to_json = results.json_of
+    __repr__, __str__, _repr_html_, to_polars, to_pandas, to_dict, to_json = METHODS
 
 
 def read_facts(path: Path) -> dict[str, dict[str, str | float]]:

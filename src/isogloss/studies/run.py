@@ -8,7 +8,7 @@ import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -161,11 +161,6 @@ def failures_as_text(failures: Iterable[Failure]) -> str:
         shown = ", ".join(dict.fromkeys(cells[:3])) + (f" and {len(cells) - 3} more" if len(cells) > 3 else "")
         lines.append(": ".join(filter(None, (" ".join(filter(None, (model, shown))), why))))
     return "\n".join(lines)
-
-
-def failures_as_json(failures: Iterable[Failure]) -> list[dict[str, str]]:
-    """What failed, for machines."""
-    return [asdict(one) for one in failures]
 
 
 # ---- what is written
