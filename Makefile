@@ -3,7 +3,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 .DEFAULT_GOAL := help
 
-.PHONY: help setup lint test test-slow docs bench reproduce demo
+.PHONY: help setup lint test test-slow docs bench reproduce claims demo
 
 help:  ## Show what can be made
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
@@ -36,6 +36,10 @@ bench: setup  ## Measure speed; writes benchmarks/results.json and docs
 
 reproduce: setup  ## Score published data with trained BERT and write docs/reproducing.md and docs/findings.md
 	$(BIN)/python -m reproduction
+
+claims: setup  ## Test the claims of published papers; writes docs/claims.md and its figure
+	$(BIN)/python docs/make_claims.py
+	$(BIN)/python docs/make_findings.py
 
 demo: setup  ## Pull a small model and evaluate the demonstration set in five languages
 	$(BIN)/isogloss model pull smollm2

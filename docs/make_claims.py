@@ -36,7 +36,7 @@ OPENING = """\
 Papers about stereotypes in several languages end in sentences such as "English models are the most biased". This page tests such sentences with the scores that their authors published.
 That it can be done at all is to the authors' credit: Öztürk et al. released their translations, their code and every score, and say themselves that their conclusions are tentative.
 
-Every claim is written in the [language of claims](gate.md#the-language) in [`studies/claims`]({folder}), tested on the items that all sides have, with whole targets resampled, and adjusted for all
+Every claim is given in our words, written in the [language of claims](gate.md#the-language) in [`studies/claims`]({folder}), tested on the items that all sides have, with whole targets resampled, and adjusted for all
 claims of its file (Holm). The number is that of the comparison which decides: the closest one where a claim holds, the clearest one where it does not. The last line says what changes in paper mode
 and without a task, a bias type, ties, or what is [known to be wrong](reproducing.md) with the published scores.
 
@@ -83,7 +83,7 @@ def as_section(result: ig.GateResult) -> str:
     """One paper: its claims, each with verdict, numbers and plain words."""
     lines = [f"## {result.title}", "", f"{count_verdicts(result).capitalize()}.", ""]
     for one in result.verdicts:
-        lines += [f"### {one.name[0].upper() + one.name[1:]}", "", f"> {one.sentence} ({one.source})", ""]
+        lines += [f"### {one.name[0].upper() + one.name[1:]}", "", f"{one.sentence} ({one.source})", ""]
         lines += [f"**{one.status.capitalize()}.** {explain_claim(one)}", ""]
         if one.says:
             numbers = "" if one.p is None else f" p = {one.p:.2g}, Holm {one.p_holm:.2g}, BH {one.p_bh:.2g}."

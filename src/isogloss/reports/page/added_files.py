@@ -15,7 +15,7 @@ from typing import Any
 import polars as pl
 
 from ...analysis.agreements import Agreement
-from ...analysis.claim_tests import ClaimPart
+from ...analysis.claim_evidence import ClaimPart
 from ...analysis.claims import ClaimVerdict
 from ...analysis.controls import Control
 from ...analysis.robustness import RobustnessReport, SettingResult

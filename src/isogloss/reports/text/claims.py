@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from xml.etree import ElementTree
 
-from ...analysis.claim_tests import ClaimPart
+from ...analysis.claim_evidence import ClaimPart
 from ...analysis.claims import (
     CONTRADICTED,
     NO_TEST,
