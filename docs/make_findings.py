@@ -96,7 +96,7 @@ def show_unanimous(scored: ig.Scored) -> str:
     up = sum(one.difference > 0 for one in found["ss"])
     clear = sum(p <= 0.05 for p in holm)
     means = [f"* {mean_difference(scored, metric=metric, tag=tag)}" for metric in ("ss", "lms") for tag in (None, "en")]
-    words = f"SS is higher on unanimous items in {up} of {len(rows)} models and languages; {clear} of the differences survive Holm's adjustment. Mean differences:"
+    words = f"SS is higher on unanimous items in {up} of {len(rows)} models and languages; {clear} of the differences {'survives' if clear == 1 else 'survive'} Holm's adjustment. Mean differences:"
     return "\n".join([words, "", *means, "", table(heading, rows)])
 
 
@@ -125,7 +125,7 @@ def show_alike(scored: ig.Scored) -> str:
         part = replace(
             scored, table=scored.table.filter((pl.col("task") == task) & pl.col("model").is_in(MULTILINGUAL))
         )
-        for one in find_structure(part, resamples=1000):
+        for one in find_structure(part):
             kappas = sorted((two for two in one.likeness if two.kappa is not None), key=lambda two: two.kappa)
             low, high = kappas[0], kappas[-1]
             cells = [

@@ -167,6 +167,7 @@ def test_a_rank_correlation_over_models_counts_models_and_targets():
     assert (found.status, found.part.design) == ("supported", "over groups")
     assert verdict(scored, "correlation(ss(en), ss(de)) < 0").status == "contradicted"
     assert 0.8 < found.part.value_a <= 1
+    assert verdict(scored, "correlation(ss, lms) > 0").part.a == "rank correlation over 16 groups"
 
 
 def test_the_robustness_line_names_what_changes(scored):

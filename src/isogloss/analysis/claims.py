@@ -270,12 +270,12 @@ def _decide(verdict: ClaimVerdict, *, adjusted: bool, level: float) -> ClaimVerd
     if p <= LEVEL:
         return replace(verdict, reason=_why(verdict))
     doubts = [str(one.doubt) for one in verdict.details if one.why is None and one.interpretable is False]
+    hardest = max((one for one in verdict.details if one.tested), key=lambda one: one.p_true)
     if doubts:
         clear = sum(one.tested for one in verdict.details)
-        rest = f"; {verdict.held} of the {clear} parts that can be interpreted hold" if clear else ""
-        return replace(verdict, status=NOT_INTERPRETABLE, reason=_several(doubts) + rest)
+        reason = f"{_several(doubts)}; {verdict.held} of the {clear} parts that can be interpreted hold"
+        return replace(verdict, status=NOT_INTERPRETABLE, reason=reason, part=hardest)
     absent = [str(one.why) for one in verdict.details if one.why is not None]
-    hardest = max((one for one in verdict.details if one.tested), key=lambda one: one.p_true)
     part = (
         hardest if verdict.status == CONTRADICTED or verdict.part is None or not verdict.part.tested else verdict.part
     )
