@@ -40,10 +40,12 @@ def run(
     form: options.TextOrJson = options.Format,
 ) -> None:
     """Run a study: score all its cells, continue past failed ones, and measure. Run it again to resume."""
+    options.announce("reading the study")
     from ..progress import progress_bars
     from ..storage import as_path
     from ..studies import file, run
     from ..studies.plan import Subset, plan_study
+    from ..studies.training import train_heads
 
     if schema:
         options.print_json(file.schema())
@@ -51,6 +53,8 @@ def run(
     if not study:
         raise IsoglossError("Which study? Give its file: isogloss run study.yaml")
     cluster = options.find_cluster(on)
+    if not dry_run:
+        train_heads(study)
     plan = plan_study(study, subset=Subset(tuple(only), limit, seed, device, offline))
     folder = as_path(out or f"runs/{plan.study.name}" if plan.study else "runs")
     if dry_run:
