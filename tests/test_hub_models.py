@@ -18,7 +18,8 @@ import transformers
 from huggingface_hub import constants
 from safetensors.torch import load_file, save_file
 
-from support import local_hub, tiny
+from isogloss.files import catalogue
+from support import data_server, local_hub, tiny
 from support.local_hub import TOKEN, Fault, Files, Hub
 
 Command = Callable[..., tuple[int, str, str]]
@@ -550,6 +551,61 @@ def test_two_names_give_a_number_and_offline_the_same_one(
     hub.requests.clear()
     status, out, _ = command("eval", "lab/bert", *DATA, "--offline", "--out", tmp_path / "out")
     assert (status, out) == (0, first.stdout)
+    assert hub.requests == []
+
+
+def test_two_published_names_give_a_number_end_to_end(
+    hub: Hub, command: Command, files: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hub.add("google-bert/bert-base-multilingual-cased", files("bert"))
+    names = ("google-bert/bert-base-multilingual-cased", "--data", "stereoset", "-l", "de", "--out", tmp_path / "out")
+    with data_server.serve() as served:
+        data_server.offer_stereoset(served, tmp_path, monkeypatch=monkeypatch)
+        status, out, err = command("eval", *names)
+        assert status == 0, err
+        assert "dataset stereoset · language de" in out
+        assert "licence: CC BY-SA 4.0). It contains stereotypes" in err
+        hub.requests.clear()
+        served.requests.clear()
+        assert command("eval", *names, "--offline")[:2] == (0, out)
+        assert (hub.requests, served.requests) == ([], [])
+    catalogue.sources.cache_clear()
+
+
+def test_download_only_fetches_models_and_data_and_the_study_then_runs_offline(
+    hub: Hub, command: Command, files: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository = hub.add("lab/gpt2", files())
+    hub.add("lab/closed", files(), gated=True)
+    path = study(tmp_path, "lab/gpt2", "lab/closed")
+    path.write_text(path.read_text().replace("source: demo, languages: [en]", "source: stereoset, languages: [de, it]"))
+    with data_server.serve() as served:
+        data_server.offer_stereoset(served, tmp_path, monkeypatch=monkeypatch)
+        status, out, err = command("run", path, "--download-only", "--out", tmp_path / "out")
+        assert "'lab/closed' is gated" in err
+        assert "'stereoset' has no items in 'it'." in err
+        assert (status, "--offline" in out) == (1, True)
+        served.requests.clear()
+        hub.requests.clear()
+        status, out, err = command("run", path, "--offline", "--only", "gpt2/*/de", "--out", tmp_path / "out")
+        assert (status, hub.requests, served.requests) == (0, [], []), err
+    catalogue.sources.cache_clear()
+    manifest = json.loads((tmp_path / "out" / "downloads.json").read_text(encoding="utf-8"))
+    (model,) = manifest["models"]
+    assert (model["name"], model["commit"]) == ("lab/gpt2", repository.refs["main"])
+    assert model["weights"] == {"model.safetensors": len(files()["model.safetensors"])}
+    assert [(one["dataset"], one["language"], one["items"]) for one in manifest["data"]] == [("stereoset", "de", 4)]
+
+
+def test_a_dry_run_uses_what_is_cached_and_waits_for_no_hub(
+    hub: Hub, command: Command, files: Any, tmp_path: Path
+) -> None:
+    hub.add("lab/gpt2", files())
+    path = study(tmp_path, "lab/gpt2")
+    assert command("run", path, "--out", tmp_path / "out")[0] == 0
+    hub.requests.clear()
+    hub.faults.append(Fault("", hang=True))
+    assert command("run", path, "--dry-run", "--out", tmp_path / "out")[0] == 0
     assert hub.requests == []
 
 

@@ -23,6 +23,7 @@ from ..chat.retry import RetryPolicy
 from ..chat.runner import check_askable
 from ..errors import BadData, IsoglossError, NoItems, UnknownName
 from ..files import sources
+from ..files.catalogue import find_source as find_published
 from ..files.filters import filter_items
 from ..files.hub import PREFIX, fetch_table, offline_mode
 from ..items import Item, Items, sample_items
@@ -319,9 +320,13 @@ def _read(data: Data, study: StudyFile, *, base: Path) -> LoadedData:
     wanted = [languages.resolve(one) for one in data.languages or study.languages]
     if source.startswith(PREFIX):
         fetch_table(source)
+    published = find_published(source)
+    asked = [tag for tag in wanted if tag in published.languages] if published and published.files else wanted
     try:
-        items = sources.read(source, language=wanted, format=data.format, skip_bad=data.skip_bad)
+        items = sources.read(source, language=asked or wanted, format=data.format, skip_bad=data.skip_bad)
     except (NoItems, UnknownName):  # some of the languages are not there: which are?
+        if published:
+            raise
         items = sources.read(source, format=data.format, skip_bad=data.skip_bad)
     there = list(dict.fromkeys(item.language for item in items))
     lacking = {tag: f"'{name}' has no items in '{tag}'." for tag in wanted if tag not in there}
