@@ -15,7 +15,7 @@ import openpyxl
 import polars as pl
 import pytest
 
-from isogloss.files import rows
+from isogloss.files import rows, workbooks
 from isogloss.translate import sheets
 from support.builders import stereoset_rows
 
@@ -34,16 +34,6 @@ def refused(command: Command, *words: object) -> str:
 
 
 # ---- tables
-
-
-@pytest.mark.parametrize("codec", ["utf-16", "utf-16-le", "utf-16-be", "utf-32"])
-@pytest.mark.parametrize("name", ["x.csv", "x.tsv", "x.jsonl", "x.json"])
-def test_a_file_in_utf_16_is_named_as_such(command, tmp_path, codec, name):
-    path = tmp_path / name
-    path.write_bytes((json.dumps({"id": 1}) if "json" in name else PAIRS).encode(codec))
-    kind = codec[:6].upper()
-    said = f"{path}: the file is in {kind}. Save it as UTF-8 and read it again."
-    assert refused(command, "show", path, "-l", "en") == said
 
 
 @pytest.mark.parametrize(
@@ -221,7 +211,7 @@ def test_a_sheet_of_too_many_rows_or_bytes_is_refused(tmp_path, monkeypatch):
         rows.BadData, match=r"s\.xlsx: a sheet of more than 200,000 rows\. Split it into smaller ones\.$"
     ):
         list(sheets.read_sheet(path))
-    monkeypatch.setattr(sheets, "MOST_BYTES", 1000)
+    monkeypatch.setattr(workbooks, "MOST_BYTES", 1000)
     with pytest.raises(
         rows.BadData, match=r"s\.xlsx: unpacks to more than 1,000 bytes\. Split it into smaller ones\.$"
     ):

@@ -84,15 +84,6 @@ def test_empty_cells_unknown_directions_and_missing_languages_are_reported(tmp_p
     assert message(path) == f"{path}: 'bias_type' is missing or empty."
 
 
-@pytest.mark.parametrize(("codec", "name"), [("mac_roman", "MacRoman"), ("cp1252", "Windows-1252")])
-def test_a_file_in_another_encoding_says_which(tmp_path: Path, codec: str, name: str) -> None:
-    text = "id,sent_more,sent_less,stereo_antistereo,bias_type\n1,Une infirmière fâchée.,Un infirmier fâché.,stereo,gender\n"
-    path = write(tmp_path / "x_fr.csv", text, encoding=codec)
-    assert message(path, format="crows_pairs") == (
-        f"{path}, line 2: not UTF-8; it looks like {name}. Save the file as UTF-8 and read it again."
-    )
-
-
 @pytest.mark.parametrize(("codec", "name", "seen"), [("mac_roman", "MacRoman", "√©"), ("cp1252", "Windows-1252", "Ã©")])
 def test_text_that_was_read_in_another_encoding_is_reported(tmp_path: Path, codec: str, name: str, seen: str) -> None:
     wrong = "Une fille fâchée.".encode().decode(codec)

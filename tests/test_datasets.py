@@ -15,6 +15,7 @@ import pytest
 import isogloss
 from isogloss import registry
 from isogloss.errors import IsoglossError
+from isogloss.files.rows import NOT_UTF_8
 from isogloss.files.sources import Dataset
 from isogloss.items import problem_counts
 from support.builders import TRIPLE, stereoset_rows, write_jsonl
@@ -263,10 +264,10 @@ def test_json_of_another_shape_is_refused(content, problem, tmp_path):
 
 def test_broken_encoding_is_named_by_its_line_and_can_be_skipped(tmp_path):
     path = write_jsonl(tmp_path / "x.jsonl", stereoset_rows())
-    path.write_bytes(path.read_bytes().replace("café".encode(), "café".encode("latin-1"), 1))
+    path.write_bytes(path.read_bytes().replace("café".encode(), "café".encode("latin-1"), 1) + "é\n".encode())
     with pytest.raises(IsoglossError) as caught:
         isogloss.read(path)
-    assert str(caught.value) == f"{path}, line 1: not UTF-8. Save the file as UTF-8 and read it again."
+    assert str(caught.value) == f"{path}, line 1: {NOT_UTF_8}"
     assert len(isogloss.read(path, skip_bad=True)) == 3
 
 

@@ -112,10 +112,20 @@ def test_a_well_formed_tag_needs_no_file():
     assert languages.describe("sw").name == "sw"
 
 
-def test_an_unknown_name_lists_the_tags():
-    with pytest.raises(IsoglossError) as caught:
-        languages.resolve("Klingonish")
-    assert str(caught.value) == f"No language named 'Klingonish'. Known: {', '.join(languages.tags())}."
+@pytest.mark.parametrize(
+    ("name", "tag"),
+    [("pl_PL", "pl"), ("pl-PL", "pl"), ("pol", "pl"), ("pl_PL.UTF-8", "pl"), ("de_AT", "de-AT"), ("zh_TW", "zh-Hant")],
+)
+def test_every_usual_form_of_a_code_is_understood(name, tag):
+    assert languages.resolve(name) == languages.standard_tag(name) == tag
+
+
+def test_an_unknown_name_says_what_to_use():
+    use = "Use a tag such as 'pl', 'sw' or 'pt-BR', or a name that is shown by: isogloss list languages"
+    for name, near in (("xx", ""), ("Polsh", " Did you mean 'polish'?")):
+        with pytest.raises(IsoglossError) as caught:
+            languages.resolve(name)
+        assert str(caught.value) == f"No language named '{name}'.{near} {use}"
 
 
 def test_a_tag_that_is_none_is_refused():

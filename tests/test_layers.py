@@ -68,6 +68,7 @@ MANY_OPTIONS = {  # functions of the library: every option has a default and goe
     "analysis.comparisons.compare",
     "analysis.measures.measure",
     "analysis.rankings.rank_models",
+    "files.sources.read",
     "library.figure",
     "library.gate",
     "library.probe",

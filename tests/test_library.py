@@ -55,7 +55,7 @@ def results(scored: ig.Scored) -> dict[str, Any]:
         "Comparisons": ig.compare(mine, other, resamples=100),
         "Agreements": agree(measures, measures),
         "Controls": ig.controls("runs/mine", resamples=100),
-        "Structures": ig.structure(scored, over="model", resamples=100),
+        "Structures": ig.structure(scored, over="model"),
         "Explanations": explain_scores(mine, metrics="ss"),
         "GateResult": ig.gate(mine, [{"metric": "lms", "min": 60}], baseline=other, resamples=100),
         "MixedModel": fit_mixed(scored),

@@ -56,15 +56,20 @@ def test_text_is_normalised_to_nfc_and_a_byte_order_mark_is_dropped(tmp_path):
         ("x.jsonl", b'{"id": NaN}', 1, "not JSON: 'NaN' is not a number."),
         ("x.jsonl", b"[1]", 1, "a line must be a JSON object with an item's fields."),
         ("x.jsonl", b'{"id": ' + b"[" * 600 + b"]" * 600 + b"}", 1, "nested too deeply."),
-        ("x.jsonl", b'{"id": "caf\xe9"}', 1, "not UTF-8. Save the file as UTF-8 and read it again."),
-        ("x.jsonl", b'{"id": "\\ud800"}', 1, "not UTF-8. Save the file as UTF-8 and read it again."),
-        ("x.csv", b"id,text\n1,a\n2,caf\xe9\n", 3, "not UTF-8. Save the file as UTF-8 and read it again."),
+        ("x.jsonl", b'{"id": "\xff\x81\xfe"}', 1, rows.NOT_UTF_8),
+        ("x.jsonl", b'{"id": "\\ud800"}', 1, rows.NOT_UTF_8),
+        ("x.csv", b"id,text\n1,\xc3\xa9\xc3\xa9\n2,caf\xe9\n", 3, rows.NOT_UTF_8),
         ("x.csv", b"id,text\n1\n", 2, "1 cells, but the header names 2 columns."),
         ("x.csv", b"id,id\n1,2\n", 1, "the first line must name the columns, each once."),
         ("x.csv", b"", 1, "the first line must name the columns, each once."),
         ("x.csv", b'id\n"a', 2, "not a table: unexpected end of data."),
         ("x.parquet", b"PAR1 no PAR1", None, "not a Parquet file, or a broken one."),
-        ("x.txt", b"", None, "unknown format '.txt'. Use one of .jsonl, .json, .csv, .tsv, .parquet, gzipped or not."),
+        (
+            "x.txt",
+            b"",
+            None,
+            "unknown format '.txt'. Use one of .jsonl, .json, .csv, .tsv, .parquet, .xlsx, gzipped or not.",
+        ),
         ("x.jsonl.gz", b"no", None, "cannot be read (Not a gzipped file (b'no'))."),
     ],
 )
@@ -79,7 +84,7 @@ def test_a_broken_file_is_named_with_line_and_problem(tmp_path, name, content, l
 
 def test_a_broken_row_can_be_skipped(tmp_path):
     path = tmp_path / "x.jsonl"
-    path.write_bytes(b'{"id": "1"}\nnonsense\n{"id": "caf\xe9"}\n{"id": "2"}\n')
+    path.write_bytes(b'{"id": "1"}\nnonsense\n{"id": "\xc3\xa9\xc3\xa9\xe9"}\n{"id": "2"}\n')
     errors: list[BadData] = []
     assert [row["id"] for _, row in read_rows(path, errors.append)] == ["1", "2"]
     assert [error.line for error in errors] == [2, 3]

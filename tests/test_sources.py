@@ -84,7 +84,10 @@ def test_a_layout_that_is_no_data_says_to_give_a_file():
 
 def test_an_unknown_layout_names_the_columns_it_saw(tmp_path):
     path = write_jsonl(tmp_path / "x.jsonl", [{"b": 1, "a": 2}])
-    assert message(path) == f"{path}: not a layout that Isogloss knows (columns: a, b). See docs/data-formats.md."
+    assert message(path) == (
+        f"{path}: the columns (a, b) are of no layout that Isogloss knows. The nearest is 'pairs', which needs "
+        "stereotype, anti_stereotype. If yours have other names, use --columns stereotype=YOURS,anti_stereotype=YOURS"
+    )
 
 
 def test_a_file_of_bad_rows_only_is_named_by_the_first_of_them(tmp_path):

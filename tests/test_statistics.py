@@ -107,7 +107,7 @@ def test_perfect_agreement_of_two_languages_has_no_interval_of_a_point():
     won, clusters = rng.random(60) < 0.5, np.repeat(np.arange(12), 5)
     values = np.column_stack([np.where(won, 2, 1), np.where(won, 1, 2), np.zeros(60)])
     both = join_scored([data(values, clusters), data(values, clusters, language="de")])
-    found = find_structure(both, resamples=200)[0].likeness[0]
+    found = find_structure(both)[0].likeness[0]
     assert (found.kappa, found.kappa_low) == (pytest.approx(1), None)
     assert found.why == "every cluster gives the same value, so resampling cannot say how sure it is"
 

@@ -34,7 +34,7 @@ THREE = join_scored([language(BASE, "en"), language(NEAR, "de"), language(FAR, "
 
 
 def test_kappa_and_rank_correlation_are_those_of_the_definitions():
-    found = {(one.a, one.b): one for one in find_structure(THREE, resamples=200)[0].likeness}
+    found = {(one.a, one.b): one for one in find_structure(THREE)[0].likeness}
     assert set(found) == {("de", "en"), ("de", "tr"), ("en", "tr")}
     one = found["de", "en"]
     signs = [[str(np.sign(value)) for value in gaps] for gaps in (NEAR, BASE)]
@@ -46,7 +46,7 @@ def test_kappa_and_rank_correlation_are_those_of_the_definitions():
 
 
 def test_languages_that_are_alike_join_first():
-    tree = find_structure(THREE, resamples=100)[0].tree
+    tree = find_structure(THREE)[0].tree
     assert [{*one.left, *one.right} for one in tree] == [{"de", "en"}, {"de", "en", "tr"}]
     assert tree[0].distance < tree[1].distance
 
@@ -67,18 +67,18 @@ def test_positive_scores_are_compared_by_their_logarithms():
     items = [triple(f"i{k}", f"t{k}") for k in range(12)]
     low = score(items, [((k + 1) * 1e-9, 1e-9, 1e-12) for k in range(12)], model="x")
     high = score(items, [((k + 1) * 0.01, 0.01, 1e-12) for k in range(12)], model="y")
-    found = find_structure(join_scored([low, high]), over="model", resamples=100)[0]
+    found = find_structure(join_scored([low, high]), over="model")[0]
     assert found.likeness[0].rho == pytest.approx(1)
 
 
 def test_items_without_all_languages_are_left_out():
     parts = [language(BASE, "en"), language(NEAR[:100], "de")]
-    assert find_structure(join_scored(parts), resamples=100)[0].n == 100
+    assert find_structure(join_scored(parts))[0].n == 100
 
 
 def test_each_model_has_its_own_structure():
     parts = [language(gaps, tag, model=m) for m in ("x", "y") for gaps, tag in ((BASE, "en"), (FAR, "de"))]
-    assert [dict(one.group)["model"] for one in find_structure(join_scored(parts), resamples=100)] == ["x", "y"]
+    assert [dict(one.group)["model"] for one in find_structure(join_scored(parts))] == ["x", "y"]
 
 
 def test_one_language_only_is_refused():
@@ -103,7 +103,7 @@ def test_an_unknown_column_and_languages_without_common_items_are_refused():
 
 
 def test_structures_can_be_shown_and_written():
-    found = find_structure(THREE, resamples=100)
+    found = find_structure(THREE)
     assert json.loads(found.to_json())["structures"][0]["units"] == ["de", "en", "tr"]
     text = structure_as_text(found[0])
     assert "de, en + tr" in text or "tr + de, en" in text

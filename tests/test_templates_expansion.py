@@ -214,7 +214,8 @@ def test_full_languages_have_the_published_sizes(tag):
 
 def test_in_greek_men_and_women_differ_in_two_words_or_more_in_every_adjective_template():
     items = [i for i in items_of("el") if i.tags["terms"] == "gender"]
-    chosen = [item for item in items if "profession" not in str(item.tags["set"])]
+    both = ("rude",)  # αγενής has one form for both
+    chosen = [i for i in items if "profession" not in str(i.tags["set"]) and i.tags["concept"] not in both]
     assert chosen
     for item in chosen:
         first, second = (candidate.text.split() for candidate in item.candidates)

@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from isogloss.errors import BadData, IsoglossError
-from isogloss.templates.contractions import Piece, join, read_rules
+from isogloss.templates.contractions import Piece, join
 from isogloss.templates.expansion import expand
 from isogloss.templates.forms import find_form
 from isogloss.templates.grammar import parse_template
 from isogloss.templates.lexicon import read_lexicon
+from isogloss.templates.rules import read_rules
 from isogloss.templates.sets import read_sets
 from isogloss.templates.vocabulary import read_vocabulary
 

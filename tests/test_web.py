@@ -329,7 +329,7 @@ def test_a_bad_row_is_named_with_its_line_and_no_path_of_this_machine(client, ro
     assert str(root) not in page.text
     wrong = upload(client, "a,b\n1,2\n")
     assert wrong.status_code == 400
-    assert "mine.csv: not a layout that Isogloss knows" in wrong.text
+    assert "mine.csv: the columns" in wrong.text
 
 
 def test_checked_data_can_be_evaluated_and_goes_into_the_study(client, root, models, tmp_path):

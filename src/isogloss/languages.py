@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 import tomllib
 import unicodedata
@@ -63,17 +64,35 @@ def get(name: str) -> Language:
 
 def resolve(name: str) -> str:
     """The tag for a tag or a language's name; a well-formed tag needs no file."""
-    if name.casefold() not in _names() and _is_tag(name):
-        return standard_tag(name)
-    return _names().get(name.casefold()) or get(name).tag
+    known = _names().get(name.casefold())
+    if known:
+        return known
+    if not _is_tag(_with_hyphens(name)):
+        near = difflib.get_close_matches(name.casefold(), _names(), n=1, cutoff=0.8)
+        hint = f" Did you mean '{near[0]}'?" if near else ""
+        raise IsoglossError(
+            f"No language named '{name}'.{hint} Use a tag such as 'pl', 'sw' or 'pt-BR', "
+            "or a name that is shown by: isogloss list languages"
+        )
+    return standard_tag(name)
 
 
 @cache
 def standard_tag(tag: str) -> str:
-    """The tag as BCP 47 writes it: `pt-br` becomes `pt-BR`."""
-    if not _is_tag(tag):
+    """The tag as BCP 47 writes it: `pt-br` becomes `pt-BR`, and `pl_PL` becomes `pl`, whose usual country it is."""
+    plain = _with_hyphens(tag)
+    if not _is_tag(plain):
         raise IsoglossError(f"'{tag}' is not a language tag. Use BCP 47, such as 'de', 'pt-BR' or 'zh-Hant'.")
-    return str(langcodes.standardize_tag(tag))
+    standard = str(langcodes.standardize_tag(plain))
+    if "-" not in standard or standard in _paths():
+        return standard
+    whole = langcodes.get(standard).maximize()
+    return next((known for known in _paths() if langcodes.get(known).maximize() == whole), standard)
+
+
+def _with_hyphens(tag: str) -> str:
+    """A tag without what locales add to it: pl_PL.UTF-8 is pl-PL."""
+    return tag.split(".")[0].split("@")[0].replace("_", "-")
 
 
 def describe(tag: str) -> Language:

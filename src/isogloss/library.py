@@ -203,24 +203,20 @@ def controls(
     return check_controls(read_scored(runs), items, frequencies=counts, resamples=resamples, seed=seed)
 
 
-def structure(
-    source: Scored | Folders, *, over: str = "language", resamples: int = RESAMPLES, seed: int = 0
-) -> Results[Structure]:
+def structure(source: Scored | Folders, *, over: str = "language") -> Results[Structure]:
     """How far languages or models agree item by item, which are alike, and what is common or specific.
 
     Parameters:
         source: Scores in several languages or of several models, or folders of runs.
         over: What is compared: `language` or `model`.
-        resamples: How many times items are resampled.
-        seed: The seed of the resampling.
 
     Example:
-        >>> found = ig.structure(["runs/mine", "runs/other"], over="model", resamples=200)
+        >>> found = ig.structure(["runs/mine", "runs/other"], over="model")
         >>> found[0].units
         ('other', 'smollm2')
     """
     scored = source if isinstance(source, Scored) else load(source)
-    return find_structure(scored, over=over, resamples=resamples, seed=seed)
+    return find_structure(scored, over=over)
 
 
 def probe(

@@ -19,7 +19,18 @@ from . import languages
 from .chat.answer_rows import make_answer_rows
 from .chat.records import ANSWER_SCHEMA, ANSWERS
 from .errors import BadData, CannotWrite, IsoglossError
-from .scores import ITEM_SCHEMA, KEY, ROW_SCHEMA, Scored, find_builds, join_scored, make_scored
+from .scores import (
+    ITEM_SCHEMA,
+    KEY,
+    ROW_SCHEMA,
+    TEXTS,
+    Scored,
+    find_builds,
+    join_scored,
+    make_scored,
+    same_candidates,
+    stack_tables,
+)
 from .sealing import move_file, read_table, write_file, write_table
 from .storage import RemotePath, StoragePath, as_path, list_dir
 
@@ -126,6 +137,11 @@ def _owner(run: Run, part: int | None = None) -> str:
     return f"run {fingerprint(run.info['fingerprint'])} {what}"
 
 
+def _owners(run: Run, part: int | None = None) -> tuple[str, ...]:
+    """The owners that a table of the run may name; one of the first schema need not name any."""
+    return (_owner(run, part), *([""] if run.info["schema"] == 1 else []))
+
+
 def write_info(run: Run) -> None:
     """Write the run's `run.json`, in one step."""
     text = json.dumps(run.info, indent=1, ensure_ascii=False, sort_keys=True)
@@ -212,7 +228,7 @@ def read_part(run: Run, number: int) -> pl.DataFrame:
 
 def _read_part(run: Run, number: int, *, path: StoragePath) -> pl.DataFrame:
     advice = "Delete it and run the same command again."
-    table = read_table(path, "the part", owner=_owner(run, number), old=run.info["schema"] == 1, advice=advice)
+    table = read_table(path, "the part", owners=_owners(run, number), advice=advice)
     schema = ANSWER_SCHEMA if run.info.get("holds") == ANSWERS else ROW_SCHEMA
     wrong = [name for name, kind in schema.items() if table.schema.get(name) != kind]
     if wrong:
@@ -313,11 +329,11 @@ def in_languages(runs: Sequence[Run], wanted: Sequence[str]) -> list[Run]:
     return found
 
 
-def read_items(run: Run) -> pl.DataFrame:
-    """The items of a run: one row per item and candidate, with texts and tags."""
-    path, old = run.folder / "items.parquet", run.info["schema"] == 1
-    table = read_table(path, "the table of items", owner=_owner(run), old=old, advice=DELETE)
-    wrong = [name for name, kind in ITEM_SCHEMA.items() if table.schema.get(name) != kind]
+def read_items(run: Run, *, texts: bool = True) -> pl.DataFrame:
+    """The items of a run: one row per item and candidate, with tags and, if asked for, `texts`."""
+    path, left_out = run.folder / "items.parquet", () if texts else TEXTS
+    table = read_table(path, "the table of items", owners=_owners(run), advice=DELETE, left_out=left_out)
+    wrong = [name for name, kind in ITEM_SCHEMA.items() if table.schema.get(name) != kind and name not in left_out]
     tags = {name: kind for name, kind in table.schema.items() if name not in ITEM_SCHEMA}
     taken = {*ROW_SCHEMA, "model", "method"}
     wrong += [name for name, kind in tags.items() if name in taken or kind not in (pl.String, pl.List(pl.String))]
@@ -340,8 +356,9 @@ def _each_scored(runs: list[Run]) -> Iterator[Scored]:
         there = written_parts(run)
         if not there:
             continue
-        rows = pl.concat([read_part(run, number) for number in there])
-        scored = scored_run(run, read_items(run), rows=rows, whole=len(there) == run.parts)
+        rows = stack_tables([read_part(run, number) for number in there])
+        items = stack_tables([read_items(run, texts=False)])
+        scored = scored_run(run, items, rows=rows, whole=len(there) == run.parts)
         left = run.parts - len(there)
         note = f"{run.folder.name}: {left} of {run.parts} parts are missing"
         yield replace(scored, notes=(*scored.notes, note)) if left else scored
@@ -352,14 +369,15 @@ def scored_run(run: Run, items: pl.DataFrame, *, rows: pl.DataFrame, whole: bool
 
     `whole` says that the rows are those of all parts: then, and only then, every item has some.
     """
-    stray = rows.join(items, on=[*KEY, "candidate"], how="anti")
+    same = same_candidates(rows, items)
+    stray = rows.clear() if same else rows.join(items, on=[*KEY, "candidate"], how="anti")
     if stray.height:
         found = f"{stray.height} rows of the parts belong to no item of items.parquet, such as '{stray['id'][0]}'."
         raise BadData(str(run.folder), None, f"{found} {DELETE}")
-    known = items.unique(KEY, maintain_order=True)
-    bare = known.join(rows, on=KEY, how="anti")
+    bare = items.clear() if same else items.unique(KEY, maintain_order=True).join(rows, on=KEY, how="anti")
     if bare.height and whole:
-        found = f"the parts have no scores for {bare.height} of the {known.height} items, such as '{bare['id'][0]}'."
+        known = items.select(KEY).n_unique()
+        found = f"the parts have no scores for {bare.height} of the {known} items, such as '{bare['id'][0]}'."
         raise BadData(str(run.folder), None, f"{found} {DELETE}")
     if not bare.height and not whole:
         found = f"'parts' is {run.parts}, but fewer parts hold scores for all items. Put the right file back."

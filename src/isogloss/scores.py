@@ -44,6 +44,7 @@ ITEM_SCHEMA = {
     "text": pl.String,
     "word": pl.String,
 }
+TEXTS = ("text", "word", "context")
 UNSUPPORTED_LANGUAGE = "does not claim to know"
 
 Builds = Mapping[tuple[str, str], tuple[str, str]]
@@ -181,8 +182,27 @@ def _cell(value: str | tuple[str, ...] | None, is_list: bool) -> str | list[str]
 
 def make_scored(items: pl.DataFrame, rows: pl.DataFrame, *, labels: Mapping[str, str]) -> Scored:
     """Rows joined with their items' columns, and columns for what they share: model, method, facts of the model."""
-    joined = rows.join(items.drop("text", "word", "context"), on=[*KEY, "candidate"], how="left", maintain_order="left")
+    facts, key = items.drop(*TEXTS, strict=False), [*KEY, "candidate"]
+    if same_candidates(rows, items):
+        joined = rows.hstack(facts.drop(key))
+    else:
+        joined = rows.join(facts, on=key, how="left", maintain_order="left")
     return Scored(joined.with_columns(pl.lit(value).alias(name) for name, value in labels.items()))
+
+
+def stack_tables(tables: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    """Tables of the same columns below each other, each column in one piece; the tables are emptied.
+
+    At any time only one column is in memory twice, which counts for runs of a million items.
+    """
+    names = tables[0].columns
+    columns = [pl.concat([table.drop_in_place(name) for table in tables], rechunk=True) for name in names]
+    return pl.DataFrame(columns)
+
+
+def same_candidates(rows: pl.DataFrame, items: pl.DataFrame) -> bool:
+    """Whether two tables have the same candidates of the same items in the same order, one row each."""
+    return rows.height == items.height and all(rows[name].equals(items[name]) for name in ("candidate", *KEY))
 
 
 def scored_from_values(items: Items, values: dict[str, float], *, model: str, method: str = "predictions") -> Scored:
@@ -262,4 +282,6 @@ def join_scored(parts: Sequence[Scored]) -> Scored:
             )
     skipped = {name: count for part in parts for name, count in part.skipped.items()}
     notes = tuple(dict.fromkeys(note for part in parts for note in part.notes))
-    return Scored(pl.concat([part.table for part in parts], how="diagonal_relaxed"), skipped, notes, builds)
+    tables = [part.table for part in parts]
+    table = tables[0] if len(tables) == 1 else pl.concat(tables, how="diagonal_relaxed")
+    return Scored(table, skipped, notes, builds)

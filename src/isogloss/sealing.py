@@ -53,8 +53,10 @@ def write_table(path: StoragePath, rows: pl.DataFrame, *, owner: str) -> None:
     write_file(path, raw[:start] + hashlib.sha256(raw).hexdigest().encode() + raw[start + len(BLANK_HASH) :])
 
 
-def read_table(path: StoragePath, what: str, *, owner: str, old: bool, advice: str) -> pl.DataFrame:
-    """The table, when its bytes are whole and its owner is this one; an `old` table need not name its owner.
+def read_table(
+    path: StoragePath, what: str, *, owners: tuple[str, ...], advice: str, left_out: tuple[str, ...] = ()
+) -> pl.DataFrame:
+    """The table but for columns that are `left_out`, when its bytes are whole and its owner is one of these.
 
     The hash is compared before anything is decoded, since polars may abort on bytes that were altered.
     """
@@ -70,10 +72,11 @@ def read_table(path: StoragePath, what: str, *, owner: str, old: bool, advice: s
         raise BadData(str(path), None, f"{what} is broken or was altered. {advice}")
     try:
         named = pl.read_parquet_metadata(io.BytesIO(raw)).get("checksum", "").partition(" ")[2]
-        table = pl.read_parquet(io.BytesIO(raw))
+        columns = [name for name in pl.read_parquet_schema(io.BytesIO(raw)) if name not in left_out]
+        table = pl.read_parquet(io.BytesIO(raw), columns=columns)
     except pl.exceptions.PolarsError as error:
         raise BadData(str(path), None, f"{what} is not a table that can be read. {advice}") from error
-    if named != owner and not (old and not named):
-        seen, wanted = (re.sub("([0-9a-f]{8})[0-9a-f]{56}", r"\1", text) for text in (named or "none", owner))
+    if named not in owners:
+        seen, wanted = (re.sub("([0-9a-f]{8})[0-9a-f]{56}", r"\1", text) for text in (named or "none", owners[0]))
         raise BadData(str(path), None, f"{what} belongs to another run (it says '{seen}', not '{wanted}'). {advice}")
     return table

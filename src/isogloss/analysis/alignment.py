@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
 
 from ..metrics import Contribution, Metric, Pieces
 from ..stats.resampling import Array
+from .groups import make_part
 from .measures import contribution
 
 ITEMS, CLUSTERS, NOTHING = "items", "clusters", "nothing"  # what aligned groups have in common
@@ -23,31 +24,13 @@ class Aligned:
     common: str
 
 
-@dataclass(frozen=True)
-class RowGroup:
-    """The rows of a group; `tables` keeps those with one row per item, by quantity, so that they are made once."""
-
-    rows: pl.DataFrame
-    tables: dict[str, pl.DataFrame] = field(default_factory=dict)
-
-    def contribute(self, metric: Metric, *, mode: str, items: Sequence[str] | None = None) -> Contribution | None:
-        """The group, or these items of it, as the metric sees it."""
-        if items is None:
-            return contribution(metric, self.rows, mode=mode, tables=self.tables)
-        if not metric.roles:
-            return contribution(metric, self.rows.filter(pl.col("id").is_in(items)), mode=mode)
-        if metric.quantity not in self.tables:
-            contribution(metric, self.rows, mode=mode, tables=self.tables)
-        kept = {name: table.filter(pl.col("id").is_in(items)) for name, table in self.tables.items()}
-        return contribution(metric, self.rows, mode=mode, tables=kept)
-
-
-def align(groups: Sequence[RowGroup], metrics: Sequence[Metric], *, mode: str) -> Aligned | None:
+def align(groups: Sequence[pl.DataFrame], metrics: Sequence[Metric], *, mode: str) -> Aligned | None:
     """Each group under its metric on the items that all have; nothing if a group has no item that can be measured.
 
     Groups of different items about the same clusters, such as two tasks, have the clusters in common.
     """
-    whole = [group.contribute(metric, mode=mode) for group, metric in zip(groups, metrics, strict=True)]
+    parts = [make_part(rows) for rows in groups]
+    whole = [contribution(metric, part, mode=mode) for part, metric in zip(parts, metrics, strict=True)]
     sides = [side for side in whole if side is not None]
     if len(sides) < len(groups):
         return None
@@ -57,8 +40,8 @@ def align(groups: Sequence[RowGroup], metrics: Sequence[Metric], *, mode: str) -
             names = sorted(shared)
             sides = [
                 side
-                for group, metric in zip(groups, metrics, strict=True)
-                if (side := group.contribute(metric, mode=mode, items=names)) is not None
+                for part, metric in zip(parts, metrics, strict=True)
+                if (side := contribution(metric, part, mode=mode, items=names)) is not None
             ]
         return Aligned(_same_order(sides), ITEMS) if len(sides) == len(groups) else None
     if all(set(side.clusters) == set(sides[0].clusters) for side in sides):

@@ -18,7 +18,7 @@ from ..stats.hypotheses import adjust_bh, adjust_holm, needed_items
 from .alignment import in_order
 from .competence import find_competence, judge_both
 from .differences import paired_test, unpaired_test
-from .groups import Group, check_by, group_rows
+from .groups import Group, check_by, group_rows, make_part
 from .intervals import IntervalSettings, check_interval_settings
 from .measures import check_mode, contribution, fitting_metrics
 from .sides import Sides, match_sides
@@ -101,7 +101,9 @@ def compare(
     chosen = registry.chosen("metric", metrics)
     rows = []
     for group, part in _groups(sides, names):
-        competence = [find_competence(part.filter(pl.col("side") == side), mode=mode, drawing=drawing) for side in "ab"]
+        competence = [
+            find_competence(make_part(part.filter(pl.col("side") == side)), mode=mode, drawing=drawing) for side in "ab"
+        ]
         for name, metric in (chosen or _headlines(part)).items():
             shared = {**sides.shared, **group}
             nothing = _empty(sides, name, group=shared, mode=mode, design=design)

@@ -8,7 +8,7 @@ import polars as pl
 
 from .. import registry
 from ..metrics import Contribution, Metric, from_sums
-from .groups import SHUFFLED, pivot_roles
+from .groups import SHUFFLED, Part
 from .intervals import IntervalSettings, find_interval
 
 LEAST_COMPETENCE = 60.0
@@ -26,17 +26,12 @@ class Competence:
     doubt: str | None = None
 
 
-def find_competence(
-    rows: pl.DataFrame, *, mode: str, drawing: IntervalSettings, known: dict[str, pl.DataFrame] | None = None
-) -> Competence:
-    """What the LMS of a group says; without unrelated candidates, how often real sentences win over shuffled ones.
-
-    `known` has the group's tables by quantity, as far as they were made.
-    """
+def find_competence(part: Part, *, mode: str, drawing: IntervalSettings) -> Competence:
+    """What the LMS of a group says; without unrelated candidates, how often real sentences win over shuffled ones."""
     drawing = replace(drawing, kind="auto") if drawing.kind == "wilson" else drawing
-    found, name = _lms(rows, mode, known=known), "LMS"
-    if found is None:
-        found, name = _against_shuffled(rows), "real against shuffled sentences"
+    found, name = _lms(part, mode), "LMS"
+    if found is None and SHUFFLED in part.whole.table.columns:
+        found, name = _against_shuffled(part.rows), "real against shuffled sentences"
     if found is None or not found.n:
         return Competence(None, UNMEASURED)
     ends = find_interval(found, drawing, bounds=BOUNDS)
@@ -65,19 +60,17 @@ def judge_both(metric: str, sides: tuple[Competence, Competence], *, names: tupl
     return Competence(True)
 
 
-def _lms(rows: pl.DataFrame, mode: str, *, known: dict[str, pl.DataFrame] | None) -> Contribution | None:
+def _lms(part: Part, mode: str) -> Contribution | None:
     metric: Metric = registry.get("metric", "lms")
-    if not set(metric.roles) <= set(rows["role"]) or metric.quantity not in set(rows["quantity"]):
+    if part.whole.items_of(metric.quantity) is None and not set(metric.roles) <= part.roles:
         return None
-    wide = pivot_roles(rows, known=known)
-    whole = wide.drop_nulls(list(metric.roles)) if set(metric.roles) <= set(wide.columns) else wide.clear()
-    return metric.contribute(whole.sort("cluster", maintain_order=True), mode) if whole.height else None
+    items = part.items(metric.quantity)
+    whole = items.drop_nulls(list(metric.roles)) if set(metric.roles) <= set(items.columns) else items.clear()
+    return metric.contribute(whole, mode) if whole.height else None
 
 
 def _against_shuffled(rows: pl.DataFrame) -> Contribution | None:
     """Per candidate that has a shuffled control: whether the real sentence scores higher, a tie being one half."""
-    if SHUFFLED not in rows.columns:
-        return None
     both = rows.drop_nulls(["value", SHUFFLED]).sort("cluster", maintain_order=True)
     if not both.height:
         return None

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..metrics import Contribution, Pieces
-from ..stats.estimates import CONSTANT, Ends, Estimate, difference_ends, welch_freedom
+from ..stats.estimates import CONSTANT, Ends, Estimate, difference_ends, recovered_p, welch_freedom
 from ..stats.hypotheses import detectable_effect, sign_flip_test, swapped_sums_test, welch_test
 from ..stats.resampling import FEWEST_CLUSTERS, Array, normal_sums
 from .intervals import IntervalSettings, fewest, find_estimates, is_linearised, too_few
@@ -143,7 +143,8 @@ def _welch(a: Estimate, b: Estimate, *, settings: IntervalSettings) -> float | N
     if min(len(a.pseudo), len(b.pseudo)) < 2 or np.isnan(a.pseudo).any() or np.isnan(b.pseudo).any():
         return None
     first, second = _centred(a.pseudo, a.value), _centred(b.pseudo, b.value)
-    return welch_test(first, second, resamples=settings.resamples, seed=settings.seed)
+    p = welch_test(first, second, resamples=settings.resamples, seed=settings.seed)
+    return max(p, recovered_p(a, b))
 
 
 def _centred(pseudo: Array, value: float) -> Array:

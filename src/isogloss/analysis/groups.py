@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from ..errors import IsoglossError, UnknownName
@@ -41,7 +46,7 @@ def check_rows(scored: Scored, *, variants: bool = False) -> pl.DataFrame:
     Control items (items with a `variant`) are left out unless they are asked for.
     """
     table = _with_shuffled(scored.table)
-    if "variant" in table.columns and not variants:
+    if "variant" in table.columns and not variants and table["variant"].null_count() < table.height:
         table = table.filter(pl.col("variant").is_null())
     if not table.height:
         raise IsoglossError("There are no scores to measure.")
@@ -50,7 +55,7 @@ def check_rows(scored: Scored, *, variants: bool = False) -> pl.DataFrame:
         raise IsoglossError(f"{broken.height} scores are not numbers; the first belongs to item '{broken['id'][0]}'.")
     marks = [name for name in ("prompt",) if name in table.columns]
     whose = ("model", "method", *KEY, "candidate", "against", "quantity", *marks)
-    twice = table.filter(table.select(whose).is_duplicated())
+    twice = repeated(table, whose)
     if twice.height:
         item, model, method = twice["id"][0], twice["model"][0], twice["method"][0]
         raise IsoglossError(
@@ -62,7 +67,7 @@ def check_rows(scored: Scored, *, variants: bool = False) -> pl.DataFrame:
 
 def _with_shuffled(table: pl.DataFrame) -> pl.DataFrame:
     """The rows with the score of their shuffled control beside them, where the runs have such controls."""
-    if "variant" not in table.columns or "shuffled" not in set(table["variant"]):
+    if "variant" not in table.columns or "shuffled" not in table["variant"].unique():
         return table
     key = ["model", "method", "dataset", "language", "candidate", "quantity"]
     controls = table.filter((pl.col("variant") == "shuffled") & pl.col("against").is_null())
@@ -71,62 +76,201 @@ def _with_shuffled(table: pl.DataFrame) -> pl.DataFrame:
     return table.join(values, on=key, how="left", maintain_order="left")
 
 
-def default_groups(table: pl.DataFrame, by: Sequence[str] | None) -> Iterator[tuple[Group, pl.DataFrame]]:
-    """Each group's columns and rows, in the order of the data.
+Numbers = npt.NDArray[np.uint32]
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """A table of scores that is cut into parts; its tables with one row per item are made once for all of them.
+
+    `members` are the rows of each part, and None where one part has them all.
+    """
+
+    table: pl.DataFrame
+    members: tuple[Numbers, ...] | None
+    items: dict[str, tuple[pl.DataFrame, npt.NDArray[np.int64]] | None] = field(default_factory=dict)
+
+    def rows_of(self, parts: Sequence[int]) -> pl.DataFrame:
+        """The rows of these parts, in the order of the table."""
+        if self.members is None or len(parts) == len(self.members) > 1:
+            return self.table
+        chosen = [self.members[number] for number in parts]
+        return self.table[chosen[0] if len(chosen) == 1 else np.sort(np.concatenate(chosen))]
+
+    def items_of(self, quantity: str) -> tuple[pl.DataFrame, npt.NDArray[np.int64]] | None:
+        """The table of `pivot_roles` by part and cluster, and where each part begins; None where it must be made by part."""
+        if quantity not in self.items:
+            part = np.zeros(self.table.height, dtype=np.uint32)
+            for number, members in enumerate(self.members or ()):
+                part[members] = number
+            rows = _scores_of(self.table.with_columns(_part=pl.Series(part)), quantity)
+            if repeated(rows, ("model", "method", *KEY, "role", "_part")).height:
+                self.items[quantity] = None
+            else:
+                wide = _pivot(rows, order=("_part", "cluster"))
+                starts = np.searchsorted(wide["_part"].to_numpy(), np.arange(len(self.members or (0,)) + 1))
+                self.items[quantity] = wide.drop("_part"), starts
+        return self.items[quantity]
+
+
+@dataclass(frozen=True)
+class Part:
+    """A group of a table's rows, which are copied only when they are asked for."""
+
+    group: Group
+    whole: Whole
+    numbers: tuple[int, ...]
+
+    @cached_property
+    def rows(self) -> pl.DataFrame:
+        """The group's rows, in the order of the table."""
+        return self.whole.rows_of(self.numbers)
+
+    @cached_property
+    def roles(self) -> set[str]:
+        """The roles of the group's candidates."""
+        return set(self.rows["role"].unique())
+
+    def items(self, quantity: str) -> pl.DataFrame:
+        """The group's table of `pivot_roles`, sorted by cluster."""
+        found = self.whole.items_of(quantity)
+        if found is None:
+            return pivot_roles(self.rows, quantity=quantity).sort("cluster", maintain_order=True)
+        wide, starts = found
+        slices = [wide.slice(starts[number], starts[number + 1] - starts[number]) for number in self.numbers]
+        return slices[0] if len(slices) == 1 else pl.concat(slices).sort("cluster", maintain_order=True)
+
+
+def make_part(rows: pl.DataFrame) -> Part:
+    """Rows as a group of their own."""
+    return Part({}, Whole(rows, None), (0,))
+
+
+def default_parts(table: pl.DataFrame, by: Sequence[str] | None) -> Iterator[Part]:
+    """Each group with its rows, in the order of the data.
 
     Without `by`, every model, data set and language is a group for each of its tasks and, over several tasks, as a whole.
     A column that holds several values puts an item into several groups.
     """
     identity = [*IDENTITY, "method"] if several_methods(table) else list(IDENTITY)
     if by is not None:
-        yield from group_rows(table, list(dict.fromkeys([*identity, *by])), keep_null=True)
+        columns = list(dict.fromkeys([*identity, *by]))
+        whole, found = _cut(table, columns)
+        yield from (Part(_named(columns, values, keep_null=True), whole, (i,)) for i, values in enumerate(found))
         return
-    for whole, part in group_rows(table, identity, keep_null=False):
-        tasks = list(group_rows(part, [*identity, "task"], keep_null=False)) if "task" in part.columns else []
-        yield from tasks if tasks and "task" in tasks[0][0] else []
-        if len(tasks) != 1 or "task" not in tasks[0][0]:
-            yield whole, part
+    whole, found = _cut(table, [*identity, *(["task"] if "task" in table.columns else [])])
+    parts: dict[tuple[Any, ...], dict[Any, int]] = {}
+    for number, values in enumerate(found):
+        parts.setdefault(values[: len(identity)], {})[(*values[len(identity) :], None)[0]] = number
+    for values, tasks in parts.items():
+        group = _named(identity, values, keep_null=False)
+        if next(iter(tasks)) is not None:
+            named = ((_named(["task"], (task,), keep_null=False), number) for task, number in tasks.items())
+            yield from (Part({**group, **own}, whole, (number,)) for own, number in named)
+        if len(tasks) != 1 or next(iter(tasks)) is None:
+            yield Part(group, whole, tuple(tasks.values()))
+
+
+def default_groups(table: pl.DataFrame, by: Sequence[str] | None) -> Iterator[tuple[Group, pl.DataFrame]]:
+    """The columns and the rows of each of the `default_parts`."""
+    yield from ((part.group, part.rows) for part in default_parts(table, by))
 
 
 def group_rows(table: pl.DataFrame, columns: list[str], *, keep_null: bool) -> Iterator[tuple[Group, pl.DataFrame]]:
     """The rows of each combination of the columns' values; a list of values puts a row into several groups."""
+    whole, found = _cut(table, columns)
+    for number, values in enumerate(found):
+        yield _named(columns, values, keep_null=keep_null), whole.rows_of((number,))
+
+
+def _cut(table: pl.DataFrame, columns: Sequence[str]) -> tuple[Whole, list[tuple[Any, ...]]]:
+    """The table with the number of each row's part, and the columns' values in each part."""
     for name in columns:
         if table.schema[name] == pl.List(pl.String):
             table = table.explode(name)
-    for values, part in table.group_by(columns, maintain_order=True):
-        named = zip(columns, values, strict=True)
-        yield {n: "none" if v is None else str(v) for n, v in named if v is not None or keep_null}, part
+    varying = [name for name in columns if not is_single(table[name])]
+    if not varying or not table.height:
+        return Whole(table, None), table.select(columns).head(1).rows()
+    rows = table.select(varying).with_row_index("_row").group_by(varying, maintain_order=True).agg("_row")["_row"]
+    return Whole(table, tuple(row.to_numpy() for row in rows)), table.select(columns)[rows.list.first()].rows()
+
+
+def _named(columns: Sequence[str], values: Sequence[Any], *, keep_null: bool) -> Group:
+    named = zip(columns, values, strict=True)
+    return {n: "none" if v is None else str(v) for n, v in named if v is not None or keep_null}
+
+
+def is_single(values: pl.Series) -> bool:
+    """Whether a column has the same value in all rows."""
+    if not len(values) or values.null_count() == len(values):
+        return True
+    return values.null_count() == 0 and bool((values == values[0]).all())
+
+
+def repeated(rows: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
+    """The rows whose values in these columns another row has too."""
+    varying = [name for name in columns if not is_single(rows[name])]
+    if not varying:
+        return rows if rows.height > 1 else rows.clear()
+    if rows.select(varying).hash_rows().n_unique() == rows.height:  # a tenth of the memory that the next line needs
+        return rows.clear()
+    return rows.filter(rows.select(varying).is_duplicated())
 
 
 def several_methods(table: pl.DataFrame) -> bool:
     """Whether a model scored some item by more than one method."""
+    if is_single(table["method"]):
+        return False
     items = table.select("model", *KEY, "method").unique()
     return bool(items.select("model", *KEY).is_duplicated().any())
 
 
-def pivot_roles(
-    rows: pl.DataFrame, *, quantity: str = "score", known: dict[str, pl.DataFrame] | None = None
-) -> pl.DataFrame:
+def pivot_roles(rows: pl.DataFrame, *, quantity: str = "score") -> pl.DataFrame:
     """One row per item, method and model, with the score of each role in a column of the role's name.
 
     An item with several candidates of one role has no such row: that is refused, never decided in silence.
-    `known` has the tables that were made of the same rows before, by quantity.
     """
-    if known is not None:
-        if quantity not in known:
-            known[quantity] = pivot_roles(rows, quantity=quantity)
-        return known[quantity]
-    table = rows.filter((pl.col("quantity") == quantity) & pl.col("against").is_null())
-    index = [name for name in table.columns if name not in NOT_GROUPS or name == "id"]
-    twice = table.filter(table.select("model", "method", *KEY, "role").is_duplicated())
+    table = _scores_of(rows, quantity)
+    twice = repeated(table, ("model", "method", *KEY, "role"))
     if twice.height:
         raise IsoglossError(
             f"Item '{twice['id'][0]}' has several candidates with the role '{twice['role'][0]}', so this metric cannot "
             "choose between them. Choose a metric for pairs, or one candidate per role."
         )
-    schema = table.schema
-    plain = [name for name in index if not isinstance(schema[name], pl.List)]
-    return table.pivot(on="role", index=plain, values="value", aggregate_function="first", maintain_order=True)
+    return _pivot(table)
+
+
+def _scores_of(rows: pl.DataFrame, quantity: str) -> pl.DataFrame:
+    """The rows of a quantity that belong to one candidate, not to one against another."""
+    if is_single(rows["quantity"]) and rows["against"].null_count() == rows.height:
+        return rows if rows.height and rows["quantity"][0] == quantity else rows.clear()
+    return rows.filter((pl.col("quantity") == quantity) & pl.col("against").is_null())
+
+
+def _pivot(table: pl.DataFrame, *, order: Sequence[str] = ()) -> pl.DataFrame:
+    """One row per item with the score of each role; columns that never change are added at the end, which is cheap."""
+    plain = [
+        name
+        for name, kind in table.schema.items()
+        if (name not in NOT_GROUPS or name == "id") and not isinstance(kind, pl.List)
+    ]
+    varying = [name for name in plain if name == "id" or not is_single(table[name])]
+    wide = _fold(table.select(*varying, "role", "value"), varying)
+    by = [name for name in order if name in varying]
+    wide = wide.sort(by, maintain_order=True) if by else wide
+    values = table.select(name for name in plain if name not in varying).head(1)
+    fixed = [pl.lit(value.max(), dtype=value.dtype).alias(value.name) for value in values]
+    return wide.with_columns(fixed)
+
+
+def _fold(table: pl.DataFrame, index: list[str]) -> pl.DataFrame:
+    """The table with a column per role; rows that come item by item with the same roles, as they mostly do, need no search."""
+    count = max(1, table["role"].n_unique())
+    rows = [table.gather_every(count, offset) for offset in range(count)]
+    same = (is_single(one["role"]) and one.select(index).equals(rows[0].select(index)) for one in rows)
+    if not table.height or table["role"].null_count() or not all(same):
+        return table.pivot(on="role", index=index, values="value", aggregate_function="first", maintain_order=True)
+    return rows[0].select(index).hstack([one["value"].rename(one["role"][0]) for one in rows])
 
 
 def item_gaps(rows: pl.DataFrame) -> pl.DataFrame:

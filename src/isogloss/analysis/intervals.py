@@ -76,7 +76,8 @@ def find_interval(contribution: Contribution, settings: IntervalSettings, *, bou
     parts = find_estimates(contribution, settings, bounds=bounds)
     if any(np.isnan(part.drawn).all() for part in parts):
         return Interval(None, None, settings.kind, "the value exists in none of the resamples")
-    ends = [find_ends(part, bca=settings.kind == "bca") for part in parts]
+    level = contribution.pieces.level if contribution.pieces else 0.95
+    ends = [find_ends(part, bca=settings.kind == "bca", level=level) for part in parts]
     if None in ends:
         return Interval(None, None, settings.kind, CONSTANT)
     combine = contribution.pieces.combine if contribution.pieces else np.min

@@ -16,7 +16,7 @@ from ..results import Results
 from ..scores import KEY, Scored
 from ..stats import RESAMPLES
 from .competence import Competence, find_competence, judge
-from .groups import check_by, check_rows, default_groups, pivot_roles
+from .groups import Part, check_by, check_rows, default_parts, make_part
 from .intervals import IntervalSettings, check_interval_settings, find_interval
 
 MODES = ("corrected", "paper")
@@ -95,12 +95,11 @@ def measure(
     chosen = registry.chosen("metric", metrics)
     drawing = check_interval_settings(IntervalSettings(interval, resamples, seed))
     rows = []
-    for group, part in default_groups(table, names):
-        known_tables: dict[str, pl.DataFrame] = {}
-        competence = find_competence(part, mode=mode, drawing=drawing, known=known_tables)
-        for name, metric in (chosen or fitting_metrics(part)).items():
-            nothing = Measure(name, group, None, None, None, n=0, ties=0, clusters=0, mode=mode)
-            row = _measure_one(nothing, metric, part=part, settings=drawing, tables=known_tables)
+    for part in default_parts(table, names):
+        competence = find_competence(part, mode=mode, drawing=drawing)
+        for name, metric in (chosen or fitting_metrics(part.rows)).items():
+            nothing = Measure(name, part.group, None, None, None, n=0, ties=0, clusters=0, mode=mode)
+            row = _measure_one(nothing, metric, part=part, settings=drawing)
             known = judge(name, competence) if row.value is not None else Competence(None)
             rows.append(replace(row, interpretable=known.interpretable, doubt=known.doubt))
     notes = (*scored.notes, *_notes(table), *interval_notes(rows))
@@ -121,8 +120,7 @@ def check_metrics(names: Sequence[str] | None) -> None:
 
 def fitting_metrics(rows: pl.DataFrame) -> dict[str, Metric]:
     """The metrics that can be measured on a group's rows, in the order they are shown."""
-    quantities = set(rows["quantity"])
-    roles = set(rows["role"])
+    quantities, roles = set(rows["quantity"].unique()), set(rows["role"].unique())
     found = {
         name: metric
         for name, metric in registry.load_all("metric").items()
@@ -134,36 +132,32 @@ def fitting_metrics(rows: pl.DataFrame) -> dict[str, Metric]:
 
 
 def contribution(
-    metric: Metric, rows: pl.DataFrame, *, mode: str, tables: dict[str, pl.DataFrame] | None = None
+    metric: Metric, rows: pl.DataFrame | Part, *, mode: str, items: Sequence[str] | None = None
 ) -> Contribution | None:
-    """What a group's rows are to a metric; nothing when no item can be measured.
+    """What a group's rows, or those of some `items`, are to a metric; nothing when no item can be measured.
 
-    `tables` has those with one row per item that were made of the same rows before, by quantity.
+    They come sorted by cluster, so that an interval does not depend on the order of the runs.
     """
+    part = rows if isinstance(rows, Part) else make_part(rows)
     if not metric.roles:
-        table = rows.filter(pl.col("quantity") == metric.quantity).drop_nulls("value")
+        chosen = part.rows.filter(pl.col("quantity") == metric.quantity).drop_nulls("value")
+        table = chosen.sort("cluster", maintain_order=True)
     else:
-        table = pivot_roles(rows, quantity=metric.quantity, known=tables)
+        table = part.items(metric.quantity)
         if any(role not in table.columns for role in metric.roles):
             return None
         table = table.drop_nulls(list(metric.roles))
-    table = table.sort("cluster", maintain_order=True)  # so that an interval does not depend on the order of the runs
+    if items is not None:
+        table = table.filter(pl.col("id").is_in(items))
     found = metric.contribute(table, mode) if table.height else None
     if found is None or not found.n:
         return None
-    return found if found.items is not None else replace(found, items=tuple(table["id"].unique(maintain_order=True)))
+    return found if found.items is not None else replace(found, items=tuple(table["id"].unique().to_list()))
 
 
-def _measure_one(
-    nothing: Measure,
-    metric: Metric,
-    *,
-    part: pl.DataFrame,
-    settings: IntervalSettings,
-    tables: dict[str, pl.DataFrame],
-) -> Measure:
+def _measure_one(nothing: Measure, metric: Metric, *, part: Part, settings: IntervalSettings) -> Measure:
     """`nothing` with the metric's value over the part's items filled in."""
-    found = contribution(metric, part, mode=nothing.mode, tables=tables)
+    found = contribution(metric, part, mode=nothing.mode)
     if found is None:
         lacks = "all the roles" if metric.roles else "what this metric needs"
         return replace(nothing, why=f"no item of the group has {lacks}")
@@ -199,7 +193,8 @@ def problem_counts(table: pl.DataFrame, scored: Scored) -> dict[str, int]:
     """How many items each check found odd, and how many rows could not be read; each item counts once."""
     counts: dict[str, int] = {}
     if "problems" in table.columns:
-        odd = table.select(*KEY, "problems").unique(KEY).explode("problems").drop_nulls("problems")
+        odd = table.select(*KEY, "problems").filter(pl.col("problems").list.len() > 0)
+        odd = odd.unique(KEY).explode("problems").drop_nulls("problems")
         counts = {name: int(count) for name, count in odd["problems"].value_counts().sort("problems").iter_rows()}
     skipped = sum(scored.skipped.values())
     return counts | ({"unreadable": skipped} if skipped else {})

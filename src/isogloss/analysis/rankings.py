@@ -17,7 +17,7 @@ from ..scores import Scored
 from ..stats import RESAMPLES
 from ..stats.hypotheses import LEVEL, adjust_holm
 from ..stats.resampling import FEWEST_CLUSTERS, Array, bootstrap_values
-from .alignment import ITEMS, RowGroup, align, distance_from
+from .alignment import ITEMS, align, distance_from
 from .differences import paired_test
 from .groups import Group, check_by, check_rows, group_rows, several_methods
 from .intervals import IntervalSettings, check_interval_settings
@@ -94,9 +94,7 @@ def rank_models(
         names = sorted(map(str, part["model"].unique()))
         if len(names) < 2:
             continue
-        aligned = align(
-            [RowGroup(part.filter(pl.col("model") == name)) for name in names], [chosen] * len(names), mode=mode
-        )
+        aligned = align([part.filter(pl.col("model") == name) for name in names], [chosen] * len(names), mode=mode)
         if aligned is None or aligned.common != ITEMS:
             raise IsoglossError(
                 f"The models {', '.join(names)} do not share half of their items, so they have no ranking."

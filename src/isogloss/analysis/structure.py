@@ -12,15 +12,17 @@ import numpy as np
 import polars as pl
 
 from ..errors import IsoglossError, UnknownName
+from ..metrics import number_clusters
 from ..results import Results
 from ..scores import Scored
-from ..stats import RESAMPLES
 from ..stats.associations import kappa_of_table, ranks
-from ..stats.estimates import CONSTANT
-from ..stats.resampling import FEWEST_CLUSTERS, Array, bootstrap_interval, cluster_sums, expanded_level
+from ..stats.estimates import CONSTANT, fisher_ends
+from ..stats.resampling import FEWEST_CLUSTERS, Array, cluster_sums
 from .groups import Group, check_rows, group_rows, item_gaps, several_methods
 
 OVER = ("language", "model")
+
+Side = tuple[Any, Array]  # the preference of each item (0, 1 for a tie, 2), and the rank of its gap
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +75,7 @@ class Structure:
     n: int
 
 
-def find_structure(
-    scored: Scored, *, over: str = "language", resamples: int = RESAMPLES, seed: int = 0
-) -> Results[Structure]:
+def find_structure(scored: Scored, *, over: str = "language") -> Results[Structure]:
     """The structure over languages (for each model), or over models (for each language)."""
     if over not in OVER:
         raise UnknownName("column to look over", over, OVER)
@@ -93,7 +93,7 @@ def find_structure(
         units = [name for name in names if name in wide.columns]
         whole = wide.drop_nulls(units)
         if len(units) > 1 and whole.height:
-            found.append(_structure(whole, units, group={"over": over, **group}, resamples=resamples, seed=seed))
+            found.append(_structure(whole, units, group={"over": over, **group}))
     if not found:
         raise IsoglossError(f"No item has scores in two {over}s, so there is nothing to look at across them.")
     return Results(tuple(found), notes=scored.notes)
@@ -114,16 +114,11 @@ def _gaps(part: pl.DataFrame, over: str) -> pl.DataFrame:
     return wide.join(clusters, on="id", maintain_order="left")
 
 
-def _structure(
-    wide: pl.DataFrame, units: Sequence[str], *, group: Mapping[str, str], resamples: int, seed: int
-) -> Structure:
-    labels = {name: i for i, name in enumerate(dict.fromkeys(wide["cluster"]))}
-    index = np.array([labels[name] for name in wide["cluster"]])
+def _structure(wide: pl.DataFrame, units: Sequence[str], *, group: Mapping[str, str]) -> Structure:
+    index = number_clusters(wide["cluster"])[0]
     gaps = {unit: wide[unit].to_numpy() for unit in units}
-    likeness = tuple(
-        _likeness((a, b), (gaps[a], gaps[b]), index=index, resamples=resamples, seed=seed)
-        for a, b in combinations(units, 2)
-    )
+    sides = {unit: (np.sign(gap).astype(int) + 1, ranks(gap)) for unit, gap in gaps.items()}
+    likeness = tuple(_likeness((a, b), (sides[a], sides[b]), index=index) for a, b in combinations(units, 2))
     preferred = np.column_stack([gaps[unit] > 0 for unit in units])
     alone = preferred & (preferred.sum(axis=1, keepdims=True) == 1)
     rest = {name: value for name, value in group.items() if name != "over"}
@@ -139,41 +134,30 @@ def _structure(
     )
 
 
-def _likeness(names: tuple[str, str], gaps: tuple[Array, Array], *, index: Any, resamples: int, seed: int) -> Likeness:
-    """Kappa and rank correlation with intervals by bootstrap over clusters; ranks are those of all items."""
-    signs = [np.sign(gap).astype(int) + 1 for gap in gaps]
-    cells = np.zeros((len(index), 9))
-    cells[np.arange(len(index)), 3 * signs[0] + signs[1]] = 1
-    x, y = (ranks(gap) for gap in gaps)
-    moments = np.column_stack([np.ones(len(x)), x, y, x * x, y * y, x * y])
-    sums = [cluster_sums(values, index) for values in (cells, moments)]
-    measures = (_kappa(sums[0]), _rho(sums[1]))
-    clusters = len(sums[0])
-    values = [_finite(float(evaluate(np.ones((1, clusters)))[0])) for evaluate in measures]
+def _likeness(names: tuple[str, str], sides: tuple[Side, Side], *, index: Any) -> Likeness:
+    """Kappa and rank correlation with intervals over clusters; ranks are those of all items."""
+    (first, x), (second, y) = sides
+    cells = np.bincount(9 * index + 3 * first + second, minlength=9 * (index.max() + 1)).reshape(-1, 9).astype(float)
+    moments = cluster_sums(np.column_stack([np.ones(len(x)), x, y, x * x, y * y, x * y]), index)
+    measures = ((_kappa, cells), (_rho, moments))
+    clusters = len(cells)
+    values = [_finite(float(finish(sums.sum(0)[None])[0])) for finish, sums in measures]
     if clusters < FEWEST_CLUSTERS or None in values:
         why = f"{clusters} clusters; an interval needs {FEWEST_CLUSTERS}" if None not in values else "one never changes"
         return Likeness(*names, values[0], None, None, values[1], None, None, len(x), clusters, why)
-    ends = [_ends(evaluate, clusters, resamples=resamples, seed=seed) for evaluate in measures]
-    constant = CONSTANT if (None, None) in ends else None
-    return Likeness(*names, values[0], *ends[0], values[1], *ends[1], len(x), clusters, constant)
+    kappa, rho = (fisher_ends(finish, sums) or (None, None) for finish, sums in measures)
+    constant = CONSTANT if None in (*kappa, *rho) else None
+    return Likeness(*names, values[0], kappa[0], kappa[1], values[1], rho[0], rho[1], len(x), clusters, constant)
 
 
-def _ends(evaluate: Any, clusters: int, *, resamples: int, seed: int) -> tuple[float | None, float | None]:
-    low, high = bootstrap_interval(evaluate, clusters, level=expanded_level(clusters), resamples=resamples, seed=seed)
-    return (low, high) if high - low > 1e-9 else (None, None)
+def _kappa(sums: Array) -> Array:
+    return kappa_of_table(sums.reshape(-1, 3, 3))
 
 
-def _kappa(sums: Array) -> Any:
-    return lambda weights: kappa_of_table((weights @ sums).reshape(-1, 3, 3))
-
-
-def _rho(sums: Array) -> Any:
-    def evaluate(weights: Array) -> Array:
-        n, x, y, xx, yy, xy = (weights @ sums).T
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return np.asarray((n * xy - x * y) / np.sqrt((n * xx - x * x) * (n * yy - y * y)))
-
-    return evaluate
+def _rho(sums: Array) -> Array:
+    n, x, y, xx, yy, xy = sums.T
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray((n * xy - x * y) / np.sqrt((n * xx - x * x) * (n * yy - y * y)))
 
 
 def _finite(value: float) -> float | None:

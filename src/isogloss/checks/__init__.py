@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .all_checks import ALL, READING, SEVERITIES, Check, find_changed, find_problems
+from .language_checks import notice_language
 from .report import check_items, checks_as_text, problem_rows, problems_by_target
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "checks_as_text",
     "find_changed",
     "find_problems",
+    "notice_language",
     "problem_rows",
     "problems_by_target",
 ]

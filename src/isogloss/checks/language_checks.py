@@ -9,12 +9,13 @@ from functools import cache
 from typing import Any
 
 from ..errors import require
-from ..items import BLANK, Item
+from ..items import BLANK, Item, Problem
 from ..languages import Language
 from .check import Check, each, each_in, fold, is_cloze
 
 SURE = 0.99
 ENOUGH_LETTERS = 40
+NOTICED = 100  # items of a language that are looked at before they are scored
 
 
 def target_missing(item: Item) -> str | None:
@@ -38,6 +39,19 @@ def wrong_language(items: Sequence[Item]) -> Iterator[tuple[int, str]]:
         found, sure = classify(text)
         if found != own and sure >= SURE:
             yield index, f"looks like '{found}', not '{item.language}'"
+
+
+def notice_language(items: Sequence[Item]) -> tuple[Problem, ...]:
+    """A problem for each item of a sample that is surely in another language, where that is most of a language's sample."""
+    if no_identifier() is not None:
+        return ()
+    found: list[Problem] = []
+    for tag in dict.fromkeys(item.language for item in items):
+        rows = [item for item in items if item.language == tag]
+        rows = rows[:: max(1, len(rows) // NOTICED)]
+        wrong = [Problem("wrong_language", "warning", rows[at].id, said, tag) for at, said in wrong_language(rows)]
+        found += wrong if 2 * len(wrong) > len(rows) else []
+    return tuple(found)
 
 
 def no_identifier() -> str | None:

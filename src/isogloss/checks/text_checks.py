@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Callable
 
+from ..chat.text_normalisation import script_of
 from ..items import BLANK, Item
 from ..languages import Language
 from .check import Check, Find, each, each_in, is_cloze, texts
@@ -17,6 +18,21 @@ SPACES = re.compile(r"  +|^\s|\s$|[\t\n\r\f\v]")
 SPACE_BEFORE = re.compile(r"\s[.,!?;:…](?=\s|$)")
 FRENCH = re.compile(r"[\s\u00a0\u202f][.,…](?=\s|$)")
 PAIRS = {"(": ")", "¿": "?", "¡": "!"}
+ALPHABETS = frozenset(
+    [
+        "ARABIC",
+        "ARMENIAN",
+        "BENGALI",
+        "CYRILLIC",
+        "DEVANAGARI",
+        "GEORGIAN",
+        "GREEK",
+        "HEBREW",
+        "LATIN",
+        "TAMIL",
+        "TELUGU",
+    ]
+)  # of spaced scripts
 SCRIPTS = {"Latn": "LATIN", "Cyrl": "CYRILLIC", "Grek": "GREEK"}
 
 
@@ -77,12 +93,16 @@ def mixed_scripts(item: Item) -> str | None:
         if text.isascii():
             continue
         for word in re.findall(r"[^\W\d_]+", text.replace(BLANK, " ")):
-            found = {
-                name for letter in word for name in SCRIPTS.values() if unicodedata.name(letter, "").startswith(name)
-            }
-            if len(found) > 1:
-                return f"'{word}' mixes {' and '.join(sorted(found)).lower()} letters"
+            problem = mixed_word(word)
+            if problem:
+                return problem
     return None
+
+
+def mixed_word(word: str) -> str | None:
+    """A sentence when a word has letters of two scripts; unspaced scripts may hold Latin words."""
+    found = {script_of(letter) for letter in word if letter.isalpha()} & ALPHABETS
+    return f"'{word}' mixes {' and '.join(sorted(found)).lower()} letters" if len(found) > 1 else None
 
 
 def sentence_case(item: Item, language: Language) -> str | None:

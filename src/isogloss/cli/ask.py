@@ -74,6 +74,7 @@ def ask(
     token_budget: int = options.TokenBudget,
     offline: bool = options.Offline,
     skip_bad: bool = options.SkipBad,
+    columns: str = options.Columns,
     form: options.TextOrJson = options.Format,
 ) -> None:
     """Ask chat models whether statements are stereotypes and whether they agree, and measure their answers."""
@@ -88,9 +89,10 @@ def ask(
 
     if key_env and not endpoint:
         raise IsoglossError("--key-env goes with --endpoint.")
+    items = read_many(data, language=languages, columns=options.split_columns(columns), skip_bad=skip_bad)
     plan = plan_asking(
         models,
-        take_sample(read_many(data, language=languages, skip_bad=skip_bad), limit, seed=seed),
+        take_sample(items, limit, seed=seed),
         settings=AskSettings(role, order, samples, temperature, seed, max_tokens, template),
         endpoint=Endpoint(endpoint, "", key_env, concurrency, timeout, RetryPolicy(tries)) if endpoint else None,
         loading=Loading(device, dtype, token_budget, offline),

@@ -18,7 +18,7 @@ app.command("build")(build)
 def check(
     source: str = options.Source,
     languages: list[str] = options.Languages,
-    reader: str = options.Reader,
+    columns: str = options.Columns,
     fail_on: str = typer.Option(
         None,
         "--fail-on",
@@ -40,7 +40,9 @@ def check(
     if fail_on is not None and fail_on not in SEVERITIES:
         raise UnknownName("severity", fail_on, SEVERITIES)
     checks = (*ALL, token_gap(open_counter(tokenizer))) if tokenizer else ALL
-    found = check_items(read(source, language=languages, format=reader, skip_bad=True), checks=checks)
+    found = check_items(
+        read(source, language=languages, columns=options.split_columns(columns), skip_bad=True), checks=checks
+    )
     options.show(form, text=lambda: checks_as_text(found), json=lambda: {"checks": found})
     failing = SEVERITIES[: SEVERITIES.index(fail_on) + 1] if fail_on else ()
     if any(one["count"] and one["severity"] in failing for one in found):
@@ -75,12 +77,13 @@ def import_scores(
     model: str = typer.Option(None, "--model", help="The model's name; by default the file's."),
     layout: str = Layout,
     skip_bad: bool = options.SkipBad,
+    columns: str = options.Columns,
 ) -> None:
     """Import another tool's scores as a run."""
     from ..exchange.runs import import_run
     from ..files.sources import read_many
 
-    items = read_many(data, language=languages, skip_bad=skip_bad)
+    items = read_many(data, language=languages, columns=options.split_columns(columns), skip_bad=skip_bad)
     typer.echo(str(import_run(file, items, root=out, layout=layout, model=model).folder))
 
 

@@ -35,6 +35,7 @@ def evaluate(
     allow_pickle: bool = options.AllowPickle,
     on: str = options.On,
     skip_bad: bool = options.SkipBad,
+    columns: str = options.Columns,
     explain: bool = typer.Option(False, "--explain", help="Explain in a sentence what the table means."),
     form: options.TextOrJson = options.Format,
 ) -> None:
@@ -48,7 +49,7 @@ def evaluate(
     from ..studies.run import finish_plan, require_scores, run_plan
 
     cluster, folder = options.find_cluster(on), as_path(out)
-    items = read_many(data, language=languages, where=where, skip_bad=skip_bad)
+    items = read_many(data, language=languages, columns=options.split_columns(columns), where=where, skip_bad=skip_bad)
     items = take_sample(items, limit, seed=seed)
     plan = plan_evaluation(
         models,
@@ -67,5 +68,4 @@ def evaluate(
         result = require_scores(run_plan(plan, out=folder, cluster=cluster, progress=progress))
     result = finish_plan(plan, result, out=folder)
     look = f"The scores and measures are in {out}; look at one item with: isogloss show {out} {items[0].id}"
-    headlines = [] if metrics else options.HEADLINES
-    print_result(result, look, form=form, headlines=headlines, explain=explain)
+    print_result(result, look, form=form, headlines=[] if metrics else options.HEADLINES, explain=explain)

@@ -138,7 +138,7 @@ def show(
     ),
     languages: list[str] = options.Languages,
     where: list[str] = options.Where,
-    reader: str = options.Reader,
+    columns: str = options.Columns,
     skip_bad: bool = options.SkipBad,
     form: options.TextOrJson = options.Format,
 ) -> None:
@@ -150,8 +150,8 @@ def show(
     if item and (extremes or languages):
         raise IsoglossError("Give either an item's id, or --extremes, with --language for some languages only.")
     if item or extremes or cite or (path.exists() and run_folders(path)):
-        if where or reader or skip_bad:
-            raise IsoglossError("--where, --reader and --skip-bad are for data; these are runs.")
+        if where or columns or skip_bad:
+            raise IsoglossError("--where, --columns and --skip-bad are for data; these are runs.")
         if cite:
             _show_citations(Path(source), form)
         else:
@@ -160,7 +160,8 @@ def show(
     from ..files.overview import describe_items, overview_as_text
     from ..files.sources import read
 
-    found = describe_items(read(source, language=languages, format=reader, where=where, skip_bad=skip_bad))
+    named = options.split_columns(columns)
+    found = describe_items(read(source, language=languages, columns=named, where=where, skip_bad=skip_bad))
     options.show(form, text=lambda: overview_as_text(found), json=lambda: found)
 
 

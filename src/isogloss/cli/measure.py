@@ -34,6 +34,7 @@ def measure(
     resamples: int = options.Resamples,
     seed: int = options.Seed,
     skip_bad: bool = options.SkipBad,
+    columns: str = options.Columns,
     explain: bool = typer.Option(
         False, "--explain", help="Explain each metric: as published, in the published code, here, and the difference."
     ),
@@ -67,7 +68,8 @@ def measure(
     if controls:
         options.show_result(library.controls(runs, frequencies=frequencies, resamples=resamples, seed=seed), form)
         return
-    scored = library.load(runs, data=_items(data, languages, skip_bad=skip_bad), languages=languages)
+    items = _items(data, languages, columns=columns, skip_bad=skip_bad)
+    scored = library.load(runs, data=items, languages=languages)
     if explain:
         options.show_result(explain_scores(scored, metrics=names), form)
     elif shares == "pairs":
@@ -81,10 +83,12 @@ def measure(
         _show_measures(found, _test_mbe(scored, found, resamples=resamples, seed=seed), form=form)
 
 
-def _items(data: list[str], languages: list[str], *, skip_bad: bool) -> Items | None:
+def _items(data: list[str], languages: list[str], *, columns: str | None, skip_bad: bool) -> Items | None:
     from ..files.sources import read_many
 
-    return read_many(data, language=languages, skip_bad=skip_bad) if data else None
+    if not data:
+        return None
+    return read_many(data, language=languages, columns=options.split_columns(columns), skip_bad=skip_bad)
 
 
 def _test_mbe(scored: Scored, found: Measures, *, resamples: int, seed: int) -> Results[MbeTest] | None:
@@ -142,6 +146,7 @@ def compare(
     a: list[str] = typer.Option([], "--a", metavar="NAME=VALUE", help="Side A, as in language=en. May be repeated."),
     b: list[str] = typer.Option([], "--b", metavar="NAME=VALUE", help="Side B, as in language=de. May be repeated."),
     data: list[str] = options.PredictionData,
+    columns: str = options.Columns,
     by: str = options.By,
     metrics: str = options.Metrics,
     unpaired: bool = typer.Option(False, "--unpaired", help="Compare as independent samples, not item by item."),
@@ -162,7 +167,8 @@ def compare(
         raise IsoglossError("--against requires --agreement.")
     if agreement and (unpaired or form not in ("text", "json")):
         raise IsoglossError("--agreement prints text or JSON, and cannot be combined with --unpaired.")
-    first, second = _sides(paths, options.split_pairs(a), b=options.split_pairs(b), data=data)
+    items = _items(data, [], columns=columns, skip_bad=False)
+    first, second = _sides(paths, options.split_pairs(a), b=options.split_pairs(b), data=items)
     names, groups = options.split_names(metrics), options.split_names(by)
     if agreement:
         agreed = agreements.agree_scored(first, second, metrics=names, against=against, by=groups)
@@ -184,7 +190,9 @@ def compare(
         options.show(form, **{form: lambda: FORMS[form](found)})
 
 
-def _sides(paths: list[Path], a: Mapping[str, str], *, b: Mapping[str, str], data: list[str]) -> tuple[Scored, Scored]:
+def _sides(
+    paths: list[Path], a: Mapping[str, str], *, b: Mapping[str, str], data: Items | None
+) -> tuple[Scored, Scored]:
     """Both sides: two paths, or one path with what to choose for each side."""
     from ..library import load
 
@@ -194,7 +202,7 @@ def _sides(paths: list[Path], a: Mapping[str, str], *, b: Mapping[str, str], dat
         raise IsoglossError(
             "Give two runs to compare, or one folder and what to choose in it, such as --a language=en --b language=de."
         )
-    return load(paths[0], data=data or None, where=a), load(paths[1], data=data or None, where=b)
+    return load(paths[0], data=data, where=a), load(paths[1], data=data, where=b)
 
 
 def gate(
@@ -222,8 +230,6 @@ def structure(
         False, "--mixed", help="Fit a mixed model: language, bias type and facts about models; target as random effect."
     ),
     facts: Path = options.Facts,
-    resamples: int = options.Resamples,
-    seed: int = options.Seed,
     form: options.TextOrJson = options.Format,
 ) -> None:
     """Show how far languages or models agree item by item, which are alike, and what is shared or specific."""
@@ -234,4 +240,4 @@ def structure(
         known = read_facts(facts) if facts else None
         options.show_result(fit_mixed(library.load(runs), facts=known), form)
     else:
-        options.show_result(library.structure(runs, over=over, resamples=resamples, seed=seed), form)
+        options.show_result(library.structure(runs, over=over), form)

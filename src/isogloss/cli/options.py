@@ -47,8 +47,14 @@ Languages = typer.Option(
     help="A language, by tag or name; several with commas. May be repeated.",
     callback=split_languages,
 )
-Reader = typer.Option(None, "--reader", help="Read the files as this data set instead of guessing which it is.")
-SkipBad = typer.Option(False, "--skip-bad", help="Skip and count invalid rows instead of stopping.")
+Columns = typer.Option(
+    None,
+    "--columns",
+    metavar="OURS=YOURS,…",
+    help="Your names of columns, as in stereotype=sentence_a,anti_stereotype=sentence_b. "
+    "Also encoding=cp1250 and reader=pairs, where these should not be found out.",
+)
+SkipBad = typer.Option(False, "--skip-bad", help="Skip and count invalid rows and files instead of stopping.")
 Where = typer.Option(
     [],
     "--where",
@@ -154,6 +160,11 @@ def split_prices(text: str) -> tuple[float, float]:
     if not 0 <= min(price_in, price_out) <= max(price_in, price_out) < float("inf"):
         raise IsoglossError(f"--prices takes two numbers of at least 0, not '{text}'.")
     return price_in, price_out
+
+
+def split_columns(text: str | None) -> dict[str, str]:
+    """Our names of columns and those of a file, written as ours=theirs with commas."""
+    return split_pairs(text.split(",")) if text else {}
 
 
 def split_pairs(pairs: list[str]) -> dict[str, str]:

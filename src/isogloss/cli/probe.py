@@ -44,6 +44,7 @@ def robustness(
     offline: bool = options.Offline,
     allow_pickle: bool = options.AllowPickle,
     skip_bad: bool = options.SkipBad,
+    columns: str = options.Columns,
     form: options.TextOrJson = options.Format,
 ) -> None:
     """Re-score the items with every method, dtype and batch size, and report whether the conclusion holds."""
@@ -53,7 +54,8 @@ def robustness(
     from ..studies.plan import take_sample
     from ..studies.robustness import check_robustness
 
-    items = take_sample(read_many(data, language=languages, skip_bad=skip_bad), limit, seed=seed)
+    items = read_many(data, language=languages, columns=options.split_columns(columns), skip_bad=skip_bad)
+    items = take_sample(items, limit, seed=seed)
     loading = Loading(device=device, offline=offline, allow_pickle=allow_pickle)
     with progress_bars() as progress:
         cards = check_robustness(items, model=model, loading=loading, resamples=resamples, progress=progress)

@@ -25,7 +25,7 @@ def translate(
     language: str = typer.Option("en", "--language", "-l", help="The language to translate from, by tag or name."),
     option: list[str] = TranslatorOptions,
     limit: int = typer.Option(None, "--limit", min=1, help="Translate N items only, drawn from every target in turn."),
-    reader: str = options.Reader,
+    columns: str = options.Columns,
     skip_bad: bool = options.SkipBad,
     yes: bool = Yes,
 ) -> None:
@@ -37,7 +37,7 @@ def translate(
     from ..translate.project import translate as translate_items
     from ..translate.steps import steps_as_text
 
-    items = read(source, language=language, format=reader, skip_bad=skip_bad)
+    items = read(source, language=language, columns=options.split_columns(columns), skip_bad=skip_bad)
     items = sample_items(items, limit=limit) if limit else items
     request = TranslationRequest(translator, to, options.split_pairs(option), yes)
     with progress_bars() as progress:

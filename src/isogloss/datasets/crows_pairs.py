@@ -9,8 +9,8 @@ from typing import Any
 
 from .. import languages
 from ..errors import BadData, IsoglossError
-from ..files.encodings import guess_encoding, misread_as
-from ..files.rows import OnBadRow, clean, read_bytes, read_json, read_rows, suffix
+from ..files.encodings import misread_as
+from ..files.rows import NOT_UTF_8, OnBadRow, clean, read_json, read_rows, suffix
 from ..files.sources import Dataset
 from ..items import ANTI_STEREOTYPE, STEREOTYPE, Candidate, Item
 
@@ -31,14 +31,7 @@ def recognise(columns: frozenset[str]) -> bool:
 def parse(path: Path, language: str | None, *, bad: OnBadRow) -> Iterator[Item]:
     """The pairs of a file; `language` is used where neither columns nor the file's name say it."""
 
-    def explain(error: BadData) -> None:
-        if error.problem.startswith("not UTF-8"):
-            seems = guess_encoding(read_bytes(path))
-            looks = f"not UTF-8; it looks like {seems}. " if seems else "not UTF-8. "
-            error = BadData(path, error.line, f"{looks}Save the file as UTF-8 and read it again.")
-        bad(error)
-
-    for number, (line, row) in enumerate(_rows(path, explain)):
+    for number, (line, row) in enumerate(_rows(path, bad)):
         for ending in _endings(frozenset(row)) or [""]:
             try:
                 yield _item(row, number, ending=ending, language=language or _language_named(path))
@@ -59,7 +52,7 @@ def _rows(path: Path, bad: OnBadRow) -> Iterator[tuple[int | None, Mapping[str, 
                 raise ValueError("must be an object with a pair's fields")
             yield None, clean(row)
         except UnicodeError:
-            bad(BadData(path, None, "not UTF-8. Save the file as UTF-8 and read it again."))
+            bad(BadData(path, None, NOT_UTF_8))
         except ValueError as error:
             bad(BadData(path, None, f"pair {number}: {error}."))
 
@@ -134,4 +127,5 @@ dataset = Dataset(
     url="https://github.com/nyu-mll/crows-pairs",
     recognise=recognise,
     parse=parse,
+    columns=("sent_more", "sent_less", "stereo_antistereo", "bias_type"),
 )

@@ -16,14 +16,14 @@ TAGS = (*PAIR_TAGS, *ORIGIN)
 
 
 def recognise(columns: frozenset[str]) -> bool:
-    """Whether a file has an id, a category and two sentences, and no context."""
-    two = "candidates" in columns or set(FLAT.values()) <= columns
-    return {"id", "category"} <= columns and two and "context" not in columns
+    """Whether a file has two sentences, or candidates of a category, and no context."""
+    two = {"candidates", "category"} <= columns or set(FLAT.values()) <= columns
+    return two and not columns & {"context", "unrelated"}
 
 
 def parse(path: Path, language: str | None, *, bad: OnBadRow) -> Iterator[Item]:
     """The pairs of a file; `language` is used where the rows do not name one."""
-    return parse_rows(path, lambda row: _item(row, language), bad=bad)
+    return parse_rows(path, lambda row: _item(row, language), bad=bad, category="category")
 
 
 def _item(row: Mapping[str, Any], language: str | None) -> Item:
@@ -54,4 +54,5 @@ dataset = Dataset(
     url="docs/data-formats.md",
     recognise=recognise,
     parse=parse,
+    columns=tuple(FLAT.values()),
 )

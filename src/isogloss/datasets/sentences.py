@@ -15,7 +15,7 @@ TAGS = ("groups", "corpus", "english")
 
 def recognise(columns: frozenset[str]) -> bool:
     """Whether a file has a text and the group it belongs to."""
-    return {"id", "group", "text"} <= columns
+    return {"group", "text"} <= columns
 
 
 def parse(path: Path, language: str | None, *, bad: OnBadRow) -> Iterator[Item]:
@@ -44,4 +44,5 @@ dataset = Dataset(
     url="docs/pairs.md",
     recognise=recognise,
     parse=parse,
+    columns=("group", "text"),
 )

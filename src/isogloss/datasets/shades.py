@@ -162,5 +162,6 @@ dataset = Dataset(
     url=f"https://huggingface.co/datasets/{HUB}",
     recognise=recognise,
     parse=parse,
+    columns=("index", "subset", "en_biased_sentences"),
     hub=HUB,
 )

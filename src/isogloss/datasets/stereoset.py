@@ -13,7 +13,7 @@ from .. import languages
 from ..errors import BadData
 from ..files.layout import ORIGIN
 from ..files.rows import OnBadRow, clean, read_json, read_rows, suffix
-from ..files.sources import Dataset, row_language
+from ..files.sources import Dataset, fill_columns, row_language
 from ..items import ANTI_STEREOTYPE, BLANK, STEREOTYPE, UNRELATED, Candidate, Item, Tag
 
 TASKS = ("intrasentence", "intersentence")
@@ -21,13 +21,12 @@ ROLES = (STEREOTYPE, ANTI_STEREOTYPE, UNRELATED)
 ALL_ROLES = frozenset(ROLES)
 WIDE = {role: role.replace("-", "_") for role in ROLES}
 Shared = dict[tuple[tuple[str, Tag], ...], dict[str, Tag]]
-OWN_COLUMNS = {"id", "bias_type", "context"}
 
 
 def recognise(columns: frozenset[str]) -> bool:
     """Whether a file with these columns is StereoSet's own JSON or our layout."""
     own = {"version", "data"} <= columns or set(TASKS) & columns
-    ours = columns >= OWN_COLUMNS and (
+    ours = "context" in columns and (
         "candidates" in columns or set(WIDE.values()) <= columns or f"{STEREOTYPE}_word" in columns
     )
     return bool(own or ours)
@@ -36,7 +35,8 @@ def recognise(columns: frozenset[str]) -> bool:
 def parse(path: Path, language: str | None, *, bad: OnBadRow) -> Iterator[Item]:
     """The items of a file; `language` is used where the rows do not name one."""
     rows: Iterator[tuple[int | str, Mapping[str, Any]]]
-    rows = _own_json(path, bad) if suffix(path) == ".json" else iter(read_rows(path, bad))
+    table = suffix(path) != ".json"
+    rows = iter(fill_columns(path, read_rows(path, bad), category="bias_type")) if table else _own_json(path, bad)
     seen: dict[str, tuple[set[str], set[str]]] = {}
     shared: Shared = {}
     for row_number, row in rows:
@@ -200,4 +200,5 @@ dataset = Dataset(
     url="https://github.com/moinnadeem/StereoSet",
     recognise=recognise,
     parse=parse,
+    columns=("context", *WIDE.values()),
 )

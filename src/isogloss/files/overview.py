@@ -36,7 +36,8 @@ def describe_items(items: Items) -> dict[str, Any]:
             "mean": sum(lengths) / max(len(lengths), 1),
             "longest": max(lengths, default=0),
         },
-        "problems": problem_counts(items.problems),
+        "problems": {name: count for name, count in problem_counts(items.problems).items() if name != "read_as"},
+        "read_as": [problem.message for problem in items.problems if problem.check == "read_as"],
     }
 
 

@@ -1,4 +1,4 @@
-"""Files as rows: JSON, JSON lines, CSV, TSV and Parquet, gzipped or not, each row with its line number."""
+"""Files as rows: JSON, JSON lines, CSV, TSV, Parquet and XLSX, gzipped or not, each row with its line number."""
 
 from __future__ import annotations
 
@@ -13,23 +13,28 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
 import polars as pl
 
 from ..errors import BadData, IsoglossError
-from .encodings import wide_encoding
+from .encodings import SEPARATORS, find_separator
+from .reading import choose_encoding, current, remark, rename_header, rename_row
+from .workbooks import read_workbook
 
 Row = tuple[int, dict[str, Any]]
 Checked = tuple[int, dict[str, Any], bool]
 OnBadRow = Callable[[BadData], None]
-SUFFIXES = (".jsonl", ".json", ".csv", ".tsv", ".parquet")
+SUFFIXES = (".jsonl", ".json", ".csv", ".tsv", ".parquet", ".xlsx")
+HEAD = 1 << 19  # bytes from which the encoding is told
 MOST_BYTES = 2_000_000_000
 SMALL = 32_000_000  # bytes that any packed file may unpack to
 RATIO = 100  # a larger file may unpack to at most RATIO times its size
 MOST_ROWS = 5_000_000  # of a Parquet file, which may hold a row in less than a bit
 DEEP = 100  # brackets in a line from which on its nesting is looked at
+NOT_UTF_8 = "not UTF-8. Save the file as UTF-8, or name its encoding: --columns encoding=cp1250."
 SURROGATE = re.compile("[\ud800-\udfff]")
 _CHANGED: ContextVar[set[str] | None] = ContextVar("changed", default=None)
 
@@ -55,16 +60,20 @@ def read_rows(path: Path, bad: OnBadRow = raise_bad_row) -> Iterator[Row]:
     if kind == ".jsonl":
         rows = _json_lines(path, bad)
     elif kind in (".csv", ".tsv"):
-        rows = _separated(path, bad, delimiter="\t" if kind == ".tsv" else ",")
+        rows = _separated(path, bad, usual="\t" if kind == ".tsv" else ",")
     elif kind == ".parquet":
         rows = _parquet(path)
+    elif kind == ".xlsx":
+        rows = _workbook(path)
+    elif kind == ".json":
+        rows = _json_list(path, bad)
     else:
         raise BadData(path, None, f"unknown format '{kind}'. Use one of {', '.join(SUFFIXES)}, gzipped or not.")
     for number, row, normal in rows:
         try:
             yield number, row if normal else clean(row)
         except UnicodeError:
-            bad(BadData(path, number, "not UTF-8. Save the file as UTF-8 and read it again."))
+            bad(BadData(path, number, NOT_UTF_8))
         except RecursionError:
             bad(BadData(path, number, "nested too deeply."))
 
@@ -73,8 +82,10 @@ def read_json(path: Path) -> Any:
     """The file's JSON value; a NaN or an infinity is refused."""
     try:
         raw = read_bytes(path)
-        _check_encoding(path, raw[:64])
-        return json.loads(raw.decode("utf-8-sig", "surrogateescape"), parse_constant=_refuse_constant)
+        text = raw.decode(choose_encoding(path, raw[:HEAD]), "surrogateescape").removeprefix("\ufeff")
+        value = json.loads(text, parse_constant=_refuse_constant)
+        rows = isinstance(value, list) and current().columns
+        return [rename_row(row) if isinstance(row, dict) else row for row in value] if rows else value
     except json.JSONDecodeError as error:
         raise BadData(path, error.lineno, f"not JSON: {error.msg}.") from error
     except (ValueError, RecursionError) as error:
@@ -137,7 +148,7 @@ def _opened(path: Path) -> Iterator[tuple[IO[bytes], int]]:
         raise IsoglossError(f"No such file: {path}.") from error
     except IsADirectoryError as error:
         raise IsoglossError(f"{path} is a folder, not a file.") from error
-    except (OSError, EOFError, zlib.error) as error:
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
         raise BadData(path, None, f"cannot be read ({error}).") from error
 
 
@@ -147,18 +158,12 @@ def _too_large(path: Path, most: int) -> BadData:
     return BadData(path, None, f"unpacks to more than {most:,} bytes. Split it into smaller files.")
 
 
-def _check_encoding(path: Path, head: bytes) -> None:
-    wide = wide_encoding(head)
-    if wide is not None:
-        raise BadData(path, None, f"the file is in {wide}. Save it as UTF-8 and read it again.")
-
-
 def _lines(path: Path, *, newline: str) -> Iterator[str]:
-    """The file's lines; bytes that are not UTF-8 become lone surrogates, which `clean` refuses row by row."""
+    """The file's lines; bytes that are not of its encoding become lone surrogates, which `clean` refuses row by row."""
     with _opened(path) as (file, most):
-        _check_encoding(path, file.read(64))
+        codec = choose_encoding(path, file.read(HEAD))
         file.seek(0)
-        text = io.TextIOWrapper(file, encoding="utf-8-sig", errors="surrogateescape", newline=newline)
+        text = io.TextIOWrapper(file, encoding=codec, errors="surrogateescape", newline=newline)
         left = most
         while line := text.readline(left + 1):
             left -= len(line)
@@ -173,7 +178,9 @@ def _refuse_constant(name: str) -> float:
 
 def _json_lines(path: Path, bad: OnBadRow) -> Iterator[Checked]:
     decode = json.JSONDecoder(parse_constant=_refuse_constant).decode
+    renamed = bool(current().columns)
     for number, line in enumerate(_lines(path, newline="\n"), 1):
+        line = line.removeprefix("\ufeff") if number == 1 else line
         if not line.strip():
             continue
         try:
@@ -183,18 +190,31 @@ def _json_lines(path: Path, bad: OnBadRow) -> Iterator[Checked]:
             continue
         if isinstance(row, dict):
             flat = line.count("{") + line.count("[") < DEEP and "\\u" not in line
-            yield number, row, flat and _is_normal(line)
+            yield number, rename_row(row) if renamed else row, flat and _is_normal(line)
         else:
             bad(BadData(path, number, "a line must be a JSON object with an item's fields."))
 
 
-def _separated(path: Path, bad: OnBadRow, *, delimiter: str) -> Iterator[Checked]:
-    reader = csv.reader(_lines(path, newline=""), delimiter=delimiter, strict=True)
+def _json_list(path: Path, bad: OnBadRow) -> Iterator[Checked]:
+    value = read_json(path)
+    if not isinstance(value, list):
+        raise BadData(path, None, "must hold a list of objects, one for each item.")
+    for number, row in enumerate(value, 1):
+        if isinstance(row, dict):
+            yield number, row, False
+        else:
+            bad(BadData(path, number, "an entry must be a JSON object with an item's fields."))
+
+
+def _separated(path: Path, bad: OnBadRow, *, usual: str) -> Iterator[Checked]:
+    lines = _lines(path, newline="")
+    first = next(lines, "").removeprefix("\ufeff")
+    delimiter = find_separator(first, usual)
+    if delimiter != usual:
+        remark(path, f"separated by {SEPARATORS[delimiter]}")
+    reader = csv.reader(chain([first] if first else [], lines), delimiter=delimiter, strict=True)
     try:
-        header = next(reader, [])
-        if len(header) == 1 and "\t" in header[0] and delimiter == ",":  # named .csv, separated by tabs
-            yield from _separated(path, bad, delimiter="\t")
-            return
+        header = rename_header(path, next(reader, []))
         if len(set(header)) < len(header) or not header:
             raise BadData(path, 1, "the first line must name the columns, each once.")
         normal = all(map(_is_normal, header))
@@ -205,6 +225,13 @@ def _separated(path: Path, bad: OnBadRow, *, delimiter: str) -> Iterator[Checked
                 yield reader.line_num, dict(zip(header, cells, strict=True)), normal and all(map(_is_normal, cells))
     except csv.Error as error:
         raise BadData(path, reader.line_num, f"not a table: {error}.") from error
+
+
+def _workbook(path: Path) -> Iterator[Checked]:
+    names, rows = read_workbook(path)
+    header = rename_header(path, names)
+    for number, cells in rows:
+        yield number, dict(zip(header, cells, strict=True)), False
 
 
 @contextmanager
@@ -230,5 +257,6 @@ def _parquet(path: Path) -> Iterator[Checked]:
         raise BadData(path, None, "not a Parquet file, or a broken one.") from error
     if count > MOST_ROWS:
         raise BadData(path, None, f"has {count:,} rows; at most {MOST_ROWS:,} are read. Split it into smaller files.")
+    table.columns = rename_header(path, table.columns)
     for number, row in enumerate(table.iter_rows(named=True), 1):
         yield number, row, False

@@ -7,7 +7,8 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -17,9 +18,14 @@ from ..errors import BadData, IsoglossError, NoItems, UnknownName
 from ..items import Item, Items, Problem
 from .catalogue import ITEMS, Source, find_source, sources
 from .filters import Where, filter_items
-from .hub import PREFIX, fetch_table
+from .hub import PREFIX, fetch_table, report
 from .published import pull
-from .rows import OnBadRow, is_readable, noting_changes, raise_bad_row, read_json, read_rows, suffix
+from .reading import Reading, reading_as, remark, remarks_as_lines, state_reading
+from .rows import OnBadRow, Row, is_readable, noting_changes, raise_bad_row, read_json, read_rows, suffix
+
+NO_LANGUAGE = "the row names no language; add a 'language' column or use --language."
+UNCATEGORISED = "uncategorised"
+Files = list[tuple["Dataset | None", Path, str | None]]
 
 
 class Parse(Protocol):
@@ -33,7 +39,8 @@ class Dataset:
     """A family of data files: what it is, and how a file of it becomes items.
 
     `recognise` looks at the columns of a file; `parse` yields its items and hands bad rows to `bad`;
-    `bundled` gives the files that ship with Isogloss for a language, if any; `hub` is its name on the hub, where it is gated.
+    `columns` are those that a table of it needs, for messages; `bundled` gives the files that ship with Isogloss for a
+    language, if any; `hub` is its name on the hub, where it is gated.
     """
 
     title: str
@@ -43,6 +50,7 @@ class Dataset:
     url: str
     recognise: Callable[[frozenset[str]], bool]
     parse: Parse
+    columns: tuple[str, ...] = ()
     bundled: Callable[[], dict[str, list[Path]]] | None = None
     hub: str | None = None
 
@@ -65,6 +73,8 @@ def read(
     *,
     language: str | Sequence[str] | None = None,
     format: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    encoding: str | None = None,
     where: Where = (),
     skip_bad: bool = False,
 ) -> Items:
@@ -74,13 +84,16 @@ def read(
         source: The name of a data set, a file, or a folder; published data is downloaded when it is first read.
         language: One language or several, by tag or name; without it, all.
         format: The reader to use where it should not be guessed; `isogloss list data` lists them.
+        columns: The file's own name for each column that is called differently there: `{"stereotype": "sentence_a"}`.
+        encoding: The encoding of the files, where it should not be found out: `cp1250`.
         where: One condition or several: `original=yes`, `region=France,Germany`, `type!=saying`.
-        skip_bad: Whether bad rows are left out and counted in `problems`, instead of raising an error.
+        skip_bad: Whether bad rows and files are left out and counted in `problems`, instead of raising an error.
 
     Example:
         >>> ig.read("demo", language="English", where="category=gender")
         Items(20 items of demo in en)
     """
+    stated = state_reading(columns or {}, reader=format, encoding=encoding)
     wanted = [languages.resolve(name) for name in ([language] if isinstance(language, str) else language or [])]
     problems: list[Problem] = []
 
@@ -90,9 +103,18 @@ def read(
     bad = skip if skip_bad or find_source(str(source)) else raise_bad_row  # published rows that are bad are known
     rows: list[Item] = []
     with noting_changes() as changed:
-        for dataset, path, known in _files(str(source), wanted, format=format):
-            default = known or language_in_name(path) or (wanted[0] if len(wanted) == 1 else None)
-            rows += dataset.parse(path, default, bad=bad)
+        for dataset, path, known in (files := _files(str(source), wanted)):
+            tag = known or language_in_name(path) or (wanted[0] if len(wanted) == 1 else None)
+            reading = replace(stated, language=tag) if dataset is None else Reading(language=tag)
+            try:
+                rows += _read_file(dataset, path, reading=reading, several=len(wanted), bad=bad)
+            except BadData as error:
+                if len(files) == 1:
+                    raise
+                if bad is raise_bad_row:
+                    raise BadData(path, error.line, f"{error.problem} With --skip-bad it is left out.") from error
+                report.get()(f"Left out: {error}")
+                bad(error)
     rows = [item for item in rows if not wanted or item.language in wanted]
     rows = _unique(rows, str(source), bad=bad)
     if not rows and problems:
@@ -101,40 +123,83 @@ def read(
         )
     if not rows:
         raise NoItems(f"No items in '{source}'{_in(wanted)}. Look at what it holds with: isogloss show {source}")
+    for line in (lines := remarks_as_lines(stated.remarks)):
+        report.get()(line)
+    problems += [Problem("read_as", "note", str(source), line) for line in lines]
     return filter_items(Items(tuple(rows), (*problems, *find_problems(rows), *find_changed(rows, changed))), where)
+
+
+def _read_file(dataset: Dataset | None, path: Path, *, reading: Reading, several: int, bad: OnBadRow) -> list[Item]:
+    """The items of one file; where its rows name no language and several are wanted, the whole file is bad."""
+
+    def check(error: BadData) -> None:
+        if several > 1 and error.problem == NO_LANGUAGE:
+            problem = f"its rows name no language, and you named {several}. Read it by itself with one language."
+            raise BadData(path, None, problem)
+        bad(error)
+
+    with reading_as(reading):
+        chosen = dataset or (registry.get("dataset", reading.reader) if reading.reader else recognise(path))
+        return list(chosen.parse(path, reading.language, bad=check))
 
 
 def read_many(
     sources: Sequence[str | Path],
     *,
     language: str | Sequence[str] | None = None,
-    format: str | None = None,
+    columns: Mapping[str, str] | None = None,
     where: Where = (),
     skip_bad: bool = False,
 ) -> Items:
     """The items of several sources together, as far as they meet the conditions; an item that two of them hold is an error."""
     if not sources:
         raise IsoglossError("No data was given. Use --data with a data set's name, a file or a folder.")
-    found = [read(source, language=language, format=format, skip_bad=skip_bad) for source in sources]
+    found = [read(source, language=language, columns=columns, skip_bad=skip_bad) for source in sources]
     rows = _unique([item for part in found for item in part], ", ".join(map(str, sources)), bad=raise_bad_row)
     items = Items(tuple(rows), tuple(problem for part in found for problem in part.problems))
     return filter_items(items, where)
 
 
-def parse_rows(path: Path, make: Callable[[Mapping[str, Any]], Item], *, bad: OnBadRow) -> Iterator[Item]:
+def parse_rows(
+    path: Path, make: Callable[[Mapping[str, Any]], Item], *, bad: OnBadRow, category: str | None = None
+) -> Iterator[Item]:
     """The items that `make` makes of a table's rows; a row it refuses with a ValueError goes to `bad` with its line."""
-    for line, row in read_rows(path, bad):
+    for line, row in fill_columns(path, read_rows(path, bad), category=category):
         try:
             yield make(row)
         except ValueError as error:
             bad(BadData(path, line, str(error)))
 
 
+def fill_columns(path: Path, rows: Iterable[Row], *, category: str | None) -> Iterator[Row]:
+    """The rows of a table; one whose first row has neither id nor bias type gets both, and that is remarked.
+
+    An id is the file's name and the line, so that rows of two files never pass for the same item.
+    """
+    later = iter(rows)
+    first = next(later, None)
+    if first is None:
+        return
+    filled = {}
+    if "id" not in first[1]:
+        remark(path, "no column 'id', so items are numbered by line")
+        filled["id"] = f"{path.name.split('.')[0]}-"
+    if category is not None and category not in first[1]:
+        remark(path, f"no column '{category}', so all items are {UNCATEGORISED}")
+        filled[category] = UNCATEGORISED
+    yield from chain([first], later) if not filled else _filled(chain([first], later), filled)
+
+
+def _filled(rows: Iterable[Row], columns: Mapping[str, str]) -> Iterator[Row]:
+    for line, row in rows:
+        yield line, {name: f"{value}{line}" if name == "id" else value for name, value in columns.items()} | row
+
+
 def row_language(row: Mapping[str, Any], default: str | None) -> str:
     """The tag of the language that a row names, or the default; neither is a ValueError."""
     tag = row.get("language") or default
     if not isinstance(tag, str):
-        raise ValueError("the row names no language; add a 'language' column or use --language.")
+        raise ValueError(NO_LANGUAGE)
     try:
         return languages.standard_tag(tag)
     except IsoglossError as error:
@@ -155,8 +220,8 @@ def language_in_name(path: Path) -> str | None:
     return languages.resolve(match[1]) if match and match[1] in languages.tags() else None
 
 
-def _files(source: str, wanted: list[str], *, format: str | None) -> list[tuple[Dataset, Path, str | None]]:
-    """The files of a source, each with what reads it and with its language where that is known without looking into it."""
+def _files(source: str, wanted: list[str]) -> Files:
+    """The files of a source, each with its reader and its language where these are known without looking into it."""
     path = Path(source)
     if not os.path.exists(source):  # unlike Path.exists, no error for a name that is too long
         return _bundled(source, wanted)
@@ -166,7 +231,7 @@ def _files(source: str, wanted: list[str], *, format: str | None) -> list[tuple[
         paths = [inner for inner in paths if not wanted or language_in_name(inner) in (*wanted, None)]
         if not paths:
             raise NoItems(f"No data files{_in(wanted)} in the folder {path}.")
-    return [(registry.get("dataset", format) if format else recognise(inner), inner, None) for inner in paths]
+    return [(None, inner, None) for inner in paths]
 
 
 def data_names() -> list[str]:
@@ -174,11 +239,16 @@ def data_names() -> list[str]:
     return sorted({*registry.names("dataset"), *sources()})
 
 
-def _published(source: Source, wanted: list[str]) -> list[tuple[Dataset, Path, str | None]]:
+def offered(source: str, wanted: Sequence[str]) -> Sequence[str]:
+    """Those of some languages that published data has; all of them if it has none, or if the source is of another kind."""
+    known = find_source(source)
+    return [tag for tag in wanted if known and tag in known.languages] or wanted
+
+
+def _published(source: Source, wanted: list[str]) -> Files:
     """The files of published data, fetched if they are not here."""
     if source.hub:
-        path = fetch_table(source.hub)
-        return [(recognise(path), path, None)]
+        return [(None, fetch_table(source.hub), None)]
     if source.kind != ITEMS:
         raise IsoglossError(
             f"'{source.name}' holds {source.kind}, not items. Get it with: isogloss data pull {source.name}"
@@ -187,14 +257,13 @@ def _published(source: Source, wanted: list[str]) -> list[tuple[Dataset, Path, s
     return [(dataset, path, tag) for tag, paths in pull(source, wanted).items() for path in paths]
 
 
-def _bundled(source: str, wanted: list[str]) -> list[tuple[Dataset, Path, str | None]]:
+def _bundled(source: str, wanted: list[str]) -> Files:
     known = find_source(source)
     if known is not None:
         return _published(known, wanted)
     if source.replace("-", "_") not in registry.names("dataset"):
         if source.startswith(PREFIX) or source in {one.hub for one in registry.load_all("dataset").values()}:
-            path = fetch_table(source)
-            return [(recognise(path), path, None)]
+            return [(None, fetch_table(source), None)]
         if "/" in source or is_readable(Path(source)):
             raise IsoglossError(f"No such file: {source}.")
         raise UnknownName("data set or file", source, data_names())
@@ -214,27 +283,47 @@ def recognise(path: Path) -> Dataset:
     """The data set family whose columns the file has; a TOML file holds sets of templates."""
     if suffix(path) == ".toml":
         return registry.get("dataset", "templates")  # type: ignore[no-any-return]
-    if suffix(path) == ".json":
-        content = read_json(path)
-        columns = frozenset(content) if isinstance(content, dict) else frozenset()
-        if content == []:
-            raise BadData(path, None, "holds no rows.")
-        if isinstance(content, list) and content and isinstance(content[0], dict):
-            columns = frozenset(content[0])
-    else:
-        broken: list[BadData] = []
-        first = next(read_rows(path, broken.append), None)
-        if first is None and broken:
-            raise broken[0]
-        if first is None:
-            header = ", only a header" if suffix(path) in (".csv", ".tsv") else ""
-            raise BadData(path, None, f"holds no rows{header}.")
-        columns = frozenset(first[1])
-    for dataset in registry.load_all("dataset").values():
+    columns = _columns(path)
+    known = registry.load_all("dataset")
+    for dataset in known.values():
         if dataset.recognise(columns):
             return dataset  # type: ignore[no-any-return]
-    seen = ", ".join(sorted(map(str, columns))[:12]) or "none"
-    raise BadData(path, None, f"not a layout that Isogloss knows (columns: {seen}). See docs/data-formats.md.")
+    raise BadData(path, None, _nearest_layout(columns, known))
+
+
+def _columns(path: Path) -> frozenset[str]:
+    if suffix(path) == ".json":
+        content = read_json(path)
+        if isinstance(content, dict):
+            return frozenset(content)
+        if content != [] and not (isinstance(content, list) and isinstance(content[0], dict)):
+            raise BadData(path, None, "must hold an object, or a list of objects.")
+    broken: list[BadData] = []
+    first = next(read_rows(path, broken.append), None)
+    if first is None and broken:
+        raise BadData(path, broken[0].line, broken[0].problem)
+    if first is None:
+        header = ", only a header" if suffix(path) in (".csv", ".tsv", ".xlsx") else ""
+        raise BadData(path, None, f"holds no rows{header}.")
+    return frozenset(map(str, first[1]))
+
+
+def _nearest_layout(columns: frozenset[str], known: Mapping[str, Dataset]) -> str:
+    """What is missing to the layout that shares most of its columns with the file; pairs need the fewest."""
+
+    def plain(name: str) -> str:
+        return "".join(filter(str.isalnum, name.casefold()))
+
+    theirs = {plain(name): name for name in sorted(columns)}
+    near = {name: sum(plain(one) in theirs for one in known[name].columns) for name in known if known[name].columns}
+    name = max(near, key=lambda name: (near[name] / len(known[name].columns), -len(known[name].columns)))
+    missing = [one for one in known[name].columns if one not in columns]
+    hint = ",".join(f"{one}={theirs.get(plain(one), 'YOURS')}" for one in missing)
+    seen = ", ".join(sorted(columns)[:12]) or "none"
+    return (
+        f"the columns ({seen}) are of no layout that Isogloss knows. The nearest is '{name}', "
+        f"which needs {', '.join(known[name].columns)}. If yours have other names, use --columns {hint}"
+    )
 
 
 def _unique(rows: list[Item], source: str, *, bad: OnBadRow) -> list[Item]:

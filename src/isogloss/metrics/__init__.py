@@ -17,11 +17,15 @@ Finish = Callable[[Array], Array]
 
 @dataclass(frozen=True, slots=True)
 class Pieces:
-    """Smooth functions of a group's sums, of which the metric's value is the least, or with `np.max` the largest."""
+    """Smooth functions of a group's sums, of which the metric's value is the least, or with `np.max` the largest.
+
+    `level` is that of each one's interval; where more than two may meet it is more than 0.95.
+    """
 
     finishes: tuple[Finish, ...]
     bounds: tuple[float, float]
     combine: Callable[..., Any] = np.min
+    level: float = 0.95
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +84,9 @@ class Metric:
 
 def number_clusters(clusters: Iterable[str]) -> tuple[npt.NDArray[np.int64], tuple[str, ...]]:
     """The number of each unit's cluster, counted in the order in which the clusters come first, and their names."""
-    each = clusters if isinstance(clusters, pl.Series) else pl.Series(list(clusters), dtype=pl.String)
-    names = each.unique(maintain_order=True).to_list()
-    if not names:
-        return np.zeros(0, dtype=np.int64), ()
-    numbers = each.replace_strict(names, list(range(len(names))), return_dtype=pl.Int64)
-    return numbers.to_numpy(), tuple(names)
+    names = clusters.to_list() if isinstance(clusters, pl.Series) else list(clusters)
+    labels = {name: number for number, name in enumerate(dict.fromkeys(names))}
+    return np.array(list(map(labels.__getitem__, names)), dtype=np.int64), tuple(labels)
 
 
 def from_sums(sums: Array, clusters: Iterable[str], *, finish: Finish, n: int, ties: int = 0) -> Contribution:

@@ -26,23 +26,28 @@ def contribute(items: pl.DataFrame, mode: str) -> Contribution:
     lms[np.arange(len(classes)), column] = scores[:, 0]
     ss = scores[:, 1] / 100
     sums = np.column_stack([scores[:, 2], ss, ss**2, 1 / counts, np.ones(len(classes)), lms])
+    pieces = (lambda sums: corrected(sums, sizes), homogeneous, lambda sums: homogeneous(sums, anti=True))
     found = from_sums(sums, classes, finish=lambda sums: finish(sums, sizes), n=items.height, ties=ties)
-    pieces = Pieces(
-        (lambda sums: corrected(sums, sizes, least=-1.0), lambda sums: corrected(sums, sizes, most=0.0)),
-        bounds=(0, 200),
-    )
-    return replace(found, alone=None, pieces=pieces)  # a class alone has no spread
+    return replace(found, alone=None, pieces=Pieces(pieces, bounds=(0, 200), level=0.96))  # a class alone has no spread
 
 
 def finish(sums: Array, sizes: Array) -> Array:
-    """Macro ICAT and what the number of items takes from it, the SS of the terms being beta-distributed."""
-    return np.clip(corrected(sums, sizes), 0, 100)
+    """The corrected value, at most that of terms which all have the mean SS."""
+    most = np.minimum(homogeneous(sums), homogeneous(sums, anti=True))
+    return np.clip(np.minimum(corrected(sums, sizes), most), 0, 100)
 
 
-def corrected(sums: Array, sizes: Array, *, least: float = 0.0, most: float = 1.0) -> Array:
-    """Macro ICAT corrected with a spread of the terms' SS between these limits.
+def homogeneous(sums: Array, *, anti: bool = False) -> Array:
+    """LMS/50 · SS of the means over terms, or with 100 - SS."""
+    share = sums[..., 1] / sums[..., 4]
+    return np.asarray(2 * sums[..., 5:].sum(-1) / sums[..., 4] * (1 - share if anti else share))
 
-    One term, or one item per term, says nothing of the spread, which is then taken for zero.
+
+def corrected(sums: Array, sizes: Array) -> Array:
+    """Macro ICAT and what the number of items takes from it, the SS of the terms being beta-distributed.
+
+    The estimated spread of the terms' SS may be negative, so that the function is smooth. One term, or one item per
+    term, says nothing of the spread, which is then taken for zero.
     """
     count = sums[..., 4]
     mean, noise = sums[..., 1] / count, sums[..., 3] / count
@@ -50,7 +55,7 @@ def corrected(sums: Array, sizes: Array, *, least: float = 0.0, most: float = 1.
     with np.errstate(invalid="ignore", divide="ignore"):
         seen = (sums[..., 2] - count * mean**2) / (count - 1)
         spread = (seen - noise * largest) / ((1 - noise) * largest)
-    spread = np.where((largest > 1e-9) & (noise < 1) & (count > 1), np.clip(spread, least, most), 0.0)
+    spread = np.where((largest > 1e-9) & (noise < 1) & (count > 1), np.clip(spread, -1.0, 1.0), 0.0)
     lost = lost_fold(sizes, mean, spread=spread)
     return np.asarray((sums[..., 0] + 2 * (sums[..., 5:] * lost).sum(-1)) / count)
 
@@ -58,7 +63,7 @@ def corrected(sums: Array, sizes: Array, *, least: float = 0.0, most: float = 1.
 metric = Metric(
     title="Macro ICAT, corrected for few items",
     formula="macro ICAT + mean over target terms of LMS/50 · (E min(SS, 100 - SS) - E min(observed SS, 100 - observed SS)), "
-    "both of a beta distribution fitted to the terms' SS",
+    "both of a beta distribution fitted to the terms' SS; at most mean LMS/50 · min(mean SS, 100 - mean SS)",
     citation="ours",
     caution="Estimates what macro ICAT would be with any number of items per target term, so it can be compared between data of "
     "different sizes; with a handful of items per term the correction is large and leans on the beta distribution.",

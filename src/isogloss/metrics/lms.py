@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import polars as pl
 
 from ..items import ANTI_STEREOTYPE, STEREOTYPE, UNRELATED
@@ -14,7 +15,7 @@ def contribute(items: pl.DataFrame, mode: str) -> Contribution:
     """Per item: the share of the two related candidates that win, and 1."""
     stereo, first = wins(items[STEREOTYPE], items[UNRELATED], mode=mode)
     anti, second = wins(items[ANTI_STEREOTYPE], items[UNRELATED], mode=mode)
-    sums = pl.DataFrame({"related": (stereo + anti) / 2, "n": 1.0}).to_numpy()
+    sums = np.column_stack([(stereo + anti) / 2, np.ones(len(anti))])
     return from_sums(sums, items["cluster"], finish=finish, n=items.height, ties=first + second)
 
 

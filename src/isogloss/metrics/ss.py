@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import polars as pl
 
 from ..items import ANTI_STEREOTYPE, STEREOTYPE
@@ -14,7 +15,7 @@ from ._preferences import wins
 def contribute(items: pl.DataFrame, mode: str) -> Contribution:
     """Per item: the win of the stereotype, and 1."""
     won, ties = wins(items[STEREOTYPE], items[ANTI_STEREOTYPE], mode=mode)
-    sums = pl.DataFrame({"won": won, "n": 1.0}).to_numpy()
+    sums = np.column_stack([won, np.ones(len(won))])
     return from_sums(sums, items["cluster"], finish=finish, n=items.height, ties=ties)
 
 

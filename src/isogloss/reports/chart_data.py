@@ -145,12 +145,12 @@ def icat_lines(xs: Sequence[float], ys: Sequence[float]) -> dict[int, list[Posit
 # ---- structure
 
 
-def structures(scored: Scored, over: str, *, settings: IntervalSettings) -> list[Structure]:
+def structures(scored: Scored, over: str) -> list[Structure]:
     """How alike languages or models are, for every data set that has several of them and stereotypes."""
     found: list[Structure] = []
     for _, part in split_datasets(scored):
         try:
-            found += find_structure(part, over=over, resamples=settings.resamples, seed=settings.seed)
+            found += find_structure(part, over=over)
         except IsoglossError:  # one language or model only, or no stereotypes
             continue
     return found

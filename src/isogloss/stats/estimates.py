@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import NormalDist
 
@@ -14,6 +15,8 @@ NEAR = 0.1
 FEWEST_ROWS = 20
 MOST_SKEW = 0.05
 FEWEST_EFFECTIVE = 4
+STEPS = 30
+PERFECT = math.atanh(1 - 1e-12)
 CONSTANT = "every cluster gives the same value, so resampling cannot say how sure it is"
 
 
@@ -47,30 +50,32 @@ class Ends:
     kind: str
 
 
-def find_ends(estimate: Estimate, *, bca: bool = False) -> Ends | None:
-    """The 95 % interval: percentiles, unless the value is near the end of its scale or its clusters are skewed.
+def find_ends(estimate: Estimate, *, bca: bool = False, level: float = 0.95) -> Ends | None:
+    """The interval: percentiles, unless the value is near the end of its scale or its clusters are skewed.
 
     A value between bounds gets Wilson's interval with the effective number of rows, value · (1 - value) / error², where
     it is within a tenth of an end, where the effective number is small, or where a few clusters decide the error
-    (skew, Efron's acceleration). A value from 0 on without an upper bound gets the wider of Student's and the
-    bootstrap-t interval of its logarithm. Without any variation there is no interval but for shares.
+    (skew, Efron's acceleration); in the last case it is widened to hold Student's interval around the jackknife's value,
+    which is free of the bias that large clusters of another kind give. A value from 0 on without an upper bound gets the
+    wider of Student's and the bootstrap-t interval of its logarithm. Without any variation there is no interval but for
+    shares.
     """
     low, high = estimate.bounds
     bounded = math.isfinite(low) and math.isfinite(high)
     if is_constant(estimate.drawn):
-        return _wilson(estimate, rows=len(estimate.pseudo), kind="constant") if bounded else None
+        return _wilson(estimate, rows=len(estimate.pseudo), kind="constant", level=level) if bounded else None
     if np.isnan(estimate.pseudo).any() or bca:
-        return _percentiles(estimate, bca=bca)
+        return _percentiles(estimate, bca=bca, level=level)
     if bounded:
         share, error = (estimate.value - low) / (high - low), estimate.error / (high - low)
         rows = share * (1 - share) / error**2 if share * (1 - share) > 0 else float(len(estimate.pseudo))
         if min(share, 1 - share) < NEAR:
-            return _wilson(estimate, rows=rows, kind="near")
+            return _wilson(estimate, rows=rows, kind="near", level=level)
         if min(share, 1 - share) * rows < FEWEST_ROWS or abs(_skew(estimate.pseudo)) > MOST_SKEW:
-            return _wilson(estimate, rows=rows, kind="skewed")
+            return _widened(estimate, _wilson(estimate, rows=rows, kind="skewed", level=level), level=level)
     if low == 0 and estimate.value > 0 and estimate.drawn_errors is not None:
-        return _logarithm(estimate, estimate.drawn_errors)
-    return _percentiles(estimate, bca=False)
+        return _logarithm(estimate, estimate.drawn_errors, level=level)
+    return _percentiles(estimate, bca=False, level=level)
 
 
 def difference_ends(a: Estimate, b: Estimate, *, count: float, related: bool) -> Ends | None:
@@ -79,17 +84,45 @@ def difference_ends(a: Estimate, b: Estimate, *, count: float, related: bool) ->
     The second is the method of variance estimates recovery (Zou and Donner 2008), with the clusters' correlation
     where the sides are `related`.
     """
-    ends = [find_ends(one) for one in (a, b)]
-    plain = all(one is not None and one.kind in ("bootstrap", "skewed") for one in ends)
-    drawn, value = a.drawn - b.drawn, a.value - b.value
-    if plain:
-        return (
-            None if is_constant(drawn) else Ends(*percentile_interval(drawn, level=expanded_level(count)), "bootstrap")
-        )
-    if ends[0] is None or ends[1] is None:
+    sides = find_ends(a), find_ends(b)
+    if _are_plain(sides, ("bootstrap", "skewed") if related else ("bootstrap",)):
+        drawn = a.drawn - b.drawn
+        ends = percentile_interval(drawn, level=expanded_level(count))
+        return None if is_constant(drawn) else Ends(*ends, "bootstrap")
+    return _recovered((a, b), sides, r=_correlation(a.pseudo, b.pseudo) if related else 0.0)
+
+
+def recovered_p(a: Estimate, b: Estimate) -> float:
+    """The p at which the interval of a - b, made of the intervals of two independent sides, reaches zero.
+
+    It is 0 where both sides have percentile intervals, whose p comes from a test.
+    """
+    if _are_plain((find_ends(a), find_ends(b)), ("bootstrap",)):
+        return 0.0
+    low, high = 0.0, 1.0
+    for _ in range(STEPS):
+        p = (low + high) / 2
+        ends = _recovered((a, b), (find_ends(a, level=1 - p), find_ends(b, level=1 - p)), r=0.0)
+        if ends is None or ends.low <= 0 <= ends.high:
+            low = p
+        else:
+            high = p
+    return high
+
+
+def _are_plain(ends: tuple[Ends | None, Ends | None], kinds: tuple[str, ...]) -> bool:
+    return all(one is not None and one.kind in kinds for one in ends)
+
+
+def _recovered(sides: tuple[Estimate, Estimate], ends: tuple[Ends | None, Ends | None], *, r: float) -> Ends | None:
+    (a, b), (one, two) = sides, ends
+    if one is None or two is None:
         return None
-    r = _correlation(a.pseudo, b.pseudo) if related else 0.0
-    below, above = (a.value - ends[0].low, ends[0].high - a.value), (b.value - ends[1].low, ends[1].high - b.value)
+    value, below, above = (
+        a.value - b.value,
+        (a.value - one.low, b.value - two.low),
+        (one.high - a.value, two.high - b.value),
+    )
     down = below[0] ** 2 + above[1] ** 2 - 2 * r * below[0] * above[1]
     up = above[0] ** 2 + below[1] ** 2 - 2 * r * above[0] * below[1]
     if max(down, up) < 1e-18:
@@ -110,11 +143,19 @@ def is_constant(values: Array) -> bool:
     return bool(np.ptp(there) <= 1e-9 * max(1.0, float(np.abs(there).max()))) if len(there) else True
 
 
-def _percentiles(estimate: Estimate, *, bca: bool) -> Ends:
-    level = expanded_level(estimate.count)
+def _percentiles(estimate: Estimate, *, bca: bool, level: float) -> Ends:
+    expanded = expanded_level(estimate.count, level=level)
     if bca:
-        return Ends(*bca_interval(estimate, level=level), "bca")
-    return Ends(*percentile_interval(estimate.drawn, level=level), "bootstrap")
+        return Ends(*bca_interval(estimate, level=expanded), "bca")
+    return Ends(*percentile_interval(estimate.drawn, level=expanded), "bootstrap")
+
+
+def _widened(estimate: Estimate, ends: Ends, *, level: float) -> Ends:
+    """The ends, moved out to those of Student's interval around the jackknife's value, but not beyond the scale."""
+    centre = float(estimate.pseudo.mean())
+    half = student_quantile((1 + level) / 2, effective_count(estimate) - 1) * estimate.error
+    low, high = estimate.bounds
+    return Ends(max(low, min(ends.low, centre - half)), min(high, max(ends.high, centre + half)), ends.kind)
 
 
 def bca_interval(estimate: Estimate, *, level: float = 0.95) -> tuple[float, float]:
@@ -128,12 +169,29 @@ def bca_interval(estimate: Estimate, *, level: float = 0.95) -> tuple[float, flo
     return float(low), float(high)
 
 
-def _wilson(estimate: Estimate, *, rows: float, kind: str) -> Ends:
+def _wilson(estimate: Estimate, *, rows: float, kind: str, level: float) -> Ends:
     low, high = estimate.bounds
     width = high - low
     share = min(1.0, max(0.0, (estimate.value - low) / width))
-    ends = wilson_interval(share, rows, clusters=None if kind == "constant" else effective_count(estimate))
+    clusters = None if kind == "constant" else effective_count(estimate)
+    ends = wilson_interval(share, rows, clusters=clusters, level=level)
     return Ends(low + width * ends[0], low + width * ends[1], kind)
+
+
+def fisher_ends(finish: Callable[[Array], Array], totals: Array) -> tuple[float, float] | None:
+    """The 95 % interval of a correlation, or of kappa, as a function of sums over clusters; none for perfect ones.
+
+    Student's interval with the jackknife's error on Fisher's scale, where such values are nearly normal.
+    """
+    clusters, whole = len(totals), totals.sum(0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        value, without = np.arctanh(finish(whole[None])), np.arctanh(finish(whole - totals))
+        pseudo = clusters * value - (clusters - 1) * without
+    if abs(value[0]) > PERFECT or not np.isfinite(pseudo).all() or is_constant(pseudo):
+        return None
+    estimate = Estimate(float(value[0]), pseudo, pseudo, (-math.inf, math.inf), clusters)
+    half = student_quantile(0.975, effective_count(estimate) - 1) * estimate.error
+    return math.tanh(estimate.value - half), math.tanh(estimate.value + half)
 
 
 def effective_count(estimate: Estimate) -> float:
@@ -150,15 +208,15 @@ def effective_count(estimate: Estimate) -> float:
     return max(FEWEST_EFFECTIVE, min(estimate.count, 2 * len(spread) / max(kurtosis - 1, 1e-9)))
 
 
-def _logarithm(estimate: Estimate, errors: Array) -> Ends:
+def _logarithm(estimate: Estimate, errors: Array, *, level: float) -> Ends:
     """The wider, at either end, of Student's and the bootstrap-t interval on the scale of the logarithm."""
     value, drawn = estimate.value, estimate.drawn
     with np.errstate(divide="ignore", invalid="ignore"):
         t = (np.log(drawn) - math.log(value)) * drawn / errors
-    below, above = np.nanpercentile(t, [2.5, 97.5])
-    student = student_quantile(0.975, estimate.count - 1)
+    below, above = percentile_interval(t, level=level)
+    student = student_quantile((1 + level) / 2, effective_count(estimate) - 1)
     relative = estimate.error / value
-    ends = (-max(float(above), student) * relative, -min(float(below), -student) * relative)
+    ends = (-max(above, student) * relative, -min(below, -student) * relative)
     return Ends(value * math.exp(ends[0]), value * math.exp(min(ends[1], 700.0)), "logarithm")
 
 

@@ -127,6 +127,10 @@ class Data(BaseModel):
         default=None, min_length=1, description="What --only calls it; the source's name by default."
     )
     format: str | None = Field(default=None, description="The data set family to read files as.")
+    columns: dict[str, str] = Field(
+        default={}, description="The file's own names of columns: 'stereotype: sentence_a'."
+    )
+    encoding: str | None = Field(default=None, description="The encoding of the files; found out by default.")
     skip_bad: bool = Field(default=False, description="Leave out rows that cannot be read, and count them.")
     where: dict[str, Words] = Field(
         default={}, description="Only items with these values: category, task, or another tag."

@@ -7,7 +7,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from .. import registry
+from ..checks import notice_language
 from ..errors import IsoglossError, UnknownName, short_message
+from ..files.hub import report
 from ..items import Item, Items, Problem
 from .cells import Failure, Running, ScoringCell
 
@@ -179,6 +181,15 @@ def problems_of(items: Items, rows: Sequence[Item]) -> tuple[Problem, ...]:
     """The problems that belong to some of the items, and all unreadable rows."""
     ids = {(item.language, item.id) for item in rows}
     return tuple(one for one in items.problems if (one.language, one.item) in ids or one.check == "unreadable")
+
+
+def notice_languages(items: Items) -> Items:
+    """The items with what a sample shows of their language; where most are in another one, that is said at once."""
+    problems = notice_language(items.rows)
+    for tag in dict.fromkeys(one.language for one in problems):
+        wrong = [one.message for one in problems if one.language == tag]
+        report.get()(f"Warning: an item in '{tag}' {max(wrong, key=wrong.count)}, and so do most. Is --language right?")
+    return replace(items, problems=(*items.problems, *problems))
 
 
 def _tasks(rows: Sequence[Item]) -> str:

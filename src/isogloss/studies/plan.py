@@ -23,7 +23,6 @@ from ..chat.retry import RetryPolicy
 from ..chat.runner import check_askable
 from ..errors import BadData, IsoglossError, NoItems, UnknownName
 from ..files import sources
-from ..files.catalogue import find_source as find_published
 from ..files.filters import filter_items
 from ..files.hub import PREFIX, fetch_table, offline_mode
 from ..items import Item, Items, sample_items
@@ -31,7 +30,7 @@ from ..models.load import DEFAULT_LOADING, Loading, find_family, find_source
 from ..scores import ITEM_SCHEMA, ROW_SCHEMA
 from .cells import Failure
 from .file import Data, MethodSettings, ModelSettings, StudyFile, read_study
-from .method_choice import PlannedCell, choose_method, fitting_items, problems_of
+from .method_choice import PlannedCell, choose_method, fitting_items, notice_languages, problems_of
 
 TAKEN = {*ITEM_SCHEMA, *ROW_SCHEMA, "model", "method", "family", "checkpoint"}
 COLUMNS = ("model", "method", "family")
@@ -90,6 +89,7 @@ def plan_evaluation(
 ) -> StudyPlan:
     """Every model on every set of items by one method; refused when no model can be scored, or a name does not exist."""
     check_method(method, options or {})
+    sets = tuple(notice_languages(items) for items in sets)
     cells = [PlannedCell(name, items, method, options or {}) for name in models for items in sets]
     return _plan_command(cells, loading, measuring=measuring or {})
 
@@ -107,6 +107,7 @@ def plan_asking(
     check_askable(items, settings or AskSettings())
     options = (settings or AskSettings()).options
     at = {name: replace(endpoint, model=name) if endpoint else None for name in models}
+    items = notice_languages(items)
     cells = [PlannedCell(name, items, "ask", options, endpoint=at[name]) for name in models]
     return _plan_command(cells, loading, measuring=measuring or {})
 
@@ -320,14 +321,11 @@ def _read(data: Data, study: StudyFile, *, base: Path) -> LoadedData:
     wanted = [languages.resolve(one) for one in data.languages or study.languages]
     if source.startswith(PREFIX):
         fetch_table(source)
-    published = find_published(source)
-    asked = [tag for tag in wanted if tag in published.languages] if published and published.files else wanted
+    stated = {"reader": data.format or "", "encoding": data.encoding or "", **data.columns}
     try:
-        items = sources.read(source, language=asked or wanted, format=data.format, skip_bad=data.skip_bad)
+        items = sources.read(source, language=sources.offered(source, wanted), columns=stated, skip_bad=data.skip_bad)
     except (NoItems, UnknownName):  # some of the languages are not there: which are?
-        if published:
-            raise
-        items = sources.read(source, format=data.format, skip_bad=data.skip_bad)
+        items = sources.read(source, columns=stated, skip_bad=data.skip_bad)
     there = list(dict.fromkeys(item.language for item in items))
     lacking = {tag: f"'{name}' has no items in '{tag}'." for tag in wanted if tag not in there}
     chosen = {tag: _in_language(items, tag) for tag in there if not wanted or tag in wanted}
@@ -335,7 +333,7 @@ def _read(data: Data, study: StudyFile, *, base: Path) -> LoadedData:
         rows = tuple(item for part in chosen.values() for item in part)
         left = filter_items(Items(rows, items.problems), data.where)
         chosen = {tag: _in_language(left, tag) for tag in chosen}
-    return LoadedData(name, {tag: rows for tag, rows in chosen.items() if len(rows)}, lacking)
+    return LoadedData(name, {tag: notice_languages(rows) for tag, rows in chosen.items() if len(rows)}, lacking)
 
 
 def _in_language(items: Items, language: str) -> Items:

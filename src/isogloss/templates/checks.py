@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..checks.text_checks import mixed_word, odd_characters
 from ..errors import IsoglossError
 from .expansion import LIMIT, ExpandedSentence, chosen_terms, count_fillings, fillings, realise, refuse_equal
+from .features import show_features
 from .items import TemplateFrame, make_frames, set_lexicon
-from .lexicon import FOLDER, Lexicon, read_lexicon
+from .lexicon import FOLDER, Lexicon, category_of, read_lexicon
 from .resolution import ResolvedTemplate, resolve_template
 from .sets import TemplateSet, choose_sets, read_sets
+from .vocabulary import FormCell
 
 REFERENCE = "en"
 
@@ -49,18 +52,49 @@ def check_templates(language: str, *, folder: Path | None = None, names: Sequenc
     """Every sentence of every set is made; everything that fails is named, each failure once."""
     lexicon = read_lexicon(language, folder)
     sets = choose_sets(read_sets(sets_path(lexicon.language, folder)), list(names))
-    problems: Counter[str] = Counter()
+    problems: Counter[str] = Counter(_word_problems(lexicon))
+    used: dict[str, set[str]] = {}
     counts = []
     for one in sets:
-        frames = list(make_frames(one))
-        total = sum(_try_frame(frame, set_lexicon(one, lexicon), problems=problems) for frame in frames)
-        counts.append(SetCount(one.id, len(frames), total))
+        made = [_try_frame(frame, set_lexicon(one, lexicon), problems=problems) for frame in make_frames(one)]
+        counts.append(SetCount(one.id, len(made), sum(map(len, made))))
+        for key, word in ((key, word) for frame in made for sentence in frame for key, word in sentence.words.items()):
+            used.setdefault(category_of(key), set()).add(word.casefold())
     sizes = {name: len(vocabulary.terms) for name, vocabulary in sorted(lexicon.vocabularies.items())}
-    return CheckedTemplates(lexicon.language, sizes, tuple(counts), tuple(problems), tuple(_differences(lexicon)))
+    notes = (*_differences(lexicon), *([] if names else _unused_forms(lexicon, used)))
+    return CheckedTemplates(lexicon.language, sizes, tuple(counts), tuple(problems), notes)
 
 
-def _try_frame(frame: TemplateFrame, lexicon: Lexicon, *, problems: Counter[str]) -> int:
-    """How many sentences of a template can be made; what is wrong is added to the problems."""
+def _word_problems(lexicon: Lexicon) -> Iterator[str]:
+    """Terms that are the same word under two ids, and words with letters of two scripts or with odd characters."""
+    vocabularies = [*lexicon.vocabularies.values(), *([lexicon.words] if lexicon.words else [])]
+    for vocabulary in vocabularies:
+        seen: dict[tuple[str, tuple[FormCell, ...]], str] = {}
+        for term in vocabulary.terms.values():
+            for use, cells in term.uses.items():
+                other = seen.setdefault((use, cells), term.id)
+                if other != term.id and vocabulary is not lexicon.words:
+                    shown = f"{use} " if use else ""
+                    yield f"{vocabulary.path}: '{other}' and '{term.id}' have the same {shown}forms: '{cells[0].text}'."
+                for text in dict.fromkeys(cell.text for cell in cells):
+                    problem = odd_characters(text) or next(filter(None, map(mixed_word, text.split())), None)
+                    if problem:
+                        yield f"{vocabulary.path}, term '{term.id}', '{text}': {problem}."
+
+
+def _unused_forms(lexicon: Lexicon, used: Mapping[str, set[str]]) -> Iterator[str]:
+    """The forms, by their features, that no sentence uses for any term, such as a case that no wording asks for."""
+    for name, vocabulary in sorted(lexicon.vocabularies.items()):
+        cells = [(use, cell) for term in vocabulary.terms.values() for use, row in term.uses.items() for cell in row]
+        shown = {(use, cell): f"{use} {show_features(cell.features)}".strip() or "plain" for use, cell in cells}
+        busy = {shown[use, cell] for use, cell in cells if cell.text.casefold() in used.get(name, ())}
+        idle = [text for text in dict.fromkeys(shown.values()) if text not in busy]
+        if idle:
+            yield f"{name}: no wording uses the forms {', '.join(idle)}"
+
+
+def _try_frame(frame: TemplateFrame, lexicon: Lexicon, *, problems: Counter[str]) -> list[ExpandedSentence]:
+    """The sentences of a template that can be made; what is wrong is added to the problems."""
     made: list[ExpandedSentence] = []
     try:
         for plan in resolve_template(frame.template, lexicon, position=frame.wording.position):
@@ -69,7 +103,7 @@ def _try_frame(frame: TemplateFrame, lexicon: Lexicon, *, problems: Counter[str]
             refuse_equal(made, frame.wording.position)
     except IsoglossError as error:
         problems[str(error)] += 1
-    return len(made)
+    return made
 
 
 def _try_plan(

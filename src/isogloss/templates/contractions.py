@@ -1,37 +1,17 @@
-"""Contractions: what happens where words meet (contraction, elision, a and an), as a language's rules.toml says."""
+"""Contractions: what happens where words meet (contraction, elision, suffixes in harmony), as the rules say."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
-from typing import Any
 
-from ..errors import BadData
-from .vocabulary import read_toml
+from ..errors import IsoglossError
+from .rules import LAST, Rule, Rules, Suffix
 
 APOSTROPHES = "'’ʼ"
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """One rule: these words, or these letters, become others, perhaps only before words that sound in some way."""
-
-    find: str
-    becomes: str
-    before: str | None = None
-    words: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """The rules of a language in their order, how words may begin, and which words sound otherwise."""
-
-    joins: tuple[Rule, ...] = ()
-    sounds: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    exceptions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,45 +22,9 @@ class Piece:
     slot: str | None = None
 
 
-def read_rules(path: Path) -> Rules:
-    """The rules in a file; none if there is no such file."""
-    if not path.exists():
-        return Rules()
-    content = read_toml(path)
-    try:
-        unknown = sorted(set(content) - {"join", "sounds", "exceptions"})
-        if unknown:
-            raise ValueError(f"rules have no field '{unknown[0]}'. Known: exceptions, join, sounds.")
-        sounds, exceptions = _lists(content.get("sounds", {})), _lists(content.get("exceptions", {}))
-        joins = tuple(_rule(one, {*sounds, *exceptions}) for one in content.get("join", []))
-    except ValueError as error:
-        raise BadData(path, None, str(error)) from error
-    return Rules(joins, sounds, exceptions)
-
-
-def _lists(table: Any) -> dict[str, tuple[str, ...]]:
-    if not isinstance(table, dict) or not all(isinstance(one, list) for one in table.values()):
-        raise ValueError("'sounds' and 'exceptions' are tables of lists: vowel = [\"a\", \"e\"].")
-    return {name: tuple(str(word).casefold() for word in words) for name, words in table.items()}
-
-
-def _rule(fields: Mapping[str, Any], sounds: set[str]) -> Rule:
-    unknown = sorted(set(fields) - {"words", "letters", "becomes", "before"})
-    if unknown:
-        raise ValueError(f"a join has no field '{unknown[0]}'. Known: becomes, before, letters, words.")
-    find, becomes, before = fields.get("words", fields.get("letters")), fields.get("becomes"), fields.get("before")
-    if not isinstance(find, str) or not find or not isinstance(becomes, str):
-        raise ValueError("a join needs 'words' (or 'letters') and 'becomes'.")
-    if before is not None and before not in sounds:
-        raise ValueError(
-            f"a join is 'before' a sound that is not defined: '{before}'. Known: {', '.join(sorted(sounds))}."
-        )
-    return Rule(find, becomes, before, "words" in fields)
-
-
 def join(pieces: Sequence[Piece], rules: Rules) -> list[Piece]:
     """The pieces after the rules, each rule in turn on the whole sentence, where it touches a slot."""
-    found = list(pieces)
+    found = _add_suffixes(pieces, rules) if rules.suffixes else list(pieces)
     for rule in rules.joins:
         if _pattern(rule).search("".join(piece.text for piece in found)) is None:
             continue
@@ -97,11 +41,64 @@ def join(pieces: Sequence[Piece], rules: Rules) -> list[Piece]:
     return found
 
 
+def _add_suffixes(pieces: Sequence[Piece], rules: Rules) -> list[Piece]:
+    """The pieces with each suffix that is written after a slot in the form that goes with the word before it."""
+    found: list[Piece] = []
+    for piece in pieces:
+        before, text = found[-1] if found else Piece(""), piece.text
+        while piece.slot is None and before.slot and (suffix := _suffix_at(text, rules.suffixes)):
+            before = Piece(before.text + _suffix_form(suffix, before.text, rules=rules), before.slot)
+            text = text[len(suffix.written) :]
+        if before.slot:
+            found[-1] = before
+        found += [Piece(text, piece.slot)] if text else []
+    return found
+
+
+def _suffix_at(text: str, suffixes: Sequence[Suffix]) -> Suffix | None:
+    fitting = [suffix for suffix in suffixes if text.startswith(suffix.written)]
+    return max(fitting, key=lambda suffix: len(suffix.written), default=None)
+
+
+def _suffix_form(suffix: Suffix, word: str, *, rules: Rules) -> str:
+    """The form of a suffix for the ending of a word: the first of which all classes hold, most classes first."""
+    letters = [letter for letter in _phonemes(word) if letter.isalpha()]
+    classes: set[str] = set()
+    known = [name for name, words in rules.exceptions.items() if _is_listed(word.casefold(), words)]
+    for group, table in rules.endings.items():
+        if known and (group != LAST or len(rules.endings) == 1):
+            classes |= set(known[0].split())
+            continue
+        heard = letters[-1:] if group == LAST else [letter for letter in letters if letter in table][-1:]
+        classes |= {name for letter in heard if letter in table for name in table[letter].split()}
+    for needed, text in suffix.forms:
+        if needed <= classes:
+            return text
+    raise IsoglossError(f"No form of the suffix '{suffix.written}' goes with '{word}'. Add its ending to rules.toml.")
+
+
+VOWELS, FINALS = "ㅏㅐㅑㅒㅓㅔㅕㅖㅗㅘㅙㅚㅛㅜㅝㅞㅟㅠㅡㅢㅣ", "ㄱㄲㄳㄴㄵㄶㄷㄹㄺㄻㄼㄽㄾㄿㅀㅁㅂㅄㅅㅆㅇㅈㅊㅋㅌㅍㅎ"
+
+
+def _phonemes(word: str) -> str:
+    """The letters of a word in lower case; a Hangul syllable becomes its vowel and its final consonant."""
+    found = []
+    for letter in unicodedata.normalize("NFC", word.replace("I", "ı") if "ı" in word else word).casefold():
+        index = ord(letter) - 0xAC00
+        if 0 <= index < 11172:
+            found.append(VOWELS[index // 28 % 21] + (FINALS[index % 28 - 1] if index % 28 else ""))
+        else:
+            found.append(letter)
+    return "".join(found)
+
+
 def _next(pieces: Sequence[Piece], rule: Rule, *, rules: Rules, start: int) -> tuple[int, int, bool] | None:
     """Where the rule fits next: start, end, and whether that touches a slot's text."""
     text = "".join(piece.text for piece in pieces)
     for match in _pattern(rule).finditer(text, start):
         after = text[match.end() :]
+        if any(0 <= text.find(name, match.start()) < match.end() for name in rule.unless):
+            continue
         if rule.before is not None and not sounds_like(after, rule.before, rules=rules):
             continue
         end = match.end()
@@ -130,10 +127,14 @@ def sounds_like(text: str, sound: str, *, rules: Rules) -> bool:
         return False
     word = match[0].casefold()
     for name, words in rules.exceptions.items():
-        if word in words:
+        if _is_listed(word, words):
             return name == sound
     starts = [(len(start), name) for name, list_ in rules.sounds.items() for start in list_ if word.startswith(start)]
     return bool(starts) and max(starts)[1] == sound
+
+
+def _is_listed(word: str, words: Sequence[str]) -> bool:
+    return any(word == known or (known.endswith("*") and word.startswith(known[:-1])) for known in words)
 
 
 def _touches(pieces: Sequence[Piece], span: tuple[int, int], *, across: bool) -> bool:

@@ -12,10 +12,11 @@ from ..errors import IsoglossError
 from ..items import BLANK
 from .contractions import Piece, join
 from .features import AGREE
-from .forms import Form, find_form, pick
-from .grammar import BadTemplate, SourcePosition, Template, Text, Written
+from .forms import Form, MissingForm, find_form, pick
+from .government import TemplateStep, check_government
+from .grammar import BadTemplate, Slot, SourcePosition, Template, Text, Written
 from .lexicon import Lexicon, category_of
-from .resolution import ResolvedTemplate, TemplateStep, fillers, resolve_template
+from .resolution import ResolvedTemplate, fillers, resolve_template
 from .vocabulary import Term
 
 LIMIT = 100_000
@@ -114,9 +115,7 @@ def realise(
     resolved: ResolvedTemplate, lexicon: Lexicon, *, filling: Mapping[str, Term], blank: str | None = None
 ) -> ExpandedSentence:
     """The sentence of a plan for one filling; the slot `blank` shows BLANK instead of its term."""
-    forms: dict[int, Form] = {}
-    for number in range(len(resolved.steps)):
-        _form(resolved, number, filling=filling, forms=forms)
+    forms = find_forms(resolved, filling)
     pieces = []
     for number, step in enumerate(resolved.steps):
         text = BLANK if blank is not None and step.key == blank else forms[number].text
@@ -126,6 +125,14 @@ def realise(
         joined = capital(joined, lexicon.language)
     words = {key: next((p.text for p in joined if p.slot == key), "") for key in resolved.keys}
     return ExpandedSentence("".join(p.text for p in joined), {key: term.id for key, term in filling.items()}, words)
+
+
+def find_forms(resolved: ResolvedTemplate, filling: Mapping[str, Term]) -> dict[int, Form]:
+    """The form of each step of a plan for one filling."""
+    forms: dict[int, Form] = {}
+    for number in range(len(resolved.steps)):
+        _form(resolved, number, filling=filling, forms=forms)
+    return forms
 
 
 def _form(resolved: ResolvedTemplate, number: int, *, filling: Mapping[str, Term], forms: dict[int, Form]) -> Form:
@@ -157,7 +164,15 @@ def _step_form(
         raise BadTemplate(resolved.position, 1, "an element means nothing.")
     vocabulary = step.meaning.vocabulary
     term = vocabulary.terms[step.meaning.word] if step.meaning.word is not None else filling[step.key or ""]
-    return find_form(vocabulary, term, asked={**taken, **dict(step.meaning.features)})
+    distinguished = resolved.distinguished if step.key is not None and isinstance(step.element, Slot) else frozenset()
+    asked = {**taken, **dict(step.meaning.features)}
+    try:
+        form = find_form(vocabulary, term, asked=asked, distinguished=distinguished)
+    except MissingForm as error:
+        where = f"{resolved.position.path}, line {resolved.position.line}"
+        raise IsoglossError(f"{error} The slot is in {where}, column {getattr(step.element, 'column', 1)}.") from error
+    check_government(step, form, position=resolved.position)
+    return form
 
 
 def tidy(pieces: Sequence[Piece]) -> list[Piece]:

@@ -40,9 +40,33 @@ def may_stand(term: Term, asked: Asked) -> bool:
     return all(asked.get(name, value) == value for name, value in nature.items())
 
 
-def find_form(vocabulary: Vocabulary, term: Term, *, asked: Asked) -> Form:
-    """The form of a term with the asked features; what it has by nature counts as asked for."""
-    return _find(vocabulary, term, features=tuple(asked.items()))
+def find_form(vocabulary: Vocabulary, term: Term, *, asked: Asked, distinguished: frozenset[str] = frozenset()) -> Form:
+    """The form of a term with the asked features; what it has by nature counts as asked for.
+
+    A vocabulary that says nothing about a feature that its language distinguishes has no form for it.
+    """
+    form = _find(vocabulary, term, features=tuple(asked.items()))
+    silent = [name for name in sorted(distinguished) if _is_silent(vocabulary, term, name=name, asked=asked)]
+    if silent:
+        raise MissingForm(
+            vocabulary,
+            term,
+            asked,
+            f"the file does not say how words change for {' and '.join(silent)}. Add it to 'inflects', with the forms "
+            "under 'columns' or in the term, or to 'invariable' if they do not change.",
+        )
+    return form
+
+
+def _is_silent(vocabulary: Vocabulary, term: Term, *, name: str, asked: Asked) -> bool:
+    """Whether a feature is asked for, with another value than the default, that no form of the term was written for."""
+    use = use_of(asked)
+    if term.invariable or asked.get(name, DEFAULTS.get(name)) == DEFAULTS.get(name):
+        return False
+    declared = {*vocabulary.inflects, *vocabulary.invariable} if use in (MAIN, "adj") else set()
+    declared |= {given for cell in term.uses[use] for given, _ in cell.features}
+    declared |= {given for given, _ in term.natures.get(use, ())}
+    return name not in declared
 
 
 @lru_cache(maxsize=100_000)

@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 
 from ..errors import IsoglossError
 from ..items import BLANK, Candidate, Item, Tag
-from .contractions import Rules
 from .expansion import LIMIT, ExpandedSentence, chosen_terms, count_fillings, fillings, realise, refuse_equal
+from .government import TemplateStep
 from .grammar import BadTemplate, Template
 from .lexicon import Lexicon, category_of
-from .resolution import ResolvedTemplate, TemplateStep, resolve_template
+from .resolution import ResolvedTemplate, resolve_template
+from .rules import Rules
 from .sets import TemplateSet, TemplateWording
 from .vocabulary import Term
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from .. import languages
 from ..errors import BadData, IsoglossError
-from .contractions import Rules, read_rules
 from .features import Features
 from .grammar import Slot
+from .rules import Rules, read_rules
 from .vocabulary import Vocabulary, read_vocabulary
 
 FOLDER = Path(__file__).parent.parent / "data" / "templates"

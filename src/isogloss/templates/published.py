@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from .. import languages
 from ..errors import BadData, IsoglossError
 from ..files.rows import read_json
-from .contractions import Rules
 from .features import parse_features
 from .grammar import Slot, SourcePosition, Template, Text
 from .lexicon import Lexicon, read_lexicon
+from .rules import Rules
 from .sets import TemplateSet, TemplateWording
 from .vocabulary import MAIN, FormCell, Term, Vocabulary
 
@@ -56,7 +56,9 @@ def read_published(path: Path) -> Iterator[tuple[TemplateSet, Lexicon]]:
 def _read_language(source: _Source) -> Iterator[tuple[TemplateSet, Lexicon]]:
     rules = Rules()
     if source.content.get("contractions"):
-        rules = read_lexicon(source.tag).rules
+        rules = replace(
+            read_lexicon(source.tag).rules, inflection={}, government={}
+        )  # the file's forms are as they are
     for category, number, block in _blocks(source.content):
         if source.name not in block["words"]:
             continue

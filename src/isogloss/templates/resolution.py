@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 
-from .forms import may_stand
+from .features import show_features
+from .forms import may_stand, use_of
+from .government import TemplateStep, apply_government
 from .grammar import BadTemplate, Element, Slot, SourcePosition, Template, TermChoice, Wordings, Written
 from .lexicon import Lexicon, Meaning, category_of, find_meaning, names_of, unknown_slot
 from .vocabulary import MAIN, FormCell, Term, Vocabulary
@@ -18,21 +20,12 @@ MOST_WORDINGS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class TemplateStep:
-    """One element: what it means, which filler it takes (`key`), and the step it agrees with."""
-
-    element: Element
-    meaning: Meaning | None = None
-    key: str | None = None
-    follows: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class ResolvedTemplate:
     """A template without alternatives, ready to be filled."""
 
     steps: tuple[TemplateStep, ...]
     position: SourcePosition
+    distinguished: frozenset[str] = frozenset()
 
     @property
     def keys(self) -> list[str]:
@@ -85,7 +78,8 @@ def _resolve(row: Sequence[Element], lexicon: Lexicon, *, position: SourcePositi
             steps.append(TemplateStep(element))
     linked = [_linked(steps, number, position=position) for number in range(len(steps))]
     _refuse_circles(linked, position)
-    return ResolvedTemplate(tuple(linked), position)
+    governed = apply_government(linked, lexicon.rules.government, position=position)
+    return ResolvedTemplate(tuple(governed), position, frozenset(lexicon.rules.inflection))
 
 
 def _slot_step(slot: Slot, lexicon: Lexicon, *, position: SourcePosition) -> TemplateStep:
@@ -94,8 +88,24 @@ def _slot_step(slot: Slot, lexicon: Lexicon, *, position: SourcePosition) -> Tem
         raise BadTemplate(position, slot.column, unknown_slot(slot.name, names_of(lexicon)))
     if meaning.word is not None:
         return TemplateStep(slot, meaning)
+    _refuse_foreign_values(slot, meaning, lexicon=lexicon, position=position)
     number = slot.name.removeprefix(category_of(slot.name))
     return TemplateStep(slot, meaning, key=meaning.vocabulary.category + number)
+
+
+def _refuse_foreign_values(slot: Slot, meaning: Meaning, *, lexicon: Lexicon, position: SourcePosition) -> None:
+    """Refuse a value that the language does not have, such as a German locative."""
+    if use_of(dict(meaning.features)) not in (MAIN, "adj"):
+        return
+    for name, value in meaning.features:
+        known = lexicon.rules.inflection.get(name, (value,))
+        if value not in known:
+            values = ", ".join(show_features([(name, one)]) for one in known)
+            raise BadTemplate(
+                position,
+                slot.column,
+                f"the language '{lexicon.language}' has no {name} '{show_features([(name, value)])}'; it has {values}.",
+            )
 
 
 def _choice_step(choice: TermChoice, lexicon: Lexicon, *, number: int) -> TemplateStep:
@@ -122,7 +132,7 @@ def _linked(steps: Sequence[TemplateStep], number: int, *, position: SourcePosit
         raise BadTemplate(
             position, element.column, f"nothing is named '{element.agrees}', to agree with. {_there(known)}"
         )
-    return TemplateStep(element, step.meaning, step.key, follows=min(near)[2])
+    return replace(step, follows=min(near)[2])
 
 
 def _there(known: Sequence[str]) -> str:

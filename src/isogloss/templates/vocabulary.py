@@ -14,9 +14,9 @@ from ..errors import BadData
 from .features import USES, Features, parse_features, show_features
 
 MAIN = ""  # the use of a term that has no name: the noun of a noun, the adjective of an adjective
-HEADER = {"category", "language", "inflects", "columns", "aliases", "source", "reviewed", "terms"}
+HEADER = {"category", "language", "inflects", "invariable", "columns", "aliases", "source", "reviewed", "terms"}
 HEADER |= {f"columns_{use}" for use in USES}
-FIELDS = {"gloss", "lemma", "forms", "features", "invariable", "group", "region", "note", *USES}
+FIELDS = {"gloss", "lemma", "forms", "features", "invariable", "governs", "group", "region", "note", *USES}
 FIELDS |= {f"features_{use}" for use in USES}
 GONE = "-"
 
@@ -46,6 +46,8 @@ class Term:
     region: str | None = None
     note: str | None = None
     variants: tuple[Term, ...] = ()
+    invariable: bool = False
+    governs: Features = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,6 +60,8 @@ class Vocabulary:
     terms: Mapping[str, Term]
     inflects: tuple[str, ...] = ()
     aliases: Mapping[str, str] = field(default_factory=dict)
+    invariable: tuple[str, ...] = ()
+    reviewed: str = ""
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -109,7 +113,9 @@ def _vocabulary(content: Mapping[str, Any], path: Path) -> Vocabulary:
             found[name] = replace(words[0], variants=tuple(words[1:]))
         except ValueError as error:
             raise ValueError(f"term '{name}': {error}") from error
-    return Vocabulary(content["category"], content["language"], path, found, inflects, dict(aliases))
+    fixed = tuple(_texts(content.get("invariable", []), "'invariable'"))
+    facts = (fixed, str(content.get("reviewed", "")))
+    return Vocabulary(content["category"], content["language"], path, found, inflects, dict(aliases), *facts)
 
 
 def _split_variants(fields: Any) -> Iterator[Any]:
@@ -165,7 +171,9 @@ def _term(name: str, fields: Any, *, columns: Mapping[str, list[Features]], infl
         if (key := f"features_{use}" if use else "features") in fields
     }
     group, region, note = (str(fields[fact]) if fact in fields else None for fact in ("group", "region", "note"))
-    return Term(name, fields["gloss"], fields["lemma"], uses, natures, group, region, note)
+    term = Term(name, fields["gloss"], fields["lemma"], uses, natures, group, region, note)
+    governs = parse_features(str(fields.get("governs", "")))
+    return replace(term, invariable=bool(fields.get("invariable")), governs=governs)
 
 
 def _main_cells(

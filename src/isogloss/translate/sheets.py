@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import csv
-import zipfile
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from ..errors import BadData, IsoglossError, require
+from ..errors import IsoglossError, require
 from ..files.cell_values import guard_formula, legal_text, unguard_formula
 from ..files.rows import read_rows
+from ..files.workbooks import read_workbook
 
 FORMATS = (".xlsx", ".csv")
 VERDICTS = ("good", "fixed", "drop", "unsure")
 WIDTH = 32
-MOST_ROWS, MOST_COLUMNS, MOST_BYTES = 200_000, 256, 500_000_000
 GUIDE = (
     "One row is one item. Fill in the yellow columns and nothing else.",
     "verdict: good (nothing to change), fixed (you wrote a fix), drop (cannot be saved), unsure (somebody else should look).",
@@ -49,27 +47,9 @@ def read_sheet(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
         return
     if path.suffix.lower() != ".xlsx":
         raise IsoglossError(f"A sheet cannot be read from '{path.suffix}'. Use one of {', '.join(FORMATS)}.")
-    if not path.is_file():
-        raise IsoglossError(f"No such file: {path}.")
-    openpyxl = require("openpyxl", extra="translate")
-    try:
-        with zipfile.ZipFile(path) as packed:
-            size = sum(member.file_size for member in packed.infolist())
-        book = openpyxl.load_workbook(path, read_only=True, data_only=True) if size <= MOST_BYTES else None
-        found = book.worksheets[0].iter_rows(values_only=True, max_col=MOST_COLUMNS) if book else ()
-        cells = list(islice(found, MOST_ROWS + 1))
-    except Exception as error:
-        raise BadData(path, None, "not an XLSX file, or a broken one.") from error
-    if size > MOST_BYTES:
-        raise BadData(path, None, f"unpacks to more than {MOST_BYTES:,} bytes. Split it into smaller ones.")
-    if len(cells) > MOST_ROWS:
-        raise BadData(path, None, f"a sheet of more than {MOST_ROWS:,} rows. Split it into smaller ones.")
-    names = [str(name or "") for name in cells[0]] if cells else []
-    for line, values in enumerate(cells[1:], 2):
-        named = ((name, cell) for name, cell in zip(names, values, strict=False) if name)
-        row = {name: "" if cell is None else str(cell).strip() for name, cell in named}
-        if any(row.values()):
-            yield line, row
+    names, rows = read_workbook(path)
+    for line, cells in rows:
+        yield line, dict(zip(names, cells, strict=True))
 
 
 def is_answer(column: str) -> bool:

@@ -22,7 +22,7 @@ from .settings import Limits
 
 FOLDER = ".uploads"
 NOTE = "upload.json"
-KINDS = (".csv", ".tsv", ".jsonl", ".json")
+KINDS = (".csv", ".tsv", ".jsonl", ".json", ".xlsx")
 ID = re.compile(r"[0-9a-f]{12}")
 CHUNK = 1 << 16
 

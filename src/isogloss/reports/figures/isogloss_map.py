@@ -19,7 +19,7 @@ def find(request: FigureRequest) -> list[Structure]:
     """The structures of all data sets: across languages for each model; with one language only, across models."""
     scored = open_scored(request)
     over = "language" if scored.table["language"].n_unique() > 1 else "model"
-    return structures(scored, over, settings=request.drawing)
+    return structures(scored, over)
 
 
 def draw(found: Sequence[Structure], canvas: Canvas) -> Any:

@@ -27,6 +27,7 @@ PROBLEMS = {
     "sentence_differs": "items whose sentence differs from the filled context",
     "not_normal": "items whose text was changed to normal form C on reading",
     "unreadable": "bad rows, left out",
+    "wrong_language": "items of a sample that are surely in another language than they say",
 }
 
 

@@ -1,0 +1,107 @@
+"""Government: the features that a preposition, determiner or numeral demands of the slot after it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from .features import DEFAULTS, Features, make_features, show_features
+from .forms import Form
+from .grammar import BadTemplate, Element, Slot, SourcePosition, Text
+from .lexicon import Meaning
+
+Table = Mapping[str, tuple[Features, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Governor:
+    """The word that governs a slot, and the sets of features of which the slot must have one."""
+
+    word: str
+    demands: tuple[Features, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateStep:
+    """One element: what it means, which filler it takes (`key`), the step it agrees with, and what governs it."""
+
+    element: Element
+    meaning: Meaning | None = None
+    key: str | None = None
+    follows: int | None = None
+    governors: tuple[Governor, ...] = ()
+
+
+def apply_government(steps: Sequence[TemplateStep], table: Table, *, position: SourcePosition) -> list[TemplateStep]:
+    """The steps with the features that the words before them demand, where the template does not give them."""
+    found = list(steps)
+    for index, step in enumerate(steps):
+        governor = _governor(step, table)
+        head = _head(steps, index) if governor else None
+        if governor is None or head is None:
+            continue
+        for other in range(index + 1, head + 1):
+            if isinstance(found[other].element, Slot):
+                found[other] = _governed(found[other], governor, position=position)
+    return found
+
+
+def _governor(step: TemplateStep, table: Table) -> Governor | None:
+    """A word of words.toml that governs, or the longest governing phrase at the end of a text."""
+    if step.meaning is not None and step.meaning.word is not None:
+        demand = step.meaning.vocabulary.terms[step.meaning.word].governs
+        return Governor(step.meaning.word, (demand,)) if demand else None
+    if not isinstance(step.element, Text) or not step.element.text.endswith(" "):
+        return None
+    words = step.element.text.casefold().split()[-3:]
+    phrases = (" ".join(words[start:]) for start in range(len(words)))
+    return next((Governor(phrase, table[phrase]) for phrase in phrases if phrase in table), None)
+
+
+def _head(steps: Sequence[TemplateStep], index: int) -> int | None:
+    """The slot that a governing word at `index` is about: the next one, or what that one agrees with further on."""
+    for number in range(index + 1, len(steps)):
+        step = steps[number]
+        if isinstance(step.element, Text):
+            if step.element.text.strip():
+                return None
+            continue
+        while step.follows is not None and step.follows > number:
+            number, step = step.follows, steps[step.follows]
+        return number if step.key is not None else None
+    return None
+
+
+def _governed(step: TemplateStep, governor: Governor, *, position: SourcePosition) -> TemplateStep:
+    if step.meaning is None or not isinstance(step.element, Slot):
+        return step
+    said = dict(step.meaning.features)
+    if "Use" in said and said["Use"] != "Adj":
+        return step
+    left = [set(demand) for demand in governor.demands if all(said.get(name, value) == value for name, value in demand)]
+    if not left:
+        raise BadTemplate(
+            position, step.element.column, _clash(governor, f"the slot asks for '{show_features(said.items())}'")
+        )
+    common = dict(set.intersection(*left))
+    return replace(
+        step,
+        meaning=Meaning(step.meaning.vocabulary, make_features({**common, **said}), step.meaning.word),
+        governors=(*step.governors, governor),
+    )
+
+
+def check_government(step: TemplateStep, form: Form, *, position: SourcePosition) -> None:
+    """Refuse a form that has none of the sets of features that its governor demands."""
+    if not isinstance(step.element, Slot) or step.key is None:
+        return
+    features = {**DEFAULTS, **dict(form.features)}
+    for governor in step.governors:
+        if not any(all(features.get(name, value) == value for name, value in demand) for demand in governor.demands):
+            shown = f"'{form.text}' is '{show_features(form.features) or 'plain'}'"
+            raise BadTemplate(position, step.element.column, _clash(governor, shown))
+
+
+def _clash(governor: Governor, shown: str) -> str:
+    wanted = " or ".join(f"'{show_features(demand)}'" for demand in governor.demands)
+    return f"'{governor.word}' demands {wanted}, but {shown}. Give the features in the slot, or change the word."
