@@ -26,7 +26,10 @@ KINDS = ["data", *PLUGINS, "languages", "models"]
 
 def report(
     runs: list[str] = options.Runs,
-    out: Path = typer.Option(..., "--out", "-o", metavar="FILE", help="The HTML file to write."),
+    out: Path = typer.Option(None, "--out", "-o", metavar="FILE", help="The HTML file to write."),
+    methods: bool = typer.Option(
+        False, "--methods", help="Print a methods paragraph for a paper, with BibTeX, instead of writing a file."
+    ),
     add: list[Path] = typer.Option(
         [],
         "--add",
@@ -43,6 +46,14 @@ def report(
     from ..reports.page.added_files import read_extras
     from ..reports.page.document import write_report
 
+    if methods:
+        from ..reports.text.methods_paragraph import methods_paragraph
+        from ..runs import find_runs
+
+        typer.echo(methods_paragraph([run for path in runs for run in find_runs(Path(path))], resamples=resamples))
+        return
+    if out is None:
+        raise IsoglossError("Which file? Use --out report.html, or --methods for a paragraph.")
     extras = read_extras(add, facts=read_facts(facts) if facts else None)
     command = shlex.join(["isogloss", *sys.argv[1:]])
     path = write_report(
