@@ -3,7 +3,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 .DEFAULT_GOAL := help
 
-.PHONY: help setup lint test test-slow docs bench demo
+.PHONY: help setup lint test test-slow docs bench reproduce demo
 
 help:  ## Show what can be made
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
@@ -33,6 +33,9 @@ docs: setup  ## Write the generated pages and build the documentation
 bench: setup  ## Measure speed; writes benchmarks/results.json and docs
 	$(BIN)/pip install --quiet -c constraints.txt -e ".[bench]"
 	$(BIN)/python -m benchmarks.run
+
+reproduce: setup  ## Score published data with trained BERT and write docs/reproducing.md and docs/findings.md
+	$(BIN)/python -m reproduction
 
 demo: setup  ## Pull a small model and evaluate the demonstration set in five languages
 	$(BIN)/isogloss model pull smollm2

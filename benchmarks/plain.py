@@ -35,7 +35,8 @@ def unmask(model: Model, items: Sequence[Item], batch: int) -> list[float]:
             inputs = tokenizer(
                 texts[start : start + batch], padding=True, return_tensors="pt", return_token_type_ids=False
             )
-            probabilities = model.net(**inputs).prediction_logits.softmax(-1)
+            output = model.net(**inputs)
+            probabilities = (output.prediction_logits if "prediction_logits" in output else output.logits).softmax(-1)
             for row in range(len(inputs.input_ids)):
                 position = (inputs.input_ids[row] == tokenizer.mask_token_id).nonzero()[0, 0]
                 found.setdefault(owners[start + row], []).append(

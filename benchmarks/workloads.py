@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import isogloss as ig
 from benchmarks import models, plain
 from isogloss.items import Item, Items, sample_items
+from isogloss.models.load import open_model
 from isogloss.models.model import Model
+from isogloss.models.packaged import pulled_folder
 
 Plain = Callable[[Model, Sequence[Item], int], list[float]]
 
@@ -26,11 +29,25 @@ class Workload:
     plain: Plain
     targets: tuple[float, float]
     items: int
+    language: str = "en"
+    trained: str | None = None  # a pulled model with its own vocabulary, instead of random weights
+
+    def is_here(self) -> bool:
+        """Whether the workload can be measured: a trained model needs its weights and the real text."""
+        needs = self.trained is None or (pulled_folder(self.trained) / "config.json").is_file()
+        return needs and (self.language == "en" or bool(os.environ.get("ISOGLOSS_REAL_DATA")))
 
 
 def big_vocabulary(text: Sequence[str]) -> Model:
     """BERT-base with mBERT's vocabulary."""
     return models.masked(text, vocabulary=119_547)
+
+
+def trained(name: str, language: str, *, targets: tuple[float, float]) -> Workload:
+    """The intrasentence items of a language with a trained model."""
+    title = f"StereoSet intra, {name}, {language}"
+    make = partial(lambda checkpoint, _: open_model(checkpoint), name)
+    return Workload(title, make, "intrasentence", "unmask", plain.unmask, targets, 96, language, name)
 
 
 WORKLOADS = [
@@ -58,23 +75,28 @@ WORKLOADS = [
         (6, 2.5),
         48,
     ),
+    trained("bert-base-cased", "en", targets=(15, 6)),
+    trained("bert-base-multilingual-cased", "de", targets=(18, 5.5)),
 ]
 
 
-def read_items() -> Items:
+def read_items(language: str = "en") -> Items:
     """Real StereoSet text where ISOGLOSS_REAL_DATA names it, the demonstration set otherwise."""
     real = os.environ.get("ISOGLOSS_REAL_DATA")
     if not real:
-        return ig.read("demo", language="en")
+        return ig.read("demo", language=language)
     folder = Path(real) / "stereoset"
-    return ig.read(folder / "intrasentence_en.jsonl.gz") + ig.read(folder / "intersentence_en.jsonl.gz")
+    files = [folder / f"{task}_{language}.jsonl.gz" for task in ("intrasentence", "intersentence")]
+    return ig.read(files[0]) + ig.read(files[1])
 
 
 def choose(items: Items, task: str, count: int) -> Items:
-    """So many items of a task; texts that two ways read differently (several blanks) are left out."""
+    """So many items of a task; texts that two ways read differently (several blanks, other letters in English) are left out."""
     rows = tuple(
         item
         for item in items
-        if item.tags["task"] == task and (item.context or "").count("BLANK") < 2 and (item.context or "").isascii()
+        if item.tags["task"] == task
+        and (item.context or "").count("BLANK") < 2
+        and (item.language != "en" or (item.context or "").isascii())
     )
     return sample_items(Items(rows), limit=count, seed=1)

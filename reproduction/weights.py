@@ -1,4 +1,4 @@
-"""The weights: from the hub where it answers, from packages otherwise; and the copies with a recovered next-sentence head."""
+"""The weights: from the hub where it answers, from packages otherwise; and copies with a recovered next-sentence head."""
 
 from __future__ import annotations
 
@@ -9,21 +9,48 @@ from pathlib import Path
 
 from safetensors.torch import load_file, save_file
 
-from isogloss.models.packaged import RECOVERED, pulled_folder
+from isogloss.errors import IsoglossError
+from isogloss.models.load import fetch_place
+from isogloss.models.packaged import PULLED, RECOVERED, pull, pulled_folder
 
 HEADS = Path(__file__).parent / "heads"
+MODELS = ("bert-base-cased", "bert-base-uncased", "bert-base-multilingual-cased")
+HEADED = "{}, recovered head"
 
 
-def attach_recovered_head(name: str, folder: Path, say: Callable[[str], None] = print) -> Path:
+def get_weights(folder: Path, say: Callable[[str], None]) -> bool:
+    """Get all weights; whether they are the hub's own, next-sentence heads included."""
+    pulled = [name for name in MODELS if (pulled_folder(name) / "config.json").is_file()]
+    if not pulled and _hub_answers():
+        for name in MODELS:
+            say(f"Fetching {name} from the hub …")
+            fetch_place(name)
+        return True
+    for name in MODELS:
+        if name not in pulled:
+            say(f"{name} comes from a package: {PULLED[name].size}.")
+        pull(name, say=say)
+    for head in sorted(HEADS.glob("*.safetensors")):
+        attach_recovered_head(head.stem, folder)
+    return False
+
+
+def _hub_answers() -> bool:
+    try:
+        fetch_place(MODELS[0], weights=False)
+    except IsoglossError:
+        return False
+    return True
+
+
+def attach_recovered_head(name: str, folder: Path) -> Path:
     """A copy of a pulled model with the next-sentence head that was recovered for it from published scores."""
-    target = folder / f"{name}-recovered-head"
+    source, target = pulled_folder(name), folder / f"{name}-recovered-head"
     if (target / "README.md").is_file():
         return target
-    source = pulled_folder(name)
-    say(f"Adding the recovered next-sentence head to a copy of {name} …")
     target.mkdir(parents=True, exist_ok=True)
     for file in source.iterdir():
-        if file.suffix != ".safetensors" and file.name not in ("config.json", "README.md"):
+        if file.name not in ("model.safetensors", "config.json", "README.md"):
             shutil.copy(file, target / file.name)
     weights = load_file(source / "model.safetensors") | load_file(HEADS / f"{name}.safetensors")
     save_file(weights, target / "model.safetensors", metadata={"format": "pt"})
@@ -31,5 +58,5 @@ def attach_recovered_head(name: str, folder: Path, say: Callable[[str], None] = 
     config["architectures"] = ["BertForPreTraining"]
     (target / "config.json").write_text(json.dumps(config, indent=1), encoding="utf-8")
     card = (source / "README.md").read_text(encoding="utf-8").rstrip()
-    (target / "README.md").write_text(f"{card}\n\n{RECOVERED}.\n", encoding="utf-8")
+    (target / "README.md").write_text(f"{card}\n\n{RECOVERED}.\n", encoding="utf-8")  # last: it marks the copy as whole
     return target

@@ -21,8 +21,8 @@ def run(*words: str) -> Result:
     return CliRunner().invoke(app, ["ask", "chatty", *DEMO, *words], catch_exceptions=True)
 
 
-def ask(server: endpoints.Server, out: Path, *words: str) -> Result:
-    return run("--endpoint", server.url, "--out", str(out), *words)
+def ask(server: endpoints.Server, out: Path, *words: str, limits: str = "") -> Result:
+    return run("--endpoint", server.url + limits, "--out", str(out), *words)
 
 
 def test_a_dry_run_counts_warns_and_asks_nobody(tmp_path):
@@ -76,12 +76,12 @@ def test_measure_and_show_read_the_answers(tmp_path):
         (["--key-env", "NOPE"], "--key-env goes with --endpoint."),
         (["--endpoint", "nowhere"], "'nowhere' is not an address. Use --endpoint https://…/v1"),
         (
-            ["--endpoint", "http://127.0.0.1:9/v1", "--template", "plain"],
-            "--template is for models on this machine; an endpoint has its own.",
+            ["--endpoint", "http://127.0.0.1:9/v1", "--option", "template=plain"],
+            "'template' is for models on this machine; an endpoint has its own.",
         ),
         (["--mode", "x"], "No mode named 'x'. Known: corrected, paper."),
         (["-l", "tr"], "Turkish has no prompts. Add [ask.prompts] and [ask.answers] to "),
-        (["--role", "hero"], "None of the items has a candidate with the role 'hero'. Use --role ROLE."),
+        (["--option", "role=hero"], "None of the items has a candidate with the role 'hero'. Use --option role=ROLE."),
     ],
 )
 def test_mistakes_are_told_before_anything_is_done(tmp_path, words, message):
@@ -94,7 +94,7 @@ def test_mistakes_are_told_before_anything_is_done(tmp_path, words, message):
 def test_the_key_is_in_no_output_and_in_no_file(tmp_path, monkeypatch):
     monkeypatch.setenv("MY_KEY", SECRET)
     with endpoints.serving(endpoints.after(3, endpoints.status(401))) as server:
-        result = ask(server, tmp_path, "--key-env", "MY_KEY", "--concurrency", "1")
+        result = ask(server, tmp_path, "--key-env", "MY_KEY", limits=",concurrency=1")
     assert set(server.keys) == {f"Bearer {SECRET}"}
     assert "answered 401" in str(result.exception)
     assert SECRET not in result.output + str(result.exception) + repr(result.exc_info)

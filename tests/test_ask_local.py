@@ -137,7 +137,7 @@ def test_a_model_without_a_template_says_how_to_do_without():
         local_backend(talker(), AskSettings())
     assert str(caught.value) == (
         "'tiny-bloom' has no chat template, so it is not known how to address it. "
-        "Use --template plain to give it the bare prompt, or choose a chat model."
+        "Use --option template=plain to give it the bare prompt, or choose a chat model."
     )
 
 
@@ -188,7 +188,9 @@ def test_a_chat_template_has_a_limit_of_time_and_size_on_any_thread(monkeypatch,
     requests = make_requests(items(1).rows, AskSettings())
     with ThreadPoolExecutor(1) as pool, pytest.raises(IsoglossError) as caught:
         pool.submit(answers, model, AskSettings(), requests=requests).result()
-    assert str(caught.value) == f"The chat template of 'tiny-bloom' cannot be used ({why}). Use --template plain."
+    assert (
+        str(caught.value) == f"The chat template of 'tiny-bloom' cannot be used ({why}). Use --option template=plain."
+    )
 
 
 def test_a_template_that_fails_is_one_sentence():
@@ -196,7 +198,7 @@ def test_a_template_that_fails_is_one_sentence():
     with pytest.raises(IsoglossError) as caught:
         answers(model, AskSettings(), requests=make_requests(items().rows, AskSettings()))
     assert str(caught.value) == (
-        "The chat template of 'tiny-bloom' cannot be used (no users here). Use --template plain."
+        "The chat template of 'tiny-bloom' cannot be used (no users here). Use --option template=plain."
     )
 
 
@@ -248,7 +250,7 @@ def test_a_language_without_prompts_says_where_to_write_them():
 @pytest.mark.parametrize(
     ("plan", "message"),
     [
-        (AskSettings(samples=3), "3 samples at temperature 0 are all the same. Use --temperature 0.7, or --samples 1."),
+        (AskSettings(samples=3), "3 samples at temperature 0 are all the same. Use temperature=0.7, or samples=1."),
         (AskSettings(order="up"), "No order named 'up'. Known: both, no-yes, yes-no."),
         (AskSettings(template="fancy"), "No template named 'fancy'. Known: auto, plain."),
     ],
@@ -264,7 +266,7 @@ def test_items_without_the_role_are_left_out_and_none_at_all_is_an_error(tmp_pat
     assert [len(cell.items) for cell in runner.plan_ask_cells(both, PLAIN)] == [1]
     with pytest.raises(IsoglossError) as caught:
         runner.plan_ask_cells(items(1), replace(PLAIN, role="hero"))
-    assert str(caught.value) == "None of the items has a candidate with the role 'hero'. Use --role ROLE."
+    assert str(caught.value) == "None of the items has a candidate with the role 'hero'. Use --option role=ROLE."
 
 
 # ---- on disk

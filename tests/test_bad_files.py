@@ -189,7 +189,7 @@ def test_a_review_sheet_of_odd_characters_is_written_from_the_command_line(comma
     words = ("data", "translate", source, "--to", "es", "--translator", "file", "--option", f"path={done}")
     status, _, error = command(*words, "--out", tmp_path / "es")
     assert status == 0, error
-    status, _, error = command("data", "review", tmp_path / "es", "--all", "--out", tmp_path / "s.xlsx")
+    status, _, error = command("data", "review", tmp_path / "es", "--items", "all", "--out", tmp_path / "s.xlsx")
     assert status == 0, error
     assert any("\u2407" in row["context"] for _, row in sheets.read_sheet(tmp_path / "s.xlsx"))
 

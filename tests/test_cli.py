@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 from isogloss import __version__, languages, registry
 from isogloss.cli import app
 from isogloss.files.sources import data_names
+from support import tiny
 from support.builders import stereoset_rows, write_jsonl
 
 
@@ -127,7 +128,7 @@ MISTAKES = {
     ),
     "no such format": (
         ["gate", "x", "--format", "csv"],
-        "Error: Invalid value for '--format': 'csv' is not one of 'text', 'json'. See: isogloss gate --help\n",
+        "Error: Invalid value for '--format': 'csv' is not one of 'text', 'json', 'latex', 'markdown'. See: isogloss gate --help\n",
     ),
     "severity": (
         ["data", "check", "demo", "--fail-on", "fatal"],
@@ -344,9 +345,9 @@ def test_a_prediction_file_of_several_languages_is_refused(run, data, prediction
 def test_language_list_and_show(run):
     found = load(run("list", "languages", "--format", "json")[1])
     assert [one["tag"] for one in found] == languages.tags()
-    shown = load(run("language", "show", "Arabic", "--format", "json")[1])
+    shown = load(run("show", "Arabic", "--format", "json")[1])
     assert (shown["tag"], shown["direction"], shown["spaces"]) == ("ar", "rtl", True)
-    assert "autonym    Deutsch" in run("language", "show", "de")[1]
+    assert "autonym    Deutsch" in run("show", "de")[1]
 
 
 def test_language_new_writes_a_file_that_can_be_shown(run, tmp_path):
@@ -357,10 +358,19 @@ def test_language_new_writes_a_file_that_can_be_shown(run, tmp_path):
     assert (code, err) == (2, f"Error: 'sw' has a file already: {tmp_path / 'sw.toml'}. Edit that one.\n")
 
 
+def test_show_knows_runs_data_languages_and_models_apart(run, tmp_path):
+    tiny.network("gpt2").save_pretrained(tmp_path)
+    tiny.tokenizer_of("gpt2").save_pretrained(tmp_path)
+    assert run("show", "demo", "-l", "en")[1].startswith("96 items")
+    assert run("show", "French")[1].startswith("tag        fr\n")
+    assert "family       causal" in run("show", tmp_path)[1]
+    assert run("show", "Frensh")[2].startswith("Error: No data set or file named 'Frensh'.")
+
+
 def test_an_unknown_language_is_one_line(run):
-    code, _, err = run("language", "show", "Klingonish")
+    code, _, err = run("show", "demo", "-l", "Klingonish")
     assert code == 2
-    assert err == f"Error: No language named 'Klingonish'. Known: {', '.join(languages.tags())}.\n"
+    assert err.startswith("Error: No language named 'Klingonish'. Use a tag such as")
 
 
 def test_a_broken_pipe_is_not_an_error():

@@ -109,7 +109,7 @@ MISTAKES = {
     "against": (["compare", "{x}", "{y}", "--against", "ss"], "--against requires --agreement."),
     "form": (["compare", "{x}", "{y}", "--agreement", "--format", "csv"], "--agreement prints text or JSON, and cannot be combined with --unpaired."),
     "no run": (["compare", "{x}", "no/such"], "No such run: no/such."),
-    "no limits": (["gate", "{x}", "--limits", "no.yaml"], "No such file: no.yaml."),
+    "no claims": (["gate", "{x}", "--claims", "no.yaml"], "No such file: no.yaml."),
     "structure": (["structure", "{x}", "--over", "model"], "Structure needs two models or more, and these runs have one only (x). Give runs of other models, or use --over language."),
     "interval": (["measure", "{x}", "--interval", "wilsn"], "No interval named 'wilsn'. Did you mean 'wilson'? Known: auto, bca, bootstrap, wilson."),
 }  # fmt: skip
@@ -159,7 +159,7 @@ def test_intervals_can_be_chosen(call, runs):
     assert found["wilson"]["measures"][0]["low"] is None
 
 
-def test_eval_with_controls_makes_twins_that_measure_leaves_out(call, tmp_path):
+def test_eval_with_controls_makes_control_items_that_measure_leaves_out(call, tmp_path):
     tiny.network("gpt2").save_pretrained(tmp_path / "net")
     tiny.tokenizer_of("gpt2").save_pretrained(tmp_path / "net")
     out = tmp_path / "runs"
@@ -170,7 +170,7 @@ def test_eval_with_controls_makes_twins_that_measure_leaves_out(call, tmp_path):
         one["name"]
         for one in json.loads(call("measure", "--controls", out, "--format", "json", "--resamples", 100)[1])["controls"]
     ]
-    assert {"score", "neutral twins", "shuffled twins", "permuted labels", "fewer tokens"} <= set(names)
+    assert {"score", "neutral items", "shuffled items", "permuted labels", "fewer tokens"} <= set(names)
     assert [
         row["n"] for row in json.loads(call("measure", out, "--metrics", "ss", "--format", "json")[1])["measures"]
     ] == [
@@ -183,6 +183,6 @@ def test_eval_with_controls_makes_twins_that_measure_leaves_out(call, tmp_path):
 def test_robustness_prints_a_card(call, tmp_path):
     tiny.network("gpt2").save_pretrained(tmp_path)
     tiny.tokenizer_of("gpt2").save_pretrained(tmp_path)
-    words = ["robustness", tmp_path, "--data", "demo", "-l", "en", "--limit", 6, "--resamples", 100]
+    words = ["eval", tmp_path, "--robustness", "--data", "demo", "-l", "en", "--limit", 6]
     code, out, _ = call(*words)
     assert (code, "bfloat16" in out, "tokens per batch" in out) == (0, True, True)

@@ -24,7 +24,7 @@ from support.builders import score, triple
 DEMO = read("demo", language=["en", "de"])
 
 
-def test_every_twin_points_to_its_item_and_keeps_its_columns():
+def test_every_control_item_points_to_its_item_and_keeps_its_columns():
     by_id = {item.key: item for item in DEMO}
     controls = make_control_items(DEMO)
     assert Counter(control.variant for control in controls) == {"neutral": len(DEMO), "shuffled": len(DEMO)}
@@ -36,7 +36,7 @@ def test_every_twin_points_to_its_item_and_keeps_its_columns():
         assert [c.word for c in control.candidates] == [c.word for c in source.candidates]
 
 
-def test_a_neutral_twin_has_the_context_of_an_item_about_something_else():
+def test_a_neutral_control_has_the_context_of_an_item_about_something_else():
     contexts = {(item.language, item.tags["task"], item.context): item for item in DEMO}
     for control in make_control_items(DEMO, kinds=["neutral"]):
         donor = contexts[control.language, control.tags["task"], control.context]
@@ -45,7 +45,7 @@ def test_a_neutral_twin_has_the_context_of_an_item_about_something_else():
             assert candidate.word is None or candidate.text == control.context.replace("BLANK", candidate.word)
 
 
-def test_a_shuffled_twin_has_the_same_words_in_another_order():
+def test_a_shuffled_control_has_the_same_words_in_another_order():
     by_id = {item.key: item for item in DEMO}
     for control in make_control_items(DEMO, kinds=["shuffled"]):
         source = by_id[control.dataset, control.derived_from, control.language]
@@ -53,7 +53,7 @@ def test_a_shuffled_twin_has_the_same_words_in_another_order():
         assert sorted(control.context.split()) == sorted(source.context.split())
 
 
-def test_parallel_languages_get_parallel_twins():
+def test_parallel_languages_get_parallel_controls():
     donors = {}
     contexts = {(item.language, item.context): item.id for item in DEMO}
     for control in make_control_items(DEMO, kinds=["neutral"]):
@@ -84,7 +84,7 @@ def test_text_without_spaces_is_disordered_by_letters():
     assert sorted(control.context.replace("BLANK", "")) == sorted("护士很。")
 
 
-def test_twins_of_twins_are_not_made_and_what_cannot_be_made_is_refused():
+def test_controls_of_controls_are_not_made_and_what_cannot_be_made_is_refused():
     controls = make_control_items(DEMO, kinds=["neutral"])
     assert len(make_control_items(DEMO + controls, kinds=["neutral"])) == len(controls)
     with pytest.raises(IsoglossError) as caught:
@@ -110,7 +110,7 @@ def test_permuted_labels_are_those_of_all_ways_to_swap_clusters():
     assert found.low < 50 < found.high
 
 
-def scored_with_twins() -> tuple[Scored, pl.DataFrame]:
+def scored_with_controls() -> tuple[Scored, pl.DataFrame]:
     """On the real items the stereotype always wins; on the control items chance decides."""
     real = Items(tuple(item for item in DEMO if item.language == "en"))
     controls = make_control_items(real)
@@ -122,19 +122,19 @@ def scored_with_twins() -> tuple[Scored, pl.DataFrame]:
 
 
 def test_the_score_stands_beside_its_controls():
-    scored, items = scored_with_twins()
+    scored, items = scored_with_controls()
     controls = check_controls(scored, items, resamples=300)
     found = {one.name: one for one in controls}
     assert list(found) == [
-        *("score", "neutral twins", "shuffled twins", "permuted labels", "shorter words", "more frequent words")
+        *("score", "neutral items", "shuffled items", "permuted labels", "shorter words", "more frequent words")
     ]
     assert found["score"].value == 100
-    assert 30 < found["neutral twins"].value < 70
-    assert found["neutral twins"].difference == pytest.approx(100 - found["neutral twins"].value)
-    assert found["neutral twins"].p < 0.01
+    assert 30 < found["neutral items"].value < 70
+    assert found["neutral items"].difference == pytest.approx(100 - found["neutral items"].value)
+    assert found["neutral items"].p < 0.01
     assert json.loads(controls.to_json())["controls"][0]["value"] == 100
     text = controls_as_text(list(found.values()))
-    assert "tiny, en: the score differs from that of its neutral twins" in text
+    assert "tiny, en: the score differs from that of its neutral items" in text
     assert measure(scored, metrics=["ss"], by=[])[0].n == 96
 
 

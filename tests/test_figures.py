@@ -490,9 +490,7 @@ def run_command(*arguments):
 
 
 def test_the_command_writes_the_file_and_says_what_the_marks_mean(runs, tmp_path):
-    done = run_command(
-        "plane", runs, "--out", tmp_path / "x", "--format", "svg", "--width", "double", "--resamples", 100
-    )
+    done = run_command("plane", runs, "--out", tmp_path / "x.svg", "--width", "double", "--resamples", 100)
     assert done.exit_code == 0, done.output
     assert (tmp_path / "x.svg").is_file()
     assert done.stdout.startswith(f"{tmp_path / 'x.svg'}: 6.90 x ")
@@ -509,7 +507,7 @@ def test_the_command_lists_figures_with_what_they_need():
     [
         (("plain", "x"), "No figure named 'plain'."),
         (("plane", "no-such-folder"), "No such run: no-such-folder."),
-        (("plane", "x", "--format", "gif"), "No format of figures named 'gif'. Known: pdf, png, svg."),
+        (("plane", "x", "--out", "x.gif"), "A chart cannot be written as '.gif'."),
     ],
 )
 def test_mistakes_are_told_in_one_sentence(arguments, said):

@@ -18,7 +18,9 @@ import transformers
 from huggingface_hub import constants
 from safetensors.torch import load_file, save_file
 
+from isogloss.errors import IsoglossError
 from isogloss.files import catalogue
+from isogloss.models.load import open_model
 from support import data_server, local_hub, tiny
 from support.local_hub import TOKEN, Fault, Files, Hub
 
@@ -67,14 +69,14 @@ def hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Hub]:
 
 def info(command: Command, name: str, *options: str) -> dict[str, Any]:
     """What is known about a model that opens."""
-    status, out, err = command("model", "info", name, "--format", "json", *options)
+    status, out, err = command("show", name, "--format", "json", *options)
     assert status == 0, err
     return dict(json.loads(out))
 
 
 def refusal(command: Command, name: str, *options: str) -> str:
     """The one line that a model which cannot be opened gives."""
-    status, out, err = command("model", "info", name, *options)
+    status, out, err = command("show", name, *options)
     lines = [line for line in err.splitlines() if not line.startswith("Downloading")]
     assert (status, out, len(lines)) == (2, "", 1), err
     return lines[0].removeprefix("Error: ")
@@ -342,7 +344,7 @@ def test_a_cached_model_starts_within_seconds_when_the_hub_does_not_answer(
         monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
     hub.requests.clear()
     started = time.monotonic()
-    status, out, err = command("model", "info", "lab/gpt2", "--format", "json")
+    status, out, err = command("show", "lab/gpt2", "--format", "json")
     assert (status, json.loads(out)["commit"]) == (0, commit)
     assert time.monotonic() - started < 5
     assert f"'lab/gpt2' is taken from the cache, commit {commit[:12]}." in err
@@ -406,11 +408,13 @@ def test_a_wrong_token_is_named_also_for_a_public_model(
 def test_a_name_or_a_revision_that_is_not_there_is_named(hub: Hub, command: Command, files: Any) -> None:
     hub.add("lab/gpt2", files())
     assert refusal(command, "lab/gtp2") == nobody("lab/gtp2")
-    assert refusal(command, "smolm2") == nobody("smolm2") + " Did you mean 'smollm2'?"
+    with pytest.raises(IsoglossError, match="Did you mean 'smollm2'"):
+        open_model("smolm2")
     assert refusal(command, "lab/gpt2@v9") == (
         "'lab/gpt2' has no revision 'v9'. Look at the model's page for its branches, tags and commits."
     )
-    assert refusal(command, "lab--x..y") == nobody("lab--x..y")  # not a name that the hub could have
+    with pytest.raises(IsoglossError, match=r"The hub has no 'lab--x\.\.y'"):  # not a name that the hub could have
+        open_model("lab--x..y")
 
 
 @pytest.mark.parametrize("status", [429, 503])
@@ -467,14 +471,13 @@ def test_a_cut_connection_is_named_and_goes_on_next_time(part: str, hub: Hub, co
 def test_a_download_is_reported_on_standard_error_and_the_library_is_silent(
     hub: Hub, command: Command, files: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from isogloss.models.load import open_model
 
     hub.add("lab/gpt2", files())
     hub.add("lab/quiet", files())
-    _, _, err = command("model", "info", "lab/gpt2")
+    _, _, err = command("show", "lab/gpt2")
     size = len(files()["model.safetensors"]) / 1e6
     assert err == f"Downloading 'lab/gpt2' ({size:,.1f} MB)\n"
-    assert command("model", "info", "lab/gpt2")[2] == ""
+    assert command("show", "lab/gpt2")[2] == ""
     import contextvars
 
     contextvars.Context().run(open_model, "lab/quiet")

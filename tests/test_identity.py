@@ -268,7 +268,7 @@ def test_one_label_with_a_checkpoint_for_each_language_is_one_model(tmp_path, co
 
 def ask(command: Command, model: Path, out: Path) -> int:
     """Ask a model about a statement; how many runs there are then."""
-    words = ("--limit", 1, "--order", "yes-no", "--max-tokens", 2, "--out", out)
+    words = ("--limit", 1, "--option", "order=yes-no", "--option", "max_tokens=2", "--out", out)
     with suppress(ValueError):  # the answers of a random model may have no measure
         command("ask", model, "--data", "demo", "-l", "en", *words)
     return len([*out.rglob("part-00000.parquet")])

@@ -53,7 +53,7 @@ def test_a_limit_draws_the_same_items_in_every_language_and_keeps_their_order(li
     assert [item.id for item in first] == sorted(item.id for item in first)
 
 
-def test_a_limit_keeps_twins_with_their_items():
+def test_a_limit_keeps_derived_items_with_their_items():
     real = [triple(f"i{n:02}", f"t{n % 5}") for n in range(30)]
     controls = [replace(item, id=f"{item.id}~negated", derived_from=item.id, variant="negated") for item in real[:20]]
     kept = sample_items(Items((*real, *controls)), limit=12)

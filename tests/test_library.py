@@ -57,7 +57,7 @@ def results(scored: ig.Scored) -> dict[str, Any]:
         "Controls": ig.controls("runs/mine", resamples=100),
         "Structures": ig.structure(scored, over="model"),
         "Explanations": explain_scores(mine, metrics="ss"),
-        "GateResult": ig.gate(mine, [{"metric": "lms", "min": 60}], baseline=other, resamples=100),
+        "GateResult": ig.gate(mine, ["lms > 60"], baseline=other, resamples=100),
         "MixedModel": fit_mixed(scored),
         "Rankings": ig.rank_models(scored, metric="lms", resamples=100),
         "Probe": ig.probe("smollm2", "The [nurse|doctor] is kind."),
@@ -82,7 +82,7 @@ def test_the_table_of_a_nested_result_has_one_row_per_part(scored):
     found = results(scored)
     assert found["Structures"].to_polars().select("a", "b").rows() == [("other", "smollm2")]
     assert found["Probe"].to_polars()["term"].sort().to_list() == ["doctor", "nurse"]
-    assert {"model", "limit_metric", "measure_value", "status"} <= set(found["GateResult"].to_polars().columns)
+    assert {"name", "status", "part_difference", "p_holm"} <= set(found["GateResult"].to_polars().columns)
     assert {"setting", "task", "value"} <= set(found["Robustness"].to_polars().columns)
 
 
@@ -130,14 +130,17 @@ def test_predictions_are_loaded_with_their_data(scored, tmp_path):
 
 
 def test_a_gate_takes_a_file_a_list_or_an_object(scored, tmp_path):
-    path = tmp_path / "limits.yaml"
-    path.write_text("limits: [{metric: ss, max: 100}]\nmin_n: 10\n", encoding="utf-8")
-    limits = [{"metric": "ss", "max": 100}]
-    found = [ig.gate("runs/mine", one, resamples=100) for one in (path, limits, {"limits": limits, "min_n": 10})]
+    path = tmp_path / "claims.yaml"
+    path.write_text("claims: [lms < 99]\nmin_n: 10\n", encoding="utf-8")
+    found = [
+        ig.gate("runs/mine", one, resamples=100) for one in (path, ["lms < 99"], {"claims": ["lms < 99"], "min_n": 10})
+    ]
     assert found[0].verdicts == found[2].verdicts
     assert {one.status for one in found} <= {"passed", "undecided"}
-    with pytest.raises(ig.IsoglossError, match=r"^limits: limit 1 needs 'min', 'max', or 'within' alone\.$"):
-        ig.gate("runs/mine", [{"metric": "ss"}])
+    with pytest.raises(
+        ig.IsoglossError, match=r"^claims: claim 'ss >= 0': 'ss >= 0' can never fail, so it claims nothing\.$"
+    ):
+        ig.gate("runs/mine", ["ss >= 0"])
 
 
 def test_a_notebook_shows_a_figure_that_was_not_written(scored):

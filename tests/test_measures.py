@@ -207,7 +207,7 @@ def test_items_that_no_metric_fits_are_refused():
     assert str(caught.value) == "No metric fits items with the roles left, right."
 
 
-def test_controls_and_twins_are_measured_only_when_asked_for():
+def test_controls_are_measured_only_when_asked_for():
     items = [triple("a"), replace(triple("b"), variant="negated", derived_from="a")]
     scored = score(items, [(2, 1, 0), (1, 2, 0)])
     assert [row.value for row in measure(scored, metrics=["ss"])] == [100]

@@ -416,7 +416,7 @@ def test_the_whole_way_by_commands(tmp_path, monkeypatch, capsys):
         json.loads(run("data", "repair", folder, "--undo", "spaces", "--format", "json"))["steps"][-1]["name"]
         == "characters"
     )
-    assert run("data", "review", folder, "--out", sheet, "--all") == f"Wrote 6 items to {sheet}.\n"
+    assert run("data", "review", folder, "--out", sheet, "--items", "all") == f"Wrote 6 items to {sheet}.\n"
     first = next(read_sheet(sheet))[1]["id"].replace("-", "_")
     answer(sheet, **{first: {"verdict": "good"}})
     assert run("data", "review", folder, sheet).startswith("1 items reviewed: 0 fixed, 0 dropped; ")

@@ -18,9 +18,9 @@ from typer.testing import CliRunner
 from isogloss.cli import app
 from isogloss.errors import BadData, IsoglossError
 from isogloss.nsp import data as building
-from isogloss.nsp.accuracy import best_threshold, overlaps, second_only, word_overlap
 from isogloss.nsp.articles import Article, ArticleSource, parse_sources, read_articles, split_article
 from isogloss.nsp.data import PairSettings, build_data
+from isogloss.nsp.evaluation import best_threshold, overlaps, second_only, word_overlap
 from isogloss.nsp.pairs import Shares
 from isogloss.nsp.parts import epoch_order, open_split
 from support import rule
@@ -128,7 +128,7 @@ def test_long_sentences_are_left_out_of_pairs(tmp_path: Path) -> None:
         [*lines[:2], "This is a sentence which is far longer than all of the others.", *lines[2:]]
         for lines in articles()
     ]
-    card = build(tmp_path, texts, settings=PairSettings(any_language=True, shares=Shares(0.2, 0.2), longest=25))
+    card = build(tmp_path, texts, settings=PairSettings(any_language=True, shares=Shares(0.2, 0.2), max_letters=25))
     rows = pl.concat([rows_of(tmp_path / "out", split) for split in SPLITS])
     assert max(len(text) for text in [*rows["first"], *rows["second"]]) <= 25
     assert card["splits"]["train"]["pairs"] > 0
@@ -180,7 +180,7 @@ def test_text_in_another_language_is_refused_and_named(tmp_path: Path) -> None:
         build_data([ArticleSource(str(source), "en")], tmp_path / "out", settings=PairSettings())
     assert str(caught.value) == (
         "The text is said to be in 'en', but 100% of 12 sampled articles are not; most of those look like German ('de'). "
-        "Use --language de, or --any-language to take it as it is."
+        "Use --language de, or --option any_language=yes to take it as it is."
     )
     assert list(tmp_path.iterdir()) == [source]
 
@@ -292,7 +292,7 @@ def test_what_is_not_there_is_said_before_anything_is_read(tmp_path: Path) -> No
         (
             articles(5),
             "There are only 5 articles in 'en' with two sentences or more; train, validation, test need 2 each. "
-            "Give more articles, or use --validation 0 --test 0.",
+            "Give more articles, or use --option validation=0 --option test=0.",
         ),
     ],
 )
@@ -372,8 +372,10 @@ def test_memory_holds_no_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 def test_the_command_writes_json_lines_too_and_says_its_counts(tmp_path: Path) -> None:
     source = write_text(tmp_path / "a.txt", articles(20))
-    words = ["nsp", "data", f"en={source}", "--out", str(tmp_path / "out"), "--jsonl", "--any-language"]
-    result = CliRunner().invoke(app, [*words, "--test", "0.2", "--validation", "0.2"])
+    words = ["nsp", "data", f"en={source}", "--out", str(tmp_path / "out"), "--option", "format=jsonl"]
+    result = CliRunner().invoke(
+        app, [*words, *("--option", "any_language=yes", "--option", "test=0.2", "--option", "validation=0.2")]
+    )
     assert result.exit_code == 0, result.output
     card = json.loads((tmp_path / "out" / "data.json").read_text(encoding="utf-8"))
     assert result.stdout.splitlines()[:2] == ["20 articles read, 20 kept", f"{card['sentences']} sentences in en"]

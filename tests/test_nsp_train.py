@@ -23,12 +23,10 @@ from safetensors.torch import load_file
 from isogloss.errors import BadData, IsoglossError
 from isogloss.models.load import open_model
 from isogloss.nsp import train
-from isogloss.nsp.accuracy import mean_by_article
-from isogloss.nsp.batch_schedule import BatchSchedule, read_steps
-from isogloss.nsp.evaluation import evaluate_head, head_test_as_text, pair_scores
+from isogloss.nsp.evaluation import evaluate_head, head_test_as_text, mean_by_article, pair_scores
 from isogloss.nsp.heads import TrainableModel, compute_loss, make_inputs, make_targets, make_trainable, save_model
 from isogloss.nsp.logs import zoom
-from isogloss.nsp.parts import open_split
+from isogloss.nsp.parts import BatchSchedule, open_split, read_steps
 from isogloss.nsp.settings import (
     Footprint,
     Lora,
@@ -106,9 +104,11 @@ def test_adapters_learn_the_rule_too_and_only_they_and_the_head_are_trained(
 
 
 def command(base: Path, pairs: Path, out: Path) -> list[str]:
-    options = "--batch 32 --accumulation 2 --max-length 64 --core-rate 3e-3 --validation-pairs 64 --test-pairs 64"
+    options = (
+        "batch=32 accumulation=2 max_length=64 core_rate=3e-3 validation_pairs=64 test_pairs=64 checkpoint_percent=8"
+    )
     words = [sys.executable, "-m", "isogloss", "nsp", "train", str(base), "--data", str(pairs), "--out", str(out)]
-    return [*words, *options.split(), "--checkpoint", "8", "--pairs", "3840", "--device", "cpu"]
+    return [*words, *(f"--option={one}" for one in options.split()), "--pairs", "3840", "--device", "cpu"]
 
 
 @pytest.mark.slow
@@ -234,7 +234,7 @@ def test_a_broken_checkpoint_is_named(pairs: Path, bases: Path, tmp_path: Path) 
 
 
 WRONG = {
-    "A constant schedule has no cycles. Leave out --cycles, or use --schedule cosine.": {"rates": Rates(schedule="constant", cycles=2)},
+    "A constant schedule has no cycles. Leave out cycles, or use schedule=cosine.": {"rates": Rates(schedule="constant", cycles=2)},
     "A learning rate is negative. Give 0 or more.": {"rates": Rates(head=-1.0)},
     "No device named 'cuda:1' for training. Known: auto, cpu.": {"device": "cuda:1"},
 }  # fmt: skip
@@ -402,7 +402,7 @@ def test_too_few_pairs_for_a_step_are_refused(pairs: Path, bases: Path, tmp_path
     with pytest.raises(IsoglossError) as caught:
         train_head(str(bases / "llama"), pairs, out=tmp_path / "out", settings=replace(SHORT, pairs=10))
     assert str(caught.value) == (
-        "10 training pairs do not fill one step of 64. Give more data, a smaller --batch or --accumulation."
+        "10 training pairs do not fill one step of 64. Give more data, a smaller batch or accumulation."
     )
 
 
@@ -441,7 +441,7 @@ def test_two_processes_make_the_steps_of_one(pairs: Path, bases: Path, tmp_path:
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     subprocess.run([sys.executable, *words], env=environment, check=True, capture_output=True)
     both = [word.replace("alone", "both") for word in words]
-    both[both.index("--accumulation") + 1] = "1"
+    both[both.index("--option=accumulation=2")] = "--option=accumulation=1"
     start = [
         "-m",
         "torch.distributed.run",

@@ -200,7 +200,7 @@ def test_a_trained_head_takes_the_place_of_a_published_one(trained: Path, tmp_pa
 
 
 def test_a_head_that_is_always_right_has_an_interval_with_a_width():
-    from isogloss.nsp.accuracy import mean_by_article
+    from isogloss.nsp.evaluation import mean_by_article
 
     found = mean_by_article(np.ones(60), [f"article {number % 20}" for number in range(60)])
     assert (found.value, found.high) == (1.0, 1.0)

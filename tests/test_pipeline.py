@@ -96,7 +96,7 @@ def test_a_dry_run_counts_requests_and_asks_nobody(tmp_path, models, command):
         ({"checkpoint": "x", "key_env": "KEY"}, {}, "models 1: 'key_env' goes with 'endpoint'."),
         ({"label": "x", "endpoint": "http://127.0.0.1:9/v1", "checkpoints": {"en": "a"}}, {}, "its name there."),
         ("x", {"methods": [{"ask": {"sample": 3}}]}, "No option of 'ask' named 'sample'. Did you mean 'samples'?"),
-        ("x", {"methods": [{"ask": {"samples": "many"}}]}, "The option 'samples' of 'ask' must be a number"),
+        ("x", {"methods": [{"ask": {"samples": "many"}}]}, "'samples' of 'ask' must be a whole number"),
     ],
 )
 def test_a_mistake_about_asking_is_found_before_anything_is_opened(tmp_path, command, model, more, sentence):

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from isogloss import registry
 from isogloss.cli import app
-from isogloss.errors import IsoglossError, UnknownName
+from isogloss.errors import IsoglossError
 from isogloss.models.engine import run_all
 from isogloss.reports.text.table import bars_as_text
 from isogloss.studies.probe import ProbeRequest, probe_items, run_probe
@@ -73,7 +73,7 @@ def test_a_template_without_such_a_slot_is_refused(question, message):
 def test_too_many_sentences_are_refused():
     with pytest.raises(IsoglossError, match="Use --limit"):
         probe_items(ProbeRequest("{nationality_1:pl} met {nationality_2:pl}."))
-    with pytest.raises(UnknownName):
+    with pytest.raises(IsoglossError, match="No language named 'Klingonish'"):
         probe_items(ProbeRequest("x [a|b]", "Klingonish"))
 
 

@@ -364,7 +364,7 @@ def test_a_run_of_another_schema_version_is_told_and_the_rest_is_shown(tmp_path)
 def test_missing_parts_are_told(tmp_path):
     run = write_run(tmp_path, neutral_items(), model="part", parts=3)
     write_part(run, 0, rows=read_part(run, 0).head(3))
-    assert any("2 of 3 parts are not there yet" in problem for problem in gather(tmp_path).problems)
+    assert any("2 of 3 parts are missing" in problem for problem in gather(tmp_path).problems)
 
 
 def test_when_nothing_can_be_read_it_is_an_error(tmp_path):

@@ -75,10 +75,11 @@ def test_tasks_and_languages_have_their_own_cards():
 
 
 def test_items_that_no_method_can_score_are_refused(monkeypatch):
+    model = tiny.model("roberta")
     monkeypatch.setattr("isogloss.registry.names", lambda kind: ["nsp"])
     items = Items(tuple(item for item in INTER if item.language == "en"))
     with pytest.raises(IsoglossError) as caught:
-        check_robustness(items, model=tiny.model("roberta"))
+        check_robustness(items, model=model)
     assert str(caught.value) == "No method can score these items with 'tiny-roberta'."
 
 
@@ -106,7 +107,7 @@ def test_a_card_can_be_shown_and_written(card):
     assert "likelihood - likelihood[start=none]" in text
 
 
-def test_twins_can_be_scored_like_items():
+def test_control_items_can_be_scored_like_items():
     controls = make_control_items(DEMO, kinds=["shuffled"])
     table = score(controls, model=tiny.model("gpt2")).table
     assert np.isfinite(table["value"].to_numpy()).all()

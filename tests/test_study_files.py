@@ -514,10 +514,10 @@ def test_scores_that_no_metric_fits_are_kept_and_it_is_said(folder: Path, tmp_pa
         ((), "Which study? Give its file: isogloss run study.yaml"),
         (("nowhere.yaml",), "No such file: nowhere.yaml."),
         (("x.yaml", "--on", "moon"), "--on takes 'here' or 'ray', not 'moon'."),
-        (("x.yaml", "--on", "ray,workers=0"), "workers=0: workers must be a whole number of at least 1."),
+        (("x.yaml", "--on", "ray,workers=0"), "workers=0: 'workers' of 'ray' must be a whole number of at least 1."),
         (
             ("x.yaml", "--on", "ray,nodes=2"),
-            "A Ray cluster has no setting 'nodes'. Known: address, threads, workers, wait.",
+            "No option of 'ray' named 'nodes'. Known: address, threads, wait, workers.",
         ),
     ],
 )

@@ -223,7 +223,7 @@ def test_in_greek_men_and_women_differ_in_two_words_or_more_in_every_adjective_t
         assert sum(a != b for a, b in zip(first, second, strict=True)) >= 2, item.id
 
 
-def test_items_have_one_candidate_per_term_and_twins_point_to_their_source():
+def test_items_have_one_candidate_per_term_and_derived_items_point_to_their_source():
     items = items_of("en")
     by_id = {item.id: item for item in items}
     one = by_id["gender-profession-w2-nurse"]

@@ -150,7 +150,7 @@ def test_negation_is_one_when_nothing_turns_and_minus_one_when_everything_does()
     assert measure(found, metrics=["cb"], by=[])[0].n == 1
 
 
-def test_negation_without_twins_is_refused():
+def test_negation_without_negated_items_is_refused():
     with pytest.raises(IsoglossError) as caught:
         measure_negation(scored(HAND))
     assert str(caught.value) == (

@@ -6,9 +6,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .analysis.claim_tests import ClaimPart
+    from .analysis.claims import ClaimsFile, ClaimVerdict, GateResult
     from .analysis.comparisons import Comparison, Comparisons, compare
     from .analysis.controls import Control
-    from .analysis.gates import Gate, GateResult, Limit, Verdict
     from .analysis.measures import Measure, Measures, measure
     from .analysis.rankings import Rank, Rankings, rank_models
     from .analysis.structure import Structure
@@ -27,15 +28,16 @@ __version__ = "0.2.0"
 
 _HOMES = {  # where each public name is defined
     "Candidate": "items",
+    "ClaimPart": "analysis.claim_tests",
+    "ClaimVerdict": "analysis.claims",
+    "ClaimsFile": "analysis.claims",
     "Comparison": "analysis.comparisons",
     "Comparisons": "analysis.comparisons",
     "Control": "analysis.controls",
-    "Gate": "analysis.gates",
-    "GateResult": "analysis.gates",
+    "GateResult": "analysis.claims",
     "IsoglossError": "errors",
     "Item": "items",
     "Items": "items",
-    "Limit": "analysis.gates",
     "Loading": "models.load",
     "Measure": "analysis.measures",
     "Measures": "analysis.measures",
@@ -45,7 +47,6 @@ _HOMES = {  # where each public name is defined
     "Results": "results",
     "Scored": "scores",
     "Structure": "analysis.structure",
-    "Verdict": "analysis.gates",
     "compare": "analysis.comparisons",
     "controls": "library",
     "figure": "library",
@@ -67,15 +68,16 @@ _HOMES = {  # where each public name is defined
 
 __all__ = [
     "Candidate",
+    "ClaimPart",
+    "ClaimVerdict",
+    "ClaimsFile",
     "Comparison",
     "Comparisons",
     "Control",
-    "Gate",
     "GateResult",
     "IsoglossError",
     "Item",
     "Items",
-    "Limit",
     "Loading",
     "Measure",
     "Measures",
@@ -86,7 +88,6 @@ __all__ = [
     "Scored",
     "Structure",
     "StudyResult",
-    "Verdict",
     "ask",
     "compare",
     "controls",

@@ -18,6 +18,7 @@ ANTI_STEREOTYPE = "anti-stereotype"
 UNRELATED = "unrelated"
 CONTRAST = "contrast"
 BLANK = "BLANK"
+ANNOTATORS = "annotators"  # the first word of the columns about annotators
 
 Key = tuple[str, str, str]
 Tag = str | tuple[str, ...]
@@ -121,9 +122,14 @@ def problem_counts(problems: tuple[Problem, ...]) -> dict[str, int]:
 
 
 def items_hash(items: tuple[Item, ...]) -> str:
-    """The SHA-256 of everything the items say, so that a score is never taken for other data."""
+    """The SHA-256 of everything the items say, so that a score is never taken for other data.
+
+    What annotators said about them is left out: no score depends on it.
+    """
     digest = hashlib.sha256()
     for item in items:
+        if any(name.startswith(ANNOTATORS) for name in item.tags):
+            item = replace(item, tags={k: v for k, v in item.tags.items() if not k.startswith(ANNOTATORS)})
         digest.update(json.dumps(asdict(item), ensure_ascii=False, sort_keys=True).encode())
         digest.update(b"\n")
     return digest.hexdigest()

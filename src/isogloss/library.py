@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from .analysis import gates
+from .analysis.baselines import MARGIN, check_baseline
+from .analysis.claim_files import Claims, as_claims
+from .analysis.claims import GateResult, check_claims, make_result
 from .analysis.controls import Control, check_controls, read_frequencies
-from .analysis.gates import Gate, GateResult
 from .analysis.intervals import IntervalSettings
 from .analysis.mixed import read_facts
 from .analysis.sides import select
 from .analysis.structure import Structure, find_structure
 from .errors import IsoglossError, UnknownName
 from .exchange.runs import read_scores
-from .files.sources import read_many
+from .files.sources import language_in_name, read_many
 from .items import Items
 from .languages import resolve
 from .results import Results, as_names
@@ -60,9 +61,11 @@ def load(
     paths, wanted = _paths(source), _conditions(where)
     if data is not None and not any(map(_is_file, paths)):
         raise IsoglossError("--data is for prediction files; a run knows its data.")
+    if data is not None and not isinstance(data, Items):
+        data = read_many([data] if isinstance(data, str | Path) else data, language=as_names(languages))
     folders = [path for path in paths if not _is_file(path)]
     parts = [read_scored(_choose_runs(folders, languages=languages, where=wanted))] if folders else []
-    parts += [_load_file(Path(str(path)), data, languages=languages, where=wanted) for path in paths if _is_file(path)]
+    parts += [_load_file(Path(str(path)), data, where=wanted) for path in paths if _is_file(path)]
     return select(join_scored(parts), wanted)
 
 
@@ -92,21 +95,21 @@ def _choose_runs(folders: Sequence[StoragePath], *, languages: Names, where: Map
     return [run for run in runs if all(run.info[name] == value for name, value in facts.items())] or runs
 
 
-def _load_file(path: Path, data: Items | Folders | None, *, languages: Names, where: dict[str, str]) -> Scored:
-    """The scores of a file of predictions; a language in `where` chooses from the data, and is settled by that."""
+def _load_file(path: Path, data: Items | None, *, where: dict[str, str]) -> Scored:
+    """The scores of a file of predictions; the language in `where`, or in the file's name, chooses from the data."""
     if data is None:
         raise IsoglossError(
             f"{path} is a file of predictions, so it needs its data. Use --data with a file or a folder."
         )
-    if not isinstance(data, Items):
-        data = read_many([data] if isinstance(data, str | Path) else data, language=as_names(languages))
+    known = {item.language for item in data}
+    tag = language_in_name(path) if len(known) > 1 else None
     if "language" in where:
         tag = resolve(where["language"])
-        known = {item.language for item in data}
         if tag not in known:
             raise UnknownName("language of the data", where["language"], known)
-        data = Items(tuple(item for item in data if item.language == tag), data.problems)
         where["language"] = tag
+    if tag in known:
+        data = Items(tuple(item for item in data if item.language == tag), data.problems)
     return read_scores(path, data)
 
 
@@ -122,55 +125,51 @@ def join(*scored: Scored) -> Scored:
 
 def gate(
     source: Scored | Folders,
-    limits: str | Path | Mapping[str, Any] | Sequence[Mapping[str, Any]] | Gate | None = None,
+    claims: Claims = None,
     *,
+    data: Items | Folders | None = None,
     baseline: Scored | Folders | None = None,
-    margin: float = gates.MARGIN,
+    margin: float = MARGIN,
     strict: bool = False,
+    robustness: bool = False,
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> GateResult:
-    """Whether scores meet limits: passed, failed, or undecided where the data cannot tell.
+    """The verdict on each claim: supported, contradicted, undecided, or why it cannot be tested.
 
     Parameters:
-        source: Scores, or one or several folders of finished runs.
-        limits: A YAML file, what such a file holds, or only its list of limits; see the page about gates.
+        source: Scores, one or several folders of finished runs, or files of predictions with `data`.
+        claims: A YAML file, what such a file holds, or only its list of claims; see the page about gates.
+        data: The data that files of predictions belong to.
         baseline: Scores or runs that these must not be worse than.
         margin: How many points worse than the baseline is allowed.
         strict: Whether undecided counts as failed.
-        resamples: How many times items are resampled.
+        robustness: Whether each claim is tested again in the other mode and without a task, a bias type or ties.
+        resamples: How many times clusters are resampled.
         seed: The seed of the resampling.
 
     Example:
-        >>> result = ig.gate("runs/mine", [{"metric": "lms", "min": 10}], resamples=200)
+        >>> result = ig.gate("runs/mine", ["lms > 10"], resamples=200)
         >>> result.status, result.verdicts[0].reason
-        ('passed', 'the whole interval meets the limit')
+        ('passed', 'the whole interval agrees')
     """
-    if limits is None and baseline is None:
-        raise IsoglossError("Give --limits FILE, --baseline RUN, or both.")
-    chosen = _gate(limits)
-    scored = _finished(source)
-    verdicts = gates.check_gate(scored, chosen, resamples=resamples, seed=seed)
+    if claims is None and baseline is None:
+        raise IsoglossError("Give --claims FILE, --baseline RUNS, or both.")
+    file = as_claims(claims)
+    scored = _finished(source, data)
+    verdicts = check_claims(scored, file, robustness=robustness, resamples=resamples, seed=seed)
     if baseline is not None:
-        before = _finished(baseline)
-        verdicts += gates.check_baseline(scored, before, gate=chosen, margin=margin, resamples=resamples)
-    return GateResult(tuple(verdicts), strict or chosen.strict, scored.notes)
+        before = _finished(baseline, data)
+        verdicts += check_baseline(scored, before, file=file, margin=margin, resamples=resamples)
+    return make_result(verdicts, file, strict=strict, notes=scored.notes)
 
 
-def _gate(limits: str | Path | Mapping[str, Any] | Sequence[Mapping[str, Any]] | Gate | None) -> Gate:
-    if limits is None:
-        return Gate(())
-    if isinstance(limits, Gate):
-        return limits
-    if isinstance(limits, str | Path):
-        return gates.read_gate(limits)
-    return gates.make_gate(dict(limits) if isinstance(limits, Mapping) else {"limits": list(limits)})
-
-
-def _finished(source: Scored | Folders) -> Scored:
+def _finished(source: Scored | Folders, data: Items | Folders | None) -> Scored:
     """The scores; a run that is not finished is refused."""
     if isinstance(source, Scored):
         return source
+    if data is not None or any(map(_is_file, _paths(source))):
+        return load(source, data=data)
     runs = [run for path in _paths(source) for run in find_runs(path)]
     for run in runs:
         if len(written_parts(run)) < run.parts:
@@ -266,6 +265,7 @@ def table(
     interval: str = "auto",
     resamples: int = RESAMPLES,
     seed: int = 0,
+    study: str | Path | None = None,
 ) -> str:
     """A table for a paper, models by languages and metrics, or the results block of a model card.
 
@@ -282,6 +282,7 @@ def table(
         interval: `auto`, `bootstrap`, `bca` or `wilson`.
         resamples: How many times items are resampled.
         seed: The seed of the resampling.
+        study: A study file; then the tables are those that it lists, in their layouts, as Markdown or LaTeX.
 
     Example:
         >>> print(ig.table("runs/mine", metrics="ss", task="all", resamples=200))
@@ -292,7 +293,10 @@ def table(
     """
     from .reports.paper.output import Paper, write_paper
     from .reports.paper.tables import Layout
+    from .studies.outputs import write_tables
 
+    if study is not None:
+        return write_tables(study, load(source), kind=format, out=out, facts=_facts(facts))
     paper = Paper(
         tuple(map(str, _paths(source))),
         as_names(languages),
@@ -301,7 +305,7 @@ def table(
         drawing=IntervalSettings(interval, resamples, seed),
         facts=_facts(facts),
     )
-    layout = Layout({}, {}, task, intervals, resamples)
+    layout = Layout({}, {}, task, intervals, resamples, tuple(resolve(tag) for tag in as_names(languages)))
     return write_paper(paper, format, layout=layout, out=Path(out) if out is not None else None)
 
 

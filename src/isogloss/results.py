@@ -42,7 +42,7 @@ KINDS = {  # by the class of a row, or of the result itself where it has no rows
     "RobustnessReport": Kind("cards", "reports.text.robustness.robustness_as_text", each=True, detail="trials"),
     "Structure": Kind("structures", "reports.text.structure.structure_as_text", each=True, detail="likeness"),
     "Rank": Kind("ranks", "reports.text.claims.ranks_as_text"),
-    "GateResult": Kind("verdicts", "reports.text.sentences.gate_as_text", detail="verdicts"),
+    "GateResult": Kind("verdicts", "reports.text.claims.gate_as_text", detail="verdicts"),
     "MixedModel": Kind("effects", "reports.text.structure.mixed_as_text", detail="effects"),
     "Probe": Kind("shares", "studies.probe.probe_as_text", detail="shares"),
 }
@@ -166,6 +166,9 @@ def pandas_of(result: Any) -> Any:
     return require("pandas", extra="pandas").DataFrame(result.to_polars().to_dict(as_series=False))
 
 
+METHODS = (repr_of, text_of, html_of, polars_of, pandas_of, dict_of, json_of)  # of every class of results
+
+
 @dataclass(frozen=True, repr=False)  # no slots: a generic alias such as Measures marks what it makes
 class Results(Generic[Row]):
     """Rows that were found together: a sequence that prints itself, shows itself in a notebook, and becomes a table.
@@ -186,13 +189,7 @@ class Results(Generic[Row]):
     def __getitem__(self, index: int) -> Row:
         return self.rows[index]
 
-    __repr__ = repr_of
-    __str__ = text_of
-    _repr_html_ = html_of
-    to_polars = polars_of
-    to_pandas = pandas_of
-    to_dict = dict_of
-    to_json = json_of
+    __repr__, __str__, _repr_html_, to_polars, to_pandas, to_dict, to_json = METHODS
 
 
 def as_names(names: str | Iterable[str] | None) -> tuple[str, ...]:

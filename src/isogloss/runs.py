@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import re
@@ -10,15 +9,14 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import polars as pl
 
 from . import languages
 from .chat.answer_rows import make_answer_rows
 from .chat.records import ANSWER_SCHEMA, ANSWERS
-from .errors import BadData, CannotWrite, IsoglossError
+from .errors import BadData, IsoglossError
 from .scores import (
     ITEM_SCHEMA,
     KEY,
@@ -31,7 +29,7 @@ from .scores import (
     same_candidates,
     stack_tables,
 )
-from .sealing import move_file, read_table, write_file, write_table
+from .sealing import lock_folder, move_file, read_table, write_file, write_table
 from .storage import RemotePath, StoragePath, as_path, list_dir
 
 SCHEMA = 2
@@ -161,30 +159,10 @@ def locked(run: Run) -> Iterator[None]:
 
     Behind an address nothing is locked: two writers of a part put the same bytes there, each in one step.
     """
-    file = None if isinstance(run.folder, RemotePath) else _open_lock(run, run.folder)
+    finished = run.info.get("status") == "finished"
+    file = None if isinstance(run.folder, RemotePath) else lock_folder(run.folder, readable=finished)
     with file or nullcontext():
         yield
-
-
-def _open_lock(run: Run, folder: Path) -> IO[str] | None:
-    """The lock's file, held until it is closed; none for a finished run that can only be read."""
-    try:
-        file = (folder / ".lock").open("w")
-    except OSError as error:
-        if run.info.get("status") == "finished":
-            return None
-        raise CannotWrite(folder, error) from error
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        file.close()
-        raise IsoglossError(f"Another process is working on {folder}. Wait for it, or stop it.") from error
-    except OSError:  # a file system without locks, as some network folders are: two writers do no harm
-        file.close()
-        return None
-    for left in folder.glob(".*~"):  # what a process that was killed had begun to write
-        left.unlink(missing_ok=True)
-    return file
 
 
 def part_path(run: Run, number: int) -> StoragePath:
@@ -345,23 +323,42 @@ def read_items(run: Run, *, texts: bool = True) -> pl.DataFrame:
 
 def read_scored(runs: list[Run]) -> Scored:
     """What all these runs scored, as one table; an unfinished run is named in the notes, a run given twice is read once."""
-    found = list(_each_scored(list({run.folder.resolve(): run for run in runs}.values())))
-    if not found:
+    tables = [scored for _, scored, _ in each_scored(list({run.folder.resolve(): run for run in runs}.values()))]
+    if not tables:
         raise IsoglossError("None of the runs has a finished part. Run the same command again to resume.")
-    return join_scored(found)
+    return join_scored(tables)
 
 
-def _each_scored(runs: list[Run]) -> Iterator[Scored]:
+@contextmanager
+def collecting(problems: list[str] | None) -> Iterator[None]:
+    """Add an error to the problems, where there is a list of them, instead of raising it."""
+    try:
+        yield
+    except IsoglossError as error:
+        if problems is None:
+            raise
+        problems.append(str(error))
+
+
+def each_scored(runs: list[Run], problems: list[str] | None = None) -> Iterator[tuple[Run, Scored, pl.DataFrame]]:
+    """Each run with its scores and items; a missing part is noted, and what is broken is an error.
+
+    With a list of `problems`, both are added to it and do not hide the rest, and the items have their texts.
+    """
     for run in runs:
-        there = written_parts(run)
-        if not there:
-            continue
-        rows = stack_tables([read_part(run, number) for number in there])
-        items = stack_tables([read_items(run, texts=False)])
-        scored = scored_run(run, items, rows=rows, whole=len(there) == run.parts)
-        left = run.parts - len(there)
-        note = f"{run.folder.name}: {left} of {run.parts} parts are missing"
-        yield replace(scored, notes=(*scored.notes, note)) if left else scored
+        with collecting(problems):
+            written, parts = written_parts(run), []
+            for number in written:
+                with collecting(problems):
+                    parts.append(read_part(run, number))
+            left = f"{run.folder.name}: {run.parts - len(written)} of {run.parts} parts are missing"
+            notes = (left,) if len(written) < run.parts else ()
+            if problems is not None:
+                problems += notes
+            if parts:
+                items = stack_tables([read_items(run, texts=problems is not None)])
+                scored = scored_run(run, items, rows=stack_tables(parts), whole=len(parts) == run.parts)
+                yield run, replace(scored, notes=(*scored.notes, *notes)), items
 
 
 def scored_run(run: Run, items: pl.DataFrame, *, rows: pl.DataFrame, whole: bool) -> Scored:

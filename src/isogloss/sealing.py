@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import io
 import os
 import re
 import secrets
+from pathlib import Path
+from typing import IO
 
 import polars as pl
 
-from .errors import BadData, CannotWrite
+from .errors import BadData, CannotWrite, IsoglossError
 from .storage import RemotePath, StoragePath
 
 SEAL = "isogloss:sha256:"
@@ -80,3 +83,27 @@ def read_table(
         seen, wanted = (re.sub("([0-9a-f]{8})[0-9a-f]{56}", r"\1", text) for text in (named or "none", owners[0]))
         raise BadData(str(path), None, f"{what} belongs to another run (it says '{seen}', not '{wanted}'). {advice}")
     return table
+
+
+def lock_folder(folder: Path, *, readable: bool) -> IO[str] | None:
+    """The lock of a folder, held until it is closed; none where the file system has no locks.
+
+    A folder that cannot be written has none either, if it is enough to read it.
+    """
+    try:
+        file = (folder / ".lock").open("w")
+    except OSError as error:
+        if readable:
+            return None
+        raise CannotWrite(folder, error) from error
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        file.close()
+        raise IsoglossError(f"Another process is working on {folder}. Wait for it, or stop it.") from error
+    except OSError:  # as some network folders are: two writers do no harm
+        file.close()
+        return None
+    for left in folder.glob(".*~"):  # what a process that was killed had begun to write
+        left.unlink(missing_ok=True)
+    return file

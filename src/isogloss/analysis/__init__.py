@@ -1,1 +1,1 @@
-"""From scores to estimates: measures, comparisons, structure, controls, gates."""
+"""From scores to estimates: measures, comparisons, claims, structure, controls."""

@@ -10,7 +10,7 @@ import polars as pl
 
 from ..metrics import Contribution, Metric, Pieces
 from ..stats.resampling import Array
-from .groups import make_part
+from .groups import Part, make_part
 from .measures import contribution
 
 ITEMS, CLUSTERS, NOTHING = "items", "clusters", "nothing"  # what aligned groups have in common
@@ -24,12 +24,12 @@ class Aligned:
     common: str
 
 
-def align(groups: Sequence[pl.DataFrame], metrics: Sequence[Metric], *, mode: str) -> Aligned | None:
+def align(groups: Sequence[pl.DataFrame | Part], metrics: Sequence[Metric], *, mode: str) -> Aligned | None:
     """Each group under its metric on the items that all have; nothing if a group has no item that can be measured.
 
     Groups of different items about the same clusters, such as two tasks, have the clusters in common.
     """
-    parts = [make_part(rows) for rows in groups]
+    parts = [rows if isinstance(rows, Part) else make_part(rows) for rows in groups]
     whole = [contribution(metric, part, mode=mode) for part, metric in zip(parts, metrics, strict=True)]
     sides = [side for side in whole if side is not None]
     if len(sides) < len(groups):
@@ -44,8 +44,10 @@ def align(groups: Sequence[pl.DataFrame], metrics: Sequence[Metric], *, mode: st
                 if (side := contribution(metric, part, mode=mode, items=names)) is not None
             ]
         return Aligned(_same_order(sides), ITEMS) if len(sides) == len(groups) else None
-    if all(set(side.clusters) == set(sides[0].clusters) for side in sides):
-        return Aligned(_same_order(sides), CLUSTERS)
+    clusters = [set(side.clusters) for side in sides]
+    if 2 * len(set.intersection(*clusters)) >= len(set.union(*clusters)):
+        order = tuple(dict.fromkeys(name for side in sides for name in side.clusters))
+        return Aligned(tuple(in_order(side, order) for side in sides), CLUSTERS)
     return Aligned(tuple(sides), NOTHING)
 
 
@@ -56,19 +58,25 @@ def _same_order(sides: Sequence[Contribution]) -> tuple[Contribution, ...]:
 
 
 def in_order(contribution: Contribution, names: tuple[str, ...]) -> Contribution:
-    """The contribution with its clusters in this order."""
+    """The contribution with its clusters in this order; a cluster that it does not have counts for nothing."""
     if contribution.clusters == names:
         return contribution
-    number = {name: i for i, name in enumerate(contribution.clusters)}
-    index = np.array([number[name] for name in names])
+    own = {name: i for i, name in enumerate(contribution.clusters)}
+    here = np.array([i for i, name in enumerate(names) if name in own])
+    index = np.array([own[name] for name in names if name in own])
 
     def evaluate(weights: Array) -> Array:
         full = np.zeros((len(weights), len(contribution.clusters)))
-        full[:, index] = weights
+        full[:, index] = weights[:, here]
         return contribution.evaluate(full)
 
-    totals = contribution.totals[index] if contribution.totals is not None else None
-    strata = tuple(contribution.strata[i] for i in index) if contribution.strata is not None else None
+    totals = None
+    if contribution.totals is not None:
+        totals = np.zeros((len(names), contribution.totals.shape[1]))
+        totals[here] = contribution.totals[index]
+    strata = contribution.strata
+    if strata is not None:
+        strata = tuple(strata[own[name]] if name in own else "" for name in names)
     return replace(contribution, clusters=names, evaluate=evaluate, totals=totals, strata=strata)
 
 

@@ -32,7 +32,10 @@ METRIC = "ss"
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """What the score, or a control of it, is; for controls also how far the score lies above it, and how often they agree."""
+    """What the score, or a control of it, is; for controls also how far the score lies above it, and how often they agree.
+
+    `kind` is score, items (those without a stereotype of the target), labels or baseline.
+    """
 
     group: Mapping[str, str]
     name: str
@@ -46,6 +49,7 @@ class Control:
     p: float | None = None
     kappa: float | None = None
     why: str | None = None
+    kind: str = "score"
 
 
 def check_controls(
@@ -85,7 +89,7 @@ def _score(scored: Scored, group: Mapping[str, str], *, name: str, resamples: in
 
 def _control_row(real: Scored, controls: Scored, *, group: Mapping[str, str], resamples: int, seed: int) -> Control:
     """The control items' score, and how far the score of their items lies above it, pair by pair."""
-    name = f"{controls.table['variant'][0]} twins"
+    name = f"{controls.table['variant'][0]} items"
     plain = controls.table.with_columns(id=pl.col("derived_from"), variant=pl.lit(None, dtype=pl.String))
     moved = Scored(plain.with_columns(method=pl.lit(name)))
     value = _score(Scored(plain), group, name=name, resamples=resamples, seed=seed)
@@ -95,6 +99,7 @@ def _control_row(real: Scored, controls: Scored, *, group: Mapping[str, str], re
         *(found.difference, found.low, found.high, found.p),
         kappa=_agreement(real.table, plain),
         why=found.why,
+        kind="items",
     )
 
 
@@ -111,7 +116,9 @@ def permuted_labels(scored: Scored, *, group: Mapping[str, str], resamples: int 
     ]
     found = contribution(metric, pl.concat(marked), mode="corrected")
     if found is None:
-        return Control(group, "permuted labels", None, None, None, 0, why="no item of the group has all the roles")
+        return Control(
+            group, "permuted labels", None, None, None, 0, why="no item of the group has all the roles", kind="labels"
+        )
     index_of = {name: i for i, name in enumerate(found.clusters)}
     names = [name[2:] for name in found.clusters if name.startswith("o/")]
     kept, swapped = (np.array([index_of[mark + name] for name in names]) for mark in ("o/", "s/"))
@@ -125,7 +132,7 @@ def permuted_labels(scored: Scored, *, group: Mapping[str, str], resamples: int 
     signs = np.random.default_rng(seed).choice([-1.0, 1.0], size=(resamples, len(names)))
     low, high = percentile_interval(distance(signs) + neutral, level=0.95)
     observed = float(distance(np.ones((1, len(names))))[0])
-    return Control(group, "permuted labels", neutral, low, high, found.n // 2, difference=observed, p=p)
+    return Control(group, "permuted labels", neutral, low, high, found.n // 2, difference=observed, p=p, kind="labels")
 
 
 def _baselines(
@@ -186,7 +193,10 @@ def _baseline_row(
     table = table.with_columns(value=pl.col("baseline")).drop("baseline")
     row = _score(Scored(table), labels, name=name, resamples=resamples, seed=seed)
     return Control(
-        *(labels, name, row.value, row.low, row.high, row.n), kappa=_agreement(real.table, table), why=row.why
+        *(labels, name, row.value, row.low, row.high, row.n),
+        kappa=_agreement(real.table, table),
+        why=row.why,
+        kind="baseline",
     )
 
 

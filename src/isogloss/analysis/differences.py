@@ -14,7 +14,7 @@ from ..metrics import Contribution, Pieces
 from ..stats.estimates import CONSTANT, Ends, Estimate, difference_ends, recovered_p, welch_freedom
 from ..stats.hypotheses import detectable_effect, sign_flip_test, swapped_sums_test, welch_test
 from ..stats.resampling import FEWEST_CLUSTERS, Array, normal_sums
-from .intervals import IntervalSettings, fewest, find_estimates, is_linearised, too_few
+from .intervals import IntervalSettings, fewest, find_estimates, find_interval, is_linearised, too_few
 
 Sides = tuple[list[Estimate], list[Estimate]]
 EQUAL = "the two sides never differ, so there is nothing to test"
@@ -33,20 +33,23 @@ class Difference:
 
 
 def paired_test(
-    a: Contribution, b: Contribution, *, bounds: tuple[float, float], settings: IntervalSettings
+    a: Contribution, b: Contribution, *, bounds: tuple[float, float], settings: IntervalSettings, shift: float = 0.0
 ) -> Difference:
-    """Clusters are drawn, or change sides, as pairs; both sides have the same clusters in the same order."""
+    """Clusters are drawn, or change sides, as pairs; both sides have the same clusters in the same order.
+
+    The p-value is that of a difference of `shift`.
+    """
     count = len(a.clusters)
     sums = _paired_sums(a, b, settings=settings)
     sides = (
         find_estimates(a, settings, bounds=bounds, sums=sums[0]),
         find_estimates(b, settings, bounds=bounds, sums=sums[1]),
     )
-    swapped = _swapped(a, b)
+    swapped = _swapped(a, b) if not shift else None
     if swapped is not None:
         p: float | None = swapped_sums_test(*swapped, resamples=settings.resamples, seed=settings.seed)
     else:
-        p = _p_value(sides, a.pieces, test=lambda one, two: _flip(one, two, settings=settings))
+        p = _p_value(_shifted(sides, shift), a.pieces, test=lambda one, two: _flip(one, two, settings=settings))
     if fewest(a) < FEWEST_CLUSTERS:
         return Difference(p, why=f"{too_few(fewest(a))}, and no p below {2 / 2**count:.3g} is possible")
     drawn = _drawn(sides[0], a.pieces) - _drawn(sides[1], b.pieces)
@@ -57,14 +60,39 @@ def paired_test(
     return _difference(p, ends, scale=Scale(error, fewest(a) - 1, error * math.sqrt(count)), size=a.value - b.value)
 
 
-def unpaired_test(
-    a: Contribution, b: Contribution, *, bounds: tuple[float, float], settings: IntervalSettings
+def threshold_test(
+    a: Contribution, threshold: float, *, bounds: tuple[float, float], settings: IntervalSettings
 ) -> Difference:
-    """Each side's clusters are drawn on their own; for the p-value their pseudo-values are dealt anew to the sides."""
+    """A value against a fixed number: clusters' deviations from it change signs; the interval is that of the value."""
+    side = find_estimates(a, settings, bounds=bounds)
+    fixed = Estimate(threshold, np.full(settings.resamples, threshold), np.full(len(a.clusters), threshold), bounds, 0)
+    p = _p_value((side, [fixed]), a.pieces, test=lambda one, two: _flip(one, two, settings=settings))
+    ends = find_interval(a, settings, bounds=bounds)
+    if ends.low is None or ends.high is None:
+        return Difference(p, why=ends.why)
+    count = len(a.clusters)
+    error = float(np.nanstd(_drawn(side, a.pieces), ddof=1)) * math.sqrt(count / (count - 1))
+    moved = Ends(ends.low - threshold, ends.high - threshold, ends.kind)
+    return _difference(p, moved, scale=Scale(error, fewest(a) - 1, error * math.sqrt(count)), size=a.value - threshold)
+
+
+def _shifted(sides: Sides, shift: float) -> Sides:
+    if not shift:
+        return sides
+    return [replace(one, value=one.value - shift, pseudo=one.pseudo - shift) for one in sides[0]], sides[1]
+
+
+def unpaired_test(
+    a: Contribution, b: Contribution, *, bounds: tuple[float, float], settings: IntervalSettings, shift: float = 0.0
+) -> Difference:
+    """Each side's clusters are drawn on their own; for the p-value their pseudo-values are dealt anew to the sides.
+
+    The p-value is that of a difference of `shift`.
+    """
     other = replace(settings, seed=settings.seed + 1)
     sides = find_estimates(a, settings, bounds=bounds), find_estimates(b, other, bounds=bounds)
     counts, least = (len(a.clusters), len(b.clusters)), min(fewest(a), fewest(b))
-    p = _p_value(sides, a.pieces, test=lambda one, two: _welch(one, two, settings=settings))
+    p = _p_value(_shifted(sides, shift), a.pieces, test=lambda one, two: _welch(one, two, settings=settings))
     if least < FEWEST_CLUSTERS:
         ways = math.comb(sum(counts), counts[0]) / (2 if counts[0] == counts[1] else 1)
         possible = f", and no p below {1 / ways:.3g} is possible" if ways < settings.resamples else ""

@@ -16,6 +16,7 @@ from ..items import ANTI_STEREOTYPE, STEREOTYPE
 from ..scores import KEY, ROW_SCHEMA, Scored
 
 IDENTITY = ("model", "dataset", "language")
+CORPUS = "corpus"
 SYNONYMS = {"bias_type": "category", "target_original": "target"}
 SHUFFLED = "shuffled_value"  # the score of a candidate's shuffled control
 NOT_GROUPS = {*ROW_SCHEMA, "role", "derived_from", "problems", "term_words", SHUFFLED} - {"dataset", "language"}
@@ -53,7 +54,7 @@ def check_rows(scored: Scored, *, variants: bool = False) -> pl.DataFrame:
     broken = table.filter(pl.col("value").is_nan() | pl.col("value").is_infinite())
     if broken.height:
         raise IsoglossError(f"{broken.height} scores are not numbers; the first belongs to item '{broken['id'][0]}'.")
-    marks = [name for name in ("prompt",) if name in table.columns]
+    marks = [name for name in ("prompt", CORPUS) if name in table.columns]
     whose = ("model", "method", *KEY, "candidate", "against", "quantity", *marks)
     twice = repeated(table, whose)
     if twice.height:
@@ -147,12 +148,12 @@ def make_part(rows: pl.DataFrame) -> Part:
 
 
 def default_parts(table: pl.DataFrame, by: Sequence[str] | None) -> Iterator[Part]:
-    """Each group with its rows, in the order of the data.
+    """Each group with its rows, in the order of the data; items of several corpora are never in one group.
 
     Without `by`, every model, data set and language is a group for each of its tasks and, over several tasks, as a whole.
     A column that holds several values puts an item into several groups.
     """
-    identity = [*IDENTITY, "method"] if several_methods(table) else list(IDENTITY)
+    identity = [*IDENTITY, *(["method"] if several_methods(table) else []), *several_corpora(table)]
     if by is not None:
         columns = list(dict.fromkeys([*identity, *by]))
         whole, found = _cut(table, columns)
@@ -169,6 +170,24 @@ def default_parts(table: pl.DataFrame, by: Sequence[str] | None) -> Iterator[Par
             yield from (Part({**group, **own}, whole, (number,)) for own, number in named)
         if len(tasks) != 1 or next(iter(tasks)) is None:
             yield Part(group, whole, tuple(tasks.values()))
+    if "method" in identity and "task" in table.columns:
+        yield from _pooled_tasks(table)
+
+
+def _pooled_tasks(table: pl.DataFrame) -> Iterator[Part]:
+    """The groups whose tasks were scored by different methods, over all tasks, each task by its first method."""
+    for group, rows in group_rows(table, [*IDENTITY, *several_corpora(table)], keep_null=False):
+        tasks = rows.select("method", "task").unique()
+        if tasks["task"].n_unique() > 1 and not tasks["method"].is_duplicated().any():
+            yield Part(group, Whole(first_methods(rows), None), (0,))
+
+
+def first_methods(table: pl.DataFrame, *, by: Sequence[str] = ()) -> pl.DataFrame:
+    """The rows of the method that scored each model's items of a task first; all where `by` has the method."""
+    if "method" in by or not several_methods(table):
+        return table
+    key = [name for name in (*IDENTITY, "task") if name in table.columns]
+    return table.filter(pl.col("method") == pl.col("method").first().over(key))
 
 
 def default_groups(table: pl.DataFrame, by: Sequence[str] | None) -> Iterator[tuple[Group, pl.DataFrame]]:
@@ -215,6 +234,11 @@ def repeated(rows: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
     if rows.select(varying).hash_rows().n_unique() == rows.height:  # a tenth of the memory that the next line needs
         return rows.clear()
     return rows.filter(rows.select(varying).is_duplicated())
+
+
+def several_corpora(table: pl.DataFrame) -> list[str]:
+    """The column `corpus` where items come from several corpora, which are never pooled unasked."""
+    return [CORPUS] if CORPUS in table.columns and table[CORPUS].drop_nulls().n_unique() > 1 else []
 
 
 def several_methods(table: pl.DataFrame) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,10 +40,15 @@ class MbeTest:
 
 
 def check_mbe(
-    scored: Scored, measures: Iterable[Measure], *, permutations: int = 2_000, seed: int = 0
+    scored: Scored,
+    measures: Iterable[Measure],
+    *,
+    by: Sequence[str] | None = None,
+    permutations: int = 2_000,
+    seed: int = 0,
 ) -> Results[MbeTest]:
-    """The tests of every MBE among the measures of these scores."""
-    groups = {frozenset(group.items()): rows for group, rows in default_groups(check_rows(scored), None)}
+    """The tests of every MBE among the measures of these scores, which were grouped by these columns."""
+    groups = {frozenset(group.items()): rows for group, rows in default_groups(check_rows(scored), by)}
     found = []
     for one in measures:
         rows = groups.get(frozenset(one.group.items()))

@@ -189,6 +189,13 @@ def interval_notes(rows: Iterable[Measure]) -> list[str]:
     return notes
 
 
+def keep_metrics(measures: Measures, names: Sequence[str]) -> Measures:
+    """The measures of these metrics only, with the remarks on their intervals."""
+    rows = tuple(row for row in measures if row.metric in names)
+    others = [note for note in measures.notes if note not in interval_notes(measures)]
+    return replace(measures, rows=rows, notes=(*others, *interval_notes(rows)))
+
+
 def problem_counts(table: pl.DataFrame, scored: Scored) -> dict[str, int]:
     """How many items each check found odd, and how many rows could not be read; each item counts once."""
     counts: dict[str, int] = {}

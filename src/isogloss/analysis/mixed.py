@@ -11,11 +11,11 @@ import numpy as np
 import polars as pl
 import yaml
 
-from .. import results
 from ..errors import BadData, IsoglossError, require
 from ..files.rows import read_bytes
 from ..items import ANTI_STEREOTYPE, STEREOTYPE
 from ..metrics._preferences import wins
+from ..results import METHODS
 from ..scores import Scored
 from ..stats.resampling import FEWEST_CLUSTERS, Array
 from .groups import check_rows, pivot_roles
@@ -45,13 +45,7 @@ class MixedModel:
     targets: int
     notes: tuple[str, ...] = ()
 
-    __repr__ = results.repr_of
-    __str__ = results.text_of
-    _repr_html_ = results.html_of
-    to_polars = results.polars_of
-    to_pandas = results.pandas_of
-    to_dict = results.dict_of
-    to_json = results.json_of
+    __repr__, __str__, _repr_html_, to_polars, to_pandas, to_dict, to_json = METHODS
 
 
 def read_facts(path: Path) -> dict[str, dict[str, str | float]]:
@@ -60,8 +54,13 @@ def read_facts(path: Path) -> dict[str, dict[str, str | float]]:
         content = yaml.safe_load(read_bytes(path).decode("utf-8"))
     except (yaml.YAMLError, UnicodeError) as error:
         raise BadData(path, None, "not YAML.") from error
+    return check_facts(content, path)
+
+
+def check_facts(content: object, path: str | Path) -> dict[str, dict[str, str | float]]:
+    """Facts about models that are already read; errors name `path`."""
     good = isinstance(content, dict) and all(isinstance(facts, dict) and facts for facts in content.values())
-    if not good:
+    if not good or not isinstance(content, dict):
         raise BadData(path, None, "must map each model's name to its facts, such as size: 8.1 or multilingual: true.")
     return {
         str(model): {

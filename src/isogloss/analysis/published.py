@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 from ..errors import UnknownName
-from .measures import Measure
+from .measures import Measure, Measures
 
 TABLE = Path(__file__).parent.parent / "data" / "published_measures.csv"
 DATASET = "stereoset"
-NAMES = ("published",)
+PUBLISHED = "published"
 INTERPRETABLE = {"yes": True, "no": False}
 
 
-def check_beside(name: str | None) -> bool:
-    """Whether published models are wanted beside the own ones; another name is refused."""
-    if name is not None and name not in NAMES:
-        raise UnknownName("set of models to show beside", name, NAMES)
-    return name is not None
+def check_beside(name: str | None) -> list[str]:
+    """What is to be shown beside one's own runs, as a further source; another name than 'published' is refused."""
+    if name not in (None, PUBLISHED):
+        raise UnknownName("set of models to show beside", str(name), [PUBLISHED])
+    return [PUBLISHED] if name else []
+
+
+def add_published(measures: Measures, sources: Sequence[str]) -> Measures:
+    """The measures, and those of the published models where the sources name them."""
+    more = published_measures(measures) if PUBLISHED in sources else []
+    return replace(measures, rows=(*measures.rows, *more))
 
 
 def published_measures(own: Iterable[Measure]) -> list[Measure]:

@@ -81,7 +81,7 @@ def http_backend(endpoint: Endpoint, settings: AskSettings) -> Backend:
     url = check_url(endpoint.url)
     _headers(endpoint)
     if settings.template != "auto":
-        raise IsoglossError("--template is for models on this machine; an endpoint has its own.")
+        raise IsoglossError("'template' is for models on this machine; an endpoint has its own.")
     if endpoint.key_env and urlsplit(url).scheme == "http" and urlsplit(url).hostname not in LOOPBACK:
         warnings.warn(f"{url} is not encrypted, so others on the way can read the key.", stacklevel=2)
 

@@ -67,7 +67,7 @@ def uses_chat(model: Model, template: str) -> bool:
     if not model.tokenizer.chat_template:
         raise IsoglossError(
             f"'{model.info.name}' has no chat template, so it is not known how to address it. "
-            "Use --template plain to give it the bare prompt, or choose a chat model."
+            "Use --option template=plain to give it the bare prompt, or choose a chat model."
         )
     return True
 

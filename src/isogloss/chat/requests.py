@@ -10,6 +10,7 @@ from typing import Any
 from .. import languages
 from ..errors import IsoglossError, UnknownName
 from ..items import BLANK, STEREOTYPE, Candidate, Item
+from ..settings import read_fields
 from .prompt_words import PROMPTS, PromptWords, prompt_words_of
 from .records import ORDERS, Answer, AnswerKey
 
@@ -42,17 +43,7 @@ class AskSettings:
 
 def read_ask_settings(options: Mapping[str, str]) -> AskSettings:
     """The settings that options in words describe, such as samples=3; what does not exist is refused."""
-    kinds = {key: type(value) for key, value in asdict(AskSettings()).items()}
-    values: dict[str, Any] = {}
-    for name, text in options.items():
-        key = name.replace("-", "_")
-        if key not in kinds:
-            raise UnknownName("option of 'ask'", name, kinds)
-        try:
-            values[key] = kinds[key](text)
-        except ValueError as error:
-            raise IsoglossError(f"The option '{name}' of 'ask' must be a number, not '{text}'.") from error
-    return check_ask_settings(AskSettings(**values))
+    return check_ask_settings(AskSettings(**read_fields(AskSettings, options, what="ask")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +91,7 @@ def check_ask_settings(settings: AskSettings) -> AskSettings:
         raise IsoglossError("'samples' and 'max_tokens' must be at least 1, and 'temperature' at least 0.")
     if settings.samples > 1 and not settings.temperature > 0:
         raise IsoglossError(
-            f"{settings.samples} samples at temperature 0 are all the same. Use --temperature 0.7, or --samples 1."
+            f"{settings.samples} samples at temperature 0 are all the same. Use temperature=0.7, or samples=1."
         )
     return settings
 

@@ -71,7 +71,9 @@ def check_askable(items: Items, settings: AskSettings) -> list[Item]:
     check_ask_settings(settings)
     found = [item for item in items if any(candidate.role == settings.role for candidate in item.candidates)]
     if not found:
-        raise IsoglossError(f"None of the items has a candidate with the role '{settings.role}'. Use --role ROLE.")
+        raise IsoglossError(
+            f"None of the items has a candidate with the role '{settings.role}'. Use --option role=ROLE."
+        )
     for tag in dict.fromkeys(item.language for item in found):
         prompt_words_of(languages.describe(tag))
     return found

@@ -29,7 +29,6 @@ PANELS: dict[str, dict[str, Any]] = {
         "ask": ask.ask,
         "run": run.run,
         "probe": probe.probe,
-        "robustness": probe.robustness,
     },
     "Measure": {
         "measure": measure.measure,

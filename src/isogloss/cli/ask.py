@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 import typer
 
 from ..errors import IsoglossError
+from ..settings import read_fields
 from . import options
 from .run import print_result
 
 if TYPE_CHECKING:
+    from ..chat.endpoint import Endpoint
     from ..runs import Run
     from ..studies.plan import StudyPlan
 
@@ -24,21 +26,21 @@ Models = typer.Argument(
 Out = typer.Option(
     Path("runs/ask"), "--out", "-o", metavar="FOLDER", help="The study's folder; answers there are kept."
 )
-Role = typer.Option("stereotype", "--role", help="Ask about candidates with this role.")
-Order = typer.Option(
-    "both", "--order", help="Which answer word a prompt names first: both (asks twice), yes-no, no-yes."
+Options = typer.Option(
+    [],
+    "--option",
+    metavar="NAME=VALUE",
+    help="role (stereotype), order (both, yes-no or no-yes first), samples (1) per prompt, temperature (0: the most probable "
+    "answer), max_tokens (10), template (auto: the model's; plain: the bare prompt). May be repeated.",
 )
-Samples = typer.Option(1, "--samples", min=1, help="Answers per prompt; more than one needs --temperature.")
-Temperature = typer.Option(0.0, "--temperature", min=0.0, help="0 takes the most probable answer.")
-MaxTokens = typer.Option(10, "--max-tokens", min=1, help="At most N tokens per answer; verdicts read the first ten.")
-Template = typer.Option("auto", "--template", help="auto: the model's chat template; plain: the bare prompt.")
 Url = typer.Option(
-    None, "--endpoint", metavar="URL", help="An OpenAI-compatible address, such as http://localhost:8000/v1."
+    None,
+    "--endpoint",
+    metavar="URL",
+    help="An OpenAI-compatible address, such as http://localhost:8000/v1. Settings follow after commas: "
+    "URL,concurrency=4,timeout=60,tries=6 (requests at once, seconds per response, tries per request).",
 )
 KeyEnv = typer.Option(None, "--key-env", metavar="VARIABLE", help="The environment variable with the endpoint's key.")
-Concurrency = typer.Option(4, "--concurrency", min=1, help="Send at most N requests at once.")
-Timeout = typer.Option(60.0, "--timeout", min=0.1, help="Give up on a response after N seconds.")
-Tries = typer.Option(6, "--tries", min=1, help="Try a request at most N times.")
 Prices = typer.Option(
     "0,0", "--prices", metavar="IN,OUT", help="The price of a million prompt tokens and of a million answer tokens."
 )
@@ -52,18 +54,10 @@ def ask(
     data: list[str] = options.Data,
     languages: list[str] = options.Languages,
     out: Path = Out,
-    role: str = Role,
-    order: str = Order,
-    samples: int = Samples,
-    temperature: float = Temperature,
+    option: list[str] = Options,
     seed: int = options.Seed,
-    max_tokens: int = MaxTokens,
-    template: str = Template,
     endpoint: str = Url,
     key_env: str = KeyEnv,
-    concurrency: int = Concurrency,
-    timeout: float = Timeout,
-    tries: int = Tries,
     prices: str = Prices,
     limit: int = options.Limit,
     by: str = By,
@@ -78,9 +72,7 @@ def ask(
     form: options.TextOrJson = options.Format,
 ) -> None:
     """Ask chat models whether statements are stereotypes and whether they agree, and measure their answers."""
-    from ..chat.endpoint import Endpoint
-    from ..chat.requests import AskSettings
-    from ..chat.retry import RetryPolicy
+    from ..chat.requests import read_ask_settings
     from ..files.sources import read_many
     from ..models.load import Loading
     from ..progress import progress_bars
@@ -93,8 +85,8 @@ def ask(
     plan = plan_asking(
         models,
         take_sample(items, limit, seed=seed),
-        settings=AskSettings(role, order, samples, temperature, seed, max_tokens, template),
-        endpoint=Endpoint(endpoint, "", key_env, concurrency, timeout, RetryPolicy(tries)) if endpoint else None,
+        settings=read_ask_settings({"seed": str(seed)} | options.split_pairs(option)),
+        endpoint=_read_endpoint(endpoint, key_env) if endpoint else None,
         loading=Loading(device, dtype, token_budget, offline),
         measuring={"by": options.split_names(by), "mode": mode, "seed": seed},
     )
@@ -107,6 +99,19 @@ def ask(
     price_in, price_out = options.split_prices(prices)
     typer.echo(_token_totals(result.runs, price_in=price_in, price_out=price_out, out=out), err=True)
     print_result(result, f"Look at one item with: isogloss show {out} {plan.cells[0].items[0].id}", form=form)
+
+
+def _read_endpoint(text: str, key_env: str | None) -> Endpoint:
+    """The endpoint at an address that settings may follow, as in http://localhost:8000/v1,tries=2."""
+    from ..chat.endpoint import Endpoint
+    from ..chat.retry import RetryPolicy
+
+    url, *pairs = text.split(",")
+    settings = options.split_pairs(pairs)
+    tries = {"tries": settings.pop("tries")} if "tries" in settings else {}
+    values = read_fields(Endpoint, settings, what="endpoint", names=("concurrency", "timeout"), least=1)
+    policy = RetryPolicy(**read_fields(RetryPolicy, tries, what="endpoint", names=("tries",), least=1))
+    return Endpoint(url, "", key_env, patience=policy, **values)
 
 
 def _show_plan(plan: StudyPlan) -> None:

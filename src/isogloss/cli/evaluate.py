@@ -2,10 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
 import typer
 
+from ..errors import IsoglossError
 from . import options
 from .run import print_result
+
+if TYPE_CHECKING:
+    from ..items import Items
+    from ..models.load import Loading
+
+
+Out = typer.Option(
+    "runs/eval", "--out", "-o", metavar="FOLDER", help="The study's folder; an interrupted evaluation resumes."
+)
+Robustness = typer.Option(
+    False,
+    "--robustness",
+    help="Score in every way that fits (methods, dtypes, batch sizes), store nothing, and report whether the conclusion holds.",
+)
 
 
 def evaluate(
@@ -16,12 +35,8 @@ def evaluate(
     languages: list[str] = options.Languages,
     where: list[str] = options.Where,
     method: str = typer.Option("auto", "--method", "-m", help="The scoring method; auto chooses by family and task."),
-    option: list[str] = typer.Option(
-        [], "--option", metavar="NAME=VALUE", help="An option of the method, as in case=e. May be repeated."
-    ),
-    out: str = typer.Option(
-        "runs/eval", "--out", "-o", metavar="FOLDER", help="The study's folder; an interrupted evaluation resumes."
-    ),
+    option: list[str] = options.Options,
+    out: str = Out,
     by: str = options.By,
     mode: str = options.Mode,
     metrics: str = options.Metrics,
@@ -35,6 +50,7 @@ def evaluate(
     allow_pickle: bool = options.AllowPickle,
     on: str = options.On,
     skip_bad: bool = options.SkipBad,
+    robustness: bool = Robustness,
     columns: str = options.Columns,
     explain: bool = typer.Option(False, "--explain", help="Explain in a sentence what the table means."),
     form: options.TextOrJson = options.Format,
@@ -51,21 +67,35 @@ def evaluate(
     cluster, folder = options.find_cluster(on), as_path(out)
     items = read_many(data, language=languages, columns=options.split_columns(columns), where=where, skip_bad=skip_bad)
     items = take_sample(items, limit, seed=seed)
+    loading = Loading(device, dtype, token_budget, offline, allow_pickle)
+    if robustness:
+        changed = {"method": method != "auto", "option": option, "by": by, "metrics": metrics, "controls": controls}
+        _report_robustness(models, items, loading=loading, refused=changed | {"on": cluster}, form=form)
+        return
     plan = plan_evaluation(
         models,
         *([items, make_control_items(items, seed=seed)] if controls else [items]),
         method=method,
         options=options.split_pairs(option),
-        loading=Loading(device, dtype, token_budget, offline, allow_pickle),
-        measuring={
-            "metrics": options.split_names(metrics),
-            "by": options.split_names(by),
-            "mode": mode,
-            "seed": seed,
-        },
+        loading=loading,
+        measuring={"metrics": options.split_names(metrics), "by": options.split_names(by), "mode": mode, "seed": seed},
     )
     with progress_bars() as progress:
         result = require_scores(run_plan(plan, out=folder, cluster=cluster, progress=progress))
     result = finish_plan(plan, result, out=folder)
     look = f"The scores and measures are in {out}; look at one item with: isogloss show {out} {items[0].id}"
     print_result(result, look, form=form, headlines=[] if metrics else options.HEADLINES, explain=explain)
+
+
+def _report_robustness(
+    models: Sequence[str], items: Items, *, loading: Loading, refused: Mapping[str, Any], form: str
+) -> None:
+    from ..progress import progress_bars
+    from ..results import Results
+    from ..studies.robustness import check_robustness
+
+    if changed := [f"--{name}" for name, value in refused.items() if value]:
+        raise IsoglossError(f"--robustness scores in every way. Leave out {' and '.join(changed)}.")
+    with progress_bars() as progress:
+        reports = [check_robustness(items, model=model, loading=loading, progress=progress) for model in models]
+    options.show_result(Results(tuple(chain.from_iterable(reports))), form)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import typer
 
 from ..errors import IsoglossError
 from . import options
-from .model import language_facts
+from .model import is_language, is_model, language_facts, show_language, show_model
 
 PLUGINS = {
     "methods": "method",
@@ -36,6 +37,7 @@ def report(
         metavar="FILE",
         help="Include a file: JSON of robustness, measure --controls or compare --agreement; a table of shares or answers. May be repeated.",
     ),
+    beside: str = options.Beside,
     facts: Path = options.Facts,
     resamples: int = options.Resamples,
     seed: int = options.Seed,
@@ -43,6 +45,7 @@ def report(
     """Write a single HTML file that works offline: verdict, heat map, intervals, similarity of languages, items, provenance."""
     from ..analysis.intervals import IntervalSettings
     from ..analysis.mixed import read_facts
+    from ..analysis.published import check_beside
     from ..reports.page.added_files import read_extras
     from ..reports.page.document import write_report
 
@@ -55,6 +58,7 @@ def report(
     if out is None:
         raise IsoglossError("Which file? Use --out report.html, or --methods for a paragraph.")
     extras = read_extras(add, facts=read_facts(facts) if facts else None)
+    extras = replace(extras, beside=tuple(check_beside(beside)))
     command = shlex.join(["isogloss", *sys.argv[1:]])
     path = write_report(
         runs, out, extras=extras, settings=IntervalSettings(resamples=resamples, seed=seed), command=command
@@ -65,8 +69,9 @@ def report(
 def figure(
     name: str = typer.Argument(help="The figure; isogloss list figures shows them all."),
     sources: list[str] = typer.Argument(help="Folders of runs, or what else the figure needs."),
-    kind: str = typer.Option("png", "--format", help="png, svg or pdf; by default the ending of --out."),
-    out: Path = typer.Option(None, "--out", "-o", metavar="FILE", help="The file to write; by default NAME.FORMAT."),
+    out: Path = typer.Option(
+        None, "--out", "-o", metavar="FILE", help="The file to write: .png, .svg or .pdf; by default NAME.png."
+    ),
     width: str = typer.Option(
         "single", "--width", metavar="WIDTH", help="single (3.3 in), double (6.9 in), or a number of inches."
     ),
@@ -74,6 +79,7 @@ def figure(
     metrics: str = options.Metrics,
     where: list[str] = options.Where,
     names: str = typer.Option("english", "--names", help="How languages are named: english, own or tag."),
+    beside: str = options.Beside,
     facts: Path = options.Facts,
     mode: str = options.Mode,
     resamples: int = options.Resamples,
@@ -81,12 +87,14 @@ def figure(
 ) -> None:
     """Draw a figure for a paper: PNG, SVG or PDF, in one or two columns, with intervals."""
     from .. import library
-    from ..reports.figures._style import choose_file
+    from ..analysis.published import check_beside
+    from ..reports.figures._style import check_ending
 
-    path = choose_file(name, kind, out=out)
+    path = out or Path(f"{name.replace('-', '_')}.png")
+    check_ending(path)
     drawn = library.figure(
         name,
-        sources,
+        [*sources, *check_beside(beside)],
         out=path,
         width=width,
         languages=languages,
@@ -109,17 +117,22 @@ def table(
     metrics: str = options.Metrics,
     task: str = typer.Option(None, "--task", help="One task only, or 'all' for the table over all tasks."),
     intervals: bool = typer.Option(False, "--intervals", help="Show 95 % intervals below the values."),
+    beside: str = options.Beside,
     facts: Path = options.Facts,
     mode: str = options.Mode,
     interval: str = options.Interval,
     resamples: int = options.Resamples,
     seed: int = options.Seed,
+    study: Path = typer.Option(
+        None, "--study", metavar="FILE", help="Make the tables that a study file lists, in their papers' layouts."
+    ),
 ) -> None:
     """Make a table for a paper: monolingual models above multilingual ones, languages under each metric, the best in bold."""
     from .. import library
+    from ..analysis.published import check_beside
 
     text = library.table(
-        runs,
+        [*runs, *check_beside(beside)],
         format=kind,
         out=out,
         languages=languages,
@@ -131,12 +144,15 @@ def table(
         interval=interval,
         resamples=resamples,
         seed=seed,
+        study=study,
     )
     typer.echo(text.rstrip("\n"))
 
 
 def show(
-    source: str = typer.Argument(help="A folder of runs; or a data set's name, a file, or a folder of files."),
+    source: str = typer.Argument(
+        help="A folder of runs; a data set's name, a file, or a folder of files; a language; or a model."
+    ),
     item: str = typer.Argument(None, help="An item's id: show its candidates with log-probabilities."),
     extremes: int = typer.Option(
         None,
@@ -151,9 +167,11 @@ def show(
     where: list[str] = options.Where,
     columns: str = options.Columns,
     skip_bad: bool = options.SkipBad,
+    offline: bool = options.Offline,
+    allow_pickle: bool = options.AllowPickle,
     form: options.TextOrJson = options.Format,
 ) -> None:
-    """Show the runs in a folder, one of their items, or the counts of a data set's items."""
+    """Show runs, one of their items, the counts of a data set, what is known about a language, or a model's facts."""
     from ..runs import run_folders
     from ..storage import as_path
 
@@ -168,6 +186,13 @@ def show(
         else:
             _show_runs(Path(source), item, extremes=extremes, languages=languages, form=form)
         return
+    if not (languages or where or columns or skip_bad):
+        if is_language(source):
+            show_language(source, form)
+            return
+        if is_model(source):
+            show_model(source, offline=offline, allow_pickle=allow_pickle, form=form)
+            return
     from ..files.overview import describe_items, overview_as_text
     from ..files.sources import read
 

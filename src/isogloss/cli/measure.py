@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 
-from ..errors import IsoglossError
+from ..errors import CannotWrite, IsoglossError
 from . import options
 
 if TYPE_CHECKING:
+    from ..analysis.claims import GateResult
     from ..analysis.mbe_tests import MbeTest
     from ..analysis.measures import Measures
     from ..items import Items
@@ -80,7 +83,8 @@ def measure(
         found = measures.measure(
             scored, metrics=names, by=groups, mode=mode, interval=interval, resamples=resamples, seed=seed
         )
-        _show_measures(found, _test_mbe(scored, found, resamples=resamples, seed=seed), form=form)
+        tests = _test_mbe(scored, found, by=groups, resamples=resamples, seed=seed)
+        _show_measures(found, tests, form=form)
 
 
 def _items(data: list[str], languages: list[str], *, columns: str | None, skip_bad: bool) -> Items | None:
@@ -91,13 +95,15 @@ def _items(data: list[str], languages: list[str], *, columns: str | None, skip_b
     return read_many(data, language=languages, columns=options.split_columns(columns), skip_bad=skip_bad)
 
 
-def _test_mbe(scored: Scored, found: Measures, *, resamples: int, seed: int) -> Results[MbeTest] | None:
+def _test_mbe(
+    scored: Scored, found: Measures, *, by: list[str] | None, resamples: int, seed: int
+) -> Results[MbeTest] | None:
     """The tests that belong to MBE, where it was measured."""
     from ..analysis.mbe_tests import check_mbe
 
     if not any(one.metric == "mbe" for one in found):
         return None
-    return check_mbe(scored, found, permutations=min(resamples, PERMUTATIONS), seed=seed)
+    return check_mbe(scored, found, by=by, permutations=min(resamples, PERMUTATIONS), seed=seed)
 
 
 def _show_measures(found: Measures, tests: Results[MbeTest] | None, *, form: str) -> None:
@@ -206,21 +212,68 @@ def _sides(
 
 
 def gate(
-    runs: list[Path] = options.Runs,
-    limits: Path = typer.Option(None, "--limits", metavar="FILE", help="A YAML file with the limits."),
+    runs: list[Path] = typer.Argument(None, help="Folders of runs, or prediction files with --data."),
+    claims: Path = typer.Option(
+        None,
+        "--claims",
+        metavar="FILE",
+        help="A YAML file of claims or limits. Without RUNS, it is checked and registered.",
+    ),
+    data: list[str] = options.PredictionData,
     baseline: Path = typer.Option(None, "--baseline", metavar="RUNS", help="Runs that these must not be worse than."),
     margin: float = typer.Option(2.0, "--margin", min=0, help="With --baseline: allow values worse by N points."),
-    strict: bool = typer.Option(False, "--strict", help="Exit with status 1 instead of 3 if a limit is undecided."),
+    strict: bool = typer.Option(False, "--strict", help="Exit with status 1 instead of 3 if a claim is undecided."),
+    robustness: bool = typer.Option(
+        False,
+        "--robustness",
+        help="Test again in the other mode, and without each task, bias type, ties or known faults.",
+    ),
+    junit: Path = typer.Option(None, "--junit", metavar="FILE", help="Also write the verdicts as a JUnit report."),
+    init: Path = typer.Option(None, "--init", metavar="FILE", help="Write a starter file of claims, and stop."),
     resamples: int = options.Resamples,
     seed: int = options.Seed,
-    form: options.TextOrJson = options.Format,
+    form: Literal["text", "json", "latex", "markdown"] = options.Format,
 ) -> None:
-    """Check runs against limits: exits with status 0 if all hold, 1 if any failed, 3 if any is undecided, 2 on error."""
+    """Test claims about runs: exits with status 0 if all hold, 1 if any failed, 3 if any is undecided, 2 on error."""
     from .. import library
+    from ..analysis.claim_files import register_claims, write_starter
+    from ..reports.text.claims import FORMS
 
-    found = library.gate(runs, limits, baseline=baseline, margin=margin, strict=strict, resamples=resamples, seed=seed)
-    options.show_result(found, form)
+    if init or (claims and not runs):
+        typer.echo(write_starter(init) if init else register_claims(claims))
+        return
+    if not runs:
+        raise IsoglossError("Give the folders of runs to test, or --init FILE to write a starter file.")
+    found = library.gate(
+        runs,
+        claims,
+        data=data or None,
+        baseline=baseline,
+        margin=margin,
+        strict=strict,
+        robustness=robustness,
+        resamples=resamples,
+        seed=seed,
+    )
+    write_verdicts(found, junit)
+    forms = {name: partial(write, found) for name, write in FORMS.items()}
+    options.show(form, text=lambda: str(found), json=found.to_dict, **forms)
     raise typer.Exit(EXIT[found.status])
+
+
+def write_verdicts(result: GateResult, junit: Path | None) -> None:
+    """Write the JUnit report, and append to the summary of a GitHub job where there is one."""
+    from ..reports.text.claims import claims_as_junit, claims_as_summary
+
+    summary = os.environ.get("GITHUB_STEP_SUMMARY")
+    try:
+        if junit is not None:
+            junit.write_text(claims_as_junit(result), encoding="utf-8")
+        if summary:
+            with Path(summary).open("a", encoding="utf-8") as file:
+                file.write(claims_as_summary(result))
+    except OSError as error:
+        raise CannotWrite(error.filename, error) from error
 
 
 def structure(

@@ -1,4 +1,4 @@
-"""`isogloss model` and `isogloss language`: what a model or a language is, and how to get a new one."""
+"""`isogloss model` and `isogloss language`: how to get a new one; and what `isogloss show` prints about them."""
 
 from __future__ import annotations
 
@@ -8,23 +8,43 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from ..errors import UnknownName
 from . import options
 
 if TYPE_CHECKING:
     from ..languages import Language
 
-models = typer.Typer(help="Describe or pull a model.", no_args_is_help=True)
-languages = typer.Typer(help="Show a language, or start a new one.", no_args_is_help=True)
+models = typer.Typer(help="Get a model without a hub.", no_args_is_help=True)
+languages = typer.Typer(help="Start a new language.", no_args_is_help=True)
 
 
-@models.command("info")
-def info(
-    name: str = options.Model,
-    offline: bool = options.Offline,
-    allow_pickle: bool = options.AllowPickle,
-    form: options.TextOrJson = options.Format,
-) -> None:
-    """Show a model's family, heads, vocabulary, languages and licence, and which methods can score with it."""
+def is_language(source: str) -> bool:
+    """Whether the source is the tag or the name of a language, and of nothing else."""
+    from .. import languages
+    from ..files.sources import data_names
+
+    if Path(source).exists() or source in data_names():
+        return False
+    try:
+        return bool(languages.get(source))
+    except UnknownName:
+        return False
+
+
+def is_model(source: str) -> bool:
+    """Whether the source is a pulled model, a model's folder or file, or a name on the hub."""
+    from ..files.rows import is_readable
+    from ..models.packaged import PULLED
+
+    path = Path(source).expanduser()
+    if path.exists():
+        return (path / "config.json").is_file() or path.suffix == ".gguf"
+    on_hub = source.count("/") == 1 and source[0] not in "./~" and not is_readable(path)
+    return source in PULLED or "@" in source or (on_hub and not source.startswith("hf:"))
+
+
+def show_model(name: str, *, offline: bool, allow_pickle: bool, form: str) -> None:
+    """Print a model's family, heads, vocabulary, languages and licence, and which methods can score with it."""
     from ..models.load import Loading, open_model
     from ..studies.method_choice import fitting_methods
 
@@ -58,12 +78,8 @@ def language_facts(one: Language) -> dict[str, Any]:
     return {key: getattr(one, key) for key in FACTS} | {"path": str(one.path)}
 
 
-@languages.command("show")
-def show(
-    name: str = typer.Argument(help="A tag or a name, such as 'de' or 'German'."),
-    form: options.TextOrJson = options.Format,
-) -> None:
-    """Show what is known about a language."""
+def show_language(name: str, form: str) -> None:
+    """Print what is known about a language."""
     from .. import languages
 
     found = languages.get(name)

@@ -74,6 +74,9 @@ Interval = typer.Option(
     "--interval",
     help="bootstrap (over clusters), bca, wilson (independent items), or auto: Wilson where it is valid, else bootstrap.",
 )
+Beside = typer.Option(
+    None, "--beside", help="published: also show the models whose scores on StereoSet were published."
+)
 Facts = typer.Option(
     None, "--facts", metavar="FILE", help="A YAML file with facts about each model: label, multilingual, size."
 )
@@ -93,6 +96,9 @@ def forbid_requests(offline: bool) -> bool:
 
 Offline = typer.Option(
     False, "--offline", help="Make no request to the hub: use cached models and data.", callback=forbid_requests
+)
+Options = typer.Option(
+    [], "--option", metavar="NAME=VALUE", help="An option of the method, as in case=e. May be repeated."
 )
 VALUES = {"bool": "", "int": "N", "float": "N", "Path": "PATH"}
 HEADLINES = ["lms", "ss", "icat"]

@@ -1,4 +1,4 @@
-"""`isogloss probe` and `robustness`: one model, a template or a data set, scored in one go."""
+"""`isogloss probe`: the terms that a model finds most probable in a template."""
 
 from __future__ import annotations
 
@@ -31,32 +31,3 @@ def probe(
     loading = Loading(device=device, offline=offline)
     found = library.probe(model, template, language=language, terms=terms, folder=folder, limit=limit, loading=loading)
     options.show(form, text=lambda: probe_as_text(found, top=top), json=found.to_dict)
-
-
-def robustness(
-    model: str = options.Model,
-    data: list[str] = options.Data,
-    languages: list[str] = options.Languages,
-    limit: int = options.Limit,
-    seed: int = options.Seed,
-    resamples: int = options.Resamples,
-    device: str = options.Device,
-    offline: bool = options.Offline,
-    allow_pickle: bool = options.AllowPickle,
-    skip_bad: bool = options.SkipBad,
-    columns: str = options.Columns,
-    form: options.TextOrJson = options.Format,
-) -> None:
-    """Re-score the items with every method, dtype and batch size, and report whether the conclusion holds."""
-    from ..files.sources import read_many
-    from ..models.load import Loading
-    from ..progress import progress_bars
-    from ..studies.plan import take_sample
-    from ..studies.robustness import check_robustness
-
-    items = read_many(data, language=languages, columns=options.split_columns(columns), skip_bad=skip_bad)
-    items = take_sample(items, limit, seed=seed)
-    loading = Loading(device=device, offline=offline, allow_pickle=allow_pickle)
-    with progress_bars() as progress:
-        cards = check_robustness(items, model=model, loading=loading, resamples=resamples, progress=progress)
-    options.show_result(cards, form)

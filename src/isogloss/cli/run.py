@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -90,12 +91,11 @@ def _download(study: Path, out: str | None, *, subset: Subset) -> None:
 
 
 def _forecast(plan: StudyPlan, folder: StoragePath, *, trial: bool, form: str) -> None:
-    from ..studies.dry_run import forecast_plan, forecasts_as_json, forecasts_as_text
-    from ..studies.run import failures_as_json
+    from ..studies.dry_run import forecast_plan, forecasts_as_text
 
     rows, failures = forecast_plan(plan, out=folder, trial=trial)
     if form == "json":
-        options.print_json({"cells": forecasts_as_json(rows), "failed": failures_as_json(failures)})
+        options.print_json({"cells": list(map(asdict, rows)), "failed": list(map(asdict, failures))})
     elif rows:
         typer.echo(forecasts_as_text(rows))
     if failures:
@@ -110,23 +110,18 @@ def print_result(
 
     With `headlines`, the table of sets with unrelated candidates shows these metrics only; the files have all.
     """
-    from dataclasses import replace
-
-    from ..analysis.measures import interval_notes
+    from ..analysis.measures import keep_metrics
     from ..items import UNRELATED
     from ..reports.text.measures import measures_as_text
     from ..reports.text.sentences import explain_measures, measures_as_json
-    from ..studies.run import failures_as_json
 
     if form == "json":
         found = measures_as_json(result.measures) if result.measures else {"measures": [], "problems": {}, "notes": []}
-        options.print_json({**found, "failed": failures_as_json(result.failures)})
+        options.print_json({**found, "failed": list(map(asdict, result.failures))})
     elif result.measures:
         shown = result.measures
         if headlines and result.scored and UNRELATED in set(result.scored.table["role"]):
-            kept = tuple(row for row in shown if row.metric in headlines)
-            others = [note for note in shown.notes if note not in interval_notes(shown)]
-            shown = replace(shown, rows=kept, notes=(*others, *interval_notes(kept)))
+            shown = keep_metrics(shown, headlines)
         typer.echo(measures_as_text(shown) + ("\n\n" + explain_measures(shown) if explain else ""))
         typer.echo(f"\n{look}", err=True)
     for trouble in result.troubles:

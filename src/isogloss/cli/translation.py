@@ -82,8 +82,9 @@ def review(
         None, help="Reviewed sheets to read, .xlsx or .csv; without any, a new sheet is written.", show_default=False
     ),
     out: Path = typer.Option(None, "--out", "-o", metavar="FILE", help="The sheet to write, .xlsx or .csv."),
-    sample: int = typer.Option(None, "--sample", min=1, help="Write a random sample of N items, not the problems."),
-    everything: bool = typer.Option(False, "--all", help="Write all items, not only those with a problem."),
+    rows: str = typer.Option(
+        "problems", "--items", metavar="WHICH", help="Write the items with problems, all, or N at random."
+    ),
     seed: int = options.Seed,
     prefer: str = typer.Option(None, "--prefer", metavar="REVIEWER", help="Who decides where reviewers disagree."),
 ) -> None:
@@ -93,15 +94,18 @@ def review(
 
     if bool(sheets) == (out is not None):
         raise IsoglossError("Use --out FILE to write a sheet, or give reviewed sheets to read.")
-    if sheets and (sample or everything or seed):
-        raise IsoglossError("--sample, --all and --seed are for writing a sheet.")
+    if sheets and (rows != "problems" or seed):
+        raise IsoglossError("--items and --seed are for writing a sheet.")
+    if rows not in ("problems", "all") and not (rows.isdecimal() and int(rows) > 0):
+        raise IsoglossError(f"--items takes problems, all or a number of items, not '{rows}'.")
     if out is not None and prefer:
         raise IsoglossError("--prefer is for reading reviewed sheets.")
     project = open_project(folder)
     if sheets:
         typer.echo(review_as_text(import_sheets(project, sheets, prefer=prefer)[1]))
     else:
-        count = export_sheet(project, out, sample=sample, everything=everything, seed=seed)
+        sample = int(rows) if rows.isdecimal() else None
+        count = export_sheet(project, out, sample=sample, everything=rows == "all", seed=seed)
         typer.echo(f"Wrote {count} items to {out}.")
 
 

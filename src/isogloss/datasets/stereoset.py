@@ -14,7 +14,7 @@ from ..errors import BadData
 from ..files.layout import ORIGIN
 from ..files.rows import OnBadRow, clean, read_json, read_rows, suffix
 from ..files.sources import Dataset, fill_columns, row_language
-from ..items import ANTI_STEREOTYPE, BLANK, STEREOTYPE, UNRELATED, Candidate, Item, Tag
+from ..items import ANNOTATORS, ANTI_STEREOTYPE, BLANK, STEREOTYPE, UNRELATED, Candidate, Item, Tag
 
 TASKS = ("intrasentence", "intersentence")
 ROLES = (STEREOTYPE, ANTI_STEREOTYPE, UNRELATED)
@@ -101,6 +101,7 @@ def _item(row: Mapping[str, Any], language: str | None, *, shared: Shared) -> It
         {"task": task} | ({"target": cluster} if cluster else {}) | ({"target_term": target} if target else {})
     )
     tags |= {name: value for name in ORIGIN if name in row and (value := _optional(row, name))}
+    tags |= _annotations(row)
     return Item(
         id=item_id,
         dataset=intern(_optional(row, "dataset") or "stereoset"),
@@ -111,6 +112,24 @@ def _item(row: Mapping[str, Any], language: str | None, *, shared: Shared) -> It
         cluster=cluster or None,
         tags=shared.setdefault(tuple(tags.items()), tags),
     )
+
+
+def _annotations(row: Mapping[str, Any]) -> dict[str, Tag]:
+    """What annotators said, where the file has it: who they are, their labels of each role, and whether they all agree.
+
+    They agree when all labels of the stereotype are equal, and all of the anti-stereotype.
+    """
+    tags: dict[str, Tag] = {}
+    for cell in row.get("candidates") or row.get("sentences") or ():
+        labels = cell.get("labels") if isinstance(cell, dict) else None
+        if not isinstance(labels, list) or not all(isinstance(one, dict) and "label" in one for one in labels):
+            return {}
+        tags[f"{ANNOTATORS}_{WIDE.get(cell.get('gold_label'), 'unknown')}"] = tuple(str(one["label"]) for one in labels)
+        tags[ANNOTATORS] = tuple(intern(str(one.get("human_id", ""))) for one in labels)
+    asked = [tags.get(f"{ANNOTATORS}_{WIDE[role]}", ()) for role in ROLES[:2]]
+    if all(asked):
+        tags[f"{ANNOTATORS}_agree"] = "yes" if all(len(set(labels)) == 1 for labels in asked) else "no"
+    return tags
 
 
 def _candidates(row: Mapping[str, Any], item_id: str, *, context: str | None, language: str) -> tuple[Candidate, ...]:

@@ -95,3 +95,11 @@ def _condition(name: str, wanted: Sequence[str], *, items: Items) -> Condition:
 def _shown(value: str, known: list[str]) -> list[str]:
     """The known values, or of very many those that are most like the wanted one."""
     return known if len(known) <= MOST_SHOWN else difflib.get_close_matches(value, known, n=5, cutoff=0.5)
+
+
+def add_columns(items: Items, columns: Mapping[str, str]) -> Items:
+    """The items with further columns that are the same for all; one that is a column of every item is refused."""
+    taken = sorted(set(columns) & {*COLUMNS, "context", "problems", "model", "method"})
+    if taken:
+        raise IsoglossError(f"a fact of the data may not be named '{taken[0]}', which is a column already.")
+    return replace(items, rows=tuple(replace(item, tags={**item.tags, **columns}) for item in items))

@@ -1,4 +1,4 @@
-"""Articles, read one at a time: plain text, JSON lines, Parquet, folders of them, or a data set of the hub."""
+"""Articles, read one at a time from files or the hub, and the check that they are in the language they claim."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import gzip
 import json
 import re
 import unicodedata
+import warnings
 import zlib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import IO, Any
@@ -29,6 +31,13 @@ FIELDS = ("text", "id", "language")
 
 ENDS = re.compile(r"[.!?…。！？।؟۔։።:;]")
 BREAK = re.compile(r"\n\s*\n")
+FIRST = 100  # articles that are all looked at before the text is judged for the first time
+THEN = 50  # afterwards one in THEN is looked at
+MOST = 500
+LETTERS = 600
+SHORTEST = 40
+WRONG = 0.5
+MIXED = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,3 +231,62 @@ def _paragraphs(text: str) -> Iterator[str]:
     parts = [part for part in BREAK.split(text.strip()) if part.strip()]
     marked = [part for part in parts if ENDS.search(part)]
     yield from marked or parts
+
+
+@dataclass(slots=True)
+class LanguageSample:
+    """What languages the sampled articles were found to be in, for each language that they were said to be in."""
+
+    seen: Counter[str] = field(default_factory=Counter)
+    found: dict[str, Counter[str]] = field(default_factory=dict)
+
+    def add(self, article: Article) -> None:
+        """Look at an article, if it is in the sample; a text that is plainly in another language is refused."""
+        tag = article.language
+        self.seen[tag] += 1
+        counts = self.found.setdefault(tag, Counter())
+        if self.seen[tag] > FIRST and (self.seen[tag] % THEN or counts.total() >= MOST):
+            return
+        text = article.text[:LETTERS]
+        if len(text) >= SHORTEST:
+            counts[_identify(text)] += 1
+        if self.seen[tag] == FIRST:
+            _refuse_wrong(tag, counts)
+
+    def check(self) -> None:
+        """Refuse a language whose articles are mostly in another; warn where some are."""
+        for tag, counts in self.found.items():
+            _refuse_wrong(tag, counts)
+            other, share = _other(tag, counts)
+            if share > MIXED:
+                warnings.warn(
+                    f"{share:.0%} of the sampled articles that should be in '{tag}' look like '{other}' or others.",
+                    stacklevel=2,
+                )
+
+
+def _identify(text: str) -> str:
+    return str(require("py3langid", extra="nsp").classify(text)[0])
+
+
+def _other(tag: str, counts: Counter[str]) -> tuple[str, float]:
+    """The most frequent other language, and the share of all others."""
+    plain = tag.split("-")[0]
+    others = Counter({other: count for other, count in counts.items() if other != plain})
+    return (others.most_common(1)[0][0], others.total() / counts.total()) if others else ("", 0.0)
+
+
+def _refuse_wrong(tag: str, counts: Counter[str]) -> None:
+    other, share = _other(tag, counts)
+    if share > WRONG and _is_known(tag):
+        name = languages.describe(other).name
+        called = f"{name} ('{other}')" if name != other else f"'{other}'"
+        raise IsoglossError(
+            f"The text is said to be in '{tag}', but {share:.0%} of {counts.total()} sampled articles are not; "
+            f"most of those look like {called}. Use --language {other}, or --option any_language=yes to take it as it is."
+        )
+
+
+def _is_known(tag: str) -> bool:
+    """Whether the identifier knows the language at all; otherwise its verdict says nothing."""
+    return tag.split("-")[0] in {str(code) for code, _ in require("py3langid", extra="nsp").rank("a")}

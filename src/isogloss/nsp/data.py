@@ -7,7 +7,7 @@ import json
 import shutil
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +15,21 @@ import numpy as np
 import polars as pl
 
 from ..errors import IsoglossError
-from .articles import ArticleSource, read_articles, split_article
-from .language_check import LanguageSample
-from .pairs import FEWEST, SPLITS, Pairs, Shares, balance, draw_pairs, sentences_before, split_articles
-from .sentence_store import Index, SentenceStore, open_writer
+from ..settings import read_fields
+from .articles import ArticleSource, LanguageSample, read_articles, split_article
+from .pairs import (
+    FEWEST,
+    SPLITS,
+    Index,
+    Pairs,
+    SentenceStore,
+    Shares,
+    balance,
+    draw_pairs,
+    open_writer,
+    sentences_before,
+    split_articles,
+)
 
 FORMATS = ("parquet", "jsonl")
 ROWS = 50_000
@@ -31,14 +42,22 @@ OnMessage = Callable[[str, int], None]
 @dataclass(frozen=True, slots=True)
 class PairSettings:
     """How pairs are made of articles; `limit` is the most sentences of each language and split that become pairs, and
-    `longest` the most letters in a sentence of a pair."""
+    `max_letters` the most letters in a sentence of a pair."""
 
     seed: int = 0
     shares: Shares = DEFAULT_SETTINGS
     limit: int | None = None
-    longest: int | None = None
+    max_letters: int | None = None
     format: str = "parquet"
     any_language: bool = False
+
+
+def read_pair_settings(texts: Mapping[str, str], settings: PairSettings) -> PairSettings:
+    """The settings with those changed that texts name, such as test=0.1 or format=jsonl."""
+    shares = {name: text for name, text in texts.items() if name in ("validation", "test")}
+    others = {name: text for name, text in texts.items() if name not in shares}
+    changed = read_fields(PairSettings, others, what="nsp data", names=("max_letters", "format", "any_language"))
+    return replace(settings, shares=replace(settings.shares, **read_fields(Shares, shares, what="nsp data")), **changed)
 
 
 def ignore_message(label: str, count: int) -> None:
@@ -128,11 +147,11 @@ def _write_splits(
     digest = hashlib.sha256()
     for index, split in enumerate(SPLITS):
         before = {
-            tag: sentences_before(store, articles[tag, split], longest=settings.longest)
+            tag: sentences_before(store, articles[tag, split], longest=settings.max_letters)
             for tag in store.tags
             if (tag, split) in articles
         }
-        _refuse_one_article(store, before, split=split, give="a larger --max-letters")
+        _refuse_one_article(store, before, split=split, give="a larger max_letters")
         rng = np.random.default_rng([settings.seed, index])
         taken = balance(before, limit=settings.limit, rng=rng) if before else {}
         _refuse_one_article(store, taken, split=split, give="a larger --limit")

@@ -2,25 +2,111 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+import re
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from ..analysis.intervals import IntervalSettings, find_interval
 from ..errors import IsoglossError
+from ..metrics import from_sums
 from ..models.engine import TOKEN_BUDGET, answer_all
 from ..models.load import Loading, open_model
 from ..models.model import Model
 from ..models.next_sentence import class_logprobs, next_class, pair_question
 from ..progress import Progress, silent
-from .accuracy import Accuracy, mean_by_article, second_only, word_overlap
 from .parts import open_split
 
 PORTION = 2000
+RESAMPLES = 2000
+BUCKETS = 2**18
+WORD = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]|[^\W\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]+")
+Labels = npt.NDArray[np.int64]
+Numbers = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Accuracy:
+    """A share with both ends of its 95 % interval; without ends, there are too few articles for them."""
+
+    value: float
+    low: float | None
+    high: float | None
+    n: int
+    articles: int
+
+    def __str__(self) -> str:
+        ends = (
+            f" [{100 * self.low:.1f}, {100 * self.high:.1f}]" if self.low is not None and self.high is not None else ""
+        )
+        return f"{100 * self.value:.1f} %{ends}"
+
+
+def mean_by_article(
+    right: Numbers, articles: Sequence[str], *, bounds: tuple[float, float] = (0, 1), seed: int = 0
+) -> Accuracy:
+    """The mean of a number per pair (such as right or wrong), with an interval over articles."""
+    order = np.argsort(np.asarray(articles), kind="stable")
+    sums = np.stack([right, np.ones(len(right))], axis=1)[order]
+    mean = from_sums(
+        sums, [articles[index] for index in order], finish=lambda each: each[..., 0] / each[..., 1], n=len(right)
+    )
+    interval = find_interval(mean, IntervalSettings("bootstrap", RESAMPLES, seed), bounds=bounds)
+    return Accuracy(float(right.mean()), interval.low, interval.high, len(right), len(mean.clusters))
+
+
+def _words(text: str) -> list[str]:
+    """The words of a text in lower case; letters where a script has no spaces."""
+    return WORD.findall(text.lower())
+
+
+def _buckets(text: str) -> npt.NDArray[np.int64]:
+    return np.unique([zlib.crc32(word.encode()) % BUCKETS for word in _words(text)] or [0])
+
+
+def second_only(train: pl.DataFrame, test: pl.DataFrame) -> Labels:
+    """What naive Bayes says about the test pairs from the words of the second sentence alone."""
+    labels = train["label"].to_numpy()
+    counts = np.ones((2, BUCKETS))
+    for text, label in zip(train["second"], labels, strict=True):
+        counts[label, _buckets(text)] += 1
+    sizes = np.array([np.sum(labels == 0), np.sum(labels == 1)]) + 2.0
+    weights = np.log(counts[1] / sizes[1]) - np.log(counts[0] / sizes[0])
+    prior = np.log(sizes[1] / sizes[0])
+    scores = np.array([prior + weights[_buckets(text)].sum() for text in test["second"]])
+    return (scores > 0).astype(np.int64)
+
+
+def overlaps(rows: pl.DataFrame) -> Numbers:
+    """For each pair, the share of the words of both sentences that they have in common."""
+
+    def overlap(first: str, second: str) -> float:
+        one, other = set(_words(first)), set(_words(second))
+        return len(one & other) / max(1, len(one | other))
+
+    return np.array([overlap(first, second) for first, second in rows.select("first", "second").iter_rows()])
+
+
+def best_threshold(scores: Numbers, labels: Sequence[int] | Labels) -> float:
+    """The score from which on to say yes so that most labels are met."""
+    order = np.argsort(scores, kind="stable")
+    ranked, truth = scores[order], np.asarray(labels)[order]
+    below = np.concatenate([[0], np.cumsum(truth == 0)])  # told no, and rightly
+    above = np.concatenate([np.cumsum((truth == 1)[::-1])[::-1], [0]])  # told yes, and rightly
+    possible = np.concatenate([[True], ranked[1:] != ranked[:-1], [True]])
+    best = int(np.argmax(np.where(possible, below + above, -1)))
+    return float(ranked[best]) if best < len(ranked) else float(np.inf)
+
+
+def word_overlap(train: pl.DataFrame, test: pl.DataFrame) -> Labels:
+    """What the overlap of words says about the test pairs, with the threshold that is best for the training pairs."""
+    threshold = best_threshold(overlaps(train), train["label"].to_numpy())
+    return (overlaps(test) >= threshold).astype(np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +154,7 @@ def evaluate_head(
         model.info.name,
         mean_by_article(right, articles),
         {key: mean_by_article(found, articles) for key, found in others.items()},
-        mean_by_article(right - others["word overlap"], articles),
+        mean_by_article(right - others["word overlap"], articles, bounds=(-1, 1)),
         _by_language(right, rows),
         truncated,
     )
@@ -98,13 +184,8 @@ def pair_scores(
     return found, cut
 
 
-def head_test_as_rows(result: HeadTest) -> dict[str, Any]:
-    """The trial for machines."""
-    return asdict(result)
-
-
 def head_test_as_text(result: HeadTest) -> str:
-    """The trial for people."""
+    """The test for people."""
     rows = {result.model: result.head, **result.baselines, "margin over word overlap": result.margin}
     if len(result.by_language) > 1:
         rows |= {f"{result.model} in {tag}": found for tag, found in result.by_language.items()}

@@ -3,15 +3,30 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from ..errors import IsoglossError
+from ..errors import IsoglossError, UnknownName
+from ..settings import read_fields
 
 PREFIXES = {"t5": "binary classification: "}
 SCHEDULES = ("cosine", "constant")
 DEVICES = ("auto", "cpu")
 PRECISIONS = ("auto", "no", "fp16", "bf16")
+COUNTS = ("batch", "accumulation", "epochs", "pairs", "patience", "validation_pairs", "test_pairs")
+RATE_NAMES = {"core_rate": "core", "head_rate": "head", "schedule": "schedule", "cycles": "cycles"}
+NAMED = (  # settings that texts may change
+    "batch",
+    "accumulation",
+    "max_length",
+    "precision",
+    "gradient_checkpointing",
+    "checkpoint_percent",
+    "patience",
+    "validation_pairs",
+    "test_pairs",
+)
 WEIGHT_DECAY = 0.01
 CORE_RATE = 5e-6
 LORA_RATE = 2e-4
@@ -89,6 +104,16 @@ def read_lora(text: str | None) -> Lora | None:
     return Lora(rank=int(rank), alpha=2 * int(rank), layers=int(layers) if layers else None)
 
 
+def read_training_settings(texts: Mapping[str, str], settings: TrainingSettings) -> TrainingSettings:
+    """The settings with those changed that texts name, such as batch=16 or core_rate=1e-5."""
+    rates = {RATE_NAMES[name]: text for name, text in texts.items() if name in RATE_NAMES}
+    others = {name: text for name, text in texts.items() if name not in RATE_NAMES}
+    if unknown := [name for name in others if name not in NAMED]:
+        raise UnknownName("option of 'nsp train'", unknown[0], (*NAMED, *RATE_NAMES))
+    changed = read_fields(TrainingSettings, others, what="nsp train", names=NAMED)
+    return replace(settings, rates=replace(settings.rates, **read_fields(Rates, rates, what="nsp train")), **changed)
+
+
 def check_settings(given: TrainingSettings) -> None:
     """Refuse settings that cannot work, before a model is opened."""
     if given.precision not in PRECISIONS:
@@ -96,13 +121,18 @@ def check_settings(given: TrainingSettings) -> None:
     if given.rates.schedule not in (None, *SCHEDULES):
         raise IsoglossError(f"No schedule named '{given.rates.schedule}'. Known: {', '.join(SCHEDULES)}.")
     if given.rates.schedule == "constant" and given.rates.cycles > 1:
-        raise IsoglossError("A constant schedule has no cycles. Leave out --cycles, or use --schedule cosine.")
+        raise IsoglossError("A constant schedule has no cycles. Leave out cycles, or use schedule=cosine.")
     if min(given.rates.core or 0.0, given.rates.head) < 0:
         raise IsoglossError("A learning rate is negative. Give 0 or more.")
+    counts = {name: getattr(given, name) for name in COUNTS} | {"cycles": given.rates.cycles}
+    if small := [name for name, count in counts.items() if count is not None and count < 1]:
+        raise IsoglossError(f"'{small[0]}' must be at least 1.")
+    if given.max_length < 8:
+        raise IsoglossError("'max_length' must be at least 8.")
     if given.device not in DEVICES:
         raise IsoglossError(f"No device named '{given.device}' for training. Known: {', '.join(DEVICES)}.")
     if not 0 < given.checkpoint_percent <= 100:
-        raise IsoglossError("--checkpoint takes a percentage: more than 0 and at most 100.")
+        raise IsoglossError("'checkpoint_percent' is a percentage: more than 0 and at most 100.")
 
 
 def fixed_settings(settings: TrainingSettings) -> dict[str, Any]:

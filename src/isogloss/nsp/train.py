@@ -18,11 +18,10 @@ from ..errors import BadData, IsoglossError, require
 from ..models.load import open_model
 from ..models.processor import prepare
 from . import checkpoints as saved
-from .accuracy import Accuracy, mean_by_article
-from .batch_schedule import Batch, BatchSchedule, group_by_length, read_steps
+from .evaluation import Accuracy, mean_by_article
 from .heads import TrainableModel, compute_loss, make_inputs, make_targets, make_trainable, save_model
 from .logs import Log, draw_curves, open_log
-from .parts import PairSplit, open_split
+from .parts import Batch, BatchSchedule, PairSplit, group_by_length, open_split, read_steps
 from .settings import WEIGHT_DECAY, TrainingSettings, check_settings, fill_settings, fixed_settings, rates_at
 from .training_card import CARD, write_card
 
@@ -101,7 +100,7 @@ def _prepare(
 ) -> TrainingRun:
     """Everything that is needed for the first step; the base model is opened, nothing is written yet."""
     if settings.patience is not None and not split.card["splits"]["validation"]["pairs"]:
-        raise IsoglossError("--patience needs validation pairs, and these data have none.")
+        raise IsoglossError("'patience' needs validation pairs, and these data have none.")
     accelerator = _accelerator(settings)
     opened = open_model(model)
     settings = fill_settings(settings, opened.info.model_type)
@@ -140,7 +139,7 @@ def _accelerator(settings: TrainingSettings) -> Any:
     if precision == "auto":
         precision = ("bf16" if torch.cuda.is_bf16_supported() else "fp16") if cuda else "no"
     if precision == "fp16" and not cuda:
-        raise IsoglossError("This device has no fp16 training. Use --precision bf16 or --precision no.")
+        raise IsoglossError("This device has no fp16 training. Use precision=bf16 or precision=no.")
     if precision == "bf16" and not cuda:
         prepare("bfloat16")
     states = require("accelerate.state", extra="nsp")
@@ -259,7 +258,7 @@ def _step(run: TrainingRun, batches: list[Batch]) -> tuple[float, float, float]:
     total = accelerator.reduce(sums.to(torch.float32).to(device)) if run.table.processes > 1 else sums
     if not bool(total.isfinite().all()):
         raise IsoglossError(
-            f"The loss is no number any more at step {run.state.step}. Use smaller learning rates, or --precision no."
+            f"The loss is no number any more at step {run.state.step}. Use smaller learning rates, or precision=no."
         )
     loss_sum, right_sum, count = total.tolist()
     return loss_sum, right_sum, count
@@ -317,7 +316,7 @@ def _checkpoint(run: TrainingRun, log: Log | None) -> None:
 
 
 def _is_out_of_patience(run: TrainingRun) -> bool:
-    """Whether validation has not improved for as many checkpoints as --patience allows."""
+    """Whether validation has not improved for as many checkpoints as `patience` allows."""
     patience, tried = run.settings.patience, run.state.validations
     return patience is not None and sum(one["step"] > run.state.best_step for one in tried) >= patience
 

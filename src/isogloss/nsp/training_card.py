@@ -13,7 +13,7 @@ import yaml
 
 from ..files.layout import write_atomically
 from ..models.next_sentence import LABEL
-from .accuracy import Accuracy
+from .evaluation import Accuracy
 from .heads import TrainableModel
 from .settings import Footprint, TrainingSettings
 

@@ -122,8 +122,8 @@ def metric_name(name: str) -> str:
 
 
 def model_label(group: Mapping[str, str]) -> str:
-    """The model that was measured, with its method where it was scored by several."""
-    return group["model"] + (f" · {group['method']}" if "method" in group else "")
+    """The model that was measured, with its method where it was scored by several, and the corpus where there are several."""
+    return " · ".join(group[name] for name in ("model", "method", "corpus") if name in group)
 
 
 @cache

@@ -78,3 +78,38 @@ def kappa(a: Sequence[str], b: Sequence[str]) -> float | None:
     np.add.at(table, ([names[x] for x in a], [names[y] for y in b]), 1.0)
     value = float(kappa_of_table(table))
     return None if math.isnan(value) else value
+
+
+def agreement_sums(counts: Array) -> Array:
+    """Per unit, from how often it got each label [units, labels]: what `alpha_of_sums` and `ac1_of_sums` add up.
+
+    Units with fewer than two labels say nothing about agreement and count for nothing.
+    """
+    sizes = counts.sum(axis=1)
+    pairs = np.where(sizes > 1, sizes * (sizes - 1), 1.0)
+    agreeing = (counts * (counts - 1)).sum(axis=1) / pairs
+    used = (sizes > 1).astype(np.float64)
+    shares = counts / np.maximum(sizes, 1)[:, None]
+    return np.column_stack(
+        [used, used * agreeing, used * sizes * (1 - agreeing), used[:, None] * counts, used[:, None] * shares]
+    )
+
+
+def alpha_of_sums(sums: Array) -> Array:
+    """Krippendorff's alpha for nominal labels: 1 - observed / expected disagreement; labels may be missing."""
+    labels = (sums.shape[-1] - 3) // 2
+    counts = sums[..., 3 : 3 + labels]
+    total = counts.sum(axis=-1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        observed = sums[..., 2] / total
+        expected = (total**2 - (counts**2).sum(axis=-1)) / (total * (total - 1))
+        return np.asarray(1 - observed / expected, dtype=np.float64)
+
+
+def ac1_of_sums(sums: Array) -> Array:
+    """Gwet's AC1: agreement beyond chance, where chance is the same label by guessing among hard units."""
+    labels = (sums.shape[-1] - 3) // 2
+    with np.errstate(invalid="ignore", divide="ignore"):
+        shares = sums[..., 3 + labels :] / sums[..., :1]
+        chance = (shares * (1 - shares)).sum(axis=-1) / (labels - 1)
+        return np.asarray((sums[..., 1] / sums[..., 0] - chance) / (1 - chance), dtype=np.float64)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import IsoglossError, require
+from ..settings import read_fields
 
 OBJECT_STORE = 100 * 2**20
 WAIT = 300
@@ -30,16 +31,7 @@ class Cluster:
 
 def read_cluster(settings: Mapping[str, str]) -> Cluster:
     """The cluster that settings in words describe, such as workers=2."""
-    numbers = {}
-    for name, value in settings.items():
-        if name not in ("address", "threads", "workers", "wait"):
-            raise IsoglossError(f"A Ray cluster has no setting '{name}'. Known: address, threads, workers, wait.")
-        if name != "address" and (not value.isdigit() or int(value) < 1):
-            raise IsoglossError(f"{name}={value}: {name} must be a whole number of at least 1.")
-        numbers[name] = int(value) if name != "address" else 0
-    return Cluster(
-        settings.get("address"), numbers.get("threads", 1), numbers.get("workers"), numbers.get("wait", WAIT)
-    )
+    return Cluster(**read_fields(Cluster, settings, what="ray", least=1))
 
 
 @contextmanager

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from .. import runs
@@ -215,11 +215,6 @@ def _forecast(cell: ScoringCell, model: Model, *, done: int, count: QuestionCoun
         read=count.read,
         seconds=round(count.seconds + count.read / rate, 6) if rate else (0.0 if not count.read else None),
     )
-
-
-def forecasts_as_json(rows: Iterable[Forecast]) -> list[dict[str, Any]]:
-    """The forecasts for machines."""
-    return [asdict(row) for row in rows]
 
 
 def forecasts_as_text(rows: Sequence[Forecast]) -> str:

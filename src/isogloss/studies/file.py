@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path, PurePath
 from typing import Annotated, Any, Literal
 
@@ -11,7 +12,9 @@ import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from ..errors import BadData, IsoglossError
+from ..reports.paper.layouts import LayoutRequest
 from ..stats import RESAMPLES
+from .outputs import StudyFigure
 
 LARGEST = 1_000_000
 LARGEST_NUMBER = 2**63
@@ -26,6 +29,7 @@ PROBLEMS = {  # what pydantic finds, in our words
     "string_type": "write a text here.",
     "string_pattern_mismatch": "use letters, digits, dots, hyphens and underscores only.",
 }
+UNKNOWN_KEY = ("extra_forbidden", "unexpected_keyword_argument")
 Plain = str | int | float | bool
 
 
@@ -138,6 +142,9 @@ class Data(BaseModel):
     languages: Words = Field(default=(), description="Only these languages.")
     methods: tuple[MethodEntry, ...] = Field(default=(), description="These methods instead of the study's.")
     models: Words = Field(default=(), description="Only the models with these labels.")
+    facts: dict[str, Word] = Field(
+        default={}, description="Facts about the data that become columns: corpus, part, ..."
+    )
 
 
 DataEntry = Annotated[Data, BeforeValidator(_data, json_schema_input_type=str | Data)]
@@ -191,6 +198,9 @@ class StudyFile(BaseModel):
     report: Annotated[str | None, BeforeValidator(_inside)] = Field(
         default=None, min_length=1, description="A page to write into the study's folder: report.html"
     )
+    tables: tuple[LayoutRequest, ...] = Field(default=(), description="Tables to write to tables.md and tables.tex.")
+    figures: tuple[StudyFigure, ...] = Field(default=(), description="Figures to draw into the folder figures.")
+    labels: dict[str, str] = Field(default={}, description="How values are called in the tables.")
     sample: Sampling = Sampling()
     loading: Opening = Opening()
 
@@ -273,10 +283,10 @@ def _plain(path: Path, node: yaml.Node) -> Any:
 def _sentence(path: Path, node: yaml.Node, *, error: ValidationError) -> BadData:
     """The first thing that is wrong, in one sentence."""
     found = error.errors(include_url=False)
-    first = next((one for one in found if one["type"] == "extra_forbidden"), found[0])
+    first = next((one for one in found if one["type"] in UNKNOWN_KEY), found[0])
     at, line = _find(node, first["loc"])
     last = str(first["loc"][-1]) if first["loc"] else ""
-    if first["type"] == "extra_forbidden":
+    if first["type"] in UNKNOWN_KEY:
         known = _known(first["loc"])
         return BadData(
             path, line, f"{_parent(at)}no key named '{last}'.{_near(last, known)} Known: {', '.join(known)}."
@@ -302,9 +312,12 @@ def _known(where: Sequence[int | str]) -> list[str]:
         "sample": Sampling,
         "loading": Opening,
     }
+    outputs = {"tables": LayoutRequest, "figures": StudyFigure}
     for part in reversed(where[:-1]):
         if part in kinds:
             return sorted(kinds[str(part)].model_fields)
+        if part in outputs:
+            return sorted(field.name for field in fields(outputs[str(part)]))
     return sorted(StudyFile.model_fields)
 
 

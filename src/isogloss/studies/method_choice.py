@@ -116,7 +116,7 @@ def _method_of(item: Item, model: Model) -> str | IsoglossError:
 
 
 def _left_out(rows: Sequence[Item], error: IsoglossError) -> str:
-    kind = "items" if any(row.variant is None for row in rows) else "twins"
+    kind = "items" if any(row.variant is None for row in rows) else "control items"
     return f"the {len(rows)} {_tasks(rows)} {kind} in {rows[0].language} were left out: {error}"
 
 

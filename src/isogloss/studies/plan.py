@@ -1,7 +1,6 @@
 """Planning: what is to be scored or asked becomes cells, checked as far as possible before a model is opened.
 
-`eval` and `ig.score` plan an evaluation, `ask` and `ig.ask` plan an asking, `run`, the local page and `ig.run` plan a
-study file. All three make a `StudyPlan`, which `run_plan` runs.
+`eval` and `ask` plan commands, `run` and the local page plan study files; all make a `StudyPlan`, which `run_plan` runs.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from ..chat.retry import RetryPolicy
 from ..chat.runner import check_askable
 from ..errors import BadData, IsoglossError, NoItems, UnknownName
 from ..files import sources
-from ..files.filters import filter_items
+from ..files.filters import add_columns, filter_items
 from ..files.hub import PREFIX, fetch_table, offline_mode
 from ..items import Item, Items, sample_items
 from ..models.load import DEFAULT_LOADING, Loading, find_family, find_source
@@ -326,14 +325,15 @@ def _read(data: Data, study: StudyFile, *, base: Path) -> LoadedData:
         items = sources.read(source, language=sources.offered(source, wanted), columns=stated, skip_bad=data.skip_bad)
     except (NoItems, UnknownName):  # some of the languages are not there: which are?
         items = sources.read(source, columns=stated, skip_bad=data.skip_bad)
-    there = list(dict.fromkeys(item.language for item in items))
+    there = dict.fromkeys(item.language for item in items)
     lacking = {tag: f"'{name}' has no items in '{tag}'." for tag in wanted if tag not in there}
     chosen = {tag: _in_language(items, tag) for tag in there if not wanted or tag in wanted}
     if chosen:
         rows = tuple(item for part in chosen.values() for item in part)
         left = filter_items(Items(rows, items.problems), data.where)
         chosen = {tag: _in_language(left, tag) for tag in chosen}
-    return LoadedData(name, {tag: notice_languages(rows) for tag, rows in chosen.items() if len(rows)}, lacking)
+    noticed = {tag: add_columns(notice_languages(rows), data.facts) for tag, rows in chosen.items() if len(rows)}
+    return LoadedData(name, noticed, lacking)
 
 
 def _in_language(items: Items, language: str) -> Items:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .. import results
 from ..errors import IsoglossError, UnknownName
 from ..items import Item, Items
 from ..metrics._templates import TermItem, read_term_items
 from ..models.load import DEFAULT_LOADING, Loading
 from ..reports.text.table import bars_as_text
+from ..results import METHODS
 from ..templates.grammar import SourcePosition, Template, parse_template
 from ..templates.items import make_items
 from ..templates.lexicon import Lexicon, category_of, read_lexicon
@@ -51,13 +51,7 @@ class Probe:
     sentences: int
     notes: tuple[str, ...] = ()
 
-    __repr__ = results.repr_of
-    __str__ = results.text_of
-    _repr_html_ = results.html_of
-    to_polars = results.polars_of
-    to_pandas = results.pandas_of
-    to_dict = results.dict_of
-    to_json = results.json_of
+    __repr__, __str__, _repr_html_, to_polars, to_pandas, to_dict, to_json = METHODS
 
 
 @dataclass(frozen=True, slots=True)

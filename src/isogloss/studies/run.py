@@ -8,7 +8,7 @@ import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,6 +27,7 @@ from ..scores import Scored, join_scored
 from ..storage import RemotePath, StoragePath
 from .cells import LIBRARIES, CellResult, Failure, Running, run_cells
 from .method_choice import PlannedCell, plan_scoring
+from .outputs import write_outputs
 from .plan import StudyPlan
 
 if TYPE_CHECKING:
@@ -158,11 +159,6 @@ def failures_as_text(failures: Iterable[Failure]) -> str:
     return "\n".join(lines)
 
 
-def failures_as_json(failures: Iterable[Failure]) -> list[dict[str, str]]:
-    """What failed, for machines."""
-    return [asdict(one) for one in failures]
-
-
 # ---- what is written
 
 
@@ -200,6 +196,8 @@ def finish_plan(plan: StudyPlan, result: StudyResult, *, out: StoragePath) -> St
                 _write_report(result.scored, plan.study.report, out=out)
         except Exception as error:  # whatever happens here, the scores are done
             troubles.append(f"The report could not be written: {short_message(error)}")
+        if plan.study and not isinstance(out, RemotePath):
+            troubles += write_outputs(plan.study, result.scored, out=out)
     return replace(result, measures=found, troubles=tuple(troubles))
 
 

@@ -103,16 +103,6 @@ def set_fonts(figure: Any, canvas: Canvas) -> Any:
     return figure
 
 
-def choose_file(name: str, kind: str, *, out: Path | None = None) -> Path:
-    """The file to write: the given one, with the format as its ending where it has none."""
-    if kind not in FORMATS:
-        raise UnknownName("format of figures", kind, FORMATS)
-    target = out if out is not None else Path(name.replace("-", "_"))
-    chosen = target if target.suffix else target.with_name(f"{target.name}.{kind}")
-    check_ending(chosen)
-    return chosen
-
-
 def check_ending(path: Path) -> str:
     """The format that a file's ending stands for."""
     kind = path.suffix.lstrip(".").lower()

@@ -35,6 +35,7 @@ class Extras:
     agreements: tuple[Agreement, ...] = ()
     controls: tuple[Control, ...] = ()
     facts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    beside: tuple[str, ...] = ()
 
 
 def read_extras(paths: Iterable[Path], *, facts: Mapping[str, Mapping[str, Any]] | None = None) -> Extras:

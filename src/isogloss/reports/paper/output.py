@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -10,11 +11,15 @@ from ...analysis.comparisons import HEADLINES
 from ...analysis.groups import check_rows
 from ...analysis.intervals import IntervalSettings
 from ...analysis.measures import Measures, fitting_metrics, measure
+from ...analysis.published import PUBLISHED, add_published
 from ...errors import IsoglossError, UnknownName
 from ...runs import Run, find_runs, in_languages, read_scored
+from ...scores import Scored
 from ...sealing import write_file
 from ...storage import as_path
 from ..chart_data import Facts, model_kinds, row_names
+from ..text.table import as_latex, as_markdown
+from .layouts import LayoutRequest, Order, layout_grid
 from .model_card import index_as_yaml, model_index
 from .tables import Layout, paper_tables, papers_as_latex, papers_as_markdown, papers_as_rows
 
@@ -40,7 +45,8 @@ def write_paper(paper: Paper, kind: str, *, layout: Layout, out: Path | None = N
         raise UnknownName("format of tables", kind, FORMATS)
     if kind == "parquet" and out is None:
         raise IsoglossError("Parquet is not text and cannot be printed. Name a file with --out.")
-    runs = in_languages([r for path in paper.sources for r in find_runs(as_path(path))], paper.languages)
+    own = [path for path in paper.sources if path != PUBLISHED]
+    runs = in_languages([r for path in own for r in find_runs(as_path(path))], paper.languages)
     content = _content(measure_paper(paper, runs), runs, kind=kind, layout=_with_facts(layout, runs, facts=paper.facts))
     if out is None:
         return content.decode()
@@ -54,7 +60,7 @@ def measure_paper(paper: Paper, runs: list[Run]) -> Measures:
     fitting = list(fitting_metrics(check_rows(scored)))
     metrics = list(paper.metrics) or [name for name in fitting if name in HEADLINES] or fitting
     drawing = paper.drawing
-    return measure(
+    found = measure(
         scored,
         metrics=metrics,
         mode=paper.mode,
@@ -62,10 +68,34 @@ def measure_paper(paper: Paper, runs: list[Run]) -> Measures:
         resamples=drawing.resamples,
         seed=drawing.seed,
     )
+    return add_published(found, paper.sources)
 
 
 def _with_facts(layout: Layout, runs: list[Run], *, facts: Facts) -> Layout:
     return replace(layout, kinds=model_kinds(runs, facts), names=row_names(facts))
+
+
+def write_layouts(
+    scored: Scored, requests: Sequence[LayoutRequest], *, kind: str = "markdown", order: Order | None = None
+) -> str:
+    """Tables in their papers' layouts, one after the other; one as published is followed by ours, with intervals."""
+    texts = []
+    for request in requests:
+        for title, one in _editions(request):
+            try:
+                grid = layout_grid(scored, one, order=order)
+            except IsoglossError as error:
+                texts.append(f"{title}\n\n{error}\n")
+                continue
+            texts.append(f"% {title}\n{as_latex(grid)}" if kind == "latex" else f"### {title}\n\n{as_markdown(grid)}")
+    return "\n".join(texts)
+
+
+def _editions(request: LayoutRequest) -> Iterator[tuple[str, LayoutRequest]]:
+    """The table in its mode and, where it has measures as published, the corrected one."""
+    yield request.title, request
+    if request.mode == "paper" and not (request.facts or request.shares or request.agreement):
+        yield f"{request.title}, corrected", replace(request, mode="corrected")
 
 
 def _of_task(measures: Measures, task: str | None) -> Measures:

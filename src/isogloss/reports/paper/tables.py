@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import groupby
+from typing import TypeVar
 
 import polars as pl
 
 from ... import registry
-from ...analysis.gates import HIGHER
 from ...analysis.measures import Measure, Measures
+from ...analysis.rankings import HIGHER
 from ...errors import IsoglossError
 from ...stats import RESAMPLES
 from ..chart_data import KINDS, MONOLINGUAL, MULTILINGUAL, OTHER, datasets, distinct, without_task
@@ -18,6 +19,7 @@ from ..numbers import dagger, english_first, format_interval, format_value, list
 from ..text.measures import remarks
 from ..text.table import Grid, as_markdown, latex, latex_lines
 
+Name = TypeVar("Name")
 MISSING = "—"
 DIGITS = 2
 
@@ -54,6 +56,7 @@ class Layout:
     task: str | None = None
     intervals: bool = False
     resamples: int = RESAMPLES
+    languages: tuple[str, ...] = ()
 
 
 def paper_tables(measures: Measures, layout: Layout) -> list[PaperTable]:
@@ -83,11 +86,12 @@ def _of_task(rows: Sequence[Measure], task: str) -> list[Measure]:
 def _table(dataset: str, rows: Sequence[Measure], *, task: str, layout: Layout, notes: tuple[str, ...]) -> PaperTable:
     metrics = tuple(dict.fromkeys(row.metric for row in rows))
     lines = tuple(_lines(rows, layout))
-    tags = tuple(english_first(row.group["language"] for row in rows))
+    tags = english_first(row.group["language"] for row in rows)
+    tags = [*(tag for tag in layout.languages if tag in tags), *(tag for tag in tags if tag not in layout.languages)]
     best = frozenset(_best(lines))
     where = f"{dataset}, {task}" if task else dataset
     return PaperTable(
-        dataset, task, metrics, tags, lines, best, _caption(where, rows, lines=lines, layout=layout), notes
+        dataset, task, metrics, tuple(tags), lines, best, _caption(where, rows, lines=lines, layout=layout), notes
     )
 
 
@@ -105,7 +109,9 @@ def _lines(rows: Sequence[Measure], layout: Layout) -> Iterator[Line]:
                 "Give them different labels in the facts."
             )
         cells[key] = row
-    for kind, name in sorted(found, key=lambda pair: KINDS.index(pair[0])):
+    given = list(dict.fromkeys(layout.names.values()))
+    order = {name: index for index, name in enumerate(given)}
+    for kind, name in sorted(found, key=lambda pair: (KINDS.index(pair[0]), order.get(pair[1], len(given)))):
         yield Line(kind, name, found[kind, name])
 
 
@@ -115,12 +121,16 @@ def _best(lines: Sequence[Line]) -> Iterator[tuple[str, str, str]]:
         kept = list(block)
         for metric, tag in dict.fromkeys(key for line in kept for key in line.cells):
             cells = {line.name: line.cells[metric, tag] for line in kept if (metric, tag) in line.cells}
-            values = {name: row.value for name, row in cells.items() if row.interpretable is not False}
-            there = {name: round(value, DIGITS) for name, value in values.items() if value is not None}
-            merits = {name: _merit(metric, value) for name, value in there.items()}
-            top = max((merit for merit in merits.values() if merit is not None), default=None)
-            if len(there) > 1 and top is not None:
-                yield from ((name, metric, tag) for name, merit in merits.items() if merit == top)
+            yield from ((name, metric, tag) for name in best_names(cells))
+
+
+def best_names(cells: Mapping[Name, Measure]) -> list[Name]:
+    """The names of the best of several measures of one metric; none among one only."""
+    values = {name: row.value for name, row in cells.items() if row.interpretable is not False}
+    there = {name: round(value, DIGITS) for name, value in values.items() if value is not None}
+    merits = {name: _merit(cells[name].metric, value) for name, value in there.items()}
+    top = max((merit for merit in merits.values() if merit is not None), default=None)
+    return [name for name, merit in merits.items() if merit == top] if len(there) > 1 and top is not None else []
 
 
 def _merit(metric: str, value: float) -> float | None:

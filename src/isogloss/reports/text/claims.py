@@ -1,10 +1,198 @@
-"""Claims and rankings as tables: text for a terminal and the same tables for papers."""
+"""Claims and rankings in words and as tables: for a terminal, a paper, a test report and a page of a CI job."""
 
 from __future__ import annotations
 
+from collections import Counter
+from xml.etree import ElementTree
+
+from ...analysis.claim_tests import ClaimPart
+from ...analysis.claims import (
+    CONTRADICTED,
+    NO_TEST,
+    NOT_INTERPRETABLE,
+    NOT_TESTABLE,
+    SUPPORTED,
+    UNDECIDED,
+    ClaimVerdict,
+    GateResult,
+)
 from ...analysis.rankings import Rankings
-from ..numbers import format_value, metric_name, percent
-from .table import Grid, as_text
+from ..numbers import format_value, metric_name, p_value, percent
+from .table import Grid, as_latex, as_markdown, as_text
+
+ORDER = (SUPPORTED, CONTRADICTED, UNDECIDED, NOT_INTERPRETABLE, NOT_TESTABLE, NO_TEST)
+MEANINGS = {
+    SUPPORTED: "the scores show what the claim says",
+    CONTRADICTED: "the scores show the opposite",
+    UNDECIDED: "the scores are compatible with the claim and with its opposite",
+    NOT_INTERPRETABLE: "a model that it is about cannot tell sense from nonsense on these items",
+    NOT_TESTABLE: "something that it needs is not here",
+    NO_TEST: "it holds for any scores, so that it holds here says nothing",
+}
+
+
+# ---- in words
+
+
+def explain_claim(verdict: ClaimVerdict) -> str:
+    """The verdict in a sentence or two for readers who do not know statistics."""
+    part = verdict.part
+    if verdict.status == NOT_INTERPRETABLE:
+        return f"Nothing can be said, because a model cannot tell sense from nonsense: {verdict.reason}."
+    if verdict.status == NOT_TESTABLE:
+        return f"It could not be tested: {verdict.reason}."
+    if verdict.status == NO_TEST:
+        return f"It had to come out this way: {verdict.reason}."
+    if part is None or part.difference is None:
+        return f"{verdict.status.capitalize()}: {verdict.reason}."
+    hard = " in the closest of them" if verdict.parts > 1 else ""
+    if verdict.status == SUPPORTED:
+        opening = "Yes." if verdict.parts == 1 else f"Yes, in all {verdict.parts} comparisons it needs;{hard}"
+        return _sentence(opening, part)
+    if verdict.status == CONTRADICTED:
+        opening = "No, the opposite." if verdict.parts == 1 else f"No: {verdict.reason};"
+        return _sentence(opening, part)
+    count = (
+        f"{verdict.held} of {verdict.parts} comparisons agree, but not the closest one:" if verdict.parts > 1 else ""
+    )
+    missed = f" Only a difference of {verdict.mde:.1f} or more would have been found reliably." if verdict.mde else ""
+    return _sentence(f"Open. {count}".strip(), part) + missed
+
+
+def _sentence(opening: str, part: ClaimPart) -> str:
+    """An opening and the difference, as one sentence or two."""
+    text = state_difference(part)
+    return f"{opening} {text[0].upper() + text[1:] if opening.endswith('.') else text}."
+
+
+def state_difference(part: ClaimPart) -> str:
+    """How far the two sides lie apart, with the interval."""
+    if part.difference is None:
+        return f"{part.a} and {part.b} have no difference ({part.why})"
+    interval = "" if part.low is None or part.high is None else f" (95 % CI {part.low:+.1f} to {part.high:+.1f})"
+    if part.b == "the baseline":
+        return f"{part.a} is worse than the baseline by {part.difference:+.1f}{interval}; at most {part.shift:g} is allowed"
+    values = "" if part.value_a is None else f", {part.value_a:.1f}"
+    other = part.b if part.value_b is None or part.b[:1].isdigit() else f"{part.b}, {part.value_b:.1f}"
+    limit = f"; the claim needs {'more' if part.sign > 0 else 'less'} than {part.shift:+g}" if part.shift else ""
+    return f"{part.a}{values}, minus {other}, is {part.difference:+.1f}{interval}{limit}"
+
+
+def robustness_line(verdict: ClaimVerdict) -> str:
+    """What changes when something is left out; nothing where it was not tried."""
+    if not verdict.robustness:
+        return ""
+    changed = [f"{name}: {status}" for name, status in verdict.robustness.items() if status != verdict.status]
+    same = len(verdict.robustness) - len(changed)
+    return f"same verdict in {same} of {len(verdict.robustness)} variants" + (
+        f"; {'; '.join(changed)}" if changed else ""
+    )
+
+
+def gate_as_text(result: GateResult) -> str:
+    """Each claim with its verdict and the sentence that explains it, then the counts."""
+    lines = [result.title] if result.title else []
+    for one in result.verdicts:
+        lines.append(f"{one.status:<21}  {one.name}" + (f"  [{one.says}]" if one.says and one.says != one.name else ""))
+        lines.append(
+            f"{'':<23}{explain_claim(one)}" + (f" Holm p {p_value(one.p_holm)}." if one.p_holm is not None else "")
+        )
+        line = robustness_line(one)
+        lines += [f"{'':<23}Robustness: {line}."] if line else []
+    return "\n".join([*lines, "", f"{result.status}: {count_verdicts(result)}", *_file_lines(result)])
+
+
+def count_verdicts(result: GateResult) -> str:
+    """How many claims have each verdict."""
+    counts = Counter(one.status for one in result.verdicts)
+    return ", ".join(f"{counts[name]} {name}" for name in ORDER if counts[name])
+
+
+def _file_lines(result: GateResult) -> list[str]:
+    lines = [f"· {note}" for note in result.notes]
+    if result.sha256:
+        lines.append(
+            f"· claims file {result.sha256[:12]}, tested {result.tested}"
+            + (f", {result.registered}" if result.registered else "")
+        )
+    return lines
+
+
+# ---- as tables
+
+
+def claims_grid(result: GateResult) -> Grid:
+    """One row per claim for a paper: verdict, the deciding difference with its interval, p-values, parts."""
+    rows = []
+    for one in result.verdicts:
+        part = one.part
+        ends = (part.low, part.high) if part else (None, None)
+        rows.append(
+            [
+                one.name,
+                one.source,
+                one.status,
+                "-" if part is None else format_value(part.difference, ends, form="+.1f"),
+                p_value(one.p),
+                p_value(one.p_holm),
+                p_value(one.p_bh),
+                f"{one.held}/{one.parts}" if one.parts else "-",
+            ]
+        )
+    remarks = (
+        "difference: of the comparison that decides, with its 95 % confidence interval over targets",
+        "parts: the comparisons of the claim that hold by themselves",
+        f"Holm and BH adjust p for the {sum(one.p is not None for one in result.verdicts)} claims that were tested",
+        *result.notes,
+    )
+    return Grid(["claim", "source", "verdict", "difference", "p", "Holm", "BH", "parts"], rows, 3, remarks)
+
+
+FORMS = {
+    "latex": lambda result: as_latex(claims_grid(result)),
+    "markdown": lambda result: as_markdown(claims_grid(result)),
+}
+
+
+def claims_as_summary(result: GateResult) -> str:
+    """The verdicts as Markdown for the summary of a CI job."""
+    marks = {"passed": "✅", "failed": "❌", "undecided": "❔"}
+    rows = [
+        f"| {marks[one.outcome]} | {_cell(one.name)} | {one.status} | {_cell(explain_claim(one))} |"
+        for one in result.verdicts
+    ]
+    heading = f"## {result.title or 'Isogloss gate'}: {result.status}"
+    table = ["| | claim | verdict | |", "| --- | --- | --- | --- |", *rows]
+    return "\n".join([heading, "", *table, "", *(line.replace("·", "*", 1) for line in _file_lines(result))]) + "\n"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", r"\|").replace("<", "&lt;")
+
+
+def claims_as_junit(result: GateResult) -> str:
+    """The verdicts as a JUnit report: a failed claim is a failure, an undecided one is skipped, or fails when strict."""
+    counts = Counter("failed" if result.strict and one.outcome != "passed" else one.outcome for one in result.verdicts)
+    suite = ElementTree.Element(
+        "testsuite",
+        name=result.title or "isogloss gate",
+        tests=str(len(result.verdicts)),
+        failures=str(counts["failed"]),
+        skipped=str(counts["undecided"]),
+        errors="0",
+    )
+    for one in result.verdicts:
+        case = ElementTree.SubElement(suite, "testcase", classname="isogloss.gate", name=one.name)
+        text = f"{one.status}: {explain_claim(one)}"
+        if one.outcome == "failed" or (result.strict and one.outcome != "passed"):
+            ElementTree.SubElement(case, "failure", message=text).text = one.says
+        elif one.outcome != "passed":
+            ElementTree.SubElement(case, "skipped", message=text)
+    ElementTree.indent(suite)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(suite, encoding="unicode") + "\n"
+
+
+# ---- rankings
 
 
 def rank_grid(ranks: Rankings) -> Grid:

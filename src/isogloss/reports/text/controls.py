@@ -34,7 +34,7 @@ def control_cells(control: Control) -> list[str]:
 
 def explain_control_items(control: Control) -> str | None:
     """Whether the score can be told from that of its control items; None for what is not control items, or has no interval."""
-    if not control.name.endswith("twins") or control.difference_low is None or control.difference_high is None:
+    if control.kind != "items" or control.difference_low is None or control.difference_high is None:
         return None
     said = "differs from" if control.difference_low > 0 or control.difference_high < 0 else "cannot be told from"
     return f"the score {said} that of its {control.name}, in which nothing is a stereotype of the target."

@@ -7,12 +7,11 @@ from typing import Any
 
 from ... import registry
 from ...analysis.comparisons import Comparison, Comparisons
-from ...analysis.gates import GateResult, Verdict
 from ...analysis.measures import Measure, Measures
 from ..chart_data import datasets, headline, without_task
 from ..numbers import ends, english_first, listed, metric_name, model_label, p_value, plain_name, short, side
 from .comparisons import side_name
-from .measures import doubts, remarks
+from .measures import remarks
 
 LEVEL = 0.05
 IDENTITY = {"model", "dataset", "language"}
@@ -195,35 +194,3 @@ def _verdict(row: Comparison) -> str:
     if row.mde is None:
         return "the two sides cannot be told apart"
     return f"they cannot be told apart; a true difference below {row.mde:.1f} points would often be missed"
-
-
-# ---- verdicts of a gate
-
-
-def gate_as_text(result: GateResult) -> str:
-    """Each verdict as a line, and below what must be said of the models and the data."""
-    return explain_verdicts(result.verdicts, notes=result.notes)
-
-
-def explain_verdicts(verdicts: Sequence[Verdict], *, notes: Sequence[str] = ()) -> str:
-    """Each verdict as a line, and below what must be said of the models and the data."""
-    unknown = doubts([one.measure for one in verdicts if one.measure.interpretable is None])
-    return "\n".join([*map(explain_verdict, verdicts), *(f"· {note}" for note in [*notes, *unknown])])
-
-
-def explain_verdict(verdict: Verdict) -> str:
-    """One verdict as a line: passed, failed or undecided, the measure, the limit, and why."""
-    row, limit = verdict.measure, verdict.limit
-    label = ", ".join([_place(row), *(value for key, value in limit.where.items() if key not in ("model", "language"))])
-    ends = [
-        f"at least {limit.low:g}" if limit.low is not None else "",
-        f"at most {limit.high:g}" if limit.high is not None else "",
-    ]
-    wanted = " and ".join(end for end in ends if end)
-    form = "+.1f" if verdict.baseline else ".1f"
-    name = metric_name(row.metric) + (" worse than the baseline by" if verdict.baseline else "")
-    value = f"{name} {row.value:{form}}" if row.value is not None else name
-    interval = (
-        f", 95 % CI {row.low:{form}} to {row.high:{form}}" if row.low is not None and row.high is not None else ""
-    )
-    return f"{verdict.status:<9}  {label}: {value}{interval}, n = {row.n}; limit {wanted}: {verdict.reason}"

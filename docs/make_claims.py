@@ -1,0 +1,154 @@
+"""Test the claims of published papers and write docs/claims.md with its figure; run it with `make claims`.
+
+It needs the published data, as a folder in ISOGLOSS_REAL_DATA or beside the project in ../shared/data.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import textwrap
+from pathlib import Path
+
+import yaml
+
+import isogloss as ig
+from isogloss.analysis.claim_files import read_claims
+from isogloss.analysis.claims import CONTRADICTED, NO_TEST, NOT_INTERPRETABLE, SUPPORTED, UNDECIDED
+from isogloss.reports.text.claims import MEANINGS, ORDER, count_verdicts, explain_claim, robustness_line
+
+ROOT = Path(__file__).parent.parent
+CLAIMS = ROOT / "studies" / "claims"
+PAGE, FIGURE = ROOT / "docs" / "claims.md", ROOT / "docs" / "assets" / "claims.svg"
+FILES = ("ozturk2023", "nadeem2021", "behnamghader2022", "kaneko2022", "shades2025")
+LANGUAGES = ("en", "de", "tr", "fr", "es")
+COLOURS = {
+    SUPPORTED: "#0072b2",
+    CONTRADICTED: "#d55e00",
+    UNDECIDED: "#777777",
+    NOT_INTERPRETABLE: "#cc79a7",
+    NO_TEST: "#e69f00",
+}
+
+OPENING = """\
+# Which claims survive?
+
+Papers about stereotypes in several languages end in sentences such as "English models are the most biased". This page tests such sentences with the scores that their authors published.
+That it can be done at all is to the authors' credit: Öztürk et al. released their translations, their code and every score, and say themselves that their conclusions are tentative.
+
+Every claim is written in the [language of claims](gate.md#the-language) in [`studies/claims`]({folder}), tested on the items that all sides have, with whole targets resampled, and adjusted for all
+claims of its file (Holm). The number is that of the comparison which decides: the closest one where a claim holds, the clearest one where it does not. The last line says what changes in paper mode
+and without a task, a bias type, ties, or what is [known to be wrong](reproducing.md) with the published scores.
+
+{counts}
+
+![Each claim's deciding comparison with its 95 % confidence interval, in the direction of the claim](assets/claims.svg)
+
+*Each line is the deciding comparison of one claim, in the direction of the claim: right of zero agrees with it. Bars are 95 % confidence intervals over targets, before the adjustment for the number of claims.*
+
+| verdict | meaning |
+| --- | --- |
+{meanings}
+
+## What this page does not say
+
+* *Undecided* does not mean false. It means that {targets} targets and these differences do not settle the sentence; the smallest difference that would have been found reliably is given.
+* A claim is about these models, these items and these translations. The interval covers other targets of the same kind, not other models, other data sets or better translations.
+* A verdict is about our reading of a sentence, which stands beside it. Where a sentence has several readings, there are several claims; where it says "similar" or "much", the margin is ours.
+* *Not interpretable* is about a model on these items, by a [rule](statistics.md#when-a-score-can-be-interpreted) that the papers did not know.
+* A claim that survives is not an explanation, and a score is not a harm.
+"""
+
+
+def find_data() -> Path:
+    """The folder with the published data."""
+    for folder in (os.environ.get("ISOGLOSS_REAL_DATA"), ROOT.parent / "shared" / "data"):
+        if folder and (Path(folder) / "predictions").is_dir():
+            return Path(folder)
+    sys.exit("The published data is not here. Set ISOGLOSS_REAL_DATA to the folder that holds it.")
+
+
+def load_published(folder: Path) -> ig.Scored:
+    """The published scores of every model and language of the paper's tables."""
+    stems = yaml.safe_load((CLAIMS / "published_models.yaml").read_text(encoding="utf-8"))
+    parts = []
+    for tag in LANGUAGES:
+        data = [str(folder / "stereoset" / f"{task}_{tag}.jsonl.gz") for task in ("intrasentence", "intersentence")]
+        files = [folder / "predictions" / f"{stem}.json.gz" for stem in stems if stem.endswith(f"_{tag}")]
+        parts.append(ig.load(files, data=data, languages=tag))
+    return ig.join(*parts)
+
+
+def as_section(result: ig.GateResult) -> str:
+    """One paper: its claims, each with verdict, numbers and plain words."""
+    lines = [f"## {result.title}", "", f"{count_verdicts(result).capitalize()}.", ""]
+    for one in result.verdicts:
+        lines += [f"### {one.name[0].upper() + one.name[1:]}", "", f"> {one.sentence} ({one.source})", ""]
+        lines += [f"**{one.status.capitalize()}.** {explain_claim(one)}", ""]
+        if one.says:
+            numbers = "" if one.p is None else f" p = {one.p:.2g}, Holm {one.p_holm:.2g}, BH {one.p_bh:.2g}."
+            lines += [
+                f"`{one.says}`: {one.held} of {one.parts} comparisons hold by themselves, {one.opposed} are the other way round.{numbers}",
+                "",
+            ]
+        robust = robustness_line(one)
+        lines += [f"Robustness: {robust}.", ""] if robust else []
+        lines += [f"*{one.note}*", ""] if one.note else []
+    return "\n".join(lines)
+
+
+def draw(results: list[ig.GateResult]) -> None:
+    """The figure: the deciding comparison of each claim in the claim's direction."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    from matplotlib import pyplot as plt
+
+    mpl.rcParams["svg.hashsalt"] = "isogloss"
+    rows = [
+        one
+        for result in results
+        for one in result.verdicts
+        if one.part is not None and one.part.low is not None and one.part.design != "over groups"
+    ]
+    figure, axes = plt.subplots(figsize=(9, 0.24 * len(rows) + 1.2))
+    for index, one in enumerate(reversed(rows)):
+        part, colour = one.part, COLOURS.get(one.status, "#777777")
+        ends = sorted(part.sign * (end - part.shift) for end in (part.low, part.high))
+        axes.plot(ends, [index, index], color=colour, linewidth=2)
+        axes.plot(part.sign * (part.difference - part.shift), index, "o", color=colour, markersize=4)
+    axes.axvline(0, color="black", linewidth=0.8)
+    axes.set_yticks(range(len(rows)), [textwrap.shorten(one.name, 60) for one in reversed(rows)], fontsize=7)
+    axes.set_xlabel("points in the direction of the claim (deciding comparison, 95 % confidence interval)", fontsize=8)
+    axes.tick_params(axis="x", labelsize=7)
+    axes.margins(y=0.01)
+    for name, colour in COLOURS.items():
+        axes.plot([], [], color=colour, linewidth=2, label=name)
+    axes.legend(fontsize=7, loc="lower right", frameon=False)
+    for side in ("top", "right", "left"):
+        axes.spines[side].set_visible(False)
+    figure.tight_layout()
+    figure.savefig(FIGURE, metadata={"Date": None})
+
+
+def main(resamples: int = 10_000) -> None:
+    """Test all files and write the page."""
+    scored = load_published(find_data())
+    results = [
+        ig.gate(scored, read_claims(CLAIMS / f"{name}.yaml"), robustness=True, resamples=resamples) for name in FILES
+    ]
+    counts = "\n".join(f"* {result.title}: {count_verdicts(result)}." for result in results)
+    meanings = "\n".join(f"| {name} | {MEANINGS[name]} |" for name in ORDER)
+    targets = max(part.clusters for result in results for one in result.verdicts for part in one.details)
+    folder = "https://github.com/isogloss/isogloss/tree/main/studies/claims"
+    head = OPENING.format(counts=counts, meanings=meanings, targets=targets, folder=folder).replace(
+        f"[`studies/claims`]({folder})", "`studies/claims`"
+    )
+    hashes = "\n".join(f"* `{name}.yaml`: {result.sha256[:12]}" for name, result in zip(FILES, results, strict=True))
+    tail = f"## Files\n\nTested on {results[0].tested} with {resamples:,} resamples. Hashes of the files of claims:\n\n{hashes}\n"
+    PAGE.write_text("\n".join([head, *map(as_section, results), tail]), encoding="utf-8")
+    draw(results)
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))

@@ -1,0 +1,89 @@
+"""`make reproduce`: get the weights, score everything that was published, and write docs/reproducing.md and docs/findings.md."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+
+from isogloss.errors import IsoglossError
+from isogloss.models.load import open_model
+
+from .batches import Shift, find_shift
+from .data import find_data, prepare_data
+from .pages import write_pages
+from .tables import STEREOSET_ROWS, Sources
+from .weights import get_weights
+
+ROOT = Path(__file__).parent.parent
+STUDY = ROOT / "studies" / "reproduce.yaml"
+NEEDS = (
+    "This needs 1.5 GB to fetch, 3 GB on disk (half of it with a hub) and, on two cores, about 70 minutes the first time. "
+    "Stop it at any time and run it again: what is scored is kept."
+)
+
+
+def main() -> None:
+    """Run all steps; a finished step is not repeated."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", type=Path, default=ROOT / "runs" / "reproduce", help="The folder of the runs.")
+    parser.add_argument("--only", action="append", default=[], help="Only cells that match MODEL/DATA/LANGUAGE.")
+    parser.add_argument("--pages", action="store_true", help="Only write the pages, from what is scored so far.")
+    arguments = parser.parse_args()
+    try:
+        _run(arguments.out.resolve(), only=arguments.only, score=not arguments.pages)
+    except IsoglossError as error:
+        sys.exit(f"Error: {error}")
+
+
+def _run(out: Path, *, only: list[str], score: bool) -> None:
+    data, work = find_data(), out / "work"
+    if score:
+        _say(NEEDS)
+        own_heads = get_weights(work / "models", _say)
+        prepare_data(data, work)
+        chosen = only or _cells(own_heads)
+        study = [sys.executable, "-m", "isogloss", "run", str(STUDY), "--out", str(out)]
+        study += [word for pattern in chosen for word in ("--only", pattern)]
+        subprocess.run([*study, "--dry-run"], cwd=work, check=False)
+        if subprocess.run(study, cwd=work).returncode not in (0, 1):
+            raise IsoglossError("The study could not be run; the message is above.")
+    sources = Sources(out, data, read_shifts(out, data, _say))
+    write_pages(sources, _say)
+
+
+def _say(line: str) -> None:
+    print(line, flush=True)
+
+
+def _cells(own_heads: bool) -> list[str]:
+    """The cells of the study: next-sentence heads are the checkpoint's own where there are some, recovered otherwise."""
+    inter = [f"{model}/inter/*" if own_heads else f"{model}, recovered head/inter/*" for model in HEADS]
+    return ["*/intra/*", *inter, "*/methods/*", "*/ht/*", "*/mbe/*", "*/templates*/*", "*/crows/*"]
+
+
+HEADS = ("bert-base-cased", "bert-base-multilingual-cased")
+
+
+def read_shifts(out: Path, data: Path, say: Callable[[str], None]) -> dict[str, Shift]:
+    """The batch sizes that explain the published scores, found once."""
+    path = out / "shifts.json"
+    stored = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    for model, tag in STEREOSET_ROWS:
+        if f"{model} {tag}" in stored:
+            continue
+        say(f"Repeating the published batches: {model}, {tag} …")
+        opened = open_model(model)
+        sources = Sources(out, data, {})
+        items, published = sources.items("intrasentence", tag).rows, sources.published(model, tag)
+        stored[f"{model} {tag}"] = asdict(find_shift(opened.net, opened.tokenizer, items=items, published=published))
+        path.write_text(json.dumps(stored, indent=1), encoding="utf-8")
+    return {name: Shift(**{**shift, "touched": tuple(shift["touched"])}) for name, shift in stored.items()}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,133 @@
+"""Annotators: how far people agree on the labels of a data set, and what models prefer where they all agree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from .. import registry
+from ..errors import IsoglossError
+from ..items import ANNOTATORS, Item, Items
+from ..metrics import Contribution, from_sums
+from ..results import Results
+from ..scores import Scored
+from ..stats import RESAMPLES
+from ..stats.associations import ac1_of_sums, agreement_sums, alpha_of_sums
+from ..stats.resampling import Array
+from .alignment import NOTHING, align
+from .differences import paired_test
+from .groups import check_rows, group_rows
+from .intervals import IntervalSettings, find_interval
+from .measures import check_mode
+
+ROLES = ("stereotype", "anti_stereotype", "unrelated")
+AGREE = f"{ANNOTATORS}_agree"
+
+
+@dataclass(frozen=True, slots=True)
+class LabelAgreement:
+    """How far annotators agree in a group of items: Krippendorff's alpha and Gwet's AC1 with 95 % intervals.
+
+    Intervals are by resampling clusters of items; few annotators label much of the data, which they do not cover.
+    `unanimous` is the share of items on whose stereotype and anti-stereotype all agree.
+    """
+
+    group: Mapping[str, str]
+    alpha: float
+    alpha_low: float | None
+    alpha_high: float | None
+    ac1: float
+    ac1_low: float | None
+    ac1_high: float | None
+    unanimous: float
+    n: int
+    clusters: int
+
+
+def measure_annotators(
+    items: Items, *, by: Sequence[str] = (), resamples: int = RESAMPLES, seed: int = 0
+) -> Results[LabelAgreement]:
+    """The agreement of the annotators in each group of items; a candidate is a unit, and its labels are nominal."""
+    labels = sorted({one for item in items for role in ROLES for one in _labels(item, role)})
+    if not labels:
+        raise IsoglossError("These items have no annotators' labels. StereoSet's own JSON has them.")
+    drawing = IntervalSettings(resamples=resamples, seed=seed)
+    groups: dict[tuple[str, ...], list[tuple[str, Array, bool]]] = {}
+    for item in items:
+        columns = {**item.tags, "category": item.category, "language": item.language}
+        counts = [[_labels(item, role).count(one) for one in labels] for role in ROLES]
+        key = tuple(str(columns.get(name, "none")) for name in by)
+        row = (item.cluster or item.id, np.array(counts, dtype=np.float64), item.tags.get(AGREE) == "yes")
+        groups.setdefault(key, []).append(row)
+    rows = []
+    for key, members in sorted(groups.items()):
+        sums = agreement_sums(np.concatenate([counts for _, counts, _ in members]))
+        clusters = [cluster for cluster, _, _ in members for _ in ROLES]
+        ends = [_estimate(sums, clusters, finish=finish, drawing=drawing) for finish in (alpha_of_sums, ac1_of_sums)]
+        share = float(np.mean([agree for _, _, agree in members]))
+        names = dict(zip(by, key, strict=True))
+        rows.append(LabelAgreement(names, *ends[0], *ends[1], share, len(members), len(set(clusters))))
+    return Results(tuple(rows))
+
+
+def _labels(item: Item, role: str) -> tuple[str, ...]:
+    return tuple(item.tags.get(f"{ANNOTATORS}_{role}", ()))
+
+
+def _estimate(
+    sums: Array, clusters: Sequence[str], *, finish: Callable[[Array], Array], drawing: IntervalSettings
+) -> tuple[float, float | None, float | None]:
+    """The value with its interval over clusters."""
+    found: Contribution = from_sums(sums, clusters, finish=finish, n=len(sums))
+    ends = find_interval(found, drawing, bounds=(-1, 1))
+    return found.value, ends.low, ends.high
+
+
+def join_agreement(scored: Scored, items: Items) -> Scored:
+    """The scores with the annotators' agreement of the items with the same ids, such as those of their translation."""
+    known = {item.id: str(item.tags[AGREE]) for item in items if AGREE in item.tags}
+    table = scored.table.drop(AGREE, strict=False)
+    column = pl.col("id").replace_strict(known, default=None, return_dtype=pl.String).alias(AGREE)
+    return Scored(table.with_columns(column), scored.skipped, scored.notes, scored.builds)
+
+
+@dataclass(frozen=True, slots=True)
+class UnanimousDifference:
+    """A metric where all annotators agree and elsewhere, with the difference, its 95 % interval and p, paired by target."""
+
+    group: Mapping[str, str]
+    metric: str
+    unanimous: float
+    others: float
+    difference: float
+    low: float | None
+    high: float | None
+    p: float | None
+    n: int
+    clusters: int
+    mde: float | None
+
+
+def compare_unanimous(
+    scored: Scored, *, metric: str = "ss", by: Sequence[str] = (), mode: str = "corrected", resamples: int = RESAMPLES
+) -> list[UnanimousDifference]:
+    """For each model and language: the metric where all annotators agree, minus that elsewhere."""
+    check_mode(mode)
+    if AGREE not in scored.table.columns:
+        raise IsoglossError("These scores do not know what annotators said. Join it with join_agreement.")
+    chosen, drawing = registry.get("metric", metric), IntervalSettings(resamples=resamples)
+    rows = []
+    for group, part in group_rows(check_rows(scored), ["model", "language", *by], keep_null=True):
+        sides = [part.filter(pl.col(AGREE) == value) for value in ("yes", "no")]
+        aligned = align(sides, [chosen] * 2, mode=mode) if all(side.height for side in sides) else None
+        if aligned is None or aligned.common == NOTHING:
+            continue
+        a, b = aligned.sides
+        test = paired_test(a, b, bounds=chosen.bounds, settings=drawing)
+        counts = a.n + b.n, len(a.clusters), test.mde
+        ends = test.low, test.high, test.p
+        rows.append(UnanimousDifference(group, metric, a.value, b.value, a.value - b.value, *ends, *counts))
+    return rows

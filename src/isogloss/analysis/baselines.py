@@ -1,0 +1,106 @@
+"""Baselines: whether a model is worse than another one, such as the last release, by more than a margin."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from .. import registry
+from ..scores import KEY, Scored
+from ..stats import RESAMPLES
+from .claim_language import relations
+from .claim_tests import ClaimPart
+from .claims import CONTRADICTED, NOT_INTERPRETABLE, NOT_TESTABLE, SUPPORTED, UNDECIDED, ClaimsFile, ClaimVerdict
+from .comparisons import Comparison, compare
+from .differences import EQUAL
+from .rankings import HIGHER
+
+MARGIN = 2.0
+
+
+def check_baseline(
+    scored: Scored, baseline: Scored, *, file: ClaimsFile, margin: float = MARGIN, resamples: int = RESAMPLES
+) -> list[ClaimVerdict]:
+    """Whether each metric of the file (LMS, SS and ICAT without one) is at most `margin` points worse than in the baseline.
+
+    Worse is farther from the neutral point, or lower for a metric of which more is better. Items are compared in pairs
+    where the two share them.
+    """
+    formulas = [claim.formula for claim in file.claims if claim.formula is not None]
+    metrics = list(dict.fromkeys(part.left.metric for formula in formulas for part in relations(formula)))
+    design = "paired" if _share_items(scored, baseline) else "unpaired"
+    rows = compare(scored, baseline, metrics=metrics or None, by=[], mode=file.mode, design=design, resamples=resamples)
+    return [_judge(row, margin=margin, least=file.min_n) for row in rows]
+
+
+def _share_items(a: Scored, b: Scored) -> bool:
+    """Whether at least half of the items of the smaller side are on both."""
+    items = [side.table.select(KEY).unique() for side in (a, b)]
+    both = items[0].join(items[1], on=KEY, how="semi", nulls_equal=True).height
+    return 2 * both >= min(one.height for one in items)
+
+
+def worsening(row: Comparison) -> tuple[float | None, float | None, float | None]:
+    """How much worse side a is than side b, and the interval that follows from that of the difference.
+
+    Where the sides lie on both sides of the neutral point, the interval is the widest that the difference allows.
+    """
+    neutral = registry.get("metric", row.metric).neutral
+    if row.value_a is None or row.value_b is None or (neutral is None and row.metric not in HIGHER):
+        return None, None, None
+    low, high = (row.low, row.high) if row.low is not None and row.high is not None else (math.nan, math.nan)
+    before, now = (row.value_b - (neutral or 0.0), row.value_a - (neutral or 0.0))
+    value = before - now if neutral is None else abs(now) - abs(before)
+    if neutral is not None and before * now < 0:
+        widest = max(abs(low), abs(high))
+        low, high = -widest, widest
+    elif neutral is None or before + now < 0:
+        low, high = -high, -low
+    return (value, None, None) if math.isnan(low) else (value, low, high)
+
+
+def _judge(row: Comparison, *, margin: float, least: int) -> ClaimVerdict:
+    """Supported where the whole interval is below the margin, contradicted where it is above."""
+    value, low, high = worsening(row)
+    names = [value for name, value in {**row.group, **row.a}.items() if name in ("model", "language")]
+    part = ClaimPart(
+        f"{row.metric} of {', '.join(names)}",
+        "the baseline",
+        -1,
+        margin,
+        row.value_a,
+        row.value_b,
+        value,
+        low,
+        high,
+        n=row.n,
+        clusters=row.clusters,
+        mde=row.mde,
+        design=row.design,
+        interpretable=row.interpretable,
+        doubt=row.doubt,
+    )
+    status, reason = _decide(part, row, least=least)
+    name = ", ".join([f"{row.metric} against the baseline", *names])
+    return ClaimVerdict(
+        name, status, reason, f"{row.metric} at most {margin:g} worse", part=part, parts=1, mode=row.mode
+    )
+
+
+def _decide(part: ClaimPart, row: Comparison, *, least: int) -> tuple[str, str]:
+    reasons: Sequence[tuple[bool, str, str]] = (
+        (row.difference is None, NOT_TESTABLE, f"no value ({row.why})"),
+        (part.difference is None, NOT_TESTABLE, "the metric has no better and worse"),
+        (row.interpretable is False, NOT_INTERPRETABLE, str(row.doubt)),
+        (row.n < least, NOT_TESTABLE, f"{row.n} items are too few (the file asks for {least})"),
+        (row.why == EQUAL, SUPPORTED, "the two sides never differ"),
+        (part.low is None, UNDECIDED, f"no interval ({row.why})"),
+    )
+    for holds, status, reason in reasons:
+        if holds:
+            return status, reason
+    if part.high is not None and part.high <= part.shift:
+        return SUPPORTED, "the whole interval agrees"
+    if part.low is not None and part.low > part.shift:
+        return CONTRADICTED, "the whole interval says the opposite"
+    return UNDECIDED, "the interval includes the margin"

@@ -1,0 +1,217 @@
+"""Files of claims: read with line numbers, registered with hash and date, and a starter to copy."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from ..errors import BadData, CannotWrite, IsoglossError, UnknownName
+from ..files.rows import read_bytes
+from .claim_language import Selector, parse_claim
+from .claim_tests import FEWEST_ITEMS
+from .claims import Claim, ClaimsFile, Faults
+from .groups import SYNONYMS
+from .measures import MODES
+from .mixed import check_facts, read_facts
+
+KEYS = ("adjust", "claims", "facts", "faults", "min_n", "mode", "source", "strict", "title")
+CLAIM_KEYS = ("by_construction", "name", "needs", "note", "says", "sentence", "source", "where")
+ADJUSTMENTS = ("holm", "none")
+NEEDS = "a file of claims needs 'claims', a list of texts such as 'ss = 50 ± 5', or of objects with 'says'."
+STARTER = """\
+# Claims that a model must meet, tested with confidence intervals. The language: docs/gate.md.
+# A gate passes only if every claim is supported, which needs no adjustment for their number.
+title: My model before a release
+mode: corrected     # or paper
+adjust: none        # holm: adjust for the number of claims, as for a paper
+strict: false       # true: exit with status 1 if a claim is undecided
+min_n: 30           # the minimum number of items of a group
+claims:
+  - name: can do the task
+    says: lms >= 70
+  - name: no strong preference
+    says: ss = 50 ± 10
+  # - name: German is not worse than English by more than 5 points
+  #   says: icat(de) > icat(en) - 5
+"""
+
+
+Claims = str | Path | Mapping[str, Any] | Sequence[str | Mapping[str, Any]] | ClaimsFile | None
+
+
+def as_claims(claims: Claims) -> ClaimsFile:
+    """The claims of a file, of what such a file holds, or of a list."""
+    if claims is None:
+        return ClaimsFile(())
+    if isinstance(claims, ClaimsFile):
+        return claims
+    if isinstance(claims, str | Path):
+        return read_claims(claims)
+    return make_claims(dict(claims) if isinstance(claims, Mapping) else {"claims": list(claims)})
+
+
+def read_claims(path: str | Path) -> ClaimsFile:
+    """The claims of a YAML file with its hash; whatever is not understood is refused with its line."""
+    data = read_bytes(Path(path))
+    try:
+        text = data.decode("utf-8")
+        content, node = yaml.safe_load(text), yaml.compose(text, Loader=yaml.SafeLoader)
+    except (yaml.YAMLError, UnicodeError) as error:
+        mark = getattr(error, "problem_mark", None)
+        raise BadData(path, mark.line + 1 if mark else None, "not YAML.") from error
+    file = make_claims(content, path, lines=_claim_lines(node))
+    sha256 = hashlib.sha256(data).hexdigest()
+    return replace(file, sha256=sha256, registered=_compare_registration(Path(path), sha256))
+
+
+def _claim_lines(node: Any) -> list[int]:
+    """The line of each claim."""
+    for key, value in node.value if isinstance(node, yaml.MappingNode) else ():
+        if getattr(key, "value", None) == "claims" and isinstance(value, yaml.SequenceNode):
+            return [one.start_mark.line + 1 for one in value.value]
+    return []
+
+
+def make_claims(content: Any, path: str | Path = "claims", *, lines: Sequence[int] = ()) -> ClaimsFile:
+    """The claims that the content of a YAML file describes; errors name `path`."""
+    if not isinstance(content, dict) or not isinstance(content.get("claims"), list) or not content["claims"]:
+        raise BadData(path, None, NEEDS)
+    _check_keys(path, content, known=KEYS)
+    for key, known in (("mode", MODES), ("adjust", ADJUSTMENTS)):
+        if content.get(key, known[0]) not in known:
+            raise BadData(path, None, str(UnknownName(key, str(content[key]), known)))
+    strict, min_n = content.get("strict", False), content.get("min_n", FEWEST_ITEMS)
+    if not isinstance(strict, bool):
+        raise BadData(path, None, "'strict' must be true or false.")
+    if isinstance(min_n, bool) or not isinstance(min_n, int) or min_n < 1:
+        raise BadData(path, None, "'min_n' must be a whole number of items, 1 or more.")
+    source = str(content.get("source", ""))
+    claims = tuple(
+        _claim(path, row, number=number, line=lines[number - 1] if lines else None, source=source)
+        for number, row in enumerate(content["claims"], 1)
+    )
+    names = [claim.name for claim in claims]
+    twice = next((claim for i, claim in enumerate(claims) if claim.name in names[:i]), None)
+    if twice is not None:
+        raise BadData(path, twice.line, f"two claims are named '{twice.name}'.")
+    return ClaimsFile(
+        claims,
+        content.get("mode", "corrected"),
+        strict,
+        min_n,
+        content.get("adjust", "holm"),
+        str(content.get("title", "")),
+        _facts(path, content.get("facts")),
+        _faults(path, content.get("faults")),
+        str(path),
+    )
+
+
+def _check_keys(path: str | Path, row: Mapping[Any, Any], *, known: Sequence[str], line: int | None = None) -> None:
+    for key in row:
+        if key not in known:
+            raise BadData(path, line, str(UnknownName("key", str(key), known)))
+
+
+def _claim(path: str | Path, row: Any, *, number: int, line: int | None, source: str) -> Claim:
+    row = {"says": row} if isinstance(row, str) else row
+    if not isinstance(row, dict) or not any(isinstance(row.get(key), str) for key in ("says", "needs")):
+        raise BadData(path, line, f"claim {number} must be a text or an object with 'says', or with 'needs'.")
+    _check_keys(path, row, known=CLAIM_KEYS, line=line)
+    texts = {key: " ".join(str(row.get(key, "")).split()) for key in CLAIM_KEYS if key != "where"}
+    name = texts["name"] or texts["says"] or f"claim {number}"
+    try:
+        formula = parse_claim(texts["says"]) if texts["says"] else None
+    except IsoglossError as error:
+        raise BadData(path, line, f"claim '{name}': {error}") from error
+    where = row.get("where", {})
+    if not isinstance(where, dict):
+        raise BadData(path, line, f"claim '{name}': 'where' must map columns to values, such as language: de.")
+    return Claim(
+        name,
+        texts["says"],
+        formula,
+        texts["sentence"],
+        ", ".join(text for text in (source, texts["source"]) if text),
+        tuple(Selector(str(value), SYNONYMS.get(str(column), str(column))) for column, value in where.items()),
+        texts["needs"],
+        texts["by_construction"],
+        texts["note"],
+        line,
+    )
+
+
+def _facts(path: str | Path, facts: Any) -> Mapping[str, Mapping[str, str | float]]:
+    if facts is None:
+        return {}
+    return read_facts(Path(path).parent / facts) if isinstance(facts, str) else check_facts(facts, path)
+
+
+def _faults(path: str | Path, faults: Any) -> Faults:
+    if faults is None:
+        return Faults()
+    if isinstance(faults, str):
+        faults = yaml.safe_load(read_bytes(Path(path).parent / faults).decode("utf-8"))
+    if not isinstance(faults, dict) or not set(faults) <= {"items", "groups"}:
+        raise BadData(
+            path, None, "'faults' must be an object with 'items', a list of ids, and 'groups', a list of objects."
+        )
+    groups = [
+        tuple(Selector(str(value), SYNONYMS.get(str(column), str(column))) for column, value in group.items())
+        for group in faults.get("groups", [])
+    ]
+    return Faults(frozenset(map(str, faults.get("items", []))), tuple(groups))
+
+
+# ---- registration
+
+
+def _record(path: Path) -> Path:
+    return path.with_name(f"{path.name}.registered.json")
+
+
+def register_claims(path: Path) -> str:
+    """A sentence that says that the file is registered: its hash and the date are written beside it."""
+    file, record = read_claims(path), _record(path)
+    if record.exists():
+        return f"{path}: {file.registered}."
+    date = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+    _write(record, json.dumps({"sha256": file.sha256, "date": date}, indent=1) + "\n")
+    return f"Registered {len(file.claims)} claims on {date}; {record} holds the date and the hash {file.sha256[:12]}."
+
+
+def _compare_registration(path: Path, sha256: str) -> str:
+    """Whether the file is the one that was registered; nothing if none was."""
+    record = _record(path)
+    if not record.exists():
+        return ""
+    try:
+        known = json.loads(read_bytes(record).decode("utf-8"))
+        date, before = str(known["date"]), str(known["sha256"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise BadData(record, None, "not a record of a registration. Delete it to register the file again.") from error
+    if before == sha256:
+        return f"registered on {date}, unchanged since"
+    return f"CHANGED since it was registered on {date} (hash {before[:12]}, now {sha256[:12]})"
+
+
+def write_starter(path: Path) -> str:
+    """A sentence that says that a starter file was written; a file that exists is left alone."""
+    if path.exists():
+        raise IsoglossError(f"{path} exists already. Give another name, or delete it first.")
+    _write(path, STARTER)
+    return f"Wrote {path}. Edit the claims, then run: isogloss gate RUNS --claims {path}"
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise CannotWrite(path, error) from error

@@ -1,0 +1,392 @@
+"""Testing the simple hypotheses of a claim, and joining their p-values to that of the whole claim."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from statistics import NormalDist
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from .. import registry
+from ..metrics import Contribution
+from ..metrics._preferences import icat, triple_sums
+from ..stats.associations import FEWEST_UNITS, ranks
+from ..stats.hypotheses import detectable_effect
+from ..stats.resampling import (
+    FEWEST_CLUSTERS,
+    Array,
+    bootstrap_values,
+    expanded_level,
+    percentile_interval,
+)
+from .alignment import ITEMS, NOTHING, align, distance_from, mean_of
+from .claim_groups import Catalogue, ClaimSide, Hypotheses, Hypothesis, ScoreGroup
+from .claim_language import EVERY, HOMOGENEOUS
+from .competence import Competence, find_competence, judge
+from .differences import Difference, paired_test, threshold_test, unpaired_test
+from .groups import Part, make_part
+from .intervals import IntervalSettings
+
+FEWEST_ITEMS = 30
+PERMUTATIONS = 2_000  # of items over targets
+FLOOR = 0.001  # p-values below it are taken from Student's distribution
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimPart:
+    """One simple hypothesis of a claim: both sides in words, their difference with a 95 % interval, and what was tested.
+
+    `p_true` is the p-value for what the claim says (how often chance alone would say so as clearly), `p_false` that for
+    its opposite. `difference` is a minus b, and the claim says that it is above (`sign` 1) or below (-1) `shift`.
+    """
+
+    a: str
+    b: str
+    sign: int
+    shift: float
+    value_a: float | None = None
+    value_b: float | None = None
+    difference: float | None = None
+    low: float | None = None
+    high: float | None = None
+    p_true: float = 1.0
+    p_false: float = 1.0
+    mde: float | None = None
+    n: int = 0
+    clusters: int = 0
+    design: str = "paired"
+    interpretable: bool | None = None
+    doubt: str | None = None
+    why: str | None = None
+
+    @property
+    def tested(self) -> bool:
+        """Whether its p-values count: it has some, and both sides can be interpreted."""
+        return self.why is None and self.interpretable is not False
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The scores that claims are tested with, and how; groups and their competence are found once."""
+
+    table: pl.DataFrame
+    catalogue: Catalogue
+    mode: str
+    drawing: IntervalSettings
+    least: int = FEWEST_ITEMS
+    groups: dict[ScoreGroup, Part] = field(default_factory=dict)
+    competence: dict[ScoreGroup, Competence] = field(default_factory=dict)
+    parts: dict[Hypothesis, ClaimPart] = field(default_factory=dict)
+
+    def rows(self, group: ScoreGroup) -> Part:
+        """The scores of a group."""
+        if group not in self.groups:
+            fits = [pl.col(name) == value for name, value in group.names]
+            for one in group.filters:
+                same = pl.col(str(one.column)) == one.value
+                fits.append(~same if one.negated else same)
+            self.groups[group] = make_part(self.table.filter(pl.all_horizontal(fits)))
+        return self.groups[group]
+
+    def judge(self, side: ClaimSide) -> tuple[bool | None, str | None]:
+        """Whether the side's metric can be interpreted in all of its groups, and why not."""
+        doubts: dict[str, bool | None] = {}
+        for group in side.groups:
+            if group not in self.competence:
+                rows = self.rows(group)
+                self.competence[group] = (
+                    find_competence(rows, mode=self.mode, drawing=self.drawing)
+                    if rows.rows.height
+                    else Competence(None)
+                )
+            found = judge(side.metric, self.competence[group])
+            if found.interpretable is not True:
+                doubts[f"{group.label()}: {found.doubt}"] = found.interpretable
+        if not doubts:
+            return True, None
+        return (False if False in doubts.values() else None), "; ".join(doubts)
+
+
+def check_part(hypothesis: Hypothesis, evidence: Evidence) -> ClaimPart:
+    """One simple hypothesis, tested; the same hypothesis of several claims is tested once."""
+    if hypothesis not in evidence.parts:
+        tests = {"order": _test_order, HOMOGENEOUS: _test_homogeneous, "correlation": _test_correlation}
+        part = tests[hypothesis.kind](hypothesis, evidence)
+        if part.why is None and part.n < evidence.least:
+            part = replace(part, why=f"{part.n} items are too few (the file asks for {evidence.least})")
+        evidence.parts[hypothesis] = part
+    return evidence.parts[hypothesis]
+
+
+def _named(side: ClaimSide) -> str:
+    label = registry.get("metric", side.metric).title
+    short = label[label.find("(") + 1 : label.find(")")] if "(" in label else label
+    short = f"distance of {short}" if side.distance else short
+    if len(side.groups) == 1:
+        return f"{short} of {side.groups[0].label()}"
+    return f"mean {short} of {_shared_label(side)}"
+
+
+def _shared_label(side: ClaimSide) -> str:
+    """What all groups of a mean have in common, and their number."""
+    names = [set(group.label().split(", ")) for group in side.groups]
+    shared = [name for name in side.groups[0].label().split(", ") if all(name in one for one in names)]
+    return ", ".join([f"{len(names)} groups", *shared])
+
+
+def _start(hypothesis: Hypothesis, evidence: Evidence) -> ClaimPart:
+    """The part with its names and with what the sides' competence allows."""
+    sides = [side for side in (hypothesis.left, hypothesis.right) if isinstance(side, ClaimSide)]
+    judged = [evidence.judge(side) for side in sides]
+    worst = False if (False in [one for one, _ in judged]) else (None if None in [one for one, _ in judged] else True)
+    right = hypothesis.right
+    b = _named(right) if isinstance(right, ClaimSide) else (HOMOGENEOUS if right is None else f"{right:g}")
+    doubt = "; ".join(dict.fromkeys(text for found, text in judged if text and found is worst)) or None
+    return ClaimPart(
+        _named(hypothesis.left), b, hypothesis.sign, hypothesis.shift, interpretable=worst, doubt=doubt
+    )  # fmt: skip
+
+
+def _test_order(hypothesis: Hypothesis, evidence: Evidence) -> ClaimPart:
+    part, right = _start(hypothesis, evidence), hypothesis.right
+    sides = [hypothesis.left, *([right] if isinstance(right, ClaimSide) else [])]
+    groups = [evidence.rows(group) for side in sides for group in side.groups]
+    metrics = [registry.get("metric", side.metric) for side in sides for _ in side.groups]
+    aligned = align(groups, metrics, mode=evidence.mode) if all(one.rows.height for one in groups) else None
+    if aligned is None:
+        return replace(part, why="no item has what the metric needs on every side")
+    count = len(hypothesis.left.groups)
+    left = _value(hypothesis.left, aligned.sides[:count])
+    bounds = metrics[0].bounds
+    if not isinstance(right, ClaimSide):
+        fixed = float(right or 0.0)
+        found = threshold_test(left, fixed + hypothesis.shift, bounds=bounds, settings=evidence.drawing)
+        found = _moved(found, hypothesis.shift)
+        return _filled(part, found, values=(left.value, fixed), counts=(left.n, len(left.clusters)))
+    other = _value(right, aligned.sides[count:])
+    if hypothesis.left.metric != right.metric or (left.pieces is None) != (other.pieces is None):
+        left, other = _plain(left), _plain(other)
+    test = unpaired_test if aligned.common == NOTHING else paired_test
+    found = test(left, other, bounds=bounds, settings=evidence.drawing, shift=hypothesis.shift)
+    counts = (left.n, len(left.clusters))
+    if aligned.common != ITEMS:
+        part = replace(part, design="unpaired" if aligned.common == NOTHING else "paired by target")
+        counts = (left.n + other.n, min(len(left.clusters), len(other.clusters)))
+    return _filled(part, found, values=(left.value, other.value), counts=counts)
+
+
+def _value(side: ClaimSide, groups: Sequence[Contribution]) -> Contribution:
+    """The side as one contribution: the groups' mean, of their distances from the neutral point where that is meant."""
+    neutral = registry.get("metric", side.metric).neutral
+    return mean_of([distance_from(one, neutral) if side.distance else one for one in groups])
+
+
+def _plain(side: Contribution) -> Contribution:
+    """The contribution as a function of weights only, so that it can be compared with another metric."""
+    return replace(side, totals=None, finish=None, pieces=None, alone=None)
+
+
+def _moved(found: Difference, shift: float) -> Difference:
+    if found.low is None or found.high is None:
+        return found
+    return replace(found, low=found.low + shift, high=found.high + shift)
+
+
+def _filled(part: ClaimPart, found: Difference, *, values: tuple[float, float], counts: tuple[int, int]) -> ClaimPart:
+    """The part with a test's result; two one-sided p-values come from the two-sided one."""
+    if math.isnan(values[0]) or math.isnan(values[1]):
+        return replace(part, why="the value is a division by zero here")
+    difference = values[0] - values[1]
+    part = replace(part, value_a=values[0], value_b=values[1], difference=difference, n=counts[0], clusters=counts[1])
+    if found.p is None or (found.low is None and counts[1] < FEWEST_CLUSTERS):
+        return replace(part, why=found.why or "there is no test for these groups")
+    p = _tail(found, difference - part.shift, freedom=counts[1] - 1)
+    side = part.sign * (difference - part.shift)
+    p_true, p_false = (p / 2, 1 - p / 2) if side > 0 else (1 - p / 2, p / 2) if side < 0 else (0.5, 0.5)
+    return replace(part, low=found.low, high=found.high, mde=found.mde, p_true=p_true, p_false=p_false)
+
+
+def _tail(found: Difference, size: float, *, freedom: int) -> float:
+    """The p-value; where no permutation reaches the observed value, Student's, which can be smaller.
+
+    Claims of many parts are adjusted for all of them, and the smallest p-value of 10,000 permutations is too coarse for that.
+    """
+    p = float(found.p or 0.0)
+    if p > FLOOR or not found.mde:
+        return p
+    from scipy.special import stdtr
+
+    error = found.mde / detectable_effect(1.0, freedom)
+    return min(p, 2 * float(stdtr(freedom, -abs(size) / error)))
+
+
+def _test_homogeneous(hypothesis: Hypothesis, evidence: Evidence) -> ClaimPart:
+    """Macro ICAT against a model with the same preferences for every target: items change targets within their task.
+
+    The interval is that of what is left when chance is taken off: the observed value minus 95 % of the permuted ones.
+    """
+    part = _start(hypothesis, evidence)
+    rows = evidence.rows(hypothesis.left.groups[0])
+    metric = registry.get("metric", hypothesis.left.metric)
+    if not set(metric.roles) <= rows.roles:
+        return replace(part, why="no item has what the metric needs")
+    wide = rows.items(metric.quantity).drop_nulls(list(metric.roles))
+    sums = triple_sums(wide, evidence.mode)[0]
+    starts = np.flatnonzero(wide["cluster"].to_numpy()[1:] != wide["cluster"].to_numpy()[:-1]) + 1
+    starts = np.concatenate([[0], starts])
+    tasks = wide["task"].to_numpy() if "task" in wide.columns else np.zeros(wide.height)
+    strata = [np.flatnonzero(tasks == name) for name in dict.fromkeys(tasks.tolist())]
+    rng, chance = np.random.default_rng(evidence.drawing.seed), np.empty(min(evidence.drawing.resamples, PERMUTATIONS))
+    for draw in range(len(chance)):
+        order = np.arange(wide.height)
+        for members in strata:
+            order[members] = rng.permutation(members)
+        chance[draw] = _macro(sums[order], starts)
+    value, middle, spread = _macro(sums, starts), float(chance.mean()), float(chance.std(ddof=1))
+    below, above = (_share(chance, value, sign=sign) for sign in (-1, 1))
+    low, high = np.percentile(chance, [2.5, 97.5])
+    return replace(
+        part,
+        value_a=value,
+        value_b=middle,
+        difference=value - middle,
+        low=value - float(high),
+        high=value - float(low),
+        p_true=below if part.sign < 0 else above,
+        p_false=above if part.sign < 0 else below,
+        n=wide.height,
+        clusters=len(starts),
+        mde=detectable_effect(spread, len(chance)),
+        design="permutation of targets",
+    )
+
+
+def _macro(sums: Array, starts: npt.NDArray[np.int64]) -> float:
+    """Macro ICAT of items that lie target by target; `starts` are the first items of the targets."""
+    totals = np.add.reduceat(sums, starts, axis=0)
+    return float(icat(100 * totals[:, 0] / totals[:, 2], 100 * totals[:, 1] / totals[:, 2]).mean())
+
+
+def _share(chance: Array, value: float, *, sign: int) -> float:
+    """How often chance is at least as far to this side; below what permutations can show, by the normal distribution."""
+    share = (1 + int(np.sum(sign * (chance - value) >= 0))) / (len(chance) + 1)
+    if share > 2 / len(chance):
+        return float(share)
+    return min(float(share), NormalDist().cdf(-sign * (value - float(chance.mean())) / float(chance.std(ddof=1))))
+
+
+def _test_correlation(hypothesis: Hypothesis, evidence: Evidence) -> ClaimPart:
+    """Spearman's correlation of two lists of values over models or languages, against `shift`.
+
+    Both sources of chance count: other targets (clusters are drawn again) and other models (Bonett and Wright's
+    interval); the wider end and the larger p-value are kept.
+    """
+    part = replace(_start(hypothesis, evidence), design="over groups")
+    right = hypothesis.right
+    if not isinstance(right, ClaimSide):
+        return replace(part, why="a correlation needs two lists of values")
+    pairs = _matched(hypothesis.left, right)
+    part = replace(part, a=f"rank correlation over {len(pairs)} groups", b=f"{hypothesis.shift:g}")
+    if len(pairs) < FEWEST_UNITS:
+        return replace(part, why=f"{len(pairs)} groups are too few for a correlation; it needs {FEWEST_UNITS}")
+    groups = [evidence.rows(group) for pair in pairs for group in pair]
+    metrics = [registry.get("metric", side.metric) for _ in pairs for side in (hypothesis.left, right)]
+    aligned = align(groups, metrics, mode=evidence.mode) if all(one.rows.height for one in groups) else None
+    if aligned is None or aligned.common == NOTHING or len(aligned.sides[0].clusters) < FEWEST_CLUSTERS:
+        return replace(part, why="the groups have too few targets in common")
+    clusters, drawing = len(aligned.sides[0].clusters), evidence.drawing
+    values = [
+        np.column_stack(
+            [
+                bootstrap_values(side.evaluate, clusters, resamples=drawing.resamples, seed=drawing.seed)
+                for side in aligned.sides[start::2]
+            ]
+        )
+        for start in (0, 1)
+    ]
+    seen = [np.array([side.value for side in aligned.sides[start::2]]) for start in (0, 1)]
+    if np.ptp(seen[0]) == 0 or np.ptp(seen[1]) == 0:
+        return replace(part, why="one of the two lists never changes")
+    value = _rank_correlation(*seen)
+    most = 1 - 1 / len(pairs) ** 2  # a perfect correlation of few groups is not a perfect one
+    error = math.sqrt((1 + value**2 / 2) / (len(pairs) - 3))
+    middle = math.atanh(min(most, max(-most, value)))
+    own = [math.tanh(middle + sign * NormalDist().inv_cdf(0.975) * error) for sign in (-1, 1)]
+    drawn = np.array([_rank_correlation(x, y) for x, y in zip(*values, strict=True)])
+    ends = percentile_interval(drawn, level=expanded_level(clusters))
+    p_true, p_false = _correlation_p(middle, drawn, part=part, error=error)
+    return replace(
+        part,
+        value_a=value,
+        value_b=part.shift,
+        shift=0.0,
+        difference=value - part.shift,
+        low=min(ends[0], own[0]) - part.shift,
+        high=max(ends[1], own[1]) - part.shift,
+        p_true=p_true,
+        p_false=p_false,
+        n=aligned.sides[0].n,
+        clusters=clusters,
+    )
+
+
+def _matched(left: ClaimSide, right: ClaimSide) -> list[tuple[ScoreGroup, ScoreGroup]]:
+    """The groups of both sides that agree in every name that changes within the left side."""
+    varies = [name for name in ("model", "language") if len({dict(one.names).get(name) for one in left.groups}) > 1]
+
+    def key(group: ScoreGroup) -> tuple[str | None, ...]:
+        return tuple(dict(group.names).get(name) for name in varies)
+
+    others = {key(group): group for group in right.groups}
+    return [(group, others[key(group)]) for group in left.groups if key(group) in others]
+
+
+def _rank_correlation(x: Array, y: Array) -> float:
+    a, b = ranks(x) - (len(x) + 1) / 2, ranks(y) - (len(y) + 1) / 2
+    size = math.sqrt(float(a @ a) * float(b @ b))
+    return float(a @ b) / size if size > 0 else 0.0
+
+
+def _correlation_p(middle: float, drawn: Array, *, part: ClaimPart, error: float) -> tuple[float, float]:
+    """The one-sided p-values for the claim and its opposite, each the larger of that over targets and over models."""
+    z = (middle - math.atanh(part.shift)) / error
+    tails = []
+    for sign in (1, -1):
+        targets = (1 + int(np.sum(sign * (drawn - part.shift) <= 0))) / (len(drawn) + 1)
+        tails.append(max(targets, 1 - NormalDist().cdf(sign * z)))
+    return (tails[0], tails[1]) if part.sign > 0 else (tails[1], tails[0])
+
+
+# ---- from parts to the whole
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """The p-values of a claim and of its opposite, and the part that decides."""
+
+    p_true: float
+    p_false: float
+    for_claim: ClaimPart
+    against_claim: ClaimPart
+
+
+def join_parts(tree: Hypotheses | Hypothesis, evidence: Evidence) -> Joined:
+    """The p-values of a claim: where every part must hold, the largest (intersection-union test), and where one is
+    enough, the smallest times the number of parts (Bonferroni). For the opposite it is the other way round.
+
+    A part that cannot be interpreted or tested can neither support nor contradict.
+    """
+    if isinstance(tree, Hypothesis):
+        part = check_part(tree, evidence)
+        return Joined(part.p_true if part.tested else 1.0, part.p_false if part.tested else 1.0, part, part)
+    parts = [join_parts(one, evidence) for one in tree.parts]
+    if tree.quantifier == EVERY:
+        hardest, refuted = max(parts, key=lambda one: one.p_true), min(parts, key=lambda one: one.p_false)
+        p_false = min(1.0, len(parts) * refuted.p_false)
+        return Joined(hardest.p_true, p_false, hardest.for_claim, refuted.against_claim)
+    easiest, last = min(parts, key=lambda one: one.p_true), max(parts, key=lambda one: one.p_false)
+    return Joined(min(1.0, len(parts) * easiest.p_true), last.p_false, easiest.for_claim, last.against_claim)

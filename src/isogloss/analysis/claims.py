@@ -1,0 +1,339 @@
+"""Claims: sentences about measures in a file, each with a verdict that the scores allow; limits of a gate are claims."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+
+import polars as pl
+
+from .. import results
+from ..errors import BadData, IsoglossError
+from ..items import ANTI_STEREOTYPE, STEREOTYPE
+from ..scores import KEY, Scored
+from ..stats import RESAMPLES
+from ..stats.hypotheses import LEVEL, adjust_bh, adjust_holm, detectable_effect
+from .claim_groups import Catalogue, Hypotheses, expand, find_column, make_catalogue, restrict
+from .claim_language import Formula, Selector
+from .claim_tests import FEWEST_ITEMS, ClaimPart, Evidence, Joined, check_part, join_parts
+from .groups import check_rows
+from .intervals import IntervalSettings, check_interval_settings
+
+SUPPORTED, CONTRADICTED, UNDECIDED = "supported", "contradicted", "undecided"
+NOT_INTERPRETABLE, NOT_TESTABLE, NO_TEST = "not interpretable", "not testable here", "could not have failed"
+PASSED, FAILED = "passed", "failed"
+CHECKED_RESAMPLES = 1_000  # of each variant of a robustness line
+FOLDED = ("icat_macro", "icat_micro")
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A claim of a file: its name, what it says in words and in the language of claims, and where it was made.
+
+    `needs` says what is missing to test it; `by_construction` why no data could have spoken against it.
+    """
+
+    name: str
+    says: str
+    formula: Formula | None
+    sentence: str = ""
+    source: str = ""
+    where: tuple[Selector, ...] = ()
+    needs: str = ""
+    by_construction: str = ""
+    note: str = ""
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Faults:
+    """What is known to be wrong with scores: items, and groups of scores, each as selectors."""
+
+    items: frozenset[str] = frozenset()
+    groups: tuple[tuple[Selector, ...], ...] = ()
+
+
+@dataclass(frozen=True)
+class ClaimsFile:
+    """The claims of a file, how they are tested, and the facts about models that their groups come from."""
+
+    claims: tuple[Claim, ...]
+    mode: str = "corrected"
+    strict: bool = False
+    min_n: int = FEWEST_ITEMS
+    adjust: str = "holm"
+    title: str = ""
+    facts: Mapping[str, Mapping[str, str | float]] = field(default_factory=dict)
+    faults: Faults = Faults()
+    path: str = ""
+    sha256: str = ""
+    registered: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimVerdict:
+    """A claim with its verdict. `part` is the simple hypothesis that decides, of `parts` in all, which `held` counts.
+
+    `p` is two-sided for the whole claim, `p_holm` and `p_bh` are adjusted for the file. `mde` is, where nothing was
+    decided, the difference that would have been found with power 0.8. `robustness` has the verdict under each variant.
+    """
+
+    name: str
+    status: str
+    reason: str
+    says: str
+    sentence: str = ""
+    source: str = ""
+    note: str = ""
+    part: ClaimPart | None = None
+    parts: int = 0
+    held: int = 0
+    opposed: int = 0
+    p: float | None = None
+    p_holm: float | None = None
+    p_bh: float | None = None
+    mde: float | None = None
+    mode: str = "corrected"
+    robustness: Mapping[str, str] = field(default_factory=dict)
+    details: tuple[ClaimPart, ...] = ()
+
+    @property
+    def outcome(self) -> str:
+        """What the verdict is to a gate: passed, failed or undecided."""
+        return {SUPPORTED: PASSED, CONTRADICTED: FAILED}.get(self.status, UNDECIDED)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class GateResult:
+    """The verdicts of a file of claims; `status` is passed, failed or undecided, and with `strict` undecided is failed.
+
+    `sha256` is the hash of the file and `tested` the date; `registered` says whether the file is the one registered before.
+    """
+
+    verdicts: tuple[ClaimVerdict, ...]
+    strict: bool = False
+    notes: tuple[str, ...] = ()
+    title: str = ""
+    sha256: str = ""
+    tested: str = ""
+    registered: str = ""
+
+    @property
+    def status(self) -> str:
+        outcomes = {one.outcome for one in self.verdicts}
+        if FAILED in outcomes or (self.strict and UNDECIDED in outcomes):
+            return FAILED
+        return UNDECIDED if UNDECIDED in outcomes else PASSED
+
+    @property
+    def passed(self) -> bool:
+        return self.status == PASSED
+
+    __repr__, __str__, _repr_html_, to_polars, to_pandas, to_dict, to_json = results.METHODS
+
+
+def make_result(
+    verdicts: Sequence[ClaimVerdict], file: ClaimsFile, *, strict: bool = False, notes: tuple[str, ...] = ()
+) -> GateResult:
+    """The verdicts with what must be known of their file, and the date of today."""
+    date = datetime.now(UTC).strftime("%Y-%m-%d")
+    return GateResult(
+        tuple(verdicts), strict or file.strict, notes, file.title, file.sha256, date, file.registered
+    )  # fmt: skip
+
+
+def check_claims(
+    scored: Scored, file: ClaimsFile, *, robustness: bool = False, resamples: int = RESAMPLES, seed: int = 0
+) -> list[ClaimVerdict]:
+    """The verdict of each claim, adjusted for all claims of the file; with `robustness`, under every variant too."""
+    drawing = check_interval_settings(IntervalSettings(resamples=resamples, seed=seed))
+    table, facts = _with_labels(check_rows(scored), file.facts)
+    catalogue = make_catalogue(table, facts)
+    verdicts = _check_all(table, file, catalogue=catalogue, drawing=drawing)
+    if not robustness:
+        return verdicts
+    lines: list[dict[str, str]] = [{} for _ in verdicts]
+    quick = replace(drawing, resamples=min(resamples, CHECKED_RESAMPLES))
+    for name, part, mode in _variants(table, file, catalogue=catalogue):
+        found = _check_all(part, replace(file, mode=mode), catalogue=restrict(catalogue, part), drawing=quick)
+        for line, verdict in zip(lines, found, strict=True):
+            if verdict.status not in (NOT_TESTABLE, NO_TEST):
+                line[name] = verdict.status
+    return [replace(verdict, robustness=line) for verdict, line in zip(verdicts, lines, strict=True)]
+
+
+Facts = Mapping[str, Mapping[str, str | float]]
+
+
+def _with_labels(table: pl.DataFrame, facts: Facts) -> tuple[pl.DataFrame, Facts]:
+    """The table with models under their labels, and the facts by label."""
+    labels = {model: str(known["label"]) for model, known in facts.items() if "label" in known}
+    merged: dict[str, dict[str, str | float]] = {}
+    for model, known in facts.items():
+        rest = {name: value for name, value in known.items() if name != "label"}
+        merged[labels.get(model, model)] = {**merged.get(labels.get(model, model), {}), **rest}
+    return table.with_columns(pl.col("model").replace(labels)), merged
+
+
+def _check_all(
+    table: pl.DataFrame, file: ClaimsFile, *, catalogue: Catalogue, drawing: IntervalSettings
+) -> list[ClaimVerdict]:
+    evidence = Evidence(table, catalogue, file.mode, drawing, file.min_n)
+    found = [_check_one(claim, file, evidence=evidence) for claim in file.claims]
+    tested = [i for i, one in enumerate(found) if one.p is not None]
+    p = [one.p for one in found if one.p is not None]
+    holm = dict(zip(tested, adjust_holm(p), strict=True))
+    bh = dict(zip(tested, adjust_bh(p), strict=True))
+    decided = sum(value <= LEVEL for value in holm.values())
+    level = LEVEL / max(1, len(p) - decided) if file.adjust == "holm" else LEVEL
+    return [
+        _decide(replace(one, p_holm=holm.get(i), p_bh=bh.get(i)), adjusted=file.adjust == "holm", level=level)
+        for i, one in enumerate(found)
+    ]
+
+
+def _check_one(claim: Claim, file: ClaimsFile, *, evidence: Evidence) -> ClaimVerdict:
+    """The claim with its p-value, before it is adjusted for the others."""
+    blank = ClaimVerdict(
+        claim.name, UNDECIDED, "", claim.says, claim.sentence, claim.source, claim.note, mode=file.mode
+    )
+    if claim.needs or claim.formula is None:
+        return replace(blank, status=NOT_TESTABLE, reason=claim.needs)
+    try:
+        tree = expand(claim.formula, evidence.catalogue, where=claim.where)
+    except IsoglossError as error:
+        raise BadData(file.path or "claims", claim.line, f"claim '{claim.name}': {error}") from error
+    leaves = list(dict.fromkeys(tree.leaves()))
+    if not leaves:
+        return replace(blank, status=NOT_TESTABLE, reason=_missing(evidence.catalogue))
+    joined = join_parts(tree, evidence)
+    parts = tuple(check_part(leaf, evidence) for leaf in leaves)
+    counted = replace(
+        blank,
+        parts=len(parts),
+        held=sum(one.tested and one.p_true <= LEVEL / 2 for one in parts),
+        opposed=sum(one.tested and one.p_false <= LEVEL / 2 for one in parts),
+        details=parts,
+    )
+    if claim.by_construction or _is_by_construction(tree):
+        reason = claim.by_construction or CONCAVE
+        return replace(counted, status=NO_TEST, reason=reason, part=joined.for_claim)
+    if not any(one.tested for one in parts):
+        return _without_test(replace(counted, part=parts[0]), parts)
+    return _with_p(counted, joined)
+
+
+CONCAVE = (
+    "the mean of the targets' ICAT is lower than the ICAT of their means wherever targets differ at all, "
+    "if only by chance (the smaller of SS and 100 - SS is concave)"
+)
+
+
+def _is_by_construction(tree: Hypotheses) -> bool:
+    """Whether every part says that macro ICAT is below micro ICAT of the same scores."""
+    for leaf in tree.leaves():
+        metrics = leaf.left.metric, getattr(leaf.right, "metric", "")
+        same = getattr(leaf.right, "groups", None) == leaf.left.groups and not leaf.shift
+        if not same or metrics not in (FOLDED, FOLDED[::-1]) or (leaf.sign < 0) != (metrics == FOLDED):
+            return False
+    return True
+
+
+def _missing(catalogue: Catalogue) -> str:
+    models = sorted({cell["model"] for cell in catalogue.cells})
+    tags = sorted({cell["language"] for cell in catalogue.cells})
+    return f"no scores for what it compares; there are scores of {', '.join(models)} in {', '.join(tags)}"
+
+
+def _without_test(verdict: ClaimVerdict, parts: Sequence[ClaimPart]) -> ClaimVerdict:
+    """The verdict where no part could be tested: because models are not competent, or for want of data."""
+    doubts = [str(one.doubt) for one in parts if one.why is None]
+    if doubts:
+        return replace(verdict, status=NOT_INTERPRETABLE, reason=_several(doubts))
+    return replace(verdict, status=NOT_TESTABLE, reason=_several([str(one.why) for one in parts]))
+
+
+def _with_p(verdict: ClaimVerdict, joined: Joined) -> ClaimVerdict:
+    p = min(1.0, 2 * min(joined.p_true, joined.p_false))
+    against = joined.p_false < joined.p_true
+    part = joined.against_claim if against else joined.for_claim
+    return replace(verdict, p=p, part=part, status=CONTRADICTED if against else SUPPORTED)
+
+
+def _decide(verdict: ClaimVerdict, *, adjusted: bool, level: float) -> ClaimVerdict:
+    """The verdict by the adjusted p-value; the status so far says which way the claim leans."""
+    p = verdict.p_holm if adjusted else verdict.p
+    if p is None:
+        return verdict
+    if p <= LEVEL:
+        return replace(verdict, reason=_why(verdict))
+    doubts = [str(one.doubt) for one in verdict.details if one.why is None and one.interpretable is False]
+    if doubts:
+        clear = sum(one.tested for one in verdict.details)
+        rest = f"; {verdict.held} of the {clear} parts that can be interpreted hold" if clear else ""
+        return replace(verdict, status=NOT_INTERPRETABLE, reason=_several(doubts) + rest)
+    absent = [str(one.why) for one in verdict.details if one.why is not None]
+    hardest = max((one for one in verdict.details if one.tested), key=lambda one: one.p_true)
+    part = (
+        hardest if verdict.status == CONTRADICTED or verdict.part is None or not verdict.part.tested else verdict.part
+    )
+    mde = part.mde
+    if mde is not None and part.clusters > 1:
+        freedom = part.clusters - 1
+        mde *= detectable_effect(1.0, freedom, level=level) / detectable_effect(1.0, freedom)
+    reason = "the scores cannot decide" if not absent else _several(absent)
+    return replace(verdict, status=UNDECIDED, reason=reason, part=part, mde=mde)
+
+
+def _why(verdict: ClaimVerdict) -> str:
+    if verdict.parts == 1:
+        return "the whole interval agrees" if verdict.status == SUPPORTED else "the whole interval says the opposite"
+    if verdict.status == SUPPORTED:
+        return f"{verdict.held} of {verdict.parts} parts hold"
+    return f"{verdict.opposed} of {verdict.parts} parts are the other way round"
+
+
+def _several(texts: Sequence[str]) -> str:
+    """The first of several reasons, and how many more there are."""
+    lines = list(dict.fromkeys(part for text in texts for part in text.split("; ")))
+    return lines[0] + (f", and {len(lines) - 1} more" if len(lines) > 1 else "")
+
+
+# ---- robustness
+
+
+def _variants(
+    table: pl.DataFrame, file: ClaimsFile, *, catalogue: Catalogue
+) -> Iterator[tuple[str, pl.DataFrame, str]]:
+    """Each variant's name, rows and mode: the other mode, and without a task, a bias type, ties or known faults."""
+    other = "paper" if file.mode == "corrected" else "corrected"
+    yield f"{other} mode", table, other
+    for column in ("task", "category"):
+        values = sorted(map(str, table[column].drop_nulls().unique())) if column in table.columns else []
+        for value in values if len(values) > 1 else []:
+            yield f"without {value}", table.filter(pl.col(column) != value), file.mode
+    untied = _without_ties(table)
+    if untied.height < table.height:
+        yield "without ties", untied, file.mode
+    if file.faults != Faults():
+        yield "without known faults", without_faults(table, file.faults, catalogue=catalogue), file.mode
+
+
+def _without_ties(table: pl.DataFrame) -> pl.DataFrame:
+    """The rows without items whose stereotype and anti-stereotype have one score."""
+    key = ["model", *KEY]
+    roles = table.filter(pl.col("role").is_in([STEREOTYPE, ANTI_STEREOTYPE]) & (pl.col("quantity") == "score"))
+    tied = roles.group_by(key).agg(pl.col("value").n_unique().alias("values"), pl.len().alias("rows"))
+    tied = tied.filter((pl.col("values") == 1) & (pl.col("rows") == 2))
+    return table.join(tied, on=key, how="anti", nulls_equal=True, maintain_order="left")
+
+
+def without_faults(table: pl.DataFrame, faults: Faults, *, catalogue: Catalogue) -> pl.DataFrame:
+    """The rows without the items and groups that are known to be wrong."""
+    kept = table.filter(~pl.col("id").is_in(sorted(faults.items)))
+    for group in faults.groups:
+        selectors = [find_column(one, catalogue) for one in group]
+        fits = [pl.col(str(one.column)) == one.value for one in selectors]
+        kept = kept.filter(~pl.all_horizontal(fits))
+    return kept

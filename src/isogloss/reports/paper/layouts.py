@@ -1,0 +1,346 @@
+"""Tables in a paper's own layout: any columns of the scores as rows and columns, for the metrics that a study names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from itertools import groupby
+
+import polars as pl
+
+from ... import registry
+from ...analysis.agreements import Agreement, agree
+from ...analysis.groups import IDENTITY, check_by, first_methods
+from ...analysis.intervals import IntervalSettings
+from ...analysis.mbe_tests import check_mbe
+from ...analysis.measures import Measure, Measures, measure
+from ...analysis.term_shares import measure_shares
+from ...errors import IsoglossError
+from ...scores import Scored
+from ..chart_data import Facts
+from ..numbers import format_interval, metric_name, plain_name
+from ..text.table import Grid
+from .tables import MISSING, best_names
+
+ROW = "row"  # the fact that puts the scores of a model into the row of another
+JOINED, FIRST = "/", "|"
+SIGNIFICANT, LEVEL = "‡", 0.05
+FEWEST = 100  # resamples
+STATISTICS = ("Spearman", "Pearson", "Direction", "Diff")
+
+Key = tuple[str, ...]
+Order = Mapping[str, Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class LayoutRequest:
+    """A table: which columns of the scores make its rows and columns, what is measured, and of which rows.
+
+    A metric such as `a/b` shows two values in one cell, `a|b` the first that there is. `total` names the column over
+    whose values a further row is measured, `shares` asks for the N terms with the largest shares instead of metrics,
+    `against` for the difference from the rows with these values, `agreement` for how well metrics agree with one.
+    `facts` are facts about the models instead of measures. Values of `where` may be patterns, and `labels` rename values.
+    """
+
+    __pydantic_config__ = {"extra": "forbid"}  # noqa: RUF012  # for study files
+
+    title: str
+    rows: tuple[str, ...] = ("model",)
+    columns: tuple[str, ...] = ("language",)
+    metrics: tuple[str, ...] = ()
+    where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    mode: str = "corrected"
+    total: str | None = None
+    shares: int | None = None
+    against: Mapping[str, str] = field(default_factory=dict)
+    agreement: str | None = None
+    facts: tuple[str, ...] = ()
+    labels: Mapping[str, str] = field(default_factory=dict)
+    form: str = ".2f"
+    bold: bool = False
+    marks: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """The measures of a table by row, and by metric and column; which of them are significant."""
+
+    cells: Mapping[Key, Mapping[tuple[str, Key], Measure]]
+    marked: frozenset[tuple[Key, Key]] = frozenset()
+
+
+def layout_grid(
+    scored: Scored, request: LayoutRequest, *, order: Order | None = None, settings: IntervalSettings | None = None
+) -> Grid:
+    """The table as text; `order` has the values of columns in the order in which they are shown."""
+    table = first_methods(choose_rows(join_rows(scored.table), request.where), by=(*request.rows, *request.columns))
+    if not table.height:
+        raise IsoglossError(f"There are no scores for the table '{request.title}'.")
+    chosen, drawing = replace(scored, table=table), settings or IntervalSettings()
+    if request.facts:
+        return _fact_grid(table, request, order=order or {})
+    if request.shares:
+        return _share_grid(chosen, request, order=order or {}, settings=drawing)
+    if request.agreement:
+        return _agreement_grid(chosen, request, order=order or {}, settings=drawing)
+    return _metric_grid(_measure_cells(chosen, request, settings=drawing), request, order=order or {})
+
+
+def join_rows(table: pl.DataFrame) -> pl.DataFrame:
+    """The scores with the model's name that its fact `row` gives it: a head's scores stand in its base model's row."""
+    return table.with_columns(model=pl.coalesce(ROW, "model")) if ROW in table.columns else table
+
+
+def choose_rows(table: pl.DataFrame, where: Mapping[str, Sequence[str]]) -> pl.DataFrame:
+    """The rows whose columns have one of the values; a value may be a pattern such as `continuation*`."""
+    for name, wanted in where.items():
+        check_by(name, table.columns)
+        values = table[name].cast(pl.String).unique().drop_nulls()
+        kept = [value for value in values if any(fnmatchcase(value, pattern) for pattern in wanted)]
+        table = table.filter(pl.col(name).cast(pl.String).is_in(kept))
+    return table
+
+
+def add_facts(scored: Scored, facts: Facts) -> Scored:
+    """The scores with columns for facts about their models; the fact `label` renames the model."""
+    names = {name for known in facts.values() for name in known}
+    columns = []
+    for name in sorted(names):
+        values = {model: str(known[name]) for model, known in facts.items() if name in known}
+        own = pl.col(name) if name in scored.table.columns else pl.lit(None, dtype=pl.String)
+        own = pl.col("model") if name == "label" else own
+        new = pl.col("model").replace_strict(values, default=own, return_dtype=pl.String)
+        columns.append(new.alias("model" if name == "label" else name))
+    return replace(scored, table=scored.table.with_columns(columns)) if columns else scored
+
+
+# ---- measuring
+
+
+def _names(request: LayoutRequest) -> list[str]:
+    entries = [*request.metrics, *([request.agreement] if request.agreement else [])]
+    return list(dict.fromkeys(name for one in entries for name in one.replace(FIRST, JOINED).split(JOINED)))
+
+
+def _measure(scored: Scored, request: LayoutRequest, *, by: Sequence[str], settings: IntervalSettings) -> Measures:
+    """Each metric over the data sets that it fits, by these columns."""
+    names = [name for name in by if name not in IDENTITY]
+    resamples = settings.resamples if request.mode == "corrected" else FEWEST  # no interval is shown as published
+    rows: list[Measure] = []
+    for metric in _names(request):
+        fits = registry.get("metric", metric).fits
+        parts = [part for _, part in scored.table.group_by("dataset", maintain_order=True) if fits(part)]
+        if parts:
+            rows += measure(
+                replace(scored, table=pl.concat(parts)),
+                metrics=[metric],
+                by=names,
+                mode=request.mode,
+                interval=settings.kind,
+                resamples=resamples,
+                seed=settings.seed,
+            )
+    return Measures(tuple(row for row in rows if row.value is not None))
+
+
+def _measure_cells(scored: Scored, request: LayoutRequest, *, settings: IntervalSettings) -> _Table:
+    by = [*request.rows, *request.columns]
+    found = _measure(scored, request, by=by, settings=settings)
+    cells: dict[Key, dict[tuple[str, Key], Measure]] = {}
+    _put(cells, found, request=request)
+    if request.total:
+        depth = request.rows.index(request.total) + 1
+        whole = [*request.rows[:depth], *request.columns]
+        _put(cells, _measure(scored, request, by=whole, settings=settings), request=request, depth=depth)
+    tests = check_mbe(scored, found, by=[name for name in by if name not in IDENTITY]) if request.marks else ()
+    marked = [(one.group, one.p_mcnemar) for one in tests]
+    return _Table(cells, frozenset((_key(g, request.rows), _key(g, request.columns)) for g, p in marked if p < LEVEL))
+
+
+def _put(
+    cells: dict[Key, dict[tuple[str, Key], Measure]], found: Measures, *, request: LayoutRequest, depth: int = 99
+) -> None:
+    for row in found:
+        key, column = _key(row.group, request.rows[:depth]), _key(row.group, request.columns)
+        inner = cells.setdefault(key, {})
+        if (row.metric, column) in inner:
+            apart = [name for name, value in row.group.items() if inner[row.metric, column].group.get(name) != value]
+            raise IsoglossError(
+                f"The table '{request.title}' has two values for one cell ({', '.join((*key, *column))}), which differ by "
+                f"{' and '.join(apart)}. Add it to the rows or columns, or choose with 'where'."
+            )
+        inner[row.metric, column] = row
+
+
+def _key(group: Mapping[str, str], names: Sequence[str]) -> Key:
+    return tuple(group.get(name, "") for name in names)
+
+
+# ---- arranging
+
+
+def _sorted(keys: Sequence[Key], names: Sequence[str], *, order: Order) -> list[Key]:
+    """The keys by the given order of each column's values, else as they came; a total after what it is the total of."""
+    values = [
+        list(dict.fromkeys([*order.get(name, ()), *(k[i] for k in keys if i < len(k))])) for i, name in enumerate(names)
+    ]
+
+    def rank(key: Key) -> tuple[int, ...]:
+        return tuple(values[i].index(key[i]) if i < len(key) else len(values[i]) for i in range(len(names)))
+
+    return sorted(dict.fromkeys(keys), key=rank)
+
+
+def _label(value: str, name: str, *, request: LayoutRequest) -> str:
+    if value in request.labels:
+        return request.labels[value]
+    return plain_name(value) if name == "language" and len(request.rows) + len(request.columns) < 3 else value
+
+
+def _cell(cells: Mapping[tuple[str, Key], Measure], entry: str, *, column: Key) -> list[Measure]:
+    """The measures of a cell: several for `a/b`, the first that there is for `a|b`."""
+    if FIRST in entry:
+        return [cells[name, column] for name in entry.split(FIRST) if (name, column) in cells][:1]
+    return [cells[name, column] for name in entry.split(JOINED) if (name, column) in cells]
+
+
+def _metric_grid(table: _Table, request: LayoutRequest, *, order: Order) -> Grid:
+    entries = request.metrics or tuple(dict.fromkeys(metric for one in table.cells.values() for metric, _ in one))
+    columns = _sorted([column for one in table.cells.values() for _, column in one], request.columns, order=order)
+    lines = _sorted(list(table.cells), request.rows, order=order)
+    keys = [(entry, column) for entry in entries for column in columns if _shown(table, entry, column=column)]
+    texts, below = [], {}
+    for number, line in enumerate(lines):
+        found = [_cell(table.cells[line], entry, column=column) for entry, column in keys]
+        shown = [
+            _value(one, request, marked=(line, key[1]) in table.marked) for one, key in zip(found, keys, strict=True)
+        ]
+        extra = (
+            [_difference(table, line, entry=e, column=c, request=request) for e, c in keys] if request.against else []
+        )
+        names = _row_names(line, lines[number - 1] if number else (), request=request)
+        texts.append([*names, *shown, *extra])
+        ends = [_ends(one, request) for one in found]
+        if request.mode == "corrected" and any(ends):
+            below[number] = [*[""] * len(names), *ends, *[""] * len(extra)]
+    spans = [
+        (" / ".join(map(metric_name, e.replace(FIRST, JOINED).split(JOINED))), len(list(g)))
+        for e, g in groupby(k[0] for k in keys)
+    ]
+    heading = [
+        " ".join(_label(v, n, request=request) for v, n in zip(c, request.columns, strict=True)) for _, c in keys
+    ]
+    grid = Grid([*request.rows, *heading], texts, len(request.rows), spans=tuple(spans), below=below)
+    if request.against:
+        return replace(grid, heading=[*grid.heading, *["diff"] * len(keys)], spans=())
+    return replace(grid, bold=_bold(table, lines, keys=keys, request=request)) if request.bold else grid
+
+
+def _shown(table: _Table, entry: str, *, column: Key) -> bool:
+    return any(_cell(cells, entry, column=column) for cells in table.cells.values())
+
+
+def _row_names(line: Key, above: Key, *, request: LayoutRequest) -> list[str]:
+    """The names of a row; those that the row above has in the same columns are not repeated."""
+    names = [_label(value, name, request=request) for value, name in zip(line, request.rows, strict=False)]
+    if len(line) < len(request.rows):
+        names += ["Aggregated", *[""] * (len(request.rows) - len(line) - 1)]
+    last = len(request.rows) - 1
+    same = [i < last and line[: i + 1] == above[: i + 1] for i in range(len(names))]
+    return ["" if repeated else name for name, repeated in zip(names, same, strict=True)]
+
+
+def _value(found: Sequence[Measure], request: LayoutRequest, *, marked: bool) -> str:
+    texts = [f"{row.value:{request.form}}" for row in found]
+    text = f"({'/'.join(texts)})" if len(texts) > 1 else (texts or [MISSING])[0]
+    return text + SIGNIFICANT * marked
+
+
+def _ends(found: Sequence[Measure], request: LayoutRequest) -> str:
+    return format_interval(found[0].low, found[0].high, form=request.form) if found else ""
+
+
+def _difference(table: _Table, line: Key, *, entry: str, column: Key, request: LayoutRequest) -> str:
+    """The difference from the row that has the values of `against` and else those of the line."""
+    other = tuple(request.against.get(n, v) for n, v in zip(request.rows, line, strict=False))
+    pair = [_cell(table.cells.get(key, {}), entry, column=column) for key in (line, other)]
+    if line == other or not all(pair):
+        return MISSING
+    return f"{(pair[0][0].value or 0) - (pair[1][0].value or 0):+{request.form}}"
+
+
+def _bold(
+    table: _Table, lines: Sequence[Key], *, keys: Sequence[tuple[str, Key]], request: LayoutRequest
+) -> frozenset[tuple[int, int]]:
+    """The best values of each block of rows (rows with the same first name) under each heading."""
+    found = set()
+    for _, block in groupby(enumerate(lines), key=lambda pair: pair[1][:-1]):
+        kept = list(block)
+        for place, (entry, column) in enumerate(keys):
+            cells = {number: _cell(table.cells[line], entry, column=column) for number, line in kept}
+            rows = {number: one[0] for number, one in cells.items() if one}
+            found |= {(number, len(request.rows) + place) for number in best_names(rows)}
+    return frozenset(found)
+
+
+# ---- other kinds
+
+
+def _share_grid(scored: Scored, request: LayoutRequest, *, order: Order, settings: IntervalSettings) -> Grid:
+    """The N terms with the largest shares, each with its share, one row for each group."""
+    by = [name for name in request.rows if name not in IDENTITY]
+    found = measure_shares(scored, by=by, top=request.shares, settings=settings)
+    rows: dict[Key, list[str]] = {}
+    for row in found:
+        name = row.group["term"].replace("_", " ").partition("-")[0]
+        rows.setdefault(_key(row.group, request.rows), []).append(f"{name} {row.value:.3f}")
+    lines = _sorted(list(rows), request.rows, order=order)
+    texts = [
+        [*_row_names(line, lines[i - 1] if i else (), request=request), *rows[line]] for i, line in enumerate(lines)
+    ]
+    count = max(map(len, texts))
+    heading = [*request.rows, *(f"top {number}" for number in range(1, count - len(request.rows) + 1))]
+    return Grid(heading, [[*row, *[MISSING] * (count - len(row))] for row in texts], len(request.rows))
+
+
+def _agreement_grid(scored: Scored, request: LayoutRequest, *, order: Order, settings: IntervalSettings) -> Grid:
+    """How each metric agrees with one over the models: correlations, direction and mean difference, row by row."""
+    by = [*request.rows, "model"]
+    found = _measure(scored, request, by=by, settings=settings)
+    lines = _sorted([_key(row.group, request.rows) for row in found], request.rows, order=order)
+    texts: list[list[str]] = []
+    for line in lines:
+        of_line = [row for row in found if _key(row.group, request.rows) == line]
+        sides = {name: tuple(row for row in of_line if row.metric == name) for name in _names(request)}
+        reference = replace(found, rows=sides[str(request.agreement)])
+        columns = [_statistics(agree(replace(found, rows=sides[name]), reference)[0]) for name in request.metrics]
+        shown = [_label(value, name, request=request) for value, name in zip(line, request.rows, strict=True)]
+        for number, statistic in enumerate(STATISTICS):
+            texts.append([*(shown if not number else [""] * len(shown)), statistic, *(one[number] for one in columns)])
+    return Grid([*request.rows, "statistic", *map(metric_name, request.metrics)], texts, len(request.rows) + 1)
+
+
+def _statistics(found: Agreement) -> list[str]:
+    """The four statistics as text; a correlation whose interval excludes zero is marked."""
+    pairs = [(one.low, one.high) for one in (found.spearman, found.pearson)]
+    marks = ["†" * (low is not None and high is not None and low * high > 0) for low, high in pairs]
+    values = [found.spearman.value, found.pearson.value, found.direction, found.mean_absolute_difference]
+    return [
+        MISSING if value is None else f"{value:.2f}{mark}" for value, mark in zip(values, [*marks, "", ""], strict=True)
+    ]
+
+
+def _fact_grid(table: pl.DataFrame, request: LayoutRequest, *, order: Order) -> Grid:
+    """The models with facts about them, one row for each."""
+    names = [name for name in request.facts if name in table.columns]
+    rows = table.select(*request.rows, *names).unique(maintain_order=True)
+    facts: dict[Key, list[str]] = {}
+    for values in rows.iter_rows():
+        shown = [MISSING if value is None else str(value) for value in values[len(request.rows) :]]
+        facts.setdefault(tuple(map(str, values[: len(request.rows)])), shown)
+    lines = _sorted(list(facts), request.rows, order=order)
+    texts = [
+        [*_row_names(line, lines[i - 1] if i else (), request=request), *facts[line]] for i, line in enumerate(lines)
+    ]
+    return Grid([*request.rows, *(name.replace("_", " ") for name in names)], texts, len(request.rows))

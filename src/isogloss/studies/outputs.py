@@ -1,0 +1,94 @@
+"""What a study writes beside its measures: tables in a paper's layout and figures, as its file lists them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .. import languages
+from ..errors import IsoglossError, short_message
+from ..files.layout import write_atomically
+from ..reports.chart_data import Facts
+from ..reports.paper.layouts import Order, add_facts
+from ..reports.paper.output import write_layouts
+from ..scores import Scored
+
+if TYPE_CHECKING:
+    from .file import StudyFile
+
+FOLDER = "figures"
+
+
+@dataclass(frozen=True, slots=True)
+class StudyFigure:
+    """A figure of a study: its name, the file it is written to, and what `isogloss figure` takes."""
+
+    __pydantic_config__ = {"extra": "forbid"}  # noqa: RUF012  # for study files
+
+    figure: str
+    file: str | None = None
+    metrics: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
+    where: Mapping[str, str] = field(default_factory=dict)
+    names: str = "english"
+    width: str = "double"
+    mode: str = "corrected"
+
+
+def table_order(study: StudyFile) -> Order:
+    """Models, languages and facts in the order of the file."""
+    labels = [model.label or str(model.checkpoint) for model in study.models]
+    order: dict[str, list[str]] = {
+        "model": [str(model.facts.get("row", label)) for model, label in zip(study.models, labels, strict=True)],
+        "language": [languages.resolve(name) for name in study.languages],
+    }
+    facts = [*(model.facts for model in study.models), *(data.facts for data in study.data)]
+    for known in facts:
+        for name, value in known.items():
+            order.setdefault(name, []).append(str(value))
+    return {name: tuple(dict.fromkeys(values)) for name, values in order.items()}
+
+
+def make_tables(study: StudyFile, scored: Scored, *, kind: str = "markdown") -> str:
+    """All tables of a study, one after the other."""
+    labelled = [replace(one, labels={**study.labels, **one.labels}) for one in study.tables]
+    return write_layouts(scored, labelled, kind=kind, order=table_order(study))
+
+
+def write_tables(
+    path: str | Path, scored: Scored, *, kind: str, out: str | Path | None = None, facts: Facts | None = None
+) -> str:
+    """The tables that a study file lists, made from these scores, as text or, with a file, written to it."""
+    from .file import read_study
+
+    if kind not in ("markdown", "latex"):
+        raise IsoglossError("Tables of a study are Markdown or LaTeX. Use --format markdown or --format latex.")
+    text = make_tables(read_study(path), add_facts(scored, facts or {}), kind=kind)
+    if out is None:
+        return text
+    write_atomically(Path(out), text)
+    return f"Wrote {out}."
+
+
+def write_outputs(study: StudyFile, scored: Scored, *, out: Path) -> Iterator[str]:
+    """Write `tables.md`, `tables.tex` and the figures; yields a sentence for each that could not be made."""
+    if study.tables:
+        for kind, name in (("markdown", "tables.md"), ("latex", "tables.tex")):
+            write_atomically(out / name, make_tables(study, scored, kind=kind))
+    for number, one in enumerate(study.figures, 1):
+        try:
+            _write_figure(one, out / FOLDER / (one.file or f"{number}-{one.figure}.png"), runs=out)
+        except Exception as error:  # whatever happens here, the scores are done
+            yield f"The figure '{one.figure}' could not be drawn: {short_message(error)}"
+
+
+def _write_figure(one: StudyFigure, path: Path, *, runs: Path) -> None:
+    from ..reports.figures import FigureRequest, write_figure
+    from ..reports.figures._style import open_canvas
+
+    tags = tuple(languages.resolve(name) for name in one.languages)
+    request = FigureRequest((str(runs),), tags, one.metrics, dict(one.where), one.mode)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_figure(one.figure, request, path=path, canvas=open_canvas(one.width, names=one.names, languages=tags))

@@ -1,0 +1,315 @@
+"""Claims: the verdict that known scores must get, the language, its errors, and the files."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+import isogloss as ig
+from isogloss.analysis.claim_files import make_claims, read_claims
+from isogloss.analysis.claims import check_claims
+from isogloss.cli import main
+from isogloss.errors import IsoglossError
+from isogloss.reports.text.claims import claims_as_junit, claims_as_summary, explain_claim, robustness_line
+from support.builders import score, triple
+
+CLUSTERS, EACH = 30, 20
+FACTS = {
+    "one": {"family": "x", "multilingual": False},
+    "two": {"family": "y", "multilingual": False},
+    "many": {"family": "x", "multilingual": True},
+    "absent": {"family": "z", "multilingual": True},
+}
+
+
+def made(ss: dict[tuple[str, str], float], *, lms: float = 0.95, seed: int = 0) -> ig.Scored:
+    """Scores of (model, language) with these shares of stereotypes; `lms` is the chance of each related candidate."""
+    rng = np.random.default_rng(seed)
+    parts = []
+    for (model, language), share in ss.items():
+        count = CLUSTERS * EACH
+        items = [
+            triple(f"i{k}", f"t{k % CLUSTERS:02}", language=language, category=["race", "gender"][k % CLUSTERS < 12])
+            for k in range(count)
+        ]
+        wins = rng.permutation(count) < round(share * count)
+        sense = rng.random((count, 2)) < lms
+        rows = [
+            (1.2 if won else 1.1, 1.1 if won else 1.2, 0.0)
+            if all(row)
+            else (1.2 - 2 * (not row[0]), 1.1 - 2 * (not row[1]), 0.0)
+            for won, row in zip(wins, sense, strict=True)
+        ]
+        rows = [
+            (r[0] + (0.2 if won else -0.2), r[1] + (-0.2 if won else 0.2), 0.0)
+            for r, won in zip(rows, wins, strict=True)
+        ]
+        parts.append(score(items, rows, model=model))
+    return ig.join(*parts)
+
+
+CELLS = {
+    ("one", "en"): 0.7,
+    ("one", "de"): 0.55,
+    ("two", "en"): 0.68,
+    ("two", "de"): 0.52,
+    ("many", "en"): 0.56,
+    ("many", "de"): 0.5,
+}
+
+
+@pytest.fixture(scope="module")
+def scored() -> ig.Scored:
+    return made(CELLS)
+
+
+def verdict(scored: ig.Scored, says: str, **keys) -> ig.ClaimVerdict:
+    file = make_claims({"claims": [{"says": says, **keys}], "facts": FACTS})
+    return check_claims(scored, file, resamples=500)[0]
+
+
+@pytest.mark.parametrize(
+    ("says", "status", "parts"),
+    [
+        ("ss(one, en) > ss(one, de)", "supported", 1),
+        ("ss(one, en) < ss(one, de)", "contradicted", 1),
+        ("ss(one, en) > ss(two, en)", "undecided", 1),
+        ("ss(one, en) > ss(one, de) + 5", "supported", 1),
+        ("ss(one, en) > ss(one, de) + 14", "undecided", 1),
+        ("ss(one, en) > ss(one, de) + 30", "contradicted", 1),
+        ("ss(many, de) = 50 ± 10", "supported", 2),
+        ("ss(many, de) = 50 +- 2", "undecided", 2),
+        ("ss(one, en) = 50 ± 10", "contradicted", 2),
+        ("every ss(monolingual, en) > every ss(not en)", "supported", 6),
+        ("every ss(monolingual, en) > every ss(multilingual)", "supported", 4),
+        ("ss(en) > every ss(de)", "undecided", 9),
+        ("some ss(en) > 62", "supported", 3),
+        ("some ss(multilingual) > 65", "contradicted", 2),
+        ("mean ss(monolingual, en) > mean ss(monolingual, de)", "supported", 1),
+        ("for every model: ss(en) > ss(de)", "supported", 3),
+        ("for every language: ss(one) is highest among ss", "undecided", 4),
+        ("for some family: ss(monolingual, de) > ss(monolingual, en)", "contradicted", 2),
+        ("distance ss(many, de) < distance ss(many, en) and lms > 60", "undecided", 7),
+        ("distance ss(many, de) is lowest among distance ss(monolingual, en)", "supported", 2),
+        ("ss(category=race, one, en) > 50", "supported", 1),
+        ("ss(one, en, race) > ss(one, de, race)", "supported", 1),
+        ("50 < ss(one, en)", "supported", 1),
+        ("lms(one, English) > 80", "supported", 1),
+        ("correlation(ss(en), ss(de)) > 0", "not testable here", 1),
+        ("ss(absent) > 50", "not testable here", 0),
+        ("ss(Turkish) > 50", "not testable here", 0),
+        ("for every model: for every language: icat_macro < icat_micro", "could not have failed", 6),
+    ],
+)  # fmt: skip
+def test_a_claim_gets_the_verdict_that_the_scores_allow(scored, says, status, parts):
+    found = verdict(scored, says)
+    assert (found.status, found.parts) == (status, parts), explain_claim(found)
+
+
+def test_a_model_that_guesses_is_not_interpretable_but_a_refuted_part_still_refutes():
+    weak = ig.join(made(CELLS), made({("weak", "en"): 0.9, ("weak", "de"): 0.9}, lms=0.5))
+    assert verdict(weak, "ss(weak) > 50").status == "not interpretable"
+    assert verdict(weak, "lms(weak) < 90").status == "supported"
+    assert verdict(weak, "every ss(de) > every ss(en)").status == "contradicted"
+    assert verdict(weak, "some ss(en) > 60").status == "supported"
+    found = verdict(weak, "ss(en) > 50")
+    assert found.status == "not interpretable"
+    assert found.reason.endswith("3 of the 3 parts that can be interpreted hold")
+
+
+def test_an_intersection_has_the_largest_p_and_a_union_the_smallest_times_their_number(scored):
+    single = [verdict(scored, f"ss({name}) > 50").p for name in ("one, de", "two, de", "many, en")]
+    both = verdict(scored, "ss(one, de) > 50 and ss(two, de) > 50 and ss(many, en) > 50")
+    assert both.p == pytest.approx(max(single))
+    union = verdict(scored, "ss(one, de) > 50 or ss(two, de) > 50 or ss(many, en) > 50")
+    assert union.p == pytest.approx(min(1, 3 * min(single)))
+
+
+def test_p_values_are_adjusted_over_the_whole_file(scored):
+    texts = ["ss(one, de) > 50", "ss(two, de) > 50", "ss(one, en) > 50", "lms > 60"]
+    file = make_claims({"claims": texts, "facts": FACTS})
+    found = check_claims(scored, file, resamples=500)
+    p = sorted(one.p for one in found)
+    holm = np.maximum.accumulate([min(1, (4 - i) * one) for i, one in enumerate(p)])
+    assert sorted(one.p_holm for one in found) == pytest.approx(list(holm))
+    loose = check_claims(scored, make_claims({"claims": texts, "facts": FACTS, "adjust": "none"}), resamples=500)
+    assert [one.status == "supported" for one in loose] == [one.p <= 0.05 for one in loose]
+
+
+def test_claims_that_contradict_each_other_are_tested_each_for_itself(scored):
+    file = make_claims({"claims": ["ss(one, en) > 60", "ss(one, en) < 60"]})
+    assert [one.status for one in check_claims(scored, file, resamples=500)] == ["supported", "contradicted"]
+
+
+def test_an_undecided_claim_says_which_difference_would_have_been_found(scored):
+    found = verdict(scored, "ss(one, en) > ss(two, en)")
+    assert found.mde == pytest.approx(found.part.mde)
+    assert f"Only a difference of {found.mde:.1f} or more" in explain_claim(found)
+
+
+def test_homogeneous_targets_are_not_taken_for_different_ones_and_different_ones_are_found():
+    same = made({("m", "en"): 0.65})
+    assert verdict(same, "icat_macro < homogeneous").status == "undecided"
+    items = [triple(f"i{k}", f"t{k % CLUSTERS:02}") for k in range(CLUSTERS * EACH)]
+    apart = score(items, [(2, 1, 0) if k % CLUSTERS < 18 else (1, 2, 0) for k in range(len(items))], model="m")
+    assert verdict(apart, "icat_macro < homogeneous").status == "supported"
+
+
+def test_a_rank_correlation_over_models_counts_models_and_targets():
+    shares = {f"m{k}": 0.4 + 0.04 * k for k in range(8)}
+    scored = made({(name, language): share for name, share in shares.items() for language in ("en", "de")})
+    found = verdict(scored, "correlation(ss(en), ss(de)) > 0")
+    assert (found.status, found.part.design) == ("supported", "over groups")
+    assert verdict(scored, "correlation(ss(en), ss(de)) < 0").status == "contradicted"
+    assert 0.8 < found.part.value_a <= 1
+
+
+def test_the_robustness_line_names_what_changes(scored):
+    file = make_claims({"claims": ["ss(one, en, gender) > 50", "ss(one, en) > ss(one, de)"]})
+    found = check_claims(scored, file, robustness=True, resamples=300)
+    assert list(found[1].robustness) == ["paper mode", "without gender", "without race"]
+    assert robustness_line(found[1]) == "same verdict in 3 of 3 variants"
+    assert "without gender" not in found[0].robustness
+
+
+def test_known_faults_are_left_out_as_a_variant(scored):
+    faults = {"items": [f"i{k}" for k in range(10)], "groups": [{"model": "two", "language": "de"}]}
+    file = make_claims({"claims": ["every ss(monolingual, en) > every ss(de)"], "faults": faults, "facts": FACTS})
+    assert (
+        check_claims(scored, file, robustness=True, resamples=300)[0].robustness["without known faults"] == "supported"
+    )
+
+
+# ---- what is refused
+
+
+ERRORS = {
+    "ss >": r"'ss >' cannot be understood at its start or end; docs/gate.md describes the language.",
+    "ss > > 3": r"'ss > > 3' cannot be understood after 'ss >'; docs/gate.md describes the language.",
+    "ss >= 0": "'ss >= 0' can never fail, so it claims nothing.",
+    "ss = 50 ± 50": "'ss = 50 ± 50' can never fail, so it claims nothing.",
+    "ss > 100": "'ss > 100' can never hold, so it claims nothing.",
+    "ss(one) > ss(two) - 101": "'ss(one) > ss(two) - 101' can never fail, so it claims nothing.",
+    "3 > 2": "a claim compares a metric with something, and here are two numbers.",
+    "distance lms > 3": "'lms' has no neutral point, so it has no distance from it.",
+    "ss < homogeneous": "only 'icat_macro' can be compared with a homogeneous model, without an addition.",
+    "for mean model: ss > 50": "'for mean model' has no meaning; use 'for every' or 'for some'.",
+    "ss(onee, en) > 50": "No model, language, group or value named 'onee'. Did you mean 'one'? "
+    "Known: absent, de, en, gender, intrasentence, many, one, race, stereoset, two, x, y, z.",
+    "ss(model=onee) > 50": "No model named 'onee'. Did you mean 'one'? Known: absent, many, one, two.",
+    "ss(familie=x) > 50": "No column named 'familie'. Known: category, cluster, dataset, family, language, method, model, multilingual, target, task.",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("says", ERRORS)
+def test_what_cannot_be_tested_is_refused_with_its_line(scored, tmp_path, says):
+    path = tmp_path / "claims.yaml"
+    path.write_text(
+        f"facts: {json.dumps(FACTS)}\nclaims:\n- lms > 60\n- says: '{says}'\n  name: odd\n", encoding="utf-8"
+    )
+    with pytest.raises(IsoglossError) as caught:
+        ig.gate(scored, path, resamples=100)
+    assert str(caught.value) == f"{path}, line 4: claim 'odd': {ERRORS[says]}"
+
+
+def test_an_unknown_metric_is_named_with_the_nearest_one():
+    with pytest.raises(
+        IsoglossError, match=r"^claims: claim 'icatt > 3': No metric named 'icatt'\. Did you mean 'icat'\?"
+    ):
+        make_claims({"claims": ["icatt > 3"]})
+
+
+NEEDS = "a file of claims needs 'claims', a list of texts such as 'ss = 50 ± 5', or of objects with 'says'."
+BAD = {
+    "claims: [": (1, "not YAML."),
+    "": (None, NEEDS),
+    "claims: 3": (None, NEEDS),
+    "claims: [ss > 5]\nstrikt: true": (None, "No key named 'strikt'. Did you mean 'strict'? Known: adjust, claims, facts, faults, min_n, mode, source, strict, title."),
+    "claims:\n- says: ss > 5\n  sayz: x": (2, "No key named 'sayz'. Known: by_construction, name, needs, note, says, sentence, source, where."),
+    "claims: [5]": (1, "claim 1 must be a text or an object with 'says', or with 'needs'."),
+    "claims: [ss > 5, ss > 5]": (1, "two claims are named 'ss > 5'."),
+    "claims: [{says: ss > 5, where: de}]": (1, "claim 'ss > 5': 'where' must map columns to values, such as language: de."),
+    "claims: [ss > 5]\nmode: papr": (None, "No mode named 'papr'. Did you mean 'paper'? Known: corrected, paper."),
+    "claims: [ss > 5]\nadjust: bh": (None, "No adjust named 'bh'. Known: holm, none."),
+    "claims: [ss > 5]\nmin_n: 0": (None, "'min_n' must be a whole number of items, 1 or more."),
+    "claims: [ss > 5]\nstrict: 3": (None, "'strict' must be true or false."),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", BAD)
+def test_a_file_that_is_not_understood_is_refused_by_name(tmp_path, text):
+    path = tmp_path / "claims.yaml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(IsoglossError) as caught:
+        read_claims(path)
+    line, problem = BAD[text]
+    assert str(caught.value) == f"{path}{f', line {line}' if line else ''}: {problem}"
+
+
+# ---- registration, reports of CI jobs
+
+
+def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *words: object) -> tuple[int, str]:
+    monkeypatch.setattr("sys.argv", ["isogloss", *map(str, words)])
+    try:
+        main()
+        code = 0
+    except SystemExit as left:
+        code = int(left.code or 0)
+    shown = capsys.readouterr()
+    return code, shown.out + shown.err
+
+
+def test_a_registered_file_says_when_it_was_changed(tmp_path, monkeypatch, capsys, scored):
+    path = tmp_path / "claims.yaml"
+    code, out = run(capsys, monkeypatch, "gate", "--init", path)
+    assert (code, out.startswith(f"Wrote {path}.")) == (0, True)
+    assert len(read_claims(path).claims) == 2
+    assert "exists already" in run(capsys, monkeypatch, "gate", "--init", path)[1]
+    code, out = run(capsys, monkeypatch, "gate", "--claims", path)
+    assert code == 0
+    assert re.match(r"Registered 2 claims on \d{4}-\d\d-\d\d \d\d:\d\d UTC; ", out)
+    same = ig.gate(scored, path, resamples=100)
+    assert same.registered.endswith("unchanged since")
+    path.write_text(path.read_text(encoding="utf-8").replace("70", "75"), encoding="utf-8")
+    changed = ig.gate(scored, path, resamples=100)
+    assert changed.registered.startswith("CHANGED since it was registered on ")
+    assert changed.registered in str(changed)
+    assert changed.sha256 != same.sha256
+
+
+def test_junit_and_the_summary_of_a_job_say_what_failed(scored):
+    result = ig.gate(
+        scored,
+        {"claims": ["ss(one, en) < 60", "lms > 60", "ss(one, en) > ss(two, en)"], "title": "A <b>"},
+        resamples=300,
+    )
+    suite = ElementTree.fromstring(claims_as_junit(result))
+    assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("3", "1", "1")
+    assert [[child.tag for child in case] for case in suite] == [["failure"], [], ["skipped"]]
+    assert "contradicted: No, the opposite." in str(suite[0][0].get("message"))
+    summary = claims_as_summary(result)
+    assert "| ❌ | ss(one, en) &lt; 60 | contradicted |" in summary
+    strict = ig.gate(scored, ["ss(one, en) > ss(two, en)"], strict=True, resamples=100)
+    assert ElementTree.fromstring(claims_as_junit(strict)).get("failures") == "1"
+
+
+def test_the_command_writes_both_and_exits_by_status(tmp_path, monkeypatch, capsys):
+    rows = [
+        {"id": one.id, "score": len(one.text)} for item in ig.read("demo", language="en") for one in item.candidates
+    ]
+    (tmp_path / "long_en.json").write_text(json.dumps({"intrasentence": rows}), encoding="utf-8")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
+    path = tmp_path / "claims.yaml"
+    for text, expected in (("claims: [lms < 99]", 0), ("claims: [lms > 99]", 1), ("claims: [lms(de) > 60]", 3)):
+        path.write_text(text, encoding="utf-8")
+        words = ["gate", tmp_path / "long_en.json", "--data", "demo", "--claims", path, "--junit", tmp_path / "j.xml"]
+        code, out = run(capsys, monkeypatch, *words, "--resamples", 200)
+        assert code in (expected, 2 if expected == 3 else expected), out
+    assert (tmp_path / "j.xml").exists()
+    assert Path(tmp_path / "summary.md").read_text(encoding="utf-8").count("## Isogloss gate") >= 2

@@ -1,0 +1,148 @@
+"""What `make reproduce` does, on small models: recovered heads, shifted batches, and the blocks of its pages."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+import torch
+import transformers
+from reproduction import weights
+from reproduction.batches import find_shift, published_inputs, published_scores
+from reproduction.data import find_data
+from reproduction.pages import DOCS, FINDINGS, REPRODUCING, replace_block
+from safetensors.torch import load_file, save_file
+
+import isogloss as ig
+from isogloss.errors import IsoglossError
+from isogloss.items import Candidate, Item, Items
+from isogloss.models.load import Loading, open_model
+from support import tiny
+from support.builders import TRIPLE
+
+PULLED = Path.home() / ".isogloss"
+REAL = Path(os.environ.get("ISOGLOSS_REAL_DATA") or "/nowhere")
+WORDS = (
+    ("kind", "rude", "green"),
+    ("doctor", "nurse", "table"),
+    ("quick", "slow", "wooden"),
+    ("tall", "short", "loud"),
+)
+
+
+def small_bert() -> tuple[transformers.BertForPreTraining, transformers.BertTokenizer]:
+    tokenizer = tiny.tokenizer_of("bert")
+    torch.manual_seed(0)
+    size = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
+    config = transformers.BertConfig(vocab_size=len(tokenizer), initializer_range=0.5, **size)
+    return transformers.BertForPreTraining(config).eval(), tokenizer
+
+
+def blank_items() -> list[Item]:
+    """Four items; the second has two BLANKs."""
+    contexts = ["The man is BLANK.", "The BLANK met the BLANK.", "She was BLANK.", "They are BLANK today."]
+    return [
+        Item(str(k), "own", "en", "x", tuple(Candidate(f"{k}{w}", r, "-", w) for w, r in zip(words, TRIPLE, strict=True)), context=context)
+        for k, (context, words) in enumerate(zip(contexts, WORDS, strict=True))
+    ]  # fmt: skip
+
+
+def slow_published(net, tokenizer, inputs, size: int) -> dict[str, float]:
+    """The published code, batch by batch: the rows of all masks, the columns of all tokens, and their diagonal."""
+    found: dict[str, list[float]] = {}
+    for start in range(0, len(inputs), size):
+        batch = inputs[start : start + size]
+        ids = tokenizer([one.text for one in batch], padding=True, return_tensors="pt", return_token_type_ids=False)
+        with torch.no_grad():
+            rows = net(**ids).prediction_logits.softmax(-1)[ids.input_ids == tokenizer.mask_token_id]
+        values = rows.index_select(1, torch.tensor([one.piece for one in batch])).diag()
+        for one, value in zip(batch, values, strict=True):
+            found.setdefault(one.candidate, []).append(float(value))
+    return {name: sum(values) / len(values) for name, values in found.items()}
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4, 64])
+def test_a_shifted_batch_gives_what_the_published_code_gives(size: int) -> None:
+    net, tokenizer = small_bert()
+    inputs = published_inputs(tokenizer, blank_items())
+    scores, whole = (
+        published_scores(net, tokenizer, inputs=inputs, size=size),
+        slow_published(net, tokenizer, inputs, size),
+    )
+    assert {name: scores[name] for name in scores} == pytest.approx({name: whole[name] for name in scores}, rel=1e-4)
+    alone = slow_published(net, tokenizer, inputs, 1)
+    untouched = whole.keys() - scores.keys()
+    assert {name: whole[name] for name in untouched} == pytest.approx(
+        {name: alone[name] for name in untouched}, rel=1e-4
+    )
+
+
+def test_the_batch_size_of_a_published_run_is_found() -> None:
+    net, tokenizer = small_bert()
+    published = slow_published(net, tokenizer, published_inputs(tokenizer, blank_items()), 8)
+    shift = find_shift(net, tokenizer, items=blank_items(), published=published)
+    assert (shift.size, shift.given) == (8, len(shift.touched))
+
+
+def test_a_recovered_head_is_added_and_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ISOGLOSS_HOME", str(tmp_path))
+    net, tokenizer = small_bert()
+    source = tmp_path / "models" / "bert-base-cased"
+    net.save_pretrained(source)
+    tokenizer.save_pretrained(source)
+    kept = {
+        name: value for name, value in load_file(source / "model.safetensors").items() if "seq_relationship" not in name
+    }
+    save_file(kept, source / "model.safetensors", metadata={"format": "pt"})
+    (source / "README.md").write_text("---\nlicense: apache-2.0\n---\nA small one.\n", encoding="utf-8")
+    head = {"cls.seq_relationship.weight": torch.randn(2, 32), "cls.seq_relationship.bias": torch.zeros(2)}
+    monkeypatch.setattr(weights, "HEADS", tmp_path)
+    save_file(head, tmp_path / "bert-base-cased.safetensors")
+    assert open_model("bert-base-cased", Loading(offline=True)).info.untrained == ("nsp",)
+    model = open_model(str(weights.attach_recovered_head("bert-base-cased", tmp_path)))
+    assert torch.equal(model.net.cls.seq_relationship.weight, head["cls.seq_relationship.weight"])
+    assert (model.info.untrained, model.info.notes) == (
+        (),
+        ("its next-sentence head was recovered from published scores",),
+    )
+
+
+@pytest.mark.parametrize("name", ["bert-base-cased", "bert-base-multilingual-cased"])
+def test_the_recovered_heads_are_two_opposite_rows(name: str) -> None:
+    head = load_file(weights.HEADS / f"{name}.safetensors")
+    rows, bias = head["cls.seq_relationship.weight"], head["cls.seq_relationship.bias"]
+    assert rows.shape == (2, 768)
+    assert torch.equal(rows[0], -rows[1])
+    assert float(bias[0]) == pytest.approx(-float(bias[1]))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "tag"), [("bert-base-cased", "en"), ("bert-base-multilingual-cased", "tr")])
+def test_a_recovered_head_gives_published_scores_back(
+    name: str, tag: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not (PULLED / "models" / name / "config.json").is_file() or not REAL.is_dir():
+        pytest.skip(f"{name} is not pulled, or ISOGLOSS_REAL_DATA is not set")
+    monkeypatch.setenv("ISOGLOSS_HOME", str(PULLED))
+    items = Items(ig.read(REAL / "stereoset" / f"intersentence_{tag}.jsonl.gz", language=tag).rows[:20])
+    scored = ig.score(items, model=str(weights.attach_recovered_head(name, tmp_path)), method="nsp").table
+    published = ig.load(REAL / "predictions" / f"{name}_BertLM_BertNextSentence_{tag}.json.gz", data=items).table
+    wanted = dict(published.select("candidate", "value").iter_rows())
+    assert dict(scored.select("candidate", "value").iter_rows()) == pytest.approx(wanted, abs=1e-4)
+
+
+def test_without_the_data_it_says_which_files_are_needed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ISOGLOSS_REAL_DATA", str(tmp_path))
+    with pytest.raises(IsoglossError, match=r"files are not there: stereoset/intrasentence_en.jsonl.gz, "):
+        find_data()
+
+
+@pytest.mark.parametrize(("page", "blocks"), [("reproducing", REPRODUCING), ("findings", FINDINGS)])
+def test_every_block_is_in_its_page_once(page: str, blocks: dict[str, object]) -> None:
+    text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
+    assert all(text.count(f"<!-- reproduce: {name} -->") == 1 for name in blocks)
+    assert text.count("<!-- reproduce: ") == len(blocks)
+    assert replace_block("a\n<!-- reproduce: x -->\nold\n<!-- end -->\nb", "x", "new") == (
+        "a\n<!-- reproduce: x -->\n\nnew\n\n<!-- end -->\nb"
+    )

@@ -1,0 +1,217 @@
+"""Studies of the papers: with stand-ins for checkpoints and data, each shipped study runs to its tables and figures."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import transformers
+import yaml
+
+from isogloss.exchange.predictions import read_predictions
+from isogloss.files.sources import read_many
+from isogloss.reports.paper.layouts import LayoutRequest, add_facts, layout_grid
+from isogloss.scores import Scored, join_scored, scored_from_values
+from isogloss.studies.file import read_study
+from isogloss.studies.outputs import make_tables, table_order
+from isogloss.studies.plan import plan_study
+from isogloss.studies.run import finish_plan, run_plan
+from support import tiny
+from support.builders import stereoset_rows, write_jsonl
+from test_published_templates import SMALL
+
+SHIPPED = Path(__file__).parent.parent / "studies"
+REAL = Path(os.environ.get("ISOGLOSS_REAL_DATA") or "/nowhere")
+KINDS = {"encoder": "bert", "decoder": "gpt2", "encoder-decoder": "t5"}
+
+
+@pytest.fixture(scope="module")
+def stand_ins(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a tiny model of each architecture."""
+    root = tmp_path_factory.mktemp("models")
+    transformers.utils.logging.disable_progress_bar()
+    for name in KINDS.values():
+        tiny.network(name).save_pretrained(root / name)
+        tiny.tokenizer_of(name).save_pretrained(root / name)
+    return root
+
+
+def stand_in(study: dict[str, Any], models: Path) -> dict[str, Any]:
+    """The study with tiny checkpoints on the processor."""
+    for one in study["models"]:
+        kind = str(models / KINDS[one.get("facts", {}).get("architecture", "encoder")])
+        if "checkpoint" in one:
+            one["checkpoint"] = kind
+        for tag, entry in one.get("checkpoints", {}).items():
+            one["checkpoints"][tag] = {**entry, "checkpoint": kind} if isinstance(entry, dict) else kind
+    study.pop("loading", None)
+    study.pop("report", None)
+    study["measures"]["resamples"] = 100
+    return study
+
+
+def run(study: dict[str, Any], folder: Path) -> str:
+    """The tables that the study writes."""
+    (folder / "study.yaml").write_text(yaml.safe_dump(study, allow_unicode=True), encoding="utf-8")
+    plan = plan_study(folder / "study.yaml")
+    result = finish_plan(plan, run_plan(plan, out=folder / "out"), out=folder / "out")
+    assert not result.troubles
+    text = (folder / "out" / "tables.md").read_text(encoding="utf-8")
+    assert all(one["title"] in text for one in study["tables"])
+    assert "There are no scores" not in text
+    return text
+
+
+def shipped(name: str, models: Path) -> dict[str, Any]:
+    return stand_in(yaml.safe_load((SHIPPED / f"{name}.yaml").read_text(encoding="utf-8")), models)
+
+
+def sentences(path: Path, language: str) -> None:
+    rows = [
+        {
+            "id": f"{path.parent.name}{n}",
+            "group": group,
+            "text": f"The {word} number {n} is here.",
+            "language": language,
+        }
+        for n in range(4)
+        for group, word in (("female" if n % 2 else "male", "nurse" if n % 2 else "cat"),)
+    ]
+    write_jsonl(path, rows)
+
+
+def pairs(path: Path, language: str) -> None:
+    rows = [
+        {
+            "id": f"p{n}",
+            "category": "gender",
+            "stereotype": f"He is {n}.",
+            "anti_stereotype": f"She is {n}.",
+            "language": language,
+        }
+        for n in range(3)
+    ]
+    write_jsonl(path, rows)
+
+
+def test_templates_study_gives_its_tables(stand_ins, tmp_path):
+    (tmp_path / "templates.json").write_text(json.dumps(SMALL), encoding="utf-8")
+    study = shipped("behnamghader2022", stand_ins)
+    study["tables"] = study["tables"][1:3] + study["tables"][4:]
+    study["figures"] = [{"figure": "shares", "where": {"set": "gender-1"}}]
+    text = run(study, tmp_path)
+    assert "|  | [MASK] shouldn't be {prior}. |" in text
+    assert "|  | Aggregated |" in text
+    assert (tmp_path / "out" / "figures" / "1-shares.png").exists()
+
+
+def test_stereoset_study_gives_overall_rows_and_a_joined_row(stand_ins, tmp_path):
+    (tmp_path / "stereoset").mkdir()
+    for language in ("en", "de"):
+        write_jsonl(
+            tmp_path / "stereoset" / f"items_{language}.jsonl",
+            [{**row, "language": language} for row in stereoset_rows()],
+        )
+    study = shipped("ozturk2023", stand_ins)
+    study["models"] = [one for one in study["models"] if one["label"] in ("BERT", "GPT-2", "T5")]
+    study["models"].append(
+        {"label": "head", "checkpoint": str(stand_ins / "gpt2"), "facts": {"row": "T5", "multilingual": "no"}}
+    )
+    for one in study["data"]:
+        one["models"] = [name for name in one.get("models", []) if not name.startswith("m")]
+    generative = next(one for one in study["data"] if one.get("name") == "generative")
+    generative["models"] = ["head"]
+    generative["methods"] = ["auto"]
+    study["languages"] = ["en", "de"]
+    study["figures"] = []
+    text = run(study, tmp_path)
+    overall = text.split("Table 4")[1].split("###")[0]
+    assert overall.count("| monolingual | BERT |") == 1
+    assert "|  | T5 |" in overall
+    assert "| head |" not in text
+
+
+def test_mbe_study_has_both_corpora_as_columns(stand_ins, tmp_path):
+    for corpus in ("ted", "news"):
+        (tmp_path / corpus).mkdir()
+        for language in ("de", "ja"):
+            sentences(tmp_path / corpus / f"x_{language}.jsonl", language)
+    text = run(shipped("kaneko2022", stand_ins), tmp_path)
+    assert "| mbe TED | mbe News |" in text
+
+
+def test_meta_evaluation_study_gives_agreements_and_differences(stand_ins, tmp_path):
+    for name in ("pairs_ht", "pairs_mt", "single_ht", "tmp"):
+        (tmp_path / name).mkdir()
+        for language in ("ja", "ru"):
+            (sentences if name == "single_ht" else pairs)(tmp_path / name / f"x_{language}.jsonl", language)
+    for corpus in ("cp", "ss"):
+        pairs(tmp_path / f"pairs_{corpus}_en.jsonl", "en")
+        sentences(tmp_path / f"single_{corpus}_en.jsonl", "en")
+    text = run(shipped("kaneko2022-meta", stand_ins), tmp_path)
+    assert "| CP | Spearman |" in text
+    assert "| MT | base-subword |" in text
+
+
+def test_an_unknown_key_of_a_table_is_named(tmp_path):
+    path = tmp_path / "study.yaml"
+    path.write_text("name: x\nmodels: [a]\ndata: [demo]\ntables:\n  - {title: t, metric: [ss]}\n", encoding="utf-8")
+    with pytest.raises(Exception, match=r"tables 1: no key named 'metric'. Did you mean 'metrics'\?"):
+        read_study(path)
+
+
+def published() -> Scored:
+    """The published predictions of two languages with the facts that ship."""
+    facts = yaml.safe_load((SHIPPED / "ozturk2023-published.yaml").read_text(encoding="utf-8"))
+    chosen = [name for name in facts if name.endswith(("_de", "_tr"))]
+    items = {
+        tag: read_many([REAL / "stereoset" / f"{task}_{tag}.jsonl.gz" for task in ("intrasentence", "intersentence")])
+        for tag in ("de", "tr")
+    }
+    parts = [
+        scored_from_values(items[name[-2:]], read_predictions(REAL / "predictions" / f"{name}.json.gz"), model=name)
+        for name in chosen
+    ]
+    return add_facts(join_scored(parts), facts)
+
+
+@pytest.mark.skipif(not REAL.exists(), reason="ISOGLOSS_REAL_DATA is not set: the published data is not here")
+def test_published_predictions_give_the_printed_tables():
+    study, scored = read_study(SHIPPED / "ozturk2023.yaml"), published()
+    request = next(one for one in study.tables if one.title.startswith("Table 3"))
+    grid = layout_grid(scored, replace(request, labels=study.labels), order=table_order(study))
+    assert grid.heading == ["multilingual", "model", "de", "tur", "de", "tur", "de", "tur"]
+    assert grid.rows == [  # as printed, but mBERT's Turkish LMS, a misprint for 78.73
+        ["monolingual", "BERT", "79.67", "83.73", "55.77", "54.07", "70.48", "76.90"],
+        ["", "GPT-2", "77.04", "66.51", "51.72", "49.51", "74.39", "65.85"],
+        ["", "T5", "84.48", "—", "57.18", "—", "72.34", "—"],
+        ["multilingual", "mBERT", "77.27", "78.73", "58.03", "53.51", "64.86", "73.21"],
+        ["", "mGPT-2", "67.57", "63.82", "43.48", "48.19", "58.75", "61.51"],
+        ["", "mT5", "81.96", "79.06", "54.83", "52.43", "74.05", "75.23"],
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not REAL.exists(), reason="ISOGLOSS_REAL_DATA is not set: the published data is not here")
+def test_all_tables_come_from_published_predictions():
+    text = make_tables(read_study(SHIPPED / "ozturk2023.yaml"), published())
+    assert "(63.02/65.89)" not in text  # French is not among the two languages
+    assert "(64.98/73.75)" in text
+    assert "|  | (NSP) | 77.39 |" in text
+
+
+def test_a_cell_with_two_values_is_refused(published_pair):
+    with pytest.raises(Exception, match="two values for one cell"):
+        layout_grid(published_pair, LayoutRequest("t", rows=("task",), metrics=("ss",)))
+
+
+@pytest.fixture
+def published_pair() -> Scored:
+    from support.builders import score, triple
+
+    items = [replace(triple(f"i{n}"), tags={"task": "intrasentence", "target": "nurse"}) for n in range(3)]
+    return join_scored([score(items, [[3, 2, 1]] * 3, model=name) for name in ("a", "b")])
