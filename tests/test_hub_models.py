@@ -492,6 +492,22 @@ def test_a_tokenizer_of_the_hub_is_opened_without_weights(hub: Hub, command: Com
     assert (status, err) == (2, f"Error: {nobody('lab/no')}\n")
 
 
+def test_the_tokenizer_of_a_gated_model_names_the_gate(hub: Hub, command: Command, files: Any) -> None:
+    hub.add("lab/gpt2", files(), gated=True)
+    status, _, err = command("data", "check", "demo", "--tokenizer", "lab/gpt2")
+    assert (status, err) == (2, f"Error: {GATED}\n")
+
+
+def test_lists_and_local_models_ask_nobody(hub: Hub, command: Command, files: Any, tmp_path: Path) -> None:
+    for name, data in files().items():
+        (tmp_path / "gpt2").mkdir(exist_ok=True)
+        (tmp_path / "gpt2" / name).write_bytes(data)
+    for words in (["list"], ["list", "models"], ["list", "data"], ["list", "languages"], ["show", "demo"]):
+        assert command(*words)[0] == 0
+    assert command("eval", tmp_path / "gpt2", *DATA, "--out", tmp_path / "out")[0] == 0
+    assert hub.requests == []
+
+
 # ---- studies
 
 

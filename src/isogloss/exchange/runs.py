@@ -95,7 +95,7 @@ def import_run(
 def export_runs(paths: list[Path], out: Path, *, layout: str = LAYOUTS[0]) -> int:
     """Write the runs' scores to a file in that layout; gives the number of scores."""
     if layout not in LAYOUTS[:2]:
-        raise UnknownName("layout to write", layout, LAYOUTS[:2])
+        raise UnknownName("layout to write", layout, (*LAYOUTS[:2], "every-eval-ever"))
     runs = [run for path in paths for run in find_runs(path)]
     scored = read_scored(runs)
     if layout == "lm-eval":

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import polars as pl
 
@@ -42,11 +43,14 @@ def export_results(paths: Sequence[Path], out: Path, *, resamples: int = RESAMPL
     samples = list(_instances(scored, texts, record=record))
     beside = out.with_name(out.name.removesuffix(".json") + "_samples.jsonl")
     lines = "".join(json.dumps(sample, ensure_ascii=False) + "\n" for sample in samples)
+    digest = hashlib.sha256(lines.encode())
+    model = record["model_info"]
+    parts = (runs[0].info["dataset"], model.get("developer", "unknown"), model["id"].split("/")[-1])
     record["detailed_evaluation_results"] = {
         "format": "jsonl",
-        "file_path": f"data/{runs[0].info['dataset']}/{_slug(record['model_info']['id'])}/{beside.name}",
+        "file_path": f"data/{'/'.join(map(_slug, parts))}/{UUID(bytes=digest.digest()[:16], version=4)}_samples.jsonl",
         "hash_algorithm": "sha256",
-        "checksum": hashlib.sha256(lines.encode()).hexdigest(),
+        "checksum": digest.hexdigest(),
         "total_rows": len(samples),
     }
     write_atomically(beside, lines)
