@@ -146,6 +146,18 @@ def growth_table(found: dict[str, Any] | None) -> str:
     return "\n".join(lines) + "\n\n"
 
 
+def server_table(row: dict[str, Any] | None) -> str:
+    """The row against a server, as a Markdown table."""
+    if not row:
+        return ""
+    rate = row["items_per_second"]
+    heading = (
+        "| against a vLLM server on the same cores | ours (items/s) | server | ratio | largest difference | load |"
+    )
+    line = f"| {row['workload']} | {rate['ours']} | {rate['server']} | {row['ratio']} | {row['largest_difference']:.0e} | {row['load']} |"
+    return f"{heading}\n|---|---|---|---|---|---|\n{line}\n\n"
+
+
 def main() -> None:
     """Measure, print, and write."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -210,7 +222,7 @@ def write_page(results: dict[str, Any]) -> None:
     """Put the table into the documentation, between its markers."""
     where = results["machine"]
     named = f"{where['processor']}, {where['cores']} cores, torch {where['torch']}; text: {where['text']}"
-    block = f"<!-- bench -->\n\nMeasured on {named}.\n\n{table(results['workloads'])}\n\n{pairs.table(results['pairs'])}\n\n{growth_table(results.get('growth'))}{scale.table(results.get('scale', []))}<!-- end bench -->"
+    block = f"<!-- bench -->\n\nMeasured on {named}.\n\n{table(results['workloads'])}\n\n{pairs.table(results['pairs'])}\n\n{server_table(results.get('server'))}{growth_table(results.get('growth'))}{scale.table(results.get('scale', []))}<!-- end bench -->"
     page = PAGE.read_text(encoding="utf-8")
     PAGE.write_text(
         re.sub(r"<!-- bench -->.*?<!-- end bench -->", lambda match: block, page, flags=re.DOTALL), encoding="utf-8"

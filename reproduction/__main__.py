@@ -10,8 +10,11 @@ from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 
+import yaml
+
 from isogloss.errors import IsoglossError
 from isogloss.models.load import open_model
+from isogloss.models.packaged import pull, pulled_folder
 
 from .batches import Shift, find_shift
 from .data import find_data, prepare_data
@@ -20,7 +23,8 @@ from .tables import STEREOSET_ROWS, Sources
 from .weights import get_weights
 
 ROOT = Path(__file__).parent.parent
-STUDY = ROOT / "studies" / "reproduce.yaml"
+STUDY, SMALL = ROOT / "studies" / "reproduce.yaml", ROOT / "studies" / "small.yaml"
+SMALLEST = "smollm2"
 NEEDS = (
     "This needs 1.5 GB to fetch, 3 GB on disk (half of it with a hub) and, on two cores, about 70 minutes the first time. "
     "Stop it at any time and run it again: what is scored is kept."
@@ -41,19 +45,35 @@ def main() -> None:
 
 
 def _run(out: Path, *, only: list[str], score: bool) -> None:
-    data, work = find_data(), out / "work"
+    work = out / "work"
     if score:
         _say(NEEDS)
+    data = find_data(work, _say)
+    if score:
         own_heads = get_weights(work / "models", _say)
         prepare_data(data, work)
         chosen = only or _cells(own_heads)
-        study = [sys.executable, "-m", "isogloss", "run", str(STUDY), "--out", str(out)]
-        study += [word for pattern in chosen for word in ("--only", pattern)]
-        subprocess.run([*study, "--dry-run"], cwd=work, check=False)
-        if subprocess.run(study, cwd=work).returncode not in (0, 1):
-            raise IsoglossError("The study could not be run; the message is above.")
+        _run_study(STUDY, work, out=out, only=chosen)
+        if not only:
+            pull(SMALLEST, say=_say)
+            _run_study(SMALL, work, out=out / "small", only=find_small_models())
     sources = Sources(out, data, read_shifts(out, data, _say))
     write_pages(sources, _say)
+
+
+def _run_study(study: Path, work: Path, *, out: Path, only: list[str]) -> None:
+    """Say how long the study will take, and run it; what is scored is kept."""
+    command = [sys.executable, "-m", "isogloss", "run", str(study), "--out", str(out)]
+    command += [word for pattern in only for word in ("--only", pattern)]
+    subprocess.run([*command, "--dry-run"], cwd=work, check=False)
+    if subprocess.run(command, cwd=work).returncode not in (0, 1):
+        raise IsoglossError("The study could not be run; the message is above.")
+
+
+def find_small_models() -> list[str]:
+    """The models of the study of small models that are pulled."""
+    models = yaml.safe_load(SMALL.read_text(encoding="utf-8"))["models"]
+    return [f"{one['label']}/*/*" for one in models if (pulled_folder(one["checkpoint"]) / "config.json").is_file()]
 
 
 def _say(line: str) -> None:

@@ -16,10 +16,11 @@ from isogloss.analysis.groups import item_gaps
 from isogloss.exchange.runs import import_run
 from isogloss.items import Items
 from isogloss.reports.numbers import format_value, p_value
+from isogloss.runs import find_runs
 from isogloss.scores import Scored
 from isogloss.stats.hypotheses import adjust_holm
 
-from .data import LANGUAGES
+from .data import LANGUAGES, SCORES
 from .tables import CASED, MULTILINGUAL, UNCASED, Sources, markdown
 
 TASKS = ("intrasentence", "intersentence")
@@ -81,7 +82,7 @@ def draw_map(sources: Sources, out: Path) -> str:
     """The isogloss map over both tasks of the published scores, as a picture; its caption."""
     folder = sources.runs / "published"
     for tag in LANGUAGES:
-        path = sources.data / "predictions" / f"{MULTILINGUAL}_BertLM_BertNextSentence_{tag}.json.gz"
+        path = sources.data / SCORES.format(MULTILINGUAL, tag)
         items = Items((*sources.items(TASKS[0], tag), *sources.items(TASKS[1], tag)))
         import_run(path, items, root=folder, model=MULTILINGUAL)
     return ig.figure("isogloss_map", folder, out=out, width="double", languages=list(LANGUAGES)).caption
@@ -140,3 +141,44 @@ def preference_table(sources: Sources) -> str:
                 rows.append([title, model, method, value, str(row.n), str(row.ties)])
     heading = ["pairs", "model", "method", "stereotype preferred (%)", "n", "ties"]
     return markdown(heading, rows, labels=3)
+
+
+def small_table(sources: Sources) -> str:
+    """Causal and masked models on the same sample of intrasentence items."""
+    if not find_runs(sources.runs / "small"):
+        return "Not scored yet."
+    scored = ig.load(sources.runs / "small", where={"task": TASKS[0]})
+    rows = []
+    measures = {
+        (m.group["model"], m.group["language"], m.metric): m
+        for m in ig.measure(scored, metrics=["lms", "ss"], by=["model", "language"])
+    }
+    for model, tag in dict.fromkeys((model, tag) for model, tag, _ in measures):
+        lms, ss = (measures[model, tag, metric] for metric in ("lms", "ss"))
+        shown = [format_value(row.value, (row.low, row.high)) for row in (lms, ss)]
+        rows.append([model, languages.get(tag).name, *shown, "yes" if ss.interpretable else "no", str(ss.n)])
+    return markdown(["model", "language", "LMS", "SS", "SS can be interpreted", "n"], rows, labels=2)
+
+
+def small_difference_table(sources: Sources) -> str:
+    """Every masked model beside every causal one, on the same items of a language."""
+    if not find_runs(sources.runs / "small"):
+        return ""
+    scored = ig.load(sources.runs / "small", where={"task": TASKS[0]})
+    kinds = dict(scored.table.select("model", "family").unique().iter_rows())
+    compared = []
+    for tag in LANGUAGES:
+        here = {
+            m: Scored(scored.table.filter((pl.col("model") == m) & (pl.col("language") == tag))) for m in sorted(kinds)
+        }
+        pairs = [(a, b) for a in here for b in here if (kinds[a], kinds[b]) == ("masked", "causal")]
+        for a, b in pairs:
+            if len(here[a]) and len(here[b]):
+                compared += [(tag, a, b, row) for row in ig.compare(here[a], here[b], metrics=["lms", "ss"], by=[])]
+    rows = []
+    for (tag, a, b, row), p_holm in zip(compared, adjust_holm([row.p or 1.0 for *_, row in compared]), strict=True):
+        difference = format_value(row.difference, (row.low, row.high), form="+.1f")
+        rows.append(
+            [languages.get(tag).name, f"{a} - {b}", row.metric.upper(), difference, p_value(p_holm), str(row.n)]
+        )
+    return markdown(["language", "models", "metric", "difference", "p (Holm)", "items"], rows, labels=3)

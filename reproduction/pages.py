@@ -55,6 +55,8 @@ FINDINGS: dict[str, Callable[[Sources], str]] = {
     "languages": findings.language_table,
     "differences": findings.difference_table,
     "map": _map,
+    "small": findings.small_table,
+    "small differences": findings.small_difference_table,
     "preferences": findings.preference_table,
     "agreement crows": lambda sources: findings.agreement_table(
         findings.method_gaps(sources, UNCASED, dataset="crows_pairs")

@@ -22,7 +22,7 @@ from isogloss.runs import Run, find_runs, read_scored
 from isogloss.scores import Scored, scored_from_values
 
 from .batches import Shift, is_close
-from .data import LANGUAGES
+from .data import LANGUAGES, SCORES, TABLES
 from .weights import HEADED
 
 CASED, UNCASED, MULTILINGUAL = "bert-base-cased", "bert-base-uncased", "bert-base-multilingual-cased"
@@ -75,7 +75,7 @@ class Sources:
         return ig.read(self.data / "stereoset" / f"{task}_{language}.jsonl.gz", language=language)
 
     def published(self, model: str, language: str) -> dict[str, float]:
-        return read_predictions(self.data / "predictions" / f"{model}_BertLM_BertNextSentence_{language}.json.gz")
+        return read_predictions(self.data / SCORES.format(model, language))
 
     def predicted(self, model: str, task: str, language: str) -> Scored:
         values = self.published(model, language)
@@ -83,7 +83,9 @@ class Sources:
 
     def printed(self, model: str, level: str, language: str) -> dict[str, float]:
         """The values of the paper's tables; the first that is printed of each metric."""
-        tables = json.loads((self.data / "expected_tables.json").read_text(encoding="utf-8"))
+        if not (self.data / TABLES).is_file():
+            return {}
+        tables = json.loads((self.data / TABLES).read_text(encoding="utf-8"))
         rows = tables[f"{model}_BertLM_BertNextSentence_{language}"][level]["printed"]
         return {row["metric"]: row["value"] for row in reversed(rows) if row["metric"] in HEADLINES}
 

@@ -39,7 +39,7 @@ LAYERS = {
     "chat": 2,
     **dict.fromkeys(CHAT_CORE, 0),
     "reports": 3,
-    "nsp": 4,
+    "nsp": 3,  # a study may train the heads that it needs
     "studies": 4,
     "translate": 4,
     "library": 5,  # the module of the public functions that put several packages together

@@ -134,8 +134,10 @@ def test_a_recovered_head_gives_published_scores_back(
 
 def test_without_the_data_it_says_which_files_are_needed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ISOGLOSS_REAL_DATA", str(tmp_path))
-    with pytest.raises(IsoglossError, match=r"files are not there: stereoset/intrasentence_en.jsonl.gz, "):
-        find_data()
+    with pytest.raises(
+        IsoglossError, match=r"20 of 20 files are not in ISOGLOSS_REAL_DATA: stereoset/intrasentence_en"
+    ):
+        find_data(tmp_path, print)
 
 
 @pytest.mark.parametrize(("page", "blocks"), [("reproducing", REPRODUCING), ("findings", FINDINGS)])

@@ -6,7 +6,15 @@ from collections.abc import Iterable
 
 from ..items import Item, Problem
 from .blanks import GLUED_BLANK, NO_BLANK, SENTENCE_DIFFERS, SEVERAL_BLANKS
-from .candidates import DUPLICATE, EQUAL_UNRELATED, EQUAL_WORDS, LENGTH_GAP, NOT_MINIMAL, SEVERAL_WORDS
+from .candidates import (
+    DUPLICATE,
+    EQUAL_UNRELATED,
+    EQUAL_WORDS,
+    LENGTH_GAP,
+    NOT_MINIMAL,
+    SEVERAL_WORDS,
+    TEMPLATE_DIFFERS,
+)
 from .check import SEVERITIES, Check
 from .fitting import METHOD_UNFIT
 from .language_checks import ARTICLE_CLASH, TARGET_MISSING, WRONG_LANGUAGE
@@ -30,6 +38,7 @@ ALL = (
     GLUED_BLANK,
     WORD_PUNCTUATION,
     EQUAL_UNRELATED,
+    TEMPLATE_DIFFERS,
     TARGET_MISSING,
     ARTICLE_CLASH,
     WRONG_LANGUAGE,

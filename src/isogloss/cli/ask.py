@@ -31,7 +31,8 @@ Options = typer.Option(
     "--option",
     metavar="NAME=VALUE",
     help="role (stereotype), order (both, yes-no or no-yes first), samples (1) per prompt, temperature (0: the most probable "
-    "answer), max_tokens (10), template (auto: the model's; plain: the bare prompt). May be repeated.",
+    "answer), max_tokens (10), thinking (0: more tokens for a thought before the answer), shots (0: answered examples before the "
+    "question), prompts (a TOML file), template (auto: the model's; plain: the bare prompt). May be repeated.",
 )
 Url = typer.Option(
     None,

@@ -49,6 +49,7 @@ def run(
     from ..storage import as_path
     from ..studies import file, run
     from ..studies.plan import Subset, plan_study
+    from ..studies.training import train_heads
 
     if schema:
         options.print_json(file.schema())
@@ -60,6 +61,8 @@ def run(
     if download_only:
         _download(Path(study), out, subset=subset)
         return
+    if not dry_run:
+        train_heads(study)
     with prefer_cache(dry_run):
         plan = plan_study(study, subset=subset)
         folder = as_path(out or f"runs/{plan.study.name}" if plan.study else "runs")

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
 from . import options
+
+if TYPE_CHECKING:
+    from ..templates.lexicon import Lexicon
 
 app = typer.Typer(help="Expand and check templates.", no_args_is_help=True)
 Sets = typer.Option([], "--set", help="Only this set. May be repeated.")
@@ -15,7 +19,10 @@ Sets = typer.Option([], "--set", help="Only this set. May be repeated.")
 
 @app.command("expand")
 def expand(
-    template: str = typer.Argument(None, help="A template in quotes; without one, the sets of the language."),
+    template: str = typer.Argument(
+        None,
+        help="A template in quotes; a SHADES table, whose templates become contrasts; without one, the sets of the language.",
+    ),
     language: str = typer.Option(..., "--language", "-l", help="The language, by tag or name."),
     folder: Path = options.Folder,
     sets: list[str] = Sets,
@@ -32,6 +39,9 @@ def expand(
     from ..templates.shades import read_shades
 
     lexicon = read_lexicon(language, folder)
+    if template is not None and Path(template).suffix and Path(template).is_file():
+        _fill_table(Path(template), lexicon)
+        return
     if template is not None:
         parsed = read_shades(template) if shades else parse_template(template)
         rows = [("", "", one) for one in expand(parsed, lexicon, limit=limit)]
@@ -45,6 +55,20 @@ def expand(
             {"template": name, "variant": kind or None, "text": one.text, **one.fillers} for name, kind, one in rows
         ],
     )
+
+
+def _fill_table(path: Path, lexicon: Lexicon) -> None:
+    """Print a table of contrasts as CSV, and what could not be filled to standard error."""
+    import csv
+    import sys
+
+    from ..files.sources import read
+    from ..templates.contrasts import fill_table, table_rows
+
+    found = fill_table(read(path, language=lexicon.language), lexicon)
+    csv.writer(sys.stdout, lineterminator="\n").writerows(table_rows(found, lexicon.language))
+    for problem in found.problems:
+        typer.echo(problem, err=True)
 
 
 @app.command("check")

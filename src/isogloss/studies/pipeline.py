@@ -18,6 +18,7 @@ from .cells import Running
 from .method_choice import PlannedCell
 from .plan import StudyPlan, Subset, plan_asking, plan_evaluation, plan_study
 from .run import StudyResult, finish_plan, run_here, run_plan
+from .training import train_heads
 
 if TYPE_CHECKING:
     from ..models.model import Model
@@ -80,6 +81,7 @@ def run(
     progress: Progress = silent,
 ) -> StudyResult:
     """A study file, run into `out` (by default runs/NAME) and measured; the result names the cells that failed."""
+    train_heads(study)
     plan = plan_study(study, subset=Subset((only,) if isinstance(only, str) else tuple(only)))
     folder = as_path(out or f"runs/{plan.study.name if plan.study else 'study'}")
     return finish_plan(plan, run_plan(plan, out=folder, cluster=cluster, progress=progress), out=folder)
