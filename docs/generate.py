@@ -278,6 +278,24 @@ def language_table() -> str:
     return table(["tag", "name", "own name", "script", "direction", "spaces between words"], rows)
 
 
+def capabilities() -> str:
+    """What each language has beside what works in all of them."""
+    from isogloss import languages, registry
+
+    sets = {name: set(one.bundled()) for name, one in registry.load_all("dataset").items() if one.bundled}
+    sections = {"chat prompts": "ask", "article check": "articles", "repairs": "fixes"}
+    known = [languages.describe(tag) for tag in languages.tags()]
+    rows = [
+        [
+            one.name,
+            *("✓" if one.tag in tags else "" for tags in sets.values()),
+            *("✓" if section in one.sections else "" for section in sections.values()),
+        ]
+        for one in sorted(known, key=lambda one: one.name)
+    ]
+    return table(["language", *(f"`{name}`" for name in sets), *sections], rows)
+
+
 def datasets() -> str:
     """Every data set family with licence, citation, source, and the hashes of what ships."""
     from isogloss import registry
@@ -477,6 +495,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "families": families,
     "item-columns": item_columns,
     "languages": language_table,
+    "capabilities": capabilities,
     "list": listing,
     "make-targets": make_targets,
     "methods": methods,

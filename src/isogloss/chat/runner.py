@@ -100,9 +100,10 @@ def ask_cell(cell: AskCell, backend: Backend, *, out: StoragePath, progress: Pro
             append_journal(folder, answers)
             known.update({answer.key: answer for answer in answers})
             _write_complete_parts(run, parts, known=known, missing=missing, asked=asked)
-            progress(label, 1 - sum(one.key not in known for one in todo) / len(todo), items=len(cell.items))
+            progress(label, 1 - sum(one.key not in known for one in todo) / len(asked), items=len(cell.items))
 
         _write_complete_parts(run, parts, known=known, missing=missing, asked=asked)
+        progress(label, 1 - len(todo) / len(asked), items=len(cell.items))
         if todo:
             backend.answer(todo, keep)
         if run.info["status"] != "finished" or todo:

@@ -14,6 +14,7 @@ from . import options
 from .run import print_result
 
 if TYPE_CHECKING:
+    options.announce("reading the data")
     from ..chat.endpoint import Endpoint
     from ..runs import Run
     from ..studies.plan import StudyPlan

@@ -85,7 +85,13 @@ def figure(
     resamples: int = options.Resamples,
     seed: int = options.Seed,
 ) -> None:
-    """Draw a figure for a paper: PNG, SVG or PDF, in one or two columns, with intervals."""
+    """Draw a figure for a paper: PNG, SVG or PDF, in one or two columns, with intervals.
+
+    What each needs: plane, heatmap, forest: runs of eval. isogloss_map: runs of the same items in two languages or by two models.
+    agreement: runs with two metrics of three models or languages. answers: runs of ask. shares: runs of templates.
+    world: runs of items with regions. coverage: data with regions. bias_types: data, or runs of it. preservation: parallel texts.
+    problems: the folder of a translation. training: the folder of nsp train.
+    """
     from .. import library
     from ..analysis.published import check_beside
     from ..reports.figures._style import check_ending
@@ -116,7 +122,7 @@ def table(
     languages: list[str] = options.Languages,
     metrics: str = options.Metrics,
     task: str = typer.Option(None, "--task", help="One task only, or 'all' for the table over all tasks."),
-    intervals: bool = typer.Option(False, "--intervals", help="Show 95 % intervals below the values."),
+    intervals: bool = typer.Option(True, "--intervals/--no-intervals", help="Show 95 % intervals below the values."),
     beside: str = options.Beside,
     facts: Path = options.Facts,
     mode: str = options.Mode,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import os
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -109,6 +110,13 @@ On = typer.Option(
     help="here, or ray: run the same cells on a Ray cluster. Settings follow after commas: "
     "ray,address=HOST:PORT,workers=N,threads=N,wait=SECONDS (without an address, a cluster is started on this machine).",
 )
+
+
+def announce(activity: str) -> None:
+    """Say at once what a command begins with, before heavy libraries are loaded; the next line on a terminal replaces it."""
+    if sys.stderr.isatty():
+        sys.stderr.write(f"{activity} …\r")
+        sys.stderr.flush()
 
 
 def show(form: str, **forms: Callable[[], Any]) -> None:

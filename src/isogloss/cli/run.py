@@ -44,6 +44,7 @@ def run(
     form: options.TextOrJson = options.Format,
 ) -> None:
     """Run a study: score all its cells, continue past failed ones, and measure. Run it again to resume."""
+    options.announce("reading the study")
     from ..files.hub import prefer_cache
     from ..progress import progress_bars
     from ..storage import as_path

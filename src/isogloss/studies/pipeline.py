@@ -11,7 +11,7 @@ from ..chat.requests import AskSettings
 from ..errors import IsoglossError
 from ..items import Items
 from ..models.load import DEFAULT_LOADING, Loading
-from ..progress import Progress, silent
+from ..progress import Progress, shown
 from ..scores import Scored, join_scored
 from ..storage import as_path
 from .cells import Running
@@ -33,7 +33,7 @@ def score(
     options: Mapping[str, str] | None = None,
     out: str | Path | None = None,
     loading: Loading = DEFAULT_LOADING,
-    progress: Progress = silent,
+    progress: Progress | None = None,
 ) -> Scored:
     """The items scored by a model, kept in `out` when it is given (then finished parts are never scored again)."""
     _check_items(items, "score")
@@ -55,7 +55,7 @@ def ask(
     settings: AskSettings | None = None,
     out: str | Path | None = None,
     loading: Loading = DEFAULT_LOADING,
-    progress: Progress = silent,
+    progress: Progress | None = None,
 ) -> Scored:
     """What a chat model answers about the items, on this machine or behind an endpoint, kept in `out` when it is given.
 
@@ -78,13 +78,15 @@ def run(
     out: str | Path | None = None,
     only: str | Sequence[str] = (),
     cluster: Cluster | None = None,
-    progress: Progress = silent,
+    progress: Progress | None = None,
 ) -> StudyResult:
     """A study file, run into `out` (by default runs/NAME) and measured; the result names the cells that failed."""
     train_heads(study)
     plan = plan_study(study, subset=Subset((only,) if isinstance(only, str) else tuple(only)))
     folder = as_path(out or f"runs/{plan.study.name if plan.study else 'study'}")
-    return finish_plan(plan, run_plan(plan, out=folder, cluster=cluster, progress=progress), out=folder)
+    with shown(progress) as telling:
+        result = run_plan(plan, out=folder, cluster=cluster, progress=telling)
+    return finish_plan(plan, result, out=folder)
 
 
 def _check_items(items: Items, verb: str) -> None:
@@ -93,9 +95,10 @@ def _check_items(items: Items, verb: str) -> None:
 
 
 def _run(
-    plan: StudyPlan, out: str | Path | None, *, progress: Progress, opened: Mapping[str, Model] | None = None
+    plan: StudyPlan, out: str | Path | None, *, progress: Progress | None, opened: Mapping[str, Model] | None = None
 ) -> Scored:
     """The scores of a plan; a cell that fails is an error."""
-    running = Running(as_path(out) if out else None, plan.loading.token_budget, progress)
-    results = run_here(plan.by_checkpoint(), running, loading=plan.loading, opened=opened)
+    with shown(progress) as telling:
+        running = Running(as_path(out) if out else None, plan.loading.token_budget, telling)
+        results = run_here(plan.by_checkpoint(), running, loading=plan.loading, opened=opened)
     return join_scored([one.scored for one in results])

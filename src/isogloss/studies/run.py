@@ -57,6 +57,7 @@ def run_plan(
     Models behind endpoints are always asked from here.
     """
     running = Running(out, plan.loading.token_budget, progress, list(plan.failures))
+    progress("", 0.0, items=sum(len(cell.items) for cell in plan.cells))
     groups = plan.by_checkpoint()
     results: list[CellResult] = []
     if cluster is not None:
@@ -92,7 +93,10 @@ def _run_checkpoint(
 
     name = cells[0].checkpoint
     try:
-        model = None if cells[0].endpoint else opened.get(name) or open_model(name, loading)
+        model = opened.get(name)
+        if model is None and cells[0].endpoint is None:
+            running.progress(f"loading {cells[0].labels.get('checkpoint', name)}", 0.0)
+            model = open_model(name, loading)
     except Exception as error:
         running.fail([failure for cell in cells for failure in cell.failures(error)], error)
         return []

@@ -49,6 +49,12 @@ class StudyEntry:
     troubles: tuple[str, ...]
     report: bool
     job: EvaluationJob | None
+    findings: tuple[str, ...] = ()
+
+    @property
+    def when(self) -> str:
+        """The day and the time at which its newest run was begun."""
+        return max((str(entry.info.get("started", "")) for entry in self.entries), default="")[:16].replace("T", " ")
 
     def values(self, key: str) -> list[str]:
         """The different values that the runs have for something, such as their models."""
@@ -84,7 +90,10 @@ def read_study_entry(root: Path, folder: Path) -> StudyEntry:
             entries.append(_entry(root, file.parent))
         except IsoglossError as error:
             troubles.append(relative(str(error), root))
-    return StudyEntry(folder.name, tuple(entries), tuple(troubles), (folder / REPORT).is_file(), read_job(folder))
+    found = (read_measures(folder) or {}).get("findings", [])
+    findings = tuple(line for line in found if isinstance(line, str)) if isinstance(found, list) else ()
+    report = (folder / REPORT).is_file()
+    return StudyEntry(folder.name, tuple(entries), tuple(troubles), report, read_job(folder), findings)
 
 
 def _entry(root: Path, folder: Path) -> RunEntry:

@@ -74,7 +74,7 @@ def _kind(row: Measure, neutral: float | None) -> str:
 def _verbs(metric: str, neutral: float | None) -> dict[str, str]:
     """What a model does where its interval lies above the neutral point, below it, and so on."""
     name = metric_name(metric)
-    common = {"known": f"has {name} in", "open": f"has {name} without an interval in"}
+    common = {"known": f"has {name} in", "open": f"has too few clusters for an interval of {name} in"}
     if metric in STEREOTYPES:
         return {
             "above": "prefers stereotypes in",
