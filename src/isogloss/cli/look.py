@@ -50,10 +50,10 @@ def report(
     from ..reports.page.document import write_report
 
     if methods:
-        from ..reports.text.methods_paragraph import methods_paragraph
+        from ..reports.text.methods_paragraph import describe_methods
         from ..runs import find_runs
 
-        typer.echo(methods_paragraph([run for path in runs for run in find_runs(Path(path))], resamples=resamples))
+        typer.echo(describe_methods([run for path in runs for run in find_runs(Path(path))], resamples=resamples))
         return
     if out is None:
         raise IsoglossError("Which file? Use --out report.html, or --methods for a paragraph.")

@@ -108,7 +108,7 @@ def read_choices(path: Path, items: Items, *, model: str | None = None) -> Score
     for sample in samples:
         item = known.get(sample.item)
         if item is not None:
-            _check_options(path, sample, item)
+            _check_options(path, sample, item=item)
             picked = read_choice(sample.answer, sample.options, language=item.language)
             labels.update([chr(ord("A") + picked)] if isinstance(picked, int) else [])
             outcomes.setdefault(item.id, []).append(sample.roles[picked] if isinstance(picked, int) else picked)
@@ -124,7 +124,7 @@ def read_choices(path: Path, items: Items, *, model: str | None = None) -> Score
     return replace(scored, skipped=skipped_rows(items), notes=tuple(notes))
 
 
-def _check_options(path: Path, sample: Sample, item: Item) -> None:
+def _check_options(path: Path, sample: Sample, *, item: Item) -> None:
     texts = {one.role: one.text.strip() for one in item.candidates}
     shown = dict(zip(sample.roles, sample.options, strict=False))
     if {role: text.strip() for role, text in shown.items()} != texts:

@@ -19,7 +19,7 @@ CAUTION = (
 )
 
 
-def methods_paragraph(runs: Sequence[Run], *, resamples: int = RESAMPLES) -> str:
+def describe_methods(runs: Sequence[Run], *, resamples: int = RESAMPLES) -> str:
     """A paragraph about the runs that can stand in a paper, then the BibTeX of all that it cites."""
     if not runs:
         raise IsoglossError("There are no runs to describe.")
