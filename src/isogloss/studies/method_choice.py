@@ -133,14 +133,17 @@ def choose_method(item: Item, family: str, *, heads: Sequence[str] = ("lm",)) ->
 
     Of several, the one whose head the model has; a next-sentence head before the language model's.
     """
-    from ..methods import default_methods
+    from ..methods import default_methods, way_to_ask
 
     task = str(item.tags.get("task") or "")
     found = {name: one.needs for name, one in default_methods(task, family).items()}
     if found:
         return max(found, key=lambda name: (found[name] in heads, found[name] != "lm"))
+    asked = registry.get("family", family)
+    fitting = [name for name, one in registry.load_all("method").items() if one.suits(item) and way_to_ask(one, asked)]
     raise IsoglossError(
-        f"There is no default method for a {family} model on '{task or item.dataset}' items. Use --method NAME."
+        f"There is no default method for a {family} model on '{task or item.dataset}' items. "
+        f"Use --method {' or '.join(fitting) or 'NAME'}."
     )
 
 
