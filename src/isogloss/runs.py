@@ -284,10 +284,10 @@ def find_runs(path: StoragePath) -> list[Run]:
     path = as_path(path)
     if not path.exists():
         raise IsoglossError(f"No such run: {path}.")
-    found = [read_run(folder) for folder in run_folders(path)]
-    if not found:
+    runs = [read_run(folder) for folder in run_folders(path)]
+    if not runs:
         raise IsoglossError(f"No runs in {path}. Make one with: isogloss eval MODEL --data demo")
-    return found
+    return runs
 
 
 def run_folders(path: StoragePath) -> list[StoragePath]:

@@ -169,17 +169,17 @@ def _mean_log(text: str, counts: Mapping[str, int]) -> float:
 
 def read_frequencies(path: Path) -> dict[str, int]:
     """A word list: on each line a word and how often it occurs, with a tab, a comma or a space between."""
-    found: dict[str, int] = {}
+    frequencies: dict[str, int] = {}
     for number, line in enumerate(read_bytes(path).decode("utf-8", "replace").splitlines(), 1):
         if not line.strip():
             continue
         match = re.fullmatch(r"\s*(\S+?)[\t, ]+(\d+)\s*", line)
         if match is None:
             raise BadData(path, number, "a line must be a word and a whole number, such as: house 1204")
-        found[match[1].lower()] = int(match[2])
-    if not found:
+        frequencies[match[1].lower()] = int(match[2])
+    if not frequencies:
         raise BadData(path, None, "the word list is empty.")
-    return found
+    return frequencies
 
 
 def _baseline_row(

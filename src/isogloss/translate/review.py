@@ -110,7 +110,7 @@ def import_sheets(
 
 def read_reviews(path: Path, items: Mapping[str, Item], *, gone: Collection[str] = ()) -> list[Review]:
     """The reviews in a sheet; a row without a verdict and without a fix was not reviewed, a dropped item may be in it."""
-    found = []
+    reviews = []
     for line, row in read_sheet(path):
         if "id" not in row or "verdict" not in row:
             raise BadData(path, 1, "a review sheet needs the columns 'id' and 'verdict'. Export it again.")
@@ -124,8 +124,8 @@ def read_reviews(path: Path, items: Mapping[str, Item], *, gone: Collection[str]
         if item is not None:
             _check_blank(item, fixes, where=(path, line))
         reviewer = row.get("reviewer") or path.stem
-        found.append(Review(row["id"], reviewer, verdict, fixes, row.get("comment", "")))
-    return found
+        reviews.append(Review(row["id"], reviewer, verdict, fixes, row.get("comment", "")))
+    return reviews
 
 
 def _verdict(row: Mapping[str, str], *, where: tuple[Path, int]) -> str:

@@ -172,9 +172,9 @@ def find_link(folder: Path) -> Path | None:
     """The first symbolic link in a folder and below it, if there is one; links are not followed to look for others."""
     for at, folders, files in os.walk(folder):
         with_links = (Path(at, name) for name in sorted([*folders, *files]))
-        found = next((path for path in with_links if path.is_symlink()), None)
-        if found is not None:
-            return found
+        link = next((path for path in with_links if path.is_symlink()), None)
+        if link is not None:
+            return link
     return None
 
 

@@ -76,10 +76,10 @@ def _write(file: BinaryIO, path: Path, *, limits: Limits) -> None:
 
 def find_upload(root: Path, id: str) -> Upload:
     """The upload of that id."""
-    found = _read(hidden(root, FOLDER) / id) if ID.fullmatch(id) else None
-    if found is None:
+    upload = _read(hidden(root, FOLDER) / id) if ID.fullmatch(id) else None
+    if upload is None:
         raise IsoglossError(f"No data named '{id[:100]}'. Choose a data set, or a file that was checked.")
-    return found
+    return upload
 
 
 def list_uploads(root: Path) -> list[Upload]:
