@@ -215,11 +215,11 @@ def split_article(article: Article) -> list[str]:
     segment = require("sentencex", extra="nsp").segment
     separator = " " if _has_spaces(article.language) else ""
     tag = article.language.split("-")[0]
-    found = []
+    sentences = []
     for paragraph in _paragraphs(article.text):
         text = separator.join(line.strip() for line in paragraph.splitlines())
-        found += [" ".join(sentence.split()) for sentence in segment(tag, text)]
-    return [sentence for sentence in found if any(map(str.isalpha, sentence))]
+        sentences += [" ".join(sentence.split()) for sentence in segment(tag, text)]
+    return [sentence for sentence in sentences if any(map(str.isalpha, sentence))]
 
 
 @cache

@@ -173,10 +173,10 @@ def sentences_before(store: SentenceStore, articles: Index, *, longest: int | No
     starts, ends = store.firsts[articles], store.firsts[articles + 1]
     sizes = ends - starts - 1
     offsets = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    found = np.asarray(np.repeat(starts, sizes) + offsets, dtype=np.int64)
+    before = np.asarray(np.repeat(starts, sizes) + offsets, dtype=np.int64)
     if longest is None:
-        return found
-    return found[np.maximum(store.sizes[found], store.sizes[found + 1]) <= longest]
+        return before
+    return before[np.maximum(store.sizes[before], store.sizes[before + 1]) <= longest]
 
 
 def draw_pairs(store: SentenceStore, before: Index, *, rng: np.random.Generator) -> Pairs:

@@ -59,8 +59,10 @@ def export_sheet(
     project: Project, path: Path, *, sample: int | None = None, everything: bool = False, seed: int = 0
 ) -> int:
     """Write the items with problems, all items, or a random sample of them, to a sheet; gives how many."""
-    found = problems_of(project.items, project.sources)
-    chosen = [item for item in project.items if everything or sample is not None or _is_severe(found.get(item.id, []))]
+    problems = problems_of(project.items, project.sources)
+    chosen = [
+        item for item in project.items if everything or sample is not None or _is_severe(problems.get(item.id, []))
+    ]
     if sample is not None:
         picked = np.random.default_rng(seed).permutation(len(chosen))[: max(sample, 0)]
         chosen = [chosen[index] for index in sorted(picked)]
@@ -68,7 +70,7 @@ def export_sheet(
     columns = ["id", "task", "problem", "source_context", "context", "context_fix"]
     columns += [name for role in roles for name in (f"source_{role}", role, f"{role}_fix")]
     columns += ["source_target", "target", "target_fix", "verdict", "comment", "reviewer"]
-    rows = [_row(item, project.sources.get(item.id), problems=found.get(item.id, [])) for item in chosen]
+    rows = [_row(item, project.sources.get(item.id), problems=problems.get(item.id, [])) for item in chosen]
     rtl = languages.describe(str(project.info["to"])).direction == "rtl"
     write_sheet(path, rows, columns=columns, rtl=rtl)
     return len(rows)

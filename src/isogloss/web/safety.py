@@ -74,10 +74,10 @@ def refuse(request: Request, settings: ServerSettings) -> Response | None:
 
 def known_host(host: str, settings: ServerSettings) -> bool:
     """Whether a Host header names this server; a name that an attacker's DNS points here does not."""
-    found = HOST.fullmatch(host)
-    if found is None:
+    match = HOST.fullmatch(host)
+    if match is None:
         return False
-    name = found[1].strip("[]").lower()
+    name = match[1].strip("[]").lower()
     if name == "localhost" or name in settings.names or name == settings.host:
         return True
     try:
