@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 TORCH_CPU := https://download.pytorch.org/whl/cpu
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: help setup lint test test-slow docs bench reproduce demo
+.PHONY: help setup lint test test-slow docs bench reproduce claims demo
 
 help:  ## Show what can be made
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
@@ -47,6 +47,10 @@ bench: setup  ## Measure speed; writes benchmarks/results.json and docs
 
 reproduce: setup  ## Score published data with trained BERT and write docs/reproducing.md and docs/findings.md
 	$(BIN)/python -m reproduction
+
+claims: setup  ## Test the claims of published papers; writes docs/claims.md and its figure
+	$(BIN)/python docs/make_claims.py
+	$(BIN)/python docs/make_findings.py
 
 demo: $(VENV)/.demo  ## Install what models need, pull a small one, and evaluate the demonstration set in five languages
 	$(BIN)/isogloss model pull smollm2

@@ -437,20 +437,23 @@ def verdict_matrices() -> str:
     """How the labelled answers are read: the shares by language, one matrix over all, and every answer read wrong."""
     import json
 
-    from isogloss.chat.verdicts import VERDICTS, read_verdict
+    from isogloss.chat.verdicts import VERDICTS, read_answer
 
     def labelled(name: str) -> list[dict[str, str]]:
         lines = (ROOT / "tests" / "data" / name).read_text(encoding="utf-8").splitlines()
         rows = [json.loads(line) for line in lines]
         return [
-            row | {"read": read_verdict(row["text"], language=row["language"], prompt=row["prompt"])} for row in rows
+            row | {"read": read_answer(row["text"], None, language=row["language"], prompt=row["prompt"])}
+            for row in rows
         ]
 
-    rows, later = labelled("answers.jsonl"), labelled("answers_later.jsonl")
+    rows, later, held_out = (labelled(f"answers{name}.jsonl") for name in ("", "_later", "_held_out"))
     tags = list(dict.fromkeys(row["language"] for row in rows))
     shares = [verdict_share(tag, [row for row in rows if row["language"] == tag]) for tag in tags]
     shares.append(verdict_share("all", rows))
     shares.append(verdict_share("written later", later))
+    kept = [[f"`{tag}`", *verdict_share(tag, [r for r in held_out if r["language"] == tag])[1:3]] for tag in tags]
+    kept.append(["all", *verdict_share("all", held_out)[1:3]])
     wrong = [row for row in rows if row["read"] != row["verdict"]]
     listed = [
         [f"`{r['language']}`", r["prompt"], f"`{r['text']!r}`", r["verdict"], r["read"], r["source"]] for r in wrong
@@ -462,7 +465,16 @@ def verdict_matrices() -> str:
     head = ["language", "answers", "read right", "real ones", "read right"]
     told = table(["language", "prompt", "answer", "labelled", "read as", "from"], listed)
     return "\n\n".join(
-        [table(head, shares), "Read wrong:", told, "Labels are rows, what is read are columns.", *matrices]
+        [
+            "Answers that the rules and word lists were written on:",
+            table(head, shares),
+            "Held-out answers, which were written by the same author and split off at random before the rules were changed:",
+            table(["language", "answers", "read right"], kept),
+            "Read wrong, of the first table:",
+            told,
+            "Labels are rows, what is read are columns.",
+            *matrices,
+        ]
     )
 
 

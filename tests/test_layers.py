@@ -77,7 +77,7 @@ MANY_OPTIONS = {  # functions of the library: every option has a default and goe
     "stats.resampling.bootstrap_interval",
     "studies.pipeline.ask",
     "studies.pipeline.score",
-    "studies.plan.plan_asking",
+    "studies.asking.plan_asking",
     "studies.plan.plan_evaluation",
 }
 OWED: set[str] = set()  # known to break the rule about arguments; the list may only shrink

@@ -94,7 +94,7 @@ def show_language(name: str, form: str) -> None:
 
 @languages.command("new")
 def new(
-    tag: str = typer.Argument(help="The BCP 47 tag, such as 'sw' or 'zh-Hant'."),
+    tag: str = typer.Argument(help="The BCP 47 tag, such as 'ig' or 'zh-Hant'."),
     folder: Path = typer.Option(None, "--folder", help="The folder to write to; by default that of your languages."),
 ) -> None:
     """Write the skeleton of a new language file."""

@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..chat.endpoint import Endpoint
-from ..chat.requests import AskSettings
 from ..errors import IsoglossError
 from ..items import Items
 from ..models.load import DEFAULT_LOADING, Loading
@@ -16,11 +14,13 @@ from ..scores import Scored, join_scored
 from ..storage import as_path
 from .cells import Running
 from .method_choice import PlannedCell
-from .plan import StudyPlan, Subset, plan_asking, plan_evaluation, plan_study
+from .plan import StudyPlan, Subset, plan_evaluation, plan_study
 from .run import StudyResult, finish_plan, run_here, run_plan
 from .training import train_heads
 
 if TYPE_CHECKING:
+    from ..chat.endpoint import Endpoint
+    from ..chat.requests import AskSettings
     from ..models.model import Model
     from .connection import Cluster
 
@@ -61,6 +61,10 @@ def ask(
 
     `endpoint` is an OpenAI-compatible address; `key_env` names the environment variable that holds its key.
     """
+    from ..chat.endpoint import Endpoint
+    from ..chat.requests import AskSettings
+    from .asking import plan_asking
+
     _check_items(items, "ask")
     if key_env and not isinstance(endpoint, str):
         raise IsoglossError("key_env goes with the address of an endpoint.")

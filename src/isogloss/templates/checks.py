@@ -87,7 +87,8 @@ def _unused_forms(lexicon: Lexicon, used: Mapping[str, set[str]]) -> Iterator[st
     for name, vocabulary in sorted(lexicon.vocabularies.items()):
         cells = [(use, cell) for term in vocabulary.terms.values() for use, row in term.uses.items() for cell in row]
         shown = {(use, cell): f"{use} {show_features(cell.features)}".strip() or "plain" for use, cell in cells}
-        busy = {shown[use, cell] for use, cell in cells if cell.text.casefold() in used.get(name, ())}
+        words = tuple(used.get(name, ()))  # a suffix may follow the form
+        busy = {shown[use, cell] for use, cell in cells if any(word.startswith(cell.text.casefold()) for word in words)}
         idle = [text for text in dict.fromkeys(shown.values()) if text not in busy]
         if idle:
             yield f"{name}: no wording uses the forms {', '.join(idle)}"
