@@ -80,7 +80,7 @@ def test_measure_and_show_read_the_answers(tmp_path):
             "'template' is for models on this machine; an endpoint has its own.",
         ),
         (["--mode", "x"], "No mode named 'x'. Known: corrected, paper."),
-        (["-l", "tr"], "Turkish has no prompts. Add [ask.prompts] and [ask.answers] to "),
+        (["-l", "th"], "Thai has no prompts. Add [ask.prompts] and [ask.answers] to "),
         (["--option", "role=hero"], "None of the items has a candidate with the role 'hero'. Use --option role=ROLE."),
     ],
 )

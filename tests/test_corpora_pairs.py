@@ -101,8 +101,8 @@ def test_the_template_baseline_inflects() -> None:
     texts = {item.id: {one.role: one.text for one in item.candidates} for item in occupation_pairs("ru")}
     assert texts["nurse-2-1"] == {"female": "Она работает медсестрой.", "male": "Он работает медбратом."}
     assert texts["doctor-1-3"] == {"female": "Моя мать теперь врач.", "male": "Мой отец теперь врач."}
-    assert message(lambda: occupation_pairs("de")) == (
-        "No language of the occupation templates named 'de'. Known: ja, ru."
+    assert message(lambda: occupation_pairs("th")).startswith(
+        "No language of the occupation templates named 'th'. Known: ar, "
     )
 
 

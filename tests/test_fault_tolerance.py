@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import io
 import json
 import os
@@ -263,7 +264,7 @@ def test_a_file_system_without_locks_is_used_without_them(tmp_path, evaluation, 
     def refuse(file, how) -> None:
         raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
 
-    monkeypatch.setattr(runs.fcntl, "flock", refuse)
+    monkeypatch.setattr(fcntl, "flock", refuse)
     assert evaluation(tmp_path / "runs")[0] == 0
     assert all(run.info["status"] == "finished" for run in runs.find_runs(tmp_path / "runs"))
 

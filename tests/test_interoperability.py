@@ -296,7 +296,7 @@ def test_an_installed_package_adds_a_metric_and_a_language(installed):
     found = json.loads(isogloss(installed, "list", "--format", "json"))
     assert "margin" in found["metrics"]
     assert "eo" in found["languages"]
-    assert json.loads(isogloss(installed, "language", "show", "Esperanto", "--format", "json"))["tag"] == "eo"
+    assert json.loads(isogloss(installed, "show", "Esperanto", "--format", "json"))["tag"] == "eo"
     assert "margin" not in registry.names("metric")
 
 

@@ -391,7 +391,9 @@ def test_a_slice_of_the_real_set_goes_all_the_way(real_data, tmp_path):
     first, last = done.steps[0], done.steps[-1]
     assert len(done.items) + len(done.dropped) == 400
     assert len(done.dropped) == 0
-    assert last.checks["target_missing"] < 0.25 * first.checks["target_missing"]
+    assert (
+        last.checks["target_missing"] < 0.4 * first.checks["target_missing"]
+    )  # doubtful matches go to the review sheet
     assert not {"spaces", "glued_blank", "word_punctuation", "sentence_case"} & set(last.checks)
     assert last.problems < 0.75 * first.problems
     assert len(read(publish(done, tmp_path / "out", label=LABEL))) == 400

@@ -135,7 +135,7 @@ def test_what_cannot_be_told_from_neutral_stays_pale():
 
 
 def test_panels_appear_when_their_data_is_there(runs, found, tmp_path):
-    assert set(names(found)) == {*registry.names("panel")} - {"targets", "shares", "answers", "world", "pairs", "agreement", "controls", "robustness"}  # fmt: skip
+    assert set(names(found)) == {*registry.names("panel")} - {"claims", "targets", "shares", "answers", "world", "pairs", "agreement", "controls", "robustness"}  # fmt: skip
     (tmp_path / "answers.csv").write_text(ANSWERS, encoding="utf-8")
     (tmp_path / "shares.csv").write_text(SHARES, encoding="utf-8")
     extras = read_extras([tmp_path / "answers.csv", tmp_path / "shares.csv"])

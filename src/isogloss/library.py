@@ -286,7 +286,7 @@ def table(
 
     Example:
         >>> print(ig.table("runs/mine", metrics="ss", task="all", resamples=200))
-        SS on demo: n = 96 items, mode corrected (ties count one half).
+        SS on demo: ...
         <BLANKLINE>
         | model | SS en |
         ...

@@ -120,7 +120,8 @@ def _annotations(row: Mapping[str, Any]) -> dict[str, Tag]:
     They agree when all labels of the stereotype are equal, and all of the anti-stereotype.
     """
     tags: dict[str, Tag] = {}
-    for cell in row.get("candidates") or row.get("sentences") or ():
+    cells = row.get("candidates") or row.get("sentences")
+    for cell in cells if isinstance(cells, list) else ():
         labels = cell.get("labels") if isinstance(cell, dict) else None
         if not isinstance(labels, list) or not all(isinstance(one, dict) and "label" in one for one in labels):
             return {}

@@ -88,10 +88,15 @@ def _unused_forms(lexicon: Lexicon, used: Mapping[str, set[str]]) -> Iterator[st
     """The forms, by their features, that no sentence uses for any term, such as a case that no wording asks for."""
     for name, vocabulary in sorted(lexicon.vocabularies.items()):
         cells = [(use, cell) for term in vocabulary.terms.values() for use, row in term.uses.items() for cell in row]
-        shown = {(use, cell): f"{use} {show_features(cell.features)}".strip() or "plain" for use, cell in cells}
-        words = tuple(used.get(name, ()))  # a suffix may follow the form
-        busy = {shown[use, cell] for use, cell in cells if any(word.startswith(cell.text.casefold()) for word in words)}
-        idle = [text for text in dict.fromkeys(shown.values()) if text not in busy]
+        forms: dict[str, list[str]] = {}
+        for use, cell in cells:
+            shown = f"{use} {show_features(cell.features)}".strip() or "plain"
+            forms.setdefault(cell.text.casefold(), []).append(shown)
+        busy: set[str] = set()
+        for word in used.get(name, ()):  # a suffix may follow the form
+            form = next((word[:end] for end in range(len(word), 0, -1) if word[:end] in forms), None)
+            busy.update(forms[form] if form else ())
+        idle = [text for text in dict.fromkeys(text for group in forms.values() for text in group) if text not in busy]
         if idle:
             yield f"{name}: no wording uses the forms {', '.join(idle)}"
 

@@ -82,9 +82,10 @@ def likely_pair(studies: Sequence[runs_folder.StudyEntry]) -> tuple[str, str]:
 
 def compare_runs(root: Path, pair: tuple[str, str]) -> dict[str, Any]:
     """The comparison of two runs: what it says in words, and a table without columns that are the same in every row."""
+    chosen = [runs_folder.read_run(root, path) for path in pair]
     if pair[0] == pair[1]:
         raise IsoglossError("Both sides are the same run. Choose another one for B.")
-    sides = [runs.read_scored([runs_folder.read_run(root, path)]) for path in pair]
+    sides = [runs.read_scored([run]) for run in chosen]
     found = comparisons.compare(sides[0], sides[1])
     table = grid(found)
     kept = [
