@@ -3,14 +3,25 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 .DEFAULT_GOAL := help
 
-.PHONY: help setup lint test test-slow docs bench reproduce demo
+TORCH_CPU := https://download.pytorch.org/whl/cpu
+PIP := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
+
+.PHONY: help setup lint test test-slow docs bench reproduce claims demo
 
 help:  ## Show what can be made
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
 
-$(VENV)/.ready: pyproject.toml constraints.txt
+# Without a GPU, the CPU build of torch from its own index; where that cannot be reached, the ordinary one.
+$(VENV)/.demo: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
+	@command -v nvidia-smi >/dev/null 2>&1 || \
+	  $(PIP) --retries 0 --timeout 5 --index-url $(TORCH_CPU) torch 2>/dev/null || \
+	  echo "The CPU build of torch cannot be reached; installing the ordinary one."
+	$(PIP) -e ".[hf]"
+	@touch $@
+
+$(VENV)/.ready: $(VENV)/.demo
+	$(PIP) -e ".[dev]"
 	@touch $@
 
 setup: $(VENV)/.ready  ## Make the virtual environment with everything in it
@@ -31,12 +42,16 @@ docs: setup  ## Write the generated pages and build the documentation
 	$(BIN)/mkdocs build --strict --quiet
 
 bench: setup  ## Measure speed; writes benchmarks/results.json and docs
-	$(BIN)/pip install --quiet -c constraints.txt -e ".[bench]"
+	$(PIP) -e ".[bench]"
 	$(BIN)/python -m benchmarks.run
 
 reproduce: setup  ## Score published data with trained BERT and write docs/reproducing.md and docs/findings.md
 	$(BIN)/python -m reproduction
 
-demo: setup  ## Pull a small model and evaluate the demonstration set in five languages
+claims: setup  ## Test the claims of published papers; writes docs/claims.md and its figure
+	$(BIN)/python docs/make_claims.py
+	$(BIN)/python docs/make_findings.py
+
+demo: $(VENV)/.demo  ## Install what models need, pull a small one, and evaluate the demonstration set in five languages
 	$(BIN)/isogloss model pull smollm2
 	$(BIN)/isogloss eval smollm2 --data demo --out runs/demo --explain

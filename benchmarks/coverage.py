@@ -1,26 +1,34 @@
 """How often do the 95 % intervals hold the truth, and how often do the tests find what is not there?
 
-Simulates data whose truth is known, and gives it to the functions behind `measure` and `compare`.
-`python -m benchmarks.coverage` prints the matrix and writes it into docs/statistics.md (some minutes);
+Simulates data whose truth is known, and gives it to the functions behind `measure`, `compare` and `structure`.
+`python -m benchmarks.coverage` prints the matrix, keeps it in benchmarks/coverage.json and writes it into docs/statistics.md
+(half an hour; what is in the file with as many data sets is not simulated again, unless `--afresh`);
 `--metric NAME` prints the lines of one metric, which may be a plug-in's; `--trials N` is the number of data sets per line.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from benchmarks.populations import Case, contribute, draw_pair, draw_table, truth_of
+from benchmarks.coverage_cases import BEFORE, CASES, CLUSTERS, GRID, GRID_METRICS, LIKENESS, PAIRS, Pair
+from benchmarks.populations import Case, draw, draw_pair, truth_of
 from isogloss import registry
+from isogloss.analysis import structure
 from isogloss.analysis.differences import paired_test, unpaired_test
 from isogloss.analysis.intervals import IntervalSettings, find_interval
+from isogloss.stats.associations import ranks
 from isogloss.stats.hypotheses import adjust_bh, adjust_holm
+from isogloss.stats.resampling import FEWEST_CLUSTERS
 
 PAGE = Path(__file__).parent.parent / "docs" / "statistics.md"
+STORE = Path(__file__).parent / "coverage.json"
 START, END = "<!-- coverage: start -->", "<!-- coverage: end -->"
 ALLOWED = 1.5
 MOST_FALSE = 5.5
@@ -28,202 +36,232 @@ SETTINGS = IntervalSettings(resamples=1000)
 
 
 @dataclass(frozen=True)
-class Pair:
-    """Two sides that are compared; `before` is how often 0.1.0 found a difference that is not there."""
-
-    a: Case
-    b: Case
-    paired: bool
-    before: float | None = None
-
-    @property
-    def title(self) -> str:
-        """Both sides in a few words."""
-        design = "paired" if self.paired else "unpaired"
-        return f"{design}: {self.a.title} / {self.b.title}" if self.a != self.b else f"{design}: {self.a.title}, both"
-
-
-@dataclass(frozen=True)
 class Result:
     """In per cent: intervals that hold the truth, intervals that could not be given, differences found (p up to 0.05)."""
 
-    held: float
+    held: float | None
     missing: float
-    width: float
+    width: float | None
+    trials: int
     found: float | None = None
     claimed: float | None = None
 
-    def error(self, value: float, trials: int) -> float:
+    def error(self, value: float) -> float:
         """The Monte Carlo error of a percentage."""
-        share = min(max(value / 100, 0.5 / trials), 1 - 0.5 / trials)
-        return 100 * float(np.sqrt(share * (1 - share) / trials))
-
-
-C = Case
-CASES = (
-    *(C("ss", clusters=n, spread=s) for n, s in ((10, 0.3), (10, 1.0), (20, 1.0), (40, 1.0), (79, 0.0), (79, 2.0))),
-    C("ss", share=0.5, before=96.1),
-    C("ss", clusters=20, share=0.97, spread=1.0, before=90.9),
-    C("ss", clusters=10, sizes=(3, 7), share=0.97, spread=0.0, ties=0.0, before=80.2),
-    C("ss", clusters=20, sizes=(3, 7), share=0.99, spread=0.0, ties=0.0, before=60.8),
-    C("ss", clusters=79, share=0.97, spread=1.0),
-    C("ss", sizes="huge", before=93.7),
-    C("ss", clusters=40, sizes="skewed", spread=1.0, before=93.2),
-    *(C("ss", clusters=n, sizes="informative", before=x) for n, x in ((10, 84.8), (20, 86.5), (79, 89.7))),
-    C("ss_multiclass", clusters=20, sizes="informative", before=94.5),
-    C("ss", clusters=60, sizes=(1, 1), share=0.9, spread=0.0),
-    C("ss", clusters=5),
-    C("lms", before=95.5),
-    C("lms", clusters=20, sizes=(3, 7), related=0.995, before=62.0),
-    C("lms_multiclass", clusters=20),
-    *(C("icat", share=s, before=x) for s, x in ((0.5, 67.5), (0.51, 97.4), (0.52, 97.6), (0.55, 95.2), (0.6, 94.4))),
-    C("icat", share=0.5, related=0.99, before=31.3),
-    C("icat", share=0.5, related=0.99, spread=1.0, before=10.5),
-    C("icat", clusters=10, share=0.5, before=75.1),
-    C("icat", clusters=20, share=0.53),
-    C("icat", clusters=20, share=0.97, spread=1.0, before=90.8),
-    C("icat_micro", share=0.5),
-    C("icat_macro", share=0.5, before=95.5),
-    C("icat_macro", clusters=20, sizes=(3, 7), share=0.99, spread=0.0, ties=0.0, before=61.1),
-    *(C("icat_macro_corrected", share=p, spread=s) for p, s in ((0.5, 0.0), (0.5, 0.3), (0.5, 1.0), (0.6, 0.3))),
-    C("icat_macro_corrected", clusters=20, share=0.5),
-    C("icat_macro_corrected", clusters=79, sizes=(3, 7), share=0.6, spread=1.0),
-    C("pair_score", clusters=200, sizes=(1, 1)),
-    C("contrast", clusters=40, sizes=(1, 1)),
-    C("contrast_variance", clusters=12, sizes=(1, 1), ties=0.0, before=83.9),
-    C("contrast_variance", clusters=40, sizes=(1, 1), ties=0.0, before=91.3),
-    C("contrast_variance", clusters=40, sizes=(1, 1), ties=0.0, tails="skewed", before=70.1),
-    C("contrast_variance", clusters=20, sizes=(5, 5), ties=0.0, tails="skewed", before=81.0),
-)
-SS = C("ss", share=0.5)
-FEW = C("ss", clusters=12, share=0.5)
-PAIRS = (
-    Pair(SS, SS, paired=True, before=5.8),
-    Pair(replace(SS, spread=0.0), replace(SS, spread=1.0), paired=True, before=5.8),
-    Pair(FEW, FEW, paired=True, before=4.4),
-    Pair(replace(FEW, clusters=8), replace(FEW, clusters=8), paired=True, before=3.3),
-    *(
-        Pair(C("icat", share=1 - s), C("icat", share=s), paired=True, before=x)
-        for s, x in ((0.5, 5.5), (0.52, 25.8), (0.55, 24.7), (0.6, 9.9))
-    ),
-    Pair(C("icat", share=0.5, related=0.99), C("icat", share=0.55, related=0.99), paired=True),
-    Pair(C("icat", share=0.4), C("icat", share=0.6), paired=False, before=7.4),
-    Pair(C("ss", clusters=20, sizes=(3, 7), share=0.97, spread=0.0), C("ss", clusters=20, sizes=(3, 7), share=0.97, spread=0.0), paired=True),
-    Pair(replace(SS, spread=0.0), replace(FEW, spread=1.0), paired=False, before=30.6),
-    Pair(replace(SS, spread=1.0), replace(FEW, spread=0.0), paired=False, before=0.1),
-    Pair(SS, replace(FEW, spread=0.6), paired=False, before=13.4),
-    Pair(SS, FEW, paired=False, before=5.4),
-    Pair(SS, replace(SS, clusters=20, spread=1.0), paired=False, before=17.0),
-    Pair(replace(SS, clusters=15, sizes=(5, 5), spread=0.5), replace(SS, clusters=60, sizes=(60, 60), spread=0.5), paired=False, before=19.6),
-    Pair(replace(SS, clusters=60, sizes=(5, 5), spread=0.5), replace(SS, clusters=15, sizes=(60, 60), spread=0.5), paired=False, before=0.7),
-    Pair(replace(SS, clusters=40, sizes=(60, 60), spread=0.5), replace(SS, clusters=40, sizes=(5, 5), spread=0.5), paired=False, before=7.8),
-    Pair(SS, SS, paired=False, before=5.7),
-    Pair(C("ss", share=0.97, spread=0.0), C("ss", clusters=20, sizes=(3, 7), share=0.97, spread=0.0), paired=False),
-    Pair(C("contrast_variance", clusters=40, sizes=(1, 1), ties=0.0), C("contrast_variance", clusters=40, sizes=(1, 1), ties=0.0), paired=True),
-)  # fmt: skip
+        share = min(max(value / 100, 0.5 / self.trials), 1 - 0.5 / self.trials)
+        return 100 * float(np.sqrt(share * (1 - share) / self.trials))
 
 
 def simulate(case: Case, *, trials: int) -> Result:
     """How often the metric's interval holds the truth."""
+    if case.clusters < FEWEST_CLUSTERS:
+        trials = min(trials, 20)  # there is no interval, which few data sets show
     rng, truth = np.random.default_rng([case.clusters, len(case.title)]), truth_of(case)
     bounds = registry.get("metric", case.metric).bounds
-    held, widths = [], []
-    for _ in range(trials):
-        ends = find_interval(contribute(case, draw_table(case, rng)), SETTINGS, bounds=bounds)
-        if ends.low is not None and ends.high is not None:
-            held.append(ends.low - 1e-9 <= truth <= ends.high + 1e-9)
-            widths.append(ends.high - ends.low)
-    return _result(held, widths, trials=trials)
+    ends = [find_interval(draw(case, rng), SETTINGS, bounds=bounds) for _ in range(trials)]
+    return _result([(one.low, one.high) for one in ends], truth)
 
 
-def _result(held: Sequence[bool], widths: Sequence[float], *, trials: int) -> Result:
-    there = len(held)
-    return Result(
-        100 * float(np.mean(held)) if there else float("nan"),
-        100 * (trials - there) / trials,
-        float(np.mean(widths)) if there else float("nan"),
-    )
+def _result(ends: Sequence[tuple[float | None, float | None]], truth: float) -> Result:
+    there = [(low, high) for low, high in ends if low is not None and high is not None]
+    missing = 100 * (1 - len(there) / len(ends))
+    if not there:
+        return Result(None, missing, None, len(ends))
+    held = 100 * float(np.mean([low - 1e-9 <= truth <= high + 1e-9 for low, high in there]))
+    return Result(held, missing, float(np.mean([high - low for low, high in there])), len(ends))
 
 
 def simulate_pair(pair: Pair, *, trials: int) -> Result:
     """How often the interval holds the true difference, and how often there is a p up to 0.05."""
     rng, truth = np.random.default_rng([pair.a.clusters, pair.b.clusters]), truth_of(pair.a) - truth_of(pair.b)
     bounds, test = registry.get("metric", pair.a.metric).bounds, paired_test if pair.paired else unpaired_test
-    found, claimed, held, widths = [], [], [], []
-    for _ in range(trials):
-        a, b = draw_pair(pair.a, pair.b, rng, paired=pair.paired)
-        one = test(a, b, bounds=bounds, settings=SETTINGS)
-        found.append(one.p is not None and one.p <= 0.05)
-        if one.low is not None and one.high is not None:
-            held.append(one.low - 1e-9 <= truth <= one.high + 1e-9)
-            widths.append(one.high - one.low)
-            claimed.append(found[-1] and not one.low <= 0 <= one.high)
-    result = _result(held, widths, trials=trials)
-    return replace(result, found=100 * float(np.mean(found)), claimed=100 * float(np.sum(claimed)) / trials)
-
-
-def simulate_family(*, size: int = 20, trials: int) -> tuple[float, float]:
-    """How often any of twenty comparisons without a difference is found after Holm's, and after BH's, correction."""
-    case, rng = C("ss", clusters=15, sizes=(10, 10), share=0.5), np.random.default_rng(20)
-    any_holm = any_bh = 0
-    for _ in range(trials):
-        sides = [draw_pair(case, case, rng, paired=True) for _ in range(size)]
-        p = [paired_test(a, b, bounds=(0, 100), settings=SETTINGS).p or 1.0 for a, b in sides]
-        any_holm += min(adjust_holm(p)) <= 0.05
-        any_bh += min(adjust_bh(p)) <= 0.05
-    return 100 * any_holm / trials, 100 * any_bh / trials
-
-
-def matrix(metric: str | None = None, *, trials: int) -> list[str]:
-    """The lines of the page: intervals, tests, and families of tests."""
-    cases = [case for case in CASES if metric in (None, case.metric)] or [
-        replace(case, metric=str(metric), before=None) for case in CASES if case.metric == "ss" and case.clusters >= 10
+    rows = [
+        test(*draw_pair(pair.a, pair.b, rng, paired=pair.paired), bounds=bounds, settings=SETTINGS)
+        for _ in range(trials)
     ]
+    found = [row.p is not None and row.p <= 0.05 for row in rows]
+    claimed = [
+        p and row.low is not None and row.high is not None and not row.low <= 0 <= row.high
+        for p, row in zip(found, rows, strict=True)
+    ]
+    result = _result([(row.low, row.high) for row in rows], truth)
+    return replace(result, found=100 * float(np.mean(found)), claimed=100 * float(np.mean(claimed)))  # fmt: skip
+
+
+def simulate_likeness(case: tuple[int, int, float], *, trials: int) -> tuple[Result, Result]:
+    """How often the intervals of kappa and of the rank correlation of two languages hold the truth."""
+    rng = np.random.default_rng(3)
+    truth = _likeness((4_000, *case[1:]), rng)
+    rows = [_likeness(case, rng) for _ in range(trials)]
+    kappa = _result([(row.kappa_low, row.kappa_high) for row in rows], truth.kappa or 0.0)
+    return kappa, _result([(row.rho_low, row.rho_high) for row in rows], truth.rho or 0.0)
+
+
+def _likeness(case: tuple[int, int, float], rng: np.random.Generator) -> structure.Likeness:
+    clusters, size, spread = case
+    index = np.repeat(np.arange(clusters), size)
+    shared, item = spread * rng.normal(size=clusters), rng.normal(size=len(index))
+    sides = []
+    for _ in range(2):
+        effects = (shared + spread * rng.normal(size=clusters))[index] / 2**0.5
+        gap = 0.2 + effects + (item + rng.normal(size=len(index))) / 2**0.5
+        sides.append((np.sign(gap).astype(int) + 1, ranks(gap)))
+    return structure._likeness(("a", "b"), (sides[0], sides[1]), index=index)
+
+
+def simulate_family(*, size: int = 20, true: int = 0, trials: int) -> tuple[float, float]:
+    """Of twenty paired comparisons, some with a true difference: in per cent, sets with a false finding after Holm's
+    correction, and the mean share of false findings among all after BH's."""
+    case, rng = Case("ss", clusters=15, sizes=(10, 10), share=0.5), np.random.default_rng(20)
+    wrong, shares = 0, []
+    for _ in range(trials):
+        sides = [draw_pair(case, replace(case, share=0.35 if i < true else 0.5), rng, paired=True) for i in range(size)]
+        p = [paired_test(a, b, bounds=(0, 100), settings=SETTINGS).p or 1.0 for a, b in sides]
+        found = [number for number, value in enumerate(adjust_bh(p)) if value <= 0.05]
+        wrong += min(adjust_holm(p)[true:]) <= 0.05
+        shares.append(sum(number >= true for number in found) / max(1, len(found)))
+    return 100 * wrong / trials, 100 * float(np.mean(shares))
+
+
+# ---- the matrix
+
+
+class Store:
+    """Results by case, kept in a file as they are made."""
+
+    def __init__(self, path: Path | None, trials: int, *, afresh: bool = False) -> None:
+        self.path, self.trials = path, trials
+        self.known: dict[str, Any] = json.loads(path.read_text()) if path and path.exists() and not afresh else {}
+
+    def get(self, key: str, make: Callable[[], Any]) -> Any:
+        """What was simulated with as many data sets before, or now; for no data sets only what is known, or None."""
+        row = self.known.get(key)
+        if row is None and not self.trials:
+            return None
+        if row is None or row["trials"] < self.trials:
+            row = self.known[key] = {"trials": self.trials, "values": make()}
+            if self.path:
+                self.path.write_text(json.dumps(self.known, indent=0, sort_keys=True) + "\n", encoding="utf-8")
+            print(key, row["values"], flush=True)
+        return row["values"]
+
+    def of_case(self, case: Case) -> Result | None:
+        """The result of a case."""
+        row = self.get(f"{case.metric}: {case.title}", lambda: asdict(simulate(case, trials=self.trials)))
+        return Result(**row) if row else None
+
+    def of_pair(self, pair: Pair) -> Result | None:
+        """The result of two sides."""
+        row = self.get(f"{pair.a.metric}, {pair.title}", lambda: asdict(simulate_pair(pair, trials=self.trials)))
+        return Result(**row) if row else None
+
+
+def matrix(store: Store) -> list[str]:
+    """The lines of the page: cases that are known from 0.1.0, the grid, the other metrics, tests, families."""
+    lines = ["Cases of the simulation of 0.1.0:", "", *case_table(BEFORE, store)]
+    lines += ["", "Comparisons:", "", *pair_table(PAIRS, store)]
+    lines += ["", "Kappa and rank correlation of two languages:", "", *likeness_table(store), "", *families(store)]
+    lines += ["", "Other metrics, and intervals of more than 10,000 clusters:", ""]
+    lines += case_table([(case, None) for case in CASES], store)
+    for metric in GRID_METRICS:
+        lines += ["", f"Coverage of {metric} in per cent by the number of clusters:", "", *grid(metric, store)]
+    return lines
+
+
+def matrix_of(metric: str, store: Store) -> list[str]:
+    """The lines of one metric; one that has none of its own, such as a plug-in's, gets those of the grid."""
+    cases = [row for row in (*BEFORE, *((case, None) for case in CASES)) if row[0].metric == metric]
+    chosen = cases or [(replace(case, metric=metric, clusters=n), None) for case in GRID for n in (10, 20, 79)]
+    pairs = [pair for pair in PAIRS if pair.a.metric == metric]
+    return [*case_table(chosen, store), *(["", *pair_table(pairs, store)] if pairs else [])]
+
+
+def case_table(rows: Sequence[tuple[Case, float | None]], store: Store) -> list[str]:
+    """One line per case."""
     lines = [
-        "| metric | data | coverage, % | 0.1.0 | mean width | no interval, % |",
+        "| metric | data | 0.1.0 | coverage, % | mean width | no interval, % |",
         "| --- | --- | --- | --- | --- | --- |",
     ]
-    for case in cases:
-        one = simulate(case, trials=trials)
+    for case, before in rows:
+        one = store.of_case(case)
+        if one is None:
+            continue
+        width = "-" if one.width is None else f"{one.width:.3g}"
         lines.append(
-            f"| {case.metric} | {case.title} | {_share(one, one.held, trials)} | {_before(case.before)} | {_width(one.width)} | {one.missing:.0f} |"
+            f"| {case.metric} | {case.title} | {_plain(before)} | {_share(one, one.held)} | {width} | {one.missing:.0f} |"
         )
-        print(lines[-1], flush=True)
-    pairs = [pair for pair in PAIRS if metric in (None, pair.a.metric)]
-    lines += (
-        [
-            "",
-            "| metric | sides | p ≤ 0.05, % | 0.1.0 | coverage, % | no interval, % |",
-            "| --- | --- | --- | --- | --- | --- |",
-        ]
-        if pairs
-        else []
-    )
-    for pair in pairs:
-        one = simulate_pair(pair, trials=trials)
-        lines.append(
-            f"| {pair.a.metric} | {pair.title} | {_share(one, one.found or 0.0, trials)} | {_before(pair.before)} | {_share(one, one.held, trials)} | {one.missing:.0f} |"
-        )
-        print(lines[-1], flush=True)
-    if metric is None:
-        holm, bh = simulate_family(trials=trials // 4)
-        lines += [
-            "",
-            f"Twenty paired comparisons without any difference: one or more found in {holm:.1f} % (Holm), {bh:.1f} % (BH).",
-        ]
-        print(lines[-1])
     return lines  # fmt: skip
 
 
-def _share(one: Result, value: float, trials: int) -> str:
-    return "-" if np.isnan(value) else f"{value:.1f} ± {one.error(value, trials):.1f}"
+def grid(metric: str, store: Store) -> list[str]:
+    """One line per kind of data, one column per number of clusters."""
+    lines = [f"| data | {' | '.join(map(str, CLUSTERS))} |", "| --- |" + " --- |" * len(CLUSTERS)]
+    for case in GRID:
+        cells = [store.of_case(replace(case, metric=metric, clusters=count)) for count in CLUSTERS]
+        shares = ["" if one is None else _plain(one.held) or "-" for one in cells]
+        if any(shares):
+            lines.append(f"| {case.data} | {' | '.join(shares)} |")
+    return lines
 
 
-def _width(value: float) -> str:
-    return "-" if np.isnan(value) else f"{value:.3g}"
+def pair_table(pairs: Sequence[Pair], store: Store) -> list[str]:
+    """One line per pair of sides; where their true values differ, what is found is no error."""
+    lines = [
+        "| metric | sides | 0.1.0 | p ≤ 0.05, % | claimed, % | coverage, % |",
+        "| --- | --- | --- | --- | --- | --- |",
+    ]
+    for pair in pairs:
+        one = store.of_pair(pair)
+        if one is None:
+            continue
+        cells = (
+            pair.a.metric,
+            pair.title,
+            _plain(pair.before),
+            _share(one, one.found),
+            _plain(one.claimed),
+            _share(one, one.held),
+        )
+        lines.append(f"| {' | '.join(cells)} |")
+    return lines  # fmt: skip
 
 
-def _before(value: float | None) -> str:
+def likeness_table(store: Store) -> list[str]:
+    """One line per case of two languages."""
+    lines = [
+        "| clusters | items each | spread | kappa, coverage % | rank correlation, coverage % |",
+        "| --- | --- | --- | --- | --- |",
+    ]
+    for case in LIKENESS:
+        rows = store.get(
+            f"likeness {case}", lambda c=case: [asdict(one) for one in simulate_likeness(c, trials=store.trials)]
+        )  # type: ignore[misc]
+        shares = [_share(Result(**row), row["held"]) for row in rows or ()]
+        if shares:
+            lines.append(f"| {' | '.join(map(str, (*case, *shares)))} |")
+    return lines  # fmt: skip
+
+
+def families(store: Store) -> list[str]:
+    """Twenty comparisons at once, without and with true differences."""
+    none, some = (
+        store.get(f"family with {true} true", lambda t=true: simulate_family(true=t, trials=store.trials // 4))
+        for true in (0, 5)
+    )  # type: ignore[misc]
+    if not none or not some:
+        return []
+    return [
+        f"Twenty paired comparisons at once: without any true difference one or more is found in {none[0]:.1f} % "
+        f"(Holm) and {none[1]:.1f} % (BH); with five true ones of 15 points, a false one is among the findings in {some[0]:.1f} % (Holm), "
+        f"and {some[1]:.1f} % of the findings are false (BH)."
+    ]  # fmt: skip
+
+
+def _share(one: Result, value: float | None) -> str:
+    return "-" if value is None else f"{value:.1f} ± {one.error(value):.1f}"
+
+
+def _plain(value: float | None) -> str:
     return "" if value is None else f"{value:.1f}"
 
 
@@ -231,14 +269,20 @@ def main() -> None:
     """Print the matrix; of all metrics, write it into the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--metric", help="this metric's lines only; nothing is written")
-    parser.add_argument("--trials", type=int, default=1000, help="simulated data sets per line")
+    parser.add_argument("--trials", type=int, default=1000, help="simulated data sets per line; 0 writes what is known")
+    parser.add_argument("--afresh", action="store_true", help="simulate everything again")
     options = parser.parse_args()
-    lines = matrix(options.metric, trials=options.trials)
-    if options.metric is None:
-        before, _, rest = PAGE.read_text(encoding="utf-8").partition(START)
-        after = rest.partition(END)[2]
-        said = f"{options.trials} simulated data sets per line; ± is the Monte Carlo error."
-        PAGE.write_text("\n".join([before + START, "", said, "", *lines, "", END + after]), encoding="utf-8")
+    if options.metric:
+        print("\n".join(matrix_of(options.metric, Store(None, options.trials))))
+        return
+    store = Store(STORE, options.trials, afresh=options.afresh)
+    lines = matrix(store)
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(START)
+    counts = [row["trials"] for row in store.known.values()]
+    said = f"{min(counts)} to {max(counts)} simulated data sets per line; ± is the Monte Carlo error."
+    PAGE.write_text(
+        "\n".join([before + START, "", said, "", *lines, "", END + rest.partition(END)[2]]), encoding="utf-8"
+    )
 
 
 if __name__ == "__main__":

@@ -12,20 +12,23 @@ import polars as pl
 from scipy.optimize import brentq
 from scipy.special import expit, ndtr
 
+from benchmarks import long_tables
 from isogloss import registry
 from isogloss.items import ANTI_STEREOTYPE, STEREOTYPE, UNRELATED
 from isogloss.metrics import Contribution
 
-MANY = 8_000
+MANY, FEWER = 20_000, 4_000
+SHARES = ("ss", "ss_multiclass", "pair_score", "crows", "crows_stereo", "crows_antistereo", "contrast_share")
 
 
 @dataclass(frozen=True)
 class Case:
-    """A metric on clusters of items; `before` is the coverage that version 0.1.0 had in the review of 2026.
+    """A metric on clusters of items.
 
     The preference of a cluster is logistic(centre + spread · normal) with the mean `share`. `sizes` are the fewest and most
     items of a cluster, or "skewed" (lognormal), "informative" (lognormal and the larger the more stereotyping), or "huge"
     (one cluster of 600). `ties` is the share of ties, `tails` the distribution of the differences between scores.
+    For MBE, `clusters` and the first of `sizes` are the numbers of sentences of the two groups.
     """
 
     metric: str = "ss"
@@ -36,16 +39,24 @@ class Case:
     related: float = 0.9
     ties: float = 0.03
     tails: str = "normal"
-    before: float | None = None
+
+    @property
+    def data(self) -> str:
+        """The data in a few words, without the number of clusters."""
+        if self.metric == "mbe":
+            return f"{self.clusters} and {self.sizes[0]} sentences"
+        if long_tables.is_template(self.metric):
+            return f"{long_tables.CONCEPTS} concepts, {long_tables.TERMS} terms, spread {self.spread:g}"
+        size = self.sizes if isinstance(self.sizes, str) else "{}-{} items".format(*self.sizes)
+        words = [size, f"SS {100 * self.share:g}", f"spread {self.spread:g}"]
+        words += [f"LMS {100 * self.related:g}"] if self.related != Case.related else []
+        words += [f"{100 * self.ties:g} % ties"] if self.ties != Case.ties else []
+        return ", ".join([*words, *([self.tails] if self.tails != "normal" else [])])
 
     @property
     def title(self) -> str:
         """The case in a few words."""
-        size = self.sizes if isinstance(self.sizes, str) else "{}-{} items".format(*self.sizes)
-        return (
-            f"{self.clusters} clusters, {size}, SS {100 * self.share:g}, LMS {100 * self.related:g}, spread {self.spread:g}"
-            + (f", {self.tails}" if self.tails != "normal" else "")
-        )
+        return self.data if self.metric == "mbe" else f"{self.clusters} clusters, {self.data}"
 
 
 @cache
@@ -100,36 +111,59 @@ def draw_latent(case: Case, rng: np.random.Generator, *, clusters: int | None = 
     return effects, rng.normal(size=len(index)), index
 
 
+def draw(case: Case, rng: np.random.Generator, *, clusters: int | None = None) -> Contribution:
+    """A data set as the metric sees it: with its roles, or as the long table of pairs, answers, templates or sentences."""
+    metric = registry.get("metric", case.metric)
+    make = long_tables.maker_of(metric, case.metric)
+    if make is None:
+        return contribute(case, draw_table(case, rng, clusters=clusters))
+    return metric.contribute(make(case, rng, clusters or case.clusters), "corrected")
+
+
 def contribute(case: Case, table: pl.DataFrame) -> Contribution:
     """The table as the metric sees it: with its roles, or as the long table of a pair."""
     metric = registry.get("metric", case.metric)
     if metric.roles:
         return metric.contribute(table, "corrected")
-    fixed = {"model": "m", "method": "x", "dataset": "d", "language": "en", "task": "pair", "category": "gender"}
     long = table.drop(UNRELATED).unpivot(
         [STEREOTYPE, ANTI_STEREOTYPE], index=["id", "cluster"], variable_name="role", value_name="value"
     )
-    extra = [pl.lit(value).alias(name) for name, value in fixed.items()]
-    return metric.contribute(
-        long.with_columns(*extra, quantity=pl.lit(metric.quantity), direction=pl.lit("stereo")), "corrected"
-    )
+    direction = "antistereo" if case.metric == "crows_antistereo" else "stereo"
+    kind = "explicit" if case.metric == "contrast_other" else "implicit"
+    extra = {**long_tables.FIXED, "task": "pair", "direction": direction, "statement": kind}
+    marked = long.with_columns(pl.lit(value).alias(name) for name, value in extra.items())
+    return metric.contribute(marked.with_columns(quantity=pl.lit(metric.quantity)), "corrected")
 
 
 @cache
 def truth_of(case: Case) -> float:
-    """The value of very many clusters of the same kind; of macro ICAT at these sizes, of the corrected one at any."""
-    case, rng = replace(case, before=None), np.random.default_rng(7)
-    if case.metric == "icat_macro_corrected":
-        chance = expit(centre(case.share, case.spread) + case.spread * rng.normal(size=10**6))
+    """The value in the population; of macro ICAT at these sizes, of the corrected one at any."""
+    rng = np.random.default_rng(7)
+    if case.metric in SHARES or case.metric in ("icat", "icat_micro", "icat_macro_corrected"):
+        effects = rng.normal(size=2 * 10**6)
+        sizes = draw_sizes(case, effects, rng) if case.sizes == "informative" else np.ones(len(effects))
+        sizes = (
+            np.ones(len(effects)) if case.metric in ("ss_multiclass", "icat_micro", "icat_macro_corrected") else sizes
+        )
+        chance = expit(centre(case.share, case.spread) + case.spread * effects)
         chance = case.ties / 2 + (1 - case.ties) * chance
-        return float(200 * case.related * np.minimum(chance, 1 - chance).mean())
-    return contribute(case, draw_table(case, rng, clusters=MANY)).value
+        if case.metric == "icat_macro_corrected":
+            return float(200 * case.related * np.minimum(chance, 1 - chance).mean())
+        share = float(np.average(chance, weights=sizes))
+        return 100 * share if case.metric in SHARES else 200 * case.related * min(share, 1 - share)
+    if case.metric in ("lms", "lms_multiclass"):
+        return 100 * case.related
+    if case.metric in ("cb", "cb_normalised"):
+        return (1 - 1 / long_tables.TERMS) * float(np.exp(2 * case.spread**2))
+    whole = replace(case, sizes=(FEWER, FEWER)) if case.metric == "mbe" else case
+    slow = long_tables.maker_of(registry.get("metric", case.metric), case.metric) is not None
+    return draw(whole, rng, clusters=FEWER if slow else MANY).value
 
 
 def draw_pair(a: Case, b: Case, rng: np.random.Generator, *, paired: bool) -> tuple[Contribution, Contribution]:
     """Two sides; paired, of the same items, whose effects and noise are half in common."""
     if not paired:
-        return contribute(a, draw_table(a, rng)), contribute(b, draw_table(b, rng))
+        return draw(a, rng), draw(b, rng)
     effects, noise, index = draw_latent(a, rng)
     sides = []
     for case in (a, b):

@@ -278,6 +278,53 @@ def language_table() -> str:
     return table(["tag", "name", "own name", "script", "direction", "spaces between words"], rows)
 
 
+def capabilities() -> str:
+    """What each language has beside what works in all of them."""
+    from isogloss import languages, registry
+
+    sets = {name: set(one.bundled()) for name, one in registry.load_all("dataset").items() if one.bundled}
+    sections = {"chat prompts": "ask", "article check": "articles", "repairs": "fixes"}
+    known = [languages.describe(tag) for tag in languages.tags()]
+    rows = [
+        [
+            one.name,
+            *("✓" if one.tag in tags else "" for tags in sets.values()),
+            *("✓" if section in one.sections else "" for section in sections.values()),
+        ]
+        for one in sorted(known, key=lambda one: one.name)
+    ]
+    return table(["language", *(f"`{name}`" for name in sets), *sections], rows)
+
+
+def coverage_table() -> str:
+    """What there is for each language, and what independent dictionaries say of its template sentences."""
+    import json
+
+    from isogloss.coverage import count_templates, cover_language
+    from isogloss.templates.lexicon import bundled_languages
+
+    shares = json.loads((ROOT / "tests" / "golden" / "dictionaries.json").read_text(encoding="utf-8"))
+    rows = []
+    for tag in bundled_languages():
+        one, (sets, sentences) = cover_language(tag), count_templates(tag)
+        checked = shares.get(tag)
+        share = f"{checked['passed']:.1f} % ({checked['tool']})" if checked else "no dictionary"
+        terms = f"{sum(one.vocabularies.values())}"
+        rest = [", ".join(one.data) or "-", ", ".join(one.missing) or "-", ", ".join(one.reviewed) or "nobody"]
+        rows.append([f"`{tag}`", terms, str(sets), f"{sentences:,}", share, *rest])
+    head = [
+        "tag",
+        "terms",
+        "sets",
+        "sentences",
+        "sentences of known words only",
+        "demonstration data",
+        "missing",
+        "reviewed by",
+    ]
+    return table(head, rows)
+
+
 def datasets() -> str:
     """Every data set family with licence, citation, source, and the hashes of what ships."""
     from isogloss import registry
@@ -419,20 +466,23 @@ def verdict_matrices() -> str:
     """How the labelled answers are read: the shares by language, one matrix over all, and every answer read wrong."""
     import json
 
-    from isogloss.chat.verdicts import VERDICTS, read_verdict
+    from isogloss.chat.verdicts import VERDICTS, read_answer
 
     def labelled(name: str) -> list[dict[str, str]]:
         lines = (ROOT / "tests" / "data" / name).read_text(encoding="utf-8").splitlines()
         rows = [json.loads(line) for line in lines]
         return [
-            row | {"read": read_verdict(row["text"], language=row["language"], prompt=row["prompt"])} for row in rows
+            row | {"read": read_answer(row["text"], None, language=row["language"], prompt=row["prompt"])}
+            for row in rows
         ]
 
-    rows, later = labelled("answers.jsonl"), labelled("answers_later.jsonl")
+    rows, later, held_out = (labelled(f"answers{name}.jsonl") for name in ("", "_later", "_held_out"))
     tags = list(dict.fromkeys(row["language"] for row in rows))
     shares = [verdict_share(tag, [row for row in rows if row["language"] == tag]) for tag in tags]
     shares.append(verdict_share("all", rows))
     shares.append(verdict_share("written later", later))
+    kept = [[f"`{tag}`", *verdict_share(tag, [r for r in held_out if r["language"] == tag])[1:3]] for tag in tags]
+    kept.append(["all", *verdict_share("all", held_out)[1:3]])
     wrong = [row for row in rows if row["read"] != row["verdict"]]
     listed = [
         [f"`{r['language']}`", r["prompt"], f"`{r['text']!r}`", r["verdict"], r["read"], r["source"]] for r in wrong
@@ -444,7 +494,16 @@ def verdict_matrices() -> str:
     head = ["language", "answers", "read right", "real ones", "read right"]
     told = table(["language", "prompt", "answer", "labelled", "read as", "from"], listed)
     return "\n\n".join(
-        [table(head, shares), "Read wrong:", told, "Labels are rows, what is read are columns.", *matrices]
+        [
+            "Answers that the rules and word lists were written on:",
+            table(head, shares),
+            "Held-out answers, which were written by the same author and split off at random before the rules were changed:",
+            table(["language", "answers", "read right"], kept),
+            "Read wrong, of the first table:",
+            told,
+            "Labels are rows, what is read are columns.",
+            *matrices,
+        ]
     )
 
 
@@ -477,6 +536,8 @@ PARTS: dict[str, Callable[[], str]] = {
     "families": families,
     "item-columns": item_columns,
     "languages": language_table,
+    "capabilities": capabilities,
+    "coverage": coverage_table,
     "list": listing,
     "make-targets": make_targets,
     "methods": methods,

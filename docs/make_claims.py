@@ -36,7 +36,7 @@ OPENING = """\
 Papers about stereotypes in several languages end in sentences such as "English models are the most biased". This page tests such sentences with the scores that their authors published.
 That it can be done at all is to the authors' credit: Öztürk et al. released their translations, their code and every score, and say themselves that their conclusions are tentative.
 
-Every claim is written in the [language of claims](gate.md#the-language) in [`studies/claims`]({folder}), tested on the items that all sides have, with whole targets resampled, and adjusted for all
+Every claim is given in our words, written in the [language of claims](gate.md#the-language) in [`studies/claims`]({folder}), tested on the items that all sides have, with whole targets resampled, and adjusted for all
 claims of its file (Holm). The number is that of the comparison which decides: the closest one where a claim holds, the clearest one where it does not. The last line says what changes in paper mode
 and without a task, a bias type, ties, or what is [known to be wrong](reproducing.md) with the published scores.
 
@@ -79,14 +79,23 @@ def load_published(folder: Path) -> ig.Scored:
     return ig.join(*parts)
 
 
+def capital(name: str) -> str:
+    """The name with a capital letter, unless it begins with a model's name such as mBERT."""
+    return name[0].upper() + name[1:] if name[1:2].islower() else name
+
+
 def as_section(result: ig.GateResult) -> str:
     """One paper: its claims, each with verdict, numbers and plain words."""
     lines = [f"## {result.title}", "", f"{count_verdicts(result).capitalize()}.", ""]
     for one in result.verdicts:
-        lines += [f"### {one.name[0].upper() + one.name[1:]}", "", f"> {one.sentence} ({one.source})", ""]
+        lines += [f"### {capital(one.name)}", "", f"{one.sentence} ({one.source})", ""]
         lines += [f"**{one.status.capitalize()}.** {explain_claim(one)}", ""]
         if one.says:
-            numbers = "" if one.p is None else f" p = {one.p:.2g}, Holm {one.p_holm:.2g}, BH {one.p_bh:.2g}."
+            numbers = (
+                ""
+                if one.p is None or one.status == NOT_INTERPRETABLE
+                else f" p = {one.p:.2g}, Holm {one.p_holm:.2g}, BH {one.p_bh:.2g}."
+            )
             lines += [
                 f"`{one.says}`: {one.held} of {one.parts} comparisons hold by themselves, {one.opposed} are the other way round.{numbers}",
                 "",
@@ -104,7 +113,7 @@ def draw(results: list[ig.GateResult]) -> None:
     mpl.use("Agg")
     from matplotlib import pyplot as plt
 
-    mpl.rcParams["svg.hashsalt"] = "isogloss"
+    mpl.rcParams |= {"svg.hashsalt": "isogloss", "svg.fonttype": "none"}
     rows = [
         one
         for result in results
@@ -124,7 +133,7 @@ def draw(results: list[ig.GateResult]) -> None:
     axes.margins(y=0.01)
     for name, colour in COLOURS.items():
         axes.plot([], [], color=colour, linewidth=2, label=name)
-    axes.legend(fontsize=7, loc="lower right", frameon=False)
+    axes.legend(fontsize=7, loc="upper left", frameon=False)
     for side in ("top", "right", "left"):
         axes.spines[side].set_visible(False)
     figure.tight_layout()

@@ -15,6 +15,7 @@ from typing import Any
 REGIONS = Path(__file__).parent.parent / "src" / "isogloss" / "data" / "regions"
 ANTARCTICA = "ATA"
 UNNUMBERED = {"Kosovo": "XKX"}  # a user-assigned code that many use; the others without a number have no code
+OVERSEAS = {"GUF": "FRA", "SJM": "NOR"}  # territories that the maps draw as a part of their state
 Point = list[float]
 
 
@@ -67,6 +68,17 @@ def features(path: Path, codes: dict[str, tuple[str, str]]) -> dict[str, dict[st
     return found
 
 
+def split_overseas(home: dict[str, Any], code: str, *, name: str) -> list[dict[str, Any]]:
+    """The territory that lies far from its state as a feature of its own, taken out of the state's."""
+    far = {"GUF": lambda x, y: x < -30, "SJM": lambda x, y: y > 74}[code]
+    parts = home["geometry"]["coordinates"]
+    away = [part for part in parts if far(*(sum(values) / len(values) for values in zip(*part[0], strict=True)))]
+    home["geometry"]["coordinates"] = [part for part in parts if part not in away]
+    geometry = {"type": "MultiPolygon", "coordinates": away}
+    feature = {"type": "Feature", "id": code, "properties": {"code": code, "name": name}, "geometry": geometry}
+    return [feature] if away else []
+
+
 def main(package: Path) -> None:
     """Write the file."""
     with (REGIONS / "countries.csv").open(encoding="utf-8", newline="") as file:
@@ -74,10 +86,10 @@ def main(package: Path) -> None:
     small = {
         key: one for key, one in features(package / "countries-50m.json", codes).items() if one["properties"]["code"]
     }
-    world = {
-        "type": "FeatureCollection",
-        "features": list((small | features(package / "countries-110m.json", codes)).values()),
-    }
+    countries = small | features(package / "countries-110m.json", codes)
+    names = dict(codes.values())
+    away = [one for code, home in OVERSEAS.items() for one in split_overseas(countries[home], code, name=names[code])]
+    world = {"type": "FeatureCollection", "features": [*countries.values(), *away]}
     text = json.dumps(world, ensure_ascii=False, separators=(",", ":"))
     (REGIONS / "world.geojson").write_text(text + "\n", encoding="utf-8")
 

@@ -241,9 +241,9 @@ def test_braces_in_a_statement_stay_as_they_are():
 
 def test_a_language_without_prompts_says_where_to_write_them():
     with pytest.raises(IsoglossError) as caught:
-        make_requests([replace(items(1)[0], language="sw")], AskSettings())
+        make_requests([replace(items(1)[0], language="ig")], AskSettings())
     assert str(caught.value) == (
-        "sw has no prompts. Add [ask.prompts] and [ask.answers] to a file for it (isogloss language new sw)."
+        "ig has no prompts. Add [ask.prompts] and [ask.answers] to a file for it (isogloss language new ig)."
     )
 
 

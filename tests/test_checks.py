@@ -79,6 +79,11 @@ CASES = {
         "the word 'kind.' has punctuation",
         filled("BLANK.", "well-read", "d'accord", "fish"),
     ),
+    "template_differs": (
+        replace(GOOD, tags={**GOOD.tags, "template": "GENDER-PL sing."}),
+        "the sentence is not the template 'GENDER-PL sing.' with its slots filled",
+        GOOD,
+    ),
     "equal_unrelated": (filled("BLANK.", "a", "b", "b"), "anti-stereotype and unrelated are both 'b'", GOOD),
     "target_missing": (
         filled("Sie ist BLANK.", "a", "b", "c", term="Arzt"),

@@ -167,6 +167,7 @@ def test_a_rank_correlation_over_models_counts_models_and_targets():
     assert (found.status, found.part.design) == ("supported", "over groups")
     assert verdict(scored, "correlation(ss(en), ss(de)) < 0").status == "contradicted"
     assert 0.8 < found.part.value_a <= 1
+    assert verdict(scored, "correlation(ss, lms) > 0").part.a == "rank correlation over 16 groups"
 
 
 def test_the_robustness_line_names_what_changes(scored):
@@ -313,3 +314,14 @@ def test_the_command_writes_both_and_exits_by_status(tmp_path, monkeypatch, caps
         assert code in (expected, 2 if expected == 3 else expected), out
     assert (tmp_path / "j.xml").exists()
     assert Path(tmp_path / "summary.md").read_text(encoding="utf-8").count("## Isogloss gate") >= 2
+
+
+def test_a_report_shows_the_claims_of_a_result_first(scored, tmp_path):
+    result = ig.gate(scored, ["ss(one, en) < 60", "lms > 60"], resamples=200)
+    (tmp_path / "claims.json").write_text(result.to_json(), encoding="utf-8")
+    page = ig.report(scored, tmp_path / "report.html", add=tmp_path / "claims.json", resamples=100).read_text(
+        encoding="utf-8"
+    )
+    assert page.index(">Claims<") < page.index(">The finding<")
+    assert "1 contradicted: the scores show the opposite." in page
+    assert "No, the opposite." in page

@@ -351,11 +351,11 @@ def test_language_list_and_show(run):
 
 
 def test_language_new_writes_a_file_that_can_be_shown(run, tmp_path):
-    code, out, _ = run("language", "new", "sw", "--folder", tmp_path)
-    assert (code, (tmp_path / "sw.toml").exists()) == (0, True)
-    assert out == f"Wrote {tmp_path / 'sw.toml'}. Fill it in; see docs/languages.md.\n"
-    code, _, err = run("language", "new", "sw", "--folder", tmp_path)
-    assert (code, err) == (2, f"Error: 'sw' has a file already: {tmp_path / 'sw.toml'}. Edit that one.\n")
+    code, out, _ = run("language", "new", "ig", "--folder", tmp_path)
+    assert (code, (tmp_path / "ig.toml").exists()) == (0, True)
+    assert out == f"Wrote {tmp_path / 'ig.toml'}. Fill it in; see docs/languages.md.\n"
+    code, _, err = run("language", "new", "ig", "--folder", tmp_path)
+    assert (code, err) == (2, f"Error: 'ig' has a file already: {tmp_path / 'ig.toml'}. Edit that one.\n")
 
 
 def test_show_knows_runs_data_languages_and_models_apart(run, tmp_path):

@@ -9,6 +9,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from isogloss import registry
 from isogloss.cli import PANELS, app
 
 
@@ -49,3 +50,9 @@ def test_help_shows_no_python_types_and_every_option_has_help(words):
 def test_out_has_one_short_name_everywhere():
     found = [one.opts for command in COMMANDS.values() for one in options_of(command) if "--out" in one.opts]
     assert all("-o" in opts for opts in found)
+
+
+def test_the_help_of_figure_says_what_each_figure_needs():
+    shown = CliRunner().invoke(app, ["figure", "--help"], env={"COLUMNS": "200"}).stdout.replace("│", " ")
+    needs = " ".join(shown.partition("What each needs")[2].partition("Arguments")[0].split())
+    assert [name for name in registry.names("figure") if name not in needs] == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import sys
 import tracemalloc
 import zipfile
@@ -12,7 +13,9 @@ from types import SimpleNamespace
 
 import pytest
 
+import isogloss as ig
 from isogloss.corpora.texts import Corpus, open_corpora, open_corpus
+from isogloss.corpora.wordlists import read_lists
 from isogloss.errors import IsoglossError
 
 ENGLISH = ["She is a nurse.", "He is a doctor.", "It rains."]
@@ -156,3 +159,25 @@ def test_what_cannot_be_read_says_so(tmp_path: Path) -> None:
     )
     with pytest.raises(IsoglossError, match=r"^--target goes with one corpus, its English side\.$"):
         open_corpora(["a", "b"], target="c")
+
+
+def test_sentences_with_a_gender_column_and_their_own_numbers_are_read(tmp_path):
+    path = tmp_path / "news_pt.jsonl"
+    rows = [
+        {"i": 0, "gender": group, "language": "pt", "corpus": "News", "text_detokenised": "Um texto."}
+        for group in ("female", "male")
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    items = ig.read(path)
+    assert [(one.id, one.candidates[0].role, one.tags["corpus"]) for one in items] == [
+        ("female-0", "female", "News"),
+        ("male-0", "male", "News"),
+    ]
+
+
+def test_word_lists_of_other_attributes_ship():
+    for name in ("age", "religion", "origin"):
+        first, second = read_lists([name])
+        assert first.group != second.group
+    with pytest.raises(IsoglossError, match="No word list named 'shoes'"):
+        read_lists(["shoes"])

@@ -179,9 +179,9 @@ def test_the_example_language_works(tmp_path, monkeypatch):
     from isogloss import languages
 
     (tmp_path / "languages").mkdir()
-    (tmp_path / "languages" / "sw.toml").write_text(generator().examples("adding.md")["sw.toml"], encoding="utf-8")
+    (tmp_path / "languages" / "ig.toml").write_text(generator().examples("adding.md")["ig.toml"], encoding="utf-8")
     monkeypatch.setenv("ISOGLOSS_HOME", str(tmp_path))
-    assert languages.get("Kiswahili").tag == "sw"
+    assert languages.get("Asụsụ Igbo").tag == "ig"
 
 
 def test_the_example_layouts_can_be_read(tmp_path):

@@ -37,6 +37,11 @@ ASKED_FOR = [
     "ru",
     "ja",
     "id",
+    "sw",
+    "fi",
+    "ko",
+    "he",
+    "vi",
 ]
 FILES = sorted(FOLDER.glob("*.toml"))
 each = pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
@@ -63,6 +68,20 @@ def test_the_tag_is_the_file_name_and_standard_bcp_47(path):
     assert languages.get(path.stem).tag == path.stem
     assert langcodes.tag_is_valid(path.stem)
     assert langcodes.standardize_tag(path.stem) == path.stem
+
+
+@pytest.mark.parametrize("tag", ASKED_FOR)
+def test_every_language_that_was_asked_for_has_prompts_and_templates(tag):
+    from isogloss.templates.lexicon import FOLDER as TEMPLATES
+
+    assert "ask" in languages.get(tag).sections
+    assert {path.stem for path in (TEMPLATES / tag).glob("*.toml")} >= {
+        "gender",
+        "profession",
+        "nationality",
+        "sets",
+        "rules",
+    }
 
 
 @each
@@ -107,9 +126,9 @@ def test_a_language_is_found_by_tag_name_and_own_name_in_any_case(path):
 
 
 def test_a_well_formed_tag_needs_no_file():
-    assert languages.resolve("sw") == "sw"
+    assert languages.resolve("ig") == "ig"
     assert languages.resolve("sr-latn") == "sr-Latn"
-    assert languages.describe("sw").name == "sw"
+    assert languages.describe("ig").name == "ig"
 
 
 @pytest.mark.parametrize(
@@ -142,10 +161,10 @@ def test_a_new_language_is_a_valid_file_in_the_home_folder(own_home):
 
 
 def test_an_existing_language_is_never_overwritten(own_home, tmp_path):
-    first = languages.new("sw", folder=tmp_path / "mine")
+    first = languages.new("ig", folder=tmp_path / "mine")
     with pytest.raises(IsoglossError) as caught:
-        languages.new("sw", folder=tmp_path / "mine")
-    assert str(caught.value) == f"'sw' has a file already: {first}. Edit that one."
+        languages.new("ig", folder=tmp_path / "mine")
+    assert str(caught.value) == f"'ig' has a file already: {first}. Edit that one."
     with pytest.raises(IsoglossError, match=r"^'de' has a file already: "):
         languages.new("de", folder=tmp_path)
 
@@ -153,8 +172,8 @@ def test_an_existing_language_is_never_overwritten(own_home, tmp_path):
 def test_a_folder_that_cannot_be_written_is_named(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(IsoglossError) as caught:
-        languages.new("sw", folder=tmp_path / "file" / "x")
-    path = tmp_path / "file" / "x" / "sw.toml"
+        languages.new("ig", folder=tmp_path / "file" / "x")
+    path = tmp_path / "file" / "x" / "ig.toml"
     assert str(caught.value) == f"Cannot write {path} (Not a directory). Is the folder writable, and the disk not full?"
 
 

@@ -401,3 +401,8 @@ def test_the_rule_cannot_be_told_from_one_sentence_or_from_shared_words(tmp_path
     labels = test["label"].to_numpy()
     assert np.mean(second_only(train, test) == labels) <= 0.55
     assert np.mean(word_overlap(train, test) == labels) <= 0.55
+
+
+def test_reading_stops_after_so_many_articles_of_a_source(tmp_path: Path) -> None:
+    settings = PairSettings(any_language=True, shares=Shares(0.2, 0.2), articles=15)
+    assert build(tmp_path, articles(20), settings=settings)["articles"]["read"] == 15

@@ -41,6 +41,8 @@ from isogloss.nsp.settings import (
 from isogloss.nsp.train import TrainingStatus, train_head
 from isogloss.nsp.training_card import energy
 from isogloss.stats.resampling import smooth
+from isogloss.studies.plan import plan_study
+from isogloss.studies.training import train_heads
 from support import rule
 
 FAST = TrainingSettings(
@@ -503,3 +505,42 @@ def test_the_interval_of_an_accuracy_is_over_articles() -> None:
     assert found.low < 0.32 < 0.46 < alone.low
     assert mean_by_article(right[:100], names[:100]).low is None
     assert not math.isnan(found.value)
+
+
+def test_adafactor_trains_and_goes_on_where_it_stopped(pairs: Path, bases: Path, tmp_path: Path) -> None:
+    settings = replace(SHORT, optimizer="adafactor", pairs=256)
+    with pytest.raises(Stopped):
+        train_head(str(bases / "llama"), pairs, out=tmp_path / "parts", settings=settings, on_status=stop_at(3))
+    for name in ("parts", "whole"):
+        card = train_head(str(bases / "llama"), pairs, out=tmp_path / name, settings=settings)
+        assert card["settings"]["optimizer"] == "adafactor"
+    assert rule.read_log(tmp_path / "parts") == rule.read_log(tmp_path / "whole")
+    with pytest.raises(IsoglossError, match="No optimizer named 'sgd'"):
+        check_settings(replace(settings, optimizer="sgd"))
+
+
+def test_a_study_trains_its_head_once_before_it_scores(pairs: Path, bases: Path, tmp_path: Path) -> None:
+    study = {
+        "name": "x",
+        "models": [{"label": "head", "checkpoint": "heads/llama"}],
+        "data": [{"source": "demo", "where": {"task": "intersentence"}}],
+        "training": [
+            {"model": str(bases / "llama"), "out": "heads/llama", "data": str(pairs), "pairs": 256}
+            | {
+                "options": {
+                    "batch": "64",
+                    "accumulation": "1",
+                    "max_length": "64",
+                    "validation_pairs": "50",
+                    "test_pairs": "50",
+                }
+            }
+        ],
+    }
+    path = tmp_path / "study.yaml"
+    path.write_text(json.dumps(study), encoding="utf-8")
+    (folder,) = train_heads(path)
+    written = (folder / "card.json").stat().st_mtime_ns
+    assert train_heads(path) == [folder]
+    assert (folder / "card.json").stat().st_mtime_ns == written
+    assert plan_study(path).cells[0].checkpoint == str(folder)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -16,7 +17,14 @@ from isogloss.cli import app
 from isogloss.errors import IsoglossError
 from isogloss.reports.chart_data import MONOLINGUAL, MULTILINGUAL, OTHER
 from isogloss.reports.paper.model_card import index_as_yaml, model_index
-from isogloss.reports.paper.tables import Layout, paper_tables, papers_as_latex, papers_as_markdown, papers_as_rows
+from isogloss.reports.paper.tables import (
+    Layout,
+    better_names,
+    paper_tables,
+    papers_as_latex,
+    papers_as_markdown,
+    papers_as_rows,
+)
 from isogloss.runs import find_runs, read_scored
 from support.reports import neutral_items, write_run
 
@@ -89,13 +97,26 @@ def test_rows_are_equal_to_the_byte(measures):
     )
 
 
-def test_the_best_is_the_highest_or_nearest_to_neutral_in_its_block(measures):
-    found = bold(paper_tables(measures, LAYOUT))
-    assert ("BERT & co_1", "lms", "en") in found
-    assert ("gpt2", "ss", "en") in found  # 41 is nearer to 50 than 60
-    assert {("BERT & co_1", "icat", "en"), ("gpt2", "icat", "en")} <= found  # equal
-    assert {("mbert", "lms", "en"), ("mgpt", "lms", "en")} <= found  # equal as printed
-    assert ("mgpt", "ss", "de") in found
+def interval(metric, value, *, half):
+    return replace(
+        row(metric, {"model": "x", "dataset": "toy", "language": "en"}, value), low=value - half, high=value + half
+    )
+
+
+@pytest.mark.parametrize(
+    ("metric", "values", "half", "better"),
+    [
+        ("lms", (80.0, 70.0), 4.0, ["0"]),  # 76 to 84 is above 66 to 74
+        ("lms", (80.0, 73.0), 4.0, []),  # the intervals overlap
+        ("ss", (41.0, 60.0), 0.4, ["0"]),  # at most 9.4 from 50, the other at least 9.6
+        ("ss", (41.0, 60.0), 2.0, []),
+        ("ss", (51.0, 49.0), 3.0, []),  # both may be 50
+        ("icat", (60.0,), 1.0, []),  # one value alone is not the best
+    ],
+)
+def test_bold_is_better_than_all_others_beyond_its_interval(metric, values, half, better):
+    cells = {str(index): interval(metric, value, half=half) for index, value in enumerate(values)}
+    assert better_names(cells) == better
 
 
 def test_one_value_alone_is_not_the_best(measures):

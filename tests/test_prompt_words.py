@@ -14,7 +14,7 @@ from isogloss.errors import IsoglossError
 SIXTEEN = ["ar", "bn", "zh", "zh-Hant", "nl", "en", "fr", "de", "hi", "it", "mr", "pl", "pt-BR", "ro", "ru", "es"]
 ASKING = [tag for tag in languages.tags() if "ask" in languages.get(tag).sections]
 each = pytest.mark.parametrize("tag", ASKING)
-GOOD = """tag = "sw"
+GOOD = """tag = "ig"
 name = "Test"
 autonym = "test"
 direction = "ltr"
@@ -32,7 +32,7 @@ disagree = "{statement} D? {first} or {second}"
 def own(tmp_path, monkeypatch):
     """Writes a language of the user's own, which is forgotten afterwards."""
     monkeypatch.setenv("ISOGLOSS_HOME", str(tmp_path))
-    path = tmp_path / "languages" / "sw.toml"
+    path = tmp_path / "languages" / "ig.toml"
     path.parent.mkdir()
 
     def write(text: str) -> str:
@@ -83,7 +83,7 @@ def test_a_prompt_names_both_answers_in_either_order(tag):
 
 def test_a_language_with_everything_is_read(own):
     own(GOOD)
-    assert prompt_words_of(languages.get("sw")).words == ("yes", "no")
+    assert prompt_words_of(languages.get("ig")).words == ("yes", "no")
 
 
 @pytest.mark.parametrize(
@@ -107,5 +107,5 @@ def test_a_language_with_everything_is_read(own):
 def test_what_is_missing_is_named(own, old, new, problem):
     path = own(GOOD.replace(old, new, 1))
     with pytest.raises(IsoglossError) as caught:
-        languages.get("sw")
+        languages.get("ig")
     assert str(caught.value) == f"{path}: {problem}"

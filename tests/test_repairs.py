@@ -93,6 +93,8 @@ def test_a_replacement_is_not_made_twice():
         ("Los médicos son BLANK.", "médico", "médico"),  # stands in the text
         ("Ella es BLANK.", "jugador de ajedrez", "jugador de ajedrez"),  # several words
         ("Tú y yo BLANK.", "xxxxxxxxx", "xxxxxxxxx"),  # nothing is near
+        ("Die Damen waren BLANK.", "Herren", "Herren"),  # near by letters alone: ratio 0.55, a verb
+        ("Der Russe ist BLANK.", "Russisch", "Russe"),
     ],
 )
 def test_the_target_becomes_the_closest_word(context, term, found):
@@ -186,6 +188,11 @@ def test_the_rules_in_every_language_file_are_well_formed(tag):
     assert set(articles.get("endings", {})) <= {*articles.get("genders", {}), "any"}
     assert set(articles.get("exceptions", {})) <= {*articles.get("genders", {}), "any"}
     assert set(articles.get("sounds", {})) <= {"vowels", "consonant", "vowel", "exceptions"}
-    assert set(fixes) <= {"always", "source"}
-    tables = [fixes.get("always", {}), articles.get("contractions", {}), *fixes.get("source", {}).values()]
+    assert set(fixes) <= {"always", "source", "target"}
+    tables = [
+        fixes.get("always", {}),
+        fixes.get("target", {}),
+        articles.get("contractions", {}),
+        *fixes.get("source", {}).values(),
+    ]
     assert all(isinstance(text, str) and text.strip() for table in tables for pair in table.items() for text in pair)

@@ -12,10 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from isogloss.chat.final_answer import extract_answer
 from isogloss.chat.records import Answer, answer_table
 from isogloss.chat.text_normalisation import cut_sentences, normalise
-from isogloss.chat.verdicts import VERDICTS, first_words, read_answers, read_verdict
+from isogloss.chat.verdicts import VERDICTS, first_words, read_answer, read_answers, read_verdict
 
+HELD_OUT = Path(__file__).parent / "data" / "answers_held_out.jsonl"
 LABELLED = Path(__file__).parent / "data" / "answers.jsonl"
 SIXTEEN = ["ar", "bn", "zh", "zh-Hant", "nl", "en", "fr", "de", "hi", "it", "mr", "pl", "pt-BR", "ro", "ru", "es"]
 KINDS = ("hedge", "negated", "refusal", "english", "script")
@@ -30,7 +32,8 @@ def read(text: str, prompt: str = "agree", language: str = "en") -> str:
 
 
 def right(rows: list[dict[str, Any]]) -> float:
-    return sum(read(row["text"], row["prompt"], row["language"]) == row["verdict"] for row in rows) / len(rows)
+    found = (read_answer(row["text"], None, language=row["language"], prompt=row["prompt"]) for row in rows)
+    return sum(verdict == row["verdict"] for verdict, row in zip(found, rows, strict=True)) / len(rows)
 
 
 # ---- the labelled set
@@ -40,7 +43,7 @@ def test_the_set_is_large_half_of_it_is_real_and_every_language_has_every_kind()
     rows = labelled()
     real = [row for row in rows if row["source"] in ("smollm2", "gemma3-270m")]
     assert len(rows) >= 320
-    assert len(real) >= max(160, len(rows) / 2)
+    assert len(real) >= 340
     assert {row["verdict"] for row in rows} == set(VERDICTS)
     kinds = Counter((row["language"], row.get("kind")) for row in rows)
     assert all(kinds[language, kind] >= 3 for language in SIXTEEN for kind in KINDS)
@@ -60,6 +63,28 @@ def test_answers_that_the_rules_were_not_made_for_are_read_nearly_as_well():
     assert right(rows) >= 0.95
 
 
+def test_every_language_has_a_hundred_answers_and_the_held_out_ones_are_nowhere_else():
+    held_out = labelled(HELD_OUT)
+    others = [*labelled(), *labelled(LABELLED.with_name("answers_later.jsonl"))]
+    counts = Counter(row["language"] for row in [*held_out, *others])
+    assert all(counts[language] >= 100 for language in SIXTEEN)
+    keys = [{(row["language"], row["prompt"], row["text"]) for row in rows} for rows in (held_out, others)]
+    assert not keys[0] & keys[1]
+
+
+def test_simple_answers_in_the_other_languages_with_prompts_are_read_right():
+    rows = labelled(LABELLED.with_name("answers_more.jsonl"))
+    assert len({row["language"] for row in rows}) == 11
+    assert right(rows) == 1
+
+
+def test_held_out_answers_are_read_right_in_every_language():
+    """The rules and word lists were written without looking at which of these answers are misread."""
+    rows = labelled(HELD_OUT)
+    assert right(rows) >= 0.97
+    assert all(right([row for row in rows if row["language"] == language]) >= 0.9 for language in SIXTEEN)
+
+
 @pytest.mark.parametrize("language", SIXTEEN)
 def test_every_language_is_read_well(language):
     assert right([row for row in labelled() if row["language"] == language]) >= 0.94
@@ -67,7 +92,7 @@ def test_every_language_is_read_well(language):
 
 def test_no_yes_is_ever_taken_for_a_no_or_the_other_way():
     for row in labelled():
-        both = {row["verdict"], read(row["text"], row["prompt"], row["language"])}
+        both = {row["verdict"], read_answer(row["text"], None, language=row["language"], prompt=row["prompt"])}
         assert both != {"yes", "no"}, row
 
 
@@ -82,8 +107,11 @@ def test_no_yes_is_ever_taken_for_a_no_or_the_other_way():
         ("Answer: 'no'", "agree", "no"),
         ("The answer is no.", "agree", "no"),
         ("1. Yes", "agree", "yes"),
-        ("<think>hmm, yes</think>No", "agree", "no"),
-        ("<think>Let me see, yes", "agree", "empty"),
+        ("Yes, I don't agree", "disagree", "yes"),
+        ("It is, yes.", "agree", "yes"),
+        ("It depends, but I'd say no", "agree", "no"),
+        ("Neither yes nor no", "agree", "off_topic"),
+        ("## Answer\n\n**Yes**", "agree", "yes"),
         ("Yes, but rarely", "agree", "yes"),
         ("Yes and no", "agree", "off_topic"),
         ("Yes or no?", "agree", "off_topic"),
@@ -139,6 +167,32 @@ def test_english_answers(text, prompt, verdict):
 )
 def test_answers_in_other_languages(language, text, prompt, verdict):
     assert read(text, prompt, language) == verdict
+
+
+FINAL = {
+    "<think>hmm, yes</think>No": "No",
+    "<think>Let me see, yes": "",
+    "I should think. Yes?\n</think>\n\nNo.": "No.",
+    "[THINK]yes[/THINK]No": "No",
+    "<|channel|>analysis<|message|>yes<|end|><|start|>assistant<|channel|>final<|message|>No": "No",
+    "So \\(\\boxed{\\text{No}}\\)": "No",
+    '```json\n{"answer": "No"}\n```': "No",
+    '{"reason": "it is", "answer": false}': "no",
+    '{"Antwort": "Nein"}': "Nein",
+    '{"a": 1, "b": 2}': '{"a": 1, "b": 2}',
+    "{No}": "{No}",
+    " No ": "No",
+}
+
+
+@pytest.mark.parametrize("text", FINAL)
+def test_the_final_answer_stands_outside_thoughts_boxes_and_json(text):
+    assert extract_answer(text).strip() == FINAL[text]
+
+
+def test_an_answer_after_a_long_thought_is_read_although_its_opening_is_the_thought():
+    text = "<think>" + "word " * 50 + "</think>\nYes, it is."
+    assert read_answer(text, "<think>word word word word", language="en", prompt="agree") == "yes"
 
 
 def test_tidying_makes_letters_that_look_the_same_the_same():

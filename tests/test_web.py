@@ -323,6 +323,23 @@ def test_the_review_sheet_holds_the_rows_with_problems(client):
     assert client.get(f"{page.url.path}/review.exe").status_code == 404
 
 
+def test_a_reviewed_sheet_comes_back_as_a_new_file(client):
+    page = upload(client, persian(), name="mine_fa.jsonl")
+    text = client.get(f"{page.url.path}/review.csv").content.decode("utf-8-sig")
+    rows = list(csv.DictReader(io.StringIO(text)))
+    rows[0] |= {"verdict": "drop"}
+    rows[1] |= {"verdict": "fixed", "context_fix": "این یک BLANK است."}
+    csv.DictWriter(sheet := io.StringIO(), rows[0]).writeheader()
+    csv.DictWriter(sheet, rows[0]).writerows(rows)
+    back = client.post(f"{page.url.path}/reviewed", files={"file": ("done.csv", sheet.getvalue().encode())})
+    assert (back.status_code, back.url.path == page.url.path) == (200, False)
+    assert "mine_fa-reviewed.jsonl" in back.text
+    assert "2 items" in back.text
+    wrong = client.post(f"{page.url.path}/reviewed", files={"file": ("done.csv", text.encode())})
+    assert wrong.status_code == 400
+    assert "No row of the sheet has a verdict" in wrong.text
+
+
 def test_a_bad_row_is_named_with_its_line_and_no_path_of_this_machine(client, root):
     page = upload(client, persian() + "not json\n", name="mine.jsonl")
     assert "mine.jsonl, line 4: not JSON" in page.text

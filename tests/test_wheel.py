@@ -1,4 +1,4 @@
-"""The wheel: built, installed alone with its core dependencies, and used without torch."""
+"""The wheel: built from the sdist, installed alone with its core dependencies, and used without torch."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def command(*arguments: object, **options: object) -> str:
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
-    """The wheel of this source, built from a copy of what git knows and what is new."""
+    """The wheel of the sdist of this source, which is a copy of what git knows and what is new."""
     source, out = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("dist")
     listed = command(
         "git", "ls-files", "-co", "--exclude-standard", "-z", "src", "*.toml", "*.md", "LICENSE", cwd=PROJECT
@@ -38,7 +38,8 @@ def wheel(tmp_path_factory):
         if (PROJECT / name).exists():
             (source / name).parent.mkdir(parents=True, exist_ok=True)
             (source / name).write_bytes((PROJECT / name).read_bytes())
-    command(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", out, source)
+    command(sys.executable, "-m", "build", "--no-isolation", "--outdir", out, source)
+    assert len(list(out.glob("*.tar.gz"))) == 1
     return next(out.glob("*.whl"))
 
 
@@ -80,6 +81,20 @@ def test_scores_are_measured_in_the_clean_environment(clean, tmp_path):
     shown = command(clean / "isogloss", "measure", tmp_path / "tiny.json", "--data", data, "--format", "json")
     assert [one["value"] for one in json.loads(shown)["measures"] if one["metric"] == "ss"] == [100, 100, 100]
     assert "480 items" in command(clean / "isogloss", "show", "demo")
+
+
+def test_a_workbook_needs_an_extra_and_says_which(clean, tmp_path):
+    (tmp_path / "mine.xlsx").write_bytes(b"")
+    done = subprocess.run([clean / "isogloss", "show", tmp_path / "mine.xlsx"], capture_output=True, text=True)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert 'pip install "isogloss[xlsx]"' in done.stderr
+
+
+def test_the_commands_are_completed_by_the_shell(clean):
+    shown = command(
+        clean / "isogloss", "--show-completion", "bash", env={"PATH": "/usr/bin:/bin", "SHELL": "/bin/bash"}
+    )
+    assert "_ISOGLOSS_COMPLETE=complete_bash isogloss" in " ".join(shown.split())
 
 
 def test_a_model_needs_an_extra_and_says_which(clean, tmp_path):

@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .analysis.claim_tests import ClaimPart
+    from .analysis.claim_evidence import ClaimPart
     from .analysis.claims import ClaimsFile, ClaimVerdict, GateResult
     from .analysis.comparisons import Comparison, Comparisons, compare
     from .analysis.controls import Control
@@ -28,7 +28,7 @@ __version__ = "0.2.0"
 
 _HOMES = {  # where each public name is defined
     "Candidate": "items",
-    "ClaimPart": "analysis.claim_tests",
+    "ClaimPart": "analysis.claim_evidence",
     "ClaimVerdict": "analysis.claims",
     "ClaimsFile": "analysis.claims",
     "Comparison": "analysis.comparisons",

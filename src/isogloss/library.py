@@ -259,7 +259,7 @@ def table(
     languages: Names = None,
     metrics: Names = None,
     task: str | None = None,
-    intervals: bool = False,
+    intervals: bool = True,
     facts: Facts = None,
     mode: str = "corrected",
     interval: str = "auto",

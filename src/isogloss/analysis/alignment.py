@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -30,20 +30,22 @@ def align(groups: Sequence[pl.DataFrame | Part], metrics: Sequence[Metric], *, m
     Groups of different items about the same clusters, such as two tasks, have the clusters in common.
     """
     parts = [rows if isinstance(rows, Part) else make_part(rows) for rows in groups]
-    whole = [contribution(metric, part, mode=mode) for part, metric in zip(parts, metrics, strict=True)]
-    sides = [side for side in whole if side is not None]
-    if len(sides) < len(groups):
+    return align_sides(
+        len(parts), lambda number, items: contribution(metrics[number], parts[number], mode=mode, items=items)
+    )
+
+
+def align_sides(count: int, contribute: Callable[[int, Sequence[str] | None], Contribution | None]) -> Aligned | None:
+    """As `align`; `contribute` gives the contribution of the side with a number, on all of its items or on some."""
+    sides = [side for number in range(count) if (side := contribute(number, None)) is not None]
+    if len(sides) < count:
         return None
     shared = set.intersection(*(set(side.items or ()) for side in sides))
     if 2 * len(shared) >= min(len(side.items or ()) for side in sides):
         if any(len(side.items or ()) > len(shared) for side in sides):
             names = sorted(shared)
-            sides = [
-                side
-                for part, metric in zip(parts, metrics, strict=True)
-                if (side := contribution(metric, part, mode=mode, items=names)) is not None
-            ]
-        return Aligned(_same_order(sides), ITEMS) if len(sides) == len(groups) else None
+            sides = [side for number in range(count) if (side := contribute(number, names)) is not None]
+        return Aligned(_same_order(sides), ITEMS) if len(sides) == count else None
     clusters = [set(side.clusters) for side in sides]
     if 2 * len(set.intersection(*clusters)) >= len(set.union(*clusters)):
         order = tuple(dict.fromkeys(name for side in sides for name in side.clusters))

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from .. import registry
 from ..scores import KEY, Scored
 from ..stats import RESAMPLES
+from .claim_evidence import ClaimPart
 from .claim_language import relations
-from .claim_tests import ClaimPart
 from .claims import CONTRADICTED, NOT_INTERPRETABLE, NOT_TESTABLE, SUPPORTED, UNDECIDED, ClaimsFile, ClaimVerdict
 from .comparisons import Comparison, compare
 from .differences import EQUAL

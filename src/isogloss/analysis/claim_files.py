@@ -14,8 +14,8 @@ import yaml
 
 from ..errors import BadData, CannotWrite, IsoglossError, UnknownName
 from ..files.rows import read_bytes
+from .claim_evidence import FEWEST_ITEMS
 from .claim_language import Selector, parse_claim
-from .claim_tests import FEWEST_ITEMS
 from .claims import Claim, ClaimsFile, Faults
 from .groups import SYNONYMS
 from .measures import MODES

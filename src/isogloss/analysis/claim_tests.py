@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 
 import numpy as np
 import numpy.typing as npt
-import polars as pl
 
 from .. import registry
 from ..metrics import Contribution
@@ -23,92 +22,14 @@ from ..stats.resampling import (
     expanded_level,
     percentile_interval,
 )
-from .alignment import ITEMS, NOTHING, align, distance_from, mean_of
-from .claim_groups import Catalogue, ClaimSide, Hypotheses, Hypothesis, ScoreGroup
+from .alignment import ITEMS, NOTHING, distance_from, mean_of
+from .claim_evidence import ClaimPart, Evidence, start_part
+from .claim_groups import ClaimSide, Hypotheses, Hypothesis, ScoreGroup
 from .claim_language import EVERY, HOMOGENEOUS
-from .competence import Competence, find_competence, judge
 from .differences import Difference, paired_test, threshold_test, unpaired_test
-from .groups import Part, make_part
-from .intervals import IntervalSettings
 
-FEWEST_ITEMS = 30
 PERMUTATIONS = 2_000  # of items over targets
 FLOOR = 0.001  # p-values below it are taken from Student's distribution
-
-
-@dataclass(frozen=True, slots=True)
-class ClaimPart:
-    """One simple hypothesis of a claim: both sides in words, their difference with a 95 % interval, and what was tested.
-
-    `p_true` is the p-value for what the claim says (how often chance alone would say so as clearly), `p_false` that for
-    its opposite. `difference` is a minus b, and the claim says that it is above (`sign` 1) or below (-1) `shift`.
-    """
-
-    a: str
-    b: str
-    sign: int
-    shift: float
-    value_a: float | None = None
-    value_b: float | None = None
-    difference: float | None = None
-    low: float | None = None
-    high: float | None = None
-    p_true: float = 1.0
-    p_false: float = 1.0
-    mde: float | None = None
-    n: int = 0
-    clusters: int = 0
-    design: str = "paired"
-    interpretable: bool | None = None
-    doubt: str | None = None
-    why: str | None = None
-
-    @property
-    def tested(self) -> bool:
-        """Whether its p-values count: it has some, and both sides can be interpreted."""
-        return self.why is None and self.interpretable is not False
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """The scores that claims are tested with, and how; groups and their competence are found once."""
-
-    table: pl.DataFrame
-    catalogue: Catalogue
-    mode: str
-    drawing: IntervalSettings
-    least: int = FEWEST_ITEMS
-    groups: dict[ScoreGroup, Part] = field(default_factory=dict)
-    competence: dict[ScoreGroup, Competence] = field(default_factory=dict)
-    parts: dict[Hypothesis, ClaimPart] = field(default_factory=dict)
-
-    def rows(self, group: ScoreGroup) -> Part:
-        """The scores of a group."""
-        if group not in self.groups:
-            fits = [pl.col(name) == value for name, value in group.names]
-            for one in group.filters:
-                same = pl.col(str(one.column)) == one.value
-                fits.append(~same if one.negated else same)
-            self.groups[group] = make_part(self.table.filter(pl.all_horizontal(fits)))
-        return self.groups[group]
-
-    def judge(self, side: ClaimSide) -> tuple[bool | None, str | None]:
-        """Whether the side's metric can be interpreted in all of its groups, and why not."""
-        doubts: dict[str, bool | None] = {}
-        for group in side.groups:
-            if group not in self.competence:
-                rows = self.rows(group)
-                self.competence[group] = (
-                    find_competence(rows, mode=self.mode, drawing=self.drawing)
-                    if rows.rows.height
-                    else Competence(None)
-                )
-            found = judge(side.metric, self.competence[group])
-            if found.interpretable is not True:
-                doubts[f"{group.label()}: {found.doubt}"] = found.interpretable
-        if not doubts:
-            return True, None
-        return (False if False in doubts.values() else None), "; ".join(doubts)
 
 
 def check_part(hypothesis: Hypothesis, evidence: Evidence) -> ClaimPart:
@@ -122,46 +43,15 @@ def check_part(hypothesis: Hypothesis, evidence: Evidence) -> ClaimPart:
     return evidence.parts[hypothesis]
 
 
-def _named(side: ClaimSide) -> str:
-    label = registry.get("metric", side.metric).title
-    short = label[label.find("(") + 1 : label.find(")")] if "(" in label else label
-    short = f"distance of {short}" if side.distance else short
-    if len(side.groups) == 1:
-        return f"{short} of {side.groups[0].label()}"
-    return f"mean {short} of {_shared_label(side)}"
-
-
-def _shared_label(side: ClaimSide) -> str:
-    """What all groups of a mean have in common, and their number."""
-    names = [set(group.label().split(", ")) for group in side.groups]
-    shared = [name for name in side.groups[0].label().split(", ") if all(name in one for one in names)]
-    return ", ".join([f"{len(names)} groups", *shared])
-
-
-def _start(hypothesis: Hypothesis, evidence: Evidence) -> ClaimPart:
-    """The part with its names and with what the sides' competence allows."""
-    sides = [side for side in (hypothesis.left, hypothesis.right) if isinstance(side, ClaimSide)]
-    judged = [evidence.judge(side) for side in sides]
-    worst = False if (False in [one for one, _ in judged]) else (None if None in [one for one, _ in judged] else True)
-    right = hypothesis.right
-    b = _named(right) if isinstance(right, ClaimSide) else (HOMOGENEOUS if right is None else f"{right:g}")
-    doubt = "; ".join(dict.fromkeys(text for found, text in judged if text and found is worst)) or None
-    return ClaimPart(
-        _named(hypothesis.left), b, hypothesis.sign, hypothesis.shift, interpretable=worst, doubt=doubt
-    )  # fmt: skip
-
-
 def _test_order(hypothesis: Hypothesis, evidence: Evidence) -> ClaimPart:
-    part, right = _start(hypothesis, evidence), hypothesis.right
+    part, right = start_part(hypothesis, evidence), hypothesis.right
     sides = [hypothesis.left, *([right] if isinstance(right, ClaimSide) else [])]
-    groups = [evidence.rows(group) for side in sides for group in side.groups]
-    metrics = [registry.get("metric", side.metric) for side in sides for _ in side.groups]
-    aligned = align(groups, metrics, mode=evidence.mode) if all(one.rows.height for one in groups) else None
+    aligned = evidence.align([(group, side.metric) for side in sides for group in side.groups])
     if aligned is None:
         return replace(part, why="no item has what the metric needs on every side")
     count = len(hypothesis.left.groups)
     left = _value(hypothesis.left, aligned.sides[:count])
-    bounds = metrics[0].bounds
+    bounds = registry.get("metric", hypothesis.left.metric).bounds
     if not isinstance(right, ClaimSide):
         fixed = float(right or 0.0)
         found = threshold_test(left, fixed + hypothesis.shift, bounds=bounds, settings=evidence.drawing)
@@ -229,7 +119,7 @@ def _test_homogeneous(hypothesis: Hypothesis, evidence: Evidence) -> ClaimPart:
 
     The interval is that of what is left when chance is taken off: the observed value minus 95 % of the permuted ones.
     """
-    part = _start(hypothesis, evidence)
+    part = start_part(hypothesis, evidence)
     rows = evidence.rows(hypothesis.left.groups[0])
     metric = registry.get("metric", hypothesis.left.metric)
     if not set(metric.roles) <= rows.roles:
@@ -285,7 +175,7 @@ def _test_correlation(hypothesis: Hypothesis, evidence: Evidence) -> ClaimPart:
     Both sources of chance count: other targets (clusters are drawn again) and other models (Bonett and Wright's
     interval); the wider end and the larger p-value are kept.
     """
-    part = replace(_start(hypothesis, evidence), design="over groups")
+    part = replace(start_part(hypothesis, evidence), design="over groups")
     right = hypothesis.right
     if not isinstance(right, ClaimSide):
         return replace(part, why="a correlation needs two lists of values")
@@ -293,9 +183,8 @@ def _test_correlation(hypothesis: Hypothesis, evidence: Evidence) -> ClaimPart:
     part = replace(part, a=f"rank correlation over {len(pairs)} groups", b=f"{hypothesis.shift:g}")
     if len(pairs) < FEWEST_UNITS:
         return replace(part, why=f"{len(pairs)} groups are too few for a correlation; it needs {FEWEST_UNITS}")
-    groups = [evidence.rows(group) for pair in pairs for group in pair]
-    metrics = [registry.get("metric", side.metric) for _ in pairs for side in (hypothesis.left, right)]
-    aligned = align(groups, metrics, mode=evidence.mode) if all(one.rows.height for one in groups) else None
+    names = hypothesis.left.metric, right.metric
+    aligned = evidence.align([(group, name) for pair in pairs for group, name in zip(pair, names, strict=True)])
     if aligned is None or aligned.common == NOTHING or len(aligned.sides[0].clusters) < FEWEST_CLUSTERS:
         return replace(part, why="the groups have too few targets in common")
     clusters, drawing = len(aligned.sides[0].clusters), evidence.drawing

@@ -14,9 +14,10 @@ from ..items import ANTI_STEREOTYPE, STEREOTYPE
 from ..scores import KEY, Scored
 from ..stats import RESAMPLES
 from ..stats.hypotheses import LEVEL, adjust_bh, adjust_holm, detectable_effect
+from .claim_evidence import FEWEST_ITEMS, ClaimPart, Evidence
 from .claim_groups import Catalogue, Hypotheses, expand, find_column, make_catalogue, restrict
 from .claim_language import Formula, Selector
-from .claim_tests import FEWEST_ITEMS, ClaimPart, Evidence, Joined, check_part, join_parts
+from .claim_tests import Joined, check_part, join_parts
 from .groups import check_rows
 from .intervals import IntervalSettings, check_interval_settings
 
@@ -148,7 +149,7 @@ def check_claims(
 ) -> list[ClaimVerdict]:
     """The verdict of each claim, adjusted for all claims of the file; with `robustness`, under every variant too."""
     drawing = check_interval_settings(IntervalSettings(resamples=resamples, seed=seed))
-    table, facts = _with_labels(check_rows(scored), file.facts)
+    table, facts = with_labels(check_rows(scored), file.facts)
     catalogue = make_catalogue(table, facts)
     verdicts = _check_all(table, file, catalogue=catalogue, drawing=drawing)
     if not robustness:
@@ -166,7 +167,7 @@ def check_claims(
 Facts = Mapping[str, Mapping[str, str | float]]
 
 
-def _with_labels(table: pl.DataFrame, facts: Facts) -> tuple[pl.DataFrame, Facts]:
+def with_labels(table: pl.DataFrame, facts: Facts) -> tuple[pl.DataFrame, Facts]:
     """The table with models under their labels, and the facts by label."""
     labels = {model: str(known["label"]) for model, known in facts.items() if "label" in known}
     merged: dict[str, dict[str, str | float]] = {}
@@ -269,12 +270,12 @@ def _decide(verdict: ClaimVerdict, *, adjusted: bool, level: float) -> ClaimVerd
     if p <= LEVEL:
         return replace(verdict, reason=_why(verdict))
     doubts = [str(one.doubt) for one in verdict.details if one.why is None and one.interpretable is False]
+    hardest = max((one for one in verdict.details if one.tested), key=lambda one: one.p_true)
     if doubts:
         clear = sum(one.tested for one in verdict.details)
-        rest = f"; {verdict.held} of the {clear} parts that can be interpreted hold" if clear else ""
-        return replace(verdict, status=NOT_INTERPRETABLE, reason=_several(doubts) + rest)
+        reason = f"{_several(doubts)}; {verdict.held} of the {clear} parts that can be interpreted hold"
+        return replace(verdict, status=NOT_INTERPRETABLE, reason=reason, part=hardest)
     absent = [str(one.why) for one in verdict.details if one.why is not None]
-    hardest = max((one for one in verdict.details if one.tested), key=lambda one: one.p_true)
     part = (
         hardest if verdict.status == CONTRADICTED or verdict.part is None or not verdict.part.tested else verdict.part
     )

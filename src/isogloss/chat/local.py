@@ -16,7 +16,7 @@ from ..models.model import Generating, Model, notes_on
 from ..models.questions import Question
 from ..models.text import Ids, encode
 from .framing import frame_prompts
-from .records import OPENING, Answer
+from .records import OPENING, THOUGHT, Answer
 from .requests import AskSettings, Backend, OnAnswers, PromptRequest, seed_of
 
 WINDOW = 256
@@ -109,9 +109,9 @@ def _batches(
 def _answer_batch(model: Model, batch: Sequence[EncodedRequest], *, settings: AskSettings) -> list[Answer]:
     limit = model.info.max_length
     longest = max(batch, key=lambda one: len(one.ids))
-    if limit is not None and len(longest.ids) + settings.max_tokens > limit:
+    if limit is not None and len(longest.ids) + settings.new_tokens > limit:
         raise IsoglossError(
-            f"The prompt of item '{longest.request.item.id}' has {len(longest.ids)} tokens; with {settings.max_tokens} for the "
+            f"The prompt of item '{longest.request.item.id}' has {len(longest.ids)} tokens; with {settings.new_tokens} for the "
             f"answer that is more than the {limit} that '{model.info.name}' reads. Leave the item out."
         )
     generated = _generate(model, batch, settings=settings)
@@ -134,7 +134,7 @@ def _as_answer(model: Model, encoded: EncodedRequest, *, ids: list[int], chance:
     return Answer(
         *encoded.request.key,
         text=text(kept),
-        opening=text(kept[:OPENING]),
+        opening=text(kept[:OPENING]) if THOUGHT not in text(kept) else None,
         finish="length" if stop is None else "stop",
         prompt_tokens=len(encoded.ids),
         answer_tokens=len(kept),
@@ -171,7 +171,7 @@ def _generate(model: Model, batch: Sequence[EncodedRequest], *, settings: AskSet
     ids = torch.tensor([[pad] * gap + [*told.ids] for gap, told in zip(gaps, batch, strict=True)], device=model.device)
     mask = torch.tensor([[0] * gap + [1] * (longest - gap) for gap in gaps], device=model.device)
     config = transformers.GenerationConfig(
-        max_new_tokens=settings.max_tokens,
+        max_new_tokens=settings.new_tokens,
         do_sample=False,
         num_beams=1,
         repetition_penalty=1.0,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,13 +31,28 @@ class PromptWords:
         return self.answers["yes"][0], self.answers["no"][0]
 
 
-def prompt_words_of(language: Language) -> PromptWords:
-    """How a language asks; a language without prompts is refused with what to write."""
+def prompt_words_of(language: Language, prompts: str = "") -> PromptWords:
+    """How a language asks, with the prompts of a file instead of its own; a language without prompts is refused."""
     section = language.sections.get("ask")
     if section is None:
         where = language.path if language.path.name else f"a file for it (isogloss language new {language.tag})"
         raise IsoglossError(f"{language.name} has no prompts. Add [ask.prompts] and [ask.answers] to {where}.")
-    return PromptWords(section["prompts"], {name: tuple(words) for name, words in section["answers"].items()})
+    own = read_prompts(Path(prompts), language.tag) if prompts else section["prompts"]
+    return PromptWords(own, {name: tuple(words) for name, words in section["answers"].items()})
+
+
+def read_prompts(path: Path, tag: str) -> Mapping[str, str]:
+    """The three prompts of a language in a TOML file with a table for each language; {first} and {second} may be missing."""
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8")).get(tag)
+    except (OSError, ValueError) as error:
+        raise BadData(path, None, f"cannot be read as a TOML file of prompts: {error}.") from error
+    if not isinstance(table, dict) or set(table) != set(PROMPTS):
+        raise BadData(path, None, f"needs a table [{tag}] with the prompts {', '.join(PROMPTS)}.")
+    for name, text in table.items():
+        if not isinstance(text, str) or text.count("{statement}") != 1:
+            raise BadData(path, None, f"the prompt {tag}.{name} must hold {{statement}} once.")
+    return table
 
 
 def check_prompt_words(path: Path, section: Any) -> None:

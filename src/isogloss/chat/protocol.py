@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .records import MOST_TOKENS, OPENING, Answer
+from .records import MOST_TOKENS, OPENING, THOUGHT, Answer
 from .requests import AskSettings, PromptRequest, seed_of
 
 TOP = 20
@@ -71,7 +71,7 @@ def make_body(model: str, request: PromptRequest, *, settings: AskSettings, dial
         "model": model,
         "messages": [{"role": "user", "content": request.text}],
         "temperature": settings.temperature,
-        dialect.limit: settings.max_tokens,
+        dialect.limit: settings.new_tokens,
     }
     if settings.temperature > 0:
         body["seed"] = seed_of(request, settings.seed) % 2**31
@@ -89,7 +89,7 @@ def read_response(raw: bytes, request: PromptRequest) -> Answer:
     return Answer(
         *request.key,
         text=content_text(choice["message"].get("content")).strip(),
-        opening="".join(texts[:OPENING]).strip() if texts else None,
+        opening="".join(texts[:OPENING]).strip() if texts and THOUGHT not in "".join(texts) else None,
         finish=_plain(choice.get("finish_reason")) or None,
         prompt_tokens=_count(usage, "prompt_tokens"),
         answer_tokens=_count(usage, "completion_tokens"),

@@ -12,6 +12,7 @@ import polars as pl
 ANSWERS = "answers"
 ORDERS = ("yes-no", "no-yes")
 OPENING = 10
+THOUGHT = "<think>"  # an answer that thinks aloud is read from its text, after the thought
 MOST_TOKENS = 1_000_000_000
 
 AnswerKey = tuple[str, str, str, str, str, str, int]

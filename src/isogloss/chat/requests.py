@@ -20,7 +20,11 @@ ORDER_CHOICES = ("both", *ORDERS)
 
 @dataclass(frozen=True, slots=True)
 class AskSettings:
-    """How statements are put: whose role, in which orders, how often, how freely, and how long an answer may be."""
+    """How statements are put: whose role, in which orders, how often, how freely, and how long an answer may be.
+
+    `thinking` is how many tokens a model may think in before its answer, `shots` how many answered examples stand before
+    the question, and `prompts` a TOML file with a table of prompts for each language, instead of our own.
+    """
 
     role: str = STEREOTYPE
     order: str = "both"
@@ -29,6 +33,14 @@ class AskSettings:
     seed: int = 0
     max_tokens: int = 10
     template: str = "auto"
+    thinking: int = 0
+    shots: int = 0
+    prompts: str = ""
+
+    @property
+    def new_tokens(self) -> int:
+        """How many tokens a model may generate."""
+        return self.max_tokens + self.thinking
 
     @property
     def orders(self) -> tuple[str, ...]:
@@ -89,6 +101,8 @@ def check_ask_settings(settings: AskSettings) -> AskSettings:
         raise UnknownName("template", settings.template, TEMPLATES)
     if settings.samples < 1 or settings.max_tokens < 1 or not settings.temperature >= 0:
         raise IsoglossError("'samples' and 'max_tokens' must be at least 1, and 'temperature' at least 0.")
+    if settings.thinking < 0 or settings.shots < 0:
+        raise IsoglossError("'thinking' and 'shots' must be at least 0.")
     if settings.samples > 1 and not settings.temperature > 0:
         raise IsoglossError(
             f"{settings.samples} samples at temperature 0 are all the same. Use temperature=0.7, or samples=1."
@@ -98,17 +112,43 @@ def check_ask_settings(settings: AskSettings) -> AskSettings:
 
 def make_requests(items: Sequence[Item], settings: AskSettings) -> list[PromptRequest]:
     """Every request of the plan, item by item; items without a candidate of the role are left out."""
-    words = {tag: prompt_words_of(languages.describe(tag)) for tag in {item.language for item in items}}
-    return [request for item in items for request in _item_requests(item, settings, prompt_words=words[item.language])]
+    tags = {item.language for item in items}
+    words = {tag: prompt_words_of(languages.describe(tag), settings.prompts) for tag in tags}
+    statements = {tag: _statements(items, settings.role, language=tag) for tag in tags} if settings.shots else {}
+    return [
+        request
+        for item in items
+        for request in _item_requests(
+            item, settings, prompt_words=words[item.language], others=statements.get(item.language, [])
+        )
+    ]
 
 
-def _item_requests(item: Item, settings: AskSettings, *, prompt_words: PromptWords) -> Iterator[PromptRequest]:
+def _statements(items: Sequence[Item], role: str, *, language: str) -> list[tuple[str, str]]:
+    """The statements of a language with their clusters, in an order that their ids alone decide."""
+    rows = [
+        (hashlib.sha256(item.id.encode()).hexdigest(), item.cluster or item.id, statement_of(item, candidate))
+        for item in items
+        if item.language == language
+        for candidate in item.candidates
+        if candidate.role == role
+    ]
+    return [(cluster, text) for _, cluster, text in sorted(rows)]
+
+
+def _item_requests(
+    item: Item, settings: AskSettings, *, prompt_words: PromptWords, others: Sequence[tuple[str, str]]
+) -> Iterator[PromptRequest]:
+    examples = [text for cluster, text in others if cluster != (item.cluster or item.id)][: settings.shots]
     for candidate in item.candidates:
         if candidate.role != settings.role:
             continue
         for prompt in PROMPTS:
             for order in settings.orders:
+                shown = [fill_prompt(prompt_words, prompt, order=order, statement=text) for text in examples]
+                solved = [f"{text}\n{prompt_words.words[number % 2]}" for number, text in enumerate(shown)]
                 text = fill_prompt(prompt_words, prompt, order=order, statement=statement_of(item, candidate))
+                text = "\n\n".join([*solved, text])
                 for sample in range(settings.samples):
                     yield PromptRequest(item, candidate.id, prompt, order, sample, text, prompt_words.words)
 

@@ -24,6 +24,7 @@ from .requests import AskSettings, Backend, PromptRequest, check_ask_settings, m
 
 PART_ITEMS = 64
 VERSION = 1
+LATER = ("thinking", "shots", "prompts")  # settings that older fingerprints lack
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ def check_askable(items: Items, settings: AskSettings) -> list[Item]:
             f"None of the items has a candidate with the role '{settings.role}'. Use --option role=ROLE."
         )
     for tag in dict.fromkeys(item.language for item in found):
-        prompt_words_of(languages.describe(tag))
+        prompt_words_of(languages.describe(tag), settings.prompts)
     return found
 
 
@@ -99,9 +100,10 @@ def ask_cell(cell: AskCell, backend: Backend, *, out: StoragePath, progress: Pro
             append_journal(folder, answers)
             known.update({answer.key: answer for answer in answers})
             _write_complete_parts(run, parts, known=known, missing=missing, asked=asked)
-            progress(label, 1 - sum(one.key not in known for one in todo) / len(todo), items=len(cell.items))
+            progress(label, 1 - sum(one.key not in known for one in todo) / len(asked), items=len(cell.items))
 
         _write_complete_parts(run, parts, known=known, missing=missing, asked=asked)
+        progress(label, 1 - len(todo) / len(asked), items=len(cell.items))
         if todo:
             backend.answer(todo, keep)
         if run.info["status"] != "finished" or todo:
@@ -173,7 +175,7 @@ def label_of(settings: AskSettings) -> str:
 def run_info(cell: AskCell, backend: Backend) -> dict[str, Any]:
     """What `run.json` says about a cell; its fingerprint holds everything that an answer depends on."""
     first = cell.items[0]
-    words = prompt_words_of(languages.describe(first.language))
+    words = prompt_words_of(languages.describe(first.language), backend.plan.prompts)
     return {
         "holds": ANSWERS,
         "model": cell.labels.get("model", backend.name),
@@ -195,7 +197,7 @@ def run_info(cell: AskCell, backend: Backend) -> dict[str, Any]:
             "version": VERSION,
             "data": items_hash(cell.items.rows),
             "backend": dict(backend.identity),
-            "plan": asdict(backend.plan),
+            "plan": {key: value for key, value in asdict(backend.plan).items() if value or key not in LATER},
             "prompts": dict(words.prompts),
             "words": list(words.words),
             "part": PART_ITEMS,

@@ -9,11 +9,10 @@ from functools import cache
 
 ARABIC = str.maketrans({"ـ": None, "أ": "ا", "إ": "ا", "آ": "ا", "ٱ": "ا", "ى": "ي"})
 MARKS = re.compile("[\u064b-\u0655\u0670\u06d6-\u06ed]")
-THINKING = re.compile(r"<think>.*?(</think>|$)", re.DOTALL)
 SENTENCE = re.compile(r"([.!?。！？؟।॥\n]+)")
 CLAUSE = re.compile(r"[,;:،؛，、；：…—–()\[\]/|]+|\s-+\s")
 QUOTES = "\"'“”‘’«»„‚‹›「」『』`*_~#>"
-IDEOGRAPH = re.compile("[\u3400-\u9fff\uf900-\ufaff]")
+IDEOGRAPH = re.compile("[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")  # and kana
 NUMBERING = re.compile(r"^\s*(?:[-•]|\d{1,2}[.)]|\(?[a-z]\))\s*")
 
 
@@ -30,8 +29,8 @@ class AnswerSentence:
 
 
 def normalise(text: str) -> str:
-    """The text in small letters, full-width letters narrow, Arabic without vowel signs, without emoji and thinking aloud."""
-    text = unicodedata.normalize("NFKC", THINKING.sub(" ", text)).casefold().replace("’", "'")
+    """The text in small letters, full-width letters narrow, Arabic without vowel signs, without emoji."""
+    text = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
     text = MARKS.sub("", text.translate(ARABIC))
     kept = (" " if _is_symbol(letter) else letter for letter in text if not _is_hidden(letter))
     return unicodedata.normalize("NFC", "".join(kept))
@@ -59,7 +58,7 @@ def _cut_clauses(text: str) -> tuple[tuple[str, ...], ...]:
 
 
 def cut_words(clause: str) -> list[str]:
-    """The words of a clause without quotes; each Chinese character is a word."""
+    """The words of a clause without quotes; each Chinese character and each kana is a word."""
     spaced = IDEOGRAPH.sub(r" \g<0> ", clause.replace("¿", " ").replace("¡", " "))
     bare = (word.strip(QUOTES + "-") for word in spaced.split())
     return [word for word in bare if any(letter.isalnum() for letter in word)]

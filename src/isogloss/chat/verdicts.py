@@ -10,6 +10,7 @@ from functools import cache, lru_cache
 import polars as pl
 
 from .. import languages
+from .final_answer import extract_answer
 from .prompt_words import LISTS, prompt_words_of
 from .text_normalisation import AnswerSentence, cut_sentences, cut_words, normalise, script_of
 
@@ -25,6 +26,8 @@ SCRIPTS = {
     "Grek": "GREEK",
     "Hans": "CJK",
     "Hant": "CJK",
+    "Hebr": "HEBREW",
+    "Kore": "HANGUL",
     "Latn": "LATIN",
 }
 ENGLISH = frozenset(
@@ -54,6 +57,7 @@ ENGLISH = frozenset(
 MENTION = re.compile(r"^[\s*]*[\"'“”‘’«「『]\s*\w{1,5}\s*[\"'“”‘’»」』][ \t]+\w")
 FIRST_WORDS, FIRST_LETTERS = 10, 24
 GAP = 3
+SHORT = 5  # 'neither yes nor no'
 
 Words = tuple[str, ...]
 
@@ -75,13 +79,17 @@ class AnswerWords:
 
 def read_answers(answers: pl.DataFrame) -> pl.DataFrame:
     """The answers with a column `verdict`, read from `opening`, or from the first words of `text` where there is none."""
-    spaced = {tag: languages.describe(tag).spaces for tag in answers["language"].unique()}
     rows = answers.select("text", "opening", "language", "prompt").iter_rows()
-    found = [
-        read_verdict(first_words(text, spaced=spaced[tag]) if first is None else first, language=tag, prompt=prompt)
-        for text, first, tag, prompt in rows
-    ]
+    found = [read_answer(text, first, language=tag, prompt=prompt) for text, first, tag, prompt in rows]
     return answers.with_columns(pl.Series("verdict", found, dtype=pl.String))
+
+
+def read_answer(text: str, opening: str | None, *, language: str, prompt: str) -> str:
+    """What a whole answer says; where it holds a thought, a box or JSON, its final answer is read instead of its opening."""
+    answer = extract_answer(text)
+    if answer != text.strip() or opening is None:
+        opening = first_words(answer, spaced=languages.describe(language).spaces)
+    return read_verdict(opening, language=language, prompt=prompt)
 
 
 def first_words(text: str, *, spaced: bool) -> str:
@@ -134,7 +142,8 @@ def read_verdict(text: str, *, language: str, prompt: str) -> str:
     lexicon = answer_words_of(language)
     if _is_foreign_script(tidied, lexicon):
         return OTHER_LANGUAGE
-    first = _without_openers(sentences[0], lexicon)
+    headless = (_without_openers(sentence, lexicon) for sentence in sentences)
+    first = next((sentence for sentence in headless if sentence.clauses), AnswerSentence((), False))
     if not first.clauses or MENTION.match(text) or _is_hypothetical(first, lexicon):
         return OFF_TOPIC
     found = _read_sentence(first, lexicon, prompt=prompt)
@@ -145,7 +154,7 @@ def read_verdict(text: str, *, language: str, prompt: str) -> str:
 
 def _read_sentence(first: AnswerSentence, lexicon: AnswerWords, *, prompt: str) -> str | None:
     """The verdict that the first sentence gives: by its opening word, by what it means, or as a refusal."""
-    said, whole = _read_opening(first, lexicon)
+    said, whole = _read_opening(first, lexicon, prompt=prompt)
     if whole:
         return said
     if first.question or _is_echo(first, lexicon.asked[prompt], prompt=prompt):
@@ -153,15 +162,31 @@ def _read_sentence(first: AnswerSentence, lexicon: AnswerWords, *, prompt: str) 
     meant = _read_meaning(first, lexicon, prompt=prompt)
     if _is_refusal(first, lexicon):
         return meant or REFUSED
-    return (meant or said) if said == NO else (said or meant)
+    return ((meant or said) if said == NO else (said or meant)) or _read_later(first, lexicon)
+
+
+def _read_later(first: AnswerSentence, lexicon: AnswerWords) -> str | None:
+    """Yes or no by what follows a hedge: 'I would say no', or the word alone; nothing when both stand there."""
+    sides = {
+        said: any(_is_later(first, phrase, lexicon=lexicon) for phrase in lexicon.lists[said]) for said in (YES, NO)
+    }
+    return next((said for said in sides if sides[said]), None) if sum(sides.values()) == 1 else None
+
+
+def _is_later(first: AnswerSentence, phrase: Words, *, lexicon: AnswerWords) -> bool:
+    if len(phrase) > 1:
+        return any(_find(clause, phrase, gap=0) for clause in first.clauses)
+    return phrase in lexicon.own | {("yes",), ("no",)} and phrase in first.clauses[1:]
 
 
 # ---- the opening
 
 
-def _read_opening(first: AnswerSentence, lexicon: AnswerWords) -> tuple[str | None, bool]:
+def _read_opening(first: AnswerSentence, lexicon: AnswerWords, *, prompt: str) -> tuple[str | None, bool]:
     """Yes or no by the words that open the answer, and whether they are all of its first clause."""
     clause = first.clauses[0]
+    if len(clause) <= SHORT and sum(bool(_find(clause, phrase, gap=0)) for phrase in lexicon.own) > 1:
+        return OFF_TOPIC, True
     yes, no = _starts(clause, lexicon.lists["yes"]), _starts(clause, lexicon.lists["no"])
     phrase = max(yes, no, key=len)
     if not phrase:
@@ -169,7 +194,9 @@ def _read_opening(first: AnswerSentence, lexicon: AnswerWords) -> tuple[str | No
     said, other = (YES, "no") if phrase is yes else (NO, "yes")
     rest = clause[len(phrase) :]
     if _is_both(first, rest, lexicon=lexicon, other=other):
-        return OFF_TOPIC, True
+        later = AnswerSentence(first.clauses[1:], first.question)
+        agrees = not rest and _read_meaning(later, lexicon, prompt=prompt) == said
+        return (said, True) if agrees else (OFF_TOPIC, True)
     if rest and not _is_firm(phrase, rest, lexicon=lexicon):
         return None, False
     return said, not rest
@@ -186,6 +213,8 @@ def _is_firm(phrase: Words, rest: Words, *, lexicon: AnswerWords) -> bool:
 
 def _is_both(first: AnswerSentence, rest: Words, *, lexicon: AnswerWords, other: str) -> bool:
     """Whether yes and no stand in one breath: 'yes or no', 'yes and no', 'yes, no', 'yes, not so'."""
+    if rest and _starts(rest, lexicon.lists[other]) == rest:
+        return True
     joiner = _starts(rest, lexicon.lists["joiners"])
     if joiner:
         return bool(_starts(rest[len(joiner) :], lexicon.lists[other]))
@@ -258,9 +287,10 @@ def _is_echo(first: AnswerSentence, asked: Sequence[Words], *, prompt: str) -> b
 
 
 def _is_hypothetical(first: AnswerSentence, lexicon: AnswerWords) -> bool:
-    """Whether the sentence begins with 'if', and not with a refusal that begins with the same word."""
+    """Whether the sentence begins with 'if', and not with a refusal or an answer that begins with the same word."""
     refusal = _starts(first.words, lexicon.lists["refusals"])
-    return not refusal and bool(_starts(first.words, lexicon.lists["conditions"]))
+    condition = _starts(first.words, lexicon.lists["conditions"])
+    return not refusal and len(condition) > len(_starts_answer(first.words, lexicon))
 
 
 def _is_refusal(first: AnswerSentence, lexicon: AnswerWords) -> bool:
@@ -299,11 +329,16 @@ def _without_openers(first: AnswerSentence, lexicon: AnswerWords) -> AnswerSente
     clauses = list(first.clauses)
     while clauses:
         opener = _starts(clauses[0], lexicon.lists["openers"])
-        if not opener:
+        if not opener or len(_starts_answer(clauses[0], lexicon)) > len(opener):
             break
         clauses[0] = clauses[0][len(opener) :]
         clauses = clauses if clauses[0] else clauses[1:]
     return AnswerSentence(tuple(clauses), first.question)
+
+
+def _starts_answer(words: Words, lexicon: AnswerWords) -> Words:
+    """The longest phrase for yes or no that the words start with."""
+    return max(_starts(words, lexicon.lists["yes"]), _starts(words, lexicon.lists["no"]), key=len)
 
 
 def _starts(words: Words, phrases: Sequence[Words]) -> Words:

@@ -6,7 +6,15 @@ from collections.abc import Iterable
 
 from ..items import Item, Problem
 from .blanks import GLUED_BLANK, NO_BLANK, SENTENCE_DIFFERS, SEVERAL_BLANKS
-from .candidates import DUPLICATE, EQUAL_UNRELATED, EQUAL_WORDS, LENGTH_GAP, NOT_MINIMAL, SEVERAL_WORDS
+from .candidates import (
+    DUPLICATE,
+    EQUAL_UNRELATED,
+    EQUAL_WORDS,
+    LENGTH_GAP,
+    NOT_MINIMAL,
+    SEVERAL_WORDS,
+    TEMPLATE_DIFFERS,
+)
 from .check import SEVERITIES, Check
 from .fitting import METHOD_UNFIT
 from .language_checks import ARTICLE_CLASH, TARGET_MISSING, WRONG_LANGUAGE
@@ -22,7 +30,7 @@ from .text_checks import (
 
 __all__ = ["ALL", "READING", "SEVERITIES", "Check", "find_changed", "find_problems"]
 
-READING = (SEVERAL_BLANKS, EQUAL_WORDS, SENTENCE_DIFFERS)
+READING = (SEVERAL_BLANKS, EQUAL_WORDS, SENTENCE_DIFFERS, ODD_CHARACTERS, MIXED_SCRIPTS)
 ALL = (
     *READING,
     NO_BLANK,
@@ -30,15 +38,14 @@ ALL = (
     GLUED_BLANK,
     WORD_PUNCTUATION,
     EQUAL_UNRELATED,
+    TEMPLATE_DIFFERS,
     TARGET_MISSING,
     ARTICLE_CLASH,
     WRONG_LANGUAGE,
     DUPLICATE,
     QUOTES,
     SPACES_CHECK,
-    ODD_CHARACTERS,
     NOT_NORMAL,
-    MIXED_SCRIPTS,
     SENTENCE_CASE,
     LENGTH_GAP,
     SEVERAL_WORDS,

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from ..items import ANTI_STEREOTYPE, STEREOTYPE, UNRELATED, Item
 from ..languages import Language
+from ..templates.contrasts import template_differs
 from .check import Check, each, each_in, is_cloze
 
 LONGEST = 3.0
@@ -95,6 +96,9 @@ def _pair(item: Item) -> tuple[str, str] | None:
     return found[STEREOTYPE], found[ANTI_STEREOTYPE]
 
 
+TEMPLATE_DIFFERS = Check(
+    "template_differs", "warning", "The sentence is not its template with the slots filled.", each(template_differs)
+)
 EQUAL_WORDS = Check(
     "equal_words",
     "warning",

@@ -19,7 +19,7 @@ def check_items(items: Items, *, checks: Sequence[Check] = ALL) -> list[dict[str
 
     Bad rows are the items of `unreadable`; they, and texts that were not in normal form C, were found when the data was read.
     """
-    clusters = {(item.id, item.language): item.cluster or item.id for item in items}
+    clusters = {(item.id, item.language): item.cluster for item in items if item.cluster not in (None, item.id)}
     problems = [problem for problem in items.problems if problem.check in (UNREADABLE.name, NOT_NORMAL.name)]
     problems += find_problems(items.rows, tuple(checks))
     found: dict[str, list[Problem]] = {check.name: [] for check in (UNREADABLE, *checks)}
@@ -34,7 +34,9 @@ def check_items(items: Items, *, checks: Sequence[Check] = ALL) -> list[dict[str
             "explanation": check.explanation,
             "targets": dict(
                 Counter(
-                    clusters[one.item, one.language or ""] for one in found[check.name] if check is not UNREADABLE
+                    clusters[one.item, one.language or ""]
+                    for one in found[check.name]
+                    if (one.item, one.language or "") in clusters
                 ).most_common()
             ),
             "note": check.missing(),
@@ -44,12 +46,12 @@ def check_items(items: Items, *, checks: Sequence[Check] = ALL) -> list[dict[str
 
 
 def checks_as_text(found: Sequence[dict[str, Any]]) -> str:
-    """The report for a terminal: one line per check, then the targets with the most problems."""
+    """The report for a terminal: a line for each check that found something, the targets with the most problems, the rest."""
     lines = []
     for one in found:
-        first = f"  first: {', '.join(one['items'][:3])}" if one["items"] else ""
-        said = one["note"] or one["explanation"]
-        lines.append(f"{one['severity']:8} {one['check']:18} {one['count']:6}  {said}{first}")
+        if one["count"]:
+            first = f"  first: {', '.join(one['items'][:3])}"
+            lines.append(f"{one['severity']:8} {one['check']:18} {one['count']:6}  {one['explanation']}{first}")
     grave: Counter[str] = Counter()
     for one in found:
         if one["severity"] in SEVERITIES[:2]:
@@ -58,6 +60,10 @@ def checks_as_text(found: Sequence[dict[str, Any]]) -> str:
         shown = ", ".join(f"{target} {count}" for target, count in grave.most_common(12))
         more = f", … ({len(grave)} in all)" if len(grave) > 12 else ""
         lines.append(f"targets with the most errors and warnings: {shown}{more}")
+    lines += [f"{one['check']}: {one['note']}" for one in found if one["note"]]
+    nothing = [one["check"] for one in found if not one["count"] and not one["note"]]
+    if nothing:
+        lines.append(f"{len(nothing)} checks found nothing: {', '.join(nothing)}")
     return "\n".join(lines)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 import warnings
@@ -102,6 +103,7 @@ class Screen:
 
 def main() -> None:
     """Run the command line; a user's mistake prints one line and exits with status 2."""
+    os.environ.setdefault("TQDM_DISABLE", "1")  # bars of other libraries
     report_download.set(lambda line: typer.echo(line, err=True))
     warnings.showwarning = lambda message, *rest, **more: typer.echo(
         f"Warning: {without_controls(str(message))}", err=True

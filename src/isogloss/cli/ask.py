@@ -14,6 +14,7 @@ from . import options
 from .run import print_result
 
 if TYPE_CHECKING:
+    options.announce("reading the data")
     from ..chat.endpoint import Endpoint
     from ..runs import Run
     from ..studies.plan import StudyPlan
@@ -31,7 +32,8 @@ Options = typer.Option(
     "--option",
     metavar="NAME=VALUE",
     help="role (stereotype), order (both, yes-no or no-yes first), samples (1) per prompt, temperature (0: the most probable "
-    "answer), max_tokens (10), template (auto: the model's; plain: the bare prompt). May be repeated.",
+    "answer), max_tokens (10), thinking (0: more tokens for a thought before the answer), shots (0: answered examples before the "
+    "question), prompts (a TOML file), template (auto: the model's; plain: the bare prompt). May be repeated.",
 )
 Url = typer.Option(
     None,
@@ -76,7 +78,8 @@ def ask(
     from ..files.sources import read_many
     from ..models.load import Loading
     from ..progress import progress_bars
-    from ..studies.plan import plan_asking, take_sample
+    from ..studies.asking import plan_asking
+    from ..studies.plan import take_sample
     from ..studies.run import finish_plan, require_scores, run_plan
 
     if key_env and not endpoint:

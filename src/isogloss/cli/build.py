@@ -64,7 +64,7 @@ def build(
         [],
         "--list",
         metavar="GROUP=FILE",
-        help="English words of a group; two of them, instead of female and male. May be repeated.",
+        help="English words of a group; two of them, instead of female and male; or age, religion or origin. May be repeated.",
     ),
     without: str = typer.Option(
         None, "--without", metavar="WORDS", help='Ignore names, generic (words used for any gender, "actor"), or both.'

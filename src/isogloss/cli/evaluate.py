@@ -56,6 +56,7 @@ def evaluate(
     form: options.TextOrJson = options.Format,
 ) -> None:
     """Score data with models, store the scores, and print the measures."""
+    options.announce("reading the data")
     from ..analysis.control_items import make_control_items
     from ..files.sources import read_many
     from ..models.load import Loading

@@ -34,7 +34,7 @@ def build(
         [],
         "--option",
         metavar="NAME=VALUE",
-        help="validation and test: shares of the articles (0.05); max_letters: skip pairs with a longer sentence; "
+        help="validation and test: shares of the articles (0.05); max_letters: skip pairs with a longer sentence; articles: read at most N of each source; "
         "format: parquet or jsonl; any_language=yes: do not check the language. May be repeated.",
     ),
     form: options.TextOrJson = options.Format,
@@ -69,7 +69,7 @@ def train(
         [],
         "--option",
         metavar="NAME=VALUE",
-        help="core_rate, head_rate, schedule, cycles, batch, accumulation, max_length, precision, gradient_checkpointing, "
+        help="optimizer (adamw or adafactor), core_rate, head_rate, schedule, cycles, batch, accumulation, max_length, precision, gradient_checkpointing, "
         "checkpoint_percent, patience, validation_pairs, test_pairs: as in batch=16. May be repeated.",
     ),
     seed: int = options.Seed,

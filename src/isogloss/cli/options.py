@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import os
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -74,6 +75,9 @@ Interval = typer.Option(
     "--interval",
     help="bootstrap (over clusters), bca, wilson (independent items), or auto: Wilson where it is valid, else bootstrap.",
 )
+Beside = typer.Option(
+    None, "--beside", help="published: also show the models whose scores on StereoSet were published."
+)
 Facts = typer.Option(
     None, "--facts", metavar="FILE", help="A YAML file with facts about each model: label, multilingual, size."
 )
@@ -106,6 +110,13 @@ On = typer.Option(
     help="here, or ray: run the same cells on a Ray cluster. Settings follow after commas: "
     "ray,address=HOST:PORT,workers=N,threads=N,wait=SECONDS (without an address, a cluster is started on this machine).",
 )
+
+
+def announce(activity: str) -> None:
+    """Say at once what a command begins with, before heavy libraries are loaded; the next line on a terminal replaces it."""
+    if sys.stderr.isatty():
+        sys.stderr.write(f"{activity} …\r")
+        sys.stderr.flush()
 
 
 def show(form: str, **forms: Callable[[], Any]) -> None:

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
+from ..errors import IsoglossError
 from . import options
+
+if TYPE_CHECKING:
+    from ..templates.lexicon import Lexicon
 
 app = typer.Typer(help="Expand and check templates.", no_args_is_help=True)
 Sets = typer.Option([], "--set", help="Only this set. May be repeated.")
@@ -15,7 +20,10 @@ Sets = typer.Option([], "--set", help="Only this set. May be repeated.")
 
 @app.command("expand")
 def expand(
-    template: str = typer.Argument(None, help="A template in quotes; without one, the sets of the language."),
+    template: str = typer.Argument(
+        None,
+        help="A template in quotes; a SHADES table, whose templates become contrasts; without one, the sets of the language.",
+    ),
     language: str = typer.Option(..., "--language", "-l", help="The language, by tag or name."),
     folder: Path = options.Folder,
     sets: list[str] = Sets,
@@ -32,6 +40,9 @@ def expand(
     from ..templates.shades import read_shades
 
     lexicon = read_lexicon(language, folder)
+    if template is not None and Path(template).suffix and Path(template).is_file():
+        _fill_table(Path(template), lexicon)
+        return
     if template is not None:
         parsed = read_shades(template) if shades else parse_template(template)
         rows = [("", "", one) for one in expand(parsed, lexicon, limit=limit)]
@@ -47,15 +58,32 @@ def expand(
     )
 
 
+def _fill_table(path: Path, lexicon: Lexicon) -> None:
+    """Print a table of contrasts as CSV, and what could not be filled to standard error."""
+    import csv
+    import sys
+
+    from ..files.sources import read
+    from ..templates.contrasts import fill_table, table_rows
+
+    found = fill_table(read(path, language=lexicon.language), lexicon)
+    csv.writer(sys.stdout, lineterminator="\n").writerows(table_rows(found, lexicon.language))
+    for problem in found.problems:
+        typer.echo(problem, err=True)
+
+
 @app.command("check")
 def check(
     languages: list[str] = typer.Argument(help="Languages, by tag or name."),
     folder: Path = options.Folder,
     sets: list[str] = Sets,
+    sheet: Path = typer.Option(None, "--sheet", help="Also write a review sheet for speakers, as .xlsx or .csv."),
     form: options.TextOrJson = options.Format,
 ) -> None:
     """Make every sentence of a language's sets and list all problems; exits with status 1 if there are any."""
-    from ..templates.checks import check_templates, checked_templates_as_text
+    from ..languages import describe
+    from ..templates.checks import REVIEW, check_templates, checked_templates_as_text, review_rows
+    from ..translate.sheets import write_sheet
 
     found = [check_templates(language, folder=folder, names=sets) for language in languages]
     options.show(
@@ -63,5 +91,11 @@ def check(
         text=lambda: "\n".join(map(checked_templates_as_text, found)),
         json=lambda: [asdict(one) for one in found],
     )
+    if sheet is not None:
+        if len(found) != 1:
+            raise IsoglossError("A review sheet is for one language. Give one language with --sheet.")
+        rows = review_rows(found[0].language, folder=folder)
+        write_sheet(sheet, rows, columns=REVIEW, rtl=describe(found[0].language).direction == "rtl")
+        typer.echo(f"Wrote {len(rows)} rows to {sheet}.", err=True)
     if any(one.problems for one in found):
         raise typer.Exit(1)

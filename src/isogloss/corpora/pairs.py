@@ -14,11 +14,15 @@ import numpy as np
 from ..errors import IsoglossError, UnknownName
 from ..files.layout import row_of
 from ..items import ANTI_STEREOTYPE, BLANK, STEREOTYPE, Candidate, Item, Items
+from ..templates.items import make_items
+from ..templates.lexicon import FOLDER, bundled_languages, read_lexicon
+from ..templates.sets import read_sets
 from .texts import ENGLISH
 from .wordlists import load_toml
 
 UNSPACED = ("ja", "zh", "th")
 GROUPS = ("female", "male")
+TERM_GROUPS = {"woman": "female", "man": "male"}  # terms of the template vocabularies
 
 
 def make_pairs(items: Items, *, category: str | None = "gender") -> Items:
@@ -104,8 +108,10 @@ def _write(path: Path, lines: Sequence[str]) -> Path:
 def occupation_pairs(language: str) -> Items:
     """Tmp: two templates, five pairs of gender words and all occupations, each a female and a male sentence."""
     known = load_toml("tmp_templates.toml")
+    if language not in known and language in bundled_languages():
+        return _template_pairs(language)
     if language not in known:
-        raise UnknownName("language of the occupation templates", language, known)
+        raise UnknownName("language of the occupation templates", language, {*known, *bundled_languages()})
     plan, rows = known[language], []
     for number, template in enumerate(plan["template"], 1):
         for words, (male, female) in enumerate(plan["pairs"], 1):
@@ -118,6 +124,25 @@ def occupation_pairs(language: str) -> Items:
                 tags = {"task": "pair", "template": str(number), "occupation": job["id"], "groups": "/".join(GROUPS)}
                 candidates = tuple(Candidate(f"{name}-{group}", group, text) for group, text in texts.items())
                 rows.append(Item(name, "tmp", language, "gender", candidates, cluster=job["id"], tags=tags))
+    return Items(tuple(rows))
+
+
+def _template_pairs(language: str) -> Items:
+    """Tmp in a language of the template sets: the wordings of `gender-profession` and its professions, man and woman."""
+    sets = [one for one in read_sets(FOLDER / language / "sets.toml") if one.id == "gender-profession"]
+    rows = []
+    for item in make_items(sets, read_lexicon(language)):
+        if item.variant is None:
+            texts = {TERM_GROUPS[one.role]: one.text for one in item.candidates if one.role in TERM_GROUPS}
+            candidates = tuple(Candidate(f"{item.id}-{group}", group, texts[group]) for group in GROUPS)
+            job = str(item.tags["concept"])
+            tags = {
+                "task": "pair",
+                "template": str(item.tags["wording"]),
+                "occupation": job,
+                "groups": "/".join(GROUPS),
+            }
+            rows.append(Item(item.id, "tmp", language, "gender", candidates, cluster=job, tags=tags))
     return Items(tuple(rows))
 
 

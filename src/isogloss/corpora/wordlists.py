@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ..errors import BadData, IsoglossError
+from ..errors import BadData, IsoglossError, UnknownName
 
 FOLDER = Path(__file__).parent.parent / "data" / "gender"
 WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
@@ -60,7 +60,13 @@ def load_toml(name: str) -> dict[str, Any]:
 
 
 def read_lists(given: Sequence[str]) -> tuple[WordList, WordList]:
-    """Two lists given as GROUP=FILE, one word, name or phrase per line; # begins a remark."""
+    """Two lists given as GROUP=FILE, one word, name or phrase per line; # begins a remark; or the name of two that ship."""
+    if len(given) == 1 and "=" not in given[0]:
+        known = load_toml("other_lists.toml")
+        if given[0] not in known:
+            raise UnknownName("word list", given[0], known)
+        first, second = (make_list(group, words) for group, words in known[given[0]].items())
+        return check_lists(first, second)
     if len(given) != 2:
         raise IsoglossError(
             f"Two lists are needed, as in --list female=her.txt --list male=his.txt; {len(given)} given."

@@ -11,11 +11,13 @@ from ..files.sources import Dataset, parse_rows, row_language, row_text
 from ..items import Candidate, Item
 
 TAGS = ("groups", "corpus", "english")
+GROUPS = ("group", "gender")  # what the columns are called here, and in other people's files
+TEXTS = ("text", "text_detokenised")
 
 
 def recognise(columns: frozenset[str]) -> bool:
     """Whether a file has a text and the group it belongs to."""
-    return {"group", "text"} <= columns
+    return bool(columns & set(GROUPS)) and bool(columns & set(TEXTS)) and not columns & {"context", "candidates"}
 
 
 def parse(path: Path, language: str | None, *, bad: OnBadRow) -> Iterator[Item]:
@@ -24,16 +26,21 @@ def parse(path: Path, language: str | None, *, bad: OnBadRow) -> Iterator[Item]:
 
 
 def _item(row: Mapping[str, Any], language: str | None) -> Item:
-    name, group = row_text(row, "id"), row_text(row, "group")
+    group = row_text(row, _column(row, GROUPS))
+    name = row_text(row, "id") if "i" not in row else f"{group}-{row['i']}"
     return Item(
         id=name,
         dataset=str(row.get("dataset") or "sentences"),
         language=row_language(row, language),
         category=str(row.get("category") or "gender"),
-        candidates=(Candidate(f"{name}-{group}", group, row_text(row, "text")),),
+        candidates=(Candidate(f"{name}-{group}", group, row_text(row, _column(row, TEXTS))),),
         cluster=name,
         tags={"task": "sentence"} | {key: str(row[key]) for key in TAGS if row.get(key)},
     )
+
+
+def _column(row: Mapping[str, Any], names: tuple[str, ...]) -> str:
+    return next((name for name in names if row.get(name)), names[0])
 
 
 dataset = Dataset(

@@ -67,9 +67,11 @@ def answer_all(
         fill_batches(bundles, token_budget, extra=extra) if model.family.pads else fill_unpadded(bundles, token_budget)
     )
     found: dict[int, Answer] = {}
-    for number, batch in enumerate(batches, 1):
+    done, total = 0, sum(bundle.cost for bundle in bundles)
+    for batch in batches:
         found |= _answer(model, unique, batch=batch)
-        progress(number / len(batches))
+        done += sum(bundle.cost for bundle in batch)
+        progress(done / total)
     _refuse_nan(unique, found)
     by_question = {question: found[index] for index, question in enumerate(unique)}
     return [by_question[question] for question in questions]

@@ -8,6 +8,7 @@ import shutil
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +43,7 @@ OnMessage = Callable[[str, int], None]
 @dataclass(frozen=True, slots=True)
 class PairSettings:
     """How pairs are made of articles; `limit` is the most sentences of each language and split that become pairs, and
-    `max_letters` the most letters in a sentence of a pair."""
+    `max_letters` the most letters in a sentence of a pair; no more than `articles` articles of a source are read."""
 
     seed: int = 0
     shares: Shares = DEFAULT_SETTINGS
@@ -50,13 +51,16 @@ class PairSettings:
     max_letters: int | None = None
     format: str = "parquet"
     any_language: bool = False
+    articles: int | None = None
 
 
 def read_pair_settings(texts: Mapping[str, str], settings: PairSettings) -> PairSettings:
     """The settings with those changed that texts name, such as test=0.1 or format=jsonl."""
     shares = {name: text for name, text in texts.items() if name in ("validation", "test")}
     others = {name: text for name, text in texts.items() if name not in shares}
-    changed = read_fields(PairSettings, others, what="nsp data", names=("max_letters", "format", "any_language"))
+    changed = read_fields(
+        PairSettings, others, what="nsp data", names=("max_letters", "format", "any_language", "articles")
+    )
     return replace(settings, shares=replace(settings.shares, **read_fields(Shares, shares, what="nsp data")), **changed)
 
 
@@ -106,7 +110,7 @@ def _fill_store(
     writer, sample = open_writer(path), LanguageSample()
     counts = Counter(dict.fromkeys(("read", "empty", "one sentence", "repeated", "kept"), 0))
     for source in sources:
-        for article in read_articles(source):
+        for article in islice(read_articles(source), settings.articles):
             counts["read"] += 1
             if not article.text.strip():
                 counts["empty"] += 1

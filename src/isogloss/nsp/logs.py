@@ -16,6 +16,7 @@ from ..stats.resampling import smooth
 
 LOG = "log.csv"
 BOARD = "tensorboard"
+DEVICE = ("watts", "utilisation")  # what a graphics processor tells of itself
 COLUMNS = ("step", "examples", "loss", "accuracy", "core_rate", "head_rate", "seconds")
 
 FOLDER = "curves"
@@ -28,11 +29,12 @@ class Log:
 
     path: Path
     board: Any
+    columns: tuple[str, ...] = COLUMNS
 
     def put(self, line: Mapping[str, float]) -> None:
         """Add a line."""
         with self.path.open("a", encoding="utf-8", newline="") as file:
-            csv.DictWriter(file, COLUMNS).writerow(line)
+            csv.DictWriter(file, self.columns, extrasaction="ignore").writerow(line)
         for name in ("loss", "accuracy", "core_rate", "head_rate"):
             self.board.add_scalar(name, line[name], int(line["examples"]))
 
@@ -45,15 +47,30 @@ class Log:
         self.board.close()
 
 
-def open_log(out: Path, lines: Sequence[Mapping[str, float]], *, examples: int) -> Log:
-    """The log of a folder, holding exactly these lines: later lines are written again."""
+def open_log(out: Path, lines: Sequence[Mapping[str, float]], *, examples: int, device: str = "cpu") -> Log:
+    """The log of a folder, holding exactly these lines: later lines are written again.
+
+    A device that tells its power and utilisation has columns for them.
+    """
+    columns = (*COLUMNS, *device_use(device))
     boards = require("torch.utils.tensorboard", extra="nsp")
     path = out / LOG
     with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS)
+        writer = csv.DictWriter(file, columns, extrasaction="ignore")
         writer.writeheader()
         writer.writerows(lines)
-    return Log(path, boards.SummaryWriter(str(out / BOARD), purge_step=examples + 1 if examples else 0))
+    return Log(path, boards.SummaryWriter(str(out / BOARD), purge_step=examples + 1 if examples else 0), columns)
+
+
+def device_use(device: str) -> dict[str, float]:
+    """The watts and the utilisation in per cent that a graphics processor tells; nothing where it tells nothing."""
+    torch = require("torch", extra="nsp")
+    if not device.startswith("cuda"):
+        return {}
+    try:
+        return {"watts": torch.cuda.power_draw(device) / 1000, "utilisation": float(torch.cuda.utilization(device))}
+    except Exception:  # the driver's library is missing, or does not know
+        return {}
 
 
 def zoom(values: Line) -> tuple[float, float]:
@@ -71,7 +88,8 @@ def draw_curves(
         return []
     folder = out / FOLDER
     folder.mkdir(parents=True, exist_ok=True)
-    columns = {name: np.array([line[name] for line in lines], dtype=np.float64) for name in lines[0]}
+    names = [name for name in (*COLUMNS, *DEVICE) if all(name in line for line in lines)]
+    columns = {name: np.array([line[name] for line in lines], dtype=np.float64) for name in names}
     made = []
     for name in ("loss", "accuracy"):
         points = validations if name == "accuracy" else ()
@@ -83,7 +101,7 @@ def draw_curves(
         ):
             curve = {name: (columns["examples"], values)}
             made.append(_draw(folder / f"{title}.png", curve, limits=limits, points=points))
-    for name in ("core_rate", "head_rate"):
+    for name in ("core_rate", "head_rate", *(name for name in DEVICE if name in columns)):
         made.append(_draw(folder / f"{name}.png", {name: (columns["examples"], columns[name])}))
     return made
 

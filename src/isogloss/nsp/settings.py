@@ -26,7 +26,9 @@ NAMED = (  # settings that texts may change
     "patience",
     "validation_pairs",
     "test_pairs",
+    "optimizer",
 )
+OPTIMIZERS = ("adamw", "adafactor")
 WEIGHT_DECAY = 0.01
 CORE_RATE = 5e-6
 LORA_RATE = 2e-4
@@ -82,6 +84,7 @@ class TrainingSettings:
     validation_pairs: int = 2000
     test_pairs: int = 10_000
     log_every: int = 500
+    optimizer: str = "adamw"
     device: str = "auto"
     footprint: Footprint = Footprint()
 
@@ -118,6 +121,8 @@ def check_settings(given: TrainingSettings) -> None:
     """Refuse settings that cannot work, before a model is opened."""
     if given.precision not in PRECISIONS:
         raise IsoglossError(f"No precision named '{given.precision}'. Known: {', '.join(PRECISIONS)}.")
+    if given.optimizer not in OPTIMIZERS:
+        raise IsoglossError(f"No optimizer named '{given.optimizer}'. Known: {', '.join(OPTIMIZERS)}.")
     if given.rates.schedule not in (None, *SCHEDULES):
         raise IsoglossError(f"No schedule named '{given.rates.schedule}'. Known: {', '.join(SCHEDULES)}.")
     if given.rates.schedule == "constant" and given.rates.cycles > 1:
@@ -138,7 +143,8 @@ def check_settings(given: TrainingSettings) -> None:
 def fixed_settings(settings: TrainingSettings) -> dict[str, Any]:
     """The settings that a checkpoint depends on."""
     facts = asdict(settings)
-    return {key: value for key, value in facts.items() if key not in ("footprint", "device", "test_pairs")}
+    free = {"footprint", "device", "test_pairs", *(["optimizer"] if settings.optimizer == OPTIMIZERS[0] else [])}
+    return {key: value for key, value in facts.items() if key not in free}
 
 
 def warmup_steps(steps: int) -> int:

@@ -20,7 +20,7 @@ from ..models.processor import prepare
 from . import checkpoints as saved
 from .evaluation import Accuracy, mean_by_article
 from .heads import TrainableModel, compute_loss, make_inputs, make_targets, make_trainable, save_model
-from .logs import Log, draw_curves, open_log
+from .logs import Log, device_use, draw_curves, open_log
 from .parts import Batch, BatchSchedule, PairSplit, group_by_length, open_split, read_steps
 from .settings import WEIGHT_DECAY, TrainingSettings, check_settings, fill_settings, fixed_settings, rates_at
 from .training_card import CARD, write_card
@@ -110,7 +110,8 @@ def _prepare(
     own = {id(parameter) for parameter in head}
     core = [one for one in trainee.scorer.parameters() if one.requires_grad and id(one) not in own]
     groups: list[dict[str, Any]] = [{"params": core, "lr": rates.core}, {"params": head, "lr": rates.head}]
-    optimizer = torch.optim.AdamW([group for group in groups if group["params"]], weight_decay=WEIGHT_DECAY)
+    kind = torch.optim.Adafactor if settings.optimizer == "adafactor" else torch.optim.AdamW
+    optimizer = kind([group for group in groups if group["params"]], weight_decay=WEIGHT_DECAY)
     scorer, optimizer = accelerator.prepare(trainee.scorer, optimizer)
     schedule = BatchSchedule(
         split,
@@ -194,7 +195,9 @@ def _resume(run: TrainingRun) -> None:
 
 def _open_log(run: TrainingRun) -> Log:
     with saved.writing(run.out):
-        return open_log(run.out, run.state.lines, examples=run.state.step * run.table.per_step)
+        return open_log(
+            run.out, run.state.lines, examples=run.state.step * run.table.per_step, device=str(run.accelerator.device)
+        )
 
 
 def _inner(optimizer: Any) -> Any:
@@ -280,6 +283,7 @@ def _put_line(run: TrainingRun, log: Log | None) -> None:
         "core_rate": core,
         "head_rate": head,
         "seconds": round(state.seconds, 1),
+        **device_use(str(run.accelerator.device)),
     }
     state.lines.append(line)
     state.loss = state.right = state.count = 0.0

@@ -86,7 +86,7 @@ def card_as_text(card: dict[str, Any]) -> str:
         f"* Data: {splits['train']['pairs']:,} training pairs in {', '.join(card['languages'])} from "
         f"{sum(splits['train']['articles'].values()):,} articles; {card['examples']:,} were read in {card['steps']:,} steps.",
         f"* Steps of {settings['batch']} × {settings['accumulation']} pairs, at most {settings['max_length']} tokens; "
-        f"AdamW with learning rates {rates['core']:g} (core) and {rates['head']:g} (head), {rates['schedule']}; seed {settings['seed']}.",
+        f"{settings.get('optimizer', 'adamw').replace('adamw', 'AdamW').replace('adaf', 'Adaf')} with learning rates {rates['core']:g} (core) and {rates['head']:g} (head), {rates['schedule']}; seed {settings['seed']}.",
         f"* {card['hours']:.2f} hours of training on {card['device']} ({card['precision']}); about {card['energy']['kwh']:g} kWh and "
         f"{card['energy']['co2_grams']:g} g of CO2 ({card['energy']['assumption']}).",
         "* Made with `isogloss nsp train`; `isogloss eval --method nsp` reads it.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -12,14 +12,13 @@ from .. import registry
 from ..analysis.groups import check_rows
 from ..analysis.intervals import IntervalSettings
 from ..analysis.measures import Measure
-from ..analysis.regions import COUNTRY, REGION, countries_of, country_names, country_scores
-from ..analysis.structure import Structure, find_structure
-from ..analysis.term_shares import measure_shares
 from ..errors import IsoglossError
-from ..metrics._templates import is_templates
 from ..runs import Run
 from ..scores import Scored
 from .numbers import model_label
+
+if TYPE_CHECKING:
+    from ..analysis.structure import Structure
 
 Facts = Mapping[str, Mapping[str, Any]]
 Point = Mapping[str, Measure]
@@ -147,6 +146,8 @@ def icat_lines(xs: Sequence[float], ys: Sequence[float]) -> dict[int, list[Posit
 
 def structures(scored: Scored, over: str) -> list[Structure]:
     """How alike languages or models are, for every data set that has several of them and stereotypes."""
+    from ..analysis.structure import find_structure
+
     found: list[Structure] = []
     for _, part in split_datasets(scored):
         try:
@@ -177,6 +178,9 @@ def branches(structure: Structure) -> list[tuple[float, Position, Position]]:
 
 def term_shares(scored: Scored, settings: IntervalSettings) -> list[Measure]:
     """The mean share of each term for each model, language, set and concept of templates, with intervals."""
+    from ..analysis.term_shares import measure_shares
+    from ..metrics._templates import is_templates
+
     rows: list[Measure] = []
     for _, part in split_datasets(scored):
         if "task" in part.table.columns and is_templates(check_rows(part)):
@@ -187,6 +191,8 @@ def term_shares(scored: Scored, settings: IntervalSettings) -> list[Measure]:
 
 def by_country(scored: Scored, metric: str, *, settings: IntervalSettings) -> list[Measure]:
     """The metric of each country on the map; items that are valid worldwide would be in all of them, and are left out."""
+    from ..analysis.regions import COUNTRY, REGION, country_names, country_scores
+
     table = scored.table.filter(~worldwide(scored.table))
     if not table[REGION].drop_nulls().len():
         return []
@@ -197,6 +203,8 @@ def by_country(scored: Scored, metric: str, *, settings: IntervalSettings) -> li
 
 def worldwide(table: pl.DataFrame) -> pl.Series:
     """Whether an item's region is the whole world."""
+    from ..analysis.regions import REGION, countries_of, country_names
+
     every = set(country_names())
     cells = [(cell,) if isinstance(cell, str) else cell or () for cell in table[REGION].to_list()]
     known = {name: set(countries_of(name) or ()) >= every for name in {name for cell in cells for name in cell}}

@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
+from typing import TYPE_CHECKING
 
 from .. import languages, registry
-from ..analysis.comparisons import Comparison
 from ..analysis.measures import Measure
+
+if TYPE_CHECKING:
+    from ..analysis.comparisons import Comparison
 
 DAGGER = "†"
 Ends = tuple[float | None, float | None]
@@ -94,6 +97,11 @@ def between(low: float | None, high: float | None, *, form: str = ".1f") -> str:
         return ""
     sign = "–" if low >= 0 else " to "
     return f"{low:{form}}{sign}{high:{form}}".replace("-", "−")
+
+
+def side_name(side: Mapping[str, str]) -> str:
+    """What a side of a comparison is, in its own words."""
+    return ", ".join(side.values())
 
 
 def side(row: Measure, neutral: float | None) -> str:

@@ -14,6 +14,7 @@ from .resampling import Array, expanded_level, percentile_interval, student_quan
 NEAR = 0.1
 FEWEST_ROWS = 20
 MOST_SKEW = 0.05
+LEAST_BIAS = 0.02
 FEWEST_EFFECTIVE = 4
 STEPS = 30
 PERFECT = math.atanh(1 - 1e-12)
@@ -55,10 +56,9 @@ def find_ends(estimate: Estimate, *, bca: bool = False, level: float = 0.95) -> 
 
     A value between bounds gets Wilson's interval with the effective number of rows, value · (1 - value) / error², where
     it is within a tenth of an end, where the effective number is small, or where a few clusters decide the error
-    (skew, Efron's acceleration); in the last case it is widened to hold Student's interval around the jackknife's value,
-    which is free of the bias that large clusters of another kind give. A value from 0 on without an upper bound gets the
-    wider of Student's and the bootstrap-t interval of its logarithm. Without any variation there is no interval but for
-    shares.
+    (skew, Efron's acceleration). Where clusters of different sizes bias the value, the interval is widened to hold
+    Student's around the jackknife's value. A value from 0 on without an upper bound gets the wider of Student's and the
+    bootstrap-t interval of its logarithm. Without any variation there is no interval but for shares.
     """
     low, high = estimate.bounds
     bounded = math.isfinite(low) and math.isfinite(high)
@@ -73,6 +73,7 @@ def find_ends(estimate: Estimate, *, bca: bool = False, level: float = 0.95) -> 
             return _wilson(estimate, rows=rows, kind="near", level=level)
         if min(share, 1 - share) * rows < FEWEST_ROWS or abs(_skew(estimate.pseudo)) > MOST_SKEW:
             return _widened(estimate, _wilson(estimate, rows=rows, kind="skewed", level=level), level=level)
+        return _widened(estimate, _percentiles(estimate, bca=False, level=level), level=level)
     if low == 0 and estimate.value > 0 and estimate.drawn_errors is not None:
         return _logarithm(estimate, estimate.drawn_errors, level=level)
     return _percentiles(estimate, bca=False, level=level)
@@ -151,8 +152,10 @@ def _percentiles(estimate: Estimate, *, bca: bool, level: float) -> Ends:
 
 
 def _widened(estimate: Estimate, ends: Ends, *, level: float) -> Ends:
-    """The ends, moved out to those of Student's interval around the jackknife's value, but not beyond the scale."""
+    """The ends, moved out to Student's around the jackknife's value where that differs, but not beyond the scale."""
     centre = float(estimate.pseudo.mean())
+    if abs(centre - estimate.value) <= LEAST_BIAS * estimate.error:
+        return ends
     half = student_quantile((1 + level) / 2, effective_count(estimate) - 1) * estimate.error
     low, high = estimate.bounds
     return Ends(max(low, min(ends.low, centre - half)), min(high, max(ends.high, centre + half)), ends.kind)

@@ -270,6 +270,7 @@ def _score_all(
     """Each work with its tables; `share` is told how much of all the cells' parts is done."""
     total = sum(len(cell.parts) for cell in cells)
     done = total - sum(len(work.cells) for work in plan)
+    share(done / total)
     for work in plan:
         tell = _part_of(share, done=done, size=len(work.cells), total=total)
         yield work, score_work(work, cells, model=model, token_budget=token_budget, share=tell)

@@ -15,7 +15,6 @@ from ..storage import StoragePath
 from .cells import Failure, Running, ScoringCell, WorkUnit, ask_work, group_cells, group_parts, run_info
 from .method_choice import plan_scoring
 from .plan import StudyPlan
-from .run import plan_ask
 
 if TYPE_CHECKING:
     from ..models.model import Bundle, Model
@@ -84,6 +83,8 @@ def forecast_plan(plan: StudyPlan, *, out: StoragePath, trial: bool = True) -> t
             running.fail([failure for cell in cells for failure in cell.failures(error)], error)
             continue
         for cell in cells:
+            from .asking import plan_ask
+
             try:
                 asked = plan_ask(cell, model, token_budget=running.token_budget)
             except Exception as error:

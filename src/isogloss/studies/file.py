@@ -15,6 +15,7 @@ from ..errors import BadData, IsoglossError
 from ..reports.paper.layouts import LayoutRequest
 from ..stats import RESAMPLES
 from .outputs import StudyFigure
+from .training import HeadTraining
 
 LARGEST = 1_000_000
 LARGEST_NUMBER = 2**63
@@ -198,6 +199,7 @@ class StudyFile(BaseModel):
     report: Annotated[str | None, BeforeValidator(_inside)] = Field(
         default=None, min_length=1, description="A page to write into the study's folder: report.html"
     )
+    training: tuple[HeadTraining, ...] = Field(default=(), description="Next-sentence heads to train before scoring.")
     tables: tuple[LayoutRequest, ...] = Field(default=(), description="Tables to write to tables.md and tables.tex.")
     figures: tuple[StudyFigure, ...] = Field(default=(), description="Figures to draw into the folder figures.")
     labels: dict[str, str] = Field(default={}, description="How values are called in the tables.")
@@ -312,7 +314,7 @@ def _known(where: Sequence[int | str]) -> list[str]:
         "sample": Sampling,
         "loading": Opening,
     }
-    outputs = {"tables": LayoutRequest, "figures": StudyFigure}
+    outputs = {"tables": LayoutRequest, "figures": StudyFigure, "training": HeadTraining}
     for part in reversed(where[:-1]):
         if part in kinds:
             return sorted(kinds[str(part)].model_fields)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import polars as pl
 
 from .. import languages
 from ..errors import IsoglossError, short_message
@@ -13,12 +15,14 @@ from ..files.layout import write_atomically
 from ..reports.chart_data import Facts
 from ..reports.paper.layouts import Order, add_facts
 from ..reports.paper.output import write_layouts
+from ..runs import Run, find_runs
 from ..scores import Scored
 
 if TYPE_CHECKING:
     from .file import StudyFile
 
 FOLDER = "figures"
+RUN_FACTS = ("parameters", "vocabulary")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +78,8 @@ def write_tables(
 
 def write_outputs(study: StudyFile, scored: Scored, *, out: Path) -> Iterator[str]:
     """Write `tables.md`, `tables.tex` and the figures; yields a sentence for each that could not be made."""
+    if any(one.facts for one in study.tables):
+        scored = _add_run_facts(scored, find_runs(out))
     if study.tables:
         for kind, name in (("markdown", "tables.md"), ("latex", "tables.tex")):
             write_atomically(out / name, make_tables(study, scored, kind=kind))
@@ -82,6 +88,21 @@ def write_outputs(study: StudyFile, scored: Scored, *, out: Path) -> Iterator[st
             _write_figure(one, out / FOLDER / (one.file or f"{number}-{one.figure}.png"), runs=out)
         except Exception as error:  # whatever happens here, the scores are done
             yield f"The figure '{one.figure}' could not be drawn: {short_message(error)}"
+
+
+def _add_run_facts(scored: Scored, runs: Sequence[Run]) -> Scored:
+    """The scores with the number of parameters and the size of the vocabulary of each checkpoint, unless the study states them."""
+    facts = {
+        (run.info["model"], run.info["language"]): [run.info.get("facts", {}).get(name) for name in RUN_FACTS]
+        for run in runs
+    }
+    rows = [(*key, *(f"{value:,}" if isinstance(value, int) else None for value in one)) for key, one in facts.items()]
+    schema = dict.fromkeys(("model", "language", *RUN_FACTS), pl.String)
+    known = pl.DataFrame(rows, schema=schema, orient="row")
+    joined = scored.table.join(known, on=["model", "language"], how="left", suffix="_found", maintain_order="left")
+    stated = [name for name in RUN_FACTS if name in scored.table.columns]
+    joined = joined.with_columns(pl.coalesce(name, f"{name}_found").alias(name) for name in stated)
+    return replace(scored, table=joined.drop(f"{name}_found" for name in stated))
 
 
 def _write_figure(one: StudyFigure, path: Path, *, runs: Path) -> None:

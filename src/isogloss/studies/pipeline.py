@@ -6,20 +6,21 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..chat.endpoint import Endpoint
-from ..chat.requests import AskSettings
 from ..errors import IsoglossError
 from ..items import Items
 from ..models.load import DEFAULT_LOADING, Loading
-from ..progress import Progress, silent
+from ..progress import Progress, shown
 from ..scores import Scored, join_scored
 from ..storage import as_path
 from .cells import Running
 from .method_choice import PlannedCell
-from .plan import StudyPlan, Subset, plan_asking, plan_evaluation, plan_study
+from .plan import StudyPlan, Subset, plan_evaluation, plan_study
 from .run import StudyResult, finish_plan, run_here, run_plan
+from .training import train_heads
 
 if TYPE_CHECKING:
+    from ..chat.endpoint import Endpoint
+    from ..chat.requests import AskSettings
     from ..models.model import Model
     from .connection import Cluster
 
@@ -32,7 +33,7 @@ def score(
     options: Mapping[str, str] | None = None,
     out: str | Path | None = None,
     loading: Loading = DEFAULT_LOADING,
-    progress: Progress = silent,
+    progress: Progress | None = None,
 ) -> Scored:
     """The items scored by a model, kept in `out` when it is given (then finished parts are never scored again)."""
     _check_items(items, "score")
@@ -54,12 +55,16 @@ def ask(
     settings: AskSettings | None = None,
     out: str | Path | None = None,
     loading: Loading = DEFAULT_LOADING,
-    progress: Progress = silent,
+    progress: Progress | None = None,
 ) -> Scored:
     """What a chat model answers about the items, on this machine or behind an endpoint, kept in `out` when it is given.
 
     `endpoint` is an OpenAI-compatible address; `key_env` names the environment variable that holds its key.
     """
+    from ..chat.endpoint import Endpoint
+    from ..chat.requests import AskSettings
+    from .asking import plan_asking
+
     _check_items(items, "ask")
     if key_env and not isinstance(endpoint, str):
         raise IsoglossError("key_env goes with the address of an endpoint.")
@@ -77,12 +82,15 @@ def run(
     out: str | Path | None = None,
     only: str | Sequence[str] = (),
     cluster: Cluster | None = None,
-    progress: Progress = silent,
+    progress: Progress | None = None,
 ) -> StudyResult:
     """A study file, run into `out` (by default runs/NAME) and measured; the result names the cells that failed."""
+    train_heads(study)
     plan = plan_study(study, subset=Subset((only,) if isinstance(only, str) else tuple(only)))
     folder = as_path(out or f"runs/{plan.study.name if plan.study else 'study'}")
-    return finish_plan(plan, run_plan(plan, out=folder, cluster=cluster, progress=progress), out=folder)
+    with shown(progress) as telling:
+        result = run_plan(plan, out=folder, cluster=cluster, progress=telling)
+    return finish_plan(plan, result, out=folder)
 
 
 def _check_items(items: Items, verb: str) -> None:
@@ -91,9 +99,10 @@ def _check_items(items: Items, verb: str) -> None:
 
 
 def _run(
-    plan: StudyPlan, out: str | Path | None, *, progress: Progress, opened: Mapping[str, Model] | None = None
+    plan: StudyPlan, out: str | Path | None, *, progress: Progress | None, opened: Mapping[str, Model] | None = None
 ) -> Scored:
     """The scores of a plan; a cell that fails is an error."""
-    running = Running(as_path(out) if out else None, plan.loading.token_budget, progress)
-    results = run_here(plan.by_checkpoint(), running, loading=plan.loading, opened=opened)
+    with shown(progress) as telling:
+        running = Running(as_path(out) if out else None, plan.loading.token_budget, telling)
+        results = run_here(plan.by_checkpoint(), running, loading=plan.loading, opened=opened)
     return join_scored([one.scored for one in results])

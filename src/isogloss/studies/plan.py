@@ -10,16 +10,11 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from itertools import groupby, product
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import languages, registry
 from ..analysis.groups import check_by
 from ..analysis.measures import check_metrics, check_mode
-from ..chat.endpoint import Endpoint, http_backend
-from ..chat.local import check_can_answer
-from ..chat.requests import AskSettings, read_ask_settings
-from ..chat.retry import RetryPolicy
-from ..chat.runner import check_askable
 from ..errors import BadData, IsoglossError, NoItems, UnknownName
 from ..files import sources
 from ..files.filters import add_columns, filter_items
@@ -28,8 +23,11 @@ from ..items import Item, Items, sample_items
 from ..models.load import DEFAULT_LOADING, Loading, find_family, find_source
 from ..scores import ITEM_SCHEMA, ROW_SCHEMA
 from .cells import Failure
-from .file import Data, MethodSettings, ModelSettings, StudyFile, read_study
 from .method_choice import PlannedCell, choose_method, fitting_items, notice_languages, problems_of
+
+if TYPE_CHECKING:
+    from ..chat.endpoint import Endpoint
+    from .file import Data, MethodSettings, ModelSettings, StudyFile
 
 TAKEN = {*ITEM_SCHEMA, *ROW_SCHEMA, "model", "method", "family", "checkpoint"}
 COLUMNS = ("model", "method", "family")
@@ -90,28 +88,11 @@ def plan_evaluation(
     check_method(method, options or {})
     sets = tuple(notice_languages(items) for items in sets)
     cells = [PlannedCell(name, items, method, options or {}) for name in models for items in sets]
-    return _plan_command(cells, loading, measuring=measuring or {})
+    return plan_command(cells, loading, measuring=measuring or {})
 
 
-def plan_asking(
-    models: Sequence[str],
-    items: Items,
-    *,
-    settings: AskSettings | None = None,
-    endpoint: Endpoint | None = None,
-    loading: Loading = DEFAULT_LOADING,
-    measuring: Mapping[str, Any] | None = None,
-) -> StudyPlan:
-    """Every chat model asked about the items, here or behind an endpoint; refused when none can be asked."""
-    check_askable(items, settings or AskSettings())
-    options = (settings or AskSettings()).options
-    at = {name: replace(endpoint, model=name) if endpoint else None for name in models}
-    items = notice_languages(items)
-    cells = [PlannedCell(name, items, "ask", options, endpoint=at[name]) for name in models]
-    return _plan_command(cells, loading, measuring=measuring or {})
-
-
-def _plan_command(cells: Sequence[PlannedCell], loading: Loading, *, measuring: Mapping[str, Any]) -> StudyPlan:
+def plan_command(cells: Sequence[PlannedCell], loading: Loading, *, measuring: Mapping[str, Any]) -> StudyPlan:
+    """The plan of cells of one command; refused when none of them can be run."""
     check_measuring(
         measuring, [cell.items for cell in cells], columns=COLUMNS, asked=any(c.kind == "ask" for c in cells)
     )
@@ -124,6 +105,8 @@ def _plan_command(cells: Sequence[PlannedCell], loading: Loading, *, measuring: 
 def plan_study(path: str | Path, *, subset: Subset = EVERYTHING) -> StudyPlan:
     """The study in a file as cells; a mistake in the file is an error, a cell that cannot work is a failure."""
     path = Path(path)
+    from .file import read_study
+
     study = read_study(path)
     sampling = replace_set(study.sample.model_dump(), limit=subset.limit, seed=subset.seed)
     loading = Loading(**replace_set(study.loading.model_dump(), device=subset.device, offline=subset.offline or None))
@@ -208,12 +191,9 @@ def _check_cell(cell: PlannedCell, family: str | None) -> None:
 
     name = cell.labels.get("model", cell.checkpoint)
     if cell.kind == "ask":
-        settings = read_ask_settings(cell.options)
-        if cell.endpoint:
-            http_backend(cell.endpoint, settings)
-        else:
-            check_can_answer(find_source(cell.checkpoint).name, str(family))
-        check_askable(cell.items, settings)
+        from .asking import check_ask_cell
+
+        check_ask_cell(cell, family)
     elif family is None:
         raise IsoglossError(
             f"'{name}' is behind an endpoint, so it cannot be scored, only asked. Use the method 'ask'."
@@ -244,6 +224,8 @@ def check_method(name: str, options: Mapping[str, str]) -> None:
     from ..methods import fill_options
 
     if name == "ask":
+        from ..chat.requests import read_ask_settings
+
         read_ask_settings(options)
     elif name != "auto":
         fill_options(name, registry.get("method", name), given=options)
@@ -322,7 +304,7 @@ def _read(data: Data, study: StudyFile, *, base: Path) -> LoadedData:
         fetch_table(source)
     stated = {"reader": data.format or "", "encoding": data.encoding or "", **data.columns}
     try:
-        items = sources.read(source, language=wanted, columns=stated, skip_bad=data.skip_bad)
+        items = sources.read(source, language=sources.offered(source, wanted), columns=stated, skip_bad=data.skip_bad)
     except (NoItems, UnknownName):  # some of the languages are not there: which are?
         items = sources.read(source, columns=stated, skip_bad=data.skip_bad)
     there = dict.fromkeys(item.language for item in items)
@@ -379,8 +361,9 @@ def _study_cell(
     """One cell of a study; behind an endpoint a model can only be asked, so that is what `auto` does there."""
     endpoint = None
     if model.endpoint:
-        patience = RetryPolicy(model.tries)
-        endpoint = Endpoint(model.endpoint, checkpoint, model.key_env, model.concurrency, model.timeout, patience)
+        from .asking import study_endpoint
+
+        endpoint = study_endpoint(model, checkpoint)
     name = "ask" if endpoint and method.name == "auto" else method.name
     labels = {"model": str(model.label), "checkpoint": checkpoint if endpoint else _short_name(checkpoint), **facts}
     return PlannedCell(checkpoint, items, name, method.options, labels, endpoint)

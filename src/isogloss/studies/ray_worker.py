@@ -17,8 +17,8 @@ from ..models.load import Loading, open_model
 from ..runs import read_run
 from ..storage import as_path
 from . import cells
+from .asking import plan_ask
 from .method_choice import PlannedCell, plan_scoring
-from .run import plan_ask
 
 if TYPE_CHECKING:
     from ..chat.requests import Backend

@@ -4,30 +4,23 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..analysis.measures import Measures, measure
-from ..chat.endpoint import http_backend
-from ..chat.local import local_backend
-from ..chat.requests import Backend, read_ask_settings
-from ..chat.runner import AskCell, ask_cell, plan_ask_cells
 from ..errors import IsoglossError, short_message
 from ..files.layout import write_atomically
 from ..models.load import Loading
 from ..progress import Progress, silent
-from ..runs import Run, find_runs, read_run, read_scored, run_folders
+from ..runs import Run, find_runs, read_run, run_folders
 from ..scores import Scored, join_scored
 from ..storage import RemotePath, StoragePath
 from .cells import LIBRARIES, CellResult, Failure, Running, run_cells
 from .method_choice import PlannedCell, plan_scoring
-from .outputs import write_outputs
 from .plan import StudyPlan
 
 if TYPE_CHECKING:
@@ -57,6 +50,7 @@ def run_plan(
     Models behind endpoints are always asked from here.
     """
     running = Running(out, plan.loading.token_budget, progress, list(plan.failures))
+    progress("", 0.0, items=sum(len(cell.items) for cell in plan.cells))
     groups = plan.by_checkpoint()
     results: list[CellResult] = []
     if cluster is not None:
@@ -92,51 +86,20 @@ def _run_checkpoint(
 
     name = cells[0].checkpoint
     try:
-        model = None if cells[0].endpoint else opened.get(name) or open_model(name, loading)
+        model = opened.get(name)
+        if model is None and cells[0].endpoint is None:
+            running.progress(f"loading {cells[0].labels.get('checkpoint', name)}", 0.0)
+            model = open_model(name, loading)
     except Exception as error:
         running.fail([failure for cell in cells for failure in cell.failures(error)], error)
         return []
     scored = run_cells(plan_scoring(cells, model, running=running), model, running=running) if model else []
-    return [*scored, *(result for cell in cells for result in _ask(cell, model, running=running))]
+    asked = [cell for cell in cells if cell.kind == "ask"]
+    if asked:
+        from .asking import ask_planned
 
-
-def plan_ask(planned: PlannedCell, model: Model | None, *, token_budget: int | None) -> list[tuple[AskCell, Backend]]:
-    """The cells of what is asked, each with who answers it."""
-    if planned.kind != "ask":
-        return []
-    settings = read_ask_settings(planned.options)
-    if planned.endpoint:
-        backend = http_backend(planned.endpoint, settings)
-    elif model is not None:
-        backend = local_backend(model, settings, token_budget=token_budget)
-    return [(cell, backend) for cell in plan_ask_cells(planned.items, settings, labels=planned.labels)]
-
-
-def _ask(planned: PlannedCell, model: Model | None, *, running: Running) -> Iterator[CellResult]:
-    try:
-        cells = plan_ask(planned, model, token_budget=running.token_budget)
-    except Exception as error:
-        running.fail(planned.failures(error), error)
-        return
-    for cell, backend in cells:
-        try:
-            with _answers_folder(running.out) as folder:
-                run = ask_cell(cell, backend, out=folder, progress=running.progress)
-                scored = read_scored([run])
-        except Exception as error:
-            running.fail(replace(planned, items=cell.items).failures(error), error)
-            continue
-        yield CellResult(scored, run if running.out else None)
-
-
-@contextmanager
-def _answers_folder(out: StoragePath | None) -> Iterator[StoragePath]:
-    """Where answers are written down; a folder that is deleted in the end when they are not kept."""
-    if out is not None:
-        yield out
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        yield Path(folder)
+        scored += [result for cell in asked for result in ask_planned(cell, model, running=running)]
+    return scored
 
 
 def require_scores(result: StudyResult) -> StudyResult:
@@ -197,6 +160,8 @@ def finish_plan(plan: StudyPlan, result: StudyResult, *, out: StoragePath) -> St
         except Exception as error:  # whatever happens here, the scores are done
             troubles.append(f"The report could not be written: {short_message(error)}")
         if plan.study and not isinstance(out, RemotePath):
+            from .outputs import write_outputs
+
             troubles += write_outputs(plan.study, result.scored, out=out)
     return replace(result, measures=found, troubles=tuple(troubles))
 

@@ -78,7 +78,7 @@ def _slot(name: str, *, column: int) -> Slot:
     category: list[str] = []
     number = ""
     features: dict[str, str] = {}
-    for part in re.split(r"[_:-]", name):
+    for part in re.split(r"[_:-]|(?<=[A-Z])(?=\d)", name):
         if part in TAGS and category:
             feature, value = TAGS[part]
             features[feature] = value

@@ -16,6 +16,7 @@ from ..languages import Language
 from .changes import CONTEXT, TARGET, Change, changes_between, fields_of, with_fields
 
 CLOSE = 0.4
+STEM = 3  # letters
 NOUNS_LARGE = ("de", "lb", "gsw")
 HYPHENS = "-\u2010\u2011\u2012\u2013"
 STRAY = " .,;:!?…¿¡\"'“”„«»‹›()[]{}،؛؟。、！？" + HYPHENS
@@ -123,6 +124,9 @@ def replacements(texts: ItemTexts) -> dict[str, str]:
     for table in tables:
         for wrong, right in table.items():
             values = {name: _replace(text, wrong, right=right) for name, text in values.items()}
+    terms = {wrong.casefold(): right for wrong, right in fixes.get("target", {}).items()}
+    if target_missing(texts.item) is not None:
+        values[TARGET] = terms.get(values[TARGET].casefold(), values[TARGET])
     return values
 
 
@@ -148,7 +152,10 @@ def case(texts: ItemTexts) -> dict[str, str]:
 
 
 def target(item_texts: ItemTexts) -> dict[str, str]:
-    """The closest word of the text as the target term, where the term is one word and stands nowhere in the text."""
+    """The closest word of the text as the target term, where the term is one word and stands nowhere in the text.
+
+    A word that is near by its letters alone, as *waren* to *Herren*, is left to a reviewer.
+    """
     term = item_texts.fields[TARGET]
     if not term or len(term.split()) != 1 or target_missing(item_texts.item) is None:
         return {}
@@ -156,7 +163,15 @@ def target(item_texts: ItemTexts) -> dict[str, str]:
     words = dict.fromkeys(word for text in texts for word in re.findall(r"[\w'’-]*\w", text))
     scored = [(difflib.SequenceMatcher(None, term.casefold(), word.casefold()).ratio(), word) for word in words]
     best = max(scored, key=lambda pair: pair[0], default=(0.0, ""))
-    return {TARGET: best[1]} if best[0] >= CLOSE else {}
+    return {TARGET: best[1]} if best[0] >= CLOSE and _related(term.casefold(), best[1].casefold()) else {}
+
+
+def _related(term: str, word: str) -> bool:
+    """Whether two words look like forms of one: the same beginning, or most of the shorter one in a row."""
+    same = difflib.SequenceMatcher(None, term, word, autojunk=False).find_longest_match()
+    shorter = min(len(term), len(word))
+    start = same.a == same.b == 0 and same.size >= min(STEM, shorter)
+    return start or same.size > max(STEM, 0.6 * shorter)
 
 
 def _has(text: str, phrase: str) -> bool:
@@ -186,5 +201,9 @@ REPAIRS = (
     Repair("replacements", "The replacements of the language file are made.", replacements),
     Repair("contractions", "The contractions of the language file are made.", contractions),
     Repair("case", "Sentences begin with a capital; words are written small where the source's are.", case),
-    Repair("target", "The target column becomes the closest word of the text (0.4, single words).", target),
+    Repair(
+        "target",
+        "The target column becomes the closest word of the text (0.4, single words that look like forms of one).",
+        target,
+    ),
 )

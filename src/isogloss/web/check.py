@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tempfile
 from collections import Counter
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +20,11 @@ from .. import languages
 from ..checks import ALL, find_problems
 from ..checks.report import UNREADABLE
 from ..errors import IsoglossError
+from ..files.layout import row_of
 from ..files.sources import read
 from ..items import Item, Items, Problem
-from ..translate.changes import CONTEXT, TARGET, fields_of
+from ..translate.changes import CONTEXT, TARGET, fields_of, with_fields
+from ..translate.review import read_reviews
 from ..translate.sheets import write_sheet
 from .pages import AppState, app_state, first, go_to, page, read_fields, run_slow
 from .uploads import Upload, find_upload, list_uploads, remove_upload, save_upload
@@ -70,6 +74,7 @@ def check_upload(upload: Upload) -> CheckedUpload:
 def _plain(message: str, upload: Upload) -> str:
     """A message that names the file as its owner does, and the form's fields in place of options."""
     message = message.replace(str(upload.path), upload.title)
+    message = re.sub(r"If yours have other names, use --columns .*", "Rename the columns in the file.", message)
     return LANGUAGE_OPTION.sub("send it again with its language chosen below", message)
 
 
@@ -109,7 +114,49 @@ async def show_problems(request: Request, id: str) -> HTMLResponse:
         found = await run_slow(state, check_upload, upload)
     except IsoglossError as error:
         return page("check.html", status=400, **_form(state), message=str(error))
-    return page("problems.html", here="check", upload=upload, found=found, most=MOST_SHOWN)
+    return page("problems.html", here="check", upload=upload, found=found, most=MOST_SHOWN, message="")
+
+
+@router.post("/check/{id}/reviewed", response_model=None)
+async def take_sheet(request: Request, id: str) -> HTMLResponse | RedirectResponse:
+    """Make a new file of what the reviewers of a file wrote into its sheet, and show what is wrong with that one."""
+    state = app_state(request)
+    upload = _find(state, id)
+    try:
+        async with request.form(max_files=1, max_fields=2) as form:
+            file = form.get("file")
+            if not isinstance(file, UploadFile) or not file.filename:
+                raise IsoglossError("Choose a sheet first.")
+            content = await file.read(state.settings.limits.upload + 1)
+            kind = Path(file.filename).suffix.lower()
+        text = await run_slow(state, apply_sheet, upload, content, kind=kind)
+        title = f"{Path(upload.title).stem}-reviewed.jsonl"
+        facts: dict[str, Any] = {"title": title, "language": upload.language, "limits": state.settings.limits}
+        return go_to(f"/check/{(await run_slow(state, save_upload, state.root, BytesIO(text), **facts)).id}")
+    except IsoglossError as error:
+        found = await run_slow(state, check_upload, upload)
+        facts = {"upload": upload, "found": found, "most": MOST_SHOWN, "message": str(error)}
+        return page("problems.html", status=400, here="check", **facts)
+
+
+def apply_sheet(upload: Upload, content: bytes, *, kind: str) -> bytes:
+    """The file's items as JSON lines, with the fixes of a reviewed sheet and without what it drops."""
+    rows = check_upload(upload).items
+    items = {item.id: item for item in rows}
+    if len(items) < len(rows):
+        raise IsoglossError("An id appears in several languages. Review a file with one language at a time.")
+    with tempfile.TemporaryDirectory() as folder:
+        sheet = Path(folder) / f"sheet{kind}"
+        sheet.write_bytes(content)
+        try:
+            reviews = {one.item: one for one in read_reviews(sheet, items)}
+        except IsoglossError as error:
+            raise IsoglossError(str(error).replace(str(sheet), "The sheet")) from error
+    if not reviews:
+        raise IsoglossError("No row of the sheet has a verdict. Fill in the column 'verdict' first.")
+    kept = [item for item in rows if item.id not in reviews or reviews[item.id].verdict != "drop"]
+    fixed = [with_fields(item, reviews[item.id].fixes) if item.id in reviews else item for item in kept]
+    return "".join(json.dumps(row_of(item), ensure_ascii=False) + "\n" for item in fixed).encode()
 
 
 def _find(state: AppState, id: str) -> Upload:

@@ -47,6 +47,8 @@ def run_job(folder: Path) -> None:
 
     def progress(label: str, share: float, *, items: int = 0) -> None:
         nonlocal told
+        if not label:
+            return
         new = label not in cells
         cells[label] = share
         if new or share >= 1 or time.monotonic() - told > PAUSE:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import replace
+from collections.abc import Sequence
+from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse
@@ -12,15 +14,16 @@ from starlette.exceptions import HTTPException
 
 from .. import runs
 from ..analysis import comparisons
+from ..analysis.measures import measure
 from ..errors import IsoglossError
 from ..reports.text.comparisons import grid
-from ..reports.text.sentences import explain_comparisons
-from ..reports.text.table import Grid
+from ..reports.text.sentences import explain_comparisons, measures_as_json
 from . import runs_folder
 from .pages import app_state, first, go_to, page, read_fields, run_quick, run_slow
 from .safety import REPORT_POLICY
 
 router = APIRouter()
+SHOWN = ("metric", "a", "b", "a - b", "p", "Holm", "n", "MDE")
 _one_report = threading.Lock()
 
 
@@ -38,7 +41,18 @@ async def show_study(request: Request, name: str) -> HTMLResponse:
     state = app_state(request)
     folder = runs_folder.find_study(state.root, name)
     found = await run_quick(runs_folder.read_study_entry, state.root, folder)
-    return page("study.html", here="runs", study=found, measures=runs_folder.read_measures(folder))
+    measures = runs_folder.read_measures(folder)
+    if measures is None and found.entries and all(entry.finished for entry in found.entries):
+        measures = await run_slow(state, measure_study, folder)
+    return page("study.html", here="runs", study=found, measures=measures)
+
+
+def measure_study(folder: Path) -> dict[str, Any] | None:
+    """What the runs of a folder give that was not measured before; nothing where they cannot be measured together."""
+    try:
+        return measures_as_json(measure(runs.read_scored(runs.find_runs(folder))))
+    except IsoglossError:
+        return None
 
 
 @router.get("/compare")
@@ -47,21 +61,46 @@ async def show_comparison(request: Request, a: str = "", b: str = "") -> HTMLRes
     state = app_state(request)
     studies = await run_quick(runs_folder.list_studies, state.root)
     table, message = None, ""
+    chosen = (a, b) if a and b else likely_pair(studies)
     if a and b:
         try:
             table = await run_slow(state, compare_runs, state.root, (a, b))
         except IsoglossError as error:
             message = runs_folder.relative(str(error), state.root)
     status = 400 if message else 200
-    return page("compare.html", status=status, here="runs", studies=studies, a=a, b=b, table=table, message=message)
+    return page("compare.html", status=status, here="runs", studies=studies, pair=chosen, table=table, message=message)
 
 
-def compare_runs(root: Path, pair: tuple[str, str]) -> Grid:
-    """The comparison of two runs as a table."""
+def likely_pair(studies: Sequence[runs_folder.StudyEntry]) -> tuple[str, str]:
+    """Two runs that one would compare: the same data and method, another language or model."""
+    entries = [entry for study in studies for entry in study.entries]
+    for first_run, second in combinations(entries, 2):
+        if all(first_run.info[key] == second.info[key] for key in ("dataset", "method")):
+            return first_run.path, second.path
+    return (entries[0].path, entries[-1].path) if entries else ("", "")
+
+
+def compare_runs(root: Path, pair: tuple[str, str]) -> dict[str, Any]:
+    """The comparison of two runs: what it says in words, and a table without columns that are the same in every row."""
+    if pair[0] == pair[1]:
+        raise IsoglossError("Both sides are the same run. Choose another one for B.")
     sides = [runs.read_scored([runs_folder.read_run(root, path)]) for path in pair]
     found = comparisons.compare(sides[0], sides[1])
     table = grid(found)
-    return replace(table, remarks=(*explain_comparisons(found), *table.remarks))
+    kept = [
+        index
+        for index, name in enumerate(table.heading)
+        if name in SHOWN or (index < table.labels and len({row[index] for row in table.rows}) > 1)
+    ]
+    said = list(zip(found, explain_comparisons(found), strict=True))
+    whole = [line for row, line in said if "task" not in row.group]
+    return {
+        "sentences": whole or [line for _, line in said],
+        "by_task": [line for row, line in said if "task" in row.group] if whole else [],
+        "heading": [table.heading[index] for index in kept],
+        "rows": [[row[index] for index in kept] for row in table.rows],
+        "remarks": table.remarks,
+    }
 
 
 @router.get("/report/{name}")

@@ -1,6 +1,6 @@
 """Extras: what other commands found about the same models, as files that a report takes in beside the runs.
 
-A file is known by what is in it. JSON: what `robustness`, `measure --controls` and `compare --agreement` print with `--format json`.
+A file is known by what is in it. JSON: what `gate`, `robustness`, `measure --controls` and `compare --agreement` print with `--format json`.
 CSV or Parquet: a table of shares (model, language, set, concept, term, share) or of answers (model, language, prompt,
 verdict, share), with shares between 0 and 1; both may have the columns low and high.
 """
@@ -15,6 +15,8 @@ from typing import Any
 import polars as pl
 
 from ...analysis.agreements import Agreement
+from ...analysis.claim_evidence import ClaimPart
+from ...analysis.claims import ClaimVerdict
 from ...analysis.controls import Control
 from ...analysis.robustness import RobustnessReport, SettingResult
 from ...errors import BadData
@@ -34,12 +36,15 @@ class Extras:
     cards: tuple[RobustnessReport, ...] = ()
     agreements: tuple[Agreement, ...] = ()
     controls: tuple[Control, ...] = ()
+    claims: tuple[ClaimVerdict, ...] = ()
     facts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    beside: tuple[str, ...] = ()
 
 
 def read_extras(paths: Iterable[Path], *, facts: Mapping[str, Mapping[str, Any]] | None = None) -> Extras:
     """Everything in the files, by kind; a file of an unknown kind is refused."""
-    found: dict[str, list[Any]] = {"cards": [], "agreements": [], "controls": [], "shares": [], "answers": []}
+    kinds = ("cards", "agreements", "controls", "verdicts", "shares", "answers")
+    found: dict[str, list[Any]] = {kind: [] for kind in kinds}
     for path in paths:
         kind, value = _read(Path(path))
         found[kind] += value
@@ -49,6 +54,7 @@ def read_extras(paths: Iterable[Path], *, facts: Mapping[str, Mapping[str, Any]]
         cards=tuple(found["cards"]),
         agreements=tuple(found["agreements"]),
         controls=tuple(found["controls"]),
+        claims=tuple(found["verdicts"]),
         facts=facts or {},
     )
 
@@ -97,13 +103,14 @@ def _read_json(path: Path) -> tuple[str, list[Any]]:
         "cards": _card,
         "agreements": _agreement,
         "controls": lambda one: Control(**one),
+        "verdicts": _verdict,
     }
     kind = next((name for name in makers if isinstance(content, dict) and name in content), None)
     if kind is None:
         raise BadData(
             path,
             None,
-            "a JSON file for a report is what robustness, measure --controls or compare --agreement print with --format json.",
+            "a JSON file for a report is what gate, robustness, measure --controls or compare --agreement print with --format json.",
         )
     try:
         return kind, [makers[kind](one) for one in content[kind]]
@@ -115,6 +122,15 @@ def _card(one: Mapping[str, Any]) -> RobustnessReport:
     trials = tuple(SettingResult(**trial) for trial in one["trials"])
     pairs = tuple(tuple(pair) for pair in one["agreement"])
     return RobustnessReport(**{**one, "trials": trials, "agreement": pairs, "below": tuple(one["below"])})
+
+
+def _verdict(one: Mapping[str, Any]) -> ClaimVerdict:
+    """A claim's verdict without the properties that JSON shows beside its fields."""
+    own = {name: value for name, value in one.items() if name not in ("outcome", "details")}
+    part = own.get("part")
+    if part is not None:
+        own["part"] = ClaimPart(**{name: value for name, value in part.items() if name != "tested"})
+    return ClaimVerdict(**own)
 
 
 def _agreement(one: Mapping[str, Any]) -> Agreement:

@@ -1,4 +1,4 @@
-"""Tables for papers: monolingual models over multilingual ones, languages under each metric, the best in bold."""
+"""Tables for papers: monolingual models over multilingual ones, languages under each metric, what is better than all others in bold."""
 
 from __future__ import annotations
 
@@ -116,12 +116,37 @@ def _lines(rows: Sequence[Measure], layout: Layout) -> Iterator[Line]:
 
 
 def _best(lines: Sequence[Line]) -> Iterator[tuple[str, str, str]]:
-    """The best cells of each kind, metric and language: the highest, or the nearest to neutral; none among one only."""
+    """The cells of each kind, metric and language that are better than all others, with intervals that do not overlap."""
     for _, block in groupby(lines, key=lambda line: line.kind):
         kept = list(block)
         for metric, tag in dict.fromkeys(key for line in kept for key in line.cells):
             cells = {line.name: line.cells[metric, tag] for line in kept if (metric, tag) in line.cells}
-            yield from ((name, metric, tag) for name in best_names(cells))
+            yield from ((name, metric, tag) for name in better_names(cells))
+
+
+def better_names(cells: Mapping[Name, Measure]) -> list[Name]:
+    """The name of the measure whose whole interval is better than that of every other one, if there is one."""
+    rows = {name: row for name, row in cells.items() if row.value is not None and row.interpretable is not False}
+    ranges = {name: _merit_range(row) for name, row in rows.items()}
+    there = {name: ends for name, ends in ranges.items() if ends is not None}
+    if len(there) < len(rows) or len(rows) < 2:
+        return []
+    return [
+        name
+        for name, (low, _) in there.items()
+        if low > max(high for other, (_, high) in there.items() if other != name)
+    ]
+
+
+def _merit_range(row: Measure) -> tuple[float, float] | None:
+    """The interval of how good a value is; nothing without an interval, or where a metric has no better and worse."""
+    ends = [_merit(row.metric, end) for end in (row.low, row.high) if end is not None]
+    known = [end for end in ends if end is not None]
+    if len(known) < 2 or row.low is None or row.high is None:
+        return None
+    neutral: float | None = registry.get("metric", row.metric).neutral
+    inside = neutral is not None and row.low <= neutral <= row.high
+    return min(known), 0.0 if inside else max(known)
 
 
 def best_names(cells: Mapping[Name, Measure]) -> list[Name]:
@@ -166,7 +191,7 @@ def _said_of_bold(rows: Sequence[Measure], lines: Sequence[Line], *, several: bo
     near = [(name, registry.get("metric", name).neutral) for name in shown]
     said = "; ".join(f"{metric_name(name)}: nearest {neutral:g}" for name, neutral in near if neutral is not None)
     where = "per block and language" if several else "per language"
-    return [f"Best value {where} in bold{f' ({said})' if said else ''}."]
+    return [f"Bold: better than all others {where}, with intervals that do not overlap{f' ({said})' if said else ''}."]
 
 
 def _said_of_intervals(rows: Sequence[Measure], resamples: int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from xml.etree import ElementTree
 
-from ...analysis.claim_tests import ClaimPart
+from ...analysis.claim_evidence import ClaimPart
 from ...analysis.claims import (
     CONTRADICTED,
     NO_TEST,
@@ -38,7 +38,7 @@ def explain_claim(verdict: ClaimVerdict) -> str:
     """The verdict in a sentence or two for readers who do not know statistics."""
     part = verdict.part
     if verdict.status == NOT_INTERPRETABLE:
-        return f"Nothing can be said, because a model cannot tell sense from nonsense: {verdict.reason}."
+        return f"Nothing can be said about the whole of it: a model is not shown to tell sense from nonsense. {verdict.reason}."
     if verdict.status == NOT_TESTABLE:
         return f"It could not be tested: {verdict.reason}."
     if verdict.status == NO_TEST:

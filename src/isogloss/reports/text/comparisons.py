@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 import polars as pl
 
 from ...analysis.agreements import Agreement
 from ...analysis.comparisons import Comparison, Comparisons
-from ..numbers import dagger, format_value, metric_name, p_value, percent
+from ..numbers import dagger, format_value, metric_name, p_value, percent, side_name
 from .measures import doubts
 from .table import Grid, as_html, as_latex, as_markdown, as_text
-
-
-def side_name(side: Mapping[str, str]) -> str:
-    """What a side is, in its own words."""
-    return ", ".join(side.values())
 
 
 def _difference(row: Comparison) -> str:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import polars as pl
 
-from ...analysis.comparisons import Comparison
 from ...analysis.competence import LEAST_COMPETENCE, UNMEASURED
 from ...analysis.measures import Measure, Measures, by_group
 from ...scores import UNSUPPORTED_LANGUAGE, unsupported_language_note
 from ..numbers import DAGGER, expected, metric_name, number
 from .table import Grid, as_html, as_latex, as_markdown, as_text
+
+if TYPE_CHECKING:
+    from ...analysis.comparisons import Comparison
 
 NOT_INTERPRETABLE = f"not interpretable, because sense is not told from nonsense (the interval must begin at {LEAST_COMPETENCE:g} or above)"
 MOST = 5  # groups that a remark names
@@ -26,6 +29,8 @@ PROBLEMS = {
     "equal_words": "items whose stereotype and anti-stereotype are the same",
     "sentence_differs": "items whose sentence differs from the filled context",
     "not_normal": "items whose text was changed to normal form C on reading",
+    "odd_characters": "items with invisible, control or replacement characters",
+    "mixed_scripts": "items with a word of letters of two scripts",
     "unreadable": "bad rows, left out",
     "wrong_language": "items of a sample that are surely in another language than they say",
 }

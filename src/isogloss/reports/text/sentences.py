@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ... import registry
-from ...analysis.comparisons import Comparison, Comparisons
 from ...analysis.measures import Measure, Measures
 from ..chart_data import datasets, headline, without_task
-from ..numbers import ends, english_first, listed, metric_name, model_label, p_value, plain_name, short, side
-from .comparisons import side_name
+from ..numbers import ends, english_first, listed, metric_name, model_label, p_value, plain_name, short, side, side_name
 from .measures import remarks
+
+if TYPE_CHECKING:
+    from ...analysis.comparisons import Comparison, Comparisons
 
 LEVEL = 0.05
 IDENTITY = {"model", "dataset", "language"}
@@ -74,7 +75,7 @@ def _kind(row: Measure, neutral: float | None) -> str:
 def _verbs(metric: str, neutral: float | None) -> dict[str, str]:
     """What a model does where its interval lies above the neutral point, below it, and so on."""
     name = metric_name(metric)
-    common = {"known": f"has {name} in", "open": f"has {name} without an interval in"}
+    common = {"known": f"has {name} in", "open": f"has too few clusters for an interval of {name} in"}
     if metric in STEREOTYPES:
         return {
             "above": "prefers stereotypes in",

@@ -1,0 +1,139 @@
+"""What claims are tested with: the scores, each group's competence and contributions, and the parts that tests fill in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import polars as pl
+
+from .. import registry
+from ..metrics import Contribution
+from .alignment import Aligned, align_sides
+from .claim_groups import Catalogue, ClaimSide, Hypothesis, ScoreGroup
+from .claim_language import HOMOGENEOUS
+from .competence import Competence, find_competence, judge
+from .groups import Part, make_part
+from .intervals import IntervalSettings
+from .measures import contribution
+
+FEWEST_ITEMS = 30
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimPart:
+    """One simple hypothesis of a claim: both sides in words, their difference with a 95 % interval, and what was tested.
+
+    `p_true` is the p-value for what the claim says (how often chance alone would say so as clearly), `p_false` that for
+    its opposite. `difference` is a minus b, and the claim says that it is above (`sign` 1) or below (-1) `shift`.
+    """
+
+    a: str
+    b: str
+    sign: int
+    shift: float
+    value_a: float | None = None
+    value_b: float | None = None
+    difference: float | None = None
+    low: float | None = None
+    high: float | None = None
+    p_true: float = 1.0
+    p_false: float = 1.0
+    mde: float | None = None
+    n: int = 0
+    clusters: int = 0
+    design: str = "paired"
+    interpretable: bool | None = None
+    doubt: str | None = None
+    why: str | None = None
+
+    @property
+    def tested(self) -> bool:
+        """Whether its p-values count: it has some, and both sides can be interpreted."""
+        return self.why is None and self.interpretable is not False
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The scores that claims are tested with, and how; groups and their competence are found once."""
+
+    table: pl.DataFrame
+    catalogue: Catalogue
+    mode: str
+    drawing: IntervalSettings
+    least: int = FEWEST_ITEMS
+    groups: dict[ScoreGroup, Part] = field(default_factory=dict)
+    competence: dict[ScoreGroup, Competence] = field(default_factory=dict)
+    contributions: dict[tuple[ScoreGroup, str, int], Contribution | None] = field(default_factory=dict)
+    parts: dict[Hypothesis, ClaimPart] = field(default_factory=dict)
+
+    def rows(self, group: ScoreGroup) -> Part:
+        """The scores of a group."""
+        if group not in self.groups:
+            fits = [pl.col(name) == value for name, value in group.names]
+            for one in group.filters:
+                same = pl.col(str(one.column)) == one.value
+                fits.append(~same if one.negated else same)
+            self.groups[group] = make_part(self.table.filter(pl.all_horizontal(fits)))
+        return self.groups[group]
+
+    def align(self, sides: Sequence[tuple[ScoreGroup, str]]) -> Aligned | None:
+        """Groups, each under a metric, on what they have in common; the same contribution is made once."""
+
+        def contribute(number: int, items: Sequence[str] | None) -> Contribution | None:
+            group, metric = sides[number]
+            key = (group, metric, 0 if items is None else hash(tuple(items)))
+            if key not in self.contributions:
+                part = self.rows(group)
+                found = contribution(registry.get("metric", metric), part, mode=self.mode, items=items)
+                self.contributions[key] = found
+            return self.contributions[key]
+
+        return align_sides(len(sides), contribute) if all(self.rows(group).rows.height for group, _ in sides) else None
+
+    def judge(self, side: ClaimSide) -> tuple[bool | None, str | None]:
+        """Whether the side's metric can be interpreted in all of its groups, and why not."""
+        doubts: dict[str, bool | None] = {}
+        for group in side.groups:
+            if group not in self.competence:
+                rows = self.rows(group)
+                self.competence[group] = (
+                    find_competence(rows, mode=self.mode, drawing=self.drawing)
+                    if rows.rows.height
+                    else Competence(None)
+                )
+            found = judge(side.metric, self.competence[group])
+            if found.interpretable is not True:
+                doubts[f"{group.label()}: {found.doubt}"] = found.interpretable
+        if not doubts:
+            return True, None
+        return (False if False in doubts.values() else None), "; ".join(doubts)
+
+
+def _named(side: ClaimSide) -> str:
+    label = registry.get("metric", side.metric).title
+    short = label[label.find("(") + 1 : label.find(")")] if "(" in label else label
+    short = f"distance of {short}" if side.distance else short
+    if len(side.groups) == 1:
+        return f"{short} of {side.groups[0].label()}"
+    return f"mean {short} of {_shared_label(side)}"
+
+
+def _shared_label(side: ClaimSide) -> str:
+    """What all groups of a mean have in common, and their number."""
+    names = [set(group.label().split(", ")) for group in side.groups]
+    shared = [name for name in side.groups[0].label().split(", ") if all(name in one for one in names)]
+    return ", ".join([f"{len(names)} groups", *shared])
+
+
+def start_part(hypothesis: Hypothesis, evidence: Evidence) -> ClaimPart:
+    """The part with its names and with what the sides' competence allows."""
+    sides = [side for side in (hypothesis.left, hypothesis.right) if isinstance(side, ClaimSide)]
+    judged = [evidence.judge(side) for side in sides]
+    worst = False if (False in [one for one, _ in judged]) else (None if None in [one for one, _ in judged] else True)
+    right = hypothesis.right
+    b = _named(right) if isinstance(right, ClaimSide) else (HOMOGENEOUS if right is None else f"{right:g}")
+    doubt = "; ".join(dict.fromkeys(text for found, text in judged if text and found is worst)) or None
+    return ClaimPart(
+        _named(hypothesis.left), b, hypothesis.sign, hypothesis.shift, interpretable=worst, doubt=doubt
+    )  # fmt: skip

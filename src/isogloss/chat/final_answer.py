@@ -1,0 +1,57 @@
+"""Final answers: what a text answers in the end, without thoughts, boxes, JSON, code fences and headings around it."""
+
+from __future__ import annotations
+
+import json
+import re
+
+THOUGHT = re.compile(
+    r"<(think|thinking|thought|reasoning|analysis)>.*?</\1>|\[THINK\].*?\[/THINK\]|◁think▷.*?◁/think▷",
+    re.DOTALL | re.IGNORECASE,
+)
+OPEN_THOUGHT = re.compile(r"<(?:think|thinking|thought|reasoning|analysis)>|\[THINK\]|◁think▷", re.IGNORECASE)
+CLOSED_THOUGHT = re.compile(r"</(?:think|thinking|thought|reasoning|analysis)>|\[/THINK\]|◁/think▷", re.IGNORECASE)
+FINAL_CHANNEL = re.compile(r"<\|channel\|>final<\|message\|>|assistantfinal")
+BOXED = re.compile(r"\\boxed\s*\{((?:[^{}]|\{[^{}]*\})*)\}")
+LATEX_TEXT = re.compile(r"\\(?:text|mathrm|textbf|mathbf)\s*\{([^{}]*)\}")
+FENCE = re.compile(r"```[a-z]*\n?|```", re.IGNORECASE)
+OBJECT = re.compile(r"\{[^{}]*\}", re.DOTALL)
+KEYS = ("answer", "final_answer", "response", "verdict", "result", "output", "choice")
+TRUTH = {True: "yes", False: "no"}
+
+
+def extract_answer(text: str) -> str:
+    """The part of a text that answers; empty when a thought was cut off before the answer."""
+    rest = _without_thought(text)
+    boxed = BOXED.findall(rest)
+    if boxed:
+        return LATEX_TEXT.sub(r"\1", boxed[-1]).strip()
+    bare = FENCE.sub("", rest).strip()
+    value = _json_value(bare)
+    return bare if value is None else value
+
+
+def _without_thought(text: str) -> str:
+    """The text after the last thought; a thought that has no end leaves nothing."""
+    final = FINAL_CHANNEL.split(text)
+    if len(final) > 1:
+        return re.sub(r"<\|[a-z]+\|>", "", final[-1])
+    rest = THOUGHT.sub(" ", text)
+    rest = CLOSED_THOUGHT.split(rest)[-1]
+    return OPEN_THOUGHT.split(rest)[0]
+
+
+def _json_value(text: str) -> str | None:
+    """The answer in a JSON object: under a usual key, or its only value; nothing when there is no such object."""
+    found = OBJECT.search(text)
+    if found is None or not text.startswith(("{", "[")):
+        return None
+    try:
+        content = json.loads(found[0])
+    except ValueError:
+        return None
+    if not isinstance(content, dict):
+        return None
+    named = [value for key, value in content.items() if str(key).casefold() in KEYS]
+    value = (named or list(content.values()) if len(content) == 1 or named else [None])[0]
+    return TRUTH[value] if isinstance(value, bool) else value if isinstance(value, str) else None

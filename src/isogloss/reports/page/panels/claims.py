@@ -1,0 +1,26 @@
+"""Claims: each sentence that was tested with its verdict, and in plain words what the scores say about it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from ...text.claims import MEANINGS, ORDER, explain_claim, robustness_line
+from ..data import PageData
+from . import Panel
+
+HEADING = ["Verdict", "Claim", "In words", "Robustness"]
+
+
+def draw(data: PageData) -> dict[str, Any] | None:
+    """All claims of the added files, what their verdicts mean, and how many have each."""
+    claims = data.extras.claims
+    if not claims:
+        return None
+    counts = Counter(one.status for one in claims)
+    rows = [[one.status, one.sentence or one.name, explain_claim(one), robustness_line(one) or "-"] for one in claims]
+    meanings = [f"{counts[name]} {name}: {MEANINGS[name]}." for name in ORDER if counts[name]]
+    return {"rows": rows, "heading": HEADING, "meanings": meanings}
+
+
+panel = Panel("Claims", order=5, draw=draw)

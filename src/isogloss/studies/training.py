@@ -1,0 +1,64 @@
+"""Next-sentence heads that a study trains before it scores; a finished head is kept, an interrupted training resumes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ..errors import IsoglossError
+
+
+@dataclass(frozen=True, slots=True)
+class HeadTraining:
+    """A head: the model it is for, the folder it is saved in, and its pairs of sentences.
+
+    `data` is the folder of the pairs. Where it is missing, it is made of `articles`, as `isogloss nsp data` makes it with
+    `data_options`; `options` are those of `isogloss nsp train`, with `epochs` and `pairs` among them.
+    """
+
+    __pydantic_config__ = {"extra": "forbid"}  # noqa: RUF012  # for study files
+
+    model: str
+    out: str
+    data: str
+    articles: tuple[str, ...] = ()
+    language: str | None = None
+    limit: int | None = None
+    epochs: int = 1
+    pairs: int | None = None
+    data_options: Mapping[str, str] = field(default_factory=dict)
+    options: Mapping[str, str] = field(default_factory=dict)
+
+
+def train_heads(path: str | Path) -> list[Path]:
+    """The folders of the heads that a study file names, each trained unless it is finished; paths start at the file."""
+    from .file import read_study
+
+    base = Path(path).parent
+    return [_train_head(one, base) for one in read_study(path).training]
+
+
+def _train_head(one: HeadTraining, base: Path) -> Path:
+    from ..nsp.articles import parse_sources
+    from ..nsp.data import PairSettings, build_data, read_pair_settings
+    from ..nsp.settings import TrainingSettings, read_training_settings
+    from ..nsp.train import train_head
+
+    data, out = base / one.data, base / one.out
+    settings = read_training_settings(one.options, TrainingSettings(epochs=one.epochs, pairs=one.pairs))
+    if not data.exists():
+        if not one.articles:
+            raise IsoglossError(f"No such folder: {data}. Make it with isogloss nsp data, or name 'articles'.")
+        sources = [_beside(source, base) for source in one.articles]
+        made = read_pair_settings(one.data_options, PairSettings(limit=one.limit))
+        build_data(parse_sources(sources, language=one.language), data, settings=made)
+    model = str(base / one.model) if (base / one.model).exists() else one.model
+    train_head(model, data, out=out, settings=settings)
+    return out
+
+
+def _beside(source: str, base: Path) -> str:
+    """A source of articles, perhaps after a language and =, with the whole path where it lies beside the study file."""
+    tag, sign, place = source.rpartition("=")
+    return tag + sign + (str(base / place) if (base / place).exists() else place)
