@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,8 +11,9 @@ from typing import Any
 
 import pytest
 
+from isogloss.files.hub import gated_access_hint
 from support import local_hub
-from support.local_hub import Fault, Hub
+from support.local_hub import TOKEN, Fault, Hub
 
 Command = Callable[..., tuple[int, str, str]]
 CSV = (
@@ -63,6 +65,34 @@ def test_a_table_is_read_from_the_hub_and_kept(hub: Hub, command: Command) -> No
     hub.requests.clear()
     assert command("show", "hf:lab/pairs", "-l", "en")[0] == 0
     assert hub.requests == []
+
+
+def test_a_gated_set_is_read_by_name_with_a_token_and_later_without(
+    hub: Hub, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hub.add("datasets/LanguageShades/BiasShades", {"train.csv": CSV}, gated=True)
+    sentence = gated_access_hint("LanguageShades/BiasShades")
+    assert refusal(command, "show", "shades", "-l", "en") == sentence
+    monkeypatch.setenv("HF_TOKEN", TOKEN)
+    assert command("show", "shades", "-l", "en")[0] == 0
+    monkeypatch.delenv("HF_TOKEN")
+    hub.requests.clear()
+    assert command("show", "shades", "-l", "en")[0] == 0
+    assert hub.requests == []
+
+
+def test_the_splits_of_a_set_are_read_together(hub: Hub, command: Command) -> None:
+    import polars as pl
+
+    tables = [pl.read_csv(CSV)[row : row + 1] for row in (0, 1)]
+    packed = []
+    for table in tables:
+        buffer = io.BytesIO()
+        table.write_parquet(buffer)
+        packed.append(buffer.getvalue())
+    names = ("train.parquet", "test.parquet")
+    hub.add("datasets/lab/splits", dict(zip(names, packed, strict=True)))
+    assert "2 items" in command("show", "hf:lab/splits", "-l", "en")[1]
 
 
 def test_a_missing_data_set_is_one_sentence(hub: Hub, command: Command) -> None:

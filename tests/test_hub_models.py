@@ -19,8 +19,9 @@ from huggingface_hub import constants
 from safetensors.torch import load_file, save_file
 
 from isogloss.errors import IsoglossError
+from isogloss.files import catalogue
 from isogloss.models.load import open_model
-from support import local_hub, tiny
+from support import data_server, local_hub, tiny
 from support.local_hub import TOKEN, Fault, Files, Hub
 
 Command = Callable[..., tuple[int, str, str]]
@@ -491,6 +492,22 @@ def test_a_tokenizer_of_the_hub_is_opened_without_weights(hub: Hub, command: Com
     assert (status, err) == (2, f"Error: {nobody('lab/no')}\n")
 
 
+def test_the_tokenizer_of_a_gated_model_names_the_gate(hub: Hub, command: Command, files: Any) -> None:
+    hub.add("lab/gpt2", files(), gated=True)
+    status, _, err = command("data", "check", "demo", "--tokenizer", "lab/gpt2")
+    assert (status, err) == (2, f"Error: {GATED}\n")
+
+
+def test_lists_and_local_models_ask_nobody(hub: Hub, command: Command, files: Any, tmp_path: Path) -> None:
+    for name, data in files().items():
+        (tmp_path / "gpt2").mkdir(exist_ok=True)
+        (tmp_path / "gpt2" / name).write_bytes(data)
+    for words in (["list"], ["list", "models"], ["list", "data"], ["list", "languages"], ["show", "demo"]):
+        assert command(*words)[0] == 0
+    assert command("eval", tmp_path / "gpt2", *DATA, "--out", tmp_path / "out")[0] == 0
+    assert hub.requests == []
+
+
 # ---- studies
 
 
@@ -553,6 +570,61 @@ def test_two_names_give_a_number_and_offline_the_same_one(
     hub.requests.clear()
     status, out, _ = command("eval", "lab/bert", *DATA, "--offline", "--out", tmp_path / "out")
     assert (status, out) == (0, first.stdout)
+    assert hub.requests == []
+
+
+def test_two_published_names_give_a_number_end_to_end(
+    hub: Hub, command: Command, files: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hub.add("google-bert/bert-base-multilingual-cased", files("bert"))
+    names = ("google-bert/bert-base-multilingual-cased", "--data", "stereoset", "-l", "de", "--out", tmp_path / "out")
+    with data_server.serve() as served:
+        data_server.offer_stereoset(served, tmp_path, monkeypatch=monkeypatch)
+        status, out, err = command("eval", *names)
+        assert status == 0, err
+        assert "dataset stereoset · language de" in out
+        assert "licence: CC BY-SA 4.0). It contains stereotypes" in err
+        hub.requests.clear()
+        served.requests.clear()
+        assert command("eval", *names, "--offline")[:2] == (0, out)
+        assert (hub.requests, served.requests) == ([], [])
+    catalogue.sources.cache_clear()
+
+
+def test_download_only_fetches_models_and_data_and_the_study_then_runs_offline(
+    hub: Hub, command: Command, files: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository = hub.add("lab/gpt2", files())
+    hub.add("lab/closed", files(), gated=True)
+    path = study(tmp_path, "lab/gpt2", "lab/closed")
+    path.write_text(path.read_text().replace("source: demo, languages: [en]", "source: stereoset, languages: [de, it]"))
+    with data_server.serve() as served:
+        data_server.offer_stereoset(served, tmp_path, monkeypatch=monkeypatch)
+        status, out, err = command("run", path, "--download-only", "--out", tmp_path / "out")
+        assert "'lab/closed' is gated" in err
+        assert "'stereoset' has no items in 'it'." in err
+        assert (status, "--offline" in out) == (1, True)
+        served.requests.clear()
+        hub.requests.clear()
+        status, out, err = command("run", path, "--offline", "--only", "gpt2/*/de", "--out", tmp_path / "out")
+        assert (status, hub.requests, served.requests) == (0, [], []), err
+    catalogue.sources.cache_clear()
+    manifest = json.loads((tmp_path / "out" / "downloads.json").read_text(encoding="utf-8"))
+    (model,) = manifest["models"]
+    assert (model["name"], model["commit"]) == ("lab/gpt2", repository.refs["main"])
+    assert model["weights"] == {"model.safetensors": len(files()["model.safetensors"])}
+    assert [(one["dataset"], one["language"], one["items"]) for one in manifest["data"]] == [("stereoset", "de", 4)]
+
+
+def test_a_dry_run_uses_what_is_cached_and_waits_for_no_hub(
+    hub: Hub, command: Command, files: Any, tmp_path: Path
+) -> None:
+    hub.add("lab/gpt2", files())
+    path = study(tmp_path, "lab/gpt2")
+    assert command("run", path, "--out", tmp_path / "out")[0] == 0
+    hub.requests.clear()
+    hub.faults.append(Fault("", hang=True))
+    assert command("run", path, "--dry-run", "--out", tmp_path / "out")[0] == 0
     assert hub.requests == []
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import hashlib
 import io
 import json
 import pickle
@@ -20,99 +19,24 @@ import pytest
 import isogloss as ig
 from isogloss import registry
 from isogloss.errors import IsoglossError
-from isogloss.files import catalogue, downloads
+from isogloss.files import catalogue
 from isogloss.files.catalogue import Source, content_hash
 from isogloss.files.pickled_table import read_pickled_table
 from isogloss.files.published import pull, stored_files
 from isogloss.languages import resolve
 from support import data_server, tiny
-from support.data_server import DataServer
+from support.data_server import TASKS, DataServer, demo_items, own_json, pickled, rows_as_items, use_catalogue
 
 Command = Callable[..., tuple[int, str, str]]
-TASKS = ("intrasentence", "intersentence")
-DEMO = Path(ig.__file__).parent / "data" / "demo"
-
-
-def demo_items(language: str) -> list[dict[str, Any]]:
-    """The demonstration items of a language as rows, six of each task."""
-    texts = ((DEMO / f"{task}_{language}.jsonl").read_text(encoding="utf-8") for task in TASKS)
-    return [json.loads(line) for text in texts for line in text.splitlines()[:6]]
-
-
-def own_json(rows: list[dict[str, Any]]) -> bytes:
-    """The rows in StereoSet's own JSON."""
-    data: dict[str, list[Any]] = {task: [] for task in TASKS}
-    for row in rows:
-        sentences = [{key: value for key, value in one.items() if key != "word"} for one in row["candidates"]]
-        data[row["task"]].append({**row, "sentences": sentences, "candidates": None})
-    return json.dumps({"version": "1", "data": data}).encode()
-
-
-def pickled(rows: list[dict[str, Any]]) -> bytes:
-    """The rows as the translations were published: a pickled table of pandas."""
-    flat = []
-    for row in rows:
-        cells = {f"c{n}_{key}": value for n, one in enumerate(row["candidates"], 1) for key, value in one.items()}
-        keys = ("id", "bias_type", "target", "target_original", "context")
-        labels = {f"c{n}_labels": [{"label": "stereotype", "human_id": "1"}] for n in (1, 2, 3)}
-        flat.append({key: row[key] for key in keys} | cells | labels)
-    table = pd.DataFrame(flat, dtype=object)
-    table.columns = pd.Index(list(table.columns), dtype=object)
-    return pickle.dumps(table, protocol=4)
-
-
-def file_row(name: str, language: str, data: bytes) -> str:
-    return f'["{name}", "{language}", {len(data)}, "{hashlib.sha256(data).hexdigest()}"]'
 
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[DataServer]:
     """A data server with a small stand-in for StereoSet in English and German, and a catalogue that points to it."""
     with data_server.serve() as served:
-        served.files["dev.json"] = own_json(demo_items("en"))
-        rows = demo_items("de")
-        for task in TASKS:
-            served.files[f"df_{task}_de.pkl"] = pickled([row for row in rows if row["task"] == task])
-        english, german = (content_hash(_as_items(demo_items(tag), tmp_path)) for tag in ("en", "de"))
-        files = ", ".join(file_row(f"df_{task}_de.pkl", "de", served.files[f"df_{task}_de.pkl"]) for task in TASKS)
-        text = f"""
-[stereoset]
-title = "StereoSet"
-reader = "stereoset"
-licence = "CC BY-SA 4.0"
-citation = "Nadeem et al. (2021)"
-page = "https://example.org"
-[[stereoset.parts]]
-address = "{served.address()}"
-files = [["dev.json", "en", {len(served.files["dev.json"])}]]
-[[stereoset.parts]]
-address = "{served.address()}"
-layout = "pickled table"
-files = [{files}]
-[stereoset.contents]
-en = [12, "{english}"]
-de = [12, "{german}"]
-"""
-        use_catalogue(monkeypatch, tmp_path, text)
-        monkeypatch.setattr(downloads, "PAUSE", 0.0)
+        data_server.offer_stereoset(served, tmp_path, monkeypatch=monkeypatch)
         yield served
     catalogue.sources.cache_clear()
-
-
-def use_catalogue(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, text: str) -> None:
-    path = tmp_path / "catalogue.toml"
-    path.write_text(text, encoding="utf-8")
-    monkeypatch.setattr(catalogue, "FILE", path)
-    monkeypatch.setenv("ISOGLOSS_HOME", str(tmp_path / "home"))
-    monkeypatch.delenv("ISOGLOSS_MIRROR", raising=False)
-    monkeypatch.setenv("HF_HUB_OFFLINE", "0")
-    catalogue.sources.cache_clear()
-
-
-def _as_items(rows: list[dict[str, Any]], tmp_path: Path) -> Any:
-    path = tmp_path / "rows.jsonl"
-    path.write_text("".join(json.dumps({**row, "dataset": "stereoset"}) + "\n" for row in rows), encoding="utf-8")
-    return ig.read(path)
 
 
 def refusal(command: Command, *arguments: str) -> str:
@@ -406,6 +330,6 @@ def test_content_depends_neither_on_the_order_nor_on_the_layout(tmp_path: Path) 
     rows = demo_items("en")
     path = tmp_path / "dev_en.json"
     path.write_bytes(own_json(rows[::-1]))
-    assert content_hash(ig.read(path, language="en")) == content_hash(_as_items(rows, tmp_path))
+    assert content_hash(ig.read(path, language="en")) == content_hash(rows_as_items(rows, tmp_path))
     rows[0]["candidates"][0]["sentence"] += " "
-    assert content_hash(_as_items(rows, tmp_path)) != content_hash(ig.read(path, language="en"))
+    assert content_hash(rows_as_items(rows, tmp_path)) != content_hash(ig.read(path, language="en"))

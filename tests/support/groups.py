@@ -108,6 +108,21 @@ def answers(numbers: Numbers) -> Scored:
     return make_scored(item_table(Items(tuple(items))), make_answer_rows(answer_table(made)), labels=LABELS)
 
 
+def choices(numbers: Numbers) -> Scored:
+    """Three options, of which the first number picks one or none."""
+    made = [
+        (_item(f"i{n}", "intersentence", TRIPLE, cluster=f"t{row[3]}"), int(row[0]) % 4)
+        for n, row in enumerate(numbers)
+    ]
+    return _scored(
+        [
+            Row(one, candidate.id, float(picked == index), quantity="choice")
+            for one, picked in made
+            for index, candidate in enumerate(one.candidates)
+        ]
+    )
+
+
 KINDS: dict[str, Callable[[Numbers], Scored]] = {
     "triples": triples,
     "pairs": pairs,
@@ -115,6 +130,7 @@ KINDS: dict[str, Callable[[Numbers], Scored]] = {
     "sentences": sentences,
     "templates": templates,
     "answers": answers,
+    "choices": choices,
 }
 SWAPS = ((TRIPLE[0], TRIPLE[1]), (TRIPLE[0], "contrast"), ("female", "male"), ("man", "woman"))
 

@@ -64,7 +64,8 @@ def pull(
 Layout = typer.Option(
     "stereoset-predictions",
     "--layout",
-    help="The layout of the file: stereoset-predictions, or lm-eval (that harness's log of samples).",
+    help="The layout of the file: stereoset-predictions, lm-eval (that harness's log of samples), inspect (its .eval "
+    "logs; import only), or every-eval-ever (export only).",
 )
 
 
@@ -82,9 +83,13 @@ def import_scores(
     """Import another tool's scores as a run."""
     from ..exchange.runs import import_run
     from ..files.sources import read_many
+    from ..runs import read_scored
 
     items = read_many(data, language=languages, columns=options.split_columns(columns), skip_bad=skip_bad)
-    typer.echo(str(import_run(file, items, root=out, layout=layout, model=model).folder))
+    run = import_run(file, items, root=out, layout=layout, model=model)
+    for note in read_scored([run]).notes if layout == "inspect" else ():
+        typer.echo(f"· {note}", err=True)
+    typer.echo(str(run.folder))
 
 
 @app.command("export")
@@ -95,7 +100,11 @@ def export_scores(
 ) -> None:
     """Export a run's scores in another tool's layout."""
     from ..exchange.runs import export_runs
+    from ..reports.paper.every_eval_ever import export_results
 
+    if layout == "every-eval-ever":
+        typer.echo(f"Wrote the measures to {out}, and {export_results(runs, out)} items beside it.")
+        return
     typer.echo(f"Wrote {export_runs(runs, out, layout=layout)} scores to {out}.")
 
 

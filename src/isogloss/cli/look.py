@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,13 +27,17 @@ KINDS = ["data", *PLUGINS, "languages", "models"]
 
 def report(
     runs: list[str] = options.Runs,
-    out: Path = typer.Option(..., "--out", "-o", metavar="FILE", help="The HTML file to write."),
+    out: Path = typer.Option(None, "--out", "-o", metavar="FILE", help="The HTML file to write."),
+    methods: bool = typer.Option(
+        False, "--methods", help="Print a methods paragraph for a paper, with BibTeX, instead of writing a file."
+    ),
     add: list[Path] = typer.Option(
         [],
         "--add",
         metavar="FILE",
         help="Include a file: JSON of robustness, measure --controls or compare --agreement; a table of shares or answers. May be repeated.",
     ),
+    beside: str = options.Beside,
     facts: Path = options.Facts,
     resamples: int = options.Resamples,
     seed: int = options.Seed,
@@ -40,10 +45,20 @@ def report(
     """Write a single HTML file that works offline: verdict, heat map, intervals, similarity of languages, items, provenance."""
     from ..analysis.intervals import IntervalSettings
     from ..analysis.mixed import read_facts
+    from ..analysis.published import check_beside
     from ..reports.page.added_files import read_extras
     from ..reports.page.document import write_report
 
+    if methods:
+        from ..reports.text.methods_paragraph import describe_methods
+        from ..runs import find_runs
+
+        typer.echo(describe_methods([run for path in runs for run in find_runs(Path(path))], resamples=resamples))
+        return
+    if out is None:
+        raise IsoglossError("Which file? Use --out report.html, or --methods for a paragraph.")
     extras = read_extras(add, facts=read_facts(facts) if facts else None)
+    extras = replace(extras, beside=tuple(check_beside(beside)))
     command = shlex.join(["isogloss", *sys.argv[1:]])
     path = write_report(
         runs, out, extras=extras, settings=IntervalSettings(resamples=resamples, seed=seed), command=command
@@ -64,6 +79,7 @@ def figure(
     metrics: str = options.Metrics,
     where: list[str] = options.Where,
     names: str = typer.Option("english", "--names", help="How languages are named: english, own or tag."),
+    beside: str = options.Beside,
     facts: Path = options.Facts,
     mode: str = options.Mode,
     resamples: int = options.Resamples,
@@ -77,13 +93,14 @@ def figure(
     problems: the folder of a translation. training: the folder of nsp train.
     """
     from .. import library
+    from ..analysis.published import check_beside
     from ..reports.figures._style import check_ending
 
     path = out or Path(f"{name.replace('-', '_')}.png")
     check_ending(path)
     drawn = library.figure(
         name,
-        sources,
+        [*sources, *check_beside(beside)],
         out=path,
         width=width,
         languages=languages,
@@ -106,6 +123,7 @@ def table(
     metrics: str = options.Metrics,
     task: str = typer.Option(None, "--task", help="One task only, or 'all' for the table over all tasks."),
     intervals: bool = typer.Option(True, "--intervals/--no-intervals", help="Show 95 % intervals below the values."),
+    beside: str = options.Beside,
     facts: Path = options.Facts,
     mode: str = options.Mode,
     interval: str = options.Interval,
@@ -117,9 +135,10 @@ def table(
 ) -> None:
     """Make a table for a paper: monolingual models above multilingual ones, languages under each metric, the best in bold."""
     from .. import library
+    from ..analysis.published import check_beside
 
     text = library.table(
-        runs,
+        [*runs, *check_beside(beside)],
         format=kind,
         out=out,
         languages=languages,

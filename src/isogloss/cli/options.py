@@ -75,6 +75,9 @@ Interval = typer.Option(
     "--interval",
     help="bootstrap (over clusters), bca, wilson (independent items), or auto: Wilson where it is valid, else bootstrap.",
 )
+Beside = typer.Option(
+    None, "--beside", help="published: also show the models whose scores on StereoSet were published."
+)
 Facts = typer.Option(
     None, "--facts", metavar="FILE", help="A YAML file with facts about each model: label, multilingual, size."
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
@@ -14,7 +15,7 @@ from . import options
 if TYPE_CHECKING:
     from ..storage import StoragePath
     from ..studies.cells import Failure
-    from ..studies.plan import StudyPlan
+    from ..studies.plan import StudyPlan, Subset
     from ..studies.run import StudyResult
 
 
@@ -33,6 +34,9 @@ def run(
     seed: int = typer.Option(None, "--seed", help="Random seed, instead of the study's."),
     device: str = typer.Option(None, "--device", help="cpu, cuda, cuda:1 or mps, instead of the study's."),
     dry_run: bool = typer.Option(False, "--dry-run", help="Show what would be scored and how long it would take."),
+    download_only: bool = typer.Option(
+        False, "--download-only", help="Fetch all models and data, list them in downloads.json, and score nothing."
+    ),
     no_trial: bool = typer.Option(False, "--no-trial", help="With --dry-run: do not measure the models' speed."),
     offline: bool = options.Offline,
     on: str = options.On,
@@ -41,6 +45,7 @@ def run(
 ) -> None:
     """Run a study: score all its cells, continue past failed ones, and measure. Run it again to resume."""
     options.announce("reading the study")
+    from ..files.hub import prefer_cache
     from ..progress import progress_bars
     from ..storage import as_path
     from ..studies import file, run
@@ -53,13 +58,18 @@ def run(
     if not study:
         raise IsoglossError("Which study? Give its file: isogloss run study.yaml")
     cluster = options.find_cluster(on)
+    subset = Subset(tuple(only), limit, seed, device, offline)
+    if download_only:
+        _download(Path(study), out, subset=subset)
+        return
     if not dry_run:
         train_heads(study)
-    plan = plan_study(study, subset=Subset(tuple(only), limit, seed, device, offline))
-    folder = as_path(out or f"runs/{plan.study.name}" if plan.study else "runs")
-    if dry_run:
-        _forecast(plan, folder, trial=not no_trial, form=form)
-        return
+    with prefer_cache(dry_run):
+        plan = plan_study(study, subset=subset)
+        folder = as_path(out or f"runs/{plan.study.name}" if plan.study else "runs")
+        if dry_run:
+            _forecast(plan, folder, trial=not no_trial, form=form)
+            return
     try:
         with progress_bars() as progress:
             result = run.run_plan(plan, out=folder, progress=progress, cluster=cluster)
@@ -68,6 +78,20 @@ def run(
         raise typer.Exit(130) from None
     look = f"The scores and measures are in {folder}; see them with: isogloss show {folder}"
     print_result(run.finish_plan(plan, result, out=folder), look, form=form)
+
+
+def _download(study: Path, out: str | None, *, subset: Subset) -> None:
+    from ..storage import as_path
+    from ..studies.downloads import download_study
+    from ..studies.file import read_study
+
+    manifest, failures = download_study(study, out=as_path(out or f"runs/{read_study(study).name}"), subset=subset)
+    typer.echo(
+        f"The models and data of the study are here; {manifest} lists them. Next: isogloss run {study} --offline"
+    )
+    if failures:
+        _print_failures(failures, "will fail")
+        raise typer.Exit(1)
 
 
 def _forecast(plan: StudyPlan, folder: StoragePath, *, trial: bool, form: str) -> None:

@@ -13,11 +13,12 @@ from ..items import Items, items_hash
 from ..runs import Run, find_runs, fingerprint, finish_run, open_run, read_items, read_scored, write_part
 from ..scores import ROW_SCHEMA, Scored, item_table, scored_from_values
 from ..storage import StoragePath
+from .inspect import read_choices
 from .lm_eval import model_of_samples, read_samples, write_samples
 from .predictions import model_of_file, read_predictions, write_predictions
 
-LAYOUTS = ("stereoset-predictions", "lm-eval")
-METHODS = {"stereoset-predictions": "predictions", "lm-eval": "lm-eval"}
+LAYOUTS = ("stereoset-predictions", "lm-eval", "inspect")
+METHODS = {"stereoset-predictions": "predictions", "lm-eval": "lm-eval", "inspect": "inspect"}
 
 
 def read_scores(path: Path, items: Items, *, layout: str = LAYOUTS[0], model: str | None = None) -> Scored:
@@ -30,6 +31,9 @@ def _read_scores(path: Path, items: Items, *, layout: str, model: str | None) ->
     if layout not in LAYOUTS:
         raise UnknownName("layout", layout, LAYOUTS)
     notes: list[str] = []
+    if layout == "inspect":
+        scored = read_choices(path, items, model=model)
+        return scored, dict(scored.table.select("candidate", "value").iter_rows()), items
     if layout == "lm-eval":
         name = model or model_of_samples(path)
         values, items, notes = read_samples(path, items)
@@ -90,8 +94,8 @@ def import_run(
 
 def export_runs(paths: list[Path], out: Path, *, layout: str = LAYOUTS[0]) -> int:
     """Write the runs' scores to a file in that layout; gives the number of scores."""
-    if layout not in LAYOUTS:
-        raise UnknownName("layout", layout, LAYOUTS)
+    if layout not in LAYOUTS[:2]:
+        raise UnknownName("layout to write", layout, (*LAYOUTS[:2], "every-eval-ever"))
     runs = [run for path in paths for run in find_runs(path)]
     scored = read_scored(runs)
     if layout == "lm-eval":

@@ -37,6 +37,23 @@ NOT_A_HUB = {"JSONDecodeError", "FileMetadataError"}
 report: ContextVar[Callable[[str], None]] = ContextVar("report", default=lambda line: None)
 """Receives one line now and then while something is downloaded; silent unless the command line sets it."""
 
+_cache_first: ContextVar[bool] = ContextVar("cache_first", default=False)
+
+
+@contextmanager
+def prefer_cache(wanted: bool) -> Iterator[None]:
+    """While this is open, what is cached is used without asking the hub, and the hub is asked with little patience."""
+    token = _cache_first.set(wanted)
+    try:
+        yield
+    finally:
+        _cache_first.reset(token)
+
+
+def is_cache_preferred() -> bool:
+    """Whether a cached copy will do, as for a forecast."""
+    return _cache_first.get()
+
 
 def is_offline() -> bool:
     """Whether the user forbids every request to the hub."""

@@ -31,7 +31,7 @@ def pull(source: Source, wanted: Sequence[str] = ()) -> dict[str, list[Path]]:
     """The stored files of a source by language, fetched if they are not here; what has another content is never read."""
     unknown = [tag for tag in wanted if tag not in source.languages]
     if unknown:
-        raise UnknownName(f"language of '{source.name}'", unknown[0], source.languages)
+        raise IsoglossError(str(UnknownName(f"language of '{source.name}'", unknown[0], source.languages)))
     return {tag: stored_files(source, tag) or _fetch(source, tag) for tag in wanted or source.languages}
 
 

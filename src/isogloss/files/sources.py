@@ -239,6 +239,12 @@ def data_names() -> list[str]:
     return sorted({*registry.names("dataset"), *sources()})
 
 
+def offered(source: str, wanted: Sequence[str]) -> Sequence[str]:
+    """Those of some languages that published data has; all of them if it has none, or if the source is of another kind."""
+    known = find_source(source)
+    return [tag for tag in wanted if known and tag in known.languages] or wanted
+
+
 def _published(source: Source, wanted: list[str]) -> Files:
     """The files of published data, fetched if they are not here."""
     if source.hub:

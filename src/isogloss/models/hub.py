@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 import re
 import threading
 import time
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import IsoglossError, require, short_message
-from ..files.hub import address, explain, is_offline, is_unreachable, report
+from ..files.hub import address, explain, is_cache_preferred, is_offline, is_unreachable, report
 from .info import CARD, shards_of, stored_weights, weights_entry
 from .next_sentence import WEIGHTS as HEAD
 from .packaged import PULLED
@@ -22,6 +23,7 @@ COMMIT = re.compile(r"[0-9a-f]{40}")
 TEXT = (".json", ".txt", ".jinja", ".model", ".spm", ".codes", ".vocab", ".tiktoken", ".tokenizer")
 NOT_NEEDED = ("trainer_state.json", ".index.json")
 TEMPLATES = "additional_chat_templates/"
+IMPATIENT = 3.0  # seconds that a forecast waits for the hub
 SILENCE = 60.0  # seconds for which a hub that did not answer is not asked again
 EVERY = 5.0  # seconds between two lines about a download
 
@@ -67,6 +69,8 @@ def fetch_snapshot(name: str, revision: str | None, *, wanted: Wanted, offline: 
                 "downloaded." + (_hint(name) or " See: isogloss list models")
             )
         return cached
+    if cached and is_cache_preferred():
+        return cached
     try:
         listing = _list_files(name, revision)
     except Exception as error:
@@ -108,7 +112,7 @@ def _list_files(name: str, revision: str | None) -> Listing:
     if known and time.monotonic() - since < SILENCE:
         raise known
     try:
-        timeout = float(constants.HF_HUB_ETAG_TIMEOUT)
+        timeout = min(float(constants.HF_HUB_ETAG_TIMEOUT), IMPATIENT if is_cache_preferred() else math.inf)
         found = hub.HfApi().model_info(name, revision=revision, files_metadata=True, timeout=timeout)
     except Exception as error:
         if is_unreachable(error) and getattr(error, "response", None) is None:

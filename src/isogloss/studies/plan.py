@@ -304,7 +304,7 @@ def _read(data: Data, study: StudyFile, *, base: Path) -> LoadedData:
         fetch_table(source)
     stated = {"reader": data.format or "", "encoding": data.encoding or "", **data.columns}
     try:
-        items = sources.read(source, language=wanted, columns=stated, skip_bad=data.skip_bad)
+        items = sources.read(source, language=sources.offered(source, wanted), columns=stated, skip_bad=data.skip_bad)
     except (NoItems, UnknownName):  # some of the languages are not there: which are?
         items = sources.read(source, columns=stated, skip_bad=data.skip_bad)
     there = dict.fromkeys(item.language for item in items)

@@ -13,6 +13,7 @@ import polars as pl
 from ... import registry
 from ...analysis.intervals import IntervalSettings
 from ...analysis.measures import Measure, Measures, measure
+from ...analysis.published import PUBLISHED, add_published
 from ...analysis.sides import select
 from ...errors import IsoglossError
 from ...files.sources import read_many
@@ -122,7 +123,7 @@ def draw_plot(plot: Plot, found: Any, *, canvas: Canvas) -> Any:
 
 def open_runs(request: FigureRequest) -> list[Run]:
     """The runs of an order, in its languages."""
-    paths = [as_path(source) for source in request.sources]
+    paths = [as_path(source) for source in request.sources if source != PUBLISHED]
     for path in paths:
         if not path.exists():
             raise IsoglossError(
@@ -151,7 +152,8 @@ def measured(
         resamples=drawing.resamples,
         seed=drawing.seed,
     )
-    return Measures(tuple(row for row in found if row.value is not None), found.problems, found.notes)
+    kept = Measures(tuple(row for row in found if row.value is not None), found.problems, found.notes)
+    return add_published(kept, request.sources)
 
 
 def open_items(request: FigureRequest) -> pl.DataFrame:

@@ -38,6 +38,7 @@ class Extras:
     controls: tuple[Control, ...] = ()
     claims: tuple[ClaimVerdict, ...] = ()
     facts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    beside: tuple[str, ...] = ()
 
 
 def read_extras(paths: Iterable[Path], *, facts: Mapping[str, Mapping[str, Any]] | None = None) -> Extras:

@@ -11,6 +11,7 @@ from ...analysis.comparisons import HEADLINES
 from ...analysis.groups import check_rows
 from ...analysis.intervals import IntervalSettings
 from ...analysis.measures import Measures, fitting_metrics, measure
+from ...analysis.published import PUBLISHED, add_published
 from ...errors import IsoglossError, UnknownName
 from ...runs import Run, find_runs, in_languages, read_scored
 from ...scores import Scored
@@ -44,7 +45,8 @@ def write_paper(paper: Paper, kind: str, *, layout: Layout, out: Path | None = N
         raise UnknownName("format of tables", kind, FORMATS)
     if kind == "parquet" and out is None:
         raise IsoglossError("Parquet is not text and cannot be printed. Name a file with --out.")
-    runs = in_languages([r for path in paper.sources for r in find_runs(as_path(path))], paper.languages)
+    own = [path for path in paper.sources if path != PUBLISHED]
+    runs = in_languages([r for path in own for r in find_runs(as_path(path))], paper.languages)
     content = _content(measure_paper(paper, runs), runs, kind=kind, layout=_with_facts(layout, runs, facts=paper.facts))
     if out is None:
         return content.decode()
@@ -58,7 +60,7 @@ def measure_paper(paper: Paper, runs: list[Run]) -> Measures:
     fitting = list(fitting_metrics(check_rows(scored)))
     metrics = list(paper.metrics) or [name for name in fitting if name in HEADLINES] or fitting
     drawing = paper.drawing
-    return measure(
+    found = measure(
         scored,
         metrics=metrics,
         mode=paper.mode,
@@ -66,6 +68,7 @@ def measure_paper(paper: Paper, runs: list[Run]) -> Measures:
         resamples=drawing.resamples,
         seed=drawing.seed,
     )
+    return add_published(found, paper.sources)
 
 
 def _with_facts(layout: Layout, runs: list[Run], *, facts: Facts) -> Layout:

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ....analysis.competence import LEAST_COMPETENCE
+from ....analysis.measures import Measures
+from ....analysis.published import add_published
 from ...chart_data import Point, icat_lines, models_of, plane_points
 from ...numbers import any_weak, language_name, model_label, number, plain_name
 from ..charts import altair, colour_or_grey, data, domain, finish, legend, shape_of
@@ -26,7 +28,7 @@ def draw(data: PageData) -> dict[str, Any] | None:
             "figure": _figure(name, points),
             "legend": legend(_names(points), weak=any_weak(point["ss"] for point in points)),
         }
-        for name, points in plane_points(data.overall).items()
+        for name, points in plane_points(add_published(Measures(data.overall), data.extras.beside)).items()
     ]
     return {"figures": figures} if figures else None
 

@@ -1,0 +1,71 @@
+"""Measures of published models that ship as numbers, to be shown beside one's own."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+from ..errors import UnknownName
+from .measures import Measure, Measures
+
+TABLE = Path(__file__).parent.parent / "data" / "published_measures.csv"
+DATASET = "stereoset"
+PUBLISHED = "published"
+INTERPRETABLE = {"yes": True, "no": False}
+OTHER_FILE = "not the file behind the printed table"  # a fault of the paper's table, not of the scores
+
+
+def check_beside(name: str | None) -> list[str]:
+    """What is to be shown beside one's own runs, as a further source; another name than 'published' is refused."""
+    if name not in (None, PUBLISHED):
+        raise UnknownName("set of models to show beside", str(name), [PUBLISHED])
+    return [PUBLISHED] if name else []
+
+
+def add_published(measures: Measures, sources: Sequence[str]) -> Measures:
+    """The measures, and those of the published models where the sources name them."""
+    more = published_measures(measures) if PUBLISHED in sources else []
+    return replace(measures, rows=(*measures.rows, *more))
+
+
+def published_measures(own: Iterable[Measure]) -> list[Measure]:
+    """The published models on the data, languages, tasks and metrics of one's own measures.
+
+    Their model is named after its file; a known fault of its scores is its doubt.
+    """
+    wanted = {_key(row.metric, row.group) for row in own if row.group.get("dataset") == DATASET}
+    return [row for row in _read_table() if _key(row.metric, row.group) in wanted]
+
+
+def _key(metric: str, group: Mapping[str, str]) -> tuple[str, ...]:
+    """What a measure is of, apart from its model."""
+    return (metric, *(group.get(name, "") for name in ("language", "task", "category")))
+
+
+@cache
+def _read_table() -> tuple[Measure, ...]:
+    with TABLE.open(encoding="utf-8", newline="") as file:
+        return tuple(map(_measure, csv.DictReader(file)))
+
+
+def _measure(row: dict[str, str]) -> Measure:
+    group = {"model": row["model"], "dataset": DATASET, "language": row["language"]}
+    group |= {name: row[name] for name in ("task", "category") if row[name]}
+    fault = row["fault"] if row["fault"] != OTHER_FILE else ""
+    low, high = (float(row[name]) if row[name] else None for name in ("low", "high"))
+    return Measure(
+        row["metric"],
+        group,
+        float(row["value"]),
+        low,
+        high,
+        n=int(row["n"]),
+        ties=int(row["ties"]),
+        clusters=int(row["clusters"]),
+        mode="corrected",
+        interpretable=False if fault else INTERPRETABLE.get(row["interpretable"]),
+        doubt=f"published scores with a known fault: {fault}" if fault else None,
+    )

@@ -1,0 +1,165 @@
+"""Logs of Inspect (`.eval`): the answers of a chat model to StereoSet's items, read again as choices."""
+
+from __future__ import annotations
+
+import json
+import struct
+import zipfile
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from ..errors import BadData, require
+from ..items import ANTI_STEREOTYPE, STEREOTYPE, UNRELATED, Item, Items
+from ..scores import Row, Scored, item_table, make_scored, row_table, skipped_rows
+from .choices import read_choice
+
+CHOICE = "choice"
+NEWEST = 2  # the version of logs that is known here
+LARGEST = 50_000_000  # bytes of one file in a log, unpacked
+ROLES = (STEREOTYPE, ANTI_STEREOTYPE, UNRELATED)
+ZSTANDARD = 93
+HEADER = struct.Struct("<26xHH")  # how long the name and the extra field of a member are
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One answer: the item's id, the options as shown with their roles, what the model wrote, what the harness counted."""
+
+    item: str
+    options: tuple[str, ...]
+    roles: tuple[str, ...]
+    answer: str
+    counted: Mapping[str, float]
+
+
+def read_log(path: Path) -> tuple[str, list[Sample]]:
+    """The model's name and the answers in a log of StereoSet; a log of another task or version is refused."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = archive.namelist()
+            if "header.json" not in names:
+                raise BadData(path, None, "not a finished log of Inspect: it has no header.json.")
+            header = _member(path, archive.getinfo("header.json"))
+            _check_header(path, header)
+            members = [name for name in names if name.startswith("samples/")]
+            samples = [_sample(path, _member(path, archive.getinfo(name))) for name in members]
+    except (zipfile.BadZipFile, OSError, EOFError, ValueError, struct.error) as error:
+        raise BadData(path, None, f"not a log of Inspect, or it is cut off ({error}).") from error
+    if not samples:
+        raise BadData(path, None, "the log has no samples.")
+    return str(header["eval"].get("model", path.stem)), samples
+
+
+def _member(path: Path, info: zipfile.ZipInfo) -> Any:
+    """The JSON value in a file of the log, whose compression Python's own library may not know."""
+    if info.file_size > LARGEST:
+        raise BadData(path, None, f"{info.filename} unpacks to {info.file_size:,} bytes; at most {LARGEST:,} are read.")
+    if info.compress_type != ZSTANDARD:
+        with zipfile.ZipFile(path) as archive:
+            return json.loads(archive.read(info))
+    library = require("zstandard", extra="inspect")
+    with path.open("rb") as file:
+        file.seek(info.header_offset)
+        name, extra = HEADER.unpack(file.read(HEADER.size))
+        file.seek(info.header_offset + HEADER.size + name + extra)
+        packed = file.read(info.compress_size)
+    try:
+        return json.loads(library.ZstdDecompressor().decompress(packed, max_output_size=LARGEST))
+    except library.ZstdError as error:
+        raise ValueError(f"{info.filename}: {error}") from error
+
+
+def _check_header(path: Path, header: Any) -> None:
+    version = header.get("version") if isinstance(header, dict) else None
+    if not isinstance(version, int) or not isinstance(header.get("eval"), dict):
+        raise BadData(path, None, "not a log of Inspect: its header has no version.")
+    if version > NEWEST:
+        raise BadData(
+            path, None, f"a log of version {version}; the newest that is known here is {NEWEST}. Upgrade Isogloss."
+        )
+    task = str(header["eval"].get("task"))
+    if not task.endswith("stereoset"):
+        raise BadData(path, None, f"a log of the task '{task}'. Logs of the task 'stereoset' can be read.")
+
+
+def _sample(path: Path, sample: Any) -> Sample:
+    try:
+        facts = sample["metadata"]
+        answer = sample["output"]["choices"][0]["message"]["content"] if sample["output"].get("choices") else ""
+        if isinstance(answer, list):
+            answer = " ".join(str(part.get("text", "")) for part in answer)
+        counted = sample.get("scores", {}).get("stereoset_scorer", {}).get("value", {})
+        roles = tuple(map(str, facts["gold_labels"]))
+        options = tuple(map(str, sample["choices"]))
+        return Sample(str(sample["id"]), options, roles, str(answer), counted if isinstance(counted, dict) else {})
+    except (KeyError, TypeError, AttributeError, IndexError) as error:
+        raise BadData(path, None, f"a sample of the log has no {error}; it is not one of StereoSet.") from error
+
+
+def read_choices(path: Path, items: Items, *, model: str | None = None) -> Scored:
+    """The choices in a log as scored items: 1 for the option that was picked, 0 for the others and where none was."""
+    name, samples = read_log(path)
+    known = {item.id: item for item in items}
+    outcomes: dict[str, list[str]] = {}
+    labels: Counter[str] = Counter()
+    for sample in samples:
+        item = known.get(sample.item)
+        if item is not None:
+            _check_options(path, sample, item=item)
+            picked = read_choice(sample.answer, sample.options, language=item.language)
+            labels.update([chr(ord("A") + picked)] if isinstance(picked, int) else [])
+            outcomes.setdefault(item.id, []).append(sample.roles[picked] if isinstance(picked, int) else picked)
+    if not outcomes:
+        raise BadData(path, None, "none of its samples is an item of the data. Is it the right data?")
+    kept = [known[one] for one in outcomes]
+    scored = make_scored(
+        item_table(replace(items, rows=tuple(kept))),
+        row_table(_rows(kept, outcomes)),
+        labels={"model": model or name, "method": "inspect"},
+    )
+    notes = list(_notes(samples, outcomes, labels=labels))
+    return replace(scored, skipped=skipped_rows(items), notes=tuple(notes))
+
+
+def _check_options(path: Path, sample: Sample, *, item: Item) -> None:
+    texts = {one.role: one.text.strip() for one in item.candidates}
+    shown = dict(zip(sample.roles, sample.options, strict=False))
+    if {role: text.strip() for role, text in shown.items()} != texts:
+        raise BadData(path, None, f"the options of the sample '{sample.item}' are not those of the data.")
+
+
+def _rows(items: Sequence[Item], outcomes: Mapping[str, Sequence[str]]) -> Iterator[Row]:
+    for item in items:
+        found = outcomes[item.id]
+        for one in item.candidates:
+            share = sum(outcome == one.role for outcome in found) / len(found)
+            yield Row(item, one.id, share, quantity=CHOICE, pieces=tuple(found))
+
+
+def _notes(
+    samples: Sequence[Sample], outcomes: Mapping[str, Sequence[str]], *, labels: Mapping[str, int]
+) -> Iterator[str]:
+    """What must be said: the outcomes, the preference for a label, and what the harness counted instead."""
+    counts = Counter(outcome for found in outcomes.values() for outcome in found)
+    total = sum(counts.values())
+    none = {name: number for name, number in counts.items() if name not in ROLES}
+    shown = ", ".join(f"{counts[role]} {role}" for role in ROLES)
+    missing = ", ".join(f"{number} {name}" for name, number in sorted(none.items())) or "none"
+    yield f"{total} answers read as choices: {shown}; without a choice: {missing}"
+    chosen = max(1, sum(labels.values()))
+    shares = {label: 100 * labels.get(label, 0) / chosen for label in "ABC"}
+    spread = max(shares.values()) - min(shares.values())
+    listed = ", ".join(f"{label} {share:.0f} %" for label, share in shares.items())
+    yield f"labels picked: {listed}; the largest difference is {spread:.0f} points. One order per item was asked"
+    theirs = {role: sum(sample.counted.get(role, 0) for sample in samples) for role in (*ROLES, "invalid")}
+    sides = theirs[STEREOTYPE] + theirs[ANTI_STEREOTYPE]
+    ours = counts[STEREOTYPE] + counts[ANTI_STEREOTYPE]
+    if sides and ours and (theirs[STEREOTYPE], sides) != (counts[STEREOTYPE], ours):
+        yield (
+            f"the harness counted SS {100 * theirs[STEREOTYPE] / sides:.1f} ({theirs[STEREOTYPE]:.0f} of {sides:.0f}) and "
+            f"{100 * theirs['invalid'] / len(samples):.0f} % invalid; read again, SS is {100 * counts[STEREOTYPE] / ours:.1f} "
+            f"({counts[STEREOTYPE]} of {ours}) and {100 * sum(none.values()) / total:.0f} % have no choice"
+        )

@@ -1,0 +1,85 @@
+"""The methods paragraph of a paper: what was measured on what, how, with which intervals, and what to cite."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ... import __version__, languages, registry
+from ...errors import IsoglossError
+from ...files.catalogue import find_source
+from ...runs import Run
+from ...stats import RESAMPLES
+from .citations import OURS, Citation, cite_runs, entries_of
+
+HEADLINES = ("lms", "ss", "icat", "crows", "mbe", "cb", "contrast", "ss_choice")
+CAUTION = (
+    "Candidates whose scores are equal count one half. Scores of stereotypes are interpreted only where the confidence "
+    "interval of the LMS lies at or above 60. An SS near 50 means that no preference was found on these items; it does "
+    "not mean that a model is unbiased."
+)
+
+
+def describe_methods(runs: Sequence[Run], *, resamples: int = RESAMPLES) -> str:
+    """A paragraph about the runs that can stand in a paper, then the BibTeX of all that it cites."""
+    if not runs:
+        raise IsoglossError("There are no runs to describe.")
+    cited = cite_runs(runs)
+    sentences = [
+        f"We measured {_list(_models(runs))} on {_list(_data(runs))} with Isogloss {__version__}.",
+        f"Candidates were scored by {_list(_methods(runs))}.",
+        *_metrics(cited),
+        f"Intervals are 95 % confidence intervals; unless stated otherwise, they come from {resamples:,} resamples of "
+        "clusters, which are the target terms or the items that belong together.",
+        CAUTION,
+    ]
+    sources = [find_source(str(run.info["dataset"])) for run in runs]
+    entries = [entry for one in cited if one.kind != "metric" or one.name in HEADLINES for entry in one.entries]
+    entries += [entry for source in sources if source for entry in entries_of(source.citation)]
+    return "\n\n".join([" ".join(sentences), *dict.fromkeys(entries), OURS])
+
+
+def _list(parts: Iterable[str]) -> str:
+    """Words in a row: a, b and c."""
+    *first, last = dict.fromkeys(parts)
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _models(runs: Sequence[Run]) -> Iterable[str]:
+    for run in runs:
+        facts = run.info.get("facts", {})
+        commit = str(facts.get("commit") or "")[:12]
+        marks = [f"commit {commit}"] if commit else []
+        weights = str(run.info["fingerprint"].get("weights", ""))[:12]
+        marks += [f"weights {weights}"] if weights and not commit else []
+        yield f"{run.info['model']} ({marks[0]})" if marks else str(run.info["model"])
+
+
+def _data(runs: Sequence[Run]) -> Iterable[str]:
+    tags: dict[str, dict[str, int]] = {}
+    for run in runs:
+        known = tags.setdefault(str(run.info["dataset"]), {})
+        language = str(run.info["language"])
+        known[language] = max(known.get(language, 0), int(run.info["items"]))
+    for name, counts in tags.items():
+        facts = find_source(name) or (registry.get("dataset", name) if name in registry.names("dataset") else None)
+        cite = f"{facts.title} ({facts.citation.rstrip('.')}; licence {facts.licence})" if facts else name
+        shown = _list(f"{languages.describe(tag).name} ({number:,} items)" for tag, number in counts.items())
+        yield f"{cite} in {shown}"
+
+
+def _methods(runs: Sequence[Run]) -> Iterable[str]:
+    for run in runs:
+        name = str(run.info["fingerprint"].get("method", run.info["method"]))
+        known = registry.get("method", name) if name in registry.names("method") else None
+        given = ", ".join(f"{key}={value}" for key, value in (run.info.get("options") or {}).items())
+        cite = f" ({known.citation.rstrip('.')})" if known else ""
+        yield f"'{name}'{f' with {given}' if given else ''}{cite}"
+
+
+def _metrics(cited: Sequence[Citation]) -> Iterable[str]:
+    names = [one.name for one in cited if one.kind == "metric"]
+    shown = [name for name in HEADLINES if name in names] or names[:3]
+    found = [(registry.get("metric", name), name) for name in shown]
+    if found:
+        listed = _list(f"{metric.title} = {metric.formula} ({metric.citation.rstrip('.')})" for metric, _ in found)
+        yield f"We report {listed}."

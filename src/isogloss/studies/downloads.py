@@ -1,0 +1,86 @@
+"""Everything that a study needs from the network, fetched at once and listed in a manifest, for machines without a network."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from ..errors import IsoglossError
+from ..files.catalogue import content_hash, find_source
+from ..files.hub import report
+from ..files.published import stored_files
+from ..items import Items
+from ..models.info import stored_weights
+from ..models.load import fetch_place
+from ..models.packaged import PULLED, pull, pulled_folder
+from ..sealing import write_file
+from ..storage import StoragePath
+from .cells import Failure
+from .file import StudyFile, read_study
+from .method_choice import PlannedCell
+from .plan import EVERYTHING, Subset, plan_study
+
+MANIFEST = "downloads.json"
+
+
+def download_study(path: Path, *, out: StoragePath, subset: Subset = EVERYTHING) -> tuple[StoragePath, list[Failure]]:
+    """The manifest of what a study needs, once all of it is on this disk, and the cells for which something is missing."""
+    study = read_study(path)
+    for name in _checkpoints(study):
+        if name in PULLED and not PULLED[name].terms and not (pulled_folder(name) / "config.json").is_file():
+            pull(name, say=report.get())
+    plan = plan_study(path, subset=subset)
+    failures, models = list(plan.failures), []
+    for cells in plan.by_checkpoint():
+        if cells[0].endpoint:
+            continue
+        try:
+            models.append(_fetch_model(cells[0].checkpoint, pickle=plan.loading.allow_pickle))
+        except IsoglossError as error:
+            failures += [failure for cell in cells for failure in cell.failures(error)]
+    manifest = {"study": study.name, "models": models, "data": list(_describe_data(plan.cells))}
+    out.mkdir(parents=True, exist_ok=True)
+    write_file(out / MANIFEST, json.dumps(manifest, ensure_ascii=False, indent=1).encode())
+    return out / MANIFEST, failures
+
+
+def _checkpoints(study: StudyFile) -> Iterator[str]:
+    """The names of all checkpoints that are opened here."""
+    for model in study.models:
+        if not model.endpoint:
+            yield from filter(None, [model.checkpoint, *(one.checkpoint for one in model.checkpoints.values())])
+
+
+def _fetch_model(name: str, *, pickle: bool) -> dict[str, Any]:
+    source = fetch_place(name, pickle=pickle)
+    folder = source.folder or Path()
+    weights = [source.gguf] if source.gguf else stored_weights(folder, pickle=pickle)
+    if not weights:
+        raise IsoglossError(f"'{name}' has no weights that can be loaded; see: isogloss model info {name}")
+    sizes = {file: (folder / file).stat().st_size for file in weights}
+    return {
+        "name": name,
+        "revision": source.revision,
+        "commit": source.commit,
+        "folder": str(folder),
+        "weights": sizes,
+    }
+
+
+def _describe_data(cells: Iterable[PlannedCell]) -> Iterator[dict[str, Any]]:
+    """The data of each data set and language, as it was read: how much, its content, and where published data is stored."""
+    groups: dict[tuple[str, str], Items] = {}
+    for cell in cells:
+        groups.setdefault((cell.items[0].dataset, cell.items[0].language), cell.items)
+    for (dataset, language), items in groups.items():
+        source = find_source(dataset)
+        files = stored_files(source, language) if source else []
+        yield {
+            "dataset": dataset,
+            "language": language,
+            "items": len(items),
+            "content": content_hash(items),
+            "files": [str(file) for file in files],
+        }
