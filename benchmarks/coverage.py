@@ -134,8 +134,10 @@ class Store:
         self.known: dict[str, Any] = json.loads(path.read_text()) if path and path.exists() and not afresh else {}
 
     def get(self, key: str, make: Callable[[], Any]) -> Any:
-        """What was simulated with as many data sets before, or now."""
+        """What was simulated with as many data sets before, or now; for no data sets only what is known, or None."""
         row = self.known.get(key)
+        if row is None and not self.trials:
+            return None
         if row is None or row["trials"] < self.trials:
             row = self.known[key] = {"trials": self.trials, "values": make()}
             if self.path:
@@ -143,12 +145,15 @@ class Store:
             print(key, row["values"], flush=True)
         return row["values"]
 
-    def of_case(self, case: Case) -> Result:
-        return Result(**self.get(f"{case.metric}: {case.title}", lambda: asdict(simulate(case, trials=self.trials))))
+    def of_case(self, case: Case) -> Result | None:
+        """The result of a case."""
+        row = self.get(f"{case.metric}: {case.title}", lambda: asdict(simulate(case, trials=self.trials)))
+        return Result(**row) if row else None
 
-    def of_pair(self, pair: Pair) -> Result:
-        key = f"{pair.a.metric}, {pair.title}"
-        return Result(**self.get(key, lambda: asdict(simulate_pair(pair, trials=self.trials))))
+    def of_pair(self, pair: Pair) -> Result | None:
+        """The result of two sides."""
+        row = self.get(f"{pair.a.metric}, {pair.title}", lambda: asdict(simulate_pair(pair, trials=self.trials)))
+        return Result(**row) if row else None
 
 
 def matrix(store: Store) -> list[str]:
@@ -179,6 +184,8 @@ def case_table(rows: Sequence[tuple[Case, float | None]], store: Store) -> list[
     ]
     for case, before in rows:
         one = store.of_case(case)
+        if one is None:
+            continue
         width = "-" if one.width is None else f"{one.width:.3g}"
         lines.append(
             f"| {case.metric} | {case.title} | {_plain(before)} | {_share(one, one.held)} | {width} | {one.missing:.0f} |"
@@ -191,7 +198,9 @@ def grid(metric: str, store: Store) -> list[str]:
     lines = [f"| data | {' | '.join(map(str, CLUSTERS))} |", "| --- |" + " --- |" * len(CLUSTERS)]
     for case in GRID:
         cells = [store.of_case(replace(case, metric=metric, clusters=count)) for count in CLUSTERS]
-        lines.append(f"| {case.data} | {' | '.join(_plain(one.held) or '-' for one in cells)} |")
+        shares = ["" if one is None else _plain(one.held) or "-" for one in cells]
+        if any(shares):
+            lines.append(f"| {case.data} | {' | '.join(shares)} |")
     return lines
 
 
@@ -203,6 +212,8 @@ def pair_table(pairs: Sequence[Pair], store: Store) -> list[str]:
     ]
     for pair in pairs:
         one = store.of_pair(pair)
+        if one is None:
+            continue
         cells = (
             pair.a.metric,
             pair.title,
@@ -225,8 +236,9 @@ def likeness_table(store: Store) -> list[str]:
         rows = store.get(
             f"likeness {case}", lambda c=case: [asdict(one) for one in simulate_likeness(c, trials=store.trials)]
         )  # type: ignore[misc]
-        shares = [_share(Result(**row), row["held"]) for row in rows]
-        lines.append(f"| {' | '.join(map(str, (*case, *shares)))} |")
+        shares = [_share(Result(**row), row["held"]) for row in rows or ()]
+        if shares:
+            lines.append(f"| {' | '.join(map(str, (*case, *shares)))} |")
     return lines  # fmt: skip
 
 
@@ -236,8 +248,10 @@ def families(store: Store) -> list[str]:
         store.get(f"family with {true} true", lambda t=true: simulate_family(true=t, trials=store.trials // 4))
         for true in (0, 5)
     )  # type: ignore[misc]
+    if not none or not some:
+        return []
     return [
-        f"Twenty paired comparisons, {store.trials // 4} families: without any true difference one or more is found in {none[0]:.1f} % "
+        f"Twenty paired comparisons at once: without any true difference one or more is found in {none[0]:.1f} % "
         f"(Holm) and {none[1]:.1f} % (BH); with five true ones of 15 points, a false one is among the findings in {some[0]:.1f} % (Holm), "
         f"and {some[1]:.1f} % of the findings are false (BH)."
     ]  # fmt: skip
@@ -255,15 +269,17 @@ def main() -> None:
     """Print the matrix; of all metrics, write it into the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--metric", help="this metric's lines only; nothing is written")
-    parser.add_argument("--trials", type=int, default=1000, help="simulated data sets per line")
+    parser.add_argument("--trials", type=int, default=1000, help="simulated data sets per line; 0 writes what is known")
     parser.add_argument("--afresh", action="store_true", help="simulate everything again")
     options = parser.parse_args()
     if options.metric:
         print("\n".join(matrix_of(options.metric, Store(None, options.trials))))
         return
-    lines = matrix(Store(STORE, options.trials, afresh=options.afresh))
+    store = Store(STORE, options.trials, afresh=options.afresh)
+    lines = matrix(store)
     before, _, rest = PAGE.read_text(encoding="utf-8").partition(START)
-    said = f"{options.trials} simulated data sets per line; ± is the Monte Carlo error."
+    counts = [row["trials"] for row in store.known.values()]
+    said = f"{min(counts)} to {max(counts)} simulated data sets per line; ± is the Monte Carlo error."
     PAGE.write_text(
         "\n".join([before + START, "", said, "", *lines, "", END + rest.partition(END)[2]]), encoding="utf-8"
     )

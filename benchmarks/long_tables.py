@@ -29,6 +29,11 @@ def maker_of(metric: Metric, name: str) -> Maker | None:
     return named.get(name) or kinds.get(metric.quantity)
 
 
+def is_template(name: str) -> bool:
+    """Whether the metric's rows are templates, which have no items or preferences."""
+    return name.startswith(("cb", "wording")) or name in ("top_share", "periphrasis", "distribution_difference")
+
+
 def _items(case: Any, rng: np.random.Generator, clusters: int) -> tuple[Any, Any]:
     """The clusters' effects, and the cluster of each item."""
     fewest, most = case.sizes if not isinstance(case.sizes, str) else (3, 7)

@@ -45,6 +45,8 @@ class Case:
         """The data in a few words, without the number of clusters."""
         if self.metric == "mbe":
             return f"{self.clusters} and {self.sizes[0]} sentences"
+        if long_tables.is_template(self.metric):
+            return f"{long_tables.CONCEPTS} concepts, {long_tables.TERMS} terms, spread {self.spread:g}"
         size = self.sizes if isinstance(self.sizes, str) else "{}-{} items".format(*self.sizes)
         words = [size, f"SS {100 * self.share:g}", f"spread {self.spread:g}"]
         words += [f"LMS {100 * self.related:g}"] if self.related != Case.related else []

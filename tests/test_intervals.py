@@ -9,14 +9,16 @@ import pytest
 from scipy import stats as scipy_stats
 
 from isogloss import measure
+from isogloss.analysis.structure import _rho
 from isogloss.errors import IsoglossError
-from isogloss.stats.estimates import Estimate, bca_interval
+from isogloss.stats.estimates import Estimate, bca_interval, effective_count, find_ends, fisher_ends, recovered_p
 from isogloss.stats.resampling import (
     bootstrap_values,
     expanded_level,
     jackknife_error,
     jackknife_values,
     percentile_interval,
+    resampling_weights,
     wilson_interval,
 )
 from support.builders import score, score_many, triple
@@ -110,3 +112,61 @@ def test_an_unknown_interval_and_too_few_resamples_are_refused():
     with pytest.raises(IsoglossError) as caught:
         measure(alone(3, 6), resamples=10)
     assert str(caught.value) == "10 resamples are too few for an interval; give 100 or more."
+
+
+# ---- intervals of values that clusters of different sizes bias, of correlations, and of unpaired sides near the end
+
+
+def ratio_estimate(wins, sizes) -> Estimate:
+    wins, sizes = np.asarray(wins, dtype=float), np.asarray(sizes, dtype=float)
+    weights = np.concatenate(list(resampling_weights(len(wins), resamples=2000, seed=0)))
+    value, count = 100 * wins.sum() / sizes.sum(), len(wins)
+    pseudo = count * value - (count - 1) * 100 * (wins.sum() - wins) / (sizes.sum() - sizes)
+    return Estimate(value, 100 * (weights @ wins) / (weights @ sizes), pseudo, (0, 100), count)
+
+
+def test_an_interval_holds_students_around_the_jackknifes_value_where_cluster_sizes_bias_the_value():
+    sizes = np.round(27 * np.exp(np.linspace(-1.5, 2.0, 20)))
+    estimate = ratio_estimate(np.round(sizes * np.linspace(0.4, 0.75, 20)), sizes)
+    assert abs(estimate.pseudo.mean() - estimate.value) > 0.02 * estimate.error
+    half = scipy_stats.t.ppf(0.975, effective_count(estimate) - 1) * estimate.error
+    found = find_ends(estimate)
+    assert found.low <= estimate.pseudo.mean() - half + 1e-9
+    assert found.high >= estimate.pseudo.mean() + half - 1e-9
+
+
+def test_clusters_of_one_size_keep_the_percentiles():
+    rng = np.random.default_rng(0)
+    estimate = ratio_estimate(rng.binomial(30, 0.55, size=40), np.full(40, 30))
+    found = find_ends(estimate)
+    assert (found.low, found.high) == pytest.approx(percentile_interval(estimate.drawn, level=expanded_level(40)))
+
+
+def test_the_p_of_unpaired_sides_near_the_end_is_where_their_interval_reaches_zero():
+    a = ratio_estimate([30, 29, 30, 28, 30, 30, 29, 30, 30, 30, 27, 30], [30] * 12)
+    b = ratio_estimate([29, 26, 30, 28, 25, 30, 29, 27, 30, 30, 24, 30], [30] * 12)
+    p = recovered_p(a, b)
+    sides = [(find_ends(one, level=1 - p), one.value) for one in (a, b)]
+    (one, x), (two, y) = sides
+    assert 0 < p < 1
+    assert x - y == pytest.approx(np.hypot(x - one.low, two.high - y), abs=1e-4)
+    even = ratio_estimate([12, 15, 18] * 4, [30] * 12)
+    assert recovered_p(even, even) == 0
+
+
+def test_the_interval_of_a_correlation_is_students_with_the_jackknife_on_fishers_scale():
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=(15, 6))
+    y = x + rng.normal(size=(15, 6))
+
+    def correlation(keep) -> float:
+        return float(np.corrcoef(x[keep].ravel(), y[keep].ravel())[0, 1])
+
+    each = [np.delete(np.arange(15), k) for k in range(15)]
+    value = np.arctanh(correlation(np.arange(15)))
+    pseudo = np.array([15 * value - 14 * np.arctanh(correlation(keep)) for keep in each])
+    spread = pseudo - pseudo.mean()
+    kurtosis = 15 * (spread**4).sum() / (spread**2).sum() ** 2
+    half = scipy_stats.t.ppf(0.975, min(15, 2 * 15 / (kurtosis - 1)) - 1) * pseudo.std(ddof=1) / 15**0.5
+    sums = np.stack([np.full(15, 6), x.sum(1), y.sum(1), (x * x).sum(1), (y * y).sum(1), (x * y).sum(1)], axis=1)
+    assert fisher_ends(_rho, sums) == pytest.approx((np.tanh(value - half), np.tanh(value + half)))

@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+import numpy as np
 import polars as pl
 import pytest
 
+import isogloss as ig
 from isogloss import measure
+from isogloss.analysis.groups import check_rows, default_parts, pivot_roles
 from isogloss.errors import IsoglossError
 from isogloss.items import Items, Problem
 from isogloss.scores import Scored, join_scored, scored_from_values
@@ -257,3 +260,18 @@ def test_scores_of_other_data_are_refused():
     with pytest.raises(IsoglossError) as caught:
         scored_from_values(Items((triple("a"),)), {"x": 1.0}, model="m")
     assert str(caught.value) == "None of the scores belongs to an item of the data. Is it the right data file?"
+
+
+@pytest.mark.parametrize("by", [None, ["category"], ["tags"], ["category", "task"]])
+def test_one_table_for_all_groups_gives_what_each_groups_rows_give(by):
+    rng, rows = np.random.default_rng(0), []
+    for k in range(120):
+        tags = {"task": ("intra", "inter")[k % 2], "tags": ("x", "y") if k % 3 else ("y",)}
+        cells = tuple(ig.Candidate(f"{k}-{role}", role, f"text {k} {role}") for role in TRIPLE[: 2 + (k % 5 > 0)])
+        rows.append(ig.Item(f"i{k}", "sim", "en", f"kind {k % 4}", cells, cluster=f"c{k % 13}", tags=tags))
+    values = {cell.id: float(rng.normal()) for item in rows for cell in item.candidates}
+    scored = scored_from_values(ig.Items(tuple(rows)), values, model="m")
+    for part in default_parts(check_rows(scored), by):
+        slow = pivot_roles(part.rows).sort("cluster", maintain_order=True)
+        fast = part.items("score").sort("cluster", "id")
+        assert fast.select(slow.columns).equals(slow.sort("cluster", "id"))

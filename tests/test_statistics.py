@@ -208,6 +208,19 @@ def test_icat_at_its_peak_is_held_where_a_percentile_interval_fails():
     assert result.held >= 90  # 29 to 47 in 0.1.0
 
 
+def test_equal_icat_on_both_sides_of_50_is_rarely_called_a_difference():
+    pair = coverage.Pair(Case("icat", share=0.45), Case("icat", share=0.55), paired=True)
+    assert coverage.simulate_pair(pair, trials=60).found <= 14  # 25 in 0.1.0
+
+
+def test_cluster_sizes_that_go_with_the_preference_are_held():
+    assert coverage.simulate(Case("ss", clusters=20, sizes="informative"), trials=100).held >= 87
+
+
+def test_kappa_of_few_clusters_is_held():
+    assert min(result.held for result in coverage.simulate_likeness((12, 27, 0.3), trials=60)) >= 85
+
+
 def test_unpaired_sides_of_unequal_spread_are_rarely_told_apart_by_chance():
     rng, p = np.random.default_rng(0), []
     for _ in range(12):  # SS 50 on both sides

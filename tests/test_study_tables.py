@@ -12,6 +12,8 @@ import pytest
 import transformers
 import yaml
 
+from isogloss.chat.prompt_words import PROMPTS
+from isogloss.datasets.shades_demo import FILE as DEMO
 from isogloss.exchange.predictions import read_predictions
 from isogloss.files.sources import read_many
 from isogloss.reports.paper.layouts import LayoutRequest, add_facts, layout_grid
@@ -60,6 +62,7 @@ def run(study: dict[str, Any], folder: Path) -> str:
     plan = plan_study(folder / "study.yaml")
     result = finish_plan(plan, run_plan(plan, out=folder / "out"), out=folder / "out")
     assert not result.troubles
+    assert result.scored is not None
     text = (folder / "out" / "tables.md").read_text(encoding="utf-8")
     assert all(one["title"] in text for one in study["tables"])
     assert "There are no scores" not in text
@@ -215,3 +218,19 @@ def published_pair() -> Scored:
 
     items = [replace(triple(f"i{n}"), tags={"task": "intrasentence", "target": "nurse"}) for n in range(3)]
     return join_scored([score(items, [[3, 2, 1]] * 3, model=name) for name in ("a", "b")])
+
+
+def test_shades_study_scores_base_models_and_asks_instruct_models(stand_ins, tmp_path):
+    (tmp_path / "shades.csv").write_bytes(DEMO.read_bytes())
+    study = shipped("shades", stand_ins)
+    study["models"] = [one for one in study["models"] if one["label"] in ("Llama3", "Llama3 instruct")]
+    for data, label in zip(study["data"], ("Llama3", "Llama3 instruct"), strict=True):
+        data["models"] = [label]
+    (tmp_path / "prompts.toml").write_text("[en]\n" + "".join(f'{name} = "{{statement}}?"\n' for name in PROMPTS))
+    short = {"template": "plain", "order": "yes-no", "prompts": str(tmp_path / "prompts.toml")}
+    study["data"][1]["methods"] = [{"ask": short}]
+    study |= {"languages": ["en"], "sample": {"limit": 6}, "figures": study["figures"][:1]}
+    text = run(study, tmp_path)
+    assert "| Llama3 | " in text
+    assert "| Llama3 instruct | stereotype |" in text
+    assert (tmp_path / "out" / "figures" / "figure-1.png").exists()

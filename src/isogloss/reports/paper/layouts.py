@@ -19,7 +19,7 @@ from ...analysis.term_shares import measure_shares
 from ...errors import IsoglossError
 from ...scores import Scored
 from ..chart_data import Facts
-from ..numbers import format_interval, metric_name, plain_name
+from ..numbers import dagger, format_interval, metric_name, plain_name
 from ..text.table import Grid
 from .tables import MISSING, best_names
 
@@ -27,6 +27,7 @@ ROW = "row"  # the fact that puts the scores of a model into the row of another
 JOINED, FIRST = "/", "|"
 SIGNIFICANT, LEVEL = "‡", 0.05
 FEWEST = 100  # resamples
+WEAK, WEAK_NOTE = "†", "† not interpretable: the model is not shown to tell sense from nonsense on these items"
 STATISTICS = ("Spearman", "Pearson", "Direction", "Diff")
 
 Key = tuple[str, ...]
@@ -231,7 +232,10 @@ def _metric_grid(table: _Table, request: LayoutRequest, *, order: Order) -> Grid
     heading = [
         " ".join(_label(v, n, request=request) for v, n in zip(c, request.columns, strict=True)) for _, c in keys
     ]
-    grid = Grid([*request.rows, *heading], texts, len(request.rows), spans=tuple(spans), below=below)
+    weak = any(WEAK in cell for row in texts for cell in row[len(request.rows) :])
+    grid = Grid(
+        [*request.rows, *heading], texts, len(request.rows), (WEAK_NOTE,) * weak, spans=tuple(spans), below=below
+    )
     if request.against:
         return replace(grid, heading=[*grid.heading, *["diff"] * len(keys)], spans=())
     return replace(grid, bold=_bold(table, lines, keys=keys, request=request)) if request.bold else grid
@@ -254,7 +258,8 @@ def _row_names(line: Key, above: Key, *, request: LayoutRequest) -> list[str]:
 def _value(found: Sequence[Measure], request: LayoutRequest, *, marked: bool) -> str:
     texts = [f"{row.value:{request.form}}" for row in found]
     text = f"({'/'.join(texts)})" if len(texts) > 1 else (texts or [MISSING])[0]
-    return text + SIGNIFICANT * marked
+    weak = dagger(found[0]).strip() if found and request.mode == "corrected" else ""
+    return text + weak + SIGNIFICANT * marked
 
 
 def _ends(found: Sequence[Measure], request: LayoutRequest) -> str:
