@@ -1,10 +1,10 @@
-# Isogloss with CUDA: docker build -t isogloss . && docker run --gpus all -v "$PWD/runs:/work/runs" isogloss eval smollm2 --data demo --device cuda
+# Isogloss with CUDA: docker build -t isogloss . && docker run --gpus all -v "$PWD/runs:/data/runs" isogloss eval smollm2 --data demo --device cuda
 FROM python:3.11-slim
 WORKDIR /opt/isogloss
 COPY pyproject.toml constraints.txt README.md LICENSE ./
 COPY src src
 RUN pip install --no-cache-dir -c constraints.txt ".[hf,report,ask]"
-ENV ISOGLOSS_HOME=/work/.isogloss HF_HOME=/work/.huggingface
-WORKDIR /work
+ENV ISOGLOSS_HOME=/data/.isogloss HF_HOME=/data/.huggingface
+WORKDIR /data
 ENTRYPOINT ["isogloss"]
 CMD ["--help"]

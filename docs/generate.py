@@ -296,6 +296,35 @@ def capabilities() -> str:
     return table(["language", *(f"`{name}`" for name in sets), *sections], rows)
 
 
+def coverage_table() -> str:
+    """What there is for each language, and what independent dictionaries say of its template sentences."""
+    import json
+
+    from isogloss.coverage import count_templates, cover_language
+    from isogloss.templates.lexicon import bundled_languages
+
+    shares = json.loads((ROOT / "tests" / "golden" / "dictionaries.json").read_text(encoding="utf-8"))
+    rows = []
+    for tag in bundled_languages():
+        one, (sets, sentences) = cover_language(tag), count_templates(tag)
+        checked = shares.get(tag)
+        share = f"{checked['passed']:.1f} % ({checked['tool']})" if checked else "no dictionary"
+        terms = f"{sum(one.vocabularies.values())}"
+        rest = [", ".join(one.data) or "-", ", ".join(one.missing) or "-", ", ".join(one.reviewed) or "nobody"]
+        rows.append([f"`{tag}`", terms, str(sets), f"{sentences:,}", share, *rest])
+    head = [
+        "tag",
+        "terms",
+        "sets",
+        "sentences",
+        "sentences of known words only",
+        "demonstration data",
+        "missing",
+        "reviewed by",
+    ]
+    return table(head, rows)
+
+
 def datasets() -> str:
     """Every data set family with licence, citation, source, and the hashes of what ships."""
     from isogloss import registry
@@ -508,6 +537,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "item-columns": item_columns,
     "languages": language_table,
     "capabilities": capabilities,
+    "coverage": coverage_table,
     "list": listing,
     "make-targets": make_targets,
     "methods": methods,

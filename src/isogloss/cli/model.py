@@ -81,14 +81,30 @@ def language_facts(one: Language) -> dict[str, Any]:
 def show_language(name: str, form: str) -> None:
     """Print what is known about a language."""
     from .. import languages
+    from ..coverage import cover_language
 
     found = languages.get(name)
+    covered = cover_language(found.tag)
+    words = ", ".join(f"{category} {count}" for category, count in covered.vocabularies.items())
     facts = [(key, getattr(found, key)) for key in languages.FACTS]
-    facts += [("has", ", ".join(found.sections) or "no further sections"), ("file", found.path)]
+    facts += [
+        ("sections", ", ".join(found.sections) or "-"),
+        ("words", words or "-"),
+        ("data", ", ".join(covered.data) or "-"),
+    ]
+    facts += [
+        ("reviewed", ", ".join(covered.reviewed) or "by no native speaker"),
+        ("missing", ", ".join(covered.missing) or "-"),
+    ]
+    facts += [("file", found.path)]
     options.show(
         form,
         text=lambda: "\n".join(f"{key:10} {value}" for key, value in facts),
-        json=lambda: language_facts(found) | {"sections": found.sections},
+        json=lambda: (
+            language_facts(found)
+            | {"sections": found.sections, "words": dict(covered.vocabularies), "data": covered.data}
+            | {"reviewed": covered.reviewed, "missing": covered.missing}
+        ),
     )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from ..errors import IsoglossError
 from . import options
 
 if TYPE_CHECKING:
@@ -76,10 +77,13 @@ def check(
     languages: list[str] = typer.Argument(help="Languages, by tag or name."),
     folder: Path = options.Folder,
     sets: list[str] = Sets,
+    sheet: Path = typer.Option(None, "--sheet", help="Also write a review sheet for speakers, as .xlsx or .csv."),
     form: options.TextOrJson = options.Format,
 ) -> None:
     """Make every sentence of a language's sets and list all problems; exits with status 1 if there are any."""
-    from ..templates.checks import check_templates, checked_templates_as_text
+    from ..languages import describe
+    from ..templates.checks import REVIEW, check_templates, checked_templates_as_text, review_rows
+    from ..translate.sheets import write_sheet
 
     found = [check_templates(language, folder=folder, names=sets) for language in languages]
     options.show(
@@ -87,5 +91,11 @@ def check(
         text=lambda: "\n".join(map(checked_templates_as_text, found)),
         json=lambda: [asdict(one) for one in found],
     )
+    if sheet is not None:
+        if len(found) != 1:
+            raise IsoglossError("A review sheet is for one language. Give one language with --sheet.")
+        rows = review_rows(found[0].language, folder=folder)
+        write_sheet(sheet, rows, columns=REVIEW, rtl=describe(found[0].language).direction == "rtl")
+        typer.echo(f"Wrote {len(rows)} rows to {sheet}.", err=True)
     if any(one.problems for one in found):
         raise typer.Exit(1)

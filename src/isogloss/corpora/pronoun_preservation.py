@@ -11,6 +11,8 @@ from ..errors import UnknownName
 from .texts import Corpus
 from .wordlists import WORD, load_toml
 
+MARKS = "[\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0900-\u0903\u093a-\u094f\u0981-\u0983\u09bc-\u09cd\u200c\u200d]"  # belong to their letter
+
 
 @dataclass(frozen=True, slots=True)
 class Preservation:
@@ -56,7 +58,7 @@ def has_pronoun(text: str, pronoun: str, *, forms: Mapping[str, Any]) -> bool:
         for other in sorted(forms.get(f"{pronoun}_not", ()), key=len, reverse=True):
             text = text.replace(other, " ")
         return any(form in text for form in wanted)
-    words = {word.lower() for word in re.findall(r"[^\W\d_]+|'\w+", text)}
+    words = {word.lower() for word in re.findall(rf"(?:[^\W\d_]|{MARKS})+|'\w+", text)}
     return any(form in words for form in wanted)
 
 

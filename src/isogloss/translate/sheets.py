@@ -54,7 +54,7 @@ def read_sheet(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
 
 def is_answer(column: str) -> bool:
     """Whether a reviewer fills the column in."""
-    return column in ("verdict", "comment", "reviewer") or column.endswith("fix")
+    return column in ("verdict", "comment", "reviewer", "stands for") or column.endswith("fix")
 
 
 def _write_book(path: Path, rows: Sequence[Mapping[str, str]], *, columns: Sequence[str], rtl: bool) -> None:

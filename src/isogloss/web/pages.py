@@ -21,6 +21,7 @@ from ..languages import Language
 from ..reports.numbers import metric_name
 from .jobs import Jobs
 from .model_cache import ModelCache
+from .runs_folder import arrange_measures
 from .settings import ServerSettings
 
 FOLDER = Path(__file__).parent.parent / "data"
@@ -83,7 +84,7 @@ def _environment() -> Any:
         lstrip_blocks=True,
         undefined=jinja.StrictUndefined,
     )
-    made.globals |= {"language": described, "version": __version__}
+    made.globals |= {"language": described, "version": __version__, "arranged": arrange_measures}
     made.filters["number"] = lambda value: "-" if value is None else f"{value:.2f}".replace("-", "−")
     made.filters["metric"] = metric_name
     return made

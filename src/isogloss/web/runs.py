@@ -92,8 +92,11 @@ def compare_runs(root: Path, pair: tuple[str, str]) -> dict[str, Any]:
         for index, name in enumerate(table.heading)
         if name in SHOWN or (index < table.labels and len({row[index] for row in table.rows}) > 1)
     ]
+    said = list(zip(found, explain_comparisons(found), strict=True))
+    whole = [line for row, line in said if "task" not in row.group]
     return {
-        "sentences": explain_comparisons(found),
+        "sentences": whole or [line for _, line in said],
+        "by_task": [line for row, line in said if "task" in row.group] if whole else [],
         "heading": [table.heading[index] for index in kept],
         "rows": [[row[index] for index in kept] for row in table.rows],
         "remarks": table.remarks,

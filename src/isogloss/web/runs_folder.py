@@ -30,6 +30,7 @@ class RunEntry:
     path: str
     info: dict[str, Any]
     done: int
+    when: str = ""
 
     @property
     def finished(self) -> bool:
@@ -54,7 +55,7 @@ class StudyEntry:
     @property
     def when(self) -> str:
         """The day and the time at which its newest run was begun."""
-        return max((str(entry.info.get("started", "")) for entry in self.entries), default="")[:16].replace("T", " ")
+        return max((entry.when for entry in self.entries), default="")
 
     def values(self, key: str) -> list[str]:
         """The different values that the runs have for something, such as their models."""
@@ -98,7 +99,9 @@ def read_study_entry(root: Path, folder: Path) -> StudyEntry:
 
 def _entry(root: Path, folder: Path) -> RunEntry:
     run = runs.read_run(folder)
-    return RunEntry(folder.relative_to(root).as_posix(), run.info, len(runs.written_parts(run)))
+    stored = time.strftime("%Y-%m-%dT%H:%M", time.gmtime((folder / "run.json").stat().st_mtime))
+    when = str(run.info.get("started") or stored)[:16].replace("T", " ")
+    return RunEntry(folder.relative_to(root).as_posix(), run.info, len(runs.written_parts(run)), when)
 
 
 def relative(message: str, root: Path) -> str:
@@ -128,6 +131,23 @@ def read_measures(folder: Path) -> dict[str, Any] | None:
     if not isinstance(rows, list) or not all(isinstance(row, dict) and set(row) >= MEASURED for row in rows):
         return None
     return {"remarks": found.get("notes", []), "findings": [], **found}
+
+
+def arrange_measures(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """Measures as a table with a column for each metric; where there is SS, only the three that belong together.
+
+    What is the same in every row is not repeated in its name.
+    """
+    metrics = list(dict.fromkeys(str(row["metric"]) for row in rows))
+    if "ss" in metrics:
+        metrics = [name for name in metrics if name in ("lms", "ss", "icat")]
+    names = list(dict.fromkeys(name for row in rows for name in row["group"]))
+    shown = [name for name in names if len({row["group"].get(name) for row in rows}) > 1] or names[:1]
+    lines: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for row in rows:
+        key = tuple(row["group"].get(name, "overall" if name == "task" else "") for name in shown)
+        lines.setdefault(key, {})[str(row["metric"])] = row
+    return {"names": shown, "metrics": metrics, "lines": list(lines.items())}
 
 
 # ---- the trash

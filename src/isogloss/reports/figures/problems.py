@@ -62,13 +62,13 @@ def _draw_targets(axes: Any, targets: Sequence[str], *, first: Step, last: Step 
     if last is not None:
         kept = [last["targets"].get(name, 0) for name in targets]
         axes.barh(positions, kept, 0.45, color=COLOURS[0], label=f"after {_said(last)}")
-    axes.legend(loc="lower right")
+    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 0.99), ncols=2)
     axes.set_xlabel("items with an error or a warning")
     axes.tick_params(axis="y", length=0, labelsize=6)
     axes.set_yticks(positions, targets)
     axes.set_ylim(-0.6, len(targets) - 0.4)
     hidden = len(first["targets"]) - len(targets)
-    axes.set_title(f"by target ({hidden} more not shown)" if hidden > 0 else "by target")
+    axes.set_title(f"by target ({hidden} more not shown)" if hidden > 0 else "by target", pad=16)
     axes.xaxis.set_major_locator(whole_ticks())
 
 
@@ -87,10 +87,10 @@ def _draw_steps(axes: Any, steps: Sequence[Step]) -> None:
     axes.tick_params(axis="y", length=0)
     axes.set_xlim(0, max(1.0, 1.18 * max(left)))
     axes.xaxis.set_major_locator(whole_ticks())
-    axes.set_title("after each step")
+    axes.set_title("after each step", pad=16 if len(tasks) > 1 else None)
     axes.set_xlabel("items with an error or a warning")
     if len(tasks) > 1:
-        axes.legend(loc="best")
+        axes.legend(loc="lower center", bbox_to_anchor=(0.5, 0.99), ncols=2)
 
 
 def _said(step: Step) -> str:

@@ -29,6 +29,8 @@ PROBLEMS = {
     "equal_words": "items whose stereotype and anti-stereotype are the same",
     "sentence_differs": "items whose sentence differs from the filled context",
     "not_normal": "items whose text was changed to normal form C on reading",
+    "odd_characters": "items with invisible, control or replacement characters",
+    "mixed_scripts": "items with a word of letters of two scripts",
     "unreadable": "bad rows, left out",
     "wrong_language": "items of a sample that are surely in another language than they say",
 }
