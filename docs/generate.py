@@ -7,6 +7,7 @@ import os
 import re
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import chdir
 from pathlib import Path
@@ -108,12 +109,52 @@ def command_names() -> Iterator[tuple[str, ...]]:
 
 
 def commands() -> str:
-    """The help of every command."""
-    parts = []
-    for path in command_names():
+    """Every command with its arguments and options; options that three commands or more share are explained once."""
+    import typer
+
+    from isogloss.cli import app
+
+    found = {path: find_command(typer.main.get_command(app), path) for path in command_names()}
+    uses = Counter(option_row(one) for command in found.values() for one in command.params if is_own_option(one))
+    usual = {row[0]: row for row, count in sorted(uses.items(), key=lambda pair: pair[1]) if count > 2}
+    shared = list(usual.values())
+    parts = ["## Shared options", table(["option", "meaning"], [list(row) for row in sorted(shared)])]
+    for path, command in found.items():
         name = " ".join(["isogloss", *path])
-        parts.append(f"## {name}\n\n" + fenced(run_command(*path, "--help")))
+        usage = command.get_usage(typer.Context(command, info_name=name)).removeprefix("Usage: ")
+        parts += [f"## {name}", " ".join((command.help or "").split()), fenced(" ".join(usage.split()))]
+        rows = [list(option_row(one)) for one in command.params if one.param_type_name == "argument"]
+        options = [option_row(one) for one in command.params if is_own_option(one)]
+        rows += [list(row) for row in options if row not in shared]
+        parts += [table(["argument or option", "meaning"], rows)] if rows else []
+        common = sorted(row[0].split(",")[0].split(" ")[0].strip("`") for row in options if row in shared)
+        parts += ["Shared: " + ", ".join(f"`{one}`" for one in common) + "."] if common else []
+        inner = getattr(command, "commands", {})
+        parts += ["Commands: " + ", ".join(f"`{one}`" for one in inner) + "."] if inner else []
     return "\n\n".join(parts)
+
+
+def find_command(command: Any, path: tuple[str, ...]) -> Any:
+    """The command at these words."""
+    return find_command(command.commands[path[0]], path[1:]) if path else command
+
+
+def is_own_option(parameter: Any) -> bool:
+    """Whether it is an option, and not one that every command of Typer has."""
+    foreign = ("--help", "--install-completion", "--show-completion")
+    return parameter.param_type_name == "option" and parameter.opts[0] not in foreign
+
+
+def option_row(parameter: Any) -> tuple[str, str]:
+    """An argument or option with its value, and its help with the default."""
+    if parameter.param_type_name == "argument":
+        return f"`{parameter.metavar or parameter.name.upper()}`", str(parameter.help or "")
+    default = parameter.default
+    shown = default not in (None, False, "") and isinstance(default, str | int | float | Path)
+    ends = f" Default: `{default}`." if shown else " Required." if parameter.required else ""
+    value = "" if parameter.is_flag else f" {parameter.metavar or 'NAME'}"
+    names = [f"`{parameter.opts[0]}{value}`", *(f"`{name}`" for name in parameter.opts[1:])]
+    return ", ".join(names), f"{parameter.help}{ends}"
 
 
 def listing() -> str:

@@ -15,6 +15,7 @@ import pytest
 import transformers
 
 from isogloss import runs
+from isogloss.chat.requests import AskSettings
 from isogloss.errors import IsoglossError
 from isogloss.items import Items
 from isogloss.models.load import DEFAULT_LOADING, Loading
@@ -22,7 +23,7 @@ from isogloss.storage import as_path
 from isogloss.studies import cells
 from isogloss.studies.cells import Failure
 from isogloss.studies.method_choice import PlannedCell
-from isogloss.studies.pipeline import score
+from isogloss.studies.pipeline import ask, score
 from isogloss.studies.plan import StudyPlan
 from isogloss.studies.ray import TRIES, Cluster, Group, Queue, Reply, Task, _record_result, _unfinished_work
 from isogloss.studies.ray_worker import Worker, pack_cells, unpack_cells
@@ -82,6 +83,26 @@ def test_a_worker_writes_what_the_local_engine_writes(bert, tmp_path, monkeypatc
     for number in reversed(range(20)):
         assert worker.score(0, (number, (0,)), folders=group["folders"]) == {}
     assert runs.read_scored(runs.find_runs(tmp_path / "ray")).table.equals(local.table)
+
+
+@pytest.fixture(scope="module")
+def talker(tmp_path_factory) -> str:
+    """A tiny chat model in a folder."""
+    return tiny.save_talker(tmp_path_factory.mktemp("models") / "talker")
+
+
+BRIEF = AskSettings(order="yes-no", max_tokens=2)
+FEW = Items(MANY.rows[:4])
+
+
+def test_a_worker_asks_what_is_asked_here(talker, tmp_path):
+    here = ask(FEW, model=talker, settings=BRIEF)
+    worker = Worker()
+    assert worker.open(pack_cells([PlannedCell(talker, FEW, "ask", BRIEF.options)], DEFAULT_LOADING)) == {}
+    (group,) = worker.prepare(str(tmp_path))["groups"]
+    assert (group["title"], group["asked"]) == ("talker tiny en ask[order=yes-no,max_tokens=2]", True)
+    assert worker.score(0, (0, (0,)), folders=group["folders"]) == {}
+    assert runs.read_scored(runs.find_runs(tmp_path)).table.equals(here.table)
 
 
 def test_a_worker_answers_a_mistake_with_a_sentence(tmp_path, bert):
@@ -256,6 +277,20 @@ def test_a_cluster_gives_the_local_engines_values_and_tells_its_progress(machine
     again = run_on_ray(plan, out=tmp_path)
     assert kept(tmp_path) == before
     assert runs.read_scored(list(again.runs)).table.equals(local.table)
+
+
+@pytest.mark.slow
+def test_a_cluster_asks_and_scores_with_one_model_and_resumes(machines, talker, tmp_path):
+    planned = [PlannedCell(talker, FEW, "likelihood"), PlannedCell(talker, FEW, "ask", BRIEF.options)]
+    outcome = run_on_ray(StudyPlan(tuple(planned)), out=tmp_path)
+    assert outcome.failures == ()
+    answers = [run for run in outcome.runs if run.info["method"].startswith("ask")]
+    here = ask(FEW, model=talker, settings=BRIEF)
+    assert runs.read_scored(answers).table.equals(here.table)
+    assert len(outcome.runs) == 2
+    before = kept(tmp_path)
+    run_on_ray(StudyPlan(tuple(planned)), out=tmp_path)
+    assert kept(tmp_path) == before
 
 
 @pytest.mark.slow

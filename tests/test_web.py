@@ -32,8 +32,10 @@ from isogloss.errors import IsoglossError
 from isogloss.studies.file import read_study
 from isogloss.studies.probe import ProbeRequest, run_probe
 from isogloss.web import jobs, runs_folder
+from isogloss.web.job_process import run_job
 from isogloss.web.model_cache import ModelCache
 from isogloss.web.settings import Limits, ServerSettings, check_settings
+from support import tiny
 from support.builders import stereoset_rows, write_jsonl
 from support.reports import neutral_items, write_run, write_runs
 from support.websites import HERE, client_of, save_models
@@ -637,6 +639,17 @@ def test_one_evaluation_per_model_runs_and_a_killed_server_leaves_nothing_undone
         assert until(root, "second", "finished", "failed").message == ""
     ours, theirs = (json.loads((root / name / "measures.json").read_text("utf-8")) for name in ("first", "second"))
     assert ours == theirs
+
+
+def test_a_chat_model_is_asked_from_the_form(root, tmp_path):
+    talker = tiny.save_talker(tmp_path / "talker")
+    client = client_of(ServerSettings(root, models=(talker,)))
+    fields = {"data": "demo", "language": ["en"], "method": "ask", "limit": "2", "name": "asked"}
+    assert client.post("/evaluate", data={"model": talker, **fields}).url.path == "/evaluate/asked"
+    run_job(root / "asked")
+    measures = json.loads((root / "asked" / "measures.json").read_text("utf-8"))["measures"]
+    assert {row["metric"] for row in measures} >= {"recognition", "agreement", "answered_none"}
+    assert "talker" in client.get("/runs/asked").text
 
 
 @pytest.mark.slow

@@ -70,8 +70,8 @@ def built_in(kind: str) -> frozenset[str]:
     """The names of the plug-ins of a kind that are files of Isogloss itself."""
     package = PLUGIN_PACKAGES[kind]
     folder = Path(__file__).parent.joinpath(*package.split("."))
-    found = (module.name for module in pkgutil.iter_modules([str(folder)]) if not module.name.startswith("_"))
-    return frozenset(found)
+    modules = (module.name for module in pkgutil.iter_modules([str(folder)]) if not module.name.startswith("_"))
+    return frozenset(modules)
 
 
 @cache

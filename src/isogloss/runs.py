@@ -284,10 +284,10 @@ def find_runs(path: StoragePath) -> list[Run]:
     path = as_path(path)
     if not path.exists():
         raise IsoglossError(f"No such run: {path}.")
-    found = [read_run(folder) for folder in run_folders(path)]
-    if not found:
+    runs = [read_run(folder) for folder in run_folders(path)]
+    if not runs:
         raise IsoglossError(f"No runs in {path}. Make one with: isogloss eval MODEL --data demo")
-    return found
+    return runs
 
 
 def run_folders(path: StoragePath) -> list[StoragePath]:
@@ -300,11 +300,11 @@ def run_folders(path: StoragePath) -> list[StoragePath]:
 def in_languages(runs: Sequence[Run], wanted: Sequence[str]) -> list[Run]:
     """The runs in these languages, by tag or name; all when none is named, and none of them is an error."""
     tags = [languages.resolve(name) for name in wanted]
-    found = [run for run in runs if not tags or run.info["language"] in tags]
-    if not found:
+    chosen = [run for run in runs if not tags or run.info["language"] in tags]
+    if not chosen:
         known = ", ".join(sorted({run.info["language"] for run in runs}))
         raise IsoglossError(f"None of the runs is in {', '.join(tags)}; they are in {known}.")
-    return found
+    return chosen
 
 
 def read_items(run: Run, *, texts: bool = True) -> pl.DataFrame:
@@ -369,16 +369,16 @@ def scored_run(run: Run, items: pl.DataFrame, *, rows: pl.DataFrame, whole: bool
     same = same_candidates(rows, items)
     stray = rows.clear() if same else rows.join(items, on=[*KEY, "candidate"], how="anti")
     if stray.height:
-        found = f"{stray.height} rows of the parts belong to no item of items.parquet, such as '{stray['id'][0]}'."
-        raise BadData(str(run.folder), None, f"{found} {DELETE}")
+        problem = f"{stray.height} rows of the parts belong to no item of items.parquet, such as '{stray['id'][0]}'."
+        raise BadData(str(run.folder), None, f"{problem} {DELETE}")
     bare = items.clear() if same else items.unique(KEY, maintain_order=True).join(rows, on=KEY, how="anti")
     if bare.height and whole:
         known = items.select(KEY).n_unique()
-        found = f"the parts have no scores for {bare.height} of the {known} items, such as '{bare['id'][0]}'."
-        raise BadData(str(run.folder), None, f"{found} {DELETE}")
+        problem = f"the parts have no scores for {bare.height} of the {known} items, such as '{bare['id'][0]}'."
+        raise BadData(str(run.folder), None, f"{problem} {DELETE}")
     if not bare.height and not whole:
-        found = f"'parts' is {run.parts}, but fewer parts hold scores for all items. Put the right file back."
-        raise BadData(str(run.folder / "run.json"), None, found)
+        problem = f"'parts' is {run.parts}, but fewer parts hold scores for all items. Put the right file back."
+        raise BadData(str(run.folder / "run.json"), None, problem)
     rows = make_answer_rows(rows) if run.info.get("holds") == ANSWERS else rows
     scored = make_scored(items, rows, labels=labels_of(run))
     notes, builds = tuple(run.info.get("notes", ())), find_builds(run.info, where=f"{run.folder} ")

@@ -85,10 +85,10 @@ class RemotePath:
     def rglob(self, name: str) -> list[RemotePath]:
         """The files of this name in the folder and below it."""
         with self._reached() as (system, path):
-            found = [str(file) for file in system.find(path)]
+            files = [str(file) for file in system.find(path)]
             start = str(path).rstrip("/")
         return [
-            RemotePath(self.url + file[file.index(start) + len(start) :]) for file in found if file.endswith("/" + name)
+            RemotePath(self.url + file[file.index(start) + len(start) :]) for file in files if file.endswith("/" + name)
         ]
 
     @contextmanager
@@ -112,10 +112,10 @@ def as_path(path: str | Path | RemotePath) -> StoragePath:
     """The place that a path or an address names; a path that lost one of an address's slashes is an address still."""
     if isinstance(path, RemotePath):
         return path
-    found = ADDRESS.fullmatch(str(path))
-    if not found:
+    address = ADDRESS.fullmatch(str(path))
+    if not address:
         return Path(path)
-    scheme, rest = found.groups()
+    scheme, rest = address.groups()
     if scheme.lower() in ("file", "local"):
         return Path("/" + rest)
     return RemotePath(f"{scheme.lower()}://{rest.rstrip('/')}")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -372,3 +374,12 @@ def model(name: str) -> Model:
     """The open tiny model of that kind; the same object for the whole session."""
     net, tokenizer = network(name), tokenizer_of(name)
     return wrap(net, tokenizer, info=describe(net, tokenizer, name=f"tiny-{name}"))
+
+
+def save_talker(folder: Path) -> str:
+    """The folder of a tiny chat model that reads texts of any length."""
+    tokenizer = copy.deepcopy(tokenizer_of("bloom"))
+    tokenizer.chat_template = "{% for m in messages %}<{{ m.role }}>{{ m.content }}\n{% endfor %}<assistant>"
+    network("bloom").save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return str(folder)

@@ -81,9 +81,9 @@ def _estimate(
     sums: Array, clusters: Sequence[str], *, finish: Callable[[Array], Array], drawing: IntervalSettings
 ) -> tuple[float, float | None, float | None]:
     """The value with its interval over clusters."""
-    found: Contribution = from_sums(sums, clusters, finish=finish, n=len(sums))
-    ends = find_interval(found, drawing, bounds=(-1, 1))
-    return found.value, ends.low, ends.high
+    contribution: Contribution = from_sums(sums, clusters, finish=finish, n=len(sums))
+    ends = find_interval(contribution, drawing, bounds=(-1, 1))
+    return contribution.value, ends.low, ends.high
 
 
 def join_agreement(scored: Scored, items: Items) -> Scored:

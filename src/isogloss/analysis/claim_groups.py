@@ -111,16 +111,18 @@ def find_column(selector: Selector, catalogue: Catalogue) -> Selector:
     flag = "multilingual" if value == "monolingual" else value
     if flag in facts and _values(flag, catalogue) <= {"True", "False"}:
         return replace(selector, column=flag, value=str(flag == value))
-    found = [name for name in dict.fromkeys([*BARE, *sorted(facts)]) if value in _values(name, catalogue)]
-    if not found and _tag(value):
-        found = ["language"]
-    if not found:
+    columns_with_value = [name for name in dict.fromkeys([*BARE, *sorted(facts)]) if value in _values(name, catalogue)]
+    if not columns_with_value and _tag(value):
+        columns_with_value = ["language"]
+    if not columns_with_value:
         known = {one for name in {*BARE, *facts} for one in _values(name, catalogue)} - {"True", "False"}
         raise UnknownName("model, language, group or value", value, known)
-    if len(found) > 1:
-        choices = " or ".join(f"{name}={value}" for name in found)
+    if len(columns_with_value) > 1:
+        choices = " or ".join(f"{name}={value}" for name in columns_with_value)
         raise IsoglossError(f"'{value}' is a value of several columns. Write {choices}.")
-    return replace(selector, column=found[0], value=_value(found[0], value, catalogue=catalogue))
+    return replace(
+        selector, column=columns_with_value[0], value=_value(columns_with_value[0], value, catalogue=catalogue)
+    )
 
 
 def _values(column: str, catalogue: Catalogue) -> set[str]:

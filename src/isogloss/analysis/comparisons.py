@@ -120,8 +120,8 @@ def _called(side: Mapping[str, str]) -> str:
 
 
 def _headlines(part: pl.DataFrame) -> dict[str, Metric]:
-    found = fitting_metrics(part)
-    return {name: metric for name, metric in found.items() if name in HEADLINES} or found
+    fitting = fitting_metrics(part)
+    return {name: metric for name, metric in fitting.items() if name in HEADLINES} or fitting
 
 
 def _groups(sides: Sides, by: Sequence[str] | None) -> Iterator[tuple[Group, pl.DataFrame]]:

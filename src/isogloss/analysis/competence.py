@@ -29,15 +29,15 @@ class Competence:
 def find_competence(part: Part, *, mode: str, drawing: IntervalSettings) -> Competence:
     """What the LMS of a group says; without unrelated candidates, how often real sentences win over shuffled ones."""
     drawing = replace(drawing, kind="auto") if drawing.kind == "wilson" else drawing
-    found, name = _lms(part, mode), "LMS"
-    if found is None and SHUFFLED in part.whole.table.columns:
-        found, name = _against_shuffled(part.rows), "real against shuffled sentences"
-    if found is None or not found.n:
+    estimate, name = _lms(part, mode), "LMS"
+    if estimate is None and SHUFFLED in part.whole.table.columns:
+        estimate, name = _against_shuffled(part.rows), "real against shuffled sentences"
+    if estimate is None or not estimate.n:
         return Competence(None, UNMEASURED)
-    ends = find_interval(found, drawing, bounds=BOUNDS)
-    value = f"{name} {found.value:.1f}"
+    ends = find_interval(estimate, drawing, bounds=BOUNDS)
+    value = f"{name} {estimate.value:.1f}"
     if ends.low is None or ends.high is None:
-        weak = found.value < LEAST_COMPETENCE
+        weak = estimate.value < LEAST_COMPETENCE
         return Competence(False if weak else None, f"{value} has no interval: {ends.why}")
     if ends.low >= LEAST_COMPETENCE:
         return Competence(True)
@@ -51,9 +51,9 @@ def judge(metric: str, competence: Competence) -> Competence:
 
 def judge_both(metric: str, sides: tuple[Competence, Competence], *, names: tuple[str, str]) -> Competence:
     """The competence behind a difference: that of the weaker side, which is named."""
-    found = [judge(metric, side) for side in sides]
+    judgements = [judge(metric, side) for side in sides]
     for verdict in (False, None):
-        doubts = {name: one.doubt for name, one in zip(names, found, strict=True) if one.interpretable is verdict}
+        doubts = {name: one.doubt for name, one in zip(names, judgements, strict=True) if one.interpretable is verdict}
         if doubts:
             told = "; ".join(f"{name}: {doubt}" for name, doubt in doubts.items())
             return Competence(verdict, UNMEASURED if set(doubts.values()) == {UNMEASURED} else told)

@@ -26,16 +26,16 @@ def make_control_items(items: Items, *, kinds: Sequence[str] = KINDS, seed: int 
         if kind not in KINDS:
             raise UnknownName("kind of control item", kind, KINDS)
     real = [item for item in items if item.variant is None]
-    found: list[Item] = []
+    control_items: list[Item] = []
     if "neutral" in kinds:
-        found += _neutral(real, seed)
+        control_items += _neutral(real, seed)
     if "shuffled" in kinds:
-        found += [control for item in real if (control := _shuffled(item, seed)) is not None]
-    if not found:
+        control_items += [control for item in real if (control := _shuffled(item, seed)) is not None]
+    if not control_items:
         raise IsoglossError(
             "No control item can be made of these items: they have no context, and their sentences have one word."
         )
-    return Items(tuple(found))
+    return Items(tuple(control_items))
 
 
 def _draw_key(seed: int, *texts: str) -> str:

@@ -66,20 +66,22 @@ def check_controls(
     if not {STEREOTYPE, ANTI_STEREOTYPE} <= set(table["role"]):
         raise IsoglossError("Controls are about stereotypes and anti-stereotypes, and these items have no such roles.")
     identity = [*IDENTITY, "method"] if several_methods(table) else list(IDENTITY)
-    found: list[Control] = []
+    controls_found: list[Control] = []
     for group, part in group_rows(table, identity, keep_null=True):
         real = Scored(part.filter(pl.col("variant").is_null()))
         if not real.table.height:
             continue
-        found.append(_score(real, group, name="score", resamples=resamples, seed=seed))
+        controls_found.append(_score(real, group, name="score", resamples=resamples, seed=seed))
         for name in sorted(set(part["variant"].drop_nulls())):
             controls = Scored(part.filter(pl.col("variant") == name))
-            found.append(_control_row(real, controls, group=group, resamples=resamples, seed=seed))
-        found.append(permuted_labels(real, group=group, resamples=resamples, seed=seed))
+            controls_found.append(_control_row(real, controls, group=group, resamples=resamples, seed=seed))
+        controls_found.append(permuted_labels(real, group=group, resamples=resamples, seed=seed))
         texts = items.join(real.table.select(KEY).unique(), on=KEY, how="semi", nulls_equal=True)
         for name, values in _baselines(real.table, texts, frequencies=frequencies).items():
-            found.append(_baseline_row(real, values, group={**group, "control": name}, resamples=resamples, seed=seed))
-    return Results(tuple(found), notes=scored.notes)
+            controls_found.append(
+                _baseline_row(real, values, group={**group, "control": name}, resamples=resamples, seed=seed)
+            )
+    return Results(tuple(controls_found), notes=scored.notes)
 
 
 def _score(scored: Scored, group: Mapping[str, str], *, name: str, resamples: int, seed: int) -> Control:
@@ -93,12 +95,12 @@ def _control_row(real: Scored, controls: Scored, *, group: Mapping[str, str], re
     plain = controls.table.with_columns(id=pl.col("derived_from"), variant=pl.lit(None, dtype=pl.String))
     moved = Scored(plain.with_columns(method=pl.lit(name)))
     value = _score(Scored(plain), group, name=name, resamples=resamples, seed=seed)
-    found = compare(real, moved, metrics=[METRIC], by=[], resamples=resamples, seed=seed)[0]
+    comparison = compare(real, moved, metrics=[METRIC], by=[], resamples=resamples, seed=seed)[0]
     return Control(
         *(group, name, value.value, value.low, value.high, value.n),
-        *(found.difference, found.low, found.high, found.p),
+        *(comparison.difference, comparison.low, comparison.high, comparison.p),
         kappa=_agreement(real.table, plain),
-        why=found.why,
+        why=comparison.why,
         kind="items",
     )
 
@@ -114,25 +116,27 @@ def permuted_labels(scored: Scored, *, group: Mapping[str, str], resamples: int 
         one.with_columns((pl.lit(mark) + pl.col(name)).alias(name) for name in ("id", "cluster"))
         for mark, one in zip(("o/", "s/"), sides, strict=True)
     ]
-    found = contribution(metric, pl.concat(marked), mode="corrected")
-    if found is None:
+    both_labels = contribution(metric, pl.concat(marked), mode="corrected")
+    if both_labels is None:
         return Control(
             group, "permuted labels", None, None, None, 0, why="no item of the group has all the roles", kind="labels"
         )
-    index_of = {name: i for i, name in enumerate(found.clusters)}
-    names = [name[2:] for name in found.clusters if name.startswith("o/")]
+    index_of = {name: i for i, name in enumerate(both_labels.clusters)}
+    names = [name[2:] for name in both_labels.clusters if name.startswith("o/")]
     kept, swapped = (np.array([index_of[mark + name] for name in names]) for mark in ("o/", "s/"))
 
     def distance(signs: Array) -> Array:
-        weights = np.zeros((len(signs), len(found.clusters)))
+        weights = np.zeros((len(signs), len(both_labels.clusters)))
         weights[:, kept], weights[:, swapped] = signs > 0, signs < 0
-        return found.evaluate(weights) - neutral
+        return both_labels.evaluate(weights) - neutral
 
     p, _ = swap_test(distance, len(names), resamples=resamples, seed=seed)
     signs = np.random.default_rng(seed).choice([-1.0, 1.0], size=(resamples, len(names)))
     low, high = percentile_interval(distance(signs) + neutral, level=0.95)
     observed = float(distance(np.ones((1, len(names))))[0])
-    return Control(group, "permuted labels", neutral, low, high, found.n // 2, difference=observed, p=p, kind="labels")
+    return Control(
+        group, "permuted labels", neutral, low, high, both_labels.n // 2, difference=observed, p=p, kind="labels"
+    )
 
 
 def _baselines(
@@ -141,15 +145,15 @@ def _baselines(
     """What models without any knowledge of the world would score, by candidate."""
     shown = {row["candidate"]: row["word"] or row["text"] for row in texts.iter_rows(named=True)}
     counts = frequencies if frequencies is not None else count_words(texts)
-    found = {
+    baselines = {
         "shorter": {name: -float(len(text)) for name, text in shown.items()},
         "more frequent": {name: _mean_log(text, counts) for name, text in shown.items()},
     }
     if rows["tokens"].null_count() == 0:
-        found["fewer tokens"] = {
+        baselines["fewer tokens"] = {
             name: -float(tokens) for name, tokens in rows.select("candidate", "tokens").iter_rows()
         }
-    return found
+    return baselines
 
 
 def count_words(texts: pl.DataFrame) -> Counter[str]:
@@ -169,17 +173,17 @@ def _mean_log(text: str, counts: Mapping[str, int]) -> float:
 
 def read_frequencies(path: Path) -> dict[str, int]:
     """A word list: on each line a word and how often it occurs, with a tab, a comma or a space between."""
-    found: dict[str, int] = {}
+    frequencies: dict[str, int] = {}
     for number, line in enumerate(read_bytes(path).decode("utf-8", "replace").splitlines(), 1):
         if not line.strip():
             continue
         match = re.fullmatch(r"\s*(\S+?)[\t, ]+(\d+)\s*", line)
         if match is None:
             raise BadData(path, number, "a line must be a word and a whole number, such as: house 1204")
-        found[match[1].lower()] = int(match[2])
-    if not found:
+        frequencies[match[1].lower()] = int(match[2])
+    if not frequencies:
         raise BadData(path, None, "the word list is empty.")
-    return found
+    return frequencies
 
 
 def _baseline_row(

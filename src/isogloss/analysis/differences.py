@@ -210,9 +210,9 @@ def _p_value(
 
 
 def _ends(sides: Sides, pieces: Pieces | None, *, count: float, related: bool) -> Ends | None:
-    found = [difference_ends(one, two, count=count, related=related) for one, two in product(*sides)]
-    if None in found:
+    intervals = [difference_ends(one, two, count=count, related=related) for one, two in product(*sides)]
+    if None in intervals:
         return None
     combine, shape = pieces.combine if pieces else np.min, (len(sides[0]), len(sides[1]))
-    low, high = (np.reshape([getattr(one, name) for one in found], shape) for name in ("low", "high"))
+    low, high = (np.reshape([getattr(one, name) for one in intervals], shape) for name in ("low", "high"))
     return Ends(_join(low, combine)[0], _join(high, combine)[1], "bootstrap")

@@ -94,10 +94,10 @@ def _differences(
     name: str, metric: Metric, *, group: Mapping[str, str], part: pl.DataFrame
 ) -> Iterator[ExplainedDifference]:
     """Each choice that can be undone on these scores, undone alone."""
-    found = contribution(metric, part, mode="corrected")
-    if found is None:
+    pooled = contribution(metric, part, mode="corrected")
+    if pooled is None:
         return
-    ours = found.value
+    ours = pooled.value
     paper = contribution(metric, part, mode="paper")
     if paper is not None:
         yield ExplainedDifference("ties counted as published", group, ours, paper.value, paper.ties)
@@ -105,12 +105,12 @@ def _differences(
     values = [one.value for one in tasks if one is not None]
     if len(values) > 1:
         yield ExplainedDifference(
-            "the mean of the tasks instead of all items pooled", group, ours, float(np.mean(values)), found.n
+            "the mean of the tasks instead of all items pooled", group, ours, float(np.mean(values)), pooled.n
         )
     if name in CLASSES:
         yield from _other_classes(metric, ours, group=group, part=part)
     if name == "icat" and (micro := _value(registry.get("metric", "icat_micro"), part)) is not None:
-        yield ExplainedDifference("the micro value, which another tool prints as ICAT", group, ours, micro, found.n)
+        yield ExplainedDifference("the micro value, which another tool prints as ICAT", group, ours, micro, pooled.n)
     odd = _odd_items(part)
     rest = contribution(metric, part.filter(~pl.col("id").is_in(odd)), mode="corrected") if odd else None
     if rest is not None:
@@ -119,8 +119,8 @@ def _differences(
 
 
 def _value(metric: Metric, part: pl.DataFrame) -> float | None:
-    found = contribution(metric, part, mode="corrected")
-    return None if found is None else found.value
+    part_contribution = contribution(metric, part, mode="corrected")
+    return None if part_contribution is None else part_contribution.value
 
 
 def _tasks(part: pl.DataFrame) -> list[pl.DataFrame]:

@@ -23,14 +23,14 @@ def find_extremes(runs: Sequence[Run], count: int) -> list[dict[str, Any]]:
     A stereotype's bias is the mean over its contrasts; a language with fewer than twice `count` stereotypes names none twice.
     """
     rows = _biases(runs)
-    found: list[dict[str, Any]] = []
+    extremes: list[dict[str, Any]] = []
     for _, part in rows.group_by(WHO, maintain_order=True):
         ordered = part.sort("bias", "text", descending=[True, False])
         most = ordered.head(min(count, (ordered.height + 1) // 2))
         least = ordered.tail(min(count, ordered.height // 2)).reverse()
         for end, table in (("most", most), ("least", least)):
-            found += [{"end": end, **row} for row in table.iter_rows(named=True)]
-    return found
+            extremes += [{"end": end, **row} for row in table.iter_rows(named=True)]
+    return extremes
 
 
 def _biases(runs: Sequence[Run]) -> pl.DataFrame:

@@ -156,12 +156,12 @@ def default_parts(table: pl.DataFrame, by: Sequence[str] | None) -> Iterator[Par
     identity = [*IDENTITY, *(["method"] if several_methods(table) else []), *several_corpora(table)]
     if by is not None:
         columns = list(dict.fromkeys([*identity, *by]))
-        whole, found = _cut(table, columns)
-        yield from (Part(_named(columns, values, keep_null=True), whole, (i,)) for i, values in enumerate(found))
+        whole, keys = _cut(table, columns)
+        yield from (Part(_named(columns, values, keep_null=True), whole, (i,)) for i, values in enumerate(keys))
         return
-    whole, found = _cut(table, [*identity, *(["task"] if "task" in table.columns else [])])
+    whole, keys = _cut(table, [*identity, *(["task"] if "task" in table.columns else [])])
     parts: dict[tuple[Any, ...], dict[Any, int]] = {}
-    for number, values in enumerate(found):
+    for number, values in enumerate(keys):
         parts.setdefault(values[: len(identity)], {})[(*values[len(identity) :], None)[0]] = number
     for values, tasks in parts.items():
         group = _named(identity, values, keep_null=False)
@@ -197,8 +197,8 @@ def default_groups(table: pl.DataFrame, by: Sequence[str] | None) -> Iterator[tu
 
 def group_rows(table: pl.DataFrame, columns: list[str], *, keep_null: bool) -> Iterator[tuple[Group, pl.DataFrame]]:
     """The rows of each combination of the columns' values; a list of values puts a row into several groups."""
-    whole, found = _cut(table, columns)
-    for number, values in enumerate(found):
+    whole, keys = _cut(table, columns)
+    for number, values in enumerate(keys):
         yield _named(columns, values, keep_null=keep_null), whole.rows_of((number,))
 
 

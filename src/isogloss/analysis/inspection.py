@@ -25,7 +25,7 @@ def list_runs(path: Path) -> list[dict[str, Any]]:
 
 def inspect_item(path: Path, item: str) -> list[dict[str, Any]]:
     """Every candidate of one item in every run of a folder: its text, score, tokens and their log-probabilities."""
-    found: list[dict[str, Any]] = []
+    candidates: list[dict[str, Any]] = []
     for run in runs.find_runs(path):
         texts = runs.read_items(run).filter(pl.col("id") == item)
         if not texts.height:
@@ -50,10 +50,10 @@ def inspect_item(path: Path, item: str) -> list[dict[str, Any]]:
             head = {key: run.info[key] for key in ("model", "language", "method")}
             if run.info.get("holds") == ANSWERS:
                 head |= {key: row.get(key) for key in ("prompt", "order", "sample", "answer", "verdict")}
-            found.append(head | {key: row.get(key) for key in keys})
-    if not found:
+            candidates.append(head | {key: row.get(key) for key in keys})
+    if not candidates:
         raise IsoglossError(f"No run in {path} has an item '{item}'.")
-    return found
+    return candidates
 
 
 def _readable(rows: pl.DataFrame) -> pl.DataFrame:

@@ -49,14 +49,14 @@ def check_mbe(
 ) -> Results[MbeTest]:
     """The tests of every MBE among the measures of these scores, which were grouped by these columns."""
     groups = {frozenset(group.items()): rows for group, rows in default_groups(check_rows(scored), by)}
-    found = []
+    mbe = []
     for one in measures:
         rows = groups.get(frozenset(one.group.items()))
         if one.metric == "mbe" and one.value is not None and rows is not None:
             main = rows.filter(pl.col("quantity") == "score").drop_nulls("value")
             tests = _tests(main, mode=one.mode, permutations=permutations, seed=seed)
-            found.append(MbeTest(one.group, one.value, one.low, one.high, mode=one.mode, ties=one.ties, **tests))
-    return Results(tuple(found), notes=(DEPENDENT,))
+            mbe.append(MbeTest(one.group, one.value, one.low, one.high, mode=one.mode, ties=one.ties, **tests))
+    return Results(tuple(mbe), notes=(DEPENDENT,))
 
 
 def _tests(rows: pl.DataFrame, *, mode: str, permutations: int, seed: int) -> dict[str, Any]:

@@ -98,8 +98,8 @@ def coverage(items: Items) -> tuple[list[Coverage], tuple[str, ...]]:
             ids.setdefault(code, set()).add(item.id)
             clusters.setdefault(code, set()).add(item.cluster or item.id)
     names = country_names()
-    found = [Coverage(code, names[code], len(ids[code]), len(clusters[code])) for code in ids]
-    return sorted(found, key=lambda one: (-one.items, one.code)), unknown_regions(
+    countries = [Coverage(code, names[code], len(ids[code]), len(clusters[code])) for code in ids]
+    return sorted(countries, key=lambda one: (-one.items, one.code)), unknown_regions(
         name for group in regions.values() for name in group
     )
 
@@ -131,9 +131,11 @@ def country_scores(
         alike.setdefault(tuple(name for name in regions if code in (countries_of(name) or ())), []).append(code)
     first = {codes[0]: codes for names, codes in alike.items() if names}
     few = replace(noted, table=_add_countries(scored.table, frozenset(first)))
-    found = measure(few, metrics=metrics, by=[COUNTRY], resamples=resamples, seed=seed)
+    measures = measure(few, metrics=metrics, by=[COUNTRY], resamples=resamples, seed=seed)
     rows = [
-        replace(row, group={**row.group, COUNTRY: code}) for row in found for code in first.get(row.group[COUNTRY], [])
+        replace(row, group={**row.group, COUNTRY: code})
+        for row in measures
+        for code in first.get(row.group[COUNTRY], [])
     ]
     return CountryScores(tuple(rows), unknown_regions(regions))
 

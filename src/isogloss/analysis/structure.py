@@ -87,16 +87,16 @@ def find_structure(scored: Scored, *, over: str = "language") -> Results[Structu
             f"Structure needs two {over}s or more, and these runs have one only ({names[0]}). "
             f"Give runs of other {over}s, or use --over {other}."
         )
-    found = []
+    structure = []
     for group, part in _parts(table, over):
         wide = _gaps(part, over)
         units = [name for name in names if name in wide.columns]
         whole = wide.drop_nulls(units)
         if len(units) > 1 and whole.height:
-            found.append(_structure(whole, units, group={"over": over, **group}))
-    if not found:
+            structure.append(_structure(whole, units, group={"over": over, **group}))
+    if not structure:
         raise IsoglossError(f"No item has scores in two {over}s, so there is nothing to look at across them.")
-    return Results(tuple(found), notes=scored.notes)
+    return Results(tuple(structure), notes=scored.notes)
 
 
 def _parts(table: pl.DataFrame, over: str) -> Iterator[tuple[Group, pl.DataFrame]]:

@@ -138,12 +138,12 @@ def _scored_words(table: pl.DataFrame) -> dict[tuple[str, str | None, str], str]
     if TERM_WORDS not in table.columns:
         return {}
     rows = table.select("language", "set", TERM_WORDS).drop_nulls(TERM_WORDS).explode(TERM_WORDS).unique()
-    found: dict[tuple[str, str | None, str], str] = {}
+    words: dict[tuple[str, str | None, str], str] = {}
     for language, name, entry in sorted(rows.iter_rows(), reverse=True):
         term, _, word = entry.partition("=")
         for key in ((language, name, term), (language, None, term)):
-            found[key] = word if word == word.casefold() else found.get(key, word)
-    return found
+            words[key] = word if word == word.casefold() else words.get(key, word)
+    return words
 
 
 def _sum_regions(item: TermItem, language: str) -> TermItem:

@@ -57,7 +57,7 @@ def find_components(scored: Scored, *, resamples: int = 1000, seed: int = 0) -> 
     names, index = np.unique(targets, return_inverse=True)
     if len(names) < FEWEST_CLUSTERS:
         raise IsoglossError(f"{len(names)} targets are too few for variance components; they need {FEWEST_CLUSTERS}.")
-    found = _components(values, index)
+    components = _components(values, index)
     members = [np.flatnonzero(index == number) for number in range(len(names))]
     rng, drawn = np.random.default_rng(seed), np.empty((resamples, len(NAMES)))
     for draw in range(resamples):
@@ -65,9 +65,9 @@ def find_components(scored: Scored, *, resamples: int = 1000, seed: int = 0) -> 
         again = np.repeat(np.arange(len(names)), [len(one) for one in chosen])
         drawn[draw] = _shares(_components(values[np.concatenate(chosen)], again))
     ends = [percentile_interval(drawn[:, i], level=expanded_level(len(names))) for i in range(len(NAMES))]
-    shares = _shares(found)
+    shares = _shares(components)
     rows = [
-        Component(name, float(np.sqrt(max(0.0, found[i]))), float(shares[i]), *ends[i], len(values), len(names))
+        Component(name, float(np.sqrt(max(0.0, components[i]))), float(shares[i]), *ends[i], len(values), len(names))
         for i, name in enumerate(NAMES)
     ]
     return Results(tuple(rows), notes=scored.notes)

@@ -43,10 +43,10 @@ def _run_child(task: str) -> list[str]:
         raise ValueError(f"it did not end within {SECONDS} seconds")
     if done.returncode > 0:
         raise ValueError((done.stderr.strip().splitlines() or ["its process failed"])[-1])
-    found = json.loads(done.stdout)
-    if "problem" in found:
-        raise ValueError(found["problem"])
-    return [str(text) for text in found["texts"]]
+    reply = json.loads(done.stdout)
+    if "problem" in reply:
+        raise ValueError(reply["problem"])
+    return [str(text) for text in reply["texts"]]
 
 
 # ---- in the child

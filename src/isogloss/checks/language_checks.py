@@ -36,28 +36,28 @@ def wrong_language(items: Sequence[Item]) -> Iterator[tuple[int, str]]:
         text = " ".join(dict.fromkeys([(item.context or "").replace(BLANK, " "), *(c.text for c in item.candidates)]))
         if own not in supported or len(text) < ENOUGH_LETTERS:
             continue
-        found, sure = classify(text)
-        if found != own and sure >= SURE:
-            yield index, f"looks like '{found}', not '{item.language}'"
+        guess, sure = classify(text)
+        if guess != own and sure >= SURE:
+            yield index, f"looks like '{guess}', not '{item.language}'"
 
 
 def notice_language(items: Sequence[Item]) -> tuple[Problem, ...]:
     """A problem for each item of a sample that is surely in another language, where that is most of a language's sample."""
     if no_identifier() is not None:
         return ()
-    found: list[Problem] = []
+    problems: list[Problem] = []
     for tag in dict.fromkeys(item.language for item in items):
         rows = [item for item in items if item.language == tag]
         rows = rows[:: max(1, len(rows) // NOTICED)]
         wrong = [Problem("wrong_language", "warning", rows[at].id, said, tag) for at, said in wrong_language(rows)]
-        found += wrong if 2 * len(wrong) > len(rows) else []
-    return tuple(found)
+        problems += wrong if 2 * len(wrong) > len(rows) else []
+    return tuple(problems)
 
 
 def no_identifier() -> str | None:
     """Why the language of a text cannot be told here, or nothing."""
-    found = importlib.util.find_spec("py3langid")
-    return None if found else "not checked: the library 'py3langid' is missing: pip install \"isogloss[translate]\""
+    spec = importlib.util.find_spec("py3langid")
+    return None if spec else "not checked: the library 'py3langid' is missing: pip install \"isogloss[translate]\""
 
 
 @cache
@@ -74,14 +74,14 @@ def article_clash(item: Item, language: Language) -> str | None:
     (`endings`, with `exceptions`), and which articles stand before vowels or consonants only (`sounds`).
     """
     rules = language.sections.get("articles")
-    found = re.search(rf"(?:^|[\s\"«“¿¡(])([^\W\d_]+['’]?)\s?{BLANK}(?!\w)", item.context or "")
-    if not rules or not found or not is_cloze(item):
+    match = re.search(rf"(?:^|[\s\"«“¿¡(])([^\W\d_]+['’]?)\s?{BLANK}(?!\w)", item.context or "")
+    if not rules or not match or not is_cloze(item):
         return None
-    article = found[1].casefold()
+    article = match[1].casefold()
     for candidate in item.candidates:
         word = (candidate.word or "").casefold()
         if _gender_clash(article, word, rules=rules) or _sound_clash(article, word, rules=rules):
-            return f"'{found[1]} {candidate.word}' does not agree"
+            return f"'{match[1]} {candidate.word}' does not agree"
     return None
 
 

@@ -101,8 +101,8 @@ def mixed_scripts(item: Item) -> str | None:
 
 def mixed_word(word: str) -> str | None:
     """A sentence when a word has letters of two scripts; unspaced scripts may hold Latin words."""
-    found = {script_of(letter) for letter in word if letter.isalpha()} & ALPHABETS
-    return f"'{word}' mixes {' and '.join(sorted(found)).lower()} letters" if len(found) > 1 else None
+    scripts = {script_of(letter) for letter in word if letter.isalpha()} & ALPHABETS
+    return f"'{word}' mixes {' and '.join(sorted(scripts)).lower()} letters" if len(scripts) > 1 else None
 
 
 def sentence_case(item: Item, language: Language) -> str | None:

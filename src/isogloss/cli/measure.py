@@ -135,13 +135,13 @@ def _measure_shares(scored: Scored, what: str, *, by: list[str], top: int) -> Me
 def _show_term_pairs(scored: Scored, *, form: str) -> None:
     from ..metrics._divergences import largest_pairs
 
-    found = largest_pairs(scored.table)
+    pairs = largest_pairs(scored.table)
     lines = [
         f"{one.model} · {one.language} · {one.set}: {one.first} -> {one.second}  "
         f"{one.nats:.4f} nats  {one.per_token:.3e} by |V|"
-        for one in found
+        for one in pairs
     ]
-    options.show(form, text=lambda: "\n".join(lines), json=lambda: [asdict(one) for one in found])
+    options.show(form, text=lambda: "\n".join(lines), json=lambda: [asdict(one) for one in pairs])
 
 
 def compare(

@@ -29,5 +29,5 @@ def probe(
     from ..studies.probe import probe_as_text
 
     loading = Loading(device=device, offline=offline)
-    found = library.probe(model, template, language=language, terms=terms, folder=folder, limit=limit, loading=loading)
-    options.show(form, text=lambda: probe_as_text(found, top=top), json=found.to_dict)
+    result = library.probe(model, template, language=language, terms=terms, folder=folder, limit=limit, loading=loading)
+    options.show(form, text=lambda: probe_as_text(result, top=top), json=result.to_dict)

@@ -131,6 +131,6 @@ def publish(
     from ..translate.publication import publish as write
 
     project = open_project(folder)
-    found = translate_back(project, back, options=options.split_pairs(option), paid=yes) if back else None
-    write(project, out, label=Label(title, licence, origin, citation), back=found)
+    back_translation = translate_back(project, back, options=options.split_pairs(option), paid=yes) if back else None
+    write(project, out, label=Label(title, licence, origin, citation), back=back_translation)
     typer.echo(f"Wrote {len(project.items)} items and a data card to {out}.")

@@ -59,8 +59,8 @@ def _rows(path: Path, bad: OnBadRow) -> Iterator[tuple[int | None, Mapping[str, 
 
 def _endings(columns: frozenset[str]) -> list[str]:
     """What follows sent_more in the names of columns: nothing, or a language, as in sent_more_de."""
-    found = (re.fullmatch(r"sent_more((?:_[A-Za-z-]+)?)", name) for name in columns)
-    return sorted(match[1] for match in found if match)
+    matches = (re.fullmatch(r"sent_more((?:_[A-Za-z-]+)?)", name) for name in columns)
+    return sorted(match[1] for match in matches if match)
 
 
 def _item(row: Mapping[str, Any], number: int, *, ending: str, language: str | None) -> Item:

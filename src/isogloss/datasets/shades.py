@@ -51,17 +51,17 @@ def recognise(columns: frozenset[str]) -> bool:
 
 def parse(path: Path, language: str | None, *, bad: OnBadRow) -> Iterator[Item]:
     """For each language one item per contrast, and one for a stereotype that has no contrast in it."""
-    found: dict[str, dict[str, Statement]] = {}
+    statements: dict[str, dict[str, Statement]] = {}
     for line, row in read_rows(path, bad):
         try:
             one = _statement(line, row)
-            if one.letter in found.setdefault(one.index, {}):
+            if one.letter in statements.setdefault(one.index, {}):
                 raise ValueError(f"index {one.index} has the subset '{one.letter or ORIGINAL}' twice.")
-            found[one.index][one.letter] = one
+            statements[one.index][one.letter] = one
         except ValueError as error:
             bad(BadData(path, line, str(error)))
-    tags = _languages(next((one.cells for group in found.values() for one in group.values()), {}))
-    for group in found.values():
+    tags = _languages(next((one.cells for group in statements.values() for one in group.values()), {}))
+    for group in statements.values():
         for tag, prefix in tags.items():
             yield from _items(path, group, tag=tag, prefix=prefix, bad=bad)
 
@@ -81,13 +81,13 @@ def _statement(line: int, row: Mapping[str, Any]) -> Statement:
 
 def _languages(row: Mapping[str, Any]) -> dict[str, str]:
     """The prefix of each language's columns, by its tag."""
-    found: dict[str, str] = {}
+    tags_by_column: dict[str, str] = {}
     for name in row:
         match = COLUMN.fullmatch(name)
         tag = language_tag(match[1]) if match and match[2].startswith("biased") else None
         if match and tag:
-            found.setdefault(tag, match[1])
-    return found
+            tags_by_column.setdefault(tag, match[1])
+    return tags_by_column
 
 
 def _items(path: Path, group: Mapping[str, Statement], *, tag: str, prefix: str, bad: OnBadRow) -> Iterator[Item]:

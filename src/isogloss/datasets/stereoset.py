@@ -136,13 +136,13 @@ def _candidates(row: Mapping[str, Any], item_id: str, *, context: str | None, la
     cells = row.get("candidates") or row.get("sentences") or _wide_cells(row, item_id)
     if not isinstance(cells, list) or not all(isinstance(cell, dict) for cell in cells):
         raise ValueError("'candidates' must be a list of objects.")
-    found = tuple([_candidate(cell, context, language=language) for cell in cells])
-    if len(found) != len(ROLES) or {candidate.role for candidate in found} != ALL_ROLES:
-        roles = sorted(candidate.role for candidate in found)
+    candidates = tuple([_candidate(cell, context, language=language) for cell in cells])
+    if len(candidates) != len(ROLES) or {candidate.role for candidate in candidates} != ALL_ROLES:
+        roles = sorted(candidate.role for candidate in candidates)
         raise ValueError(f"an item needs each of {', '.join(ROLES)} once; found: {', '.join(roles) or 'none'}.")
-    if len({candidate.id for candidate in found}) < len(found):
+    if len({candidate.id for candidate in candidates}) < len(candidates):
         raise ValueError("two candidates have the same id.")
-    return found
+    return candidates
 
 
 def _candidate(cell: Mapping[str, Any], context: str | None, *, language: str) -> Candidate:

@@ -51,13 +51,13 @@ def read_samples(path: Path, items: Items) -> tuple[dict[str, float], Items, lis
 
 def _known_texts(items: Items) -> dict[Text, list[str]]:
     """The ids of the candidates with a text, with and without their context."""
-    found: dict[Text, list[str]] = {}
+    ids_by_text: dict[Text, list[str]] = {}
     for item in items:
         for one in item.candidates:
             keys = {("", _plain(one.text)), (_plain(item.context or ""), _plain(one.text))}
             for key in keys:
-                found.setdefault(key, []).append(one.id)
-    return found
+                ids_by_text.setdefault(key, []).append(one.id)
+    return ids_by_text
 
 
 def _requests(row: Mapping[str, Any], path: Path, *, line: int) -> Iterator[tuple[Text, float, str | None]]:

@@ -44,8 +44,8 @@ def several(value: Any) -> tuple[str, ...]:
         cells = list(value) if isinstance(value, list | tuple) else [value]
     else:
         cells = _listed(value.strip())
-    found = (str(cell).strip() for cell in cells if not is_empty(cell))
-    return tuple(dict.fromkeys(cell for cell in found if cell))
+    texts = (str(cell).strip() for cell in cells if not is_empty(cell))
+    return tuple(dict.fromkeys(cell for cell in texts if cell))
 
 
 def _listed(text: str) -> list[Any]:

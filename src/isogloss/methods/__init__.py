@@ -74,10 +74,10 @@ def families_of(method: Method) -> list[str]:
 def default_methods(task: str, family: str) -> dict[str, Method]:
     """The methods that declare themselves for a task and can ask a family, those with the most specific way first."""
     asked: Family = registry.get("family", family)
-    found = {name: one for name, one in registry.load_all("method").items() if task in one.auto}
-    ways = {name: way_to_ask(one, asked) for name, one in found.items()}
+    declared = {name: one for name, one in registry.load_all("method").items() if task in one.auto}
+    ways = {name: way_to_ask(one, asked) for name, one in declared.items()}
     ranks = {name: asked.offers.index(way) for name, way in ways.items() if way}
-    return {name: found[name] for name in sorted(ranks, key=ranks.__getitem__)}
+    return {name: declared[name] for name in sorted(ranks, key=ranks.__getitem__)}
 
 
 def check_family(name: str, method: Method, *, model: str, family: str) -> None:

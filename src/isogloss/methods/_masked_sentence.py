@@ -63,12 +63,12 @@ def later_in_word(model: Model, text: str, *, count: int) -> list[list[int]]:
     """
     made = model.tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
     words, offsets = made.word_ids(), made["offset_mapping"]
-    found: list[list[int]] = [[] for _ in range(count)]
+    later: list[list[int]] = [[] for _ in range(count)]
     for position in reversed(range(1, count)):
         known = words[position] is not None and words[position] == words[position - 1]
         if _continues(text, (offsets[position - 1], offsets[position]), same=known):
-            found[position - 1] = [position, *found[position]]
-    return found
+            later[position - 1] = [position, *later[position]]
+    return later
 
 
 def _continues(text: str, offsets: tuple[tuple[int, int], tuple[int, int]], *, same: bool) -> bool:

@@ -28,11 +28,13 @@ LONG = "the text is too long for the model"
 def ask(item: Item, model: Model, *, options: Options) -> Asking:
     """One distribution per candidate; then the divergence of each ordered pair, and what is likeliest for each."""
     expect = model.family.expecting
-    found = [expect(model, candidate.text, language=item.language) if expect else None for candidate in item.candidates]
-    problem = _problem(found, model)
+    expected = [
+        expect(model, candidate.text, language=item.language) if expect else None for candidate in item.candidates
+    ]
+    problem = _problem(expected, model)
     if problem is not None:
         return [Row(item, candidate.id, None, quantity=KL, why=problem) for candidate in item.candidates]
-    questions = [question for question in found if question is not None]
+    questions = [question for question in expected if question is not None]
     unknown = [count_unknown(model.tokenizer, question.ids) for question in questions]
     answers = yield questions
     logs, kept = _average_variants(np.maximum(np.stack(answers), FLOOR), item.candidates)

@@ -24,22 +24,24 @@ def ask(item: Item, model: Model, *, options: Mapping[str, str]) -> Asking:
     ]
     spans = [ask_for(model, passage) for passage in passages]
     wants_vector = item.tags.get("task") == "sentence"
-    answers = iter((yield [q for found in spans for q in _questions(found, wants_vector=wants_vector)]))
+    answers = iter(
+        (yield [q for spans_of_candidate in spans for q in _questions(spans_of_candidate, wants_vector=wants_vector)])
+    )
     rows = []
-    for candidate, found in zip(item.candidates, spans, strict=True):
-        if not found.questions:
+    for candidate, spans_of_candidate in zip(item.candidates, spans, strict=True):
+        if not spans_of_candidate.questions:
             rows.append(Row(item, candidate.id, None, why=EMPTY))
             continue
-        logs = np.concatenate([next(answers) for _ in found.questions])
+        logs = np.concatenate([next(answers) for _ in spans_of_candidate.questions])
         rows.append(
             Row(
                 item,
                 candidate.id,
                 float(logs.sum() if options["length"] == "sum" else np.exp(logs.mean())),
                 tokens=len(logs),
-                unknown=count_unknown(model.tokenizer, found.targets),
-                truncated=found.truncated,
-                pieces=decode(model.tokenizer, found.targets),
+                unknown=count_unknown(model.tokenizer, spans_of_candidate.targets),
+                truncated=spans_of_candidate.truncated,
+                pieces=decode(model.tokenizer, spans_of_candidate.targets),
                 logprobs=tuple(logs.tolist()),
                 vector=tuple(next(answers).tolist()) if wants_vector else (),
             )

@@ -61,12 +61,12 @@ def _pair(item: Item, candidate: Candidate, *, model: Model) -> ShownAndHidden |
     before, _, after = (left if concept in left else right).partition(concept)
     parts = (before, concept, after, word, right) if concept in left else (left, word, before, concept, after)
     term = 3 if concept in left else 1
-    found = cut(model.tokenizer, parts)
-    if not found[1] or not found[3] or any(model.tokenizer.mask_token_id in part for part in found):
+    pieces = cut(model.tokenizer, parts)
+    if not pieces[1] or not pieces[3] or any(model.tokenizer.mask_token_id in part for part in pieces):
         return None
-    shown = _question(model, found, term=term, hidden=(term,), language=item.language)
-    hidden = _question(model, found, term=term, hidden=(1, 3), language=item.language)
-    return ShownAndHidden(found[term], shown, hidden) if shown is not None and hidden is not None else None
+    shown = _question(model, pieces, term=term, hidden=(term,), language=item.language)
+    hidden = _question(model, pieces, term=term, hidden=(1, 3), language=item.language)
+    return ShownAndHidden(pieces[term], shown, hidden) if shown is not None and hidden is not None else None
 
 
 def _question(

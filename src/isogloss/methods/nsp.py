@@ -19,7 +19,7 @@ def ask(item: Item, model: Model, *, options: Mapping[str, str]) -> Asking:
     """One question per candidate: the class of the pair."""
     pairs = [pair_question(model, item.context or "", second=candidate.text) for candidate in item.candidates]
     answers = yield [question for question, _ in pairs]
-    found = [class_logprobs(model, answer) for answer in answers]
+    logprobs = [class_logprobs(model, answer) for answer in answers]
     return [
         Row(
             item,
@@ -30,7 +30,7 @@ def ask(item: Item, model: Model, *, options: Mapping[str, str]) -> Asking:
             truncated=truncated,
             logprobs=tuple(classes.tolist()),
         )
-        for candidate, (question, truncated), classes in zip(item.candidates, pairs, found, strict=True)
+        for candidate, (question, truncated), classes in zip(item.candidates, pairs, logprobs, strict=True)
     ]
 
 

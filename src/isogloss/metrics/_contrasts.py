@@ -49,8 +49,8 @@ def mean_of(pairs: pl.DataFrame) -> Contribution:
     """The mean of the pairs' differences under any weights on their clusters; differences of zero are ties."""
     values = pairs["difference"].to_numpy()
     sums = np.column_stack([values, np.ones(len(values))])
-    found = from_sums(sums, pairs["cluster"], finish=_mean, n=len(values), ties=int((values == 0).sum()))
-    return replace(found, alone=None, items=tuple(pairs["id"]))  # a difference is no share
+    contribution = from_sums(sums, pairs["cluster"], finish=_mean, n=len(values), ties=int((values == 0).sum()))
+    return replace(contribution, alone=None, items=tuple(pairs["id"]))  # a difference is no share
 
 
 def _mean(sums: Array) -> Array:

@@ -24,16 +24,16 @@ def is_task(rows: pl.DataFrame, task: str) -> bool:
 
 def group_order(rows: pl.DataFrame) -> tuple[str, str]:
     """The two groups, the one first whose preference gives less than 50: female, male; anti-stereotype or contrast, stereotype."""
-    found = sorted(set(rows["role"].drop_nulls()))
-    if len(found) == 2 and STEREOTYPE in found:
-        return next(role for role in found if role != STEREOTYPE), STEREOTYPE
+    roles = sorted(set(rows["role"].drop_nulls()))
+    if len(roles) == 2 and STEREOTYPE in roles:
+        return next(role for role in roles if role != STEREOTYPE), STEREOTYPE
     named = rows["groups"].drop_nulls().unique().to_list() if "groups" in rows.columns else []
-    if len(named) == 1 and sorted(named[0].split("/")) == found:
+    if len(named) == 1 and sorted(named[0].split("/")) == roles:
         first, second = named[0].split("/")
         return first, second
-    if len(found) != 2:
-        raise IsoglossError(f"Two groups are compared, but the sentences are of: {', '.join(found) or 'none'}.")
-    return found[0], found[1]
+    if len(roles) != 2:
+        raise IsoglossError(f"Two groups are compared, but the sentences are of: {', '.join(roles) or 'none'}.")
+    return roles[0], roles[1]
 
 
 def two_sides(rows: pl.DataFrame) -> pl.DataFrame:
@@ -60,8 +60,8 @@ def share_won(items: pl.DataFrame, *, mode: str, neutral_counts: bool, decimals:
     wins = (won > lost) + (0.5 * ties if mode == "corrected" else 0.0)
     counted = np.ones(len(won)) if mode == "corrected" or neutral_counts else (~ties).astype(np.float64)
     sums = np.column_stack([wins, counted])
-    found = from_sums(sums, items["cluster"], finish=_percent, n=len(won), ties=int(ties.sum()))
-    return replace(found, items=tuple(items["id"]))
+    contribution = from_sums(sums, items["cluster"], finish=_percent, n=len(won), ties=int(ties.sum()))
+    return replace(contribution, items=tuple(items["id"]))
 
 
 def _percent(sums: Array) -> Array:

@@ -17,8 +17,8 @@ def contribute(rows: pl.DataFrame, mode: str) -> Contribution:
     pairs = differences(of_statements(rows, implicit=True))
     values = pairs["difference"].to_numpy()
     sums = np.column_stack([values, values**2, np.ones(len(values))])
-    found = from_sums(sums, pairs["cluster"], finish=finish, n=len(values), ties=int((values == 0).sum()))
-    return replace(found, alone=None, items=tuple(pairs["id"]))  # no share
+    variance = from_sums(sums, pairs["cluster"], finish=finish, n=len(values), ties=int((values == 0).sum()))
+    return replace(variance, alone=None, items=tuple(pairs["id"]))  # no share
 
 
 def finish(sums: Array) -> Array:

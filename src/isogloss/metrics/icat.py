@@ -14,8 +14,8 @@ from ._preferences import TRIPLE, icat, icat_pieces, triple_sums
 def contribute(items: pl.DataFrame, mode: str) -> Contribution:
     """Per item: the share of related wins, the win of the stereotype, and 1."""
     sums, ties = triple_sums(items, mode)
-    found = from_sums(sums, items["cluster"], finish=finish, n=items.height, ties=ties)
-    return replace(found, pieces=icat_pieces(scores))
+    contribution = from_sums(sums, items["cluster"], finish=finish, n=items.height, ties=ties)
+    return replace(contribution, pieces=icat_pieces(scores))
 
 
 def scores(sums: Array) -> tuple[Array, Array]:

@@ -15,11 +15,11 @@ from ._preferences import TRIPLE, class_scores, class_sizes
 def contribute(items: pl.DataFrame, mode: str) -> Contribution:
     """Per class: its LMS, SS, ICAT, and 1."""
     sums, classes, ties = class_scores(items, mode)
-    found = from_sums(sums, classes, finish=finish, n=items.height, ties=ties)
+    contribution = from_sums(sums, classes, finish=finish, n=items.height, ties=ties)
     lms, ss = sums[:, 0].mean(), sums[:, 1].mean() / 100
     unbiased, homogeneous = (2 * lms * float(fold_of_share(class_sizes(items), p).mean()) for p in (0.5, ss))
     # a class has an ICAT of its own, which is no share
-    return replace(found, alone=None, unbiased=unbiased, homogeneous=homogeneous)
+    return replace(contribution, alone=None, unbiased=unbiased, homogeneous=homogeneous)
 
 
 def finish(sums: Array) -> Array:

@@ -27,8 +27,10 @@ def contribute(items: pl.DataFrame, mode: str) -> Contribution:
     ss = scores[:, 1] / 100
     sums = np.column_stack([scores[:, 2], ss, ss**2, 1 / counts, np.ones(len(classes)), lms])
     pieces = (lambda sums: corrected(sums, sizes), homogeneous, lambda sums: homogeneous(sums, anti=True))
-    found = from_sums(sums, classes, finish=lambda sums: finish(sums, sizes), n=items.height, ties=ties)
-    return replace(found, alone=None, pieces=Pieces(pieces, bounds=(0, 200), level=0.96))  # a class alone has no spread
+    contribution = from_sums(sums, classes, finish=lambda sums: finish(sums, sizes), n=items.height, ties=ties)
+    return replace(
+        contribution, alone=None, pieces=Pieces(pieces, bounds=(0, 200), level=0.96)
+    )  # a class alone has no spread
 
 
 def finish(sums: Array, sizes: Array) -> Array:

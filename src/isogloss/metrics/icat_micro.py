@@ -14,8 +14,8 @@ from ._preferences import TRIPLE, class_scores, icat, icat_pieces
 def contribute(items: pl.DataFrame, mode: str) -> Contribution:
     """Per class: its LMS, SS, ICAT, and 1."""
     sums, classes, ties = class_scores(items, mode)
-    found = from_sums(sums, classes, finish=finish, n=items.height, ties=ties)
-    return replace(found, pieces=icat_pieces(scores))
+    contribution = from_sums(sums, classes, finish=finish, n=items.height, ties=ties)
+    return replace(contribution, pieces=icat_pieces(scores))
 
 
 def scores(sums: Array) -> tuple[Array, Array]:

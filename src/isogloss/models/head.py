@@ -111,11 +111,11 @@ class Head:
         weight, bias = self.matrix.weight, getattr(self.matrix, "bias", None)
         hidden = self._before_matrix(states)
         sums = torch.cat([self._log_sum_exp(rows) for rows in hidden.split(1024)])
-        found = []
+        blocks = []
         for indices, wanted in zip(index.split(1024), targets.split(1024), strict=True):
             asked = (hidden[indices] * weight[wanted]).float().sum(1)
-            found.append(asked - sums[indices] + (0 if bias is None else bias[wanted].float()))
-        return torch.cat(found)
+            blocks.append(asked - sums[indices] + (0 if bias is None else bias[wanted].float()))
+        return torch.cat(blocks)
 
     def _log_sum_exp(self, hidden: Tensor) -> Tensor:
         """The logarithm of the summed exponentials of all logits, a block of the vocabulary at a time."""
@@ -177,8 +177,8 @@ def blank_inputs(states: Tensor) -> dict[str, Any]:
 
 def logits_of(output: Any) -> Tensor:
     """The vocabulary's logits in what a network gives, also where it has a next-sentence head beside."""
-    found: Tensor = output.prediction_logits if hasattr(output, "prediction_logits") else output.logits
-    return found
+    logits: Tensor = output.prediction_logits if hasattr(output, "prediction_logits") else output.logits
+    return logits
 
 
 def gap(wanted: Tensor, found: Tensor) -> float:

@@ -25,13 +25,13 @@ NOT_SCORES = ("_name_or_path", "transformers_version", "dtype", "torch_dtype")
 
 def family_of(config: Mapping[str, Any], name: str) -> str:
     """The family that recognises a configuration; those of other packages are asked first."""
-    found = added_family(config) or _matching(config, registry.built_in("family"))
-    if found is None:
+    family = added_family(config) or _matching(config, registry.built_in("family"))
+    if family is None:
         raise IsoglossError(
             f"'{name}' is a '{config.get('model_type')}' model, which belongs to no family that Isogloss can score: "
             f"{', '.join(registry.names('family'))}."
         )
-    return found
+    return family
 
 
 def auto_class(config: Mapping[str, Any]) -> str | None:
@@ -113,10 +113,10 @@ def shards_of(folder: Path, entry: str) -> list[str]:
 def read_config(folder: Path) -> dict[str, Any]:
     """What a model's config.json says."""
     try:
-        found = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return config if isinstance(config, dict) else {}
 
 
 def hash_files(folder: Path, names: Sequence[str], *, config: bool = True) -> str:

@@ -79,10 +79,10 @@ def fetch_place(name: str, *, offline: bool = False, weights: bool = True, pickl
     source = find_source(name)
     if source.folder is None:
         with _quiet(require("transformers", extra="hf")):
-            found = hub.fetch_snapshot(
+            snapshot = hub.fetch_snapshot(
                 source.source, source.revision, wanted=hub.Wanted(weights, pickle), offline=offline
             )
-        source = replace(source, folder=found.folder, commit=found.commit)
+        source = replace(source, folder=snapshot.folder, commit=snapshot.commit)
     return source
 
 
@@ -186,8 +186,8 @@ def _open_own(source: ModelSource, name: str, *, device: str, dtype: str) -> Mod
 def has_weights(name: str) -> bool:
     """Whether the weights of the model of that name are on this disk."""
     source = find_source(name)
-    found = None if source.folder else hub.find_cached(source.source, source.revision)
-    return bool(source.folder or (found and facts.stored_weights(found.folder, pickle=True)))
+    cached = None if source.folder else hub.find_cached(source.source, source.revision)
+    return bool(source.folder or (cached and facts.stored_weights(cached.folder, pickle=True)))
 
 
 def open_outline(name: str, *, offline: bool = False) -> Model:

@@ -138,5 +138,5 @@ def read_classes(
     if not pairs:
         return {}
     means = torch.stack([states[row, list(questions[index].positions)].float().mean(0) for row, index in pairs])
-    found = head(means).log_softmax(-1).double().cpu().numpy()
-    return {index: line for (_, index), line in zip(pairs, found, strict=True)}
+    logprobs = head(means).log_softmax(-1).double().cpu().numpy()
+    return {index: line for (_, index), line in zip(pairs, logprobs, strict=True)}

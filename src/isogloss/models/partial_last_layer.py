@@ -28,11 +28,11 @@ def find_limited_module(body: Any, inputs: Any) -> nn.Module | None:
         full = body(**inputs).last_hidden_state
         spots: Spots = {(1, 2): 0, (0, 0): 1, (0, full.shape[1] - 1): 2}
         with limit_positions(gate, spots):
-            found = body(**inputs).last_hidden_state
+            states = body(**inputs).last_hidden_state
     except (AttributeError, TypeError, IndexError, RuntimeError, ValueError):
         return None
     wanted = torch.stack([full[spot] for spot in spots])[None]
-    return gate if found.shape == wanted.shape and gap(wanted, found) < TOLERANCE else None
+    return gate if states.shape == wanted.shape and gap(wanted, states) < TOLERANCE else None
 
 
 @contextmanager

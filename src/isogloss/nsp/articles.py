@@ -70,16 +70,16 @@ class ArticleSource:
 def parse_sources(texts: Sequence[str], *, language: str | None = None) -> list[ArticleSource]:
     """Sources written as PLACE or LANGUAGE=PLACE; every place is looked for before anything is read."""
     usual = languages.resolve(language) if language else None
-    found = []
+    sources = []
     for text in texts:
         tag, sign, location = text.partition("=")
         if sign and not Path(text).exists():
-            found.append(ArticleSource(location, languages.resolve(tag)))
+            sources.append(ArticleSource(location, languages.resolve(tag)))
         else:
-            found.append(ArticleSource(text, usual))
-    for source in found:
+            sources.append(ArticleSource(text, usual))
+    for source in sources:
         _check_source(source)
-    return found
+    return sources
 
 
 def _check_source(source: ArticleSource) -> None:
@@ -215,11 +215,11 @@ def split_article(article: Article) -> list[str]:
     segment = require("sentencex", extra="nsp").segment
     separator = " " if _has_spaces(article.language) else ""
     tag = article.language.split("-")[0]
-    found = []
+    sentences = []
     for paragraph in _paragraphs(article.text):
         text = separator.join(line.strip() for line in paragraph.splitlines())
-        found += [" ".join(sentence.split()) for sentence in segment(tag, text)]
-    return [sentence for sentence in found if any(map(str.isalpha, sentence))]
+        sentences += [" ".join(sentence.split()) for sentence in segment(tag, text)]
+    return [sentence for sentence in sentences if any(map(str.isalpha, sentence))]
 
 
 @cache

@@ -106,8 +106,8 @@ def writing(out: Path) -> Iterator[None]:
 
 def find_checkpoint(out: Path, mark: dict[str, Any]) -> tuple[Path, State] | None:
     """The last checkpoint in the folder, if there is one; one of another training is refused."""
-    found = sorted((out / FOLDER).glob("step-*"))
-    return (found[-1], read_state(found[-1], mark)) if found else None
+    checkpoints = sorted((out / FOLDER).glob("step-*"))
+    return (checkpoints[-1], read_state(checkpoints[-1], mark)) if checkpoints else None
 
 
 def read_state(path: Path, mark: dict[str, Any]) -> State:
@@ -140,10 +140,10 @@ def _load(path: Path, name: str) -> dict[str, torch.Tensor]:
     from safetensors.torch import load_file
 
     try:
-        found: dict[str, torch.Tensor] = load_file(path / name)
+        tensors: dict[str, torch.Tensor] = load_file(path / name)
     except (OSError, SafetensorError) as error:
         raise BadData(path, None, BROKEN) from error
-    return found
+    return tensors
 
 
 def load_weights(path: Path, scorer: nn.Module) -> None:

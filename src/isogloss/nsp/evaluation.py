@@ -161,11 +161,11 @@ def evaluate_head(
 
 
 def _by_language(right: npt.NDArray[np.float64], rows: pl.DataFrame) -> dict[str, Accuracy]:
-    found = {}
+    accuracies = {}
     for tag in sorted(rows["language"].unique()):
         own = (rows["language"] == tag).to_numpy()
-        found[tag] = mean_by_article(right[own], rows.filter(own)["article"].to_list())
-    return found
+        accuracies[tag] = mean_by_article(right[own], rows.filter(own)["article"].to_list())
+    return accuracies
 
 
 def pair_scores(

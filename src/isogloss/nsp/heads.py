@@ -45,8 +45,8 @@ class Scorer(nn.Module):  # type: ignore[misc]
     def forward(self, inputs: dict[str, Tensor]) -> Tensor:
         """The logits: of the two classes, or of the vocabulary at each of the label's steps."""
         if self.head is None:
-            found: Tensor = self.net(**inputs, use_cache=False).logits
-            return found
+            logits: Tensor = self.net(**inputs, use_cache=False).logits
+            return logits
         states = self.bodies[0](**inputs, **self.options).last_hidden_state
         mask = inputs["attention_mask"][:, :, None].to(states.dtype)
         mean = (states * mask).sum(1) / mask.sum(1)
@@ -122,15 +122,15 @@ def _add_adapters(model: Model, lora: Lora) -> Any:
 
 def _linear_layers(model: Model, last: int | None) -> list[str]:
     """The names of the linear layers inside numbered layers, of the last ones only when a number is given."""
-    found: dict[str, int] = {}
+    layers: dict[str, int] = {}
     for name, module in model.net.named_modules():
         numbers = [int(part) for part in name.split(".") if part.isdigit()]
         if numbers and type(module).__name__ in ("Linear", "Conv1D"):
-            found[name] = numbers[0]
-    if not found:
+            layers[name] = numbers[0]
+    if not layers:
         raise IsoglossError(f"'{model.info.name}' has no linear layers that LoRA could adapt. Train it without --lora.")
-    top = max(found.values()) + 1
-    return [name for name, number in found.items() if last is None or number >= top - last]
+    top = max(layers.values()) + 1
+    return [name for name, number in layers.items() if last is None or number >= top - last]
 
 
 def _freeze_unused(trainable: TrainableModel) -> None:

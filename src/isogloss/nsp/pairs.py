@@ -137,7 +137,7 @@ def split_articles(store: SentenceStore, shares: Shares) -> dict[tuple[str, str]
     Every split that is wanted gets two articles at least, since a negative needs a different article.
     """
     wanted = [split for split in SPLITS if shares.of(split) > 0]
-    found: dict[tuple[str, str], Index] = {}
+    articles: dict[tuple[str, str], Index] = {}
     for number, tag in enumerate(store.tags):
         own = np.flatnonzero(store.languages == number)
         _refuse_few(tag, len(own), splits=wanted)
@@ -147,9 +147,9 @@ def split_articles(store: SentenceStore, shares: Shares) -> dict[tuple[str, str]
             left = len(own) - start
             most = left - FEWEST * wanted.index(split)  # those that come later need some too
             size = left if split == wanted[0] else min(max(FEWEST, round(shares.of(split) * len(own))), most)
-            found[tag, split] = np.sort(own[start : start + size])
+            articles[tag, split] = np.sort(own[start : start + size])
             start += size
-    return found
+    return articles
 
 
 def _refuse_few(tag: str, count: int, *, splits: list[str]) -> None:
@@ -173,10 +173,10 @@ def sentences_before(store: SentenceStore, articles: Index, *, longest: int | No
     starts, ends = store.firsts[articles], store.firsts[articles + 1]
     sizes = ends - starts - 1
     offsets = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    found = np.asarray(np.repeat(starts, sizes) + offsets, dtype=np.int64)
+    before = np.asarray(np.repeat(starts, sizes) + offsets, dtype=np.int64)
     if longest is None:
-        return found
-    return found[np.maximum(store.sizes[found], store.sizes[found + 1]) <= longest]
+        return before
+    return before[np.maximum(store.sizes[before], store.sizes[before + 1]) <= longest]
 
 
 def draw_pairs(store: SentenceStore, before: Index, *, rng: np.random.Generator) -> Pairs:

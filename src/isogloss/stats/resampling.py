@@ -152,13 +152,13 @@ def jackknife_values(evaluate: Callable[[Array], Array], clusters: int) -> Array
     """The value without each cluster in turn."""
     block = max(1, DRAWS_AT_ONCE // clusters)
     rows = np.arange(clusters)
-    found = []
+    values = []
     for start in range(0, clusters, block):
         left_out = rows[start : start + block]
         weights = np.ones((len(left_out), clusters))
         weights[np.arange(len(left_out)), left_out] = 0
-        found.append(evaluate(weights))
-    return np.concatenate(found)
+        values.append(evaluate(weights))
+    return np.concatenate(values)
 
 
 def jackknife_error(evaluate: Callable[[Array], Array], clusters: int) -> float:
@@ -182,8 +182,8 @@ def wilson_interval(
 
 def smooth(values: Array, *, weight: float = 0.9) -> Array:
     """The running mean with falling weights, without the pull of its start."""
-    found, total = np.empty(len(values)), 0.0
+    smoothed, total = np.empty(len(values)), 0.0
     for index, value in enumerate(values):
         total = weight * total + (1 - weight) * value
-        found[index] = total / (1 - weight ** (index + 1))
-    return found
+        smoothed[index] = total / (1 - weight ** (index + 1))
+    return smoothed

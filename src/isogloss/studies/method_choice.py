@@ -50,7 +50,7 @@ class PlannedCell:
 
 def plan_scoring(planned: Sequence[PlannedCell], model: Model, *, running: Running) -> list[ScoringCell]:
     """The scoring cells of everything that is planned for an open model, each once; what cannot be is a failure."""
-    found: dict[tuple[str, ...], ScoringCell] = {}
+    planned_cells: dict[tuple[str, ...], ScoringCell] = {}
     for one in planned:
         if one.kind != "score":
             continue
@@ -60,8 +60,8 @@ def plan_scoring(planned: Sequence[PlannedCell], model: Model, *, running: Runni
             running.fail(one.failures(error), error)
             continue
         for cell in cells:
-            found.setdefault((cell.labels.get("model", ""), cell.label, cell.hash), cell)
-    return list(found.values())
+            planned_cells.setdefault((cell.labels.get("model", ""), cell.label, cell.hash), cell)
+    return list(planned_cells.values())
 
 
 def plan_cells(planned: PlannedCell, model: Model) -> list[ScoringCell]:
@@ -133,14 +133,17 @@ def choose_method(item: Item, family: str, *, heads: Sequence[str] = ("lm",)) ->
 
     Of several, the one whose head the model has; a next-sentence head before the language model's.
     """
-    from ..methods import default_methods
+    from ..methods import default_methods, way_to_ask
 
     task = str(item.tags.get("task") or "")
-    found = {name: one.needs for name, one in default_methods(task, family).items()}
-    if found:
-        return max(found, key=lambda name: (found[name] in heads, found[name] != "lm"))
+    heads_of = {name: one.needs for name, one in default_methods(task, family).items()}
+    if heads_of:
+        return max(heads_of, key=lambda name: (heads_of[name] in heads, heads_of[name] != "lm"))
+    asked = registry.get("family", family)
+    fitting = [name for name, one in registry.load_all("method").items() if one.suits(item) and way_to_ask(one, asked)]
     raise IsoglossError(
-        f"There is no default method for a {family} model on '{task or item.dataset}' items. Use --method NAME."
+        f"There is no default method for a {family} model on '{task or item.dataset}' items. "
+        f"Use --method {' or '.join(fitting) or 'NAME'}."
     )
 
 
@@ -168,13 +171,13 @@ def _plan_cell(name: str, rows: Sequence[Item], *, model: Model, planned: Planne
 
 def fitting_items(name: str, method: Method, *, rows: Sequence[Item]) -> list[Item]:
     """The items that can be scored this way; without any it is an error."""
-    found = [item for item in rows if method.suits(item)]
-    if rows and not found:
+    fitting = [item for item in rows if method.suits(item)]
+    if rows and not fitting:
         raise IsoglossError(
             f"The method '{name}' fits none of the {len(rows)} items, such as '{rows[0].id}'. "
             "See what is odd about them with: isogloss data check"
         )
-    return found
+    return fitting
 
 
 def problems_of(items: Items, rows: Sequence[Item]) -> tuple[Problem, ...]:

@@ -113,8 +113,8 @@ def _shares(frames: Sequence[TermItem], items: Sequence[Item]) -> list[Share]:
     for frame in frames:
         for term, share in zip(frame.terms, frame.shares, strict=True):
             values.setdefault(term, {})[frame.id if frame.cell[1] == "none" else frame.cell[1]] = float(share)
-    found = [Share(term, float(np.mean(list(by.values()))), texts[term], by) for term, by in values.items()]
-    return sorted(found, key=lambda one: (-one.share, one.term))
+    shares = [Share(term, float(np.mean(list(by.values()))), texts[term], by) for term, by in values.items()]
+    return sorted(shares, key=lambda one: (-one.share, one.term))
 
 
 def probe_as_text(probe: Probe, *, top: int = 20) -> str:

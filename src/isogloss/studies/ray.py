@@ -140,18 +140,18 @@ class WorkerPool:
                 "Has it free cores (or GPUs) and memory? See: ray status"
             )
         actor, task = self.calls.pop(done[0])
-        found = self._answer(done[0], actor, task=task)
-        if found.died or (found.error and task is OPENING):
+        answer = self._answer(done[0], actor, task=task)
+        if answer.died or (answer.error and task is OPENING):
             self.members.remove(actor)
             self._trace_of(actor).unlink(missing_ok=True)
             self.ray.kill(actor)  # whoever still holds its handle: its core must be free for others
         else:
             self.idle.append(actor)
-        if found.died:
+        if answer.died:
             self.deaths += 1
             if task is not OPENING or self.deaths <= TRIES * (len(self.members) + 1):
                 self.add_worker()
-        return found
+        return answer
 
     def _answer(self, call: Any, actor: Any, *, task: Task) -> Reply:
         try:
@@ -175,10 +175,10 @@ class WorkerPool:
                 raise IsoglossError(
                     f"The workers of the cluster died while they opened the model: {why}. Is there memory for it?"
                 )
-            found = self.reply()
-            why = found.error or why
-            if found.error and not self.calls and not self.idle:
-                raise IsoglossError(found.error)
+            reply = self.reply()
+            why = reply.error or why
+            if reply.error and not self.calls and not self.idle:
+                raise IsoglossError(reply.error)
         return self.idle[0]
 
     def stop(self) -> None:
@@ -306,11 +306,11 @@ def _run_tasks(queue: Queue, pool: WorkerPool, *, groups: Sequence[Group], progr
                 busy += 1
         if not pool.calls:
             raise ClusterError("All workers of the cluster are gone. Run the same command again to resume.")
-        found = pool.reply()
-        if found.task is not OPENING:
+        reply = pool.reply()
+        if reply.task is not OPENING:
             busy -= 1
-            _record_result(found, queue, group=groups[found.task.group])
-            groups[found.task.group].tell(progress)
+            _record_result(reply, queue, group=groups[reply.task.group])
+            groups[reply.task.group].tell(progress)
 
 
 def _record_result(found: Reply, queue: Queue, *, group: Group) -> None:

@@ -64,14 +64,14 @@ def check_robustness(
     plans = {key: list(_settings(rows, first, dtypes=dtypes)) for key, rows in groups.items()}
     if not any(plans.values()):
         raise IsoglossError(f"No method can score these items with '{first.info.name}'.")
-    found: dict[Key, dict[Setting, pl.DataFrame | str]] = {key: {} for key, plan in plans.items() if plan}
+    tables: dict[Key, dict[Setting, pl.DataFrame | str]] = {key: {} for key, plan in plans.items() if plan}
     for dtype in ("float32", *dtypes):
         opened = first if dtype == "float32" else _try_open(str(model), loading, dtype=dtype)
-        for key, known in found.items():
+        for key, known in tables.items():
             for setting in (one for one in plans[key] if one.dtype == dtype):
                 known[setting] = _try(setting, groups[key], model=opened, loading=loading, progress=progress)
     return Results(
-        tuple(_report(first.info.name, key, found=known, resamples=resamples) for key, known in found.items())
+        tuple(_report(first.info.name, key, found=known, resamples=resamples) for key, known in tables.items())
     )
 
 

@@ -24,21 +24,21 @@ class Piece:
 
 def join(pieces: Sequence[Piece], rules: Rules) -> list[Piece]:
     """The pieces after the rules, each rule in turn on the whole sentence, where it touches a slot."""
-    found = _add_suffixes(pieces, rules) if rules.suffixes else list(pieces)
+    joined = _add_suffixes(pieces, rules) if rules.suffixes else list(pieces)
     for rule in rules.joins:
-        if _pattern(rule).search("".join(piece.text for piece in found)) is None:
+        if _pattern(rule).search("".join(piece.text for piece in joined)) is None:
             continue
         position = 0
-        while (hit := _next(found, rule, rules=rules, start=position)) is not None:
+        while (hit := _next(joined, rule, rules=rules, start=position)) is not None:
             start, end, touched = hit
             if touched:
-                old = "".join(piece.text for piece in found)[start:end]
+                old = "".join(piece.text for piece in joined)[start:end]
                 new = _match_case(old, rule.becomes)
-                found = _replace(found, (start, end), new=new)
+                joined = _replace(joined, (start, end), new=new)
                 position = start + len(new)
             else:
                 position = end
-    return found
+    return joined
 
 
 def _add_suffixes(pieces: Sequence[Piece], rules: Rules) -> list[Piece]:
@@ -82,14 +82,14 @@ VOWELS, FINALS = "ㅏㅐㅑㅒㅓㅔㅕㅖㅗㅘㅙㅚㅛㅜㅝㅞㅟㅠㅡㅢ�
 
 def _phonemes(word: str) -> str:
     """The letters of a word in lower case; a Hangul syllable becomes its vowel and its final consonant."""
-    found = []
+    phonemes = []
     for letter in unicodedata.normalize("NFC", word.replace("I", "ı") if "ı" in word else word).casefold():
         index = ord(letter) - 0xAC00
         if 0 <= index < 11172:
-            found.append(VOWELS[index // 28 % 21] + (FINALS[index % 28 - 1] if index % 28 else ""))
+            phonemes.append(VOWELS[index // 28 % 21] + (FINALS[index % 28 - 1] if index % 28 else ""))
         else:
-            found.append(letter)
-    return "".join(found)
+            phonemes.append(letter)
+    return "".join(phonemes)
 
 
 def _next(pieces: Sequence[Piece], rule: Rule, *, rules: Rules, start: int) -> tuple[int, int, bool] | None:

@@ -69,15 +69,15 @@ PAIR = re.compile(r"[A-Z][A-Za-z]*=[A-Za-z0-9]+")
 
 def parse_features(text: str) -> Features:
     """The features that a text names, in their order of display; a ValueError says what is wrong with it."""
-    found: dict[str, str] = {}
+    features: dict[str, str] = {}
     for word in re.split(r"[\s,;]+", text.strip()):
         if not word:
             continue
         name, value = _pair(word)
-        if found.get(name, value) != value:
-            raise ValueError(f"{name} is given twice: '{found[name]}' and '{value}'.")
-        found[name] = value
-    return make_features(found)
+        if features.get(name, value) != value:
+            raise ValueError(f"{name} is given twice: '{features[name]}' and '{value}'.")
+        features[name] = value
+    return make_features(features)
 
 
 def make_features(pairs: Mapping[str, str]) -> Features:

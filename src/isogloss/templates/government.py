@@ -34,16 +34,16 @@ class TemplateStep:
 
 def apply_government(steps: Sequence[TemplateStep], table: Table, *, position: SourcePosition) -> list[TemplateStep]:
     """The steps with the features that the words before them demand, where the template does not give them."""
-    found = list(steps)
+    governed = list(steps)
     for index, step in enumerate(steps):
         governor = _governor(step, table)
         head = _head(steps, index) if governor else None
         if governor is None or head is None:
             continue
         for other in range(index + 1, head + 1):
-            if isinstance(found[other].element, Slot):
-                found[other] = _governed(found[other], governor, position=position)
-    return found
+            if isinstance(governed[other].element, Slot):
+                governed[other] = _governed(governed[other], governor, position=position)
+    return governed
 
 
 def _governor(step: TemplateStep, table: Table) -> Governor | None:

@@ -64,7 +64,7 @@ def read_lexicon(language: str, folder: Path | None = None) -> Lexicon:
 
 
 def _vocabularies(folder: Path, tag: str) -> dict[str, Vocabulary]:
-    found: dict[str, Vocabulary] = {}
+    vocabularies: dict[str, Vocabulary] = {}
     for path in sorted(folder.glob("*.toml")):
         if path.stem in NOT_VOCABULARIES:
             continue
@@ -73,8 +73,8 @@ def _vocabularies(folder: Path, tag: str) -> dict[str, Vocabulary]:
             raise BadData(path, None, f"the language is '{vocabulary.language}', but the folder's is '{tag}'.")
         if vocabulary.category != path.stem:
             raise BadData(path, None, f"the category '{vocabulary.category}' differs from the file's name.")
-        found[vocabulary.category] = vocabulary
-    return found
+        vocabularies[vocabulary.category] = vocabulary
+    return vocabularies
 
 
 def _refuse_double_names(vocabularies: Mapping[str, Vocabulary], words: Vocabulary | None) -> None:

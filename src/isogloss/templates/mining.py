@@ -65,16 +65,16 @@ def mine_corpus(path: Path, lexicon: Lexicon, *, category: str, limit: int = 100
     readings = term_matches(vocabulary)
     spaced = languages.describe(lexicon.language).spaces
     pattern = _pattern([one.text for one in readings], spaced=spaced)
-    found: dict[str, Mined] = {}
+    mined: dict[str, Mined] = {}
     lines = without = several = 0
     for sentence in _sentences(path):
         lines += 1
         hits = list(pattern.finditer(sentence))
         without, several = without + (not hits), several + (len(hits) > 1)
-        if len(hits) == 1 and (not spaced or FEWEST <= len(sentence.split()) <= MOST) and len(found) < limit:
+        if len(hits) == 1 and (not spaced or FEWEST <= len(sentence.split()) <= MOST) and len(mined) < limit:
             one = _mined(sentence, hits[0], readings=readings, lexicon=lexicon, vocabulary=vocabulary)
-            found.setdefault(show_template(one.template), one)
-    return Found(tuple(found.values()), lines, without, several)
+            mined.setdefault(show_template(one.template), one)
+    return Found(tuple(mined.values()), lines, without, several)
 
 
 def term_matches(vocabulary: Vocabulary) -> list[TermMatch]:

@@ -104,10 +104,10 @@ def _inflection(table: Any) -> dict[str, tuple[str, ...]]:
 
 def _demands(value: Any) -> tuple[Features, ...]:
     """The features that a word demands; several sets of them are alternatives."""
-    found = tuple(parse_features(str(text)) for text in (value if isinstance(value, list) else [value]))
-    if not all(found) or not found:
+    demands = tuple(parse_features(str(text)) for text in (value if isinstance(value, list) else [value]))
+    if not all(demands) or not demands:
         raise ValueError("a word under 'government' needs features, such as mit = \"dat\".")
-    return found
+    return demands
 
 
 def _letters(group: Any) -> dict[str, str]:

@@ -84,8 +84,8 @@ def _set(row: Mapping[str, Any], path: Path, *, lines: list[str]) -> TemplateSet
         wordings = row.get("wordings")
         if not isinstance(wordings, list) or not wordings:
             raise ValueError("'wordings' must be a list of templates.")
-        found = tuple(_wording(one, number, path=path, lines=lines) for number, one in enumerate(wordings, 1))
-        ids = [one.id for one in found]
+        wordings_read = tuple(_wording(one, number, path=path, lines=lines) for number, one in enumerate(wordings, 1))
+        ids = [one.id for one in wordings_read]
         if len(set(ids)) < len(ids):
             raise ValueError("two wordings have the same id.")
         wrong = [key for key in SWITCHES if not isinstance(row.get(key, True), bool)]
@@ -97,7 +97,7 @@ def _set(row: Mapping[str, Any], path: Path, *, lines: list[str]) -> TemplateSet
         name,
         row["category"],
         row["terms"],
-        found,
+        wordings_read,
         row.get("concepts"),
         {key: tuple(value) for key, value in row.get("only", {}).items()},
         row.get("periphrasis_of"),
@@ -120,8 +120,8 @@ def _wording(one: Any, number: int, *, path: Path, lines: list[str]) -> Template
 
 def _position(text: str, path: Path, *, lines: list[str]) -> SourcePosition:
     """The line of the file in which a template stands; its first if it cannot be found as it is."""
-    found = [number for number, line in enumerate(lines, 1) if text in line]
-    return SourcePosition(path, found[0] if found else 1)
+    numbers = [number for number, line in enumerate(lines, 1) if text in line]
+    return SourcePosition(path, numbers[0] if numbers else 1)
 
 
 def _refuse_unknown(row: Mapping[str, Any], known: set[str]) -> None:

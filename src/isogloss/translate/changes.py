@@ -25,8 +25,8 @@ class Change:
 def fields_of(item: Item) -> dict[str, str]:
     """The texts of an item that a step may change: context, target term, and each candidate's word or sentence."""
     term = item.tags.get("target_term")
-    found = {CONTEXT: item.context or "", TARGET: term if isinstance(term, str) else ""}
-    return found | {one.id: one.word if one.word is not None else one.text for one in item.candidates}
+    fields = {CONTEXT: item.context or "", TARGET: term if isinstance(term, str) else ""}
+    return fields | {one.id: one.word if one.word is not None else one.text for one in item.candidates}
 
 
 def with_fields(item: Item, values: Mapping[str, str]) -> Item:
@@ -56,8 +56,8 @@ def changes_between(before: Item, after: Item, *, step: str) -> list[Change]:
 
 def undo(items: Sequence[Item], changes: Iterable[Change]) -> tuple[Item, ...]:
     """The items as they were before these changes, the last of which is undone first."""
-    found = {item.id: item for item in items}
+    by_id = {item.id: item for item in items}
     for change in reversed(list(changes)):
-        if change.item in found:
-            found[change.item] = with_fields(found[change.item], {change.field: change.before})
-    return tuple(found[item.id] for item in items)
+        if change.item in by_id:
+            by_id[change.item] = with_fields(by_id[change.item], {change.field: change.before})
+    return tuple(by_id[item.id] for item in items)

@@ -108,10 +108,10 @@ def undo_step(project: Project, name: str) -> Project:
 def begin_project(items: Items, folder: Path) -> Project:
     """A project for data that was not translated here, so that it can be repaired and reviewed."""
     _refuse_used(folder, None)
-    found = sorted({item.language for item in items})
-    if len(found) != 1:
-        raise IsoglossError(f"A project has one language; the data has {', '.join(found)}. Use --language.")
-    info = {"from": None, "to": found[0], "translator": None, "dataset": items[0].dataset, "sent_items": len(items)}
+    tags = sorted({item.language for item in items})
+    if len(tags) != 1:
+        raise IsoglossError(f"A project has one language; the data has {', '.join(tags)}. Use --language.")
+    info = {"from": None, "to": tags[0], "translator": None, "dataset": items[0].dataset, "sent_items": len(items)}
     first = take_step("given", items.rows, sources={})
     return save_project(Project(folder, items.rows, steps=(first,), info=info | {"reviews": {}, "agreement": []}))
 

@@ -116,9 +116,9 @@ def _steps(project: Project) -> str:
 
 
 def _problems(project: Project) -> str:
-    found = check_items(Items(project.items), checks=checks_against(project.sources))
+    checked = check_items(Items(project.items), checks=checks_against(project.sources))
     rows = [
-        [f"`{one['check']}`", one["severity"], str(one["count"]), one["explanation"]] for one in found if one["count"]
+        [f"`{one['check']}`", one["severity"], str(one["count"]), one["explanation"]] for one in checked if one["count"]
     ]
     return table(["check", "severity", "items", "what it finds"], rows) if rows else "None that the checks find."
 

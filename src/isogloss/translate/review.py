@@ -59,8 +59,10 @@ def export_sheet(
     project: Project, path: Path, *, sample: int | None = None, everything: bool = False, seed: int = 0
 ) -> int:
     """Write the items with problems, all items, or a random sample of them, to a sheet; gives how many."""
-    found = problems_of(project.items, project.sources)
-    chosen = [item for item in project.items if everything or sample is not None or _is_severe(found.get(item.id, []))]
+    problems = problems_of(project.items, project.sources)
+    chosen = [
+        item for item in project.items if everything or sample is not None or _is_severe(problems.get(item.id, []))
+    ]
     if sample is not None:
         picked = np.random.default_rng(seed).permutation(len(chosen))[: max(sample, 0)]
         chosen = [chosen[index] for index in sorted(picked)]
@@ -68,7 +70,7 @@ def export_sheet(
     columns = ["id", "task", "problem", "source_context", "context", "context_fix"]
     columns += [name for role in roles for name in (f"source_{role}", role, f"{role}_fix")]
     columns += ["source_target", "target", "target_fix", "verdict", "comment", "reviewer"]
-    rows = [_row(item, project.sources.get(item.id), problems=found.get(item.id, [])) for item in chosen]
+    rows = [_row(item, project.sources.get(item.id), problems=problems.get(item.id, [])) for item in chosen]
     rtl = languages.describe(str(project.info["to"])).direction == "rtl"
     write_sheet(path, rows, columns=columns, rtl=rtl)
     return len(rows)
@@ -110,7 +112,7 @@ def import_sheets(
 
 def read_reviews(path: Path, items: Mapping[str, Item], *, gone: Collection[str] = ()) -> list[Review]:
     """The reviews in a sheet; a row without a verdict and without a fix was not reviewed, a dropped item may be in it."""
-    found = []
+    reviews = []
     for line, row in read_sheet(path):
         if "id" not in row or "verdict" not in row:
             raise BadData(path, 1, "a review sheet needs the columns 'id' and 'verdict'. Export it again.")
@@ -124,8 +126,8 @@ def read_reviews(path: Path, items: Mapping[str, Item], *, gone: Collection[str]
         if item is not None:
             _check_blank(item, fixes, where=(path, line))
         reviewer = row.get("reviewer") or path.stem
-        found.append(Review(row["id"], reviewer, verdict, fixes, row.get("comment", "")))
-    return found
+        reviews.append(Review(row["id"], reviewer, verdict, fixes, row.get("comment", "")))
+    return reviews
 
 
 def _verdict(row: Mapping[str, str], *, where: tuple[Path, int]) -> str:

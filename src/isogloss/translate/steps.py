@@ -118,10 +118,10 @@ def _targets(first: RepairStep, last: RepairStep) -> list[str]:
 
 def problems_of(items: Sequence[Item], sources: Mapping[str, Item]) -> dict[str, list[Problem]]:
     """What the checks find, by item."""
-    found: dict[str, list[Problem]] = {}
+    problems: dict[str, list[Problem]] = {}
     for problem in find_problems(items, checks_against(sources)):
-        found.setdefault(problem.item, []).append(problem)
-    return found
+        problems.setdefault(problem.item, []).append(problem)
+    return problems
 
 
 def draw_steps(steps: Sequence[RepairStep], path: Path) -> Path:

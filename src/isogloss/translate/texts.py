@@ -36,10 +36,10 @@ class TranslationSession:
 
 def texts_of(items: Iterable[Item]) -> list[str]:
     """Every text of the items that is to be translated, once: contexts, words or sentences, and target terms."""
-    found: dict[str, None] = {}
+    texts: dict[str, None] = {}
     for item in items:
-        found |= dict.fromkeys(_texts(item))
-    return list(found)
+        texts |= dict.fromkeys(_texts(item))
+    return list(texts)
 
 
 def translate_items(items: Sequence[Item], state: TranslationSession) -> tuple[tuple[Item, ...], tuple[Dropped, ...]]:
@@ -57,17 +57,17 @@ def translate_items(items: Sequence[Item], state: TranslationSession) -> tuple[t
 
 def translate_texts(texts: Sequence[str], state: TranslationSession) -> dict[str, str | None]:
     """Each text's translation; None where BLANK survived no placeholder or nothing came back."""
-    found: dict[str, str | None] = dict.fromkeys(texts)
+    translations: dict[str, str | None] = dict.fromkeys(texts)
     for turn, placeholder in enumerate(state.opened.placeholders):
-        left = [text for text in texts if found[text] is None and (turn == 0 or BLANK in text)]
+        left = [text for text in texts if translations[text] is None and (turn == 0 or BLANK in text)]
         if not left:
             break
         sent = {text: protect(text, placeholder) for text in left}
         answers = _ask(list(dict.fromkeys(sent.values())), state)
         for text in left:
             answer = restore(answers[sent[text]], placeholder, count=text.count(BLANK))
-            found[text] = answer.strip() or None if answer else None
-    return found
+            translations[text] = answer.strip() or None if answer else None
+    return translations
 
 
 def estimate(texts: Sequence[str], state: TranslationSession) -> tuple[int, int]:
@@ -111,8 +111,8 @@ def _ask(sent: Sequence[str], state: TranslationSession) -> dict[str, str]:
 
 
 def _texts(item: Item) -> list[str]:
-    found = [item.context, _term(item), *(one.word or one.text for one in item.candidates)]
-    return [text for text in found if text and text.strip()]
+    texts = [item.context, _term(item), *(one.word or one.text for one in item.candidates)]
+    return [text for text in texts if text and text.strip()]
 
 
 def _term(item: Item) -> str | None:

@@ -52,19 +52,19 @@ def _cached() -> list[str]:
     """The models in the hub's cache on this machine, by their names on the hub."""
     home = os.environ.get("HF_HOME", Path.home() / ".cache" / "huggingface")
     folder = Path(os.environ.get("HF_HUB_CACHE", Path(home) / "hub"))
-    found = {path.parents[2].name for path in folder.glob("models--*/snapshots/*/config.json")}
-    return sorted(name.removeprefix("models--").replace("--", "/") for name in found)
+    names = {path.parents[2].name for path in folder.glob("models--*/snapshots/*/config.json")}
+    return sorted(name.removeprefix("models--").replace("--", "/") for name in names)
 
 
 def offered_data() -> list[DataChoice]:
     """The data sets that ship, and published ones as far as they were pulled, with their languages."""
-    found = []
+    offered = []
     for name, one in registry.load_all("dataset").items():
         files = one.bundled() if one.bundled else {}
         if files:
-            found.append(DataChoice(name, one.title, tuple(sorted(files))))
+            offered.append(DataChoice(name, one.title, tuple(sorted(files))))
     for name, source in sources().items():
         stored = tuple(tag for tag in sorted(source.languages) if stored_files(source, tag))
         if stored and source.kind == ITEMS:
-            found.append(DataChoice(name, source.title, stored))
-    return found
+            offered.append(DataChoice(name, source.title, stored))
+    return offered

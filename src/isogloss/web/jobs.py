@@ -96,10 +96,10 @@ def _state(folder: Path, *, wanted: object, ended: object) -> str:
 def _read(path: Path) -> dict[str, Any]:
     """What a small JSON file says; nothing when it is not there or broken."""
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return content if isinstance(content, dict) else {}
 
 
 def _is_locked(folder: Path) -> bool:

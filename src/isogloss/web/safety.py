@@ -74,10 +74,10 @@ def refuse(request: Request, settings: ServerSettings) -> Response | None:
 
 def known_host(host: str, settings: ServerSettings) -> bool:
     """Whether a Host header names this server; a name that an attacker's DNS points here does not."""
-    found = HOST.fullmatch(host)
-    if found is None:
+    match = HOST.fullmatch(host)
+    if match is None:
         return False
-    name = found[1].strip("[]").lower()
+    name = match[1].strip("[]").lower()
     if name == "localhost" or name in settings.names or name == settings.host:
         return True
     try:
@@ -172,9 +172,9 @@ def find_link(folder: Path) -> Path | None:
     """The first symbolic link in a folder and below it, if there is one; links are not followed to look for others."""
     for at, folders, files in os.walk(folder):
         with_links = (Path(at, name) for name in sorted([*folders, *files]))
-        found = next((path for path in with_links if path.is_symlink()), None)
-        if found is not None:
-            return found
+        link = next((path for path in with_links if path.is_symlink()), None)
+        if link is not None:
+            return link
     return None
 
 

@@ -76,18 +76,18 @@ def _write(file: BinaryIO, path: Path, *, limits: Limits) -> None:
 
 def find_upload(root: Path, id: str) -> Upload:
     """The upload of that id."""
-    found = _read(hidden(root, FOLDER) / id) if ID.fullmatch(id) else None
-    if found is None:
+    upload = _read(hidden(root, FOLDER) / id) if ID.fullmatch(id) else None
+    if upload is None:
         raise IsoglossError(f"No data named '{id[:100]}'. Choose a data set, or a file that was checked.")
-    return found
+    return upload
 
 
 def list_uploads(root: Path) -> list[Upload]:
     """All uploads, the newest first."""
     path = root / FOLDER
     folders = path.iterdir() if path.is_dir() and not path.is_symlink() else iter(())
-    found = [_read(folder) for folder in folders if ID.fullmatch(folder.name)]
-    return sorted((one for one in found if one), key=lambda one: one.when, reverse=True)
+    uploads = [_read(folder) for folder in folders if ID.fullmatch(folder.name)]
+    return sorted((one for one in uploads if one), key=lambda one: one.when, reverse=True)
 
 
 def remove_upload(root: Path, id: str) -> None:
@@ -99,10 +99,10 @@ def _read(folder: Path) -> Upload | None:
     try:
         facts = json.loads((folder / NOTE).read_text(encoding="utf-8"))
         path = folder / Path(str(facts["file"])).name
-        found = Upload(folder.name, path, str(facts["title"]), str(facts["language"]), str(facts["when"]))
+        upload = Upload(folder.name, path, str(facts["title"]), str(facts["language"]), str(facts["when"]))
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    return None if folder.is_symlink() or path.is_symlink() or not path.is_file() else found
+    return None if folder.is_symlink() or path.is_symlink() or not path.is_file() else upload
 
 
 def uploaded_data(root: Path) -> list[DataChoice]:

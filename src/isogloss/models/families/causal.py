@@ -122,10 +122,10 @@ def answer(model: Model, questions: Sequence[Question], *, batch: Sequence[Bundl
     """One pass over plain or packed rows; texts that are longer than the model's window keep the model's own mask."""
     far = [bundle for bundle in batch if len(questions[bundle.indices[0]].ids) > model.state["window"]]
     near = [bundle for bundle in batch if bundle not in far]
-    found: dict[int, Answer] = {}
+    answers: dict[int, Answer] = {}
     for part in (near, far):
-        found |= _answer(model, questions, batch=part) if part else {}
-    return found
+        answers |= _answer(model, questions, batch=part) if part else {}
+    return answers
 
 
 def _answer(model: Model, questions: Sequence[Question], *, batch: Sequence[Bundle]) -> dict[int, Answer]:

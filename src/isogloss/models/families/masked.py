@@ -64,10 +64,10 @@ def answer(model: Model, questions: Sequence[Question], *, batch: Sequence[Bundl
     """One padded pass of the body, or one for each length where padding would show."""
     if model.state["padded"]:
         return _answer(model, questions, batch=batch)
-    found: dict[int, Answer] = {}
+    answers: dict[int, Answer] = {}
     for _, same in groupby(sorted(batch, key=lambda bundle: bundle.cost), key=lambda bundle: bundle.cost):
-        found |= _answer(model, questions, batch=list(same))
-    return found
+        answers |= _answer(model, questions, batch=list(same))
+    return answers
 
 
 def _answer(model: Model, questions: Sequence[Question], *, batch: Sequence[Bundle]) -> dict[int, Answer]:
@@ -109,8 +109,8 @@ def see_attention(model: Model) -> AttentionOutputs | None:
     if "attention" not in model.state:
         sample = Question(tuple(token % model.info.vocabulary for token in range(5, 13)))
         with torch.inference_mode():
-            found = find_attention(model.net, model.state["body"], inputs=_inputs(model, [sample]))
-        model.state["attention"] = found
+            attention = find_attention(model.net, model.state["body"], inputs=_inputs(model, [sample]))
+        model.state["attention"] = attention
     return model.state["attention"]  # type: ignore[no-any-return]
 
 

@@ -88,7 +88,7 @@ def answer(model: Model, questions: Sequence[Question], *, batch: Sequence[Bundl
     for number, bundle in enumerate(batch):
         for index in bundle.indices:
             rows.setdefault((number, questions[index].decoder_ids), []).append(index)
-    found: dict[int, Answer] = {}
+    answers: dict[int, Answer] = {}
     with one_pass(model):
         encoded = _encode(model, [questions[bundle.indices[0]].ids for bundle in batch])
         texts = list(rows)
@@ -96,8 +96,8 @@ def answer(model: Model, questions: Sequence[Question], *, batch: Sequence[Bundl
             chosen = [texts[index] for index in group]
             states = _decode(model, [ids for _, ids in chosen], encoded=[encoded[number] for number, _ in chosen])
             asked = [(row, index) for row, text in enumerate(chosen) for index in rows[text]]
-            found |= read_head(model.state["head"], states, questions=questions, asked=asked)
-    return found
+            answers |= read_head(model.state["head"], states, questions=questions, asked=asked)
+    return answers
 
 
 def _alike(lengths: Sequence[int]) -> list[list[int]]:
@@ -109,12 +109,12 @@ def _alike(lengths: Sequence[int]) -> list[list[int]]:
 
 def _encode(model: Model, texts: Sequence[tuple[int, ...]]) -> dict[int, torch.Tensor]:
     """The hidden states of each text, by its place."""
-    found: dict[int, torch.Tensor] = {}
+    states_by_index: dict[int, torch.Tensor] = {}
     for group in _alike([len(text) for text in texts]):
         ids, mask = _padded([texts[index] for index in group], model.device)
         states = model.state["encoder"](input_ids=ids, attention_mask=mask).last_hidden_state
-        found |= {index: line[: len(texts[index])] for index, line in zip(group, states, strict=True)}
-    return found
+        states_by_index |= {index: line[: len(texts[index])] for index, line in zip(group, states, strict=True)}
+    return states_by_index
 
 
 def _decode(model: Model, texts: Sequence[tuple[int, ...]], *, encoded: Sequence[torch.Tensor]) -> torch.Tensor:

@@ -96,9 +96,9 @@ def set_fonts(figure: Any, canvas: Canvas) -> Any:
     text: Any = require("matplotlib.text", extra="report")
     for axis in figure.findobj(require("matplotlib.axis", extra="report").Axis):
         axis.get_ticklabels()  # some are not made before they are asked for
-    found = list(figure.findobj(text.Text))
-    chosen = families((one.get_text() for one in found), languages=canvas.languages)
-    for one in found:
+    texts = list(figure.findobj(text.Text))
+    chosen = families((one.get_text() for one in texts), languages=canvas.languages)
+    for one in texts:
         one.set_fontfamily(chosen)
     return figure
 

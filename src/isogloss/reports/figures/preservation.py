@@ -21,14 +21,14 @@ LINE = 0.34
 
 def find(request: FigureRequest) -> list[Preservation]:
     """The counts of parallel texts, or those that `data build preservation --format json` printed."""
-    found: list[Preservation] = []
+    rows: list[Preservation] = []
     language = request.languages[0] if request.languages else None
     for source in request.sources:
         if Path(source).suffix == ".json":
-            found += _read(Path(source))
+            rows += _read(Path(source))
         else:
-            found += count_all(open_corpora([source], language=language))
-    return [one for one in found if one.share is not None]
+            rows += count_all(open_corpora([source], language=language))
+    return [one for one in rows if one.share is not None]
 
 
 def _read(path: Path) -> list[Preservation]:

@@ -61,12 +61,12 @@ def _terms(panel: Sequence[Measure]) -> frozenset[str]:
 
 
 def _panels(rows: Sequence[Measure]) -> list[list[Measure]]:
-    found: dict[tuple[str, ...], list[Measure]] = {}
+    panels: dict[tuple[str, ...], list[Measure]] = {}
     order = english_first(row.group["language"] for row in rows)
     for row in sorted(rows, key=lambda one: order.index(one.group["language"])):
         key = tuple(value for name, value in row.group.items() if name not in NAMED)
-        found.setdefault(key, []).append(row)
-    return list(found.values())
+        panels.setdefault(key, []).append(row)
+    return list(panels.values())
 
 
 def _sorted(panel: Sequence[Measure], term: str) -> list[Measure]:

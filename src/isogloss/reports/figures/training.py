@@ -45,8 +45,8 @@ def _read(folder: Path) -> Training:
         table = pl.read_csv(log).select(pl.col(COLUMNS).cast(pl.Float64))
     except pl.exceptions.PolarsError as error:
         raise BadData(log, None, f"not a training's log; it has the columns {', '.join(COLUMNS)}.") from error
-    found = read_json(card) if card.is_file() else {}
-    facts = found.get("facts", found) if isinstance(found, dict) else {}
+    content = read_json(card) if card.is_file() else {}
+    facts = content.get("facts", content) if isinstance(content, dict) else {}
     columns = {name: table[name].to_numpy() for name in COLUMNS}
     return Training(folder.name, columns, facts.get("validations", ()))
 

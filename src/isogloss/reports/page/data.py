@@ -107,16 +107,16 @@ def _measured(
     options: dict[str, Any] = {"resamples": settings.resamples, "seed": settings.seed}
     overall = measure(scored, metrics=metrics, **options)
     said += remarks(overall)
-    found: dict[str, Iterable[Measure]] = {"overall": overall}
+    measured: dict[str, Iterable[Measure]] = {"overall": overall}
     main = headline(metrics)
     if holds(scored, "category"):
-        found["categories"] = measure(scored, metrics=[main], by=["category"], **options)
+        measured["categories"] = measure(scored, metrics=[main], by=["category"], **options)
     if holds(scored, "target"):
         apart = replace(scored, table=scored.table.with_columns(cluster=pl.col("id")))
-        found["targets"] = measure(apart, metrics=[main], by=["target"], **options)
+        measured["targets"] = measure(apart, metrics=[main], by=["target"], **options)
     if holds(scored, REGION):
-        found["regions"] = by_country(scored, main, settings=settings)
-    return found
+        measured["regions"] = by_country(scored, main, settings=settings)
+    return measured
 
 
 def _controls(gathered: LoadedRuns, *, settings: IntervalSettings) -> list[Control]:

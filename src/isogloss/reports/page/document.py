@@ -30,8 +30,8 @@ def write_report(
     command: str = "",
 ) -> Path:
     """The path of the report, written from scores or from folders of runs; see `read_extras` for what can go with them."""
-    found = measure_all(gather(source), extras or Extras(), settings=settings or IntervalSettings())
-    text = draw_page(found, command=command)
+    page_data = measure_all(gather(source), extras or Extras(), settings=settings or IntervalSettings())
+    text = draw_page(page_data, command=command)
     path = Path(out)
     write_file(path, text.encode())
     return path

@@ -33,15 +33,15 @@ class Citation:
 
 def cite_runs(runs: Sequence[runs.Run]) -> list[Citation]:
     """What to cite for runs: their data sets, their methods, and the metrics that fit their scores."""
-    found: dict[tuple[str, str], Citation] = {}
+    citations: dict[tuple[str, str], Citation] = {}
     for kind, name in (pair for run in runs for pair in _plugins(run)):
         try:
             known = registry.get(kind, name)
         except IsoglossError:  # data of the user's own, or scores that were made elsewhere
             continue
-        found[kind, name] = Citation(kind, name, known.citation, tuple(entries_of(known.citation)))
+        citations[kind, name] = Citation(kind, name, known.citation, tuple(entries_of(known.citation)))
     order = ["dataset", "method", "metric"]
-    return sorted(found.values(), key=lambda one: order.index(one.kind))
+    return sorted(citations.values(), key=lambda one: order.index(one.kind))
 
 
 def _plugins(run: runs.Run) -> Iterator[tuple[str, str]]:
@@ -63,13 +63,13 @@ def entries_of(text: str) -> list[str]:
 def _bibliography() -> dict[str, str]:
     """Entries by the words under which they are cited."""
     text = BIBLIOGRAPHY.read_text(encoding="utf-8")
-    found = {}
+    entries = {}
     for match in re.finditer(r"^@.*?^}", text, flags=re.MULTILINE | re.DOTALL):
         words = re.search(r",\n  cited = {(.*)}\n", match[0])
         if words is None:
             raise IsoglossError(f"{BIBLIOGRAPHY} has an entry without 'cited'.")
-        found[words[1]] = match[0].replace(words[0], "\n")
-    return found
+        entries[words[1]] = match[0].replace(words[0], "\n")
+    return entries
 
 
 def citations_as_text(found: Sequence[Citation]) -> str:

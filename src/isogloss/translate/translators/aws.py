@@ -55,14 +55,14 @@ def terminology(source: str, target: str) -> dict[str, Any]:
 
 
 def _one(client: Any, text: str, *, codes: tuple[str, str]) -> str:
-    found = _call(
+    response = _call(
         client.translate_text,
         Text=text,
         TerminologyNames=[TERMINOLOGY],
         SourceLanguageCode=codes[0],
         TargetLanguageCode=codes[1],
     )
-    return str(found["TranslatedText"])
+    return str(response["TranslatedText"])
 
 
 def _call(operation: Any, **request: Any) -> Any:
