@@ -80,7 +80,6 @@ def test_measure_and_show_read_the_answers(tmp_path):
             "'template' is for models on this machine; an endpoint has its own.",
         ),
         (["--mode", "x"], "No mode named 'x'. Known: corrected, paper."),
-        (["-l", "th"], "Thai has no prompts. Add [ask.prompts] and [ask.answers] to "),
         (["--option", "role=hero"], "None of the items has a candidate with the role 'hero'. Use --option role=ROLE."),
     ],
 )
@@ -88,6 +87,14 @@ def test_mistakes_are_told_before_anything_is_done(tmp_path, words, message):
     result = run("--out", str(tmp_path / "out"), *words)
     assert isinstance(result.exception, IsoglossError)
     assert str(result.exception).startswith(message)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_language_without_prompts_is_named(tmp_path):
+    path = tmp_path / "pairs.csv"
+    path.write_text("id,category,stereotype,anti_stereotype\n1,gender,ผู้หญิงใจดี,ผู้ชายใจดี\n", encoding="utf-8")
+    result = CliRunner().invoke(app, ["ask", "chatty", "--data", str(path), "-l", "th", "--out", str(tmp_path / "out")])
+    assert str(result.exception).startswith("Thai has no prompts. Add [ask.prompts] and [ask.answers] to ")
     assert not (tmp_path / "out").exists()
 
 
