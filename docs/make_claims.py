@@ -81,7 +81,7 @@ def load_published(folder: Path) -> ig.Scored:
 
 def capital(name: str) -> str:
     """The name with a capital letter, unless it begins with a model's name such as mBERT."""
-    return name[0].upper() + name[1:] if name[1:2].islower() else name
+    return name if name[1:2].isupper() else name[0].upper() + name[1:]
 
 
 def as_section(result: ig.GateResult) -> str:

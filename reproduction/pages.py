@@ -16,11 +16,10 @@ def write_pages(sources: Sources, say: Callable[[str], None]) -> None:
     """Fill in every table of both pages from what is scored so far."""
     for name, blocks in (("reproducing", REPRODUCING), ("findings", FINDINGS)):
         path = DOCS / f"{name}.md"
-        text = path.read_text(encoding="utf-8")
         for block, make in blocks.items():
             say(f"{path.name}: {block} …")
-            text = replace_block(text, block, make(sources))
-        path.write_text(text, encoding="utf-8")
+            text = replace_block(path.read_text(encoding="utf-8"), block, make(sources))
+            path.write_text(text, encoding="utf-8")
 
 
 def replace_block(text: str, name: str, content: str) -> str:

@@ -263,24 +263,34 @@ def _values(scored: Scored | None, metric: str, *, sets: Sequence[str], mode: st
 def templates_table(sources: Sources) -> str:
     """CB of each published template set and together: uncased and cased, as published and corrected."""
     uncased, cased = _templates(sources, UNCASED), _templates(sources, CASED)
-    rows = []
-    singles = {name: ((name,), printed) for name, printed in PRINTED_CB.items()}
-    for title, (sets, printed) in {**singles, **TOGETHER}.items():
-        values = [_values(uncased, "cb", sets=sets, mode="paper"), _values(cased, "cb", sets=sets, mode="paper")]
-        values.append(_values(uncased, "cb", sets=sets, mode="corrected"))
+    ways = [(uncased, "paper"), (cased, "paper"), (uncased, "corrected")]
+    single = [_by_set(scored, mode) for scored, mode in ways]
+    rows = [
+        [name, *(format_value(values.get(name)) for values in single), f"{printed:.2f}"]
+        for name, printed in PRINTED_CB.items()
+    ]
+    for title, (sets, printed) in TOGETHER.items():
+        values = [_values(scored, "cb", sets=sets, mode=mode) for scored, mode in ways]
         rows.append([title, *map(format_value, values), f"{printed:.2f}"])
     heading = ["sets", "uncased, as published", "cased, as published", "uncased, corrected", "printed"]
     return markdown(heading, rows)
 
 
+def _by_set(scored: Scored | None, mode: str) -> dict[str, float | None]:
+    measures = ig.measure(scored, metrics=["cb"], by=["set"], mode=mode, resamples=100) if scored else ()
+    return {row.group["set"]: row.value for row in measures}
+
+
 def divergence_table(sources: Sources) -> str:
-    """The largest divergence between two terms' distributions at the concept, set by set."""
+    """The largest divergence between two terms' distributions at the concept, set by set; with and without Albania."""
     scored = _templates(sources, UNCASED, dataset="template_blanks", method="distribution")
+    named = [pl.col(name).fill_null("").str.contains("albania") for name in ("candidate", "against")]
+    fewer = Scored(scored.table.filter(~named[0] & ~named[1])) if scored else None
     rows = []
     for name, printed in PRINTED_KL.items():
-        value = _values(scored, "distribution_difference", sets=(name,), mode="paper")
-        rows.append([name, format_value(value, form=".2e"), f"{printed:.2e}"])
-    return markdown(["set", "from weights", "printed"], rows)
+        values = [_values(one, "distribution_difference", sets=(name,), mode="paper") for one in (scored, fewer)]
+        rows.append([name, *(format_value(value, form=".2e") for value in values), f"{printed:.2e}"])
+    return markdown(["set", "from weights", "without Albania", "printed"], rows)
 
 
 def top_table(sources: Sources, *, shown: int = 5) -> str:

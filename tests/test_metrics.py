@@ -18,7 +18,11 @@ from support import groups
 from support.builders import TRIPLE, score, triple
 
 METRICS: dict[str, Metric] = registry.load_all("metric")
-PREFERENCES = {name: metric for name, metric in METRICS.items() if metric.roles and set(metric.roles) <= set(TRIPLE)}
+PREFERENCES = {
+    name: metric
+    for name, metric in METRICS.items()
+    if metric.quantity == "score" and metric.roles and set(metric.roles) <= set(TRIPLE)
+}
 each = pytest.mark.parametrize("name", PREFERENCES)
 
 # few values, so that ties are frequent; a cluster is a small number

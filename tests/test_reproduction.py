@@ -10,13 +10,13 @@ import torch
 import transformers
 from reproduction import weights
 from reproduction.batches import find_shift, published_inputs, published_scores
-from reproduction.data import find_data
+from reproduction.data import CROWS, NEEDED, STEREOSET, TEMPLATES, find_data
 from reproduction.pages import DOCS, FINDINGS, REPRODUCING, replace_block
 from safetensors.torch import load_file, save_file
 
 import isogloss as ig
 from isogloss.errors import IsoglossError
-from isogloss.items import Candidate, Item, Items
+from isogloss.items import Candidate, Item, Items, items_hash
 from isogloss.models.load import Loading, open_model
 from support import tiny
 from support.builders import TRIPLE
@@ -138,6 +138,20 @@ def test_without_the_data_it_says_which_files_are_needed(tmp_path: Path, monkeyp
         IsoglossError, match=r"20 of 20 files are not in ISOGLOSS_REAL_DATA: stereoset/intrasentence_en"
     ):
         find_data(tmp_path, print)
+
+
+@pytest.mark.slow
+def test_data_by_name_is_what_a_folder_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not REAL.is_dir():
+        pytest.skip("ISOGLOSS_REAL_DATA is not set")
+    monkeypatch.setenv("ISOGLOSS_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("ISOGLOSS_MIRROR", str(REAL))
+    monkeypatch.delenv("ISOGLOSS_REAL_DATA")
+    folder = find_data(tmp_path / "data", print)
+    for name, tag in ((STEREOSET[1], "de"), (CROWS, "en"), (TEMPLATES, "en")):
+        pulled, real = (ig.read(root / name, language=tag).rows for root in (folder, REAL))
+        assert items_hash(pulled) == items_hash(real)
+    assert all((folder / name).is_file() for name in NEEDED)
 
 
 @pytest.mark.parametrize(("page", "blocks"), [("reproducing", REPRODUCING), ("findings", FINDINGS)])

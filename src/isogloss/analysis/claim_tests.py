@@ -29,7 +29,7 @@ from .claim_language import EVERY, HOMOGENEOUS
 from .differences import Difference, paired_test, threshold_test, unpaired_test
 
 PERMUTATIONS = 2_000  # of items over targets
-FLOOR = 0.001  # p-values below it are taken from Student's distribution
+FEWEST_BEYOND = 10  # permutations beyond the observed value that a p-value needs; with fewer it is Student's
 
 
 def check_part(hypothesis: Hypothesis, evidence: Evidence) -> ClaimPart:
@@ -56,7 +56,8 @@ def _test_order(hypothesis: Hypothesis, evidence: Evidence) -> ClaimPart:
         fixed = float(right or 0.0)
         found = threshold_test(left, fixed + hypothesis.shift, bounds=bounds, settings=evidence.drawing)
         found = _moved(found, hypothesis.shift)
-        return _filled(part, found, values=(left.value, fixed), counts=(left.n, len(left.clusters)))
+        counts = (left.n, len(left.clusters))
+        return _filled(part, found, values=(left.value, fixed), counts=counts, resamples=evidence.drawing.resamples)
     other = _value(right, aligned.sides[count:])
     if hypothesis.left.metric != right.metric or (left.pieces is None) != (other.pieces is None):
         left, other = _plain(left), _plain(other)
@@ -66,7 +67,8 @@ def _test_order(hypothesis: Hypothesis, evidence: Evidence) -> ClaimPart:
     if aligned.common != ITEMS:
         part = replace(part, design="unpaired" if aligned.common == NOTHING else "paired by target")
         counts = (left.n + other.n, min(len(left.clusters), len(other.clusters)))
-    return _filled(part, found, values=(left.value, other.value), counts=counts)
+    values = (left.value, other.value)
+    return _filled(part, found, values=values, counts=counts, resamples=evidence.drawing.resamples)
 
 
 def _value(side: ClaimSide, groups: Sequence[Contribution]) -> Contribution:
@@ -86,7 +88,9 @@ def _moved(found: Difference, shift: float) -> Difference:
     return replace(found, low=found.low + shift, high=found.high + shift)
 
 
-def _filled(part: ClaimPart, found: Difference, *, values: tuple[float, float], counts: tuple[int, int]) -> ClaimPart:
+def _filled(
+    part: ClaimPart, found: Difference, *, values: tuple[float, float], counts: tuple[int, int], resamples: int
+) -> ClaimPart:
     """The part with a test's result; two one-sided p-values come from the two-sided one."""
     if math.isnan(values[0]) or math.isnan(values[1]):
         return replace(part, why="the value is a division by zero here")
@@ -94,24 +98,24 @@ def _filled(part: ClaimPart, found: Difference, *, values: tuple[float, float], 
     part = replace(part, value_a=values[0], value_b=values[1], difference=difference, n=counts[0], clusters=counts[1])
     if found.p is None or (found.low is None and counts[1] < FEWEST_CLUSTERS):
         return replace(part, why=found.why or "there is no test for these groups")
-    p = _tail(found, difference - part.shift, freedom=counts[1] - 1)
+    p = _tail(found, difference - part.shift, freedom=counts[1] - 1, resamples=resamples)
     side = part.sign * (difference - part.shift)
     p_true, p_false = (p / 2, 1 - p / 2) if side > 0 else (1 - p / 2, p / 2) if side < 0 else (0.5, 0.5)
     return replace(part, low=found.low, high=found.high, mde=found.mde, p_true=p_true, p_false=p_false)
 
 
-def _tail(found: Difference, size: float, *, freedom: int) -> float:
-    """The p-value; where no permutation reaches the observed value, Student's, which can be smaller.
+def _tail(found: Difference, size: float, *, freedom: int, resamples: int) -> float:
+    """The p-value; where hardly any permutation reaches the observed value, Student's.
 
-    Claims of many parts are adjusted for all of them, and the smallest p-value of 10,000 permutations is too coarse for that.
+    Claims of many parts are adjusted for all of them, and the smallest p-values of 10,000 permutations are too coarse for that.
     """
     p = float(found.p or 0.0)
-    if p > FLOOR or not found.mde:
+    if p > FEWEST_BEYOND / resamples or not found.mde:
         return p
     from scipy.special import stdtr
 
     error = found.mde / detectable_effect(1.0, freedom)
-    return min(p, 2 * float(stdtr(freedom, -abs(size) / error)))
+    return 2 * float(stdtr(freedom, -abs(size) / error))
 
 
 def _test_homogeneous(hypothesis: Hypothesis, evidence: Evidence) -> ClaimPart:

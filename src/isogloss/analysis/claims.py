@@ -249,7 +249,7 @@ def _missing(catalogue: Catalogue) -> str:
 
 def _without_test(verdict: ClaimVerdict, parts: Sequence[ClaimPart]) -> ClaimVerdict:
     """The verdict where no part could be tested: because models are not competent, or for want of data."""
-    doubts = [str(one.doubt) for one in parts if one.why is None]
+    doubts = _doubts([one for one in parts if one.why is None])
     if doubts:
         return replace(verdict, status=NOT_INTERPRETABLE, reason=_several(doubts))
     return replace(verdict, status=NOT_TESTABLE, reason=_several([str(one.why) for one in parts]))
@@ -269,7 +269,7 @@ def _decide(verdict: ClaimVerdict, *, adjusted: bool, level: float) -> ClaimVerd
         return verdict
     if p <= LEVEL:
         return replace(verdict, reason=_why(verdict))
-    doubts = [str(one.doubt) for one in verdict.details if one.why is None and one.interpretable is False]
+    doubts = _doubts([one for one in verdict.details if one.why is None and one.interpretable is False])
     hardest = max((one for one in verdict.details if one.tested), key=lambda one: one.p_true)
     if doubts:
         clear = sum(one.tested for one in verdict.details)
@@ -295,9 +295,14 @@ def _why(verdict: ClaimVerdict) -> str:
     return f"{verdict.opposed} of {verdict.parts} parts are the other way round"
 
 
+def _doubts(parts: Sequence[ClaimPart]) -> list[str]:
+    """Each group that is not interpretable, with the reason."""
+    return [text for one in parts for text in str(one.doubt).split("; ")]
+
+
 def _several(texts: Sequence[str]) -> str:
     """The first of several reasons, and how many more there are."""
-    lines = list(dict.fromkeys(part for text in texts for part in text.split("; ")))
+    lines = list(dict.fromkeys(texts))
     return lines[0] + (f", and {len(lines) - 1} more" if len(lines) > 1 else "")
 
 

@@ -47,7 +47,8 @@ def explain_claim(verdict: ClaimVerdict) -> str:
         return f"{verdict.status.capitalize()}: {verdict.reason}."
     hard = " in the closest of them" if verdict.parts > 1 else ""
     if verdict.status == SUPPORTED:
-        opening = "Yes." if verdict.parts == 1 else f"Yes, in all {verdict.parts} comparisons it needs;{hard}"
+        count = "both" if verdict.parts == 2 else f"all {verdict.parts}"
+        opening = "Yes." if verdict.parts == 1 else f"Yes, in {count} comparisons it needs;{hard}"
         return _sentence(opening, part)
     if verdict.status == CONTRADICTED:
         opening = "No, the opposite." if verdict.parts == 1 else f"No: {verdict.reason};"
@@ -72,6 +73,8 @@ def state_difference(part: ClaimPart) -> str:
     interval = "" if part.low is None or part.high is None else f" (95 % CI {part.low:+.1f} to {part.high:+.1f})"
     if part.b == "the baseline":
         return f"{part.a} is worse than the baseline by {part.difference:+.1f}{interval}; at most {part.shift:g} is allowed"
+    if part.design == "over groups":
+        return f"the {part.a} is {part.difference + float(part.b):.2f}{interval}"
     values = "" if part.value_a is None else f", {part.value_a:.1f}"
     other = part.b if part.value_b is None or part.b[:1].isdigit() else f"{part.b}, {part.value_b:.1f}"
     limit = f"; the claim needs {'more' if part.sign > 0 else 'less'} than {part.shift:+g}" if part.shift else ""
