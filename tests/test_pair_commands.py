@@ -45,7 +45,7 @@ def test_split_eval_and_mbe(tmp_path: Path, folder: Path) -> None:
         "de  en-de.tsv: 63 female, 63 male, 4 neither, 4 both; kept 20 of each group"
     )
     shown = json.loads(run("eval", folder, "--data", out, "--out", tmp_path / "runs", "--format", "json"))
-    assert [row["metric"] for row in shown["measures"]] == ["mbe"]
+    assert [row["metric"] for row in shown["measures"]] == ["mbe", "shf"]
     assert "mbe" in run("eval", folder, "--data", out, "--out", tmp_path / "runs")
     found: dict[str, Any] = json.loads(run("measure", tmp_path / "runs", "--resamples", 200, "--format", "json"))
     assert found["mbe"][0]["value"] == pytest.approx(shown["measures"][0]["value"])

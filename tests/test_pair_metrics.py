@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import itertools
 import json
 import math
@@ -106,7 +107,7 @@ def test_pairs_and_sentences_get_their_own_metrics() -> None:
     assert list(fitting_metrics(check_rows(pairs(FOUR)))) == ["crows", "crows_stereo", "crows_antistereo"]
     assert list(fitting_metrics(check_rows(pairs(FOUR, quantity="score")))) == ["pair_score"]
     one = sentences([1, 2], np.eye(2), ["female", "male"])
-    assert list(fitting_metrics(check_rows(one))) == ["mbe"]
+    assert list(fitting_metrics(check_rows(one))) == ["mbe", "shf"]
 
 
 def test_a_metric_that_does_not_fit_says_so() -> None:
@@ -276,3 +277,13 @@ def test_portuguese_news_equal_the_dense_way(real_data: Path) -> None:
     for mode in MODES:
         wanted = references_pairs.mbe(numbers, vectors, male, cosine=mode == "corrected")
         assert value(scored, "mbe", mode).value == pytest.approx(wanted, abs=1e-7)
+
+
+def test_random_pairs_equal_their_definition():
+    scores, roles = [0.1, 0.9, 0.4, 0.2, 0.7, 0.7], ["female", "male"] * 3
+    one = sentences(scores, np.eye(6), roles)
+    ids = list(one.table["id"])
+    lots = sorted(range(6), key=lambda n: hashlib.sha256(ids[n].encode()).hexdigest())
+    males, females = ([scores[n] for n in lots if roles[n] == role] for role in ("male", "female"))
+    wanted = 100 * np.mean([(m > f) + 0.5 * (m == f) for m, f in zip(males, females, strict=True)])
+    assert measure(one, metrics=["shf"])[0].value == pytest.approx(wanted)
