@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import zipfile
@@ -13,6 +14,7 @@ import pytest
 from support.builders import stereoset_rows, write_jsonl
 
 PROJECT = Path(__file__).parent.parent
+CLEAN = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}  # else the source would be found
 
 pytestmark = [
     pytest.mark.slow,
@@ -22,7 +24,7 @@ pytestmark = [
 
 def command(*arguments: object, **options: object) -> str:
     """What a command prints; a failure shows what it said."""
-    done = subprocess.run([str(a) for a in arguments], capture_output=True, text=True, **options)
+    done = subprocess.run([str(a) for a in arguments], capture_output=True, text=True, **{"env": CLEAN, **options})
     assert done.returncode == 0, f"{arguments}: {done.stdout}{done.stderr}"
     return done.stdout
 
@@ -85,7 +87,9 @@ def test_scores_are_measured_in_the_clean_environment(clean, tmp_path):
 
 def test_a_workbook_needs_an_extra_and_says_which(clean, tmp_path):
     (tmp_path / "mine.xlsx").write_bytes(b"")
-    done = subprocess.run([clean / "isogloss", "show", tmp_path / "mine.xlsx"], capture_output=True, text=True)
+    done = subprocess.run(
+        [clean / "isogloss", "show", tmp_path / "mine.xlsx"], capture_output=True, text=True, env=CLEAN
+    )
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert 'pip install "isogloss[xlsx]"' in done.stderr
 
@@ -99,7 +103,9 @@ def test_the_commands_are_completed_by_the_shell(clean):
 
 def test_a_model_needs_an_extra_and_says_which(clean, tmp_path):
     (tmp_path / "config.json").write_text('{"model_type": "gpt2", "architectures": ["GPT2LMHeadModel"]}')
-    done = subprocess.run([clean / "isogloss", "eval", tmp_path, "--data", "demo"], capture_output=True, text=True)
+    done = subprocess.run(
+        [clean / "isogloss", "eval", tmp_path, "--data", "demo"], capture_output=True, text=True, env=CLEAN
+    )
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
     assert 'pip install "isogloss[hf]"' in done.stderr
