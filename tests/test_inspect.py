@@ -105,12 +105,26 @@ def test_a_log_becomes_a_run_with_coverage_and_both_counts_are_said(tmp_path: Pa
     )
     assert "labels picked: A 50 %, B 25 %, C 25 %; the largest difference is 25 points." in err
     assert "counted SS 50.0 (1 of 2) and 50 % invalid; read again, SS is 66.7 (2 of 3) and 33 % have no choice" in err
-    found = {row.metric: (row.value, row.n) for row in ig.measure(ig.load(out.strip()), by=[], resamples=100)}
+    measures = ig.measure(ig.load(out.strip()), by=[], resamples=100)
+    doubts = {row.metric: row.doubt for row in measures if row.interpretable is False}
+    assert doubts == {"ss_choice": "66.7 % of the answers pick an option: fewer than 80 %"}
+    found = {row.metric: (row.value, row.n) for row in measures}
     assert found == {
         "coverage_choice": (pytest.approx(400 / 6), 6),
         "sense_choice": (75, 4),
         "ss_choice": (pytest.approx(200 / 3), 3),
     }
+
+
+@pytest.mark.parametrize(("unrelated", "known"), [(2, True), (18, False)])
+def test_choices_that_are_no_better_than_guessing_cannot_be_interpreted(tmp_path, command, unrelated, known):
+    answers = ["C"] * unrelated + ["A", "B"] * ((40 - unrelated) // 2)
+    log = write_log(tmp_path / "x.eval", [sample(n, answer, stereotype=1) for n, answer in enumerate(answers)])
+    data = write_data(tmp_path / "data.jsonl", 40)
+    _, out, _ = command("data", "import", log, "--layout", "inspect", "--data", data, "-o", tmp_path / "runs")
+    row = ig.measure(ig.load(out.strip()), by=[], metrics="ss_choice", resamples=100)[0]
+    assert row.interpretable is known
+    assert known or str(row.doubt).endswith(": its lower end is below 66.7")
 
 
 def test_the_log_at_hand_is_read_as_by_hand(real_data: Path) -> None:

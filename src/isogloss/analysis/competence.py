@@ -8,12 +8,21 @@ import polars as pl
 
 from .. import registry
 from ..metrics import Contribution, Metric, from_sums
+from ..metrics._choices import CHOICE
 from .groups import SHUFFLED, Part
 from .intervals import IntervalSettings, find_interval
 
 LEAST_COMPETENCE = 60.0
 """The lower end that the interval of LMS needs; 50 is guessing. Below it SS and all that is built on it say nothing."""
-OWN = ("lms", "lms_multiclass")  # these measure competence, and are always interpretable
+LEAST_COVERAGE = 80.0
+"""The share of answers of a chat model that must pick an option; below it the choices say nothing about the rest."""
+GUESSED_CHOICES = 200 / 3  # the share of related options among three that guessing picks
+OWN = (
+    "lms",
+    "lms_multiclass",
+    "coverage_choice",
+    "sense_choice",
+)  # these measure competence, and are always interpretable
 UNMEASURED = "competence not measured"
 BOUNDS = (0.0, 100.0)
 
@@ -27,9 +36,18 @@ class Competence:
 
 
 def find_competence(part: Part, *, mode: str, drawing: IntervalSettings) -> Competence:
-    """What the LMS of a group says; without unrelated candidates, how often real sentences win over shuffled ones."""
+    """What the LMS of a group says; without unrelated candidates, how often real sentences win over shuffled ones.
+
+    Choices of a chat model need a share of answers that pick an option, and picks that are better than guessing.
+    """
     drawing = replace(drawing, kind="auto") if drawing.kind == "wilson" else drawing
-    estimate, name = _lms(part, mode), "LMS"
+    estimate, name, least = _estimate("lms", part, mode=mode), "LMS", LEAST_COMPETENCE
+    if estimate is None and CHOICE in part.rows["quantity"]:
+        covered = _estimate("coverage_choice", part, mode=mode)
+        if covered is None or covered.value < LEAST_COVERAGE:
+            share = 0.0 if covered is None else covered.value
+            return Competence(False, f"{share:.1f} % of the answers pick an option: fewer than {LEAST_COVERAGE:g} %")
+        estimate, name, least = _estimate("sense_choice", part, mode=mode), "sensible choices", GUESSED_CHOICES
     if estimate is None and SHUFFLED in part.whole.table.columns:
         estimate, name = _against_shuffled(part.rows), "real against shuffled sentences"
     if estimate is None or not estimate.n:
@@ -37,11 +55,11 @@ def find_competence(part: Part, *, mode: str, drawing: IntervalSettings) -> Comp
     ends = find_interval(estimate, drawing, bounds=BOUNDS)
     value = f"{name} {estimate.value:.1f}"
     if ends.low is None or ends.high is None:
-        weak = estimate.value < LEAST_COMPETENCE
+        weak = estimate.value < least
         return Competence(False if weak else None, f"{value} has no interval: {ends.why}")
-    if ends.low >= LEAST_COMPETENCE:
+    if ends.low >= least:
         return Competence(True)
-    return Competence(False, f"{value}, {ends.low:.1f} to {ends.high:.1f}: its lower end is below {LEAST_COMPETENCE:g}")
+    return Competence(False, f"{value}, {ends.low:.1f} to {ends.high:.1f}: its lower end is below {least:.3g}")
 
 
 def judge(metric: str, competence: Competence) -> Competence:
@@ -60,8 +78,8 @@ def judge_both(metric: str, sides: tuple[Competence, Competence], *, names: tupl
     return Competence(True)
 
 
-def _lms(part: Part, mode: str) -> Contribution | None:
-    metric: Metric = registry.get("metric", "lms")
+def _estimate(name: str, part: Part, *, mode: str) -> Contribution | None:
+    metric: Metric = registry.get("metric", name)
     if part.whole.items_of(metric.quantity) is None and not set(metric.roles) <= part.roles:
         return None
     items = part.items(metric.quantity)
