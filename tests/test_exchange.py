@@ -77,10 +77,9 @@ def test_a_run_holds_one_language_and_data_set(predictions, tmp_path, fact, prob
 
 
 def test_an_unknown_layout_is_named(predictions, tmp_path):
-    for call in (
-        lambda: import_run(predictions, ITEMS, root=tmp_path, layout="stereoset"),
-        lambda: export_runs([tmp_path], tmp_path / "x.json", layout="stereoset"),
-    ):
-        with pytest.raises(IsoglossError) as caught:
-            call()
-        assert str(caught.value) == "No layout named 'stereoset'. Known: lm-eval, stereoset-predictions."
+    with pytest.raises(IsoglossError) as caught:
+        import_run(predictions, ITEMS, root=tmp_path, layout="stereoset")
+    assert str(caught.value) == "No layout named 'stereoset'. Known: inspect, lm-eval, stereoset-predictions."
+    with pytest.raises(IsoglossError) as caught:
+        export_runs([tmp_path], tmp_path / "x.json", layout="stereoset")
+    assert str(caught.value) == "No layout named 'stereoset'. Known: every-eval-ever, lm-eval, stereoset-predictions."
