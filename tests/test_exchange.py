@@ -82,4 +82,7 @@ def test_an_unknown_layout_is_named(predictions, tmp_path):
     assert str(caught.value) == "No layout named 'stereoset'. Known: inspect, lm-eval, stereoset-predictions."
     with pytest.raises(IsoglossError) as caught:
         export_runs([tmp_path], tmp_path / "x.json", layout="stereoset")
-    assert str(caught.value) == "No layout to write named 'stereoset'. Known: every-eval-ever, lm-eval, stereoset-predictions."
+    assert (
+        str(caught.value)
+        == "No layout to write named 'stereoset'. Known: every-eval-ever, lm-eval, stereoset-predictions."
+    )
