@@ -44,6 +44,22 @@ def test_an_imported_run_is_measured_like_the_file(predictions, tmp_path):
     assert scored.table.filter(pl.col("problems").list.contains("equal_words"))["id"].n_unique() == 1
 
 
+def test_a_run_is_compared_with_a_file_that_was_published(predictions, tmp_path, command):
+    run = import_run(predictions, ITEMS, root=tmp_path / "runs", model="mine")
+    rows = [
+        {"id": item.id, "task": item.tags.get("task", "intrasentence"), "language": "en", "bias_type": item.category,
+         "target": item.cluster, "context": item.context, "dataset": item.dataset,
+         "candidates": [{"id": c.id, "gold_label": c.role, "sentence": c.text, "word": c.word} for c in item.candidates]}
+        for item in ITEMS
+    ]  # fmt: skip
+    data = tmp_path / "data_en.jsonl"
+    data.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    words = ("--metrics", "ss", "--by", "dataset", "--format", "json")
+    status, out, error = command("compare", run.folder, predictions, "--data", data, *words)
+    assert (status, error) == (0, "")
+    assert [(row["n"], row["difference"]) for row in json.loads(out)["comparisons"]] == [(3, 0)]
+
+
 def test_a_file_of_one_task_imports_its_items_and_says_what_is_left_out(predictions, tmp_path):
     content = json.loads(predictions.read_text())
     predictions.write_text(json.dumps({"intersentence": content["intersentence"]}))

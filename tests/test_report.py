@@ -123,9 +123,11 @@ def test_the_finding_leads_with_what_was_found():
     assert state_findings([*weak, *rows]) == [
         "m prefers stereotypes in English (63.5, 55.2 to 71.9); it prefers anti-stereotypes in Spanish (40.0, 35.0 to 45.0); "
         "it shows no clear preference in French (52.0, 48.0 to 56.0); "
-        "in German and Turkish it cannot tell sense from nonsense, so nothing can be said."
+        "in German and Turkish it is not shown to tell sense from nonsense, so nothing can be said."
     ]
-    assert state_findings(weak) == ["m cannot tell sense from nonsense in German and Turkish, so nothing can be said."]
+    assert state_findings(weak) == [
+        "m is not shown to tell sense from nonsense in German and Turkish, so nothing can be said."
+    ]
 
 
 def test_what_cannot_be_told_from_neutral_stays_pale():

@@ -146,7 +146,7 @@ def _show_term_pairs(scored: Scored, *, form: str) -> None:
 
 def compare(
     paths: list[Path] = typer.Argument(
-        help="Two folders of runs or two prediction files (with --data); or one folder with --a and --b.",
+        help="Two sides, each a folder of runs or a prediction file (with --data); or one folder with --a and --b.",
         metavar="RUNS...",
     ),
     a: list[str] = typer.Option([], "--a", metavar="NAME=VALUE", help="Side A, as in language=en. May be repeated."),
@@ -208,7 +208,9 @@ def _sides(
         raise IsoglossError(
             "Give two runs to compare, or one folder and what to choose in it, such as --a language=en --b language=de."
         )
-    return load(paths[0], data=data, where=a), load(paths[1], data=data, where=b)
+    files = [path.is_file() for path in paths]  # a run knows its data, the file beside it does not
+    items = [data if is_file or not any(files) else None for is_file in files]
+    return load(paths[0], data=items[0], where=a), load(paths[1], data=items[1], where=b)
 
 
 def gate(

@@ -25,7 +25,7 @@ MEANINGS = {
     SUPPORTED: "the scores show what the claim says",
     CONTRADICTED: "the scores show the opposite",
     UNDECIDED: "the scores are compatible with the claim and with its opposite",
-    NOT_INTERPRETABLE: "a model that it is about cannot tell sense from nonsense on these items",
+    NOT_INTERPRETABLE: "a model that it is about is not shown to tell sense from nonsense on these items",
     NOT_TESTABLE: "something that it needs is not here",
     NO_TEST: "it holds for any scores, so that it holds here says nothing",
 }

@@ -53,7 +53,7 @@ def _finding(model: str, rows: Sequence[Measure]) -> str:
     verbs = _verbs(rows[0].metric, neutral)
     parts = [f"{verb} {_places(kinds[kind])}" for kind, verb in verbs.items() if kind in kinds]
     if "weak" in kinds:
-        where, said = _names(kinds["weak"]), "cannot tell sense from nonsense"
+        where, said = _names(kinds["weak"]), "is not shown to tell sense from nonsense"
         parts.append(
             f"in {where} it {said}, so nothing can be said" if parts else f"{said} in {where}, so nothing can be said"
         )
