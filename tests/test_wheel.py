@@ -98,7 +98,8 @@ def test_the_commands_are_completed_by_the_shell(clean):
     shown = command(
         clean / "isogloss", "--show-completion", "bash", env={"PATH": "/usr/bin:/bin", "SHELL": "/bin/bash"}
     )
-    assert "_ISOGLOSS_COMPLETE=complete_bash isogloss" in " ".join(shown.split())
+    assert "_ISOGLOSS_COMPLETE=complete_bash" in shown
+    assert "complete -o default -F _isogloss_completion isogloss" in shown
 
 
 def test_a_model_needs_an_extra_and_says_which(clean, tmp_path):
