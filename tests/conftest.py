@@ -20,6 +20,7 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture, HealthCheck.data_too_large],
 )
 settings.load_profile("isogloss")
+OFFLINE = {name: value for name, value in os.environ.items() if name == "HF_HUB_OFFLINE"}
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -35,6 +36,13 @@ def onednn_as_it_was() -> Iterator[None]:
     yield
     if "torch" in sys.modules:
         sys.modules["torch"].backends.mkldnn.set_flags(True)
+
+
+@pytest.fixture(autouse=True)
+def offline_as_it_was() -> None:
+    """`--offline` is for a whole process; the next test begins as the first one did."""
+    os.environ.pop("HF_HUB_OFFLINE", None)
+    os.environ.update(OFFLINE)
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from ...analysis.competence import LEAST_COMPETENCE, UNMEASURED
+from ...analysis.competence import UNMEASURED
 from ...analysis.measures import Measure, Measures, by_group
 from ...scores import UNSUPPORTED_LANGUAGE, unsupported_language_note
 from ..numbers import DAGGER, expected, metric_name, number
@@ -17,7 +17,7 @@ from .table import Grid, as_html, as_latex, as_markdown, as_text
 if TYPE_CHECKING:
     from ...analysis.comparisons import Comparison
 
-NOT_INTERPRETABLE = f"not interpretable, because sense is not told from nonsense (the interval must begin at {LEAST_COMPETENCE:g} or above)"
+NOT_INTERPRETABLE = "not interpretable, because sense is not told from nonsense"
 MOST = 5  # groups that a remark names
 COUNTS = 3  # columns: n, ties and clusters
 EXPECTED = (
