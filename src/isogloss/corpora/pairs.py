@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -12,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import IsoglossError, UnknownName
-from ..files.layout import row_of
+from ..files.layout import row_of, write_atomically, write_json_lines
 from ..items import ANTI_STEREOTYPE, BLANK, STEREOTYPE, Candidate, Item, Items
 from ..templates.items import make_items
 from ..templates.lexicon import FOLDER, bundled_languages, read_lexicon
@@ -89,20 +87,12 @@ def write_parallel(rows: Sequence[tuple[str, str]], path: Path, *, language: str
     alone = language == ENGLISH
     lines = [] if alone else [f"{ENGLISH}\t{language}"]
     lines += [one[0] if alone else "\t".join(" ".join(cell.split()) for cell in one) for one in rows]
-    return _write(path, lines)
+    return write_atomically(path, "".join(f"{line}\n" for line in lines))
 
 
 def write_pairs(items: Items, path: Path) -> Path:
     """The pairs as JSON lines in our layout."""
-    return _write(path, [json.dumps(row_of(item), ensure_ascii=False) for item in items])
-
-
-def _write(path: Path, lines: Sequence[str]) -> Path:
-    part = path.with_name(path.name + ".part")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    os.replace(part, path)
-    return path
+    return write_json_lines(path, map(row_of, items))
 
 
 def occupation_pairs(language: str) -> Items:

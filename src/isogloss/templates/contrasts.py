@@ -13,7 +13,7 @@ from .grammar import Slot, Text
 from .lexicon import Lexicon
 from .shades import read_shades
 
-LETTERS = "abcdefghij"  # a table names at most so many contrasts of a stereotype
+LETTERS = "abcdefghij"  # one for each contrast of a stereotype that a table can name
 ORIGINAL = "_original"
 
 
