@@ -7,7 +7,7 @@ from typing import Any
 
 from ...analysis.tradeoffs import WEIGHTS, Tradeoff, find_tradeoffs
 from . import FigureRequest, Plot, open_scored
-from ._marks import COLOURS, GREY, add_legend, legend_height, marks
+from ._marks import GREY, add_legend, legend_height, marks, style_of
 from ._style import Canvas, language_label, new_figure
 
 
@@ -20,16 +20,16 @@ def draw(found: Sequence[Tradeoff], canvas: Canvas) -> Any:
     """For each data set and language: left the plane with its front, right the share of first places by the weight of LMS."""
     panels = list(dict.fromkeys((one.dataset, one.language) for one in found))
     names = list(dict.fromkeys(one.model for one in found))
-    figure = new_figure(canvas, len(panels) * canvas.width * 0.42 + legend_height(canvas, names))
+    figure = new_figure(canvas, len(panels) * canvas.width * 0.5 + legend_height(canvas, names))
     axes_of = figure.subplots(len(panels), 2, squeeze=False)
     several = len({dataset for dataset, _ in panels}) > 1
     for (plane, lines), (dataset, language) in zip(axes_of, panels, strict=True):
         rows = [one for one in found if (one.dataset, one.language) == (dataset, language)]
         _draw_plane(plane, rows, names=names)
         for one in rows:
-            lines.plot(WEIGHTS, one.first, color=COLOURS[names.index(one.model) % len(COLOURS)], linewidth=1.2)
-        lines.set_xlabel("weight of LMS (rest: nearness of SS to 50)")
-        lines.set_ylabel("share of resamples in first place")
+            lines.plot(WEIGHTS, one.first, color=style_of(names.index(one.model))[0], linewidth=1.2)
+        lines.set_xlabel("weight of LMS")
+        lines.set_ylabel("first place")
         lines.set_ylim(0, 1.02)
         title = f"{dataset} · {language_label(language, canvas)}" if several else language_label(language, canvas)
         plane.set_title(title, loc="left", fontweight="bold")
@@ -42,16 +42,18 @@ def _draw_plane(axes: Any, rows: Sequence[Tradeoff], *, names: Sequence[str]) ->
     front = sorted((one.lms, 100 - 2 * abs(one.ss - 50)) for one in rows if one.on_front)
     axes.plot([y for _, y in front], [x for x, _ in front], color=GREY, linewidth=0.8, zorder=0)
     for one in rows:
-        colour = COLOURS[names.index(one.model) % len(COLOURS)]
-        axes.scatter(100 - 2 * abs(one.ss - 50), one.lms, s=12 + 60 * one.front_share, color=colour, zorder=2)
-    axes.set_xlabel("100 - 2·|SS - 50| (100: no preference)")
+        colour, marker = style_of(names.index(one.model))
+        size = 12 + 30 * one.front_share
+        axes.scatter(100 - 2 * abs(one.ss - 50), one.lms, s=size, color=colour, marker=marker, zorder=2)
+    axes.set_xlabel("100 - 2·|SS - 50|")
+    axes.margins(0.15)
     axes.set_ylabel("LMS")
 
 
 figure = Plot(
     title="Pareto front of LMS and SS, and first places by weight",
     needs="runs of several models with LMS and SS: isogloss eval MODEL MODEL --data stereoset --out RUNS",
-    caption="Left: a grey line joins the models that no other beats in LMS and in the nearness of SS to 50; a point is larger the more often its model is on the front over resamples of the clusters, which all models share. Right: in which share of the resamples the weighted mean of both puts a model first.",
+    caption="Left: a grey line joins the models that no other beats in LMS and in the nearness of SS to 50 (100 means no preference); a point is larger the more often its model is on the front over resamples of the clusters, which all models share. Right: in which share of the resamples the mean of both, weighted, puts a model first; the rest of the weight is that of the nearness of SS to 50.",
     find=find,
     draw=draw,
 )
