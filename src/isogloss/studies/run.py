@@ -24,13 +24,14 @@ from .method_choice import PlannedCell, plan_scoring
 from .plan import StudyPlan
 
 if TYPE_CHECKING:
+    from ..analysis.claims import GateResult
     from ..models.model import Model
     from .connection import Cluster
 
 
 @dataclass(frozen=True, slots=True)
 class StudyResult:
-    """What a plan gave: scores and their runs, the cells that failed, and, once measured, the measures.
+    """What a plan gave: scores and their runs, the cells that failed, and, once measured, the measures and verdicts.
 
     `troubles` are sentences about what went wrong after scoring.
     """
@@ -39,6 +40,7 @@ class StudyResult:
     runs: tuple[Run, ...] = ()
     failures: tuple[Failure, ...] = ()
     measures: Measures | None = None
+    claims: GateResult | None = None
     troubles: tuple[str, ...] = ()
 
 
@@ -126,7 +128,7 @@ def failures_as_text(failures: Iterable[Failure]) -> str:
 
 
 def finish_plan(plan: StudyPlan, result: StudyResult, *, out: StoragePath) -> StudyResult:
-    """The result with its measures, written to `measures.csv` and `measures.json` beside a copy of the study and its report.
+    """The result with its measures, written to `measures.csv` and `measures.json` beside a copy of the study, its claims and its report.
 
     Of a part of a study nothing but the copy is written, so that the table of the whole is not lost; into a folder
     that can only be read, nothing at all.
@@ -153,10 +155,15 @@ def finish_plan(plan: StudyPlan, result: StudyResult, *, out: StoragePath) -> St
         found = replace(found, notes=(*found.notes, f"{out} can only be read, so nothing was written into it"))
     if not (plan.partial or sealed or troubles):
         _put(out, "measures.csv", text=measures_as_csv(found))
-        _put(out, "measures.json", text=json.dumps(measures_as_json(found), ensure_ascii=False, indent=1) + "\n")
+        _put(
+            out,
+            "measures.json",
+            text=json.dumps(measures_as_json(found, result.scored), ensure_ascii=False, indent=1) + "\n",
+        )
+        result = _test_claims(plan, result, out=out, troubles=troubles)
         try:
             if plan.study and plan.study.report:
-                _write_report(result.scored, plan.study.report, out=out)
+                _write_report(result, plan.study.report, out=out)
         except Exception as error:  # whatever happens here, the scores are done
             troubles.append(f"The report could not be written: {short_message(error)}")
         if plan.study and not isinstance(out, RemotePath):
@@ -166,7 +173,23 @@ def finish_plan(plan: StudyPlan, result: StudyResult, *, out: StoragePath) -> St
     return replace(result, measures=found, troubles=tuple(troubles))
 
 
-def _write_report(scored: Scored, name: str, *, out: StoragePath) -> None:
+def _test_claims(plan: StudyPlan, result: StudyResult, *, out: StoragePath, troubles: list[str]) -> StudyResult:
+    """The result with the verdicts on the study's claims, which are written to `claims.json`."""
+    from .outputs import check_study_claims
+
+    if plan.study is None or plan.path is None or result.scored is None or not plan.study.claims:
+        return result
+    try:
+        claims = check_study_claims(plan.study, result.scored, folder=plan.path.parent)
+    except IsoglossError as error:
+        troubles.append(f"The claims could not be tested: {error}")
+        return result
+    _put(out, "claims.json", text=f"{claims.to_json()}\n")
+    return replace(result, claims=claims)
+
+
+def _write_report(result: StudyResult, name: str, *, out: StoragePath) -> None:
+    from ..reports.page.added_files import Extras
     from ..reports.page.document import (
         write_report,  # from the runs, with texts and facts, unless others lie among them
     )
@@ -175,8 +198,10 @@ def _write_report(scored: Scored, name: str, *, out: StoragePath) -> None:
         raise IsoglossError(f"{out} is not on this machine. Make it with: isogloss report {out} --out {name}")
     path = out / name
     path.parent.mkdir(parents=True, exist_ok=True)
-    whole = len(find_runs(out)) == scored.table.select("model", "dataset", "language", "method").n_unique()
-    write_report([str(out)] if whole else scored, path)
+    table = result.scored.table if result.scored else None
+    whole = table is None or len(find_runs(out)) == table.select("model", "dataset", "language", "method").n_unique()
+    extras = Extras(claims=result.claims.verdicts if result.claims else ())
+    write_report([str(out)] if whole or result.scored is None else result.scored, path, extras=extras)
 
 
 def record_study(path: Path, *, out: StoragePath) -> None:

@@ -50,7 +50,8 @@ async def show_study(request: Request, name: str) -> HTMLResponse:
 def measure_study(folder: Path) -> dict[str, Any] | None:
     """What the runs of a folder give that was not measured before; nothing where they cannot be measured together."""
     try:
-        return measures_as_json(measure(runs.read_scored(runs.find_runs(folder))))
+        scored = runs.read_scored(runs.find_runs(folder))
+        return measures_as_json(measure(scored), scored)
     except IsoglossError:
         return None
 
