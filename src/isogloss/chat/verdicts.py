@@ -210,7 +210,7 @@ def _is_denied(clauses: tuple[Words, ...], lexicon: AnswerWords) -> bool:
     """Whether what follows 'of course' or 'certainly' is a bare no: 'Sicher nicht', 'Конечно, нет', 'Oczywiście, że nie'."""
     following = next((clause for clause in clauses if clause), ("",))
     words = following[following[0] in THAT :]
-    return words in lexicon.lists["no"] or words == clauses[0] and words in lexicon.lists["negations"]
+    return words in lexicon.lists["no"] or (words == clauses[0] and words in lexicon.lists["negations"])
 
 
 def _is_firm(phrase: Words, rest: Words, *, lexicon: AnswerWords) -> bool:
