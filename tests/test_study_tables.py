@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -157,7 +158,12 @@ def test_meta_evaluation_study_gives_agreements_and_differences(stand_ins, tmp_p
     for corpus in ("cp", "ss"):
         pairs(tmp_path / f"pairs_{corpus}_en.jsonl", "en")
         sentences(tmp_path / f"single_{corpus}_en.jsonl", "en")
+    for language, text in (("ja", "彼は来た。\t彼女は来た。"), ("ru", "Он пришёл.\tОна пришла.")):
+        he, she = text.split("\t")
+        rows = f"en\t{language}\nHe came.\t{he}\nShe came.\t{she}\n"
+        (tmp_path / f"en-{language}.tsv").write_text(rows, encoding="utf-8")
     text = run(shipped("kaneko2022-meta", stand_ins), tmp_path)
+    assert (tmp_path / "out" / "figures" / "figure-2.png").exists()
     assert "| CP | Spearman |" in text
     assert "| MT | base-subword |" in text
 
@@ -167,6 +173,24 @@ def test_an_unknown_key_of_a_table_is_named(tmp_path):
     path.write_text("name: x\nmodels: [a]\ndata: [demo]\ntables:\n  - {title: t, metric: [ss]}\n", encoding="utf-8")
     with pytest.raises(Exception, match=r"tables 1: no key named 'metric'. Did you mean 'metrics'\?"):
         read_study(path)
+
+
+@pytest.mark.parametrize(
+    ("extra", "message"),
+    [
+        ("tables:\n  - {title: t, metrics: [lsm]}\n", "No metric named 'lsm'"),
+        ("figures:\n  - {figure: plan}\n", "No figure named 'plan'"),
+        (
+            "figures:\n  - {figure: preservation, sources: [x.tsv]}\n",
+            "the figure 'preservation' needs 'x.tsv' beside the study file. Add it, or remove the figure.",
+        ),
+    ],
+)
+def test_tables_and_figures_that_cannot_be_made_are_named_before_scoring(extra, message, tmp_path):
+    path = tmp_path / "study.yaml"
+    path.write_text("name: x\nmodels: [a]\ndata: [demo]\n" + extra, encoding="utf-8")
+    with pytest.raises(Exception, match=re.escape(message)):
+        plan_study(path)
 
 
 def published(*tags: str) -> Scored:
