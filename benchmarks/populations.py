@@ -18,7 +18,16 @@ from isogloss.items import ANTI_STEREOTYPE, STEREOTYPE, UNRELATED
 from isogloss.metrics import Contribution
 
 MANY, FEWER = 20_000, 4_000
-SHARES = ("ss", "ss_multiclass", "pair_score", "crows", "crows_stereo", "crows_antistereo", "contrast_share", "ss_choice")
+SHARES = (
+    "ss",
+    "ss_multiclass",
+    "pair_score",
+    "crows",
+    "crows_stereo",
+    "crows_antistereo",
+    "contrast_share",
+    "ss_choice",
+)
 SENTENCES = ("mbe", "shf")
 
 
