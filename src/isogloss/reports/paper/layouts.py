@@ -171,7 +171,7 @@ def _ranks(scored: Scored, request: LayoutRequest, *, settings: IntervalSettings
     if request.mode != "corrected":
         return {}
     by = [name for name in (*request.rows, *request.columns) if name not in IDENTITY]
-    ranks = find_ranks(scored, _names(request), settings=settings, by=by)
+    ranks = find_ranks(scored, metric_names(request), settings=settings, by=by)
     return {(row.metric, group_key(row.model, row.group)): row for row in ranks}
 
 
