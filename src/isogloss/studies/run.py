@@ -143,10 +143,11 @@ def finish_plan(plan: StudyPlan, result: StudyResult, *, out: StoragePath) -> St
             record_study(plan.path, out=out)
     except IsoglossError as error:  # why cells failed is said all the same
         troubles.append(str(error))
-    if result.scored is None:
+    scored = result.scored
+    if scored is None:
         return replace(result, troubles=tuple(troubles))
     try:
-        found = measure(result.scored, **plan.measuring)
+        found = measure(scored, **plan.measuring)
     except IsoglossError as error:
         if plan.study is None:
             raise
@@ -155,41 +156,40 @@ def finish_plan(plan: StudyPlan, result: StudyResult, *, out: StoragePath) -> St
         found = replace(found, notes=(*found.notes, f"{out} can only be read, so nothing was written into it"))
     if not (plan.partial or sealed or troubles):
         _put(out, "measures.csv", text=measures_as_csv(found))
-        _put(
-            out,
-            "measures.json",
-            text=json.dumps(measures_as_json(found, result.scored), ensure_ascii=False, indent=1) + "\n",
-        )
-        result = _test_claims(plan, result, out=out, troubles=troubles)
+        content = measures_as_json(found, scored)
+        _put(out, "measures.json", text=json.dumps(content, ensure_ascii=False, indent=1) + "\n")
+        claims = _test_claims(plan, scored, out=out, troubles=troubles)
+        result = replace(result, claims=claims)
         try:
             if plan.study and plan.study.report:
-                _write_report(result, plan.study.report, out=out)
+                _write_report(scored, plan.study.report, out=out, claims=claims)
         except Exception as error:  # whatever happens here, the scores are done
             troubles.append(f"The report could not be written: {short_message(error)}")
         if plan.study and not isinstance(out, RemotePath):
             from .outputs import write_outputs
 
             base = plan.path.parent if plan.path else out
-            troubles += write_outputs(plan.study, result.scored, out=out, base=base)
+            troubles += write_outputs(plan.study, scored, out=out, base=base)
     return replace(result, measures=found, troubles=tuple(troubles))
 
 
-def _test_claims(plan: StudyPlan, result: StudyResult, *, out: StoragePath, troubles: list[str]) -> StudyResult:
-    """The result with the verdicts on the study's claims, which are written to `claims.json`."""
+def _test_claims(plan: StudyPlan, scored: Scored, *, out: StoragePath, troubles: list[str]) -> GateResult | None:
+    """The verdicts on the study's claims, written to `claims.json`."""
+    if plan.study is None or plan.path is None:
+        return None
     from .outputs import check_study_claims
 
-    if plan.study is None or plan.path is None or result.scored is None or not plan.study.claims:
-        return result
     try:
-        claims = check_study_claims(plan.study, result.scored, folder=plan.path.parent)
+        claims = check_study_claims(plan.study, scored, folder=plan.path.parent)
     except IsoglossError as error:
         troubles.append(f"The claims could not be tested: {error}")
-        return result
-    _put(out, "claims.json", text=f"{claims.to_json()}\n")
-    return replace(result, claims=claims)
+        return None
+    if claims:
+        _put(out, "claims.json", text=f"{claims.to_json()}\n")
+    return claims
 
 
-def _write_report(result: StudyResult, name: str, *, out: StoragePath) -> None:
+def _write_report(scored: Scored, name: str, *, out: StoragePath, claims: GateResult | None) -> None:
     from ..reports.page.added_files import Extras
     from ..reports.page.document import (
         write_report,  # from the runs, with texts and facts, unless others lie among them
@@ -199,10 +199,8 @@ def _write_report(result: StudyResult, name: str, *, out: StoragePath) -> None:
         raise IsoglossError(f"{out} is not on this machine. Make it with: isogloss report {out} --out {name}")
     path = out / name
     path.parent.mkdir(parents=True, exist_ok=True)
-    table = result.scored.table if result.scored else None
-    whole = table is None or len(find_runs(out)) == table.select("model", "dataset", "language", "method").n_unique()
-    extras = Extras(claims=result.claims.verdicts if result.claims else ())
-    write_report([str(out)] if whole or result.scored is None else result.scored, path, extras=extras)
+    whole = len(find_runs(out)) == scored.table.select("model", "dataset", "language", "method").n_unique()
+    write_report([str(out)] if whole else scored, path, extras=Extras(claims=claims.verdicts if claims else ()))
 
 
 def record_study(path: Path, *, out: StoragePath) -> None:

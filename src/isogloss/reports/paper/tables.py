@@ -93,7 +93,7 @@ def _table(dataset: str, rows: Sequence[Measure], *, task: str, layout: Layout, 
     lines = tuple(_lines(rows, layout))
     tags = english_first(row.group["language"] for row in rows)
     tags = [*(tag for tag in layout.languages if tag in tags), *(tag for tag in tags if tag not in layout.languages)]
-    ranks = {}
+    ranks: dict[tuple[str, str, str], Rank] = {}
     for line in lines:
         for (metric, tag), row in line.cells.items():
             rank = layout.ranks.get((metric, group_key(row.group["model"], row.group)))
