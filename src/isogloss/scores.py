@@ -10,7 +10,7 @@ import polars as pl
 
 from . import results
 from .errors import IsoglossError
-from .items import Item, Items
+from .items import Item, Items, group_by
 
 KEY = ["dataset", "id", "language"]
 ROW_SCHEMA: dict[str, Any] = {
@@ -231,9 +231,7 @@ def skipped_rows(items: Items) -> dict[str, int]:
 
 
 def _covered(items: Items, values: dict[str, float]) -> tuple[list[Item], list[str]]:
-    by_task: dict[Any, list[Item]] = {}
-    for item in items:
-        by_task.setdefault(item.tags.get("task"), []).append(item)
+    by_task = group_by(items, lambda item: item.tags.get("task"))
     kept: list[Item] = []
     notes: list[str] = []
     for task, group in by_task.items():

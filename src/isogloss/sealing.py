@@ -38,6 +38,28 @@ def write_file(path: StoragePath, content: bytes) -> None:
         temporary.unlink(missing_ok=True)
 
 
+def make_folder(folder: Path) -> None:
+    """Make a folder and those above it, where they are not there yet."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise CannotWrite(folder, error) from error
+
+
+def append_lines(path: Path, lines: str) -> None:
+    """Add lines to a file and wait until the disk has them; a line that was torn before is ended first."""
+    try:
+        with path.open("ab+") as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(0, size - 1))
+            torn = bool(size) and file.read(1) != b"\n"
+            file.write(b"\n" * torn + lines.encode())
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        raise CannotWrite(path, error) from error
+
+
 def move_file(path: StoragePath, target: StoragePath) -> None:
     """Move a file onto another, in one step where the store can; whoever comes second finds it done."""
     try:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..errors import CannotWrite
+from ..sealing import append_lines
 from .records import Answer, AnswerKey, answer_line, read_line
 
 NAME = "journal.jsonl"
@@ -23,26 +22,9 @@ def read_journal(folder: Path) -> dict[AnswerKey, Answer]:
 
 def append_journal(folder: Path, answers: Sequence[Answer]) -> None:
     """Write answers down and wait until the disk has them."""
-    path = folder / NAME
-    lines = "".join(map(answer_line, answers)).encode()
-    try:
-        with path.open("ab") as file:
-            file.write((b"\n" if _is_torn(path) else b"") + lines)
-            file.flush()
-            os.fsync(file.fileno())
-    except OSError as error:
-        raise CannotWrite(path, error) from error
+    append_lines(folder / NAME, "".join(map(answer_line, answers)))
 
 
 def remove_journal(folder: Path) -> None:
     """Remove a journal whose answers all are in parts."""
     (folder / NAME).unlink(missing_ok=True)
-
-
-def _is_torn(path: Path) -> bool:
-    """Whether the file ends within a line."""
-    with path.open("rb") as file:
-        size = file.seek(0, os.SEEK_END)
-        if size:
-            file.seek(-1, os.SEEK_END)
-        return bool(size) and file.read(1) != b"\n"

@@ -13,7 +13,7 @@ from typing import Any
 
 from .. import languages, runs
 from ..errors import IsoglossError
-from ..items import Item, Items, items_hash
+from ..items import Item, Items, group_by, items_hash
 from ..progress import Progress, silent
 from ..scores import item_table, skipped_rows
 from ..storage import RemotePath, StoragePath
@@ -56,9 +56,7 @@ class AskCell:
 
 def plan_ask_cells(items: Items, settings: AskSettings, *, labels: Mapping[str, str] | None = None) -> list[AskCell]:
     """The cells of some items, everything checked before a model is asked."""
-    groups: dict[tuple[str, str], list[Item]] = {}
-    for item in check_askable(items, settings):
-        groups.setdefault((item.dataset, item.language), []).append(item)
+    groups = group_by(check_askable(items, settings), lambda item: (item.dataset, item.language))
     cells = []
     for rows in groups.values():
         ids = {item.id for item in rows}

@@ -22,7 +22,6 @@ metric = Metric(
     caution="Not comparable with the published numbers: the scaling is ours. It has no direction, it cannot be 0 with any "
     "preference at all, and whole-sentence probabilities favour the shorter sentence.",
     bounds=(0, 1),
-    neutral=None,
     swap="same",
     contribute=contribute,
     quantity="sentence",

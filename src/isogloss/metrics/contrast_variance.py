@@ -34,7 +34,6 @@ metric = Metric(
     citation="Mitchell et al. (2025), SHADES",
     caution="A mean near 0 with a large variance hides strong preferences of either sign; rare words and short S add to it.",
     bounds=(0, float("inf")),
-    neutral=None,
     swap="same",
     contribute=contribute,
     quantity=QUANTITY,

@@ -70,8 +70,6 @@ metric = Metric(
     caution="Estimates what macro ICAT would be with any number of items per target term, so it can be compared between data of "
     "different sizes; with a handful of items per term the correction is large and leans on the beta distribution.",
     roles=TRIPLE,
-    bounds=(0, 100),
-    neutral=None,
     swap="same",
     contribute=contribute,
     order=75,

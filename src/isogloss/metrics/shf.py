@@ -26,7 +26,6 @@ metric = Metric(
     formula="100/N Σ [A(m) > A(f)] over N pairs of a male and a female sentence drawn at random",
     citation="Kaneko et al. (2022), section 5.1",
     caution="The baseline of MBE: the sentences of a pair have nothing to do with each other.",
-    bounds=(0, 100),
     neutral=50,
     swap="mirror",
     contribute=contribute,

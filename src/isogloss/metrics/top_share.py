@@ -29,7 +29,6 @@ metric = Metric(
     caution="1/N for N equally probable terms, 1 for a single one. Frequent and short terms win for every concept; look at how the "
     "shares change from concept to concept.",
     bounds=(0, 1),
-    neutral=None,
     swap="same",
     contribute=contribute,
     fits=is_templates,

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from ..errors import CannotWrite
+from ..sealing import append_lines, make_folder
 from .translators import LanguagePair, Opened
 
 
@@ -31,19 +30,5 @@ def append_cache(path: Path, found: Mapping[str, str], *, opened: Opened, pair: 
     head = {"translator": opened.name, "from": pair.source, "to": pair.target}
     rows = (head | {"text": text, "translation": translation} for text, translation in found.items())
     lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("ab") as file:
-            file.write((b"\n" if _is_torn(path) else b"") + lines.encode())
-            file.flush()
-            os.fsync(file.fileno())
-    except OSError as error:
-        raise CannotWrite(path, error) from error
-
-
-def _is_torn(path: Path) -> bool:
-    with path.open("rb") as file:
-        size = file.seek(0, os.SEEK_END)
-        if size:
-            file.seek(-1, os.SEEK_END)
-        return bool(size) and file.read(1) != b"\n"
+    make_folder(path.parent)
+    append_lines(path, lines)

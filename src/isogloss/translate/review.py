@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import languages
 from ..errors import BadData, IsoglossError
-from ..items import BLANK, Item
+from ..items import BLANK, Item, group_by
 from .changes import CONTEXT, TARGET, Change, changes_between, fields_of, with_fields
 from .project import REVIEW, Project, save_project
 from .sheets import VERDICTS, read_sheet, write_sheet
@@ -90,9 +90,7 @@ def import_sheets(
     names = {review.reviewer for review in reviews}
     if prefer is not None and prefer not in names:
         raise IsoglossError(f"No reviewer named '{prefer}' in the sheets. Known: {', '.join(sorted(names)) or 'none'}.")
-    by_item: dict[str, list[Review]] = {}
-    for review in reviews:
-        by_item.setdefault(review.item, []).append(review)
+    by_item = group_by(reviews, lambda review: review.item)
     decided, conflicts, unsure = _decide(by_item, prefer=prefer)
     project, changes = _apply(project, decided)
     agreement = tuple(agree(reviews, pair) for pair in itertools.combinations(sorted(names), 2))

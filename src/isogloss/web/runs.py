@@ -127,9 +127,7 @@ def write_study_report(folder: Path) -> None:
     from ..reports.page.document import write_report
 
     with _one_report:
-        draft = folder / f".{runs_folder.REPORT}"
-        write_report([str(folder)], draft)
-        draft.replace(folder / runs_folder.REPORT)
+        write_report([str(folder)], folder / runs_folder.REPORT)
 
 
 @router.post("/delete")

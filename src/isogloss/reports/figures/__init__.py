@@ -104,12 +104,6 @@ def _remarks(request: FigureRequest) -> list[str]:
     return [f"{note}." for note in dict.fromkeys(note for run in runs for note in run.info.get("notes", ()))]
 
 
-def list_figures() -> str:
-    """Each figure with its title and what it needs, for a terminal."""
-    found = registry.load_all("figure")
-    return "\n".join(f"{name}: {plot.title}\n  needs {plot.needs}" for name, plot in found.items())
-
-
 def draw_plot(plot: Plot, found: Any, *, canvas: Canvas) -> Any:
     """The plot of what was found, in our style and with the fonts that its letters need."""
     with styled():
