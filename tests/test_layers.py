@@ -74,7 +74,6 @@ MANY_OPTIONS = {  # functions of the library: every option has a default and goe
     "library.probe",
     "library.report",
     "library.table",
-    "stats.resampling.bootstrap_interval",
     "studies.pipeline.ask",
     "studies.pipeline.score",
     "studies.asking.plan_asking",

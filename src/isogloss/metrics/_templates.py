@@ -44,30 +44,25 @@ def read_term_items(rows: pl.DataFrame) -> list[TermItem]:
         raise IsoglossError(
             "Terms are compared by the probability of whole sentences: score the templates with pll or likelihood."
         )
-    table = rows.with_columns(pl.col("logprobs").list.sum().alias("total"))
-    missing = set(table.filter(pl.col("logprobs").list.len() == 0)["id"])
-    frames = []
-    for _, part in table.group_by(ITEM, maintain_order=True):
-        name = str(part["id"][0])
-        if name in missing or part.height < 2:
-            continue
-        cell = (_text(part, "set"), _text(part, "concept"))
-        frames.append(TermItem(name, str(part["cluster"][0]), cell, *average_variants(part, "total")))
-    return frames
+    table = rows.with_columns(total=pl.col("logprobs").list.sum())
+    return term_items(table.filter(~(pl.col("logprobs").list.len() == 0).any().over("id")), "total")
 
 
-def average_variants(part: pl.DataFrame, column: str) -> tuple[tuple[str, ...], Array]:
-    """The terms of an item in order, and the log of the mean probability over each one's variants."""
-    part = part.sort("role", maintain_order=True)
-    if part["role"].n_unique() == part.height:
-        return tuple(part["role"]), part[column].to_numpy()
+def term_items(rows: pl.DataFrame, column: str) -> list[TermItem]:
+    """The items of two rows or more: terms in order, and the log of the mean probability over each one's variants."""
     top = pl.col(column).max()
-    means = part.group_by("role", maintain_order=True).agg((pl.col(column) - top).exp().mean().log() + top)
-    return tuple(means["role"]), means[column].to_numpy()
-
-
-def _text(part: pl.DataFrame, name: str) -> str:
-    return str(part[name][0]) if name in part.columns else ""
+    named = {name: pl.col(name).first() if name in rows.columns else pl.lit("") for name in ("set", "concept")}
+    terms = rows.group_by([*ITEM, "role"], maintain_order=True).agg(
+        pl.len(), pl.col("cluster").first(), logs=(pl.col(column) - top).exp().mean().log() + top, **named
+    )
+    items = terms.group_by(ITEM, maintain_order=True).agg(
+        pl.col("len").sum(), pl.col("cluster", "set", "concept").first(), pl.col("role", "logs").sort_by("role")
+    )
+    fields = items.filter(pl.col("len") > 1).select("id", "cluster", "set", "concept", "role", "logs")
+    return [
+        TermItem(str(name), str(cluster), (str(group), str(concept)), tuple(roles), np.array(logs))
+        for name, cluster, group, concept, roles, logs in fields.iter_rows()
+    ]
 
 
 def is_templates(rows: pl.DataFrame) -> bool:

@@ -163,7 +163,8 @@ def finish_plan(plan: StudyPlan, result: StudyResult, *, out: StoragePath) -> St
         if plan.study and not isinstance(out, RemotePath):
             from .outputs import write_outputs
 
-            troubles += write_outputs(plan.study, result.scored, out=out)
+            base = plan.path.parent if plan.path else out
+            troubles += write_outputs(plan.study, result.scored, out=out, base=base)
     return replace(result, measures=found, troubles=tuple(troubles))
 
 
