@@ -1,7 +1,5 @@
 """Runs loaded together from folders: their scores and items, and what of them could not be read."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path

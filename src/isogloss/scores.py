@@ -1,7 +1,5 @@
 """Scored items: a long table with one row per item, candidate and quantity, and the item's own columns beside it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any

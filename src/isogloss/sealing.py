@@ -1,7 +1,5 @@
 """Sealed files: written in one step; a table carries the hash of its own bytes, and which run it belongs to."""
 
-from __future__ import annotations
-
 import fcntl
 import hashlib
 import io

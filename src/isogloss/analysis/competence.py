@@ -1,7 +1,5 @@
 """When a score can be interpreted: only where the model is shown to tell sense from nonsense on the same items."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import polars as pl

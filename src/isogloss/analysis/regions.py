@@ -1,7 +1,5 @@
 """Regions: from the names that a data set gives them to countries, and what is known of each country."""
 
-from __future__ import annotations
-
 import csv
 import json
 import tomllib

@@ -1,7 +1,5 @@
 """The journal: every answer is on the disk before the next thing happens, so that a killed process loses none."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

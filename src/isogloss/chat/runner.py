@@ -1,7 +1,5 @@
 """Asking: what is not answered yet is asked, written down at once, and sealed into the parts of a run."""
 
-from __future__ import annotations
-
 import platform
 import time
 from collections.abc import Mapping, Sequence

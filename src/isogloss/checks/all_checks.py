@@ -1,7 +1,5 @@
 """The table of all checks, and those that are made whenever data is read."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from ..items import Item, Problem

@@ -1,7 +1,5 @@
 """Checks of BLANK: it stands once, by itself, and filling it gives the stored sentence."""
 
-from __future__ import annotations
-
 import re
 
 from ..items import BLANK, Item

@@ -1,7 +1,5 @@
 """Checks of the candidates against each other: equal, far apart in length, not minimal, or the same item twice."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 
 from ..items import ANTI_STEREOTYPE, STEREOTYPE, UNRELATED, Item

@@ -1,7 +1,5 @@
 """What a check is: a name, how severe it is, what it says of itself, and how it finds the items it speaks of."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 

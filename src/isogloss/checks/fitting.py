@@ -1,7 +1,5 @@
 """The check that an item can be scored by the methods that are usual for its task."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from .. import registry

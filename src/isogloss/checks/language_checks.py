@@ -1,7 +1,5 @@
 """Checks that know something of the language: the target's name, the language itself, and articles that clash."""
 
-from __future__ import annotations
-
 import importlib.util
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence

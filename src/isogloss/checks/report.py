@@ -1,7 +1,5 @@
 """What the checks found, counted: by check, by target, and as text."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Checks of the text itself: punctuation in words, quotes, spaces, normal form, odd characters and mixed scripts."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """A parallel text split by the English side into the sentences of two groups, as many of each, drawn by a seed."""
 
-from __future__ import annotations
-
 import hashlib
 import heapq
 from collections import Counter

@@ -1,7 +1,5 @@
 """Choices in words: which of an item's labelled options an answer picks, or why it picks none."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Sequence

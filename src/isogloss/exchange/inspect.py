@@ -1,7 +1,5 @@
 """Logs of Inspect (`.eval`): the answers of a chat model to StereoSet's items, read again as choices."""
 
-from __future__ import annotations
-
 import json
 import struct
 import zipfile

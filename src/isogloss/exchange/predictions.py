@@ -1,7 +1,5 @@
 """StereoSet's prediction layout: a JSON object with a list of {id, score} per task, read and written."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import math

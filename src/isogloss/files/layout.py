@@ -1,7 +1,5 @@
 """Items as rows of our layout, and files of them: one per task and language, written in one step."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path

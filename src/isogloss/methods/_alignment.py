@@ -1,7 +1,5 @@
 """Two sequences of token ids set beside each other: what they share in order, and where they diverge."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 Positions = tuple[list[int], list[int]]

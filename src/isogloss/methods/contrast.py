@@ -1,7 +1,5 @@
 """Contrast: the tokens that a stereotype and its contrast do not share, each given the rest that the model may see."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

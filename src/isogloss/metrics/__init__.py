@@ -1,7 +1,5 @@
 """Metrics: one file each; here is what a metric is: how items, cluster by cluster, become one number under any weights."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """What the metrics of answers share: how often a verdict was given, which answers favour a statement, which pairs fit."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

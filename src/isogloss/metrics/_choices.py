@@ -1,7 +1,5 @@
 """What the metrics of choices share: sums over the items of which option was picked."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 

@@ -1,7 +1,5 @@
 """What the metrics of contrasts share: which statements the headline is about, and each pair's difference."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import polars as pl

@@ -1,7 +1,5 @@
 """What the metrics of pairs and of single sentences share: both sides of every pair, the order of two groups."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

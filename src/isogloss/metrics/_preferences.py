@@ -1,7 +1,5 @@
 """What the preference metrics share: who wins, by item or by class, and how LMS and SS become ICAT."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What the measures of templates share: the probability of every term's sentence, item by item, and the terms' shares."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """Agreement: how often a model sides with a stereotype."""
 
-from __future__ import annotations
-
 import polars as pl
 
 from ..chat.answer_rows import AGREE, ANSWER, DISAGREE

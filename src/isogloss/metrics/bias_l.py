@@ -1,7 +1,5 @@
 """B_L: how far apart the scaled probabilities of the two sentences of a gender pair lie, whichever is the stereotype."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 

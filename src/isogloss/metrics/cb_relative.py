@@ -1,7 +1,5 @@
 """Relative categorical bias: how unevenly a concept moves the terms, once each term's usual share is taken away."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 

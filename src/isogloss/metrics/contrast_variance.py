@@ -1,7 +1,5 @@
 """Contrast variance: how far the differences between stereotypes and contrasts lie apart."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Distribution difference: how far apart the two terms lie for which the model expects the most different words."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Idealised context association test: LMS and SS in one number."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import polars as pl

@@ -1,7 +1,5 @@
 """Macro ICAT: the mean of the ICAT of each target term."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import polars as pl

@@ -1,7 +1,5 @@
 """Macro ICAT without the bias of few items per target term."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Micro ICAT: the ICAT of the mean LMS and the mean SS of the target terms."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import polars as pl

@@ -1,7 +1,5 @@
 """Language model score: how often a meaningful candidate beats the unrelated one."""
 
-from __future__ import annotations
-
 import polars as pl
 
 from ..items import ANTI_STEREOTYPE, STEREOTYPE, UNRELATED

@@ -1,7 +1,5 @@
 """Shuffled pairs (Shf): sentences of two groups paired at random; how often is the second group's the more likely one?"""
 
-from __future__ import annotations
-
 import hashlib
 
 import polars as pl

@@ -1,7 +1,5 @@
 """Stereotype score: how often the stereotype beats the anti-stereotype."""
 
-from __future__ import annotations
-
 import polars as pl
 
 from ..items import ANTI_STEREOTYPE, STEREOTYPE

@@ -1,7 +1,5 @@
 """Top share: how much of the probability the most favoured term takes."""
 
-from __future__ import annotations
-
 import polars as pl
 
 from ..stats.resampling import Array

@@ -1,7 +1,5 @@
 """Wording flips: how often two wordings of a template put two terms in opposite order."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np

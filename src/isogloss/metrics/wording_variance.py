@@ -1,7 +1,5 @@
 """Wording variance: how much of the differences between terms is due to the wording of the template."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from . import Metric

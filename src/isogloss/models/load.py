@@ -1,7 +1,5 @@
 """Opening a model: a name, a folder or a GGUF file becomes an open model, or one sentence that says why not."""
 
-from __future__ import annotations
-
 import logging
 import math
 from collections.abc import Iterator

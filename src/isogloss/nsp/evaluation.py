@@ -1,7 +1,5 @@
 """The test of a head: how often it is right on unseen articles, beside baselines that do not read the pair."""
 
-from __future__ import annotations
-
 import re
 import zlib
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Features of words: Universal Dependencies' names and values, and the short forms one writes by hand."""
 
-from __future__ import annotations
-
 import difflib
 import re
 from collections.abc import Iterable, Mapping

@@ -1,7 +1,5 @@
 """SHADES' notation of templates: GENDER-PL, NATIONALITY_1:MASC, OCCUPATION-ADJ, and so on."""
 
-from __future__ import annotations
-
 import re
 
 from ..errors import IsoglossError

@@ -1,7 +1,5 @@
 """The cache of translations: JSON lines that are only ever added to, so that work goes on where it stopped."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Review: what people are shown, what they answered, where they disagree, and how well they agree."""
 
-from __future__ import annotations
-
 import itertools
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence

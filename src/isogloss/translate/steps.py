@@ -1,7 +1,5 @@
 """Steps: how many items have a problem before and after each repair, by check and by target, as a table and as bars."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field

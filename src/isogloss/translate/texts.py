@@ -1,7 +1,5 @@
 """Translating: the texts of items, each once, with BLANK kept and checked after every call."""
 
-from __future__ import annotations
-
 import time
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Counting tokens with a model's tokenizer, for the check of token gaps."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from ..errors import IsoglossError

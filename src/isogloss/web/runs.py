@@ -1,7 +1,5 @@
 """The page of runs: studies to browse, reports to open or make, two runs to compare, and a trash with a way back."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Sequence
 from itertools import combinations

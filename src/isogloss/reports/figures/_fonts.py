@@ -1,7 +1,5 @@
 """Fonts: which installed families write the letters of a figure, for every script that our languages use."""
 
-from __future__ import annotations
-
 import os
 import unicodedata
 from collections.abc import Iterable

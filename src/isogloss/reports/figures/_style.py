@@ -1,7 +1,5 @@
 """The canvas of figures for papers: widths, panels, type, and files."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager

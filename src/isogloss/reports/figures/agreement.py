@@ -1,7 +1,5 @@
 """Do two measures agree over models and languages? Their values against each other, with intervals both ways."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations

@@ -1,7 +1,5 @@
 """The data of a report: every number that it shows, measured once; panels only arrange them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Claims and rankings in words and as tables: for a terminal, a paper, a test report and a page of a CI job."""
 
-from __future__ import annotations
-
 from collections import Counter
 from xml.etree import ElementTree
 

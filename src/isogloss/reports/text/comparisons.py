@@ -1,7 +1,5 @@
 """Comparisons as tables: text for a terminal, HTML for a notebook, CSV, LaTeX and Markdown."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from ...analysis.agreements import Agreement

@@ -1,7 +1,5 @@
 """Controls as a table for a terminal, and in words what they say."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from ...analysis.controls import Control

@@ -1,7 +1,5 @@
 """Explanations as text for a terminal."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from ...analysis.explanations import Explanation

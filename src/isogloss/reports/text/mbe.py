@@ -1,7 +1,5 @@
 """MBE and its tests as text."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from ...analysis.competence import UNMEASURED

@@ -1,7 +1,5 @@
 """The robustness card of a model as text for a terminal."""
 
-from __future__ import annotations
-
 from ...analysis.robustness import RobustnessReport
 from ..numbers import format_value
 from .table import Grid, as_text

@@ -1,7 +1,5 @@
 """Structures and mixed models as text for a terminal."""
 
-from __future__ import annotations
-
 from ...analysis.mixed import MixedModel
 from ...analysis.structure import Structure
 from ..numbers import format_value, p_value, percent

@@ -1,7 +1,5 @@
 """A heading, rows of text and remarks as a table: for a terminal, a notebook, a paper or a page."""
 
-from __future__ import annotations
-
 import html
 import re
 import unicodedata

@@ -1,7 +1,5 @@
 """Controls: the score beside that of control items, of permuted labels, and of simple baselines."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from ....analysis.controls import Control

@@ -1,7 +1,5 @@
 """Robustness: the same items under all methods, dtypes and batch sizes; does the sign survive?"""
 
-from __future__ import annotations
-
 from typing import Any
 
 from ...numbers import language_name
