@@ -18,9 +18,9 @@ import pytest
 from isogloss import runs
 from isogloss.chat import runner
 from isogloss.chat.endpoint import KEPT, Endpoint, http_backend
-from isogloss.chat.journal import NAME
 from isogloss.chat.requests import AskSettings, Backend
 from isogloss.chat.retry import RetryPolicy, asked_wait, next_wait
+from isogloss.chat.runner import NAME
 from isogloss.errors import IsoglossError
 from isogloss.items import Item, Items
 from support import endpoints

@@ -14,10 +14,10 @@ from ..errors import IsoglossError
 from ..items import Item, Items, group_by, items_hash
 from ..progress import Progress, silent
 from ..scores import item_table, skipped_rows
+from ..sealing import append_lines
 from ..storage import RemotePath, StoragePath
-from .journal import append_journal, read_journal, remove_journal
 from .prompt_words import prompt_words_of
-from .records import ANSWERS, Answer, AnswerKey, answer_table
+from .records import ANSWERS, Answer, AnswerKey, answer_line, answer_table, read_line
 from .requests import AskSettings, Backend, PromptRequest, check_ask_settings, make_requests
 
 PART_ITEMS = 64
@@ -199,3 +199,27 @@ def run_info(cell: AskCell, backend: Backend) -> dict[str, Any]:
             "part": PART_ITEMS,
         },
     }
+
+
+# ---- the journal: every answer is on the disk before the next thing happens, so that a killed process loses none
+
+JOURNAL = "journal.jsonl"
+
+
+def read_journal(folder: Path) -> dict[AnswerKey, Answer]:
+    """The answers that were written down, by their keys; a line that was torn is passed over."""
+    path = folder / JOURNAL
+    if not path.exists():
+        return {}
+    lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
+    return {answer.key: answer for answer in map(read_line, lines) if answer is not None}
+
+
+def append_journal(folder: Path, answers: Sequence[Answer]) -> None:
+    """Write answers down and wait until the disk has them."""
+    append_lines(folder / JOURNAL, "".join(map(answer_line, answers)))
+
+
+def remove_journal(folder: Path) -> None:
+    """Remove a journal whose answers all are in parts."""
+    (folder / JOURNAL).unlink(missing_ok=True)

@@ -4,7 +4,7 @@ from typing import Any
 
 from ....analysis.controls import Control
 from ...numbers import language_name
-from ...text.controls import CELLS, control_cells, explain_control_items
+from ...text.analyses import CELLS, control_cells, explain_control_items
 from ..data import PageData
 from . import Panel
 

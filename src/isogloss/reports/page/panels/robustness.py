@@ -3,7 +3,7 @@
 from typing import Any
 
 from ...numbers import language_name
-from ...text.robustness import SAID, robustness_grid
+from ...text.analyses import SAID, robustness_grid
 from ..data import PageData
 from . import Panel
 
