@@ -245,12 +245,12 @@ def test_a_key_that_is_not_there_is_told_before_anything_is_sent(tmp_path, monke
         (
             f"https://user:{SECRET}@example.org/v1",
             "The address of an endpoint holds no key, query or password. "
-            "Put the key in the environment: --key-env JOURNAL",
+            "Put the key in the environment: --key-env NAME",
         ),
         (
             f"https://example.org/v1?key={SECRET}",
             "The address of an endpoint holds no key, query or password. "
-            "Put the key in the environment: --key-env JOURNAL",
+            "Put the key in the environment: --key-env NAME",
         ),
     ],
 )
