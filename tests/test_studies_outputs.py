@@ -27,7 +27,7 @@ from isogloss.studies.plan import plan_study
 from isogloss.studies.run import finish_plan, run_plan
 from support import tiny
 from support.builders import stereoset_rows, write_jsonl
-from test_published_templates import SMALL
+from test_templates_published import SMALL
 
 SHIPPED = Path(__file__).parent.parent / "studies"
 REAL = Path(os.environ.get("ISOGLOSS_REAL_DATA") or "/nowhere")
