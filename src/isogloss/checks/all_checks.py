@@ -6,7 +6,7 @@ from .. import registry
 from ..items import Item, Problem
 from ..templates.contrasts import template_differs
 from . import blanks, candidates, language_checks, text_checks
-from .check import SEVERITIES, Check, each, each_in, each_text
+from .check import ERROR, NOTE, SEVERITIES, Check, each, each_in, each_text
 
 __all__ = ["ALL", "READING", "SEVERITIES", "Check", "find_changed", "find_problems"]
 
@@ -23,42 +23,34 @@ def unfit_items(items: Sequence[Item]) -> Iterator[tuple[int, str]]:
 
 
 NOT_NORMAL = each_text(
-    text_checks.not_normal,
-    "warning",
-    "Text is not in Unicode normal form C; reading a file changes it, and with it the tokens.",
+    text_checks.not_normal, "Text is not in Unicode normal form C; reading a file changes it, and with it the tokens."
 )
 READING = (
-    each(blanks.several_blanks, "warning", "BLANK stands more than once; the first is scored, the others are filled."),
-    each(candidates.equal_words, "warning", "Stereotype and anti-stereotype are the same, so the item can only tie."),
+    each(blanks.several_blanks, "BLANK stands more than once; the first is scored, the others are filled."),
+    each(candidates.equal_words, "Stereotype and anti-stereotype are the same, so the item can only tie."),
     each(
         blanks.sentence_differs,
-        "warning",
         "The stored sentence differs from the context with the word filled in; methods may see different text.",
     ),
-    each_text(text_checks.odd_characters, "warning", "There are invisible, control or replacement characters."),
-    each(text_checks.mixed_scripts, "warning", "A word has letters of two alphabets."),
+    each_text(text_checks.odd_characters, "There are invisible, control or replacement characters."),
+    each(text_checks.mixed_scripts, "A word has letters of two alphabets."),
 )
 ALL = (
     *READING,
-    each(blanks.no_blank, "error", "There are words to fill in, but no BLANK for them."),
+    each(blanks.no_blank, "There are words to fill in, but no BLANK for them.", severity=ERROR),
     Check(
         "method_unfit",
         "error",
         "A method that is usual for the item's task cannot score it, so it is left out: see its context and its BLANK.",
         unfit_items,
     ),
-    each(
-        blanks.glued_blank,
-        "warning",
-        'A hyphen, an ending or another word touches BLANK, as in BLANK"a or BLANKER.',
-    ),
-    each(text_checks.word_punctuation, "warning", "A word that fills BLANK has punctuation that is not part of it."),
-    each(candidates.equal_unrelated, "warning", "The unrelated candidate is the same as another one."),
-    each(template_differs, "warning", "The sentence is not its template with the slots filled."),
-    each(language_checks.target_missing, "warning", "The target term does not stand in the text as it is written."),
+    each(blanks.glued_blank, 'A hyphen, an ending or another word touches BLANK, as in BLANK"a or BLANKER.'),
+    each(text_checks.word_punctuation, "A word that fills BLANK has punctuation that is not part of it."),
+    each(candidates.equal_unrelated, "The unrelated candidate is the same as another one."),
+    each(template_differs, "The sentence is not its template with the slots filled."),
+    each(language_checks.target_missing, "The target term does not stand in the text as it is written."),
     each_in(
         language_checks.article_clash,
-        "warning",
         "The article before BLANK does not fit a word, by the rules in the language file.",
     ),
     Check(
@@ -69,19 +61,17 @@ ALL = (
         language_checks.no_identifier,
     ),
     Check("duplicate", "warning", "The item says exactly what an earlier one says.", candidates.duplicates),
-    each_text(
-        text_checks.quotes, "warning", "A double quote stands inside a word, or quotes and brackets do not pair up."
-    ),
-    each(text_checks.spaces, "warning", "Spaces are doubled, stand at an end, or before a full stop or comma."),
+    each_text(text_checks.quotes, "A double quote stands inside a word, or quotes and brackets do not pair up."),
+    each(text_checks.spaces, "Spaces are doubled, stand at an end, or before a full stop or comma."),
     NOT_NORMAL,
-    each_in(text_checks.sentence_case, "note", "A context or sentence begins with a small letter."),
+    each_in(text_checks.sentence_case, "A context or sentence begins with a small letter.", severity=NOTE),
     each(
         candidates.length_gap,
-        "note",
         "Of stereotype and anti-stereotype one is more than three times as long as the other.",
+        severity=NOTE,
     ),
-    each(candidates.several_words, "note", "Stereotype and anti-stereotype have different numbers of words."),
-    each_in(candidates.not_minimal, "note", "The two sentences of a pair share less than half of their words."),
+    each(candidates.several_words, "Stereotype and anti-stereotype have different numbers of words.", severity=NOTE),
+    each_in(candidates.not_minimal, "The two sentences of a pair share less than half of their words.", severity=NOTE),
 )
 
 

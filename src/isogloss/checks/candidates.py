@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from ..items import ANTI_STEREOTYPE, STEREOTYPE, UNRELATED, Item
 from ..languages import Language
-from .check import Check, each, is_cloze
+from .check import NOTE, Check, each, is_cloze
 
 LONGEST = 3.0
 MORE_LETTERS = 10
@@ -81,7 +81,7 @@ def token_gap(count: Callable[[str], int]) -> Check:
         far = abs(first - second) >= MORE_TOKENS and max(first, second) >= 2 * min(first, second)
         return f"'{pair[0]}' has {first} tokens, '{pair[1]}' {second}" if far else None
 
-    return each(token_gap, "note", "Stereotype and anti-stereotype differ by two tokens or more, and twofold.")
+    return each(token_gap, "Stereotype and anti-stereotype differ by two tokens or more, and twofold.", severity=NOTE)
 
 
 def _pair(item: Item) -> tuple[str, str] | None:

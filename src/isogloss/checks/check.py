@@ -7,7 +7,7 @@ from .. import languages
 from ..items import Item
 from ..languages import Language
 
-SEVERITIES = ("error", "warning", "note")
+SEVERITIES = (ERROR, WARNING, NOTE) = ("error", "warning", "note")
 Search = Callable[[Sequence[Item]], Iterator[tuple[int, str]]]
 
 
@@ -25,7 +25,7 @@ class Check:
     missing: Callable[[], str | None] = lambda: None
 
 
-def each(find: Callable[[Item], str | None], severity: str, explanation: str) -> Check:
+def each(find: Callable[[Item], str | None], explanation: str, *, severity: str = WARNING) -> Check:
     """The check, named after its function, that looks at every item by itself."""
 
     def search(items: Sequence[Item]) -> Iterator[tuple[int, str]]:
@@ -34,7 +34,7 @@ def each(find: Callable[[Item], str | None], severity: str, explanation: str) ->
     return Check(find.__name__, severity, explanation, search)
 
 
-def each_text(find: Callable[[str], str | None], severity: str, explanation: str) -> Check:
+def each_text(find: Callable[[str], str | None], explanation: str, *, severity: str = WARNING) -> Check:
     """The same for a function that looks at a text: it finds an item by the first of its texts that is odd."""
 
     def search(items: Sequence[Item]) -> Iterator[tuple[int, str]]:
@@ -44,7 +44,7 @@ def each_text(find: Callable[[str], str | None], severity: str, explanation: str
     return Check(find.__name__, severity, explanation, search)
 
 
-def each_in(find: Callable[[Item, Language], str | None], severity: str, explanation: str) -> Check:
+def each_in(find: Callable[[Item, Language], str | None], explanation: str, *, severity: str = WARNING) -> Check:
     """The same for a function that also takes what is known of the item's language."""
 
     def search(items: Sequence[Item]) -> Iterator[tuple[int, str]]:
