@@ -27,7 +27,6 @@ from isogloss.studies.plan import plan_study
 from isogloss.studies.run import finish_plan, run_plan
 from support import tiny
 from support.builders import stereoset_rows, write_jsonl
-from test_templates_published import SMALL
 
 SHIPPED = Path(__file__).parent.parent / "studies"
 REAL = Path(os.environ.get("ISOGLOSS_REAL_DATA") or "/nowhere")
@@ -66,7 +65,7 @@ def run(study: dict[str, Any], folder: Path) -> str:
     result = finish_plan(plan, run_plan(plan, out=folder / "out"), out=folder / "out")
     assert not result.troubles
     assert result.scored is not None
-    text = (folder / "out" / "tables.md").read_text(encoding="utf-8")
+    text = (folder / "out" / "tables.md").read_text(encoding="utf-8") if study["tables"] else ""
     assert all(one["title"] in text for one in study["tables"])
     assert "There are no scores" not in text
     return text
@@ -104,15 +103,36 @@ def pairs(path: Path, language: str) -> None:
     write_jsonl(path, rows)
 
 
+def templates_file() -> dict[str, Any]:
+    """A file in the layout of the template study: eleven sets, the last of four wordings, with two terms and concepts."""
+    wordings = ["[MASK] are {prior}.", "All [MASK] are {prior}.", "[MASK] seem {prior}.", "Why are [MASK] so {prior}?"]
+    block = {
+        "base_templates": [{"english": text, "greek": f"Οι {text}"} for text in wordings],
+        "prior_variations": {"english": "traits|english", "greek": "traits|english"},
+        "words": {"english": "people|english", "greek": "people|english"},
+    }
+    short = {**block, "base_templates": block["base_templates"][:1]}
+    counts = {"gender": 4, "religion": 3, "ethnicity": 4}
+    return {
+        "word_lists": {"traits": {"english": ["sexist", "prejudiced"]}, "people": {"english": ["cats", "dogs"]}},
+        "categories": [
+            {"type": kind, "templates": [*[short] * (count - 2), block, block]} for kind, count in counts.items()
+        ],
+    }
+
+
 def test_templates_study_gives_its_tables(stand_ins, tmp_path):
-    (tmp_path / "templates.json").write_text(json.dumps(SMALL), encoding="utf-8")
+    (tmp_path / "templates.json").write_text(json.dumps(templates_file()), encoding="utf-8")
     study = shipped("behnamghader2022", stand_ins)
-    study["tables"] = study["tables"][1:3] + study["tables"][4:]
-    study["figures"] = [{"figure": "shares", "where": {"set": "gender-1"}}]
+    study["figures"] = study["figures"][-1:]
     text = run(study, tmp_path)
     assert "|  | [MASK] shouldn't be {prior}. |" in text
-    assert "|  | Aggregated |" in text
-    assert (tmp_path / "out" / "figures" / "1-shares.png").exists()
+    assert text.count("|  | Aggregated |") == 6  # three kinds of bias, as published and corrected
+    top = text.split("### Table 4")[1].split("###")[0]
+    assert re.search(
+        r"\| People from .* \| sexist \| (el|en) \| (cats|dogs) [01]\.\d{3} \| (cats|dogs) [01]\.\d{3} \|", top
+    )
+    assert (tmp_path / "out" / "figures" / "figure-8.png").exists()
 
 
 def test_stereoset_study_gives_overall_rows_and_a_joined_row(stand_ins, tmp_path):
@@ -166,6 +186,33 @@ def test_meta_evaluation_study_gives_agreements_and_differences(stand_ins, tmp_p
     assert (tmp_path / "out" / "figures" / "figure-2.png").exists()
     assert "| CP | Spearman |" in text
     assert "| MT | base-subword |" in text
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["small", "reproduce"])
+def test_studies_of_trained_weights_run_with_stand_ins(name, stand_ins, tmp_path):
+    study = shipped(name, stand_ins)
+    study["data"] = [one if isinstance(one, dict) else {"source": one, "languages": ["en"]} for one in study["data"]]
+    for number, one in enumerate(study["data"]):
+        (language,), path = (
+            one["languages"],
+            tmp_path / f"data{number}.json{'' if 'templates' in one['source'] else 'l'}",
+        )
+        if "templates" in one["source"]:
+            path.write_text(json.dumps(templates_file()), encoding="utf-8")
+        elif "sentence" in one["source"] or one["source"] == "stereoset":
+            task = one["source"].partition("/")[2].partition("_")[0]
+            rows = [row for row in stereoset_rows() if task in ("", row["task"])]
+            write_jsonl(path, [{**row, "language": language} for row in rows])
+        else:
+            (sentences if one["name"] == "mbe" else pairs)(path, language)
+        one["source"] = str(path)
+    run({**study, "tables": []}, tmp_path)
+
+
+def test_every_shipped_study_is_run_with_stand_ins():
+    here = {"behnamghader2022", "kaneko2022", "kaneko2022-meta", "ozturk2023", "shades", "small", "reproduce"}
+    assert {path.stem for path in SHIPPED.glob("*.yaml")} == here | {"demo"}  # the demo is run in test_study_files
 
 
 def test_an_unknown_key_of_a_table_is_named(tmp_path):

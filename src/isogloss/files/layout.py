@@ -12,7 +12,9 @@ from ..storage import StoragePath
 
 AnyPath = TypeVar("AnyPath", bound=StoragePath)
 ROLES = (STEREOTYPE, ANTI_STEREOTYPE, UNRELATED)
-PAIR_TAGS = ("direction", "template", "occupation", "target", "groups")
+LISTS = ("entity", "region", "origin_language", "valid_language")  # columns with several values
+CONTRAST_TAGS = ("type", "statement", "original", "valid", "contrast_template", *LISTS)
+PAIR_TAGS = ("task", "direction", "template", "occupation", "target", "groups", *CONTRAST_TAGS)
 ORIGIN = ("provenance", "translator", "reviewers")
 
 

@@ -70,6 +70,7 @@ def _subsequence(first: Sequence[int], second: Sequence[int]) -> list[tuple[int,
 
 QUANTITY = "contrast"
 SENTENCE = "sentence"
+COMPLETION = "completion"
 ALONE = "the stereotype has no contrast in its language"
 SAME = "both sentences have the same tokens"
 ONE_SIDED = "one of the two sentences has no tokens of its own"
@@ -121,7 +122,7 @@ def unscorable(sides: Sequence[Side]) -> str | None:
 
 
 def _rows(row: Row, side: Side, *, model: Model, logs: Answer, variant: str) -> list[Row]:
-    """The score of a sentence's own tokens, and the sentence's log-probability where all its tokens were asked for."""
+    """The score of a sentence's own tokens; where all tokens were asked for, the log-probability of the sentence and of the shared ones."""
     whole = float(logs.sum())
     positions = [k for k, position in enumerate(side.asked) if position in set(side.own)]
     used = list(range(len(logs))) if variant == SENTENCE else positions
@@ -135,7 +136,8 @@ def _rows(row: Row, side: Side, *, model: Model, logs: Answer, variant: str) -> 
     if not side.whole:
         return [main]
     plain = replace(row, value=whole, tokens=len(logs), quantity=SENTENCE, against=None, unknown=0, truncated=False)
-    return [main, plain]
+    shared = whole - float(logs[positions].sum())
+    return [main, plain, replace(plain, value=shared, tokens=len(logs) - len(positions), quantity=COMPLETION)]
 
 
 def _written_sides(item: Item, model: Model, *, options: Options) -> list[Side]:

@@ -13,6 +13,8 @@ from ..progress import Progress, silent
 from ..sealing import append_lines, make_folder
 from .translators import LanguagePair, Opened, protect, restore
 
+OF_LANGUAGE = ("template", "contrast_template", "expression", "original", "valid")  # true of the source language only
+
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
@@ -122,7 +124,8 @@ def _term(item: Item) -> str | None:
 def _translated(item: Item, known: Mapping[str, str], *, state: TranslationSession) -> Item:
     context = known[item.context] if item.context else None
     candidates = tuple(_candidate(one, known, context=context) for one in item.candidates)
-    tags = {**item.tags, "provenance": "machine", "translator": state.opened.name}
+    kept = {name: value for name, value in item.tags.items() if name not in OF_LANGUAGE}
+    tags = {**kept, "provenance": "machine", "translator": state.opened.name}
     term = _term(item)
     if term:
         tags |= {"target": item.tags.get("target", term), "target_term": known[term]}
