@@ -14,6 +14,7 @@ from ..analysis.intervals import IntervalSettings
 from ..analysis.measures import Measure
 from ..analysis.rankings import HIGHER, Rank, Rankings, rank_models
 from ..errors import IsoglossError
+from ..items import group_by
 from ..results import Results
 from ..runs import Run
 from ..scores import Scored
@@ -56,10 +57,7 @@ def _key(group: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
 
 def datasets(rows: Iterable[Measure]) -> dict[str, list[Measure]]:
     """The measures by data set, in their order."""
-    found: dict[str, list[Measure]] = {}
-    for row in rows:
-        found.setdefault(row.group["dataset"], []).append(row)
-    return found
+    return group_by(rows, lambda row: row.group["dataset"])
 
 
 def distinct(rows: Iterable[Measure], column: str) -> list[str]:

@@ -1,7 +1,5 @@
 """Tables in a paper's own layout: any columns of the scores as rows and columns, for the metrics that a study names."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
