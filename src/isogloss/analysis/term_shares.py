@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -26,15 +25,6 @@ SHARE = "share"
 ELSEWHERE = "elsewhere"
 NEGATION = "negation"
 PLAIN = IntervalSettings()
-EMPTY: dict[str, Any] = {
-    "value": None,
-    "low": None,
-    "high": None,
-    "n": 0,
-    "ties": 0,
-    "clusters": 0,
-    "mode": "corrected",
-}
 
 
 def measure_shares(
@@ -62,7 +52,7 @@ def measure_shares(
         for term, found in _by_term(items)[:top]:
             word = words.get((str(part["language"][0]), group.get("set"), term))
             named = {"region": term} if regions else {"term": term, **({"word": word} if word else {})}
-            nothing = Measure(SHARE, {**group, **named}, **EMPTY)
+            nothing = Measure(SHARE, {**group, **named})
             rows.append(_measure(found, nothing, settings=settings, bounds=(0, 1)))
     notes = ("a share is relative to the other terms: frequent and short terms have large ones for every concept",)
     return Measures(tuple(rows), problem_counts(table, scored), (*scored.notes, *notes))
@@ -87,7 +77,7 @@ def measure_negation(
         pairs = list(_negated_pairs(part))
         found = mean_over_items([_turn(one, two) for one, two in pairs], [one for one, _ in pairs])
         if found.n:
-            rows.append(_measure(found, Measure(NEGATION, group, **EMPTY), settings=settings, bounds=(-1, 1)))
+            rows.append(_measure(found, Measure(NEGATION, group), settings=settings, bounds=(-1, 1)))
     if not rows:
         raise IsoglossError(
             "No negated counterpart has its source among these scores. Score them together, without --limit."

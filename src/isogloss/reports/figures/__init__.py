@@ -10,7 +10,7 @@ import polars as pl
 
 from ... import registry
 from ...analysis.intervals import IntervalSettings
-from ...analysis.measures import Measure, Measures, measure
+from ...analysis.measures import Measure, Measures, measure_with
 from ...analysis.published import PUBLISHED, add_published
 from ...analysis.sides import select
 from ...errors import IsoglossError
@@ -134,16 +134,8 @@ def measured(
     request: FigureRequest, scored: Scored, *, metrics: Sequence[str], by: Sequence[str] | None = None
 ) -> Measures:
     """The measures of an order, its metrics before the figure's own; rows without a value are left out."""
-    drawing = request.drawing
-    found = measure(
-        scored,
-        metrics=list(request.metrics or metrics),
-        by=by,
-        mode=request.mode,
-        interval=drawing.kind,
-        resamples=drawing.resamples,
-        seed=drawing.seed,
-    )
+    wanted = list(request.metrics or metrics)
+    found = measure_with(request.drawing, scored, metrics=wanted, by=by, mode=request.mode)
     kept = Measures(tuple(row for row in found if row.value is not None), found.problems, found.notes)
     return add_published(kept, request.sources)
 

@@ -12,7 +12,7 @@ from ...analysis.agreements import Agreement, agree
 from ...analysis.groups import IDENTITY, check_by, first_methods
 from ...analysis.intervals import IntervalSettings
 from ...analysis.mbe_tests import check_mbe
-from ...analysis.measures import Measure, Measures, measure
+from ...analysis.measures import Measure, Measures, measure_with
 from ...analysis.term_shares import measure_shares
 from ...errors import IsoglossError
 from ...scores import Scored
@@ -126,21 +126,15 @@ def metric_names(request: LayoutRequest) -> list[str]:
 def _measure(scored: Scored, request: LayoutRequest, *, by: Sequence[str], settings: IntervalSettings) -> Measures:
     """Each metric over the data sets that it fits, by these columns."""
     names = [name for name in by if name not in IDENTITY]
-    resamples = settings.resamples if request.mode == "corrected" else FEWEST  # no interval is shown as published
+    if request.mode != "corrected":
+        settings = replace(settings, resamples=FEWEST)  # no interval is shown as published
     rows: list[Measure] = []
     for metric in metric_names(request):
         fits = registry.get("metric", metric).fits
         parts = [part for _, part in scored.table.group_by("dataset", maintain_order=True) if fits(part)]
         if parts:
-            rows += measure(
-                replace(scored, table=pl.concat(parts)),
-                metrics=[metric],
-                by=names,
-                mode=request.mode,
-                interval=settings.kind,
-                resamples=resamples,
-                seed=settings.seed,
-            )
+            fitting = replace(scored, table=pl.concat(parts))
+            rows += measure_with(settings, fitting, metrics=[metric], by=names, mode=request.mode)
     return Measures(tuple(row for row in rows if row.value is not None))
 
 
