@@ -46,7 +46,7 @@ def measure_shares(
     rows = []
     for group, part in default_groups(table, check_by(by, table.columns)):
         items = read_term_items(part)
-        items = [_sum_regions(one, str(part["language"][0])) for one in items] if regions else items
+        items = [_sum_regions(item, str(part["language"][0])) for item in items] if regions else items
         if "concept" in group and "concept_word" in part.columns:
             group = {**group, "concept_word": str(part["concept_word"][0] or "")}
         for term, found in _by_term(items)[:top]:
@@ -148,7 +148,7 @@ def _sum_regions(item: TermItem, language: str) -> TermItem:
 def _negated_pairs(rows: pl.DataFrame) -> Iterator[tuple[TermItem, TermItem]]:
     """Each item that has a negated counterpart, with it."""
     source = dict(rows.filter(pl.col("variant") == NEGATED).select("id", "derived_from").iter_rows())
-    frames = {one.id: one for one in read_term_items(rows)}
+    frames = {item.id: item for item in read_term_items(rows)}
     for control, name in source.items():
         one, two = frames.get(name), frames.get(control)
         if one is not None and two is not None and one.terms == two.terms:
@@ -201,4 +201,4 @@ def known_terms(language: str) -> dict[str, Term]:
         lexicon = read_lexicon(language)
     except IsoglossError:
         return {}
-    return {name: term for one in lexicon.vocabularies.values() for name, term in one.terms.items()}
+    return {name: term for vocabulary in lexicon.vocabularies.values() for name, term in vocabulary.terms.items()}

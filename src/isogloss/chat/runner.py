@@ -44,7 +44,7 @@ class AskCell:
         A statement that is in several items, once for each of its contrasts, is asked about once.
         """
         firsts: dict[tuple[str, int], PromptRequest] = {}
-        return {one.key: firsts.setdefault((one.text, one.sample), one) for one in self.requests}
+        return {request.key: firsts.setdefault((request.text, request.sample), request) for request in self.requests}
 
     @property
     def asks(self) -> int:
@@ -58,7 +58,7 @@ def plan_ask_cells(items: Items, settings: AskSettings, *, labels: Mapping[str, 
     cells = []
     for rows in groups.values():
         ids = {item.id for item in rows}
-        odd = tuple(one for one in items.problems if one.item in ids or one.check == "unreadable")
+        odd = tuple(problem for problem in items.problems if problem.item in ids or problem.check == "unreadable")
         cells.append(AskCell(Items(tuple(rows), odd), tuple(make_requests(rows, settings)), labels or {}))
     return cells
 

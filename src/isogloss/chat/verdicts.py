@@ -287,7 +287,7 @@ def _is_subject(clause: Words, positions: tuple[int, ...]) -> bool:
 def _is_negated(clause: Words, positions: tuple[int, ...], *, lexicon: AnswerWords) -> bool:
     """Whether a clause negates the phrase at these places; a phrase that holds a negation itself is not negated again."""
     negations = lexicon.lists["negations"]
-    if any(_find(tuple(clause[position] for position in positions), one, gap=0) for one in negations):
+    if any(_find(tuple(clause[position] for position in positions), negation, gap=0) for negation in negations):
         return False
     rest = tuple("" if index in positions else word for index, word in enumerate(clause))
     return any(_find(rest, one, gap=0) for one in negations)

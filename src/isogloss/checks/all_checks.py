@@ -87,7 +87,10 @@ def find_changed(items: Iterable[Item], changed: set[str]) -> tuple[Problem, ...
 
 def _whole_texts(item: Item) -> list[str]:
     """All the item's texts as they may stand in a file."""
-    return [item.context or "", *(text for one in item.candidates for text in (one.text, one.word or ""))]
+    return [
+        item.context or "",
+        *(text for candidate in item.candidates for text in (candidate.text, candidate.word or "")),
+    ]
 
 
 def find_problems(items: Iterable[Item], checks: tuple[Check, ...] = READING) -> tuple[Problem, ...]:

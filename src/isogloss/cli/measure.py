@@ -132,9 +132,9 @@ def _show_term_pairs(scored: Scored, *, form: str) -> None:
 
     pairs = largest_pairs(scored.table)
     lines = [
-        f"{one.model} · {one.language} · {one.set}: {one.first} -> {one.second}  "
-        f"{one.nats:.4f} nats  {one.per_token:.3e} by |V|"
-        for one in pairs
+        f"{pair.model} · {pair.language} · {pair.set}: {pair.first} -> {pair.second}  "
+        f"{pair.nats:.4f} nats  {pair.per_token:.3e} by |V|"
+        for pair in pairs
     ]
     options.show(form, text=lambda: "\n".join(lines), json=lambda: [asdict(one) for one in pairs])
 

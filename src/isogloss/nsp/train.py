@@ -299,7 +299,7 @@ def _checkpoint(run: TrainingRun, log: Log | None) -> None:
     if run.table.split.card["splits"]["validation"]["pairs"]:
         split = open_split(run.table.split.folder, "validation")
         found = check_split(run.trainee, split, most=run.settings.validation_pairs, device=accelerator.device)
-        best = max((one["accuracy"] for one in state.validations), default=-1.0)
+        best = max((validation["accuracy"] for validation in state.validations), default=-1.0)
         state.best_step = state.step if found.value > best else state.best_step
         state.validations.append({"step": state.step, "examples": examples, "accuracy": found.value})
         if log is not None:

@@ -99,7 +99,7 @@ def _lexicon_fillings(
         fillings = expand(read_shades(template), lexicon)
     except IsoglossError as error:
         return {}, str(error)
-    found = {_fold(one.text): (template, one.text, "+".join(one.fillers.values())) for one in fillings}
+    found = {_fold(filling.text): (template, filling.text, "+".join(filling.fillers.values())) for filling in fillings}
     if _fold(sentence) not in found:
         return {}, f"the template '{template}' does not give back '{sentence}'."
     return found, None
@@ -117,7 +117,7 @@ def _statements(items: Iterable[Item], language: str) -> dict[str, list[tuple[st
 
 def _template_pairs(item: Item) -> list[tuple[str, str]]:
     """The template and the sentence of the stereotype and of the contrast of an item; no template, no pair."""
-    texts = {one.role: one.text for one in item.candidates}
+    texts = {candidate.role: candidate.text for candidate in item.candidates}
     own = item.tags.get("template")
     templates = {STEREOTYPE: own, CONTRAST: item.tags.get("contrast_template", own)}
     return [(one, texts[role]) for role, one in templates.items() if isinstance(one, str) and role in texts]
@@ -136,7 +136,7 @@ def _read_frame(template: str) -> _Frame | None:
     if len(slots) != 1:
         return None
     slot = elements[slots[0]]
-    texts = [one.text if isinstance(one, Text) else "" for one in elements]
+    texts = [element.text if isinstance(element, Text) else "" for element in elements]
     features = dict(slot.features) if isinstance(slot, Slot) else {}
     gender = features.pop("Gender", None)
     kind = (re.sub(r"_\d+$", "", slot.name) if isinstance(slot, Slot) else "", tuple(sorted(features.items())))
@@ -189,8 +189,8 @@ def table_rows(found: FilledTable, language: str) -> Iterator[list[str]]:
     """The table in SHADES' layout, with its heading; the terms are a column of their own."""
     tag = language.lower().replace("-", "_")
     yield ["index", "subset", f"{tag}_templates", f"{tag}_biased_sentences", "terms"]
-    for one in found.rows:
-        yield [one.index, one.subset, one.template, one.sentence, one.terms]
+    for row in found.rows:
+        yield [row.index, row.subset, row.template, row.sentence, row.terms]
 
 
 def template_differs(item: Item) -> str | None:
@@ -200,7 +200,7 @@ def template_differs(item: Item) -> str | None:
             elements = read_shades(template).elements
         except IsoglossError:
             return f"the template '{template}' has no slot"
-        parts = [re.escape(_fold(one.text)) if isinstance(one, Text) else ".+?" for one in elements]
+        parts = [re.escape(_fold(element.text)) if isinstance(element, Text) else ".+?" for element in elements]
         if not re.fullmatch("".join(parts), _fold(text)):
             return f"the {'contrast' if number else 'sentence'} is not the template '{template}' with its slots filled"
     return None

@@ -120,7 +120,7 @@ def add_facts(scored: Scored, facts: Facts) -> Scored:
 def metric_names(request: LayoutRequest) -> list[str]:
     """The metrics that a table needs, each once."""
     entries = [*request.metrics, *([request.agreement] if request.agreement else [])]
-    return list(dict.fromkeys(name for one in entries for name in one.replace(FIRST, JOINED).split(JOINED)))
+    return list(dict.fromkeys(name for entry in entries for name in entry.replace(FIRST, JOINED).split(JOINED)))
 
 
 def _measure(scored: Scored, request: LayoutRequest, *, by: Sequence[str], settings: IntervalSettings) -> Measures:
@@ -148,7 +148,7 @@ def _measure_cells(scored: Scored, request: LayoutRequest, *, settings: Interval
         whole = [*request.rows[:depth], *request.columns]
         _put(cells, _measure(scored, request, by=whole, settings=settings), request=request, depth=depth)
     tests = check_mbe(scored, found, by=[name for name in by if name not in IDENTITY]) if request.marks else ()
-    marked = [(one.group, one.p_mcnemar) for one in tests]
+    marked = [(test.group, test.p_mcnemar) for test in tests]
     return _Table(cells, frozenset((_key(g, request.rows), _key(g, request.columns)) for g, p in marked if p < LEVEL))
 
 
@@ -315,7 +315,9 @@ def _agreement_grid(scored: Scored, request: LayoutRequest, *, order: Order, set
         columns = [_statistics(agree(replace(found, rows=sides[name]), reference)[0]) for name in request.metrics]
         shown = [_label(value, name, request=request) for value, name in zip(line, request.rows, strict=True)]
         for number, statistic in enumerate(STATISTICS):
-            texts.append([*(shown if not number else [""] * len(shown)), statistic, *(one[number] for one in columns)])
+            texts.append(
+                [*(shown if not number else [""] * len(shown)), statistic, *(column[number] for column in columns)]
+            )
     return Grid([*request.rows, "statistic", *map(metric_name, request.metrics)], texts, len(request.rows) + 1)
 
 
