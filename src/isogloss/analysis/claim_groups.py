@@ -89,8 +89,8 @@ def make_catalogue(table: pl.DataFrame, facts: Mapping[str, Mapping[str, object]
         for name in group_columns(table.columns)
         if name not in IDENTITY and table.schema[name] == pl.String and table[name].null_count() < table.height
     }
-    found = tuple({**plain.get(row["model"], {}), **row} for row in cells.iter_rows(named=True))
-    return Catalogue(found, columns, plain, found)
+    catalogue = tuple({**plain.get(row["model"], {}), **row} for row in cells.iter_rows(named=True))
+    return Catalogue(catalogue, columns, plain, catalogue)
 
 
 def restrict(catalogue: Catalogue, table: pl.DataFrame) -> Catalogue:

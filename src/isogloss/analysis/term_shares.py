@@ -75,9 +75,9 @@ def measure_negation(
     rows = []
     for group, part in default_groups(table, check_by(by, table.columns)):
         pairs = list(_negated_pairs(part))
-        found = mean_over_items([_turn(one, two) for one, two in pairs], [one for one, _ in pairs])
-        if found.n:
-            rows.append(_measure(found, Measure(NEGATION, group), settings=settings, bounds=(-1, 1)))
+        turns = mean_over_items([_turn(one, two) for one, two in pairs], [one for one, _ in pairs])
+        if turns.n:
+            rows.append(_measure(turns, Measure(NEGATION, group), settings=settings, bounds=(-1, 1)))
     if not rows:
         raise IsoglossError(
             "No negated counterpart has its source among these scores. Score them together, without --limit."

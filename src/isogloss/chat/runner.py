@@ -66,14 +66,14 @@ def plan_ask_cells(items: Items, settings: AskSettings, *, labels: Mapping[str, 
 def check_askable(items: Items, settings: AskSettings) -> list[Item]:
     """The items that can be asked about; without any, or in a language without prompts, it is an error."""
     check_ask_settings(settings)
-    found = [item for item in items if any(candidate.role == settings.role for candidate in item.candidates)]
-    if not found:
+    askable = [item for item in items if any(candidate.role == settings.role for candidate in item.candidates)]
+    if not askable:
         raise IsoglossError(
             f"None of the items has a candidate with the role '{settings.role}'. Use --option role=ROLE."
         )
-    for tag in dict.fromkeys(item.language for item in found):
+    for tag in dict.fromkeys(item.language for item in askable):
         prompt_words_of(languages.describe(tag), settings.prompts)
-    return found
+    return askable
 
 
 def ask_cell(cell: AskCell, backend: Backend, *, out: StoragePath, progress: Progress = silent) -> runs.Run:

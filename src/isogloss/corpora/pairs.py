@@ -71,13 +71,13 @@ def _renamed(item: Item, name: str) -> Item:
 def parallel_rows(english: Items, other: Items) -> list[tuple[str, str]]:
     """The single sentences of aligned pairs, English and other, each once: a small parallel text."""
     texts = {(item.id, candidate.role): candidate.text for item in english for candidate in item.candidates}
-    found = [
+    rows = [
         (texts[item.id, one.role], one.text)
         for item in align_pairs(english, other)
         for one in item.candidates
         if (item.id, one.role) in texts
     ]
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(rows))
 
 
 def write_parallel(rows: Sequence[tuple[str, str]], path: Path, *, language: str) -> Path:

@@ -178,10 +178,10 @@ def _finished(run: TrainingRun) -> dict[str, Any] | None:
 def _resume(run: TrainingRun) -> None:
     """Go on after the last checkpoint, if there is one."""
     (run.out / saved.FOLDER).mkdir(parents=True, exist_ok=True)
-    found = saved.find_checkpoint(run.out, run.mark)
-    if found is None:
+    checkpoint = saved.find_checkpoint(run.out, run.mark)
+    if checkpoint is None:
         return
-    path, state = found
+    path, state = checkpoint
     for name in saved.State.__slots__:
         setattr(run.state, name, getattr(state, name))
     saved.load_weights(path, run.plain)

@@ -99,20 +99,22 @@ def _lexicon_fillings(
         fillings = expand(read_shades(template), lexicon)
     except IsoglossError as error:
         return {}, str(error)
-    found = {_fold(filling.text): (template, filling.text, "+".join(filling.fillers.values())) for filling in fillings}
-    if _fold(sentence) not in found:
+    lexicon_fillings = {
+        _fold(filling.text): (template, filling.text, "+".join(filling.fillers.values())) for filling in fillings
+    }
+    if _fold(sentence) not in lexicon_fillings:
         return {}, f"the template '{template}' does not give back '{sentence}'."
-    return found, None
+    return lexicon_fillings, None
 
 
 def _statements(items: Iterable[Item], language: str) -> dict[str, list[tuple[str, str]]]:
     """The templates of each stereotype with their sentences, the original first and then its contrasts."""
-    found: dict[str, list[tuple[str, str]]] = {}
+    statements: dict[str, list[tuple[str, str]]] = {}
     for item in items:
         if item.language == language:
-            versions = found.setdefault(re.sub(r"[a-j]$", "", item.id), [])
+            versions = statements.setdefault(re.sub(r"[a-j]$", "", item.id), [])
             versions += [pair for pair in _template_pairs(item) if pair not in versions]
-    return {index: versions for index, versions in found.items() if versions}
+    return {index: versions for index, versions in statements.items() if versions}
 
 
 def _template_pairs(item: Item) -> list[tuple[str, str]]:
@@ -170,7 +172,7 @@ def _word_fillings(
 
     A word that was seen only with a capital at the beginning of a sentence fills no slot inside one.
     """
-    found = {_fold(text): (template, text, "") for template, text in versions}
+    word_fillings = {_fold(text): (template, text, "") for template, text in versions}
     genders: set[str | None] = set()
     for template, _ in versions:
         frame = _read_frame(template)
@@ -181,8 +183,8 @@ def _word_fillings(
             if frame.gender in (None, word.gender) and (frame.opens or word.plain):
                 pieces = join([Piece(frame.before), Piece(word.text, frame.kind[0]), Piece(frame.after)], lexicon.rules)
                 text = "".join(piece.text for piece in capital(pieces, lexicon.language))
-                found.setdefault(_fold(text), (template, text, word.text))
-    return found
+                word_fillings.setdefault(_fold(text), (template, text, word.text))
+    return word_fillings
 
 
 def table_rows(found: FilledTable, language: str) -> Iterator[list[str]]:

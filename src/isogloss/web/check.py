@@ -109,10 +109,10 @@ async def show_problems(request: Request, id: str) -> HTMLResponse:
     state = app_state(request)
     upload = _find(state, id)
     try:
-        found = await run_slow(state, check_upload, upload)
+        checked = await run_slow(state, check_upload, upload)
     except IsoglossError as error:
         return page("check.html", status=400, **_form(state), message=str(error))
-    return page("problems.html", here="check", upload=upload, found=found, most=MOST_SHOWN, message="")
+    return page("problems.html", here="check", upload=upload, found=checked, most=MOST_SHOWN, message="")
 
 
 @router.post("/check/{id}/reviewed", response_model=None)

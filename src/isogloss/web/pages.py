@@ -101,11 +101,11 @@ def is_piece(request: Request) -> bool:
 async def read_fields(request: Request) -> dict[str, list[str]]:
     """The fields of a form that was sent, each with its values; files are left out."""
     async with request.form(max_files=1, max_fields=MOST_FIELDS) as form:
-        found: dict[str, list[str]] = {}
+        fields: dict[str, list[str]] = {}
         for name, value in form.multi_items():
             if not isinstance(value, UploadFile):
-                found.setdefault(name, []).append(value.strip())
-        return found
+                fields.setdefault(name, []).append(value.strip())
+        return fields
 
 
 def first(fields: dict[str, list[str]], name: str) -> str:

@@ -56,10 +56,10 @@ def make_figure(name: str, request: FigureRequest, *, canvas: Canvas | None = No
     plot: Plot = registry.get("figure", name)
     canvas = canvas or Canvas()
     with styled():
-        found = plot.find(request)
-        if not found:
+        shown = plot.find(request)
+        if not shown:
             raise IsoglossError(f"Nothing in these sources can be drawn as '{name}'. It needs {plot.needs}.")
-        return draw_plot(plot, found, canvas=canvas)
+        return draw_plot(plot, shown, canvas=canvas)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -135,8 +135,8 @@ def measured(
 ) -> Measures:
     """The measures of an order, its metrics before the figure's own; rows without a value are left out."""
     wanted = list(request.metrics or metrics)
-    found = measure_with(request.drawing, scored, metrics=wanted, by=by, mode=request.mode)
-    kept = Measures(tuple(row for row in found if row.value is not None), found.problems, found.notes)
+    measures = measure_with(request.drawing, scored, metrics=wanted, by=by, mode=request.mode)
+    kept = Measures(tuple(row for row in measures if row.value is not None), measures.problems, measures.notes)
     return add_published(kept, request.sources)
 
 

@@ -288,9 +288,9 @@ def _bold(
 def _share_grid(scored: Scored, request: LayoutRequest, *, order: Order, settings: IntervalSettings) -> Grid:
     """The N terms with the largest shares, each with its share, one row for each group."""
     by = [name for name in request.rows if name not in IDENTITY]
-    found = measure_shares(scored, by=by, top=request.shares, settings=settings)
+    shares = measure_shares(scored, by=by, top=request.shares, settings=settings)
     rows: dict[Key, list[str]] = {}
-    for row in found:
+    for row in shares:
         name = row.group["term"].replace("_", " ").partition("-")[0]
         rows.setdefault(_key(row.group, request.rows), []).append(f"{name} {row.value:.3f}")
     lines = _sorted(list(rows), request.rows, order=order)
