@@ -18,7 +18,7 @@ from ...analysis.claims import (
 )
 from ...analysis.rankings import Rankings
 from ..numbers import format_value, metric_name, p_value, percent
-from .table import Grid, as_latex, as_markdown, as_text
+from .table import Grid, as_markdown, as_text, latex_lines
 
 ORDER = (SUPPORTED, CONTRADICTED, UNDECIDED, NOT_INTERPRETABLE, NOT_TESTABLE, NO_TEST)
 MEANINGS = {
@@ -152,7 +152,7 @@ def claims_grid(result: GateResult) -> Grid:
 
 
 FORMS = {
-    "latex": lambda result: as_latex(claims_grid(result)),
+    "latex": lambda result: "\n".join(latex_lines(claims_grid(result))) + "\n",
     "markdown": lambda result: as_markdown(claims_grid(result)),
 }
 
