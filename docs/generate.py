@@ -528,22 +528,18 @@ def verdict_matrices() -> str:
     listed = [
         [f"`{r['language']}`", r["prompt"], f"`{r['text']!r}`", r["verdict"], r["read"], r["source"]] for r in wrong
     ]
-    matrices = [
-        f"### {tag}\n\n{verdict_matrix([r for r in rows if tag in ('all', r['language'])], VERDICTS)}"
-        for tag in ("all", *tags)
-    ]
     head = ["language", "answers", "read right", "real ones", "read right"]
     told = table(["language", "prompt", "answer", "labelled", "read as", "from"], listed)
     return "\n\n".join(
         [
             "Answers that the rules and word lists were written on:",
             table(head, shares),
-            "Held-out answers, which were written by the same author and split off at random before the rules were changed:",
+            "Held-out answers, by the same author, on which no rule was written; an answer that leads to a rule moves to the first table:",
             table(["language", "answers", "read right"], kept),
             "Read wrong, of the first table:",
             told,
-            "Labels are rows, what is read are columns.",
-            *matrices,
+            "All answers of the first table; labels are rows, what is read are columns.",
+            verdict_matrix(rows, VERDICTS),
         ]
     )
 

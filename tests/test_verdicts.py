@@ -20,6 +20,7 @@ from isogloss.chat.verdicts import VERDICTS, first_words, read_answer, read_answ
 HELD_OUT = Path(__file__).parent / "data" / "answers_held_out.jsonl"
 LABELLED = Path(__file__).parent / "data" / "answers.jsonl"
 SIXTEEN = ["ar", "bn", "zh", "zh-Hant", "nl", "en", "fr", "de", "hi", "it", "mr", "pl", "pt-BR", "ro", "ru", "es"]
+ELEVEN = ["el", "fa", "fi", "he", "id", "ja", "ko", "pt", "sw", "tr", "vi"]
 KINDS = ("hedge", "negated", "refusal", "english", "script")
 
 
@@ -63,35 +64,30 @@ def test_answers_that_the_rules_were_not_made_for_are_read_nearly_as_well():
     assert right(rows) >= 0.95
 
 
-def test_every_language_has_a_hundred_answers_and_the_held_out_ones_are_nowhere_else():
+def test_sixteen_languages_have_a_hundred_answers_the_others_45_and_the_held_out_ones_are_nowhere_else():
     held_out = labelled(HELD_OUT)
     others = [*labelled(), *labelled(LABELLED.with_name("answers_later.jsonl"))]
     counts = Counter(row["language"] for row in [*held_out, *others])
-    assert all(counts[language] >= 100 for language in SIXTEEN)
+    assert all(counts[language] >= (100 if language in SIXTEEN else 45) for language in (*SIXTEEN, *ELEVEN))
     keys = [{(row["language"], row["prompt"], row["text"]) for row in rows} for rows in (held_out, others)]
     assert not keys[0] & keys[1]
-
-
-def test_simple_answers_in_the_other_languages_with_prompts_are_read_right():
-    rows = labelled(LABELLED.with_name("answers_more.jsonl"))
-    assert len({row["language"] for row in rows}) == 11
-    assert right(rows) == 1
 
 
 def test_held_out_answers_are_read_right_in_every_language():
     """The rules and word lists were written without looking at which of these answers are misread."""
     rows = labelled(HELD_OUT)
     assert right(rows) >= 0.97
-    assert all(right([row for row in rows if row["language"] == language]) >= 0.9 for language in SIXTEEN)
+    by_language = {tag: right([row for row in rows if row["language"] == tag]) for tag in (*SIXTEEN, *ELEVEN)}
+    assert all(share >= (0.9 if tag in SIXTEEN else 0.75) for tag, share in by_language.items())
 
 
-@pytest.mark.parametrize("language", SIXTEEN)
+@pytest.mark.parametrize("language", [*SIXTEEN, *ELEVEN])
 def test_every_language_is_read_well(language):
     assert right([row for row in labelled() if row["language"] == language]) >= 0.94
 
 
 def test_no_yes_is_ever_taken_for_a_no_or_the_other_way():
-    for row in labelled():
+    for row in [*labelled(), *labelled(HELD_OUT)]:
         both = {row["verdict"], read_answer(row["text"], None, language=row["language"], prompt=row["prompt"])}
         assert both != {"yes", "no"}, row
 
@@ -159,6 +155,12 @@ def test_english_answers(text, prompt, verdict):
         ("es", "No estoy de acuerdo", "disagree", "yes"),
         ("es", "No, estoy de acuerdo", "disagree", "no"),
         ("pl", "Nie zgadzam się", "disagree", "yes"),
+        ("de", "Ich glaube nicht, dass das stimmt.", "agree", "no"),
+        ("de", "Ich glaube nicht, dass das falsch ist.", "disagree", "no"),
+        ("de", "Ich glaube, dass das stimmt.", "agree", "yes"),
+        ("pl", "Oczywiście, że nie.", "agree", "no"),
+        ("ru", "Да, нет.", "agree", "off_topic"),
+        ("zh", "我不认为这是对的。", "agree", "no"),
         ("fr", "Si tu veux", "agree", "off_topic"),
         ("de", "Oui", "agree", "other_language"),
         ("de", "It is what it is", "agree", "off_topic"),

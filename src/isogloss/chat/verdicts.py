@@ -1,7 +1,5 @@
 """Verdicts: what an answer says to its prompt, read from its first words; computed when measuring and never stored."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -57,6 +55,7 @@ ENGLISH = frozenset(
 MENTION = re.compile(r"^[\s*]*[\"'“”‘’«「『]\s*\w{1,5}\s*[\"'“”‘’»」』][ \t]+\w")
 FIRST_WORDS, FIRST_LETTERS = 10, 24
 GAP = 3
+THAT = frozenset({"dass", "że", "żeby", "iż", "что", "чтобы", "що", "että", "ότι", "that"})  # after a comma
 SHORT = 5  # 'neither yes nor no'
 
 Words = tuple[str, ...]
@@ -175,7 +174,8 @@ def _read_later(first: AnswerSentence, lexicon: AnswerWords) -> str | None:
 
 def _is_later(first: AnswerSentence, phrase: Words, *, lexicon: AnswerWords) -> bool:
     if len(phrase) > 1:
-        return any(_find(clause, phrase, gap=0) for clause in first.clauses)
+        found = ((clause, _find(clause, phrase, gap=0)) for clause in first.clauses)
+        return any(positions and not _is_negated(clause, positions, lexicon=lexicon) for clause, positions in found)
     return phrase in lexicon.own | {("yes",), ("no",)} and phrase in first.clauses[1:]
 
 
@@ -193,6 +193,8 @@ def _read_opening(first: AnswerSentence, lexicon: AnswerWords, *, prompt: str) -
         return (NO if _is_negated_yes(clause, lexicon) else None), False
     said, other = (YES, "no") if phrase is yes else (NO, "yes")
     rest = clause[len(phrase) :]
+    if said == YES and phrase not in lexicon.own and _is_denied((rest, *first.clauses[1:]), lexicon):
+        return NO, True
     if _is_both(first, rest, lexicon=lexicon, other=other):
         later = AnswerSentence(first.clauses[1:], first.question)
         agrees = not rest and _read_meaning(later, lexicon, prompt=prompt) == said
@@ -200,6 +202,13 @@ def _read_opening(first: AnswerSentence, lexicon: AnswerWords, *, prompt: str) -
     if rest and not _is_firm(phrase, rest, lexicon=lexicon):
         return None, False
     return said, not rest
+
+
+def _is_denied(clauses: tuple[Words, ...], lexicon: AnswerWords) -> bool:
+    """Whether what follows 'of course' or 'certainly' is a bare no: 'Sicher nicht', 'Конечно, нет', 'Oczywiście, że nie'."""
+    following = next((clause for clause in clauses if clause), ("",))
+    words = following[following[0] in THAT :]
+    return words in lexicon.lists["no"] or (words == clauses[0] and words in lexicon.lists["negations"])
 
 
 def _is_firm(phrase: Words, rest: Words, *, lexicon: AnswerWords) -> bool:
@@ -243,14 +252,24 @@ def _read_meaning(first: AnswerSentence, lexicon: AnswerWords, *, prompt: str) -
     sides = {"stereotype": {"stereotype": True}}.get(prompt)
     sides = sides or {"agree": prompt == "agree", "disagree": prompt == "disagree"}
     best: tuple[int, bool] | None = None
-    for clause in first.clauses:
+    for clause, doubted in zip(first.clauses, _doubted(first, lexicon), strict=True):
         for name, favours in sides.items():
             for phrase, positions in _found_phrases(clause, lexicon.lists[name]):
                 if name == "stereotype" and _is_subject(clause, positions):
                     continue
                 if best is None or len(phrase) > best[0]:
-                    best = (len(phrase), favours != _is_negated(clause, positions, lexicon=lexicon))
+                    negated = _is_negated(clause, positions, lexicon=lexicon)
+                    best = (len(phrase), favours ^ negated ^ doubted)
     return None if best is None else (YES if best[1] else NO)
+
+
+def _doubted(first: AnswerSentence, lexicon: AnswerWords) -> Iterator[bool]:
+    """For each clause, whether it says what the clause before denies: 'Ich glaube nicht, dass das stimmt'."""
+    before: Words = ()
+    for clause in first.clauses:
+        denied = any(_find(before, one, gap=0) for one in lexicon.lists["negations"])
+        yield denied and clause[0] in THAT and before not in lexicon.lists["no"]
+        before = clause
 
 
 def _found_phrases(clause: Words, phrases: Sequence[Words]) -> Iterator[tuple[Words, tuple[int, ...]]]:

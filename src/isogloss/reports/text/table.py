@@ -1,13 +1,14 @@
 """A heading, rows of text and remarks as a table: for a terminal, a notebook, a paper or a page."""
 
-from __future__ import annotations
-
 import html
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
+from typing import Any
+
+import polars as pl
 
 BLOCKS = " ▏▎▍▌▋▊▉█"
 PAGE = 100  # letters that fit into the width of a printed page
@@ -16,6 +17,8 @@ PAGE = 100  # letters that fit into the width of a printed page
 @dataclass(frozen=True, slots=True)
 class Grid:
     """A table of text: the first `labels` columns say what a row is, the others are numbers; remarks go below.
+
+    Where a table is too wide, further blocks repeat the last `repeated` columns.
 
     For papers: headings over several columns, headings of blocks by their first row, bold cells, second lines of rows.
     """
@@ -28,14 +31,12 @@ class Grid:
     blocks: Mapping[int, str] = field(default_factory=dict)
     bold: frozenset[tuple[int, int]] = frozenset()
     below: Mapping[int, list[str]] = field(default_factory=dict)
+    repeated: int = 0
 
 
-def as_text(grid: Grid, *, title: str = "", width: int | None = None, repeated: int = 0) -> str:
-    """The table for a terminal; labels that all rows share stand above.
-
-    Columns that do not fit into `width` come in further blocks, each with the last `repeated` columns.
-    """
-    shared, left, blocks = _arrange(grid, width=width, repeated=repeated)
+def as_text(grid: Grid, *, title: str = "", width: int | None = None) -> str:
+    """The table for a terminal; labels that all rows share stand above, and columns that do not fit come in further blocks."""
+    shared, left, blocks = _arrange(grid, width)
     above = " · ".join([*([title] if title else []), *(f"{grid.heading[i]} {grid.rows[0][i]}" for i in shared)])
     widths = _widths(grid)
     table = [grid.heading, *grid.rows]
@@ -43,8 +44,9 @@ def as_text(grid: Grid, *, title: str = "", width: int | None = None, repeated: 
     return "\n\n".join([*([above] if above else []), *drawn]) + "".join(f"\n· {remark}" for remark in grid.remarks)
 
 
-def _arrange(grid: Grid, *, width: int | None, repeated: int) -> tuple[list[int], list[int], list[list[int]]]:
+def _arrange(grid: Grid, width: int | None) -> tuple[list[int], list[int], list[list[int]]]:
     """The label columns that all rows share, the other label columns, and the number columns in blocks that fit into `width`."""
+    repeated = grid.repeated
     least = 1 if repeated else 2
     shared = [i for i in range(grid.labels) if len(grid.rows) >= least and len({row[i] for row in grid.rows}) == 1]
     left = [i for i in range(grid.labels) if i not in shared]
@@ -89,13 +91,13 @@ def as_html(grid: Grid) -> str:
     return f"<table><thead>{cells(grid.heading, 'th')}</thead><tbody>{body}</tbody></table><ul>{notes}</ul>"
 
 
-def as_latex(grid: Grid, *, repeated: int = 0) -> str:
+def as_latex(grid: Grid) -> str:
     """The table for a paper, with booktabs: what all rows share is a note, and columns that do not fit come in a further table."""
-    shared, left, blocks = _arrange(grid, width=PAGE, repeated=repeated)
+    shared, left, blocks = _arrange(grid, PAGE)
     if grid.spans or grid.bold or grid.below:
         return "\n".join(latex_lines(grid)) + "\n"
     shared, left = (shared, left) if left else ([], shared)
-    notes = [", ".join(f"{grid.heading[i]} {grid.rows[0][i]}" for i in shared)] if shared else []
+    notes = [", ".join(f"{grid.heading[i]} {grid.rows[0][i]}" for i in shared if grid.rows[0][i])] if shared else []
     lines: list[str] = []
     for block in blocks:
         chosen = [*left, *block]
@@ -151,6 +153,11 @@ def as_markdown(grid: Grid) -> str:
     lines = ["| " + " | ".join(cell.replace("|", r"\|") for cell in line) + " |" for line in table]
     notes = [f"- {remark}" for remark in grid.remarks]
     return "\n".join([*lines, *(["", *notes] if notes else [])]) + "\n"
+
+
+def as_csv(result: Any, grid: Grid) -> str:
+    """One line per row of the result, full precision; what must be said with them is in the last column."""
+    return str(result.to_polars().with_columns(remarks=pl.lit("; ".join(grid.remarks))).write_csv())
 
 
 def latex(text: str) -> str:
