@@ -63,7 +63,8 @@ def measure_study(folder: Path, stamp: float) -> dict[str, Any] | None:
     It is kept as long as `stamp`, the time of the last change, is the same.
     """
     try:
-        return measures_as_json(measure(runs.read_scored(runs.find_runs(folder))))
+        scored = runs.read_scored(runs.find_runs(folder))
+        return measures_as_json(measure(scored), scored)
     except IsoglossError:
         return None
 
