@@ -19,7 +19,7 @@ from isogloss.analysis.measures import contribution, fitting_metrics, measure
 from isogloss.errors import IsoglossError
 from isogloss.items import Candidate, Item, Items
 from isogloss.methods import check_model, fill_options
-from isogloss.methods._alignment import divergent_positions, shared_in_order
+from isogloss.methods.contrast import divergent_positions, shared_in_order
 from isogloss.models.engine import run_all
 from isogloss.models.model import Model
 from isogloss.reports.text.measures import measures_as_text

@@ -1,7 +1,5 @@
 """Our own layout of pairs: one row with two sentences, as JSON lines, CSV, TSV or Parquet."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any

@@ -1,17 +1,7 @@
 """Contrast of the completion: how much more probable the shared rest of a statement is after the stereotype's words."""
 
-from __future__ import annotations
-
-import polars as pl
-
-from . import Contribution, Metric
-from ._contrasts import signed_mean
-
-
-def contribute(rows: pl.DataFrame, mode: str) -> Contribution:
-    """Per pair: the difference, and 1."""
-    return signed_mean(rows)
-
+from . import Metric
+from ._contrasts import differences, mean_of
 
 metric = Metric(
     title="Contrast of the completion",
@@ -23,7 +13,7 @@ metric = Metric(
     bounds=(float("-inf"), float("inf")),
     neutral=0,
     swap="mirror",
-    contribute=contribute,
+    contribute=lambda rows, mode: mean_of(differences(rows)),
     quantity="completion",
     order=20,
 )

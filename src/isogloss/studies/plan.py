@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import languages, registry
+from ..analysis.claim_files import read_claims
 from ..analysis.groups import check_by
 from ..analysis.measures import check_metrics, check_mode
 from ..errors import BadData, IsoglossError, NoItems, UnknownName
 from ..files import sources
 from ..files.filters import add_columns, filter_items
 from ..files.hub import PREFIX, fetch_table, offline_mode
-from ..items import Item, Items, sample_items
+from ..items import Item, Items, group_by, sample_items
 from ..models.load import DEFAULT_LOADING, Loading, find_family, find_source
 from ..scores import ITEM_SCHEMA, ROW_SCHEMA
 from .cells import Failure
@@ -114,6 +115,8 @@ def plan_study(path: str | Path, *, subset: Subset = EVERYTHING) -> StudyPlan:
     measuring = study.measures.model_dump()
     try:
         _check_names(study)
+        if study.claims:
+            read_claims(path.parent / study.claims)
         check_sources(study.figures, base=path.parent)
         models = [_named(model, path.parent) for model in study.models]
         with offline_mode(loading.offline):
@@ -181,10 +184,7 @@ def check_cells(cells: Sequence[PlannedCell], loading: Loading) -> tuple[list[Pl
 
 
 def _by_checkpoint(cells: Iterable[PlannedCell]) -> dict[tuple[str, Endpoint | None], list[PlannedCell]]:
-    groups: dict[tuple[str, Endpoint | None], list[PlannedCell]] = {}
-    for cell in cells:
-        groups.setdefault((cell.checkpoint, cell.endpoint), []).append(cell)
-    return groups
+    return group_by(cells, lambda cell: (cell.checkpoint, cell.endpoint))
 
 
 def _check_cell(cell: PlannedCell, family: str | None) -> None:

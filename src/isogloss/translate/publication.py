@@ -1,7 +1,5 @@
 """Publishing: a folder in our layout with a data card, which Hugging Face's `datasets` reads as it is."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

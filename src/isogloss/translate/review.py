@@ -1,7 +1,5 @@
 """Review: what people are shown, what they answered, where they disagree, and how well they agree."""
 
-from __future__ import annotations
-
 import itertools
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -14,7 +12,7 @@ import numpy as np
 from .. import languages
 from ..errors import BadData, IsoglossError
 from ..files.cell_values import several, yes_or_no
-from ..items import BLANK, CONTRAST, Item
+from ..items import BLANK, CONTRAST, Item, group_by
 from .changes import CONTEXT, TARGET, Change, changes_between, fields_of, with_fields
 from .project import REVIEW, Project, save_project
 from .sheets import ELICITED, VERDICTS, read_sheet, write_sheet
@@ -98,9 +96,7 @@ def import_sheets(
     names = {review.reviewer for review in reviews}
     if prefer is not None and prefer not in names:
         raise IsoglossError(f"No reviewer named '{prefer}' in the sheets. Known: {', '.join(sorted(names)) or 'none'}.")
-    by_item: dict[str, list[Review]] = {}
-    for review in reviews:
-        by_item.setdefault(review.item, []).append(review)
+    by_item = group_by(reviews, lambda review: review.item)
     decided, conflicts, unsure = _decide(by_item, prefer=prefer)
     project, changes = _apply(project, decided)
     pairs_of_names = itertools.product(itertools.combinations(sorted(names), 2), (VERDICT, "valid", "saying"))

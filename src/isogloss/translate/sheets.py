@@ -1,7 +1,5 @@
 """Sheets: tables for people, as XLSX with drop-downs and right-to-left cells or as CSV, and back."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The page of runs: studies to browse, reports to open or make, two runs to compare, and a trash with a way back."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Sequence
 from itertools import combinations
@@ -50,7 +48,8 @@ async def show_study(request: Request, name: str) -> HTMLResponse:
 def measure_study(folder: Path) -> dict[str, Any] | None:
     """What the runs of a folder give that was not measured before; nothing where they cannot be measured together."""
     try:
-        return measures_as_json(measure(runs.read_scored(runs.find_runs(folder))))
+        scored = runs.read_scored(runs.find_runs(folder))
+        return measures_as_json(measure(scored), scored)
     except IsoglossError:
         return None
 
@@ -127,9 +126,7 @@ def write_study_report(folder: Path) -> None:
     from ..reports.page.document import write_report
 
     with _one_report:
-        draft = folder / f".{runs_folder.REPORT}"
-        write_report([str(folder)], draft)
-        draft.replace(folder / runs_folder.REPORT)
+        write_report([str(folder)], folder / runs_folder.REPORT)
 
 
 @router.post("/delete")

@@ -1,7 +1,5 @@
 """The runs folder: its studies and runs, and the trash that they are moved to and restored from."""
 
-from __future__ import annotations
-
 import json
 import secrets
 import time
@@ -130,7 +128,9 @@ def read_measures(folder: Path) -> dict[str, Any] | None:
     rows = found.get("measures") if isinstance(found, dict) else None
     if not isinstance(rows, list) or not all(isinstance(row, dict) and set(row) >= MEASURED for row in rows):
         return None
-    return {"remarks": found.get("notes", []), "findings": [], **found}
+    lines = found.get("ranking")
+    ranking = [line for line in lines if isinstance(line, str)] if isinstance(lines, list) else []
+    return {"remarks": found.get("notes", []), "findings": [], **found, "ranking": ranking}
 
 
 def arrange_measures(rows: list[dict[str, Any]]) -> dict[str, Any]:
