@@ -109,7 +109,7 @@ def open_canvas(width: str = "single", *, names: str = "english", languages: Seq
 
 
 @cache
-def _style() -> dict[str, Any]:
+def _settings() -> dict[str, Any]:
     """The settings of matplotlib that our figures have."""
     return dict(require("matplotlib", extra="report").rc_params_from_file(STYLE, use_default_template=False))
 
@@ -118,7 +118,7 @@ def _style() -> dict[str, Any]:
 def styled(texts: Sequence[str] = (), *, languages: Sequence[str] = ()) -> Iterator[None]:
     """While this is open, matplotlib writes in our style; afterwards all its settings are as before."""
     matplotlib: Any = require("matplotlib", extra="report")
-    with matplotlib.rc_context({**_style(), "font.family": families(texts, languages=languages)}):
+    with matplotlib.rc_context({**_settings(), "font.family": families(texts, languages=languages)}):
         yield
 
 
