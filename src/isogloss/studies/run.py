@@ -21,6 +21,7 @@ from ..runs import Run, find_runs, read_run, run_folders
 from ..scores import Scored, join_scored
 from ..storage import RemotePath, StoragePath
 from .cells import LIBRARIES, CellResult, Failure, Running, run_cells
+from .costs import announce_plan
 from .method_choice import PlannedCell, plan_scoring
 from .plan import StudyPlan
 
@@ -55,6 +56,7 @@ def run_plan(
     running = Running(out, plan.loading.token_budget, progress, list(plan.failures))
     progress("", 0.0, items=sum(len(cell.items) for cell in plan.cells))
     groups = plan.by_checkpoint()
+    announce_plan(groups, running, loading=plan.loading)
     results: list[CellResult] = []
     if cluster is not None:
         from .ray import run_on_ray
