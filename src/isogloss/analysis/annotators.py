@@ -91,14 +91,14 @@ def _draw_both(
     for _ in range(min(drawing.resamples, MOST_DRAWS)):
         times, again = (np.bincount(rng.integers(n, size=n), minlength=n) for n in (len(people), len(targets)))
         weights = times[person].astype(np.float64)
-        counts = _add_up(unit * len(labels) + label, weights, len(given) * len(labels)).reshape(len(given), -1)
-        sums = agreement_sums(counts, _add_up(unit, weights**2, len(given))).T @ again[target]
+        counts = _add_up(unit * len(labels) + label, weights, count=len(given) * len(labels)).reshape(len(given), -1)
+        sums = agreement_sums(counts, _add_up(unit, weights**2, count=len(given))).T @ again[target]
         drawn.append([float(finish(sums)) for finish in FINISHES])
     level = expanded_level(min(len(targets), len(people)))
     return [percentile_interval(values, level=level) for values in np.array(drawn).T]
 
 
-def _add_up(places: npt.NDArray[np.int64], weights: Array, count: int) -> Array:
+def _add_up(places: npt.NDArray[np.int64], weights: Array, *, count: int) -> Array:
     return np.bincount(places, weights=weights, minlength=count).astype(np.float64)
 
 
