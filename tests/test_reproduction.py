@@ -45,6 +45,16 @@ def small_bert() -> tuple[transformers.BertForPreTraining, transformers.BertToke
     return transformers.BertForPreTraining(config).eval(), tokenizer
 
 
+def save_without_head(net: transformers.BertForPreTraining, tokenizer: transformers.BertTokenizer, to: Path) -> None:
+    """A folder as pulling a package leaves it: with a pooler, a card, and no next-sentence head."""
+    net.save_pretrained(to)
+    tokenizer.save_pretrained(to)
+    weights_file = to / "model.safetensors"
+    kept = {name: value for name, value in load_file(weights_file).items() if "seq_relationship" not in name}
+    save_file(kept, weights_file, metadata={"format": "pt"})
+    (to / "README.md").write_text("---\nlicense: apache-2.0\n---\nA small one.\n", encoding="utf-8")
+
+
 def blank_items() -> list[Item]:
     """Four items; the second has two BLANKs."""
     contexts = ["The man is BLANK.", "The BLANK met the BLANK.", "She was BLANK.", "They are BLANK today."]
@@ -93,15 +103,7 @@ def test_the_batch_size_of_a_published_run_is_found() -> None:
 
 def test_a_recovered_head_is_added_and_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ISOGLOSS_HOME", str(tmp_path))
-    net, tokenizer = small_bert()
-    source = tmp_path / "models" / "bert-base-cased"
-    net.save_pretrained(source)
-    tokenizer.save_pretrained(source)
-    kept = {
-        name: value for name, value in load_file(source / "model.safetensors").items() if "seq_relationship" not in name
-    }
-    save_file(kept, source / "model.safetensors", metadata={"format": "pt"})
-    (source / "README.md").write_text("---\nlicense: apache-2.0\n---\nA small one.\n", encoding="utf-8")
+    save_without_head(*small_bert(), tmp_path / "models" / "bert-base-cased")
     head = {"cls.seq_relationship.weight": torch.randn(2, 32), "cls.seq_relationship.bias": torch.zeros(2)}
     monkeypatch.setattr(weights, "HEADS", tmp_path)
     save_file(head, tmp_path / "bert-base-cased.safetensors")
@@ -218,10 +220,7 @@ def test_the_whole_command_runs_on_stand_ins_and_writes_both_pages(
     size = {"hidden_size": 768, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
     config = transformers.BertConfig(vocab_size=len(tokenizer), **size)  # as wide as the recovered heads
     for name in weights.MODELS:
-        place = tmp_path / "home" / "models" / name
-        transformers.BertForMaskedLM(config).save_pretrained(place)
-        tokenizer.save_pretrained(place)
-        (place / "README.md").write_text("A stand-in.", encoding="utf-8")
+        save_without_head(transformers.BertForPreTraining(config), tokenizer, tmp_path / "home" / "models" / name)
     stand_in_data(tmp_path / "data")
     (tmp_path / "docs" / "assets").mkdir(parents=True)
     monkeypatch.setenv("ISOGLOSS_HOME", str(tmp_path / "home"))
