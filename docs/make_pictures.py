@@ -19,13 +19,25 @@ from typing import Any
 ROOT = Path(__file__).parent.parent
 ASSETS = ROOT / "docs" / "assets"
 DEMO = ROOT / "src" / "isogloss" / "data" / "parallel_demo"
-PUBLISHED = "bert-base-multilingual-cased_BertLM_BertNextSentence_{}.json.gz"
+MULTILINGUAL = "bert-base-multilingual-cased_BertLM_BertNextSentence_{}.json.gz"
+PUBLISHED = {
+    "published": [(MULTILINGUAL.format(tag), tag) for tag in ("en", "de", "es", "fr", "tr")],
+    "english": [
+        (f"{name}_en.json.gz", "en")
+        for name in (
+            "bert-base-cased_BertLM_BertNextSentence",
+            "bert-base-multilingual-cased_BertLM_BertNextSentence",
+            "gpt2_GPT2LM_ModelNSP",
+            "t5-base_T5LM_ModelNSP",
+            "google_mt5-base_mT5LM_ModelNSP",
+        )
+    ],
+}
 RUNS = {
     "demo": "eval smollm2 --data demo",
     "shades": "eval smollm2 --data shades_demo -l en -l es",
     "templates": "eval smollm2 --data templates -l en --where set=gender-profession",
     "ask": "ask smollm2 --data shades_demo -l en --limit 3",
-    "arabic": "eval smollm2 --data shades_demo -l ar -l he",
     "translation": "data translate demo --to es --limit 40 --language en",
 }
 FIGURES = {
@@ -36,6 +48,7 @@ FIGURES = {
     "forest": ("published", "-l en -l de -l tr"),
     "heatmap": ("published", "--metrics ss --width 5"),
     "isogloss_map": ("published", ""),
+    "pareto": ("english", ""),
     "plane": ("demo", ""),
     "preservation": ("", " ".join(str(DEMO / f"en-{tag}.tsv") for tag in ("de", "es", "pt"))),
     "problems": ("translation", ""),
@@ -59,11 +72,12 @@ def make_runs(folder: Path, name: str) -> Path:
     path = folder / name
     if path.exists():
         return path
-    if name == "published":
+    if name in PUBLISHED:
         data = Path(os.environ["ISOGLOSS_REAL_DATA"])
-        for tag in ("en", "de", "es", "fr", "tr"):
-            scores = str(data / "predictions" / PUBLISHED.format(tag))
-            isogloss("data", "import", scores, "--data", str(data / "stereoset"), "-l", tag, "--out", str(path))
+        for file, tag in PUBLISHED[name]:
+            items = data / "stereoset" / "dev.json.gz" if tag == "en" else data / "stereoset"
+            scores = str(data / "predictions" / file)
+            isogloss("data", "import", scores, "--data", str(items), "-l", tag, "--out", str(path))
     elif name == "training":
         sys.path.insert(0, str(ROOT / "tests"))
         from isogloss.nsp.settings import Rates, TrainingSettings
@@ -116,11 +130,29 @@ def take_report(name: str, folder: Path) -> None:
         page.screenshot(path=ASSETS / f"{name}.png")
 
 
+def take_page(folder: Path) -> None:
+    """Take a picture of a study on the local page."""
+    shown = make_runs(folder, "demo").parent
+    command = [sys.executable, "-m", "isogloss", "serve", str(shown), "--port", "8799"]
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    try:
+        assert server.stdout is not None
+        server.stdout.readline()  # it says where it is once it listens
+        with browser() as chromium:
+            page = chromium.new_context(viewport={"width": 1200, "height": 800}).new_page()
+            page.goto("http://127.0.0.1:8799/runs/demo")
+            page.screenshot(path=ASSETS / "serve.png")
+    finally:
+        server.terminate()
+
+
 def main(words: Sequence[str]) -> None:
     """Make all pictures, or those that are named."""
     folder, *names = [*words] or ["runs/pictures"]
-    for name in names or [*(f"figure-{one}" for one in FIGURES), *REPORTS]:
-        if name in REPORTS:
+    for name in names or [*(f"figure-{one}" for one in FIGURES), *REPORTS, "serve"]:
+        if name == "serve":
+            take_page(Path(folder))
+        elif name in REPORTS:
             take_report(name, Path(folder))
         else:
             draw_figure(name.removeprefix("figure-"), Path(folder))
