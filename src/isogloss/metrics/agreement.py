@@ -28,6 +28,6 @@ metric = Metric(
     swap="none",
     contribute=contribute,
     quantity=ANSWER,
-    fits=lambda rows: bool({AGREE, DISAGREE} & set(rows["prompt"])),
+    fits=lambda rows: bool({AGREE, DISAGREE} & set(rows["prompt"].unique())),
     order=51,
 )

@@ -24,6 +24,6 @@ metric = Metric(
     swap="none",
     contribute=contribute,
     quantity=ANSWER,
-    fits=lambda rows: {AGREE, DISAGREE} <= set(rows["prompt"]),
+    fits=lambda rows: {AGREE, DISAGREE} <= set(rows["prompt"].unique()),
     order=52,
 )

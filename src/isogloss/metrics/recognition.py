@@ -25,6 +25,6 @@ metric = Metric(
     swap="none",
     contribute=contribute,
     quantity=ANSWER,
-    fits=lambda rows: STEREOTYPE in set(rows["prompt"]),
+    fits=lambda rows: STEREOTYPE in set(rows["prompt"].unique()),
     order=50,
 )
