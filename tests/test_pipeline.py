@@ -14,7 +14,7 @@ from isogloss import runs
 from isogloss.chat.requests import AskSettings, read_ask_settings
 from isogloss.errors import IsoglossError
 from support import endpoints, tiny
-from test_ask_local import CHAT, talker
+from test_chat_local import CHAT, talker
 
 transformers.utils.logging.disable_progress_bar()
 

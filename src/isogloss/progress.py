@@ -1,7 +1,5 @@
 """Progress: how far a job is. Everything that takes long tells one function of this shape."""
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Rankings: the rank of each model with an interval, which may be the best or the worst, and which can be told apart."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations

@@ -1,7 +1,5 @@
 """SHADES: stereotypes in sixteen languages with contrasts that change the identity only, from a table in its layout."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What the measures of templates share: the probability of every term's sentence, item by item, and the terms' shares."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -9,9 +7,10 @@ import numpy as np
 import polars as pl
 
 from ..errors import IsoglossError
+from ..items import group_by
 from ..scores import KEY
 from ..stats.resampling import Array
-from . import Contribution, from_sums
+from . import Contribution, from_values
 
 TASK = "template"
 ITEM = ["model", "method", *KEY]
@@ -73,11 +72,9 @@ def is_templates(rows: pl.DataFrame) -> bool:
 
 def mean_over_items(values: Iterable[float], frames: Iterable[TermItem]) -> Contribution:
     """The mean of one number per item, drawn by templates."""
-    found = list(values)
-    sums = np.column_stack([found, np.ones(len(found))])
     used = list(frames)
-    made = from_sums(sums, [one.cluster for one in used], finish=lambda s: s[..., 0] / s[..., 1], n=len(found))
-    return replace(made, items=tuple(one.id for one in used))
+    contribution = from_values(np.array(list(values)), [item.cluster for item in used])
+    return replace(contribution, items=tuple(item.id for item in used))
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +90,7 @@ def read_term_cells(frames: list[TermItem]) -> tuple[list[TermCell], tuple[str, 
     """The cells of a group, and the names of its templates; a cell has the terms that all its templates have."""
     names = tuple(dict.fromkeys(one.cluster for one in frames))
     number = {name: index for index, name in enumerate(names)}
-    groups: dict[tuple[str, str], list[TermItem]] = {}
-    for one in frames:
-        groups.setdefault(one.cell, []).append(one)
+    groups = group_by(frames, lambda one: one.cell)
     cells = []
     for group in groups.values():
         terms = [term for term in group[0].terms if all(term in one.terms for one in group)]
@@ -124,9 +119,7 @@ def mean_over_wordings(rows: pl.DataFrame, number: Callable[[Array], float]) -> 
 
     The table has the centred log-probabilities of the terms that all wordings have; cells of one wording are left out.
     """
-    groups: dict[tuple[str, str], list[TermItem]] = {}
-    for one in read_term_items(rows):
-        groups.setdefault(one.cell, []).append(one)
+    groups = group_by(read_term_items(rows), lambda one: one.cell)
     values, sets = [], []
     for (name, _), group in groups.items():
         terms = [term for term in group[0].terms if all(term in one.terms for one in group)]
@@ -134,8 +127,7 @@ def mean_over_wordings(rows: pl.DataFrame, number: Callable[[Array], float]) -> 
             logs = np.array([[one.logs[one.terms.index(term)] for term in terms] for one in group])
             values.append(number(logs - logs.mean(1, keepdims=True)))
             sets.append(name)
-    sums = np.column_stack([values, np.ones(len(values))])
-    return from_sums(sums, sets, finish=lambda s: s[..., 0] / s[..., 1], n=len(values))
+    return from_values(np.array(values), sets)
 
 
 def has_wordings(rows: pl.DataFrame) -> bool:

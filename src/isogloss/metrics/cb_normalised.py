@@ -1,7 +1,5 @@
 """Normalised categorical bias: how unevenly a concept changes the probability of the terms themselves."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 

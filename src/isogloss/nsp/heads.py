@@ -1,7 +1,5 @@
 """A model that learns which sentence is next: a network with a head, padding, adapters, and what of it is trained."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path

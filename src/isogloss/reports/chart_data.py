@@ -13,6 +13,7 @@ from ..analysis.groups import check_rows
 from ..analysis.intervals import IntervalSettings
 from ..analysis.measures import Measure
 from ..errors import IsoglossError
+from ..items import group_by
 from ..runs import Run
 from ..scores import Scored
 from .numbers import model_label
@@ -53,10 +54,7 @@ def _key(group: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
 
 def datasets(rows: Iterable[Measure]) -> dict[str, list[Measure]]:
     """The measures by data set, in their order."""
-    found: dict[str, list[Measure]] = {}
-    for row in rows:
-        found.setdefault(row.group["dataset"], []).append(row)
-    return found
+    return group_by(rows, lambda row: row.group["dataset"])
 
 
 def distinct(rows: Iterable[Measure], column: str) -> list[str]:

@@ -1,7 +1,5 @@
 """The interval of an estimate and of a difference of two, from resampled values and pseudo-values of its clusters."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

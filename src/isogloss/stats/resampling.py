@@ -1,7 +1,5 @@
 """Resampling clusters, the intervals that come of it, Wilson's, and smoothing; every random draw is seeded."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from ..analysis.measures import Measures, measure
 from ..errors import IsoglossError, short_message
 from ..files.layout import write_atomically
+from ..items import group_by
 from ..models.load import Loading
 from ..progress import Progress, silent
 from ..runs import Run, find_runs, read_run, run_folders
@@ -111,9 +112,7 @@ def require_scores(result: StudyResult) -> StudyResult:
 
 def failures_as_text(failures: Iterable[Failure]) -> str:
     """What failed, one line for each reason of each model."""
-    groups: dict[tuple[str, str], list[Failure]] = {}
-    for one in failures:
-        groups.setdefault((one.model, one.why), []).append(one)
+    groups = group_by(failures, lambda one: (one.model, one.why))
     lines = []
     for (model, why), group in groups.items():
         cells = [" ".join(filter(None, (one.data, one.language, one.method))) for one in group]
@@ -131,8 +130,9 @@ def finish_plan(plan: StudyPlan, result: StudyResult, *, out: StoragePath) -> St
     Of a part of a study nothing but the copy is written, so that the table of the whole is not lost; into a folder
     that can only be read, nothing at all.
     """
-    from ..reports.text.measures import measures_as_csv
+    from ..reports.text.measures import grid
     from ..reports.text.sentences import measures_as_json
+    from ..reports.text.table import as_csv
 
     sealed = not isinstance(out, RemotePath) and out.exists() and not os.access(out, os.W_OK)
     troubles: list[str] = []
@@ -152,8 +152,9 @@ def finish_plan(plan: StudyPlan, result: StudyResult, *, out: StoragePath) -> St
     if sealed and plan.study:
         found = replace(found, notes=(*found.notes, f"{out} can only be read, so nothing was written into it"))
     if not (plan.partial or sealed or troubles):
-        _put(out, "measures.csv", text=measures_as_csv(found))
-        _put(out, "measures.json", text=json.dumps(measures_as_json(found), ensure_ascii=False, indent=1) + "\n")
+        write_atomically(out / "measures.csv", as_csv(found, grid(found)))
+        text = json.dumps(measures_as_json(found), ensure_ascii=False, indent=1)
+        write_atomically(out / "measures.json", text + "\n")
         try:
             if plan.study and plan.study.report:
                 _write_report(result.scored, plan.study.report, out=out)
@@ -162,19 +163,19 @@ def finish_plan(plan: StudyPlan, result: StudyResult, *, out: StoragePath) -> St
         if plan.study and not isinstance(out, RemotePath):
             from .outputs import write_outputs
 
-            troubles += write_outputs(plan.study, result.scored, out=out)
+            base = plan.path.parent if plan.path else out
+            troubles += write_outputs(plan.study, result.scored, out=out, base=base)
     return replace(result, measures=found, troubles=tuple(troubles))
 
 
 def _write_report(scored: Scored, name: str, *, out: StoragePath) -> None:
-    from ..reports.page.document import (
-        write_report,  # from the runs, with texts and facts, unless others lie among them
-    )
+    from ..reports.page.document import write_report
 
     if isinstance(out, RemotePath):
         raise IsoglossError(f"{out} is not on this machine. Make it with: isogloss report {out} --out {name}")
     path = out / name
     path.parent.mkdir(parents=True, exist_ok=True)
+    # from the runs, with texts and facts, unless others lie among them
     whole = len(find_runs(out)) == scored.table.select("model", "dataset", "language", "method").n_unique()
     write_report([str(out)] if whole else scored, path)
 
@@ -188,7 +189,7 @@ def record_study(path: Path, *, out: StoragePath) -> None:
         *_checkpoints(out),
     ]
     text = path.read_text(encoding="utf-8")
-    _put(out, "study.yaml", text="".join(f"# {line}\n" for line in lines) + text)
+    write_atomically(out / "study.yaml", "".join(f"# {line}\n" for line in lines) + text)
 
 
 def _checkpoints(out: StoragePath) -> list[str]:
@@ -201,10 +202,3 @@ def _checkpoints(out: StoragePath) -> list[str]:
         commit = facts.get("commit") or facts.get("revision") or "none"
         found[name] = f"Checkpoint {name}: commit {commit}, weights {weights}."
     return [found[name] for name in sorted(found)]
-
-
-def _put(out: StoragePath, name: str, *, text: str) -> None:
-    if isinstance(out, RemotePath):
-        (out / name).write_bytes(text.encode())
-    else:
-        write_atomically(out / name, text)

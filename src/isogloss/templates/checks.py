@@ -1,7 +1,5 @@
 """Checking the templates of a language: all that is wrong, set by set, and how many sentences there are."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """New contrasts from the templates of a SHADES table: each template filled with words of the table and of a lexicon."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

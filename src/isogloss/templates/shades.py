@@ -1,7 +1,5 @@
 """SHADES' notation of templates: GENDER-PL, NATIONALITY_1:MASC, OCCUPATION-ADJ, and so on."""
 
-from __future__ import annotations
-
 import re
 
 from ..errors import IsoglossError
@@ -28,29 +26,12 @@ TAGS = {
     "INSTRUMENTAL": ("Case", "Ins"),
     "OBLIQUE": ("Case", "Obl"),
 }
-KNOWN = {
-    "AGE",
-    "BODY_HAIRCOLOR",
-    "BODY_HEIGHT",
-    "BODY_SKIN_COLOR",
-    "BODY_WEIGHT",
-    "CLOTHING_HEAD",
-    "DISABILITY",
-    "ETHNICITY",
-    "FIELD",
-    "GENDER",
-    "MENTAL_ISSUE",
-    "NATION",
-    "NATIONALITY",
-    "NATIONALITY_LOCALE",
-    "OCCUPATION",
-    "POLITICAL_IDEA",
-    "POLITICAL_IDENTITY",
-    "RELIGION",
-    "SEXUAL_ORIENTATION",
-    "SOCIO_EC",
-    "URBANITY",
-}
+CATEGORY_NAMES = (
+    "AGE BODY_HAIRCOLOR BODY_HEIGHT BODY_SKIN_COLOR BODY_WEIGHT CLOTHING_HEAD DISABILITY ETHNICITY FIELD "
+    "GENDER MENTAL_ISSUE NATION NATIONALITY NATIONALITY_LOCALE OCCUPATION POLITICAL_IDEA POLITICAL_IDENTITY "
+    "RELIGION SEXUAL_ORIENTATION SOCIO_EC URBANITY"
+)
+KNOWN = frozenset(CATEGORY_NAMES.split())
 # capitals, at least three, perhaps with parts joined by _, -, or :, in angle or square brackets or in none
 SLOT = re.compile(r"(?P<open>[<\[])?(?P<name>[A-Z]{3,}(?:[_:-]?(?:[A-Z]+|\d+))*)(?P<close>[>\]])?")
 

@@ -5,8 +5,6 @@ wanted, `progress.json` how far it is, `lock` is held by the process that works 
 jobs outlive the server. A job without the seal of this user is shown and never run.
 """
 
-from __future__ import annotations
-
 import fcntl
 import json
 import os

@@ -1,7 +1,5 @@
 """The page of runs: studies to browse, reports to open or make, two runs to compare, and a trash with a way back."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Sequence
 from itertools import combinations
@@ -127,9 +125,7 @@ def write_study_report(folder: Path) -> None:
     from ..reports.page.document import write_report
 
     with _one_report:
-        draft = folder / f".{runs_folder.REPORT}"
-        write_report([str(folder)], draft)
-        draft.replace(folder / runs_folder.REPORT)
+        write_report([str(folder)], folder / runs_folder.REPORT)
 
 
 @router.post("/delete")

@@ -1,7 +1,5 @@
 """The runs folder: its studies and runs, and the trash that they are moved to and restored from."""
 
-from __future__ import annotations
-
 import json
 import secrets
 import time

@@ -1,7 +1,5 @@
 """Figures for papers: one file each; here is what a figure is, what is asked of it, and how all of them are made."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Tables in a paper's own layout: any columns of the scores as rows and columns, for the metrics that a study names."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
@@ -119,7 +117,8 @@ def add_facts(scored: Scored, facts: Facts) -> Scored:
 # ---- measuring
 
 
-def _names(request: LayoutRequest) -> list[str]:
+def metric_names(request: LayoutRequest) -> list[str]:
+    """The metrics that a table needs, each once."""
     entries = [*request.metrics, *([request.agreement] if request.agreement else [])]
     return list(dict.fromkeys(name for one in entries for name in one.replace(FIRST, JOINED).split(JOINED)))
 
@@ -129,7 +128,7 @@ def _measure(scored: Scored, request: LayoutRequest, *, by: Sequence[str], setti
     names = [name for name in by if name not in IDENTITY]
     resamples = settings.resamples if request.mode == "corrected" else FEWEST  # no interval is shown as published
     rows: list[Measure] = []
-    for metric in _names(request):
+    for metric in metric_names(request):
         fits = registry.get("metric", metric).fits
         parts = [part for _, part in scored.table.group_by("dataset", maintain_order=True) if fits(part)]
         if parts:
@@ -317,7 +316,7 @@ def _agreement_grid(scored: Scored, request: LayoutRequest, *, order: Order, set
     texts: list[list[str]] = []
     for line in lines:
         of_line = [row for row in found if _key(row.group, request.rows) == line]
-        sides = {name: tuple(row for row in of_line if row.metric == name) for name in _names(request)}
+        sides = {name: tuple(row for row in of_line if row.metric == name) for name in metric_names(request)}
         reference = replace(found, rows=sides[str(request.agreement)])
         columns = [_statistics(agree(replace(found, rows=sides[name]), reference)[0]) for name in request.metrics]
         shown = [_label(value, name, request=request) for value, name in zip(line, request.rows, strict=True)]

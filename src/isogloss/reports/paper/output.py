@@ -1,7 +1,5 @@
 """Publishing: runs measured and written as a table for a paper, in one of several formats."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """Tables for papers: monolingual models over multilingual ones, languages under each metric, what is better than all others in bold."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import groupby

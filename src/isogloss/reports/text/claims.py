@@ -1,7 +1,5 @@
 """Claims and rankings in words and as tables: for a terminal, a paper, a test report and a page of a CI job."""
 
-from __future__ import annotations
-
 from collections import Counter
 from xml.etree import ElementTree
 
@@ -18,7 +16,7 @@ from ...analysis.claims import (
 )
 from ...analysis.rankings import Rankings
 from ..numbers import format_value, metric_name, p_value, percent
-from .table import Grid, as_latex, as_markdown, as_text
+from .table import Grid
 
 ORDER = (SUPPORTED, CONTRADICTED, UNDECIDED, NOT_INTERPRETABLE, NOT_TESTABLE, NO_TEST)
 MEANINGS = {
@@ -151,12 +149,6 @@ def claims_grid(result: GateResult) -> Grid:
     return Grid(["claim", "source", "verdict", "difference", "p", "Holm", "BH", "parts"], rows, 3, remarks)
 
 
-FORMS = {
-    "latex": lambda result: as_latex(claims_grid(result)),
-    "markdown": lambda result: as_markdown(claims_grid(result)),
-}
-
-
 def claims_as_summary(result: GateResult) -> str:
     """The verdicts as Markdown for the summary of a CI job."""
     marks = {"passed": "✅", "failed": "❌", "undecided": "❔"}
@@ -233,8 +225,3 @@ def rank_grid(ranks: Rankings) -> Grid:
         *ranks.notes,
     ]
     return Grid(heading, rows, len(columns) + 1, tuple(dict.fromkeys(said)))
-
-
-def ranks_as_text(ranks: Rankings) -> str:
-    """The ranking for a terminal."""
-    return as_text(rank_grid(ranks))

@@ -1,13 +1,14 @@
 """A heading, rows of text and remarks as a table: for a terminal, a notebook, a paper or a page."""
 
-from __future__ import annotations
-
 import html
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
+from typing import Any
+
+import polars as pl
 
 BLOCKS = " ▏▎▍▌▋▊▉█"
 
@@ -128,6 +129,11 @@ def as_markdown(grid: Grid) -> str:
     lines = ["| " + " | ".join(cell.replace("|", r"\|") for cell in line) + " |" for line in table]
     notes = [f"- {remark}" for remark in grid.remarks]
     return "\n".join([*lines, *(["", *notes] if notes else [])]) + "\n"
+
+
+def as_csv(result: Any, grid: Grid) -> str:
+    """One line per row of the result, full precision; what must be said with them is in the last column."""
+    return str(result.to_polars().with_columns(remarks=pl.lit("; ".join(grid.remarks))).write_csv())
 
 
 def latex(text: str) -> str:

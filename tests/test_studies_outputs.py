@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -26,7 +27,6 @@ from isogloss.studies.plan import plan_study
 from isogloss.studies.run import finish_plan, run_plan
 from support import tiny
 from support.builders import stereoset_rows, write_jsonl
-from test_published_templates import SMALL
 
 SHIPPED = Path(__file__).parent.parent / "studies"
 REAL = Path(os.environ.get("ISOGLOSS_REAL_DATA") or "/nowhere")
@@ -65,7 +65,7 @@ def run(study: dict[str, Any], folder: Path) -> str:
     result = finish_plan(plan, run_plan(plan, out=folder / "out"), out=folder / "out")
     assert not result.troubles
     assert result.scored is not None
-    text = (folder / "out" / "tables.md").read_text(encoding="utf-8")
+    text = (folder / "out" / "tables.md").read_text(encoding="utf-8") if study["tables"] else ""
     assert all(one["title"] in text for one in study["tables"])
     assert "There are no scores" not in text
     return text
@@ -103,15 +103,36 @@ def pairs(path: Path, language: str) -> None:
     write_jsonl(path, rows)
 
 
+def templates_file() -> dict[str, Any]:
+    """A file in the layout of the template study: eleven sets, the last of four wordings, with two terms and concepts."""
+    wordings = ["[MASK] are {prior}.", "All [MASK] are {prior}.", "[MASK] seem {prior}.", "Why are [MASK] so {prior}?"]
+    block = {
+        "base_templates": [{"english": text, "greek": f"Οι {text}"} for text in wordings],
+        "prior_variations": {"english": "traits|english", "greek": "traits|english"},
+        "words": {"english": "people|english", "greek": "people|english"},
+    }
+    short = {**block, "base_templates": block["base_templates"][:1]}
+    counts = {"gender": 4, "religion": 3, "ethnicity": 4}
+    return {
+        "word_lists": {"traits": {"english": ["sexist", "prejudiced"]}, "people": {"english": ["cats", "dogs"]}},
+        "categories": [
+            {"type": kind, "templates": [*[short] * (count - 2), block, block]} for kind, count in counts.items()
+        ],
+    }
+
+
 def test_templates_study_gives_its_tables(stand_ins, tmp_path):
-    (tmp_path / "templates.json").write_text(json.dumps(SMALL), encoding="utf-8")
+    (tmp_path / "templates.json").write_text(json.dumps(templates_file()), encoding="utf-8")
     study = shipped("behnamghader2022", stand_ins)
-    study["tables"] = study["tables"][1:3] + study["tables"][4:]
-    study["figures"] = [{"figure": "shares", "where": {"set": "gender-1"}}]
+    study["figures"] = study["figures"][-1:]
     text = run(study, tmp_path)
     assert "|  | [MASK] shouldn't be {prior}. |" in text
-    assert "|  | Aggregated |" in text
-    assert (tmp_path / "out" / "figures" / "1-shares.png").exists()
+    assert text.count("|  | Aggregated |") == 6  # three kinds of bias, as published and corrected
+    top = text.split("### Table 4")[1].split("###")[0]
+    assert re.search(
+        r"\| People from .* \| sexist \| (el|en) \| (cats|dogs) [01]\.\d{3} \| (cats|dogs) [01]\.\d{3} \|", top
+    )
+    assert (tmp_path / "out" / "figures" / "figure-8.png").exists()
 
 
 def test_stereoset_study_gives_overall_rows_and_a_joined_row(stand_ins, tmp_path):
@@ -157,9 +178,41 @@ def test_meta_evaluation_study_gives_agreements_and_differences(stand_ins, tmp_p
     for corpus in ("cp", "ss"):
         pairs(tmp_path / f"pairs_{corpus}_en.jsonl", "en")
         sentences(tmp_path / f"single_{corpus}_en.jsonl", "en")
+    for language, text in (("ja", "彼は来た。\t彼女は来た。"), ("ru", "Он пришёл.\tОна пришла.")):
+        he, she = text.split("\t")
+        rows = f"en\t{language}\nHe came.\t{he}\nShe came.\t{she}\n"
+        (tmp_path / f"en-{language}.tsv").write_text(rows, encoding="utf-8")
     text = run(shipped("kaneko2022-meta", stand_ins), tmp_path)
+    assert (tmp_path / "out" / "figures" / "figure-2.png").exists()
     assert "| CP | Spearman |" in text
     assert "| MT | base-subword |" in text
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["small", "reproduce"])
+def test_studies_of_trained_weights_run_with_stand_ins(name, stand_ins, tmp_path):
+    study = shipped(name, stand_ins)
+    study["data"] = [one if isinstance(one, dict) else {"source": one, "languages": ["en"]} for one in study["data"]]
+    for number, one in enumerate(study["data"]):
+        (language,), path = (
+            one["languages"],
+            tmp_path / f"data{number}.json{'' if 'templates' in one['source'] else 'l'}",
+        )
+        if "templates" in one["source"]:
+            path.write_text(json.dumps(templates_file()), encoding="utf-8")
+        elif "sentence" in one["source"] or one["source"] == "stereoset":
+            task = one["source"].partition("/")[2].partition("_")[0]
+            rows = [row for row in stereoset_rows() if task in ("", row["task"])]
+            write_jsonl(path, [{**row, "language": language} for row in rows])
+        else:
+            (sentences if one["name"] == "mbe" else pairs)(path, language)
+        one["source"] = str(path)
+    run({**study, "tables": []}, tmp_path)
+
+
+def test_every_shipped_study_is_run_with_stand_ins():
+    here = {"behnamghader2022", "kaneko2022", "kaneko2022-meta", "ozturk2023", "shades", "small", "reproduce"}
+    assert {path.stem for path in SHIPPED.glob("*.yaml")} == here | {"demo"}  # the demo is run in test_study_files
 
 
 def test_an_unknown_key_of_a_table_is_named(tmp_path):
@@ -167,6 +220,24 @@ def test_an_unknown_key_of_a_table_is_named(tmp_path):
     path.write_text("name: x\nmodels: [a]\ndata: [demo]\ntables:\n  - {title: t, metric: [ss]}\n", encoding="utf-8")
     with pytest.raises(Exception, match=r"tables 1: no key named 'metric'. Did you mean 'metrics'\?"):
         read_study(path)
+
+
+@pytest.mark.parametrize(
+    ("extra", "message"),
+    [
+        ("tables:\n  - {title: t, metrics: [lsm]}\n", "No metric named 'lsm'"),
+        ("figures:\n  - {figure: plan}\n", "No figure named 'plan'"),
+        (
+            "figures:\n  - {figure: preservation, sources: [x.tsv]}\n",
+            "the figure 'preservation' needs 'x.tsv' beside the study file. Add it, or remove the figure.",
+        ),
+    ],
+)
+def test_tables_and_figures_that_cannot_be_made_are_named_before_scoring(extra, message, tmp_path):
+    path = tmp_path / "study.yaml"
+    path.write_text("name: x\nmodels: [a]\ndata: [demo]\n" + extra, encoding="utf-8")
+    with pytest.raises(Exception, match=re.escape(message)):
+        plan_study(path)
 
 
 def published(*tags: str) -> Scored:
