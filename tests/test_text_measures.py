@@ -78,7 +78,7 @@ def test_a_number_has_two_decimals_and_its_interval(one, text):
 def test_latex_is_escaped_and_has_one_column_letter_per_column():
     latex = as_latex(grid(Measures((row("icat_macro", {"model": r"a_b&50%{x}~^#$\z"}),), {})))
     assert latex == (
-        "\\begin{tabular}{llrrr}\n"
+        "\\noindent\n\\begin{tabular}{lrrrr}\n"
         "\\toprule\n"
         "model & ICAT macro & n & ties & clusters \\\\\n"
         "\\midrule\n"
@@ -92,7 +92,7 @@ def test_latex_is_escaped_and_has_one_column_letter_per_column():
 def test_markdown_has_a_rule_below_the_heading_and_escapes_bars():
     assert as_markdown(grid(Measures((row(group={"model": "a|b"}),), {}))) == (
         "| model | SS | n | ties | clusters |\n"
-        "| --- | --- | --: | --: | --: |\n"
+        "| --- | --: | --: | --: | --: |\n"
         "| a\\|b | 62.50 [50.00, 75.00] | 40 | 1 | 12 |\n"
     )
 

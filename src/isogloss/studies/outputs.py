@@ -1,4 +1,4 @@
-"""What a study writes beside its measures: tables in a paper's layout and figures, as its file lists them."""
+"""What a study writes beside its measures, as its file lists them: verdicts on claims, tables in a paper's layout, figures."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from .. import languages
+from ..analysis.claim_files import read_claims
+from ..analysis.claims import GateResult, check_claims, make_result
 from ..errors import IsoglossError, short_message
 from ..files.layout import write_atomically
 from ..reports.chart_data import Facts
@@ -53,6 +55,24 @@ def check_sources(figures: Sequence[StudyFigure], *, base: Path) -> None:
                 raise IsoglossError(
                     f"the figure '{one.figure}' needs '{name}' beside the study file. Add it, or remove the figure."
                 )
+
+
+def check_study_claims(study: StudyFile, scored: Scored, *, folder: Path) -> GateResult | None:
+    """The verdicts on the claims of a study; the facts of its models make groups, as those of the file of claims do."""
+    if not study.claims:
+        return None
+    file = read_claims(folder / study.claims)
+    truth = {"yes": "True", "true": "True", "no": "False", "false": "False"}
+    known = {
+        model.label or str(model.checkpoint): {
+            name: truth.get(value.lower(), value) for name, value in model.facts.items()
+        }
+        for model in study.models
+    }
+    facts = {name: {**known.get(name, {}), **file.facts.get(name, {})} for name in {**known, **file.facts}}
+    table = scored.table.drop({name for one in known.values() for name in one}, strict=False)
+    verdicts = check_claims(replace(scored, table=table), replace(file, facts=facts))
+    return make_result(verdicts, file, notes=scored.notes)
 
 
 def table_order(study: StudyFile) -> Order:

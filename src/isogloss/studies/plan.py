@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import languages, registry
+from ..analysis.claim_files import read_claims
 from ..analysis.groups import check_by
 from ..analysis.measures import check_metrics, check_mode
 from ..errors import BadData, IsoglossError, NoItems, UnknownName
@@ -114,6 +115,8 @@ def plan_study(path: str | Path, *, subset: Subset = EVERYTHING) -> StudyPlan:
     measuring = study.measures.model_dump()
     try:
         _check_names(study)
+        if study.claims:
+            read_claims(path.parent / study.claims)
         check_sources(study.figures, base=path.parent)
         models = [_named(model, path.parent) for model in study.models]
         with offline_mode(loading.offline):

@@ -21,17 +21,19 @@ from ..runs import Run, find_runs, read_run, run_folders
 from ..scores import Scored, join_scored
 from ..storage import RemotePath, StoragePath
 from .cells import LIBRARIES, CellResult, Failure, Running, run_cells
+from .costs import announce_plan
 from .method_choice import PlannedCell, plan_scoring
 from .plan import StudyPlan
 
 if TYPE_CHECKING:
+    from ..analysis.claims import GateResult
     from ..models.model import Model
     from .connection import Cluster
 
 
 @dataclass(frozen=True, slots=True)
 class StudyResult:
-    """What a plan gave: scores and their runs, the cells that failed, and, once measured, the measures.
+    """What a plan gave: scores and their runs, the cells that failed, and, once measured, the measures and verdicts.
 
     `troubles` are sentences about what went wrong after scoring.
     """
@@ -40,6 +42,7 @@ class StudyResult:
     runs: tuple[Run, ...] = ()
     failures: tuple[Failure, ...] = ()
     measures: Measures | None = None
+    claims: GateResult | None = None
     troubles: tuple[str, ...] = ()
 
 
@@ -53,6 +56,7 @@ def run_plan(
     running = Running(out, plan.loading.token_budget, progress, list(plan.failures))
     progress("", 0.0, items=sum(len(cell.items) for cell in plan.cells))
     groups = plan.by_checkpoint()
+    announce_plan(groups, running, loading=plan.loading)
     results: list[CellResult] = []
     if cluster is not None:
         from .ray import run_on_ray
@@ -125,7 +129,7 @@ def failures_as_text(failures: Iterable[Failure]) -> str:
 
 
 def finish_plan(plan: StudyPlan, result: StudyResult, *, out: StoragePath) -> StudyResult:
-    """The result with its measures, written to `measures.csv` and `measures.json` beside a copy of the study and its report.
+    """The result with its measures, written to `measures.csv` and `measures.json` beside a copy of the study, its claims and its report.
 
     Of a part of a study nothing but the copy is written, so that the table of the whole is not lost; into a folder
     that can only be read, nothing at all.
@@ -141,10 +145,11 @@ def finish_plan(plan: StudyPlan, result: StudyResult, *, out: StoragePath) -> St
             record_study(plan.path, out=out)
     except IsoglossError as error:  # why cells failed is said all the same
         troubles.append(str(error))
-    if result.scored is None:
+    scored = result.scored
+    if scored is None:
         return replace(result, troubles=tuple(troubles))
     try:
-        found = measure(result.scored, **plan.measuring)
+        found = measure(scored, **plan.measuring)
     except IsoglossError as error:
         if plan.study is None:
             raise
@@ -153,22 +158,41 @@ def finish_plan(plan: StudyPlan, result: StudyResult, *, out: StoragePath) -> St
         found = replace(found, notes=(*found.notes, f"{out} can only be read, so nothing was written into it"))
     if not (plan.partial or sealed or troubles):
         write_atomically(out / "measures.csv", as_csv(found, grid(found)))
-        text = json.dumps(measures_as_json(found), ensure_ascii=False, indent=1)
+        text = json.dumps(measures_as_json(found, scored), ensure_ascii=False, indent=1)
         write_atomically(out / "measures.json", text + "\n")
+        claims = _test_claims(plan, scored, out=out, troubles=troubles)
+        result = replace(result, claims=claims)
         try:
             if plan.study and plan.study.report:
-                _write_report(result.scored, plan.study.report, out=out)
+                _write_report(scored, plan.study.report, out=out, claims=claims)
         except Exception as error:  # whatever happens here, the scores are done
             troubles.append(f"The report could not be written: {short_message(error)}")
         if plan.study and not isinstance(out, RemotePath):
             from .outputs import write_outputs
 
             base = plan.path.parent if plan.path else out
-            troubles += write_outputs(plan.study, result.scored, out=out, base=base)
+            troubles += write_outputs(plan.study, scored, out=out, base=base)
     return replace(result, measures=found, troubles=tuple(troubles))
 
 
-def _write_report(scored: Scored, name: str, *, out: StoragePath) -> None:
+def _test_claims(plan: StudyPlan, scored: Scored, *, out: StoragePath, troubles: list[str]) -> GateResult | None:
+    """The verdicts on the study's claims, written to `claims.json`."""
+    if plan.study is None or plan.path is None:
+        return None
+    from .outputs import check_study_claims
+
+    try:
+        claims = check_study_claims(plan.study, scored, folder=plan.path.parent)
+    except IsoglossError as error:
+        troubles.append(f"The claims could not be tested: {error}")
+        return None
+    if claims:
+        write_atomically(out / "claims.json", f"{claims.to_json()}\n")
+    return claims
+
+
+def _write_report(scored: Scored, name: str, *, out: StoragePath, claims: GateResult | None) -> None:
+    from ..reports.page.added_files import Extras
     from ..reports.page.document import write_report
 
     if isinstance(out, RemotePath):
@@ -177,7 +201,7 @@ def _write_report(scored: Scored, name: str, *, out: StoragePath) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     # from the runs, with texts and facts, unless others lie among them
     whole = len(find_runs(out)) == scored.table.select("model", "dataset", "language", "method").n_unique()
-    write_report([str(out)] if whole else scored, path)
+    write_report([str(out)] if whole else scored, path, extras=Extras(claims=claims.verdicts if claims else ()))
 
 
 def record_study(path: Path, *, out: StoragePath) -> None:

@@ -12,14 +12,16 @@ from ...analysis.controls import Control, check_controls
 from ...analysis.groups import check_rows
 from ...analysis.intervals import IntervalSettings
 from ...analysis.measures import Measure, fitting_metrics, measure
+from ...analysis.rankings import Rank, Rankings
 from ...analysis.regions import REGION
 from ...analysis.structure import Structure
 from ...chat.answer_rows import ANSWER
 from ...errors import IsoglossError
+from ...results import Results
 from ...runs import Run, collecting, each_scored, read_run, run_folders
 from ...scores import Scored, join_scored
 from ...storage import as_path
-from ..chart_data import by_country, headline, holds, split_datasets, structures, term_shares
+from ..chart_data import by_country, find_ranks, headline, holds, split_datasets, structures, term_shares
 from ..numbers import model_label
 from ..text.measures import remarks
 from .added_files import ANSWERS, SHARES, Extras
@@ -41,6 +43,7 @@ class PageData:
     categories: tuple[Measure, ...]
     targets: tuple[Measure, ...]
     regions: tuple[Measure, ...]
+    ranks: Rankings
     languages_alike: tuple[Structure, ...]
     models_alike: tuple[Structure, ...]
     controls: tuple[Control, ...]
@@ -100,7 +103,12 @@ def measure_all(gathered: LoadedRuns, extras: Extras, *, settings: IntervalSetti
         extras = replace(extras, answers=find_answers(scored))
     rows: dict[str, list[Measure]] = {"overall": [], "categories": [], "targets": [], "regions": []}
     said: list[str] = []
+    ranks: list[Rank] = []
+    unranked: list[str] = []
     for part, metrics in _sets(scored, problems):
+        ranking = find_ranks(part, metrics, settings=settings)
+        ranks += ranking
+        unranked += ranking.notes
         for name, value in _measured(part, metrics, settings=settings, said=said).items():
             rows[name] += value
     if not rows["overall"] and extras.shares is None and extras.answers is None:
@@ -110,6 +118,7 @@ def measure_all(gathered: LoadedRuns, extras: Extras, *, settings: IntervalSetti
         items=gathered.items,
         scored=scored,
         **{name: tuple(value) for name, value in rows.items()},
+        ranks=Results(tuple(ranks), notes=tuple(unranked)),
         languages_alike=tuple(structures(scored, "language")),
         models_alike=tuple(structures(scored, "model")),
         controls=(*_controls(gathered, settings=settings), *extras.controls),

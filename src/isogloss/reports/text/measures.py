@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ...analysis.competence import UNMEASURED
@@ -71,7 +70,7 @@ def grid(measures: Measures) -> Grid:
         counts = [str(most), str(max(row.ties for row in found)), str(max(row.clusters for row in found))]
         rows.append([*labels, *(values.get(name, "-") for name in metrics), *counts])
     heading = [*columns, *map(metric_name, metrics), "n", "ties", "clusters"]
-    return Grid(heading, rows, len(heading) - COUNTS, tuple(remarks(measures)))
+    return Grid(heading, rows, len(columns), tuple(remarks(measures)), repeated=COUNTS)
 
 
 def mark(column: str, group: Mapping[str, str], *, measures: Measures) -> str:
@@ -99,7 +98,5 @@ def measures_as_text(measures: Measures, *, width: int = 120) -> str:
     """The table for a terminal: what all rows share stands above, and metrics that do not fit come in a second block."""
     from .sentences import state_findings
 
-    table = grid(measures)
-    labels = table.labels - len({row.metric for row in measures})
     finding = "\n".join(state_findings(measures))
-    return as_text(replace(table, labels=labels), width=width, repeated=COUNTS) + (f"\n\n{finding}" if finding else "")
+    return as_text(grid(measures), width=width) + (f"\n\n{finding}" if finding else "")
