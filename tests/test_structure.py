@@ -194,3 +194,16 @@ def test_a_mixed_model_stands_when_targets_hardly_differ() -> None:
     found = fit_mixed(score(items, rng.normal(size=(1200, 3)).tolist()))
     assert found.effects[0].estimate == pytest.approx(50, abs=10)
     assert all(effect.high - effect.low < 40 for effect in found.effects)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("differ", [0.0, 1.0])
+def test_the_mixed_model_rarely_finds_a_language_that_does_not_differ(differ):
+    # items that are the same in both languages, without and with targets that react differently by language
+    rng, found = np.random.default_rng(1), 0
+    for _ in range(60):
+        item = rng.normal(size=320) + np.resize(rng.normal(size=40), 320)
+        sides = [item + rng.normal(size=320) + differ * np.resize(rng.normal(size=40), 320) for _ in range(2)]
+        scored = join_scored([language(gaps, tag, clusters=40) for gaps, tag in zip(sides, ("en", "de"), strict=True)])
+        found += next(one.p for one in fit_mixed(scored).effects if one.name.startswith("language")) <= 0.05
+    assert found <= 8  # 27 % in 0.1.0 where targets react differently

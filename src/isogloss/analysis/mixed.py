@@ -102,14 +102,16 @@ def fit_mixed(scored: Scored, *, facts: Facts | None = None) -> MixedModel:
     index = number_clusters(rows["cluster"])[0]
     errors = _robust_errors(design, shares - design @ estimates, index=index, ratio=spread / float(fitted.scale))
     effects = tuple(
-        _effect(name, 100 * float(estimate), 100 * float(error), freedom=targets - 1)
+        _effect(name, 100 * float(estimate), error=100 * float(error), freedom=targets - 1)
         for name, estimate, error in zip(columns, estimates, errors, strict=True)
     )
     notes = tuple(dict.fromkeys([*(str(one.message).split(". ")[0] for one in caught), *scored.notes]))
-    return MixedModel(effects, 100 * float(np.sqrt(spread)), 100 * float(np.sqrt(fitted.scale)), len(shares), targets, notes)
+    return MixedModel(
+        effects, 100 * float(np.sqrt(spread)), 100 * float(np.sqrt(fitted.scale)), len(shares), targets, notes
+    )
 
 
-def _effect(name: str, estimate: float, error: float, *, freedom: int) -> Effect:
+def _effect(name: str, estimate: float, *, error: float, freedom: int) -> Effect:
     from scipy.special import stdtr
 
     half = student_quantile(0.975, freedom) * error
