@@ -110,7 +110,7 @@ def _load_file(path: Path, data: Items | None, *, where: dict[str, str]) -> Scor
         where["language"] = tag
     if tag in known:
         data = Items(tuple(item for item in data if item.language == tag), data.problems)
-    return read_scores(path, data)
+    return read_scores(path, data)[0]
 
 
 def join(*scored: Scored) -> Scored:
