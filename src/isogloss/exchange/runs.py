@@ -8,6 +8,7 @@ import polars as pl
 from ..errors import IsoglossError, UnknownName
 from ..files.sources import language_in_name
 from ..items import Items, items_hash
+from ..languages import resolve
 from ..runs import Run, find_runs, fingerprint, finish_run, open_run, read_items, read_scored, write_part
 from ..scores import ROW_SCHEMA, Scored, item_table, scored_from_values
 from ..storage import StoragePath
@@ -98,3 +99,21 @@ def export_runs(paths: list[Path], out: Path, *, layout: str = LAYOUTS[0]) -> in
         texts = pl.concat([read_items(run) for run in runs], how="diagonal_relaxed").unique(maintain_order=True)
         return write_samples(scored.table, texts, path=out)
     return write_predictions(scored, out)
+
+
+def read_chosen(path: Path, data: Items | None, *, where: dict[str, str]) -> Scored:
+    """The scores of a file of predictions; the language in `where`, or in the file's name, chooses from the data."""
+    if data is None:
+        raise IsoglossError(
+            f"{path} is a file of predictions, so it needs its data. Use --data with a file or a folder."
+        )
+    known = {item.language for item in data}
+    tag = language_in_name(path) if len(known) > 1 else None
+    if "language" in where:
+        tag = resolve(where["language"])
+        if tag not in known:
+            raise UnknownName("language of the data", where["language"], known)
+        where["language"] = tag
+    if tag in known:
+        data = Items(tuple(item for item in data if item.language == tag), data.problems)
+    return read_scores(path, data)[0]

@@ -52,9 +52,9 @@ def explain_claim(verdict: ClaimVerdict) -> str:
     if verdict.status == CONTRADICTED:
         opening = "No, the opposite." if verdict.parts == 1 else f"No: {verdict.reason};"
         return _sentence(opening, part)
-    count = (
-        f"{verdict.held} of {verdict.parts} comparisons agree, but not the closest one:" if verdict.parts > 1 else ""
-    )
+    some = f"{verdict.held} of {verdict.parts} comparisons agree, but not the closest one:"
+    none = f"None of {verdict.parts} comparisons is clear; the closest one:"
+    count = "" if verdict.parts < 2 else some if verdict.held else none
     missed = f" Only a difference of {verdict.mde:.1f} or more would have been found reliably." if verdict.mde else ""
     return _sentence(f"Open. {count}".strip(), part) + missed
 
