@@ -147,9 +147,9 @@ def growth_table(found: dict[str, Any] | None) -> str:
 
 
 def server_table(row: dict[str, Any] | None) -> str:
-    """The row against a server, as a Markdown table."""
+    """The row against a server, as a Markdown table; without one, what is missing."""
     if not row:
-        return ""
+        return "Against a vLLM server: not measured on this machine, which ran none.\n\n"
     rate = row["items_per_second"]
     heading = (
         "| against a vLLM server on the same cores | ours (items/s) | server | ratio | largest difference | load |"
