@@ -20,13 +20,13 @@ LAYOUTS = ("stereoset-predictions", "lm-eval", "inspect")
 METHODS = {"stereoset-predictions": "predictions", "lm-eval": "lm-eval", "inspect": "inspect"}
 
 
-def read_scores(path: Path, items: Items, *, layout: str = LAYOUTS[0], model: str | None = None) -> Scored:
-    """The file's scores on the items of one language; the model is named after the file unless it is given."""
-    return _read_scores(path, items, layout=layout, model=model)[0]
+def read_scores(
+    path: Path, items: Items, *, layout: str = LAYOUTS[0], model: str | None = None
+) -> tuple[Scored, dict[str, float], Items]:
+    """The file's scores on the items of one language, all values of the file, and the items that it is about.
 
-
-def _read_scores(path: Path, items: Items, *, layout: str, model: str | None) -> tuple[Scored, dict[str, float], Items]:
-    """The scores on the items, all values of the file, and the items that it is about."""
+    The model is named after the file unless it is given.
+    """
     if layout not in LAYOUTS:
         raise UnknownName("layout", layout, LAYOUTS)
     notes: list[str] = []
@@ -61,12 +61,10 @@ def import_run(
     path: Path, items: Items, *, root: StoragePath, layout: str = LAYOUTS[0], model: str | None = None
 ) -> Run:
     """A run of the items that the file has scores for."""
-    if layout not in LAYOUTS:
-        raise UnknownName("layout", layout, LAYOUTS)
     for kind, several in (("language", {i.language for i in items}), ("data set", {i.dataset for i in items})):
         if len(several) > 1:
             raise IsoglossError(f"A run holds one {kind}; the data has {', '.join(sorted(several))}. Give one of them.")
-    scored, values, items = _read_scores(path, items, layout=layout, model=model)
+    scored, values, items = read_scores(path, items, layout=layout, model=model)
     name = str(scored.table["model"][0])
     ids = set(scored.table["id"])
     kept = tuple(item for item in items if item.id in ids)
@@ -118,4 +116,4 @@ def read_chosen(path: Path, data: Items | None, *, where: dict[str, str]) -> Sco
         where["language"] = tag
     if tag in known:
         data = Items(tuple(item for item in data if item.language == tag), data.problems)
-    return read_scores(path, data)
+    return read_scores(path, data)[0]
