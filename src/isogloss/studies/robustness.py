@@ -1,11 +1,8 @@
 """The robustness card of a model: the same items under all methods, dtypes and batch sizes; does the sign survive?"""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -17,6 +14,7 @@ from ..analysis.robustness import RobustnessReport, SettingResult
 from ..errors import IsoglossError
 from ..items import Item, Items, group_by
 from ..models.load import DEFAULT_LOADING, Loading, open_model
+from ..models.model import Model
 from ..progress import Progress, silent
 from ..results import Results
 from ..scores import Scored
@@ -24,9 +22,6 @@ from ..stats import RESAMPLES
 from ..stats.associations import kappa, spearman
 from .method_choice import choose_method
 from .pipeline import score
-
-if TYPE_CHECKING:
-    from ..models.model import Model
 
 DTYPES = ("float16", "bfloat16")
 BUDGETS = (128, 65_536)
