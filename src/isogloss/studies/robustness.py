@@ -153,7 +153,7 @@ def _report(name: str, key: Key, *, found: Mapping[Setting, pl.DataFrame | str],
     worst = max((trial.noise or 0.0 for trial in trials), default=0.0)
     below = tuple(item for item, gap in base.items() if abs(gap) < worst)
     return RobustnessReport(
-        name, *key, tuple(trials), _sign([one for one in trials if one.value is not None]), agreement, below
+        name, *key, tuple(trials), sign_of([one for one in trials if one.value is not None]), agreement, below
     )
 
 
@@ -190,7 +190,7 @@ def _agree(a: Mapping[str, float], b: Mapping[str, float]) -> tuple[float | None
     return spearman(x, y).value, kappa([str(np.sign(v)) for v in x], [str(np.sign(v)) for v in y])
 
 
-def _sign(trials: Sequence[SettingResult]) -> str:
+def sign_of(trials: Sequence[SettingResult]) -> str:
     """Whether all settings lie on the same side of 50; unclear when an interval holds 50, or is missing."""
     sides = set()
     for trial in trials:
