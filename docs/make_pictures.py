@@ -19,19 +19,16 @@ from typing import Any
 ROOT = Path(__file__).parent.parent
 ASSETS = ROOT / "docs" / "assets"
 DEMO = ROOT / "src" / "isogloss" / "data" / "parallel_demo"
-MULTILINGUAL = "bert-base-multilingual-cased_BertLM_BertNextSentence_{}.json.gz"
-PUBLISHED = {
-    "published": [(MULTILINGUAL.format(tag), tag) for tag in ("en", "de", "es", "fr", "tr")],
-    "english": [
-        (f"{name}_en.json.gz", "en")
-        for name in (
-            "bert-base-cased_BertLM_BertNextSentence",
-            "bert-base-multilingual-cased_BertLM_BertNextSentence",
-            "gpt2_GPT2LM_ModelNSP",
-            "t5-base_T5LM_ModelNSP",
-            "google_mt5-base_mT5LM_ModelNSP",
-        )
-    ],
+MULTILINGUAL = "bert-base-multilingual-cased"
+PUBLISHED = {  # files of scores, each with the name of its model, or the language of multilingual BERT
+    "published": {tag: f"{MULTILINGUAL}_BertLM_BertNextSentence_{tag}" for tag in ("en", "de", "es", "fr", "tr")},
+    "english": {
+        "BERT": "bert-base-cased_BertLM_BertNextSentence_en",
+        "mBERT": "bert-base-multilingual-cased_BertLM_BertNextSentence_en",
+        "GPT-2": "gpt2_GPT2LM_ModelNSP_en",
+        "T5": "t5-base_T5LM_ModelNSP_en",
+        "mT5": "google_mt5-base_mT5LM_ModelNSP_en",
+    },
 }
 RUNS = {
     "demo": "eval smollm2 --data demo",
@@ -74,10 +71,12 @@ def make_runs(folder: Path, name: str) -> Path:
         return path
     if name in PUBLISHED:
         data = Path(os.environ["ISOGLOSS_REAL_DATA"])
-        for file, tag in PUBLISHED[name]:
-            items = data / "stereoset" / "dev.json.gz" if tag == "en" else data / "stereoset"
-            scores = str(data / "predictions" / file)
-            isogloss("data", "import", scores, "--data", str(items), "-l", tag, "--out", str(path))
+        for called, file in PUBLISHED[name].items():
+            tag = file[-2:]
+            items = str(data / "stereoset" / "dev.json.gz" if tag == "en" else data / "stereoset")
+            model = called if name == "english" else MULTILINGUAL
+            scores = str(data / "predictions" / f"{file}.json.gz")
+            isogloss("data", "import", scores, "--data", items, "-l", tag, "--model", model, "--out", str(path))
     elif name == "training":
         sys.path.insert(0, str(ROOT / "tests"))
         from isogloss.nsp.settings import Rates, TrainingSettings
@@ -126,21 +125,21 @@ def take_report(name: str, folder: Path) -> None:
         page.goto(path.resolve().as_uri())
         page.wait_for_selector("html[data-charts=drawn]", timeout=120_000)
         if "dark" in name:
-            page.locator("#plane").scroll_into_view_if_needed()
+            page.evaluate("document.querySelector('#plane').scrollIntoView()")
         page.screenshot(path=ASSETS / f"{name}.png")
 
 
 def take_page(folder: Path) -> None:
     """Take a picture of a study on the local page."""
     shown = make_runs(folder, "demo").parent
-    command = [sys.executable, "-m", "isogloss", "serve", str(shown), "--port", "8799"]
-    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    command = [sys.executable, "-u", "-m", "isogloss", "serve", str(shown), "--port", "8799"]
+    server = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     try:
-        assert server.stdout is not None
-        server.stdout.readline()  # it says where it is once it listens
+        assert server.stderr is not None
+        server.stderr.readline()  # it says where it is once it listens
         with browser() as chromium:
             page = chromium.new_context(viewport={"width": 1200, "height": 800}).new_page()
-            page.goto("http://127.0.0.1:8799/runs/demo")
+            page.goto("http://127.0.0.1:8799/runs/demo", timeout=120_000)
             page.screenshot(path=ASSETS / "serve.png")
     finally:
         server.terminate()
