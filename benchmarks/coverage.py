@@ -2,14 +2,17 @@
 
 Simulates data whose truth is known, and gives it to the functions behind `measure`, `compare` and `structure`.
 `python -m benchmarks.coverage` prints the matrix, keeps it in benchmarks/coverage.json and writes it into docs/statistics.md
-(half an hour; what is in the file with as many data sets is not simulated again, unless `--afresh`);
-`--metric NAME` prints the lines of one metric, which may be a plug-in's; `--trials N` is the number of data sets per line.
+(an hour; what is in the file with as many data sets is not simulated again, unless `--afresh`, and after `--minutes N` no
+further case is begun); `--metric NAME` prints the lines of one metric, which may be a plug-in's; `--trials N` is the number
+of data sets per line.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -129,21 +132,19 @@ def simulate_family(*, size: int = 20, true: int = 0, trials: int) -> tuple[floa
 class Store:
     """Results by case, kept in a file as they are made."""
 
-    def __init__(self, path: Path | None, trials: int, *, afresh: bool = False) -> None:
-        self.path, self.trials = path, trials
+    def __init__(self, path: Path | None, trials: int, *, afresh: bool = False, minutes: float = math.inf) -> None:
+        self.path, self.trials, self.end = path, trials, time.monotonic() + 60 * minutes
         self.known: dict[str, Any] = json.loads(path.read_text()) if path and path.exists() and not afresh else {}
 
     def get(self, key: str, make: Callable[[], Any]) -> Any:
-        """What was simulated with as many data sets before, or now; for no data sets only what is known, or None."""
+        """What was simulated with as many data sets before, or now while there is time; else what is known, or None."""
         row = self.known.get(key)
-        if row is None and not self.trials:
-            return None
-        if row is None or row["trials"] < self.trials:
+        if (row is None or row["trials"] < self.trials) and time.monotonic() < self.end:
             row = self.known[key] = {"trials": self.trials, "values": make()}
             if self.path:
                 self.path.write_text(json.dumps(self.known, indent=0, sort_keys=True) + "\n", encoding="utf-8")
             print(key, row["values"], flush=True)
-        return row["values"]
+        return row["values"] if row else None
 
     def of_case(self, case: Case) -> Result | None:
         """The result of a case."""
@@ -269,13 +270,14 @@ def main() -> None:
     """Print the matrix; of all metrics, write it into the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--metric", help="this metric's lines only; nothing is written")
-    parser.add_argument("--trials", type=int, default=1000, help="simulated data sets per line; 0 writes what is known")
+    parser.add_argument("--trials", type=int, default=1000, help="simulated data sets per line")
+    parser.add_argument("--minutes", type=float, default=math.inf, help="begin no case later; 0 writes what is known")
     parser.add_argument("--afresh", action="store_true", help="simulate everything again")
     options = parser.parse_args()
     if options.metric:
         print("\n".join(matrix_of(options.metric, Store(None, options.trials))))
         return
-    store = Store(STORE, options.trials, afresh=options.afresh)
+    store = Store(STORE, options.trials, afresh=options.afresh, minutes=options.minutes)
     lines = matrix(store)
     before, _, rest = PAGE.read_text(encoding="utf-8").partition(START)
     counts = [row["trials"] for row in store.known.values()]

@@ -14,7 +14,7 @@ from isogloss.chat.verdicts import NO, REFUSED, YES
 from isogloss.metrics import Metric
 
 FIXED = {"model": "m", "method": "x", "dataset": "d", "language": "en", "category": "gender"}
-SAMPLES, CONCEPTS, TERMS, WIDTH = 3, 5, 4, 6
+SAMPLES, CONCEPTS, TERMS, WORDINGS, WIDTH = 3, 5, 4, 3, 6
 
 Maker = Callable[[Any, np.random.Generator, int], pl.DataFrame]
 
@@ -25,7 +25,7 @@ def maker_of(metric: Metric, name: str) -> Maker | None:
         return None
     kinds: dict[str, Maker] = {ANSWER: answers, PROBABILITY: answers, "normalised": templates, "kl": divergences}
     named: dict[str, Maker] = {"mbe": sentences, "cb": templates, "cb_relative": templates, "top_share": templates}
-    named |= {"periphrasis": periphrases, "wording_flips": templates, "wording_variance": templates}
+    named |= {"periphrasis": periphrases, "wording_flips": wordings, "wording_variance": wordings, "shf": sentences}
     return named.get(name) or kinds.get(metric.quantity)
 
 
@@ -73,6 +73,15 @@ def templates(case: Any, rng: np.random.Generator, clusters: int) -> pl.DataFram
     )
     text = frame.with_columns(pl.col("concept", "role").cast(pl.String), logprobs=pl.concat_list("value"))
     return _finished(text, quantity="normalised" if case.metric == "cb_normalised" else "score", task="template")
+
+
+def wordings(case: Any, rng: np.random.Generator, clusters: int) -> pl.DataFrame:
+    """Sets of some wordings each; a set's wordings agree in part about its terms."""
+    rows = templates(case, rng, clusters * WORDINGS).with_columns(set=pl.col("cluster").cast(pl.Int64) // WORDINGS)
+    shared = rng.normal(size=(clusters, CONCEPTS * TERMS))
+    cell = rows["concept"].cast(pl.Int64) * TERMS + rows["role"].cast(pl.Int64)
+    value = rows["value"] + shared[rows["set"].to_numpy(), cell.to_numpy()]
+    return rows.with_columns(pl.col("set").cast(pl.String), logprobs=pl.concat_list(pl.lit(value)))
 
 
 def periphrases(case: Any, rng: np.random.Generator, clusters: int) -> pl.DataFrame:

@@ -18,7 +18,17 @@ from isogloss.items import ANTI_STEREOTYPE, STEREOTYPE, UNRELATED
 from isogloss.metrics import Contribution
 
 MANY, FEWER = 20_000, 4_000
-SHARES = ("ss", "ss_multiclass", "pair_score", "crows", "crows_stereo", "crows_antistereo", "contrast_share")
+SHARES = (
+    "ss",
+    "ss_multiclass",
+    "pair_score",
+    "crows",
+    "crows_stereo",
+    "crows_antistereo",
+    "contrast_share",
+    "ss_choice",
+)
+SENTENCES = ("mbe", "shf")
 
 
 @dataclass(frozen=True)
@@ -28,7 +38,7 @@ class Case:
     The preference of a cluster is logistic(centre + spread · normal) with the mean `share`. `sizes` are the fewest and most
     items of a cluster, or "skewed" (lognormal), "informative" (lognormal and the larger the more stereotyping), or "huge"
     (one cluster of 600). `ties` is the share of ties, `tails` the distribution of the differences between scores.
-    For MBE, `clusters` and the first of `sizes` are the numbers of sentences of the two groups.
+    A tie is no answer for metrics of choices. For MBE and Shf, `clusters` and the first of `sizes` are the numbers of sentences of the two groups.
     """
 
     metric: str = "ss"
@@ -43,7 +53,7 @@ class Case:
     @property
     def data(self) -> str:
         """The data in a few words, without the number of clusters."""
-        if self.metric == "mbe":
+        if self.metric in SENTENCES:
             return f"{self.clusters} and {self.sizes[0]} sentences"
         if long_tables.is_template(self.metric):
             return f"{long_tables.CONCEPTS} concepts, {long_tables.TERMS} terms, spread {self.spread:g}"
@@ -56,7 +66,7 @@ class Case:
     @property
     def title(self) -> str:
         """The case in a few words."""
-        return self.data if self.metric == "mbe" else f"{self.clusters} clusters, {self.data}"
+        return self.data if self.metric in SENTENCES else f"{self.clusters} clusters, {self.data}"
 
 
 @cache
@@ -123,6 +133,10 @@ def draw(case: Case, rng: np.random.Generator, *, clusters: int | None = None) -
 def contribute(case: Case, table: pl.DataFrame) -> Contribution:
     """The table as the metric sees it: with its roles, or as the long table of a pair."""
     metric = registry.get("metric", case.metric)
+    if metric.quantity == "choice":
+        scores = table.select(metric.roles).to_numpy()
+        picks = (scores == scores.max(1, keepdims=True)) & (scores[:, :1] != scores[:, 1:2])
+        table = table.with_columns(pl.Series(role, picks[:, i] * 1.0) for i, role in enumerate(metric.roles))
     if metric.roles:
         return metric.contribute(table, "corrected")
     long = table.drop(UNRELATED).unpivot(
@@ -146,13 +160,15 @@ def truth_of(case: Case) -> float:
             np.ones(len(effects)) if case.metric in ("ss_multiclass", "icat_micro", "icat_macro_corrected") else sizes
         )
         chance = expit(centre(case.share, case.spread) + case.spread * effects)
-        chance = case.ties / 2 + (1 - case.ties) * chance
+        chance = chance if case.metric == "ss_choice" else case.ties / 2 + (1 - case.ties) * chance
         if case.metric == "icat_macro_corrected":
             return float(200 * case.related * np.minimum(chance, 1 - chance).mean())
         share = float(np.average(chance, weights=sizes))
         return 100 * share if case.metric in SHARES else 200 * case.related * min(share, 1 - share)
-    if case.metric in ("lms", "lms_multiclass"):
-        return 100 * case.related
+    simple = {"shf": case.share, "coverage_choice": 1 - case.ties}
+    simple |= dict.fromkeys(("lms", "lms_multiclass", "sense_choice"), case.related)
+    if case.metric in simple:
+        return 100 * simple[case.metric]
     if case.metric in ("cb", "cb_normalised"):
         return (1 - 1 / long_tables.TERMS) * float(np.exp(2 * case.spread**2))
     whole = replace(case, sizes=(FEWER, FEWER)) if case.metric == "mbe" else case

@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-import numpy as np
 import polars as pl
 
 import isogloss as ig
 from isogloss.analysis.mbe_tests import check_mbe
 from isogloss.exchange.predictions import read_predictions
 from isogloss.items import Items
-from isogloss.metrics._templates import average_variants
+from isogloss.metrics._templates import read_term_items
 from isogloss.reports.numbers import format_value, p_value
 from isogloss.reports.text.table import Grid, as_markdown
 from isogloss.runs import Run, find_runs, read_scored
@@ -303,9 +302,8 @@ def top_table(sources: Sources, *, shown: int = 5) -> str:
             if part is None or not part.height:
                 continue
             last = part.filter(pl.col("wording") == part["wording"].max())
-            terms, logs = average_variants(last.with_columns(pl.col("logprobs").list.sum().alias("total")), "total")
-            shares = np.exp(logs - logs.max()) / np.exp(logs - logs.max()).sum()
-            best = sorted(zip(terms, shares, strict=True), key=lambda pair: -pair[1])[:shown]
+            [item] = read_term_items(last)
+            best = sorted(zip(item.terms, item.shares, strict=True), key=lambda pair: -pair[1])[:shown]
             rows.append([name, concept, ", ".join(f"{term} {share:.3f}" for term, share in best)])
     return markdown(["set", "concept", "terms and shares"], rows, labels=3)
 

@@ -15,12 +15,12 @@ from isogloss.analysis.agreements import agree
 from isogloss.analysis.sides import match_sides, select
 from isogloss.errors import IsoglossError
 from isogloss.reports.text.comparisons import (
-    agreements_as_text,
-    comparisons_as_csv,
-    comparisons_as_latex,
+    agreement_grid,
     comparisons_as_text,
+    grid,
 )
 from isogloss.reports.text.sentences import explain_comparison
+from isogloss.reports.text.table import as_csv, as_latex, as_text
 from isogloss.scores import Scored, join_scored
 from isogloss.stats.hypotheses import sign_flip_test
 from support.builders import TRIPLE, score, triple
@@ -273,10 +273,10 @@ def test_the_json_holds_every_number_and_can_be_read_again():
 
 def test_tables_in_all_forms_name_the_sides_and_the_tests():
     found = compare(side(A, model="x_1"), side(B, model="y"), metrics=["ss"], resamples=100)
-    for text in (comparisons_as_text(found), str(found), comparisons_as_csv(found), found._repr_html_()):
+    for text in (comparisons_as_text(found), str(found), as_csv(found, grid(found)), found._repr_html_()):
         assert "a is x_1; b is y" in text
         assert "Holm and BH adjust p for the 1 tests of this table" in text
-    assert r"\begin{tabular}{lllllrrrrrrrrrrr}" in comparisons_as_latex(found)
+    assert r"\begin{tabular}{llll" in as_latex(grid(found))
     assert found.to_polars().height == 1
 
 
@@ -310,7 +310,7 @@ def test_agreement_by_hand():
     assert (found.mean_difference, found.mean_absolute_difference) == pytest.approx((0, 8))
     assert found.spearman.value == pytest.approx(0.8)
     assert found.spearman.low < 0.8 < found.spearman.high
-    assert "0.80 [" in agreements_as_text([found])
+    assert "0.80 [" in as_text(agreement_grid([found]))
 
 
 def test_two_metrics_can_be_asked_whether_they_agree():

@@ -19,7 +19,7 @@ from isogloss.analysis.measures import contribution, fitting_metrics, measure
 from isogloss.errors import IsoglossError
 from isogloss.items import Candidate, Item, Items
 from isogloss.methods import check_model, fill_options
-from isogloss.methods._alignment import divergent_positions, shared_in_order
+from isogloss.methods.contrast import divergent_positions, shared_in_order
 from isogloss.models.engine import run_all
 from isogloss.models.model import Model
 from isogloss.reports.text.measures import measures_as_text
@@ -317,6 +317,23 @@ def value(table: Scored, name: str) -> float:
 
 #        stereotype contrast   d     |2d| -> |tanh(d)|
 FOUR = [(-1.0, -2.0), (-3.0, -2.5), (-1.0, -1.0), (-2.0, -4.5)]  # d = 1, -0.5, 0, 2.5
+
+
+def test_stereotypes_of_other_languages_are_set_against_those_of_this_one():
+    tags = [{"statement": "implicit", "valid": value} for value in ("yes", "no", "yes", "no")]
+    # not known: (-0.5 + 2.5) / 2 = 1; known: (1 + 0) / 2 = 0.5
+    assert value(scored(FOUR, tags), "validity_gap") == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("name", ["gpt2", "t5"])
+def test_the_completion_is_the_sentence_without_the_tokens_that_differ(name):
+    rows = rows_of(tiny.model(name), PAIRS[:1])
+    for (candidate, quantity), row in rows.items():
+        if quantity == "completion":
+            own = rows[candidate, "contrast"]
+            assert row.value == pytest.approx(rows[candidate, "sentence"].value - sum(own.logprobs), abs=1e-5)
+            assert row.tokens == rows[candidate, "sentence"].tokens - own.tokens
+    assert {quantity for _, quantity in rows} == {"contrast", "sentence", "completion"}
 
 
 def test_four_pairs_give_the_numbers_worked_out_by_hand():

@@ -17,7 +17,7 @@ from isogloss.analysis.controls import check_controls, permuted_labels, read_fre
 from isogloss.errors import IsoglossError
 from isogloss.files.sources import read
 from isogloss.items import Candidate, Item, Items
-from isogloss.reports.text.controls import controls_as_text
+from isogloss.reports.text.analyses import controls_as_text
 from isogloss.scores import Scored, item_table, join_scored
 from support.builders import score, triple
 

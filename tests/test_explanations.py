@@ -10,7 +10,7 @@ from isogloss import measure, registry
 from isogloss.analysis.explanations import CODE, OURS, explain_scores
 from isogloss.analysis.measures import Measure
 from isogloss.items import Items, Problem
-from isogloss.reports.text.explanations import explanations_as_text
+from isogloss.reports.text.analyses import explanations_as_text
 from isogloss.reports.text.sentences import explain_measure, explain_measures
 from isogloss.scores import scored_from_values
 from support.builders import score, triple

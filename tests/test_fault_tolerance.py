@@ -31,7 +31,7 @@ from isogloss.studies.method_choice import PlannedCell, plan_cells
 from isogloss.studies.pipeline import score
 from support import tiny
 from support.builders import stereoset_rows, write_jsonl
-from test_score import MANY, values
+from test_studies_run import MANY, values
 
 transformers.utils.logging.disable_progress_bar()
 

@@ -30,7 +30,7 @@ from isogloss.corpora.pronoun_preservation import Preservation
 from isogloss.errors import IsoglossError, MissingExtra
 from isogloss.items import Items
 from isogloss.reports.chart_data import MONOLINGUAL, MULTILINGUAL, model_kinds
-from isogloss.reports.figures import FigureRequest, _fonts, draw_plot, make_figure, write_figure
+from isogloss.reports.figures import FigureRequest, _style, draw_plot, make_figure, write_figure
 from isogloss.reports.figures._maps import equal_earth
 from isogloss.reports.figures._marks import ink_on
 from isogloss.reports.figures._style import DOUBLE, SINGLE, Canvas, open_canvas, save_figure
@@ -139,7 +139,7 @@ def test_drawing_leaves_matplotlib_as_it_was(order):
 def test_listing_figures_needs_no_matplotlib():
     code = (
         "import sys; sys.modules['matplotlib'] = None\n"
-        "from isogloss.reports.figures import list_figures; assert 'plane: ' in list_figures()\n"
+        "from isogloss import registry; assert registry.load_all('figure')['plane'].title\n"
         "assert not [m for m in sys.modules if m.startswith('matplotlib.')]"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
@@ -147,7 +147,7 @@ def test_listing_figures_needs_no_matplotlib():
 
 def test_without_matplotlib_the_extra_is_named(order, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    _fonts.installed.cache_clear()
+    _style.installed.cache_clear()
     with pytest.raises(MissingExtra) as caught:
         make_figure("plane", order)
     assert str(caught.value) == (
@@ -205,7 +205,7 @@ def test_a_width_that_cannot_be_drawn_is_refused(width):
 
 def letters_without_font(text):
     """The letters of a text that no font on this machine has, of those that we know for its script."""
-    names = _fonts.families([text])
+    names = _style.families([text])
     found = {font.fname for font in font_manager.fontManager.ttflist if font.name in names}
     known = {code for path in found for code in font_manager.get_font(path).get_charmap()}
     return {letter for letter in text if ord(letter) not in known and unicodedata.category(letter) != "Cf"}
@@ -233,12 +233,12 @@ def test_a_letter_that_no_font_has_is_told_once(tmp_path):
 
 
 @pytest.mark.skipif(
-    not {f"Noto Sans CJK {one}" for one in ("JP", "SC", "TC")} <= _fonts.installed(),
+    not {f"Noto Sans CJK {one}" for one in ("JP", "SC", "TC")} <= _style.installed(),
     reason="there are no CJK fonts here",
 )
 def test_han_letters_are_written_as_the_language_writes_them():
     def first(text, *tags):
-        return next(name for name in _fonts.families([text], languages=tags) if "CJK" in name)
+        return next(name for name in _style.families([text], languages=tags) if "CJK" in name)
 
     assert first("日本語の木") == "Noto Sans CJK JP"
     assert first("骨") == "Noto Sans CJK SC"

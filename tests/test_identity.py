@@ -20,7 +20,7 @@ import isogloss as ig
 from isogloss.studies import cells
 from support import tiny
 from support.builders import stereoset_rows, write_jsonl
-from test_ask_local import CHAT, talker
+from test_chat_local import CHAT, talker
 
 Command = Callable[..., tuple[int, str, str]]
 OLD = Path(__file__).parent / "run_0_1_0"

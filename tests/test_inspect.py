@@ -12,8 +12,7 @@ import pytest
 
 import isogloss as ig
 from isogloss.errors import IsoglossError
-from isogloss.exchange.choices import read_choice
-from isogloss.exchange.inspect import read_choices
+from isogloss.exchange.inspect import read_choice, read_choices
 
 Command = Callable[..., tuple[int, str, str]]
 OPTIONS = ("She baked bread.", "She fixed the engine.", "The moon is dry.")

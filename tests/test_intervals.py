@@ -15,7 +15,6 @@ from isogloss.stats.estimates import Estimate, bca_interval, effective_count, fi
 from isogloss.stats.resampling import (
     bootstrap_values,
     expanded_level,
-    jackknife_error,
     jackknife_values,
     percentile_interval,
     resampling_weights,
@@ -63,7 +62,26 @@ def test_bca_leans_towards_the_long_tail():
 def test_the_jackknife_leaves_out_each_cluster_once():
     values = np.array([1.0, 2.0, 6.0])
     assert jackknife_values(mean_of(values), 3).tolist() == [4, 3.5, 1.5]
-    assert jackknife_error(mean_of(values), 3) == pytest.approx(values.std(ddof=1) / 3**0.5)
+    assert estimate_of(values, values).error == pytest.approx(values.std(ddof=1) / 3**0.5)
+
+
+def positive(values) -> Estimate:
+    """The mean of values from 0 on, with its resamples and their standard errors."""
+    drawn = bootstrap_values(mean_of(values), len(values), resamples=500, seed=0)
+    errors = np.full(len(drawn), values.std(ddof=1) / len(values) ** 0.5)
+    return Estimate(float(values.mean()), drawn, values, (0, np.inf), len(values), errors)
+
+
+def test_few_values_with_a_long_tail_have_the_upper_end_of_a_lognormal_mean():
+    logs = np.linspace(-2, 2, 11)
+    half = scipy_stats.t.ppf(0.975, 10) * (logs.var(ddof=1) / 11 + logs.var(ddof=1) ** 2 / 20) ** 0.5
+    assert find_ends(positive(np.exp(logs))).high == pytest.approx(np.exp(logs.mean() + logs.var(ddof=1) / 2 + half))
+
+
+def test_a_single_value_near_zero_does_not_stretch_the_interval_upwards():
+    plain, near = np.linspace(1, 2, 11), np.linspace(1, 2, 11)
+    near[0] = 1e-9
+    assert find_ends(positive(near)).high < 1.5 * find_ends(positive(plain)).high
 
 
 def test_the_expanded_level_is_hesterbergs_and_vanishes_with_many_clusters():

@@ -74,7 +74,6 @@ MANY_OPTIONS = {  # functions of the library: every option has a default and goe
     "library.probe",
     "library.report",
     "library.table",
-    "stats.resampling.bootstrap_interval",
     "studies.pipeline.ask",
     "studies.pipeline.score",
     "studies.asking.plan_asking",
@@ -379,3 +378,45 @@ def test_few_modules_are_shorter_than_forty_lines():
         and len(path.read_text(encoding="utf-8").splitlines()) < 40
     ]
     assert len(short) <= SHORT_MODULES, short
+
+
+# ---- tests are named after the module that they test
+
+ACROSS_MODULES = {  # files of tests about a promise that several modules keep
+    "bad_files": "every reader of files",
+    "consistency": "the same names and filters in every command and function",
+    "docs": "the pages and their examples",
+    "fast_paths": "the engine, the head and the families",
+    "fault_tolerance": "full disks, broken files and killed processes",
+    "fuzz": "every reader and every command",
+    "identity": "runs, models and templates that could pass for each other",
+    "independent_checks": "shipped sentences against other tools",
+    "interoperability": "other tools, both ways",
+    "layers": "the architecture",
+    "notebooks": "the notebooks of the documentation",
+    "page_browser": "the report in a browser",
+    "pair_methods": "all methods of sentences and pairs against slow references",
+    "published": "every row of a table in the documentation",
+    "published_claims": "published scores against other code",
+    "published_comparisons": "published scores against other code",
+    "published_models": "published models against published scores",
+    "published_tables": "published scores against printed tables",
+    "reproduction": "the package that makes the reproduction",
+    "scale": "very many rows",
+    "scripts": "every script",
+    "statistics": "the simulated coverage of intervals and tests",
+    "templates_language": "the template language, from text to sentence and back",
+    "user_errors": "what new users tripped over",
+    "web_browser": "the local page in a browser",
+    "wheel": "the package as it is installed",
+}
+
+
+def test_a_file_of_tests_is_named_after_a_module_or_a_package():
+    parts = [[part.lstrip("_") for part in module.split(".")] for module in MODULES]
+    known = {"_".join(names[-size:]) for names in parts for size in (1, 2)} | {
+        part for names in parts for part in names
+    }
+    files = {path.stem.removeprefix("test_") for path in Path(__file__).parent.glob("test_*.py")}
+    assert files - known - set(ACROSS_MODULES) == set()
+    assert set(ACROSS_MODULES) <= files

@@ -1,4 +1,4 @@
-"""Tables for papers: the layout to the byte, the best in bold, and a block that the hub's own classes read."""
+"""Tables for papers: the layout to the byte, ranks with intervals, and a block that the hub's own classes read."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from huggingface_hub.repocard_data import model_index_to_eval_results
 from typer.testing import CliRunner
 
 from isogloss.analysis.measures import Measure, Measures, measure
+from isogloss.analysis.rankings import Rank
 from isogloss.cli import app
 from isogloss.errors import IsoglossError
 from isogloss.reports.chart_data import MONOLINGUAL, MULTILINGUAL, OTHER
 from isogloss.reports.paper.model_card import index_as_yaml, model_index
 from isogloss.reports.paper.tables import (
     Layout,
-    better_names,
+    group_key,
     paper_tables,
     papers_as_latex,
     papers_as_markdown,
@@ -37,7 +38,23 @@ KINDS = {
     "mgpt": MULTILINGUAL,
 }
 NAMES = {"bert_base": "BERT & co_1", "german-bert": "BERT & co_1"}
-LAYOUT = Layout(KINDS, NAMES)
+ORDER = {"bert_base": (1, 1, 2), "gpt2": (2, 1, 2), "mbert": (3, 3, 4), "mgpt": (4, 3, 4)}
+
+
+def rank(model, metric, place, low, high):
+    """A rank in English, intrasentence; the first two may be the best and the others the worst."""
+    group = {"dataset": "toy", "language": "en", "task": "intra"}
+    ends = {"may_be_best": place < 3, "may_be_worst": place > 2, "better_than": (), "worse_than": ()}
+    facts = {"value": 0.0, "first": None, "last": None, "n": 40, "clusters": 12, "mode": "corrected", **ends}
+    return Rank(model=model, metric=metric, group=group, rank=place, low=low, high=high, **facts)
+
+
+RANKS = {
+    (metric, group_key(model, {"dataset": "toy", "language": "en", "task": "intra"})): rank(model, metric, *places)
+    for metric in ("lms", "ss", "icat")
+    for model, places in ORDER.items()
+}
+LAYOUT = Layout(KINDS, NAMES, ranks=RANKS)
 #         model          language  task   LMS    SS     ICAT
 CELLS = (
     ("bert_base", "en", "intra", 85.0, 60.0, 68.0),
@@ -78,14 +95,10 @@ def runs(tmp_path_factory):
     return root
 
 
-def bold(tables, index=0):
-    return {(name, metric, tag) for name, metric, tag in tables[index].best}
-
-
 @pytest.mark.parametrize(("write", "ending"), [(papers_as_latex, "tex"), (papers_as_markdown, "md")])
 @pytest.mark.parametrize("intervals", [False, True])
 def test_tables_are_equal_to_the_byte(measures, write, ending, intervals):
-    layout = Layout(KINDS, NAMES, intervals=intervals)
+    layout = replace(LAYOUT, intervals=intervals)
     text = write(paper_tables(measures, layout), intervals=intervals)
     name = f"{'intervals' if intervals else 'plain'}.{ending}"
     assert text == (GOLDEN / name).read_text(encoding="utf-8")
@@ -97,30 +110,11 @@ def test_rows_are_equal_to_the_byte(measures):
     )
 
 
-def interval(metric, value, *, half):
-    return replace(
-        row(metric, {"model": "x", "dataset": "toy", "language": "en"}, value), low=value - half, high=value + half
-    )
-
-
-@pytest.mark.parametrize(
-    ("metric", "values", "half", "better"),
-    [
-        ("lms", (80.0, 70.0), 4.0, ["0"]),  # 76 to 84 is above 66 to 74
-        ("lms", (80.0, 73.0), 4.0, []),  # the intervals overlap
-        ("ss", (41.0, 60.0), 0.4, ["0"]),  # at most 9.4 from 50, the other at least 9.6
-        ("ss", (41.0, 60.0), 2.0, []),
-        ("ss", (51.0, 49.0), 3.0, []),  # both may be 50
-        ("icat", (60.0,), 1.0, []),  # one value alone is not the best
-    ],
-)
-def test_bold_is_better_than_all_others_beyond_its_interval(metric, values, half, better):
-    cells = {str(index): interval(metric, value, half=half) for index, value in enumerate(values)}
-    assert better_names(cells) == better
-
-
-def test_one_value_alone_is_not_the_best(measures):
-    assert not [cell for cell in bold(paper_tables(measures, LAYOUT)) if cell[0] == "BERT & co_1" and cell[2] == "de"]
+def test_cells_show_the_interval_of_a_rank_and_notes_name_who_may_be_first(measures):
+    table = paper_tables(measures, LAYOUT)[0]
+    assert "| 85.00 (1-2) | 75.50 |" in papers_as_markdown([table])
+    assert "(1 is best; by SS, nearest 50)" in table.caption
+    assert table.notes[0] == "LMS: may be best BERT & co_1, gpt2 (en); may be worst mbert, mgpt (en)"
 
 
 def test_two_models_in_one_cell_are_refused(measures):
@@ -139,7 +133,7 @@ def test_one_task_can_be_chosen_and_an_unknown_one_is_refused(measures):
     assert str(caught.value) == "There is no table for the task 'outer'. Known: intra, inter, all."
 
 
-def test_models_of_no_known_kind_stand_last_and_a_metric_without_better_has_no_bold():
+def test_models_of_no_known_kind_stand_last_and_without_ranks_none_is_told():
     rows = tuple(
         row(metric, {"model": model, "dataset": "toy", "language": "en"}, value)
         for model, value in (("x", 40.0), ("y", 60.0))
@@ -147,8 +141,7 @@ def test_models_of_no_known_kind_stand_last_and_a_metric_without_better_has_no_b
     )
     (table,) = paper_tables(Measures(rows, {}), Layout({"y": MULTILINGUAL}, {}))
     assert [line.kind for line in table.lines] == [MULTILINGUAL, OTHER]
-    assert table.best == frozenset()
-    assert "bold" not in table.caption
+    assert "rank" not in table.caption
 
 
 def test_the_caption_says_n_mode_and_what_an_interval_is(measures):
@@ -206,6 +199,7 @@ def run_command(*arguments):
 def test_the_command_prints_a_table_in_blocks(runs):
     shown = run_command(runs).stdout
     assert "| *monolingual* |" in shown
+    assert "LMS: may be best any (en); any (fa); may be worst any (en); any (fa)" in shown
     assert "| model | LMS en | LMS fa | SS en | SS fa | ICAT en | ICAT fa |" in shown
 
 

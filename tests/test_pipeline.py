@@ -14,7 +14,7 @@ from isogloss import runs
 from isogloss.chat.requests import AskSettings, read_ask_settings
 from isogloss.errors import IsoglossError
 from support import endpoints, tiny
-from test_ask_local import CHAT, talker
+from test_chat_local import CHAT, talker
 
 transformers.utils.logging.disable_progress_bar()
 
@@ -184,3 +184,31 @@ def test_settings_of_asking_survive_being_written_as_words():
     settings = AskSettings(samples=3, temperature=0.7, order="no-yes", max_tokens=20)
     assert read_ask_settings(settings.options) == settings
     assert AskSettings().options == {}
+
+
+def test_a_study_tests_its_claims_and_ranks_its_models(tmp_path, models, command):
+    (tmp_path / "claims.yaml").write_text(
+        "min_n: 10\nclaims: ['lms(multilingual) > 99', 'ss(near) > 60']", encoding="utf-8"
+    )
+    pair = [
+        {"label": name, "checkpoint": str(models / folder), "facts": {"multilingual": fact}}
+        for name, folder, fact in (("near", "bert", "no"), ("far", "chat", "yes"))
+    ]
+    tested = {"claims": "claims.yaml", "report": "report.html", "sample": {"limit": 12}, "methods": ["auto"]}
+    path = write(tmp_path, pair, measures={"metrics": ["lms", "ss"], "resamples": 100}, **tested)
+    status, shown, error = command("run", path, "--out", tmp_path / "runs")
+    assert status == 0, error
+    assert "contradicted           lms(multilingual) > 99" in shown
+    verdicts = json.loads((tmp_path / "runs" / "claims.json").read_text())["verdicts"]
+    assert [one["status"] for one in verdicts] == ["contradicted", "not interpretable"]
+    assert json.loads((tmp_path / "runs" / "measures.json").read_text())["ranking"][0].startswith("LMS: may be best ")
+    report = (tmp_path / "runs" / "report.html").read_text(encoding="utf-8")
+    assert 'id="claims"' in report
+    assert 'id="ranking"' in report
+
+
+def test_a_study_without_its_file_of_claims_is_refused_before_anything_is_opened(tmp_path, models, command):
+    path = write(tmp_path, [str(models / "bert")], claims="no.yaml")
+    status, _, error = command("run", path, "--out", tmp_path / "runs")
+    assert (status, (tmp_path / "runs").exists()) == (2, False)
+    assert "no.yaml" in error

@@ -3,12 +3,30 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
 
 from isogloss import progress
+from isogloss.items import Candidate, Item, Items
 from isogloss.progress import JobClock, progress_bars, shown, silent
+from isogloss.studies.cells import Running, group_parts, run_cells
+from isogloss.studies.costs import QuestionCount, _body_size, announce_plan, count_work, estimate_costs
+from isogloss.studies.method_choice import PlannedCell, plan_scoring
+from isogloss.studies.plan import StudyPlan
+from support import tiny
+
+METHODS = {"bert": ("aul", "pll"), "gpt2": ("likelihood",), "t5": ("likelihood",)}
+
+
+def _pair(number: int) -> Item:
+    words = " ".join([str(number), "river", "stone", "green", "music"][: 1 + number % 5])
+    texts = {
+        role: f"The {who} is kind, {words}." for role, who in (("stereotype", "nurse"), ("anti-stereotype", "doctor"))
+    }
+    candidates = tuple(Candidate(f"{number}-{role}", role, text) for role, text in texts.items())
+    return Item(str(number), "made", "en", None, candidates, tags={"task": "pair"})
 
 
 @pytest.fixture
@@ -33,6 +51,69 @@ def test_speed_and_time_left_are_those_of_the_whole_job(at):
     at(1000)
     clock.tell("n en", 0.0, items=100)
     assert clock.speed == "2.5 items/s, 2:10 left"
+
+
+def test_time_left_weighs_pieces_by_what_they_cost(at):
+    clock = JobClock()
+    clock.tell("dear", 0.5, items=100, cost=9000)  # half of it was there
+    clock.tell("cheap", 0.0, items=900, cost=900)
+    clock.tell("loading m", 0.0)
+    at(60)
+    clock.tell("cheap", 0.0, items=900)
+    at(70)
+    clock.tell("cheap", 0.5, items=900)  # 450 in 10 s, so 4950 are left for 110 s
+    assert clock.speed == "45.0 items/s, 1:50 left"
+    assert (clock.kept, clock.whole, round(clock.share, 2)) == (50, 1000, 0.5)
+    clock.tell("loading n", 0.0)
+    at(100)
+    clock.tell("dear", 0.0, items=100)  # the parts that were there are of other weights
+    assert (clock.kept, clock.speed) == (0, "45.0 items/s, 3:30 left")
+
+
+def test_a_piece_of_unknown_cost_costs_as_much_per_item_as_the_others(at):
+    clock = JobClock()
+    clock.tell("", 0.0, items=300)
+    clock.tell("a", 0.0, items=100, cost=1000)
+    clock.tell("a", 0.0, items=100)
+    at(10)
+    clock.tell("a", 1.0, items=100)
+    assert clock.speed == "10.0 items/s, 0:20 left"
+
+
+@pytest.mark.parametrize("kind", ["bert", "gpt2", "t5"])
+def test_costs_from_a_sample_are_near_those_that_are_counted(kind):
+    model = tiny.model(kind)
+    items = Items(tuple(_pair(number) for number in range(400)))
+    group = plan_scoring([PlannedCell(kind, items, name) for name in METHODS[kind]], model, running=Running())
+    counts = [QuestionCount() for _ in group]
+    for unit in group_parts([range(len(cell.parts)) for cell in group]):
+        count_work(unit, group, model=model, counts=counts)
+    reads = [max(1, count.read) * _body_size(model) for count in counts]
+    assert estimate_costs(group, model) == pytest.approx(reads, rel=0.1)
+
+
+def test_all_cells_are_announced_with_what_is_there_before_the_first_is_scored(tmp_path):
+    words = [_pair(number) for number in range(40)]
+    long = [
+        replace(item, language="de", candidates=tuple(replace(c, text=c.text * 2) for c in item.candidates))
+        for item in words
+    ]
+    told: list[tuple[str, float, int, float]] = []
+    plan = StudyPlan((PlannedCell("m", Items((*words, *long)), "likelihood"),))
+    model = tiny.model("gpt2")
+
+    def tell(label: str, share: float, *, items: int = 0, cost: float = 0.0) -> None:
+        told.append((label, share, items, cost))
+
+    running = Running(tmp_path, progress=tell)
+    for _ in range(2):
+        told.clear()
+        announce_plan(plan.by_checkpoint(), running, loading=plan.loading, opened={"m": model})
+        announced = [one for one in told if one[3]]
+        run_cells(plan_scoring(plan.cells, model, running=running), model, running=running)
+    assert [(share, items) for _, share, items, _ in announced] == [(1.0, 40), (1.0, 40)]
+    assert announced[1][3] > 1.5 * announced[0][3]
+    assert {one[0] for one in announced} == {one[0] for one in told if one[2] and one[0]}
 
 
 def test_a_log_has_plain_lines_now_and_then(at, capsys):

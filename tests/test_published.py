@@ -16,8 +16,8 @@ from isogloss.models.load import describe, wrap
 from isogloss.models.model import Model
 from support import published, tiny
 from support.examples import CLOSE, INTER, INTRA, blank, rows_of
+from test_metrics_pairs import sentences
 from test_pair_methods import PAIRS, SENTENCES, pair
-from test_pair_metrics import sentences
 
 TOLERANCE = {"mt5": 1e-4}  # as docs/methods.md says, for log-probabilities
 BERTS = ("bert", "electra", "distilbert")

@@ -30,7 +30,7 @@ from isogloss.studies.ray_worker import Worker, pack_cells, unpack_cells
 from isogloss.studies.run import StudyResult, run_plan
 from support import tiny
 from test_fault_tolerance import kept
-from test_score import BOTH, MANY
+from test_studies_run import BOTH, MANY
 
 transformers.utils.logging.disable_progress_bar()
 pytestmark = pytest.mark.xdist_group("ray")  # two clusters at once would take each other's addresses

@@ -12,7 +12,7 @@ from isogloss.analysis.robustness import RobustnessReport, SettingResult
 from isogloss.errors import IsoglossError
 from isogloss.files.sources import read
 from isogloss.items import Items
-from isogloss.reports.text.robustness import robustness_as_text
+from isogloss.reports.text.analyses import robustness_as_text
 from isogloss.results import Results
 from isogloss.studies.pipeline import score
 from isogloss.studies.robustness import _sign, check_robustness

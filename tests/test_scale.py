@@ -13,8 +13,7 @@ from isogloss.analysis import intervals
 from isogloss.analysis.differences import Difference, paired_test
 from isogloss.analysis.intervals import Interval, IntervalSettings, find_interval
 from isogloss.files.rows import read_rows
-from isogloss.metrics import Contribution, from_sums
-from isogloss.registry import get
+from isogloss.metrics import Contribution, from_sums, percent
 from isogloss.stats import hypotheses, resampling
 
 CLUSTERS = 5_000
@@ -26,9 +25,7 @@ def shares(seed: int, *, lift: float = 0.0) -> Contribution:
     rng = np.random.default_rng(seed)
     sizes = rng.integers(2, 12, size=CLUSTERS)
     wins = rng.binomial(sizes, np.clip(rng.beta(6, 4, size=CLUSTERS) + lift, 0, 1))
-    metric = get("metric", "ss")
-    finish = metric.contribute.__globals__["finish"]
-    return from_sums(np.column_stack([wins, sizes]), map(str, range(CLUSTERS)), finish=finish, n=int(sizes.sum()))
+    return from_sums(np.column_stack([wins, sizes]), map(str, range(CLUSTERS)), finish=percent, n=int(sizes.sum()))
 
 
 def ends(contribution: Contribution) -> Interval:

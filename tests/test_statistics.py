@@ -234,10 +234,8 @@ def test_unpaired_sides_of_unequal_spread_are_rarely_told_apart_by_chance():
 @pytest.mark.parametrize(("case", "before"), coverage.BEFORE, ids=lambda one: str(getattr(one, "title", one)))
 def test_intervals_hold_the_truth_as_often_as_they_say(case, before):
     result = coverage.simulate(case, trials=300)
-    least = 85 if case.metric == "cb" else 95 - coverage.ALLOWED - 3.5  # nearly three Monte Carlo errors
-    assert (
-        result.held is None or result.held >= least
-    )  # docs/statistics.md names CB of few templates as a case that misses
+    least = 95 - coverage.ALLOWED - 3.5  # nearly three Monte Carlo errors
+    assert result.held is None or result.held >= least
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from isogloss.stats import resampling
-from isogloss.stats.resampling import bootstrap_interval, cluster_sums, resampling_weights
+from isogloss.stats.resampling import bootstrap_values, cluster_sums, percentile_interval, resampling_weights
 
 
 def share(sums):
@@ -20,6 +20,10 @@ def share(sums):
 def weighted(sums):
     """The share as a function of cluster weights, and the number of clusters."""
     return lambda weights: share(weights @ sums), len(sums)
+
+
+def bootstrap_interval(evaluate, clusters, *, level=0.95, **drawing):
+    return percentile_interval(bootstrap_values(evaluate, clusters, **drawing), level=level)
 
 
 def test_cluster_sums_add_the_rows_of_each_cluster():

@@ -13,7 +13,7 @@ from scipy import stats as scipy_stats
 from isogloss.analysis.mixed import fit_mixed, read_facts
 from isogloss.analysis.structure import find_structure
 from isogloss.errors import IsoglossError
-from isogloss.reports.text.structure import mixed_as_text, structure_as_text
+from isogloss.reports.text.analyses import mixed_as_text, structure_as_text
 from isogloss.scores import Scored, join_scored
 from isogloss.stats.associations import kappa
 from support.builders import score, triple

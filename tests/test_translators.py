@@ -14,10 +14,10 @@ import pytest
 
 from isogloss import registry
 from isogloss.errors import IsoglossError
-from isogloss.translate.cache import read_cache
 from isogloss.translate.texts import (
     TranslationSession,
     estimate,
+    read_cache,
     refuse_unpaid,
     texts_of,
     translate_items,

@@ -1,7 +1,5 @@
 """Coverage: what is there for a language (templates, prompts, word lists, data), who reviewed it, and what is missing."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """What a user is told when something cannot be done: what happened, where, and what to do next."""
 
-from __future__ import annotations
-
 import difflib
 import importlib
 import re

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from . import results
 
@@ -22,6 +22,8 @@ ANNOTATORS = "annotators"  # the first word of the columns about annotators
 
 Key = tuple[str, str, str]
 Tag = str | tuple[str, ...]
+Group = TypeVar("Group")
+Member = TypeVar("Member")
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,3 +160,11 @@ def sample_items(items: Items, *, limit: int, seed: int = 0) -> Items:
         order.append((turns[cluster], lot(cluster), item.id))
     kept = {item_id for _, _, item_id in sorted(order)[:limit]}
     return replace(items, rows=tuple(item for item in items if controls.get(item.id, item.id) in kept))
+
+
+def group_by(members: Iterable[Member], key: Callable[[Member], Group]) -> dict[Group, list[Member]]:
+    """The members of each group; groups and members keep their order."""
+    groups: dict[Group, list[Member]] = {}
+    for member in members:
+        groups.setdefault(key(member), []).append(member)
+    return groups

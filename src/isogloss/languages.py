@@ -1,7 +1,5 @@
 """Languages: one TOML file each, found by BCP 47 tag or by name."""
 
-from __future__ import annotations
-
 import difflib
 import os
 import tomllib

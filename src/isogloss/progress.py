@@ -1,12 +1,10 @@
 """Progress: how far a job is. Everything that takes long tells one function of this shape."""
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 EVERY = 30.0  # seconds between two lines of a log
@@ -19,14 +17,26 @@ class Progress(Protocol):
     """Told how much of a labelled piece of work is done, and how many items it has.
 
     A call without a label states the items of the whole job; one without items is a preparation, such as loading a model.
-    The first share of a label is what was done before.
+    One with a cost announces a piece before it begins: what it costs in all, in any unit, and the share that is there.
+    The first share of a piece that begins is what was done before.
     """
 
-    def __call__(self, label: str, share: float, *, items: int = 0) -> None: ...
+    def __call__(self, label: str, share: float, *, items: int = 0, cost: float = 0.0) -> None: ...
 
 
-def silent(label: str, share: float, *, items: int = 0) -> None:
+def silent(label: str, share: float, *, items: int = 0, cost: float = 0.0) -> None:
     """Progress that is not shown."""
+
+
+@dataclass
+class Workload:
+    """A labelled piece of work: its items, what it costs (0 when unknown), the share kept from before and the share done."""
+
+    items: int
+    cost: float
+    kept: float
+    done: float
+    begun: bool = False
 
 
 @dataclass
@@ -34,29 +44,40 @@ class JobClock:
     """How much of a job is done, and how long that took; time that preparations take does not count."""
 
     total: int = 0
-    shares: dict[str, tuple[float, float, int]] = field(default_factory=dict)  # kept, done, items
+    pieces: dict[str, Workload] = field(default_factory=dict)
     seconds: float = 0.0
     last: float | None = None
     activity: str = ""
 
-    def tell(self, label: str, share: float, *, items: int = 0) -> None:
+    def tell(self, label: str, share: float, *, items: int = 0, cost: float = 0.0) -> None:
         """Take in what was told, with the time since the last call."""
         now = time.monotonic()
-        working = self.last is not None and bool(self.shares) and not self.activity.startswith(LOADING)
-        self.seconds += now - self.last if working and self.last is not None else 0.0
+        if self.last is not None and self.working:
+            self.seconds += now - self.last
         self.last = now
+        piece = self.pieces.get(label)
         if not label:
             self.total = items
-            return
-        self.activity = label if items or share < 1 else ""
-        if items:
-            kept, done, _ = self.shares.get(label, (share, share, items))
-            self.shares[label] = (kept, max(share, done), items)
+        elif cost:
+            self.pieces[label] = (
+                replace(piece, cost=cost) if piece and piece.begun else Workload(items, cost, share, share)
+            )
+        else:
+            self.activity = label if items or share < 1 else ""
+            if items and (piece is None or not piece.begun):
+                self.pieces[label] = Workload(items, piece.cost if piece else 0.0, share, share, begun=True)
+            elif items and piece:
+                piece.done = max(share, piece.done)
+
+    @property
+    def working(self) -> bool:
+        """Whether a piece of work is being done."""
+        return self.activity in self.pieces
 
     @property
     def kept(self) -> int:
         """Items that were done before this job began."""
-        return round(sum(kept * items for kept, _, items in self.shares.values()))
+        return round(sum(piece.kept * piece.items for piece in self.pieces.values()))
 
     @property
     def resumed(self) -> str:
@@ -66,22 +87,49 @@ class JobClock:
     @property
     def done(self) -> float:
         """Items that are done, kept ones included."""
-        return sum(done * items for _, done, items in self.shares.values())
+        return sum(piece.done * piece.items for piece in self.pieces.values())
 
     @property
     def whole(self) -> int:
         """The items of the whole job."""
-        return max(self.total, sum(items for _, _, items in self.shares.values()))
+        return max(self.total, self._known)
+
+    @property
+    def share(self) -> float:
+        """The share of the job's cost that is done."""
+        new, left, kept = self._costs
+        return (new + kept) / ((new + left + kept) or 1)
 
     @property
     def speed(self) -> str:
-        """Items per second and the time left, once something was done."""
-        new = self.done - self.kept
+        """Items per second and the time left, by what the pieces cost, once something was done."""
+        new, left, _ = self._costs
         if new <= 0 or self.seconds <= 0:
             return ""
-        minutes, seconds = divmod(round((self.whole - self.done) * self.seconds / new), 60)
-        left = f"{minutes // 60}:{minutes % 60:02}:{seconds:02}" if minutes >= 60 else f"{minutes}:{seconds:02}"
-        return f"{new / self.seconds:.1f} items/s, {left} left"
+        return f"{(self.done - self.kept) / self.seconds:.1f} items/s, {clock_time(left * self.seconds / new)} left"
+
+    @property
+    def _known(self) -> int:
+        return sum(piece.items for piece in self.pieces.values())
+
+    @property
+    def _costs(self) -> tuple[float, float, float]:
+        """What was done in this job, what is left, and what was kept; a piece of unknown cost costs as much per item as the others."""
+        priced = [piece for piece in self.pieces.values() if piece.cost]
+        each = sum(piece.cost for piece in priced) / sum(piece.items for piece in priced) if priced else 1.0
+        new = left = kept = 0.0
+        for piece in self.pieces.values():
+            cost = piece.cost or each * piece.items
+            new += cost * (piece.done - piece.kept)
+            left += cost * (1 - piece.done)
+            kept += cost * piece.kept
+        return new, left + each * (self.whole - self._known), kept
+
+
+def clock_time(seconds: float) -> str:
+    """A time as hours, minutes and seconds."""
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes // 60}:{minutes % 60:02}:{rest:02}" if minutes >= 60 else f"{minutes}:{rest:02}"
 
 
 @contextmanager
@@ -94,10 +142,10 @@ def progress_bars() -> Iterator[Progress]:
     with _bar(clock, console) if console.is_terminal or console.is_jupyter else _log(clock, console) as show:
         said = False
 
-        def tell(label: str, share: float, *, items: int = 0) -> None:
+        def tell(label: str, share: float, *, items: int = 0, cost: float = 0.0) -> None:
             nonlocal said
-            clock.tell(label, share, items=items)
-            if not said and clock.kept and share < 1 and items:
+            clock.tell(label, share, items=items, cost=cost)
+            if not said and clock.kept and share < 1 and items and not cost:
                 said = True
                 console.out(clock.resumed, highlight=False)
             show()
@@ -120,8 +168,8 @@ def _bar(clock: JobClock, console: Any) -> Iterator[Any]:
         task = bars.add_task("starting …", total=None, speed="")
 
         def show() -> None:
-            whole = clock.whole or None
-            bars.update(task, description=clock.activity, total=whole, completed=clock.done, speed=clock.speed)
+            total = 1 if clock.whole else None
+            bars.update(task, description=clock.activity, total=total, completed=clock.share, speed=clock.speed)
 
         yield show
 
@@ -133,11 +181,11 @@ def _log(clock: JobClock, console: Any) -> Iterator[Any]:
     def show() -> None:
         nonlocal last, preparing
         now = time.monotonic()
-        if clock.activity not in clock.shares:
+        if not clock.working:
             if clock.activity.startswith(LOADING) and clock.activity != preparing:
                 preparing = clock.activity
                 console.out(f"{clock.activity} …", highlight=False)
-        elif clock.shares and now - (last or started + SOON - EVERY) >= EVERY:
+        elif now - (last or started + SOON - EVERY) >= EVERY:
             last = now
             line = f"{clock.activity}: {round(clock.done)} of {clock.whole} items"
             console.out(", ".join(filter(None, (line, clock.speed))), highlight=False)

@@ -1,7 +1,5 @@
 """Plug-ins by name: a file in the package of its kind, or an entry point of another package; listed without importing them."""
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
 from collections.abc import Iterable

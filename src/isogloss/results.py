@@ -17,33 +17,31 @@ Row = TypeVar("Row")
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """How a result of one kind is shown: its key in JSON, and the functions that write it as text and as HTML.
+    """How a result of one kind is shown: its key in JSON, and the functions that make its text and its table.
 
-    A function takes the whole result, unless `each` is set: then it takes one row. `detail` is the field whose rows
-    are the rows of the table.
+    A function takes the whole result, unless `each` is set: then it takes one row. Without a function for the text, the
+    table is the text. `detail` is the field whose rows are the rows of the table.
     """
 
     key: str
-    text: str
-    html: str | None = None
+    text: str = ""
+    grid: str = ""
     each: bool = False
     detail: str | None = None
 
 
 KINDS = {  # by the class of a row, or of the result itself where it has no rows of its own
-    "Measure": Kind("measures", "reports.text.measures.measures_as_text", "reports.text.measures.measures_as_html"),
-    "Comparison": Kind(
-        "comparisons", "reports.text.comparisons.comparisons_as_text", "reports.text.comparisons.comparisons_as_html"
-    ),
-    "Agreement": Kind("agreements", "reports.text.comparisons.agreements_as_text"),
-    "Control": Kind("controls", "reports.text.controls.controls_as_text"),
-    "Explanation": Kind("explanations", "reports.text.explanations.explanations_as_text", detail="differences"),
-    "MbeTest": Kind("mbe", "reports.text.mbe.mbe_as_text"),
-    "RobustnessReport": Kind("cards", "reports.text.robustness.robustness_as_text", each=True, detail="trials"),
-    "Structure": Kind("structures", "reports.text.structure.structure_as_text", each=True, detail="likeness"),
-    "Rank": Kind("ranks", "reports.text.claims.ranks_as_text"),
+    "Measure": Kind("measures", "reports.text.measures.measures_as_text", "reports.text.measures.grid"),
+    "Comparison": Kind("comparisons", "reports.text.comparisons.comparisons_as_text", "reports.text.comparisons.grid"),
+    "Agreement": Kind("agreements", grid="reports.text.comparisons.agreement_grid"),
+    "Control": Kind("controls", "reports.text.analyses.controls_as_text"),
+    "Explanation": Kind("explanations", "reports.text.analyses.explanations_as_text", detail="differences"),
+    "MbeTest": Kind("mbe", "reports.text.analyses.mbe_as_text"),
+    "RobustnessReport": Kind("cards", "reports.text.analyses.robustness_as_text", each=True, detail="trials"),
+    "Structure": Kind("structures", "reports.text.analyses.structure_as_text", each=True, detail="likeness"),
+    "Rank": Kind("ranks", grid="reports.text.claims.rank_grid"),
     "GateResult": Kind("verdicts", "reports.text.claims.gate_as_text", detail="verdicts"),
-    "MixedModel": Kind("effects", "reports.text.structure.mixed_as_text", detail="effects"),
+    "MixedModel": Kind("effects", "reports.text.analyses.mixed_as_text", detail="effects"),
     "Probe": Kind("shares", "studies.probe.probe_as_text", detail="shares"),
 }
 
@@ -53,27 +51,32 @@ def kind_of(result: Any) -> Kind:
     name = type(result).__name__
     if name in KINDS:
         return KINDS[name]
-    return KINDS[type(result.rows[0]).__name__] if result.rows else Kind("rows", "")
+    return KINDS[type(result.rows[0]).__name__] if result.rows else Kind("rows")
 
 
-def _call(path: str, value: Any) -> str:
+def _call(path: str, value: Any) -> Any:
     module, _, name = path.rpartition(".")
-    return str(getattr(import_module(f".{module}", __package__), name)(value))
+    return getattr(import_module(f".{module}", __package__), name)(value)
 
 
 def text_of(result: Any) -> str:
     """The result as a terminal shows it, and below it the notes that it does not contain yet."""
     kind = kind_of(result)
-    if not kind.text:
+    if not kind.text and not kind.grid:
         return "Nothing was found."
-    text = "\n\n".join(_call(kind.text, row) for row in result.rows) if kind.each else _call(kind.text, result)
+    if not kind.text:
+        text: str = _call("reports.text.table.as_text", _call(kind.grid, result))
+    else:
+        text = "\n\n".join(_call(kind.text, row) for row in (result.rows if kind.each else [result]))
     return "\n".join([text, *(f"· {note}" for note in result.notes if note not in text)])
 
 
 def html_of(result: Any) -> str:
     """The result as a notebook shows it."""
-    path = kind_of(result).html
-    return _call(path, result) if path else as_preformatted(text_of(result))
+    path = kind_of(result).grid
+    if not path:
+        return as_preformatted(text_of(result))
+    return str(_call("reports.text.table.as_html", _call(path, result)))
 
 
 def as_preformatted(text: str) -> str:

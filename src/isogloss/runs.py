@@ -1,7 +1,5 @@
 """Runs on disk: one folder per model, data, language and method; parts are written once, in one step, with a checksum."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

@@ -1,7 +1,5 @@
 """Scored items: a long table with one row per item, candidate and quantity, and the item's own columns beside it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -10,7 +8,7 @@ import polars as pl
 
 from . import results
 from .errors import IsoglossError
-from .items import Item, Items
+from .items import Item, Items, group_by
 
 KEY = ["dataset", "id", "language"]
 ROW_SCHEMA: dict[str, Any] = {
@@ -231,9 +229,7 @@ def skipped_rows(items: Items) -> dict[str, int]:
 
 
 def _covered(items: Items, values: dict[str, float]) -> tuple[list[Item], list[str]]:
-    by_task: dict[Any, list[Item]] = {}
-    for item in items:
-        by_task.setdefault(item.tags.get("task"), []).append(item)
+    by_task = group_by(items, lambda item: item.tags.get("task"))
     kept: list[Item] = []
     notes: list[str] = []
     for task, group in by_task.items():

@@ -1,7 +1,5 @@
 """Sealed files: written in one step; a table carries the hash of its own bytes, and which run it belongs to."""
 
-from __future__ import annotations
-
 import fcntl
 import hashlib
 import io
@@ -36,6 +34,28 @@ def write_file(path: StoragePath, content: bytes) -> None:
         raise CannotWrite(path, error) from error
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder and those above it, where they are not there yet."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise CannotWrite(folder, error) from error
+
+
+def append_lines(path: Path, lines: str) -> None:
+    """Add lines to a file and wait until the disk has them; a line that was torn before is ended first."""
+    try:
+        with path.open("ab+") as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(0, size - 1))
+            torn = bool(size) and file.read(1) != b"\n"
+            file.write(b"\n" * torn + lines.encode())
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        raise CannotWrite(path, error) from error
 
 
 def move_file(path: StoragePath, target: StoragePath) -> None:

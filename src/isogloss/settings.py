@@ -1,7 +1,5 @@
 """Settings written as texts, such as batch=16, read by the fields of the dataclass that holds them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Mapping
 from types import NoneType, UnionType

@@ -58,12 +58,13 @@ def pairs(numbers: Numbers) -> Scored:
 
 
 def contrasts(numbers: Numbers) -> Scored:
-    """A stereotype and its contrast; the third number says whether the statement is implicit."""
+    """A stereotype and its contrast; the third number says whether the statement is implicit, the cluster where it is known."""
     rows = []
     for n, (first, second, third, cluster) in enumerate(numbers):
-        tags = {"statement": "implicit" if third > 0 else "saying"}
+        tags = {"statement": "implicit" if third > 0 else "saying", "valid": "yes" if cluster % 2 else "no"}
         one = _item(f"i{n}", "contrast", (TRIPLE[0], "contrast"), cluster=f"t{cluster}", tags=tags)
-        rows += _both(one, (first, second), "contrast") + _both(one, (first, second), "sentence")
+        for quantity in ("contrast", "sentence", "completion"):
+            rows += _both(one, (first, second), quantity)
     return _scored(rows)
 
 

@@ -1,7 +1,5 @@
 """Do two ways to measure agree over models or languages: rank, line, direction, and how far they lie apart."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

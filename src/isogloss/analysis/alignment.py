@@ -1,7 +1,5 @@
 """Several groups on the items that all of them have, as one metric sees them, with the clusters in one order."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 

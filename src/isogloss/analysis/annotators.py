@@ -1,7 +1,5 @@
 """Annotators: how far people agree on the labels of a data set, and what models prefer where they all agree."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 

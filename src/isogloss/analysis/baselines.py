@@ -1,7 +1,5 @@
 """Baselines: whether a model is worse than another one, such as the last release, by more than a margin."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """What claims are tested with: the scores, each group's competence and contributions, and the parts that tests fill in."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 

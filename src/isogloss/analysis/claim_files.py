@@ -1,7 +1,5 @@
 """Files of claims: read with line numbers, registered with hash and date, and a starter to copy."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping, Sequence

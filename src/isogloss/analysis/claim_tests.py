@@ -1,7 +1,5 @@
 """Testing the simple hypotheses of a claim, and joining their p-values to that of the whole claim."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

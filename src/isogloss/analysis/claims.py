@@ -1,7 +1,5 @@
 """Claims: sentences about measures in a file, each with a verdict that the scores allow; limits of a gate are claims."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """Comparing: two sides in, differences out, each with its interval, p-values, effect size and what could have been seen."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,13 +1,11 @@
 """When a score can be interpreted: only where the model is shown to tell sense from nonsense on the same items."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import polars as pl
 
 from .. import registry
-from ..metrics import Contribution, Metric, from_sums
+from ..metrics import Contribution, Metric, from_values, percent
 from ..metrics._choices import CHOICE
 from .groups import SHUFFLED, Part
 from .intervals import IntervalSettings, find_interval
@@ -17,12 +15,8 @@ LEAST_COMPETENCE = 60.0
 LEAST_COVERAGE = 80.0
 """The share of answers of a chat model that must pick an option; below it the choices say nothing about the rest."""
 GUESSED_CHOICES = 200 / 3  # the share of related options among three that guessing picks
-OWN = (
-    "lms",
-    "lms_multiclass",
-    "coverage_choice",
-    "sense_choice",
-)  # these measure competence, and are always interpretable
+OWN = ("lms", "lms_multiclass", "coverage_choice", "sense_choice")
+"""These measure competence, and are always interpretable."""
 UNMEASURED = "competence not measured"
 BOUNDS = (0.0, 100.0)
 
@@ -93,5 +87,4 @@ def _against_shuffled(rows: pl.DataFrame) -> Contribution | None:
     if not both.height:
         return None
     won = (both["value"] > both[SHUFFLED]).cast(pl.Float64) + 0.5 * (both["value"] == both[SHUFFLED]).cast(pl.Float64)
-    sums = pl.DataFrame({"won": won, "n": 1.0}).to_numpy()
-    return from_sums(sums, both["cluster"], finish=lambda s: 100 * s[..., 0] / s[..., 1], n=both.height)
+    return from_values(won.to_numpy(), both["cluster"], finish=percent)

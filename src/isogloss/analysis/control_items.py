@@ -1,7 +1,5 @@
 """Control items that a measure of stereotypes should not react to: the same words in another context, or in disorder."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 import unicodedata

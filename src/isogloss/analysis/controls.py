@@ -1,7 +1,5 @@
 """Controls beside the score: would control items without a stereotype, random labels, or a taste for short words give the same?"""
 
-from __future__ import annotations
-
 import math
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """The difference between two contributions: its interval, its p-value, and what could have been detected."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Explaining: per metric what was published, what the published code does, what we do, and what that makes on these scores."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Extremes: the expressions that a model prefers most, and least, to their contrasts, in each language."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Groups: the long table of scores cut by columns, and a group's table with one row per item."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property

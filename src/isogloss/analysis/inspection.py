@@ -1,7 +1,5 @@
 """Looking into runs: which there are, and one item's candidates token by token."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

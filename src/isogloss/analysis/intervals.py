@@ -1,7 +1,5 @@
 """Which interval a value gets: bootstrap over clusters, BCa, or Wilson where every item stands for itself."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from dataclasses import dataclass, replace

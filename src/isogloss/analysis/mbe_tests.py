@@ -1,7 +1,5 @@
 """Is an MBE value more than chance? McNemar as published, permutation of the sentences' labels, and a shuffled pairing."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Measuring: scores in, estimates with n, ties, clusters and interval out, and the reason where there is none."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

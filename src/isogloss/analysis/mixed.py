@@ -1,7 +1,5 @@
 """A mixed model: what language, bias type and facts about models have to do with preferring stereotypes."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

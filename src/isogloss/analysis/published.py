@@ -1,7 +1,5 @@
 """Measures of published models that ship as numbers, to be shown beside one's own."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace

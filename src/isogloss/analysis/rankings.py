@@ -1,13 +1,10 @@
 """Rankings: the rank of each model with an interval, which may be the best or the worst, and which can be told apart."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
-import polars as pl
 
 from .. import registry
 from ..errors import IsoglossError
@@ -18,8 +15,9 @@ from ..stats import RESAMPLES
 from ..stats.hypotheses import LEVEL, adjust_holm
 from ..stats.resampling import FEWEST_CLUSTERS, Array, bootstrap_values
 from .alignment import ITEMS, align, distance_from
+from .competence import OWN, find_competence
 from .differences import paired_test
-from .groups import Group, check_by, check_rows, group_rows, several_methods
+from .groups import Part, check_by, check_rows, default_parts
 from .intervals import IntervalSettings, check_interval_settings
 from .measures import check_mode
 
@@ -61,7 +59,7 @@ Rankings = Results[Rank]
 def rank_models(
     scored: Scored,
     *,
-    metric: str = "ss",
+    metric: str | Sequence[str] = "ss",
     by: str | Sequence[str] | None = None,
     mode: str = "corrected",
     resamples: int = RESAMPLES,
@@ -69,12 +67,13 @@ def rank_models(
 ) -> Rankings:
     """The models of each data set and language, from best to worst, on the items that all of them have.
 
-    Best is the highest value for LMS and ICAT, and the value nearest to the neutral point for others.
+    Best is the highest value for LMS and ICAT, and the value nearest to the neutral point for others. A model whose
+    value cannot be interpreted has no rank; the notes name it.
 
     Parameters:
         scored: Scores of two models or more.
-        metric: The metric to rank by.
-        by: One column or several, each of whose values gets a ranking of its own, such as `task`.
+        metric: One metric or several to rank by.
+        by: One column or several, each of whose values gets a ranking of its own; without it, tasks one by one and together.
         mode: `corrected` or `paper`.
         resamples: How many times clusters are drawn again, or change sides.
         seed: The seed of both.
@@ -86,35 +85,52 @@ def rank_models(
     """
     check_mode(mode)
     drawing = check_interval_settings(IntervalSettings(resamples=resamples, seed=seed))
-    chosen = registry.get("metric", metric)
-    columns = check_by(by, scored.table.columns) or []
+    chosen = registry.chosen("metric", metric) or {}
     table = check_rows(scored)
+    rankings: dict[tuple[tuple[str, str], ...], dict[str, Part]] = {}
+    for part in default_parts(table, check_by(by, scored.table.columns)):
+        rest = tuple((name, value) for name, value in part.group.items() if name != "model")
+        rankings.setdefault(rest, {})[part.group["model"]] = part
     rows: list[Rank] = []
-    for group, part in _parts(table, columns):
-        names = sorted(map(str, part["model"].unique()))
-        if len(names) < 2:
-            continue
-        aligned = align([part.filter(pl.col("model") == name) for name in names], [chosen] * len(names), mode=mode)
-        if aligned is None or aligned.common != ITEMS:
-            raise IsoglossError(
-                f"The models {', '.join(names)} do not share half of their items, so they have no ranking."
-            )
-        blank = Rank("", metric, group, 0.0, 0, None, None, None, None, True, True, (), (), 0, 0, mode)
-        sign = 1 if chosen.neutral is None or metric in HIGHER else -1
-        sides = aligned.sides
-        if sign < 0:
-            sides = tuple(distance_from(side, chosen.neutral or 0.0) for side in sides)
-        ranks = _rank(blank, dict(zip(names, sides, strict=True)), sign=sign, drawing=drawing)
-        values = {name: side.value for name, side in zip(names, aligned.sides, strict=True)}
-        rows += [replace(row, value=values[row.model]) for row in ranks]
+    notes: list[str] = []
+    for name in chosen:
+        for group, parts in rankings.items():
+            blank = Rank("", name, dict(group), 0.0, 0, None, None, None, None, True, True, (), (), 0, 0, mode)
+            kept = _interpretable(parts, blank, drawing=drawing, notes=notes)
+            rows += _rank_parts(kept, blank, drawing=drawing, notes=notes) if len(kept) > 1 else []
     if not rows:
-        raise IsoglossError("A ranking needs two models with scores in one language.")
-    return Results(tuple(rows), notes=scored.notes)
+        raise IsoglossError(next(iter(notes), "A ranking needs two models with scores in one language."))
+    return Results(tuple(rows), notes=(*scored.notes, *notes))
 
 
-def _parts(table: pl.DataFrame, columns: Sequence[str]) -> Iterator[tuple[Group, pl.DataFrame]]:
-    fixed = ["dataset", "language", *(["method"] if several_methods(table) else [])]
-    yield from group_rows(table, list(dict.fromkeys([*fixed, *columns])), keep_null=True)
+def _interpretable(
+    parts: Mapping[str, Part], blank: Rank, *, drawing: IntervalSettings, notes: list[str]
+) -> dict[str, Part]:
+    """The models whose value can be interpreted; the notes say which cannot."""
+    if blank.metric in OWN:
+        return dict(parts)
+    judged = {name: find_competence(part, mode=blank.mode, drawing=drawing) for name, part in parts.items()}
+    where = ", ".join(value for name, value in blank.group.items() if name != "dataset")
+    weak = [name for name, one in judged.items() if one.interpretable is False]
+    if weak and len(parts) > 1:
+        notes.append(f"no rank by {blank.metric.upper()} ({where}), not interpretable: {', '.join(sorted(weak))}")
+    return {name: part for name, part in parts.items() if name not in weak}
+
+
+def _rank_parts(parts: Mapping[str, Part], blank: Rank, *, drawing: IntervalSettings, notes: list[str]) -> list[Rank]:
+    """The models of one group from best to worst; none, with a note, where they do not have the same items."""
+    metric, names = registry.get("metric", blank.metric), sorted(parts)
+    aligned = align([parts[name] for name in names], [metric] * len(names), mode=blank.mode)
+    if aligned is None or aligned.common != ITEMS:
+        notes.append(f"The models {', '.join(names)} do not share half of their items, so they have no ranking.")
+        return []
+    sign = 1 if metric.neutral is None or blank.metric in HIGHER else -1
+    sides = aligned.sides
+    if sign < 0:
+        sides = tuple(distance_from(side, metric.neutral or 0.0) for side in sides)
+    ranks = _rank(blank, dict(zip(names, sides, strict=True)), sign=sign, drawing=drawing)
+    values = {name: side.value for name, side in zip(names, aligned.sides, strict=True)}
+    return [replace(row, value=values[row.model]) for row in ranks]
 
 
 def _rank(blank: Rank, sides: Mapping[str, Contribution], *, sign: int, drawing: IntervalSettings) -> list[Rank]:

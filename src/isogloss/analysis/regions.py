@@ -1,7 +1,5 @@
 """Regions: from the names that a data set gives them to countries, and what is known of each country."""
 
-from __future__ import annotations
-
 import csv
 import json
 import tomllib
@@ -14,7 +12,7 @@ from typing import Any
 import polars as pl
 
 from ..errors import IsoglossError
-from ..items import Items
+from ..items import Items, group_by
 from ..scores import Scored
 from ..stats import RESAMPLES
 from .measures import Measure, measure
@@ -126,9 +124,9 @@ def country_scores(
     """
     noted = with_countries(scored)
     regions = _each(scored.table[REGION])
-    alike: dict[tuple[str, ...], list[str]] = {}
-    for code in country_names():
-        alike.setdefault(tuple(name for name in regions if code in (countries_of(name) or ())), []).append(code)
+    alike = group_by(
+        country_names(), lambda code: tuple(name for name in regions if code in (countries_of(name) or ()))
+    )
     first = {codes[0]: codes for names, codes in alike.items() if names}
     few = replace(noted, table=_add_countries(scored.table, frozenset(first)))
     measures = measure(few, metrics=metrics, by=[COUNTRY], resamples=resamples, seed=seed)

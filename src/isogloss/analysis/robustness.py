@@ -1,7 +1,5 @@
 """What a robustness card says: each trial of a setting, and all of them together."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

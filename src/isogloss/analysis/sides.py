@@ -1,7 +1,5 @@
 """Two sides of a comparison: what tells them apart, which items they share, and what must be left out."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 

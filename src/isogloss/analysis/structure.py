@@ -1,7 +1,5 @@
 """Which stereotypes languages (or models) share: agreement item by item, a tree, and what is common or specific."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

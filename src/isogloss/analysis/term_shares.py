@@ -1,7 +1,5 @@
 """Shares of terms: which terms a model favours per set or concept, with intervals over templates, and whether a negation turns them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """LMS against SS, weighted as a reader needs: which models no other beats in both, and how stable the first place is."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

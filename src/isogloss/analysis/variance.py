@@ -1,7 +1,5 @@
 """Variance components: how much of the preference for stereotypes is the model, the language, the target, the translation."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

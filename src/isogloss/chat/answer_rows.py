@@ -1,7 +1,5 @@
 """Opinions: answers read as verdicts, one row of the long table for each statement and prompt."""
 
-from __future__ import annotations
-
 import polars as pl
 
 from ..scores import ROW_SCHEMA

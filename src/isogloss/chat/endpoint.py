@@ -1,7 +1,5 @@
 """The back end behind an address: any endpoint that speaks OpenAI's chat protocol, asked several times at once."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import random

@@ -1,7 +1,5 @@
 """Final answers: what a text answers in the end, without thoughts, boxes, JSON, code fences and headings around it."""
 
-from __future__ import annotations
-
 import json
 import re
 

@@ -1,7 +1,5 @@
 """Chat templates, which are programs of a model's author: a child process runs them, with little time and memory."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

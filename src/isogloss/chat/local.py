@@ -1,7 +1,5 @@
 """The back end on this machine: transformers generates in batches, and no answer depends on what stands beside it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

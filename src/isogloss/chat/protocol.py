@@ -1,7 +1,5 @@
 """The chat protocol of OpenAI-compatible endpoints: a request's body, and what a response says or why it says nothing."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

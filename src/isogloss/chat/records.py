@@ -1,7 +1,5 @@
 """Records of what chat models answered: what was asked, what came back word for word, what it cost; no verdicts."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from dataclasses import astuple, dataclass, fields

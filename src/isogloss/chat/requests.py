@@ -1,7 +1,5 @@
 """Requests: each statement under each prompt, with the answer words in both orders, as often as it is to be sampled."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field

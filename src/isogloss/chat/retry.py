@@ -1,7 +1,5 @@
 """Waiting before another try: as long as the endpoint asks for, or longer each time, and never all at the same moment."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import dataclass
 from datetime import UTC, datetime

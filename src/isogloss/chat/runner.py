@@ -1,7 +1,5 @@
 """Asking: what is not answered yet is asked, written down at once, and sealed into the parts of a run."""
 
-from __future__ import annotations
-
 import platform
 import time
 from collections.abc import Mapping, Sequence
@@ -13,13 +11,13 @@ from typing import Any
 
 from .. import languages, runs
 from ..errors import IsoglossError
-from ..items import Item, Items, items_hash
+from ..items import Item, Items, group_by, items_hash
 from ..progress import Progress, silent
 from ..scores import item_table, skipped_rows
+from ..sealing import append_lines
 from ..storage import RemotePath, StoragePath
-from .journal import append_journal, read_journal, remove_journal
 from .prompt_words import prompt_words_of
-from .records import ANSWERS, Answer, AnswerKey, answer_table
+from .records import ANSWERS, Answer, AnswerKey, answer_line, answer_table, read_line
 from .requests import AskSettings, Backend, PromptRequest, check_ask_settings, make_requests
 
 PART_ITEMS = 64
@@ -56,9 +54,7 @@ class AskCell:
 
 def plan_ask_cells(items: Items, settings: AskSettings, *, labels: Mapping[str, str] | None = None) -> list[AskCell]:
     """The cells of some items, everything checked before a model is asked."""
-    groups: dict[tuple[str, str], list[Item]] = {}
-    for item in check_askable(items, settings):
-        groups.setdefault((item.dataset, item.language), []).append(item)
+    groups = group_by(check_askable(items, settings), lambda item: (item.dataset, item.language))
     cells = []
     for rows in groups.values():
         ids = {item.id for item in rows}
@@ -203,3 +199,27 @@ def run_info(cell: AskCell, backend: Backend) -> dict[str, Any]:
             "part": PART_ITEMS,
         },
     }
+
+
+# ---- the journal: every answer is on the disk before the next thing happens, so that a killed process loses none
+
+JOURNAL = "journal.jsonl"
+
+
+def read_journal(folder: Path) -> dict[AnswerKey, Answer]:
+    """The answers that were written down, by their keys; a line that was torn is passed over."""
+    path = folder / JOURNAL
+    if not path.exists():
+        return {}
+    lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
+    return {answer.key: answer for answer in map(read_line, lines) if answer is not None}
+
+
+def append_journal(folder: Path, answers: Sequence[Answer]) -> None:
+    """Write answers down and wait until the disk has them."""
+    append_lines(folder / JOURNAL, "".join(map(answer_line, answers)))
+
+
+def remove_journal(folder: Path) -> None:
+    """Remove a journal whose answers all are in parts."""
+    (folder / JOURNAL).unlink(missing_ok=True)

@@ -1,7 +1,5 @@
 """Tidying answers: one form for letters that look or mean the same, and sentences cut into words."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Verdicts: what an answer says to its prompt, read from its first words; computed when measuring and never stored."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Checks of the data itself: what each looks for, how severe it is, and which items it finds."""
 
-from __future__ import annotations
-
 from .all_checks import ALL, READING, SEVERITIES, Check, find_changed, find_problems
 from .language_checks import notice_language
 from .report import check_items, checks_as_text, problem_rows, problems_by_target

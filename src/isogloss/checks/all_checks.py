@@ -1,55 +1,77 @@
 """The table of all checks, and those that are made whenever data is read."""
 
-from __future__ import annotations
+from collections.abc import Iterable, Iterator, Sequence
 
-from collections.abc import Iterable
-
+from .. import registry
 from ..items import Item, Problem
-from .blanks import GLUED_BLANK, NO_BLANK, SENTENCE_DIFFERS, SEVERAL_BLANKS
-from .candidates import (
-    DUPLICATE,
-    EQUAL_UNRELATED,
-    EQUAL_WORDS,
-    LENGTH_GAP,
-    NOT_MINIMAL,
-    SEVERAL_WORDS,
-    TEMPLATE_DIFFERS,
-)
-from .check import SEVERITIES, Check
-from .fitting import METHOD_UNFIT
-from .language_checks import ARTICLE_CLASH, TARGET_MISSING, WRONG_LANGUAGE
-from .text_checks import (
-    MIXED_SCRIPTS,
-    NOT_NORMAL,
-    ODD_CHARACTERS,
-    QUOTES,
-    SENTENCE_CASE,
-    SPACES_CHECK,
-    WORD_PUNCTUATION,
-)
+from ..templates.contrasts import template_differs
+from . import blanks, candidates, language_checks, text_checks
+from .check import ERROR, NOTE, SEVERITIES, Check, each, each_in, each_text
 
 __all__ = ["ALL", "READING", "SEVERITIES", "Check", "find_changed", "find_problems"]
 
-READING = (SEVERAL_BLANKS, EQUAL_WORDS, SENTENCE_DIFFERS, ODD_CHARACTERS, MIXED_SCRIPTS)
+
+def unfit_items(items: Sequence[Item]) -> Iterator[tuple[int, str]]:
+    """The items that a usual method of their task does not fit, with its name."""
+    methods = registry.load_all("method")
+    tasks = {task for method in methods.values() for task in method.auto}
+    usual = {task: [name for name, one in methods.items() if task in one.auto] for task in tasks}
+    for index, item in enumerate(items):
+        unfit = [name for name in usual.get(str(item.tags.get("task") or ""), ()) if not methods[name].suits(item)]
+        if unfit:
+            yield index, f"{' and '.join(unfit)} cannot score it"
+
+
+NOT_NORMAL = each_text(
+    text_checks.not_normal, "Text is not in Unicode normal form C; reading a file changes it, and with it the tokens."
+)
+READING = (
+    each(blanks.several_blanks, "BLANK stands more than once; the first is scored, the others are filled."),
+    each(candidates.equal_words, "Stereotype and anti-stereotype are the same, so the item can only tie."),
+    each(
+        blanks.sentence_differs,
+        "The stored sentence differs from the context with the word filled in; methods may see different text.",
+    ),
+    each_text(text_checks.odd_characters, "There are invisible, control or replacement characters."),
+    each(text_checks.mixed_scripts, "A word has letters of two alphabets."),
+)
 ALL = (
     *READING,
-    NO_BLANK,
-    METHOD_UNFIT,
-    GLUED_BLANK,
-    WORD_PUNCTUATION,
-    EQUAL_UNRELATED,
-    TEMPLATE_DIFFERS,
-    TARGET_MISSING,
-    ARTICLE_CLASH,
-    WRONG_LANGUAGE,
-    DUPLICATE,
-    QUOTES,
-    SPACES_CHECK,
+    each(blanks.no_blank, "There are words to fill in, but no BLANK for them.", severity=ERROR),
+    Check(
+        "method_unfit",
+        "error",
+        "A method that is usual for the item's task cannot score it, so it is left out: see its context and its BLANK.",
+        unfit_items,
+    ),
+    each(blanks.glued_blank, 'A hyphen, an ending or another word touches BLANK, as in BLANK"a or BLANKER.'),
+    each(text_checks.word_punctuation, "A word that fills BLANK has punctuation that is not part of it."),
+    each(candidates.equal_unrelated, "The unrelated candidate is the same as another one."),
+    each(template_differs, "The sentence is not its template with the slots filled."),
+    each(language_checks.target_missing, "The target term does not stand in the text as it is written."),
+    each_in(
+        language_checks.article_clash,
+        "The article before BLANK does not fit a word, by the rules in the language file.",
+    ),
+    Check(
+        "wrong_language",
+        "warning",
+        "The text is surely in another language than the item says.",
+        language_checks.wrong_language,
+        language_checks.no_identifier,
+    ),
+    Check("duplicate", "warning", "The item says exactly what an earlier one says.", candidates.duplicates),
+    each_text(text_checks.quotes, "A double quote stands inside a word, or quotes and brackets do not pair up."),
+    each(text_checks.spaces, "Spaces are doubled, stand at an end, or before a full stop or comma."),
     NOT_NORMAL,
-    SENTENCE_CASE,
-    LENGTH_GAP,
-    SEVERAL_WORDS,
-    NOT_MINIMAL,
+    each_in(text_checks.sentence_case, "A context or sentence begins with a small letter.", severity=NOTE),
+    each(
+        candidates.length_gap,
+        "Of stereotype and anti-stereotype one is more than three times as long as the other.",
+        severity=NOTE,
+    ),
+    each(candidates.several_words, "Stereotype and anti-stereotype have different numbers of words.", severity=NOTE),
+    each_in(candidates.not_minimal, "The two sentences of a pair share less than half of their words.", severity=NOTE),
 )
 
 

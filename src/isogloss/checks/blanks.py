@@ -1,11 +1,9 @@
 """Checks of BLANK: it stands once, by itself, and filling it gives the stored sentence."""
 
-from __future__ import annotations
-
 import re
 
 from ..items import BLANK, Item
-from .check import Check, each, is_cloze
+from .check import is_cloze
 
 # What may touch BLANK: brackets, quotes and the marks that open or close a sentence.
 OPENING = "([{«‹„“‚‘\"'¿¡"
@@ -43,24 +41,3 @@ def sentence_differs(item: Item) -> str | None:
         if candidate.text != (item.context or "").replace(BLANK, candidate.word):
             return f"the sentence is not the context with '{candidate.word}' filled in"
     return None
-
-
-SEVERAL_BLANKS = Check(
-    "several_blanks",
-    "warning",
-    "BLANK stands more than once; the first is scored, the others are filled.",
-    each(several_blanks),
-)
-NO_BLANK = Check("no_blank", "error", "There are words to fill in, but no BLANK for them.", each(no_blank))
-GLUED_BLANK = Check(
-    "glued_blank",
-    "warning",
-    'A hyphen, an ending or another word touches BLANK, as in BLANK"a or BLANKER.',
-    each(glued_blank),
-)
-SENTENCE_DIFFERS = Check(
-    "sentence_differs",
-    "warning",
-    "The stored sentence differs from the context with the word filled in; methods may see different text.",
-    each(sentence_differs),
-)

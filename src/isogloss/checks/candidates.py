@@ -1,13 +1,10 @@
 """Checks of the candidates against each other: equal, far apart in length, not minimal, or the same item twice."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 
 from ..items import ANTI_STEREOTYPE, STEREOTYPE, UNRELATED, Item
 from ..languages import Language
-from ..templates.contrasts import template_differs
-from .check import Check, each, each_in, is_cloze
+from .check import NOTE, Check, each, is_cloze
 
 LONGEST = 3.0
 MORE_LETTERS = 10
@@ -76,7 +73,7 @@ def duplicates(items: Sequence[Item]) -> Iterator[tuple[int, str]]:
 def token_gap(count: Callable[[str], int]) -> Check:
     """A check that counts the tokens of stereotype and anti-stereotype with a tokenizer."""
 
-    def find(item: Item) -> str | None:
+    def token_gap(item: Item) -> str | None:
         pair = _pair(item)
         if pair is None:
             return None
@@ -84,9 +81,7 @@ def token_gap(count: Callable[[str], int]) -> Check:
         far = abs(first - second) >= MORE_TOKENS and max(first, second) >= 2 * min(first, second)
         return f"'{pair[0]}' has {first} tokens, '{pair[1]}' {second}" if far else None
 
-    return Check(
-        "token_gap", "note", "Stereotype and anti-stereotype differ by two tokens or more, and twofold.", each(find)
-    )
+    return each(token_gap, "Stereotype and anti-stereotype differ by two tokens or more, and twofold.", severity=NOTE)
 
 
 def _pair(item: Item) -> tuple[str, str] | None:
@@ -94,33 +89,3 @@ def _pair(item: Item) -> tuple[str, str] | None:
     if STEREOTYPE not in found or ANTI_STEREOTYPE not in found:
         return None
     return found[STEREOTYPE], found[ANTI_STEREOTYPE]
-
-
-TEMPLATE_DIFFERS = Check(
-    "template_differs", "warning", "The sentence is not its template with the slots filled.", each(template_differs)
-)
-EQUAL_WORDS = Check(
-    "equal_words",
-    "warning",
-    "Stereotype and anti-stereotype are the same, so the item can only tie.",
-    each(equal_words),
-)
-EQUAL_UNRELATED = Check(
-    "equal_unrelated", "warning", "The unrelated candidate is the same as another one.", each(equal_unrelated)
-)
-LENGTH_GAP = Check(
-    "length_gap",
-    "note",
-    "Of stereotype and anti-stereotype one is more than three times as long as the other.",
-    each(length_gap),
-)
-SEVERAL_WORDS = Check(
-    "several_words",
-    "note",
-    "Stereotype and anti-stereotype have different numbers of words.",
-    each(several_words),
-)
-NOT_MINIMAL = Check(
-    "not_minimal", "note", "The two sentences of a pair share less than half of their words.", each_in(not_minimal)
-)
-DUPLICATE = Check("duplicate", "warning", "The item says exactly what an earlier one says.", duplicates)

@@ -1,7 +1,5 @@
 """What a check is: a name, how severe it is, what it says of itself, and how it finds the items it speaks of."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -9,8 +7,7 @@ from .. import languages
 from ..items import Item
 from ..languages import Language
 
-SEVERITIES = ("error", "warning", "note")
-Find = Callable[[Item], str | None]
+SEVERITIES = (ERROR, WARNING, NOTE) = ("error", "warning", "note")
 Search = Callable[[Sequence[Item]], Iterator[tuple[int, str]]]
 
 
@@ -28,29 +25,34 @@ class Check:
     missing: Callable[[], str | None] = lambda: None
 
 
-def each(find: Find) -> Search:
-    """A search that looks at every item by itself."""
+def each(find: Callable[[Item], str | None], explanation: str, *, severity: str = WARNING) -> Check:
+    """The check, named after its function, that looks at every item by itself."""
 
     def search(items: Sequence[Item]) -> Iterator[tuple[int, str]]:
-        for index, item in enumerate(items):
-            message = find(item)
-            if message:
-                yield index, message
+        return ((index, message) for index, item in enumerate(items) if (message := find(item)))
 
-    return search
+    return Check(find.__name__, severity, explanation, search)
 
 
-def each_in(find: Callable[[Item, Language], str | None]) -> Search:
-    """A search that looks at every item by itself, with what is known of its language."""
+def each_text(find: Callable[[str], str | None], explanation: str, *, severity: str = WARNING) -> Check:
+    """The same for a function that looks at a text: it finds an item by the first of its texts that is odd."""
+
+    def search(items: Sequence[Item]) -> Iterator[tuple[int, str]]:
+        first = (next((message for text in texts(item) if (message := find(text))), None) for item in items)
+        return ((index, message) for index, message in enumerate(first) if message)
+
+    return Check(find.__name__, severity, explanation, search)
+
+
+def each_in(find: Callable[[Item, Language], str | None], explanation: str, *, severity: str = WARNING) -> Check:
+    """The same for a function that also takes what is known of the item's language."""
 
     def search(items: Sequence[Item]) -> Iterator[tuple[int, str]]:
         known = {tag: languages.describe(tag) for tag in {item.language for item in items}}
-        for index, item in enumerate(items):
-            message = find(item, known[item.language])
-            if message:
-                yield index, message
+        messages = (find(item, known[item.language]) for item in items)
+        return ((index, message) for index, message in enumerate(messages) if message)
 
-    return search
+    return Check(find.__name__, severity, explanation, search)
 
 
 def texts(item: Item) -> list[str]:

@@ -1,7 +1,5 @@
 """Checks that know something of the language: the target's name, the language itself, and articles that clash."""
 
-from __future__ import annotations
-
 import importlib.util
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -11,7 +9,7 @@ from typing import Any
 from ..errors import require
 from ..items import BLANK, Item, Problem
 from ..languages import Language
-from .check import Check, each, each_in, fold, is_cloze
+from .check import fold, is_cloze
 
 SURE = 0.99
 ENOUGH_LETTERS = 40
@@ -115,21 +113,3 @@ def _sound_clash(article: str, word: str, *, rules: Mapping[str, Any]) -> bool:
         return False
     is_vowel = word[0] in vowels
     return article in sounds.get("consonant" if is_vowel else "vowel", ())
-
-
-TARGET_MISSING = Check(
-    "target_missing", "warning", "The target term does not stand in the text as it is written.", each(target_missing)
-)
-WRONG_LANGUAGE = Check(
-    "wrong_language",
-    "warning",
-    "The text is surely in another language than the item says.",
-    wrong_language,
-    no_identifier,
-)
-ARTICLE_CLASH = Check(
-    "article_clash",
-    "warning",
-    "The article before BLANK does not fit a word, by the rules in the language file.",
-    each_in(article_clash),
-)

@@ -1,15 +1,12 @@
 """What the checks found, counted: by check, by target, and as text."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
 from ..items import Item, Items, Problem
-from .all_checks import ALL, find_problems
+from .all_checks import ALL, NOT_NORMAL, find_problems
 from .check import SEVERITIES, Check
-from .text_checks import NOT_NORMAL
 
 UNREADABLE = Check("unreadable", "error", "The row cannot be read as an item.", lambda items: iter(()))
 

@@ -1,15 +1,12 @@
 """Checks of the text itself: punctuation in words, quotes, spaces, normal form, odd characters and mixed scripts."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
-from collections.abc import Callable
 
 from ..chat.text_normalisation import script_of
 from ..items import BLANK, Item
 from ..languages import Language
-from .check import Check, Find, each, each_in, is_cloze, texts
+from .check import is_cloze, texts
 
 JOINERS = "\u200c\u200d"  # Persian and the scripts of India need them
 INNER = "-'’.,/&\u2010\u2011·" + JOINERS
@@ -18,21 +15,8 @@ SPACES = re.compile(r"  +|^\s|\s$|[\t\n\r\f\v]")
 SPACE_BEFORE = re.compile(r"\s[.,!?;:…](?=\s|$)")
 FRENCH = re.compile(r"[\s\u00a0\u202f][.,…](?=\s|$)")
 PAIRS = {"(": ")", "¿": "?", "¡": "!"}
-ALPHABETS = frozenset(
-    [
-        "ARABIC",
-        "ARMENIAN",
-        "BENGALI",
-        "CYRILLIC",
-        "DEVANAGARI",
-        "GEORGIAN",
-        "GREEK",
-        "HEBREW",
-        "LATIN",
-        "TAMIL",
-        "TELUGU",
-    ]
-)  # of spaced scripts
+SPACED = "ARABIC ARMENIAN BENGALI CYRILLIC DEVANAGARI GEORGIAN GREEK HEBREW LATIN TAMIL TELUGU"
+ALPHABETS = frozenset(SPACED.split())
 SCRIPTS = {"Latn": "LATIN", "Cyrl": "CYRILLIC", "Grek": "GREEK"}
 
 
@@ -117,10 +101,6 @@ def sentence_case(item: Item, language: Language) -> str | None:
     return None
 
 
-def _any(find: Callable[[str], str | None]) -> Find:
-    return lambda item: next((message for text in texts(item) if (message := find(text))), None)
-
-
 def _is_mark(letter: str) -> bool:
     return unicodedata.category(letter)[:1] in ("P", "S") and letter not in "%€$£+#°"
 
@@ -129,33 +109,3 @@ def _around(text: str, index: int) -> str:
     start = text.rfind(" ", 0, index) + 1
     end = text.find(" ", index)
     return text[start : end if end > 0 else len(text)]
-
-
-WORD_PUNCTUATION = Check(
-    "word_punctuation",
-    "warning",
-    "A word that fills BLANK has punctuation that is not part of it.",
-    each(word_punctuation),
-)
-QUOTES = Check(
-    "quotes",
-    "warning",
-    "A double quote stands inside a word, or quotes and brackets do not pair up.",
-    each(_any(quotes)),
-)
-SPACES_CHECK = Check(
-    "spaces", "warning", "Spaces are doubled, stand at an end, or before a full stop or comma.", each(spaces)
-)
-ODD_CHARACTERS = Check(
-    "odd_characters", "warning", "There are invisible, control or replacement characters.", each(_any(odd_characters))
-)
-NOT_NORMAL = Check(
-    "not_normal",
-    "warning",
-    "Text is not in Unicode normal form C; reading a file changes it, and with it the tokens.",
-    each(_any(not_normal)),
-)
-MIXED_SCRIPTS = Check("mixed_scripts", "warning", "A word has letters of two alphabets.", each(mixed_scripts))
-SENTENCE_CASE = Check(
-    "sentence_case", "note", "A context or sentence begins with a small letter.", each_in(sentence_case)
-)

@@ -14,7 +14,6 @@ from . import options
 from .run import print_result
 
 if TYPE_CHECKING:
-    options.announce("reading the data")
     from ..chat.endpoint import Endpoint
     from ..runs import Run
     from ..studies.plan import StudyPlan
@@ -74,6 +73,7 @@ def ask(
     form: options.TextOrJson = options.Format,
 ) -> None:
     """Ask chat models whether statements are stereotypes and whether they agree, and measure their answers."""
+    options.announce("reading the data")
     from ..chat.requests import read_ask_settings
     from ..files.sources import read_many
     from ..models.load import Loading

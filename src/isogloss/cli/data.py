@@ -35,7 +35,7 @@ def check(
     from ..checks.candidates import token_gap
     from ..errors import UnknownName
     from ..files.sources import read
-    from ..translate.token_count import open_counter
+    from ..models.load import open_counter
 
     if fail_on is not None and fail_on not in SEVERITIES:
         raise UnknownName("severity", fail_on, SEVERITIES)

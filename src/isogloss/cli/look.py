@@ -133,7 +133,7 @@ def table(
         None, "--study", metavar="FILE", help="Make the tables that a study file lists, in their papers' layouts."
     ),
 ) -> None:
-    """Make a table for a paper: monolingual models above multilingual ones, languages under each metric, the best in bold."""
+    """Make a table for a paper: monolingual models above multilingual ones, languages under each metric, each value with its model's rank."""
     from .. import library
     from ..analysis.published import check_beside
 

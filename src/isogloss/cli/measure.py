@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -107,20 +106,16 @@ def _test_mbe(
 
 
 def _show_measures(found: Measures, tests: Results[MbeTest] | None, *, form: str) -> None:
-    from ..reports.text import measures
+    from ..reports.text.measures import grid
 
     def as_json() -> dict[str, Any]:
         table, extra = found.to_dict(), tests.to_dict() if tests else {"notes": []}
         return table | extra | {"notes": [*table["notes"], *extra["notes"]]}
 
-    options.show(
-        form,
-        text=lambda: "\n\n".join([str(found), *([str(tests)] if tests else [])]),
-        json=as_json,
-        csv=lambda: measures.measures_as_csv(found),
-        latex=lambda: measures.measures_as_latex(found),
-        markdown=lambda: measures.measures_as_markdown(found),
-    )
+    def as_text() -> str:
+        return "\n\n".join([str(found), *([str(tests)] if tests else [])])
+
+    options.show_table(form, found, grid=grid, text=as_text, json=as_json)
 
 
 def _measure_shares(scored: Scored, what: str, *, by: list[str], top: int) -> Measures:
@@ -167,7 +162,7 @@ def compare(
 ) -> None:
     """Compare two models or languages on their common items: difference, interval, p, effect size, power."""
     from ..analysis import agreements, comparisons
-    from ..reports.text.comparisons import FORMS
+    from ..reports.text.comparisons import grid
 
     if against and not agreement:
         raise IsoglossError("--against requires --agreement.")
@@ -190,10 +185,7 @@ def compare(
         resamples=resamples,
         seed=seed,
     )
-    if form == "json":
-        options.show_result(found, form)
-    else:
-        options.show(form, **{form: lambda: FORMS[form](found)})
+    options.show_table(form, found, grid=grid)
 
 
 def _sides(
@@ -239,7 +231,7 @@ def gate(
     """Test claims about runs: exits with status 0 if all hold, 1 if any failed, 3 if any is undecided, 2 on error."""
     from .. import library
     from ..analysis.claim_files import register_claims, write_starter
-    from ..reports.text.claims import FORMS
+    from ..reports.text.claims import claims_grid
 
     if init or (claims and not runs):
         typer.echo(write_starter(init) if init else register_claims(claims))
@@ -258,8 +250,7 @@ def gate(
         seed=seed,
     )
     write_verdicts(found, junit)
-    forms = {name: partial(write, found) for name, write in FORMS.items()}
-    options.show(form, text=lambda: str(found), json=found.to_dict, **forms)
+    options.show_table(form, found, grid=claims_grid)
     raise typer.Exit(EXIT[found.status])
 
 

@@ -75,11 +75,19 @@ def train(
     seed: int = options.Seed,
     device: str = typer.Option("auto", "--device", help="auto (as accelerate finds it) or cpu."),
 ) -> None:
-    """Train a next-sentence head; `isogloss eval` opens the resulting folder like any model."""
+    """Train a next-sentence head; `isogloss eval` opens the resulting folder like any model.
+
+    If --data is a file of weights (.pth, .bin, .safetensors), it takes over a head that was fine-tuned with the code of Nadeem et al. or Öztürk et al.
+    """
+    from ..nsp.heads import import_head
     from ..nsp.settings import TrainingSettings, read_lora, read_training_settings
     from ..nsp.train import train_head
     from ..nsp.training_card import card_as_text
 
+    if data.is_file() and data.suffix in (".pth", ".pt", ".bin", ".safetensors"):
+        import_head(model, data, out=out)
+        typer.echo(f"Wrote {out}.")
+        return
     settings = TrainingSettings(seed=seed, epochs=epochs, pairs=pairs, lora=read_lora(lora), device=device)
     settings = read_training_settings(options.split_pairs(option), settings)
     with _training() as heard:

@@ -140,6 +140,20 @@ def show_result(result: Any, form: str) -> None:
     show(form, text=lambda: str(result), json=result.to_dict)
 
 
+def show_table(form: str, result: Any, *, grid: Callable[[Any], Any], **forms: Callable[[], Any]) -> None:
+    """Print a result in any format; `forms` are those that it has in its own way."""
+    from ..reports.text.table import as_csv, as_latex, as_markdown
+
+    known: dict[str, Callable[[], Any]] = {
+        "text": lambda: str(result),
+        "json": result.to_dict,
+        "csv": lambda: as_csv(result, grid(result)),
+        "latex": lambda: as_latex(grid(result)),
+        "markdown": lambda: as_markdown(grid(result)),
+    }
+    show(form, **known | forms)
+
+
 def find_cluster(on: str) -> Cluster | None:
     """The cluster to run on; none is this process."""
     if on == "here":

@@ -121,12 +121,15 @@ def print_result(
 
     if form == "json":
         found = measures_as_json(result.measures) if result.measures else {"measures": [], "problems": {}, "notes": []}
-        options.print_json({**found, "failed": list(map(asdict, result.failures))})
+        claims = {"claims": result.claims.to_dict()} if result.claims else {}
+        options.print_json({**found, **claims, "failed": list(map(asdict, result.failures))})
     elif result.measures:
         shown = result.measures
         if headlines and result.scored and UNRELATED in set(result.scored.table["role"]):
             shown = keep_metrics(shown, headlines)
         typer.echo(measures_as_text(shown) + ("\n\n" + explain_measures(shown) if explain else ""))
+        if result.claims:
+            typer.echo(f"\n{result.claims}")
         typer.echo(f"\n{look}", err=True)
     for trouble in result.troubles:
         typer.echo(trouble, err=True)

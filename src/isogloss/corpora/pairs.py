@@ -1,7 +1,5 @@
 """Pairs made from other data: of StereoSet items, of two parallel files, of templates, with other names."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Preservation: how many English he- and she-sentences have the pronoun in their translation."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,17 +1,15 @@
 """A parallel text split by the English side into the sentences of two groups, as many of each, drawn by a seed."""
 
-from __future__ import annotations
-
 import hashlib
 import heapq
-import json
-import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from ..errors import IsoglossError
+from ..files.layout import write_json_lines
 from ..items import Candidate, Item
 from .texts import Corpus, SentencePair
 from .wordlists import WordList, find_group
@@ -80,24 +78,15 @@ def sentence_items(corpus: Corpus, lists: tuple[WordList, WordList]) -> Iterator
 
 
 def write_split(splits: Sequence[CorpusSplit], path: Path) -> Path:
-    """The sentences of all the splits as one file of our layout, written by rename."""
-    part = path.with_name(path.name + ".part")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with part.open("w", encoding="utf-8") as file:
-        for split in splits:
-            for item in split.items:
-                candidate = item.candidates[0]
-                row = {
-                    "id": item.id,
-                    "dataset": item.dataset,
-                    "language": item.language,
-                    "group": candidate.role,
-                    "text": candidate.text,
-                    **{name: value for name, value in item.tags.items() if name != "task"},
-                }
-                file.write(json.dumps(row, ensure_ascii=False) + "\n")
-    os.replace(part, path)
-    return path
+    """The sentences of all the splits as one file of our layout, written in one step."""
+    return write_json_lines(path, (_row(item) for split in splits for item in split.items))
+
+
+def _row(item: Item) -> dict[str, Any]:
+    candidate = item.candidates[0]
+    key = {"id": item.id, "dataset": item.dataset, "language": item.language}
+    tags = {name: value for name, value in item.tags.items() if name != "task"}
+    return key | {"group": candidate.role, "text": candidate.text} | tags
 
 
 def split_counts(splits: Sequence[CorpusSplit]) -> list[dict[str, str | int]]:

@@ -1,7 +1,5 @@
 """Parallel texts, read line by line in constant memory: Moses, TSV, TMX, OPUS zips, Hugging Face, or English alone."""
 
-from __future__ import annotations
-
 import gzip
 import itertools
 import lzma

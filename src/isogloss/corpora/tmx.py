@@ -1,7 +1,5 @@
 """TMX, the translation memory format, unit by unit; entities that a file declares itself are refused."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO

@@ -1,7 +1,5 @@
 """Word lists of two groups, and which group an English sentence speaks of: whole words, case-aware."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Iterable, Sequence

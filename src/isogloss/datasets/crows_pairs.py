@@ -1,7 +1,5 @@
 """CrowS-Pairs: two sentences that differ in whom they speak of; the original, the French and other translations."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The demonstration set that ships with Isogloss: small, parallel in five languages, not validated."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path

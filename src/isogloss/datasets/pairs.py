@@ -1,12 +1,11 @@
 """Our own layout of pairs: one row with two sentences, as JSON lines, CSV, TSV or Parquet."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from ..files.layout import ORIGIN, PAIR_TAGS
+from ..files.cell_values import several
+from ..files.layout import LISTS, ORIGIN, PAIR_TAGS
 from ..files.rows import OnBadRow
 from ..files.sources import Dataset, parse_rows, row_language, row_text
 from ..items import ANTI_STEREOTYPE, STEREOTYPE, Candidate, Item
@@ -42,7 +41,8 @@ def _item(row: Mapping[str, Any], language: str | None) -> Item:
         category=row_text(row, "category"),
         candidates=tuple(Candidate(f"{name}-{role}", role, row_text(cell, "text")) for role, cell in found),
         cluster=str(row.get("cluster") or name),
-        tags={"task": "pair"} | {key: str(row[key]) for key in TAGS if row.get(key)},
+        tags={"task": "pair"}
+        | {key: several(row[key]) if key in LISTS else str(row[key]) for key in TAGS if row.get(key)},
     )
 
 

@@ -1,7 +1,5 @@
 """Parallel text in two columns: its sentences of either gender by the English side, with the word lists that ship."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Parallel demonstration sets: 134 English sentences and their translations into eight languages, not validated."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path

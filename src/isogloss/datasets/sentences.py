@@ -1,7 +1,5 @@
 """Single sentences of two groups, as `isogloss data build split` writes them: one candidate per item, its role the group."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any

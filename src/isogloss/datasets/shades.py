@@ -1,7 +1,5 @@
 """SHADES: stereotypes in sixteen languages with contrasts that change the identity only, from a table in its layout."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -107,7 +105,9 @@ def _items(path: Path, group: Mapping[str, Statement], *, tag: str, prefix: str,
         candidates = tuple(Candidate(f"{name}-{role}", role, text) for role, text in pair[: 2 if letter else 1])
         category = "+".join(several(original.cells.get("bias_type"))) or None
         cluster = original.index.split(".")[0]  # 7.1 says what 7 says in other words
-        yield Item(name, "shades", tag, category, candidates, cluster=cluster, tags=tags)
+        own = _cell(group[letter], "templates", prefix=prefix)
+        other: dict[str, Tag] = {"contrast_template": own} if own and own != tags.get("template") else {}
+        yield Item(name, "shades", tag, category, candidates, cluster=cluster, tags={**tags, **other})
 
 
 def _tags(statement: Statement, *, tag: str, prefix: str) -> dict[str, Tag]:

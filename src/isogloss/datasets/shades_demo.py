@@ -1,7 +1,5 @@
 """A demonstration set in the layout of SHADES: own stereotypes and contrasts in sixteen languages, not validated."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache

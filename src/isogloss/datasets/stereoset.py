@@ -1,7 +1,5 @@
 """StereoSet: a context and three candidates; its own JSON, and our layout as JSON lines, CSV, TSV or Parquet."""
 
-from __future__ import annotations
-
 import string
 import unicodedata
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """The templates with BLANK for the concept: one item per wording, for distributions over the vocabulary."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

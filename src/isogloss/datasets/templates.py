@@ -1,7 +1,5 @@
 """Templates that ship with Isogloss, or a sets.toml of one's own, as items: one per wording and concept."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

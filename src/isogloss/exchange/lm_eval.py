@@ -1,7 +1,5 @@
 """lm-evaluation-harness's log of samples (`--log_samples`): JSON lines with one question each, read and written."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math

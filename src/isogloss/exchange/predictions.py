@@ -1,16 +1,15 @@
 """StereoSet's prediction layout: a JSON object with a list of {id, score} per task, read and written."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import math
 from pathlib import Path
 from typing import Any
 
-from ..errors import BadData, CannotWrite, IsoglossError
+from ..errors import BadData, IsoglossError
 from ..files.rows import clean, read_json
 from ..scores import Scored
+from ..sealing import write_file
 
 TASKS = ("intrasentence", "intersentence")
 
@@ -70,8 +69,5 @@ def write_predictions(scored: Scored, path: Path) -> int:
         if (part := table.filter(table["task"] == task)).height
     }
     raw = json.dumps(content, indent=1).encode()
-    try:
-        path.write_bytes(gzip.compress(raw, mtime=0) if path.name.endswith(".gz") else raw)
-    except OSError as error:
-        raise CannotWrite(path, error) from error
+    write_file(path, gzip.compress(raw, mtime=0) if path.name.endswith(".gz") else raw)
     return table.height

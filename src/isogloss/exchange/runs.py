@@ -1,7 +1,5 @@
 """Score files of other tools become runs, and runs become their files."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

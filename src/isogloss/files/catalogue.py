@@ -1,7 +1,5 @@
 """The catalogue of published data: where each source is, what it is, and the content that must be read from it."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

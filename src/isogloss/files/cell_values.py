@@ -1,7 +1,5 @@
 """What tables put into one cell: several values, yes or no, a language however it is spelled."""
 
-from __future__ import annotations
-
 import ast
 import re
 from typing import Any

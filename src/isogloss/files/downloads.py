@@ -1,7 +1,5 @@
 """Downloading one file over HTTP: resumed after a cut, never longer than announced, never a web page instead of data."""
 
-from __future__ import annotations
-
 import http.client
 import os
 import time

@@ -1,7 +1,5 @@
 """Encodings: which one a file is in, how its columns are separated, and text that was read in the wrong one."""
 
-from __future__ import annotations
-
 import codecs
 import csv
 import re

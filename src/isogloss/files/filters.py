@@ -1,7 +1,5 @@
 """Filters: the items whose columns have the wanted values, for every data set alike."""
 
-from __future__ import annotations
-
 import difflib
 import unicodedata
 from collections.abc import Mapping, Sequence

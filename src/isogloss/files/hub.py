@@ -1,7 +1,5 @@
 """The Hugging Face hub: whether it may be asked, what its errors mean, and data sets that are kept as Parquet files."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

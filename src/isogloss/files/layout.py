@@ -1,18 +1,20 @@
 """Items as rows of our layout, and files of them: one per task and language, written in one step."""
 
-from __future__ import annotations
-
 import json
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from ..errors import CannotWrite, IsoglossError
-from ..items import ANTI_STEREOTYPE, STEREOTYPE, UNRELATED, Item
+from ..errors import IsoglossError
+from ..items import ANTI_STEREOTYPE, STEREOTYPE, UNRELATED, Item, group_by
+from ..sealing import make_folder, write_file
+from ..storage import StoragePath
 
+AnyPath = TypeVar("AnyPath", bound=StoragePath)
 ROLES = (STEREOTYPE, ANTI_STEREOTYPE, UNRELATED)
-PAIR_TAGS = ("direction", "template", "occupation", "target", "groups")
+LISTS = ("entity", "region", "origin_language", "valid_language")  # columns with several values
+CONTRAST_TAGS = ("type", "statement", "original", "valid", "contrast_template", *LISTS)
+PAIR_TAGS = ("task", "direction", "template", "occupation", "target", "groups", *CONTRAST_TAGS)
 ORIGIN = ("provenance", "translator", "reviewers")
 
 
@@ -62,9 +64,7 @@ def _pair(item: Item) -> dict[str, Any]:
 
 def write_items(folder: Path, items: Iterable[Item]) -> list[Path]:
     """The files that now hold the items: `intrasentence_es.jsonl`, `intersentence_es.jsonl`, ..."""
-    files: dict[str, list[Item]] = {}
-    for item in items:
-        files.setdefault(f"{item.tags.get('task') or 'items'}_{item.language}.jsonl", []).append(item)
+    files = group_by(items, lambda item: f"{item.tags.get('task') or 'items'}_{item.language}.jsonl")
     paths = []
     for name, rows in files.items():
         origin = [column for column in ORIGIN if any(column in item.tags for item in rows)]
@@ -77,13 +77,9 @@ def write_json_lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> Path:
     return write_atomically(path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
 
 
-def write_atomically(path: Path, text: str) -> Path:
+def write_atomically(path: AnyPath, text: str) -> AnyPath:
     """The path with the text in it: all of it, or what was there before."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        draft = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-        draft.write_text(text, encoding="utf-8")
-        os.replace(draft, path)
-    except OSError as error:
-        raise CannotWrite(path, error) from error
+    if isinstance(path, Path):
+        make_folder(path.parent)
+    write_file(path, text.encode())
     return path

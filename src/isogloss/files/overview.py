@@ -1,7 +1,5 @@
 """What a data set holds: counts by its columns, duplicate contexts, characters."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any
 

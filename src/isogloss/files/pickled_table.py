@@ -1,7 +1,5 @@
 """Tables that were published as pickles of pandas: their instructions are read, and none of them is carried out."""
 
-from __future__ import annotations
-
 import pickletools
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Published data on this disk: fetched once from its address or a mirror, checked by content, and read from then on."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """How files are read: what a user states about them, and what was found out on the way, to be said in one line."""
 
-from __future__ import annotations
-
 import codecs
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager

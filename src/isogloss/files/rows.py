@@ -1,7 +1,5 @@
 """Files as rows: JSON, JSON lines, CSV, TSV, Parquet and XLSX, gzipped or not, each row with its line number."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import io

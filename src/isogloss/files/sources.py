@@ -1,7 +1,5 @@
 """Reading: from a data set's name, a file or a folder to items, with every oddity counted."""
 
-from __future__ import annotations
-
 import gc
 import os
 import re

@@ -1,7 +1,5 @@
 """Workbooks: the first sheet of an XLSX file as rows of text, within limits of size."""
 
-from __future__ import annotations
-
 import zipfile
 from collections.abc import Iterator
 from itertools import islice

@@ -1,7 +1,5 @@
 """Scoring methods: one file each turns an item into questions and the answers into scores; here is what a method is."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol

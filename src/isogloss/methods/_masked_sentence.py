@@ -1,7 +1,5 @@
 """A whole sentence as a masked model reads it, and the row that a method makes of its tokens' log-probabilities."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Callable, Sequence

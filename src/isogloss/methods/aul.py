@@ -1,7 +1,5 @@
 """All unmasked likelihood: every token of a sentence where it stands, nothing masked; and the sentence's vector."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

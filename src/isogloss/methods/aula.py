@@ -1,7 +1,5 @@
 """All unmasked likelihood with attention: each token weighted by the attention it receives; AUL and the vector beside it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

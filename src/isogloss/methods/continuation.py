@@ -1,7 +1,5 @@
 """Continuation: how well a candidate sentence follows its context, for causal and encoder-decoder models."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """CrowS-Pairs' own scoring: the tokens that two sentences share, each masked alone, in either sentence."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher

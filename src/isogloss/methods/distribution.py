@@ -1,7 +1,5 @@
 """Distributions: how far the model's expectations at the blank differ from term to term, over the whole vocabulary."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

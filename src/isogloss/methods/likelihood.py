@@ -1,7 +1,5 @@
 """Likelihood: how probable a model finds each whole sentence, token after token."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Normalised word probability: how much likelier a term becomes when the concept is shown instead of masked."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Next sentence prediction: the probability that a candidate is the sentence after its context."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

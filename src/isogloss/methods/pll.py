@@ -1,7 +1,5 @@
 """Pseudo-log-likelihood: every token of a sentence, masked alone, given all the others."""
 
-from __future__ import annotations
-
 from ..items import Item
 from ..models.model import HIDE, Model
 from ..models.questions import Asking

@@ -1,7 +1,5 @@
 """Pseudo-log-likelihood within words from left to right: a token does not see the rest of its own word."""
 
-from __future__ import annotations
-
 from ..items import Item
 from ..models.model import HIDE, Model
 from ..models.questions import Asking

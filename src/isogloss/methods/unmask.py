@@ -1,7 +1,5 @@
 """Unmask: the probability of a word's pieces, one after the other, where the context has BLANK."""
 
-from __future__ import annotations
-
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Metrics: one file each; here is what a metric is: how items, cluster by cluster, become one number under any weights."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -72,10 +70,10 @@ class Metric:
     formula: str
     citation: str
     caution: str
-    bounds: tuple[float, float]
-    neutral: float | None
-    swap: str
     contribute: Callable[[pl.DataFrame, str], Contribution]
+    bounds: tuple[float, float] = (0, 100)
+    neutral: float | None = None
+    swap: str = "none"
     roles: tuple[str, ...] = ()
     quantity: str = "score"
     fits: Callable[[pl.DataFrame], bool] = lambda rows: True
@@ -102,3 +100,19 @@ def from_sums(sums: Array, clusters: Iterable[str], *, finish: Finish, n: int, t
             return finish(weights @ totals)
 
     return Contribution(names, evaluate, n, ties, alone=lambda: finish(totals), totals=totals, finish=finish)
+
+
+def ratio(sums: Array) -> Array:
+    """The first sum over the second."""
+    return np.asarray(sums[..., 0] / sums[..., 1])
+
+
+def percent(sums: Array) -> Array:
+    """100 · the first sum over the second."""
+    return np.asarray(100 * sums[..., 0] / sums[..., 1])
+
+
+def from_values(values: Array, clusters: Iterable[str], *, finish: Finish = ratio, ties: int = 0) -> Contribution:
+    """The contribution of the mean of one value per unit, or with `percent` of 100 times the mean."""
+    sums = np.column_stack([values, np.ones(len(values))])
+    return from_sums(sums, clusters, finish=finish, n=len(values), ties=ties)

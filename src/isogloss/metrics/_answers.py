@@ -1,7 +1,5 @@
 """What the metrics of answers share: how often a verdict was given, which answers favour a statement, which pairs fit."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -10,14 +8,14 @@ import polars as pl
 from ..chat.answer_rows import AGREE, DISAGREE, STATEMENT, STEREOTYPE
 from ..chat.verdicts import NO, YES
 from ..stats.resampling import Array
-from . import Contribution, from_sums
+from . import Contribution, from_sums, percent
 
 FAVOURS = {STEREOTYPE: YES, AGREE: YES, DISAGREE: NO}
 
 
-def verdict_share(rows: pl.DataFrame, verdicts: tuple[str, ...]) -> Contribution:
+def verdict_share(rows: pl.DataFrame, *verdicts: str) -> Contribution:
     """100 · the share of answers with one of these verdicts, each statement and prompt counting the same."""
-    shares = rows["pieces"].list.eval(pl.element().is_in(list(verdicts)).cast(pl.Float64)).list.mean()
+    shares = rows["pieces"].list.eval(pl.element().is_in(verdicts).cast(pl.Float64)).list.mean()
     return mean_percent(rows, shares.to_numpy())
 
 
@@ -38,18 +36,12 @@ def favour_probability(rows: pl.DataFrame) -> Contribution:
 
 def mean_percent(rows: pl.DataFrame, values: Array) -> Contribution:
     """100 · the mean of a value for each row; n counts items."""
-    sums = np.column_stack([values, np.ones(len(values))])
-    return _of_items(rows, sums)
+    return _of_items(rows, np.column_stack([values, np.ones(len(values))]))
 
 
 def _of_items(rows: pl.DataFrame, sums: Array) -> Contribution:
     items = tuple(rows["id"].unique(maintain_order=True))
     return replace(from_sums(sums, rows["cluster"], finish=percent, n=len(items)), items=items)
-
-
-def percent(sums: Array) -> Array:
-    """100 · the first sum over the second."""
-    return np.asarray(100 * sums[..., 0] / sums[..., 1])
 
 
 def of_prompts(rows: pl.DataFrame, *prompts: str) -> pl.DataFrame:

@@ -1,16 +1,11 @@
 """What the metrics of choices share: sums over the items of which option was picked."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 
-from ..items import ANTI_STEREOTYPE, STEREOTYPE, UNRELATED
 from ..stats.resampling import Array
-from . import Contribution, from_sums
-from ._answers import percent
+from . import Contribution, from_sums, percent
 
-TRIPLE = (STEREOTYPE, ANTI_STEREOTYPE, UNRELATED)
 CHOICE = "choice"
 
 

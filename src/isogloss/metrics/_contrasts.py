@@ -1,14 +1,10 @@
 """What the metrics of contrasts share: which statements the headline is about, and each pair's difference."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
-import numpy as np
 import polars as pl
 
-from ..stats.resampling import Array
-from . import Contribution, from_sums
+from . import Contribution, from_values
 from ._pairs import two_sides
 
 IMPLICIT = "implicit"
@@ -40,18 +36,8 @@ def differences(rows: pl.DataFrame) -> pl.DataFrame:
     return two_sides(rows).select("id", "cluster", difference=pl.col("won") - pl.col("lost"))
 
 
-def signed_mean(rows: pl.DataFrame) -> Contribution:
-    """The mean difference, over clusters."""
-    return mean_of(differences(rows))
-
-
 def mean_of(pairs: pl.DataFrame) -> Contribution:
     """The mean of the pairs' differences under any weights on their clusters; differences of zero are ties."""
     values = pairs["difference"].to_numpy()
-    sums = np.column_stack([values, np.ones(len(values))])
-    contribution = from_sums(sums, pairs["cluster"], finish=_mean, n=len(values), ties=int((values == 0).sum()))
+    contribution = from_values(values, pairs["cluster"], ties=int((values == 0).sum()))
     return replace(contribution, alone=None, items=tuple(pairs["id"]))  # a difference is no share
-
-
-def _mean(sums: Array) -> Array:
-    return sums[..., 0] / sums[..., 1]

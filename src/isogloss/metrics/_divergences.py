@@ -1,7 +1,5 @@
 """Divergences between terms: per set, one row per template and one column per ordered pair of terms."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What the metrics of pairs and of single sentences share: both sides of every pair, the order of two groups."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -10,8 +8,7 @@ import polars as pl
 from ..errors import IsoglossError
 from ..items import STEREOTYPE
 from ..scores import KEY
-from ..stats.resampling import Array
-from . import Contribution, from_sums
+from . import Contribution, from_sums, percent
 
 DECIMALS = 3
 ITEM = ["model", "method", *KEY]
@@ -60,12 +57,8 @@ def share_won(items: pl.DataFrame, *, mode: str, neutral_counts: bool, decimals:
     wins = (won > lost) + (0.5 * ties if mode == "corrected" else 0.0)
     counted = np.ones(len(won)) if mode == "corrected" or neutral_counts else (~ties).astype(np.float64)
     sums = np.column_stack([wins, counted])
-    contribution = from_sums(sums, items["cluster"], finish=_percent, n=len(won), ties=int(ties.sum()))
+    contribution = from_sums(sums, items["cluster"], finish=percent, n=len(won), ties=int(ties.sum()))
     return replace(contribution, items=tuple(items["id"]))
-
-
-def _percent(sums: Array) -> Array:
-    return 100 * sums[..., 0] / sums[..., 1]
 
 
 def crows_part(rows: pl.DataFrame, *, mode: str, direction: str) -> Contribution:

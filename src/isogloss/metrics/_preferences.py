@@ -1,7 +1,5 @@
 """What the preference metrics share: who wins, by item or by class, and how LMS and SS become ICAT."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -9,7 +7,7 @@ import polars as pl
 
 from ..items import ANTI_STEREOTYPE, STEREOTYPE, UNRELATED
 from ..stats.resampling import Array, cluster_sums
-from . import Pieces, number_clusters
+from . import Contribution, Pieces, from_sums, number_clusters
 
 TRIPLE = (STEREOTYPE, ANTI_STEREOTYPE, UNRELATED)
 
@@ -36,6 +34,12 @@ def class_scores(items: pl.DataFrame, mode: str) -> tuple[Array, Sequence[str], 
     totals = cluster_sums(sums, index)
     lms, ss = 100 * totals[:, 0] / totals[:, 2], 100 * totals[:, 1] / totals[:, 2]
     return np.column_stack([lms, ss, icat(lms, ss), np.ones(len(labels))]), list(labels), ties
+
+
+def class_mean(items: pl.DataFrame, mode: str, *, score: int) -> Contribution:
+    """The mean over classes of one of their scores: LMS (0), SS (1) or ICAT (2)."""
+    sums, classes, ties = class_scores(items, mode)
+    return from_sums(sums, classes, finish=lambda sums: sums[..., score] / sums[..., 3], n=items.height, ties=ties)
 
 
 def class_sizes(items: pl.DataFrame) -> Array:

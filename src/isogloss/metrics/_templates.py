@@ -1,7 +1,5 @@
 """What the measures of templates share: the probability of every term's sentence, item by item, and the terms' shares."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -9,9 +7,10 @@ import numpy as np
 import polars as pl
 
 from ..errors import IsoglossError
+from ..items import group_by
 from ..scores import KEY
 from ..stats.resampling import Array
-from . import Contribution, from_sums
+from . import Contribution, from_values
 
 TASK = "template"
 ITEM = ["model", "method", *KEY]
@@ -43,30 +42,25 @@ def read_term_items(rows: pl.DataFrame) -> list[TermItem]:
         raise IsoglossError(
             "Terms are compared by the probability of whole sentences: score the templates with pll or likelihood."
         )
-    table = rows.with_columns(pl.col("logprobs").list.sum().alias("total"))
-    missing = set(table.filter(pl.col("logprobs").list.len() == 0)["id"])
-    frames = []
-    for _, part in table.group_by(ITEM, maintain_order=True):
-        name = str(part["id"][0])
-        if name in missing or part.height < 2:
-            continue
-        cell = (_text(part, "set"), _text(part, "concept"))
-        frames.append(TermItem(name, str(part["cluster"][0]), cell, *average_variants(part, "total")))
-    return frames
+    table = rows.with_columns(total=pl.col("logprobs").list.sum())
+    return term_items(table.filter(~(pl.col("logprobs").list.len() == 0).any().over("id")), "total")
 
 
-def average_variants(part: pl.DataFrame, column: str) -> tuple[tuple[str, ...], Array]:
-    """The terms of an item in order, and the log of the mean probability over each one's variants."""
-    part = part.sort("role", maintain_order=True)
-    if part["role"].n_unique() == part.height:
-        return tuple(part["role"]), part[column].to_numpy()
+def term_items(rows: pl.DataFrame, column: str) -> list[TermItem]:
+    """The items of two rows or more: terms in order, and the log of the mean probability over each one's variants."""
     top = pl.col(column).max()
-    means = part.group_by("role", maintain_order=True).agg((pl.col(column) - top).exp().mean().log() + top)
-    return tuple(means["role"]), means[column].to_numpy()
-
-
-def _text(part: pl.DataFrame, name: str) -> str:
-    return str(part[name][0]) if name in part.columns else ""
+    named = {name: pl.col(name).first() if name in rows.columns else pl.lit("") for name in ("set", "concept")}
+    terms = rows.group_by([*ITEM, "role"], maintain_order=True).agg(
+        pl.len(), pl.col("cluster").first(), logs=(pl.col(column) - top).exp().mean().log() + top, **named
+    )
+    items = terms.group_by(ITEM, maintain_order=True).agg(
+        pl.col("len").sum(), pl.col("cluster", "set", "concept").first(), pl.col("role", "logs").sort_by("role")
+    )
+    fields = items.filter(pl.col("len") > 1).select("id", "cluster", "set", "concept", "role", "logs")
+    return [
+        TermItem(str(name), str(cluster), (str(group), str(concept)), tuple(roles), np.array(logs))
+        for name, cluster, group, concept, roles, logs in fields.iter_rows()
+    ]
 
 
 def is_templates(rows: pl.DataFrame) -> bool:
@@ -78,11 +72,9 @@ def is_templates(rows: pl.DataFrame) -> bool:
 
 def mean_over_items(values: Iterable[float], frames: Iterable[TermItem]) -> Contribution:
     """The mean of one number per item, drawn by templates."""
-    found = list(values)
-    sums = np.column_stack([found, np.ones(len(found))])
     used = list(frames)
-    made = from_sums(sums, [one.cluster for one in used], finish=lambda s: s[..., 0] / s[..., 1], n=len(found))
-    return replace(made, items=tuple(one.id for one in used))
+    contribution = from_values(np.array(list(values)), [item.cluster for item in used])
+    return replace(contribution, items=tuple(item.id for item in used))
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +90,7 @@ def read_term_cells(frames: list[TermItem]) -> tuple[list[TermCell], tuple[str, 
     """The cells of a group, and the names of its templates; a cell has the terms that all its templates have."""
     names = tuple(dict.fromkeys(one.cluster for one in frames))
     number = {name: index for index, name in enumerate(names)}
-    groups: dict[tuple[str, str], list[TermItem]] = {}
-    for one in frames:
-        groups.setdefault(one.cell, []).append(one)
+    groups = group_by(frames, lambda one: one.cell)
     cells = []
     for group in groups.values():
         terms = [term for term in group[0].terms if all(term in one.terms for one in group)]
@@ -129,9 +119,7 @@ def mean_over_wordings(rows: pl.DataFrame, number: Callable[[Array], float]) -> 
 
     The table has the centred log-probabilities of the terms that all wordings have; cells of one wording are left out.
     """
-    groups: dict[tuple[str, str], list[TermItem]] = {}
-    for one in read_term_items(rows):
-        groups.setdefault(one.cell, []).append(one)
+    groups = group_by(read_term_items(rows), lambda one: one.cell)
     values, sets = [], []
     for (name, _), group in groups.items():
         terms = [term for term in group[0].terms if all(term in one.terms for one in group)]
@@ -139,8 +127,7 @@ def mean_over_wordings(rows: pl.DataFrame, number: Callable[[Array], float]) -> 
             logs = np.array([[one.logs[one.terms.index(term)] for term in terms] for one in group])
             values.append(number(logs - logs.mean(1, keepdims=True)))
             sets.append(name)
-    sums = np.column_stack([values, np.ones(len(values))])
-    return from_sums(sums, sets, finish=lambda s: s[..., 0] / s[..., 1], n=len(values))
+    return from_values(np.array(values), sets)
 
 
 def has_wordings(rows: pl.DataFrame) -> bool:

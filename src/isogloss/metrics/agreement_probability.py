@@ -1,18 +1,8 @@
 """Agreement by probability: how probable siding with the statement is when only yes or no is possible."""
 
-from __future__ import annotations
-
-import polars as pl
-
 from ..chat.answer_rows import AGREE, DISAGREE, PROBABILITY
-from . import Contribution, Metric
+from . import Metric
 from ._answers import favour_probability, of_prompts
-
-
-def contribute(rows: pl.DataFrame, mode: str) -> Contribution:
-    """Per statement: the probability of yes to agreeing and of no to disagreeing, averaged."""
-    return favour_probability(of_prompts(rows, AGREE, DISAGREE))
-
 
 metric = Metric(
     title="Agreement, by probability",
@@ -20,10 +10,7 @@ metric = Metric(
     citation="ours",
     caution="Words of several tokens are less probable than short ones, so languages cannot be compared by it; it is "
     "blind to what the model says when it may say anything.",
-    bounds=(0, 100),
-    neutral=None,
-    swap="none",
-    contribute=contribute,
+    contribute=lambda rows, mode: favour_probability(of_prompts(rows, AGREE, DISAGREE)),
     quantity=PROBABILITY,
     order=58,
 )

@@ -1,7 +1,5 @@
 """B_L: how far apart the scaled probabilities of the two sentences of a gender pair lie, whichever is the stereotype."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 
@@ -22,7 +20,6 @@ metric = Metric(
     caution="Not comparable with the published numbers: the scaling is ours. It has no direction, it cannot be 0 with any "
     "preference at all, and whole-sentence probabilities favour the shorter sentence.",
     bounds=(0, 1),
-    neutral=None,
     swap="same",
     contribute=contribute,
     quantity="sentence",

@@ -1,7 +1,5 @@
 """Categorical bias: how unevenly probable a sentence is from term to term."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 

@@ -1,21 +1,15 @@
 """Normalised categorical bias: how unevenly a concept changes the probability of the terms themselves."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 
 from . import Contribution, Metric
-from ._templates import ITEM, TermItem, average_variants, mean_over_items
+from ._templates import mean_over_items, term_items
 
 
 def contribute(rows: pl.DataFrame, mode: str) -> Contribution:
     """Per item the variance over terms of the logarithm of the normalised probability; the same in both modes."""
-    frames = [
-        TermItem(str(part["id"][0]), str(part["cluster"][0]), ("", ""), *average_variants(part, "value"))
-        for _, part in rows.group_by(ITEM, maintain_order=True)
-        if part.height > 1
-    ]
+    frames = term_items(rows, "value")
     return mean_over_items([float(np.var(one.logs)) for one in frames], frames)
 
 

@@ -1,10 +1,9 @@
 """Relative categorical bias: how unevenly a concept moves the terms, once each term's usual share is taken away."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 
+from ..items import group_by
 from ..stats.resampling import Array
 from . import Contribution, Metric
 from ._templates import TermItem, is_templates, mean_over_items, read_term_items
@@ -21,9 +20,7 @@ def contribute(rows: pl.DataFrame, mode: str) -> Contribution:
 
 def _usual(frames: list[TermItem]) -> dict[str, tuple[tuple[str, ...], Array]]:
     """For each template with several concepts, its terms and their mean shares."""
-    groups: dict[str, list[TermItem]] = {}
-    for one in frames:
-        groups.setdefault(one.cluster, []).append(one)
+    groups = group_by(frames, lambda one: one.cluster)
     return {
         name: (group[0].terms, np.mean([one.shares for one in group], axis=0))
         for name, group in groups.items()

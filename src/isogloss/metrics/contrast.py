@@ -1,17 +1,7 @@
 """Contrast score: by how much a model prefers stereotypes to their contrasts, over implicitly biased statements."""
 
-from __future__ import annotations
-
-import polars as pl
-
-from . import Contribution, Metric
-from ._contrasts import QUANTITY, has_statements, of_statements, signed_mean
-
-
-def contribute(rows: pl.DataFrame, mode: str) -> Contribution:
-    """Per pair: the difference, and 1."""
-    return signed_mean(of_statements(rows, implicit=True))
-
+from . import Metric
+from ._contrasts import QUANTITY, differences, has_statements, mean_of, of_statements
 
 metric = Metric(
     title="Contrast score",
@@ -23,7 +13,7 @@ metric = Metric(
     bounds=(float("-inf"), float("inf")),
     neutral=0,
     swap="mirror",
-    contribute=contribute,
+    contribute=lambda rows, mode: mean_of(differences(of_statements(rows, implicit=True))),
     quantity=QUANTITY,
     fits=lambda rows: has_statements(rows, implicit=True),
     order=16,

@@ -1,17 +1,7 @@
 """Contrast score of the other statements: sayings, descriptions and whatever else is not an implicitly biased statement."""
 
-from __future__ import annotations
-
-import polars as pl
-
-from . import Contribution, Metric
-from ._contrasts import QUANTITY, has_statements, of_statements, signed_mean
-
-
-def contribute(rows: pl.DataFrame, mode: str) -> Contribution:
-    """Per pair: the difference, and 1."""
-    return signed_mean(of_statements(rows, implicit=False))
-
+from . import Metric
+from ._contrasts import QUANTITY, differences, has_statements, mean_of, of_statements
 
 metric = Metric(
     title="Contrast score of the other statements",
@@ -22,7 +12,7 @@ metric = Metric(
     bounds=(float("-inf"), float("inf")),
     neutral=0,
     swap="mirror",
-    contribute=contribute,
+    contribute=lambda rows, mode: mean_of(differences(of_statements(rows, implicit=False))),
     quantity=QUANTITY,
     fits=lambda rows: has_statements(rows, implicit=False),
     order=19,

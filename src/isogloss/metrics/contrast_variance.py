@@ -1,7 +1,5 @@
 """Contrast variance: how far the differences between stereotypes and contrasts lie apart."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -34,7 +32,6 @@ metric = Metric(
     citation="Mitchell et al. (2025), SHADES",
     caution="A mean near 0 with a large variance hides strong preferences of either sign; rare words and short S add to it.",
     bounds=(0, float("inf")),
-    neutral=None,
     swap="same",
     contribute=contribute,
     quantity=QUANTITY,

@@ -1,17 +1,8 @@
 """Coverage of choices: picks of any option, and 1."""
 
-from __future__ import annotations
-
-import polars as pl
-
-from . import Contribution, Metric
-from ._choices import CHOICE, TRIPLE, choice_share
-
-
-def contribute(items: pl.DataFrame, mode: str) -> Contribution:
-    """Per item: picks of any option, and 1."""
-    return choice_share(items, TRIPLE)
-
+from . import Metric
+from ._choices import CHOICE, choice_share
+from ._preferences import TRIPLE
 
 metric = Metric(
     title="Coverage of choices",
@@ -19,10 +10,8 @@ metric = Metric(
     citation="Nadeem, Bethke and Reddy (2021), for models that answer in words",
     caution="Refusals, empty and unreadable answers pick none; a score over few choices says little about the rest.",
     roles=TRIPLE,
-    bounds=(0, 100),
-    neutral=None,
     swap="same",
-    contribute=contribute,
+    contribute=lambda items, mode: choice_share(items, TRIPLE),
     quantity=CHOICE,
     order=57,
 )

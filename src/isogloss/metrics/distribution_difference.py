@@ -1,14 +1,12 @@
 """Distribution difference: how far apart the two terms lie for which the model expects the most different words."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
 import polars as pl
 
 from ..stats.resampling import Array
-from . import Contribution, Metric, from_sums
+from . import Contribution, Metric, from_values
 from ._divergences import PairTable, pair_tables
 from ._templates import mean_present
 
@@ -20,9 +18,7 @@ def contribute(rows: pl.DataFrame, mode: str) -> Contribution:
     tables = [table for table in pair_tables(rows) if table.pairs]
     clusters = [name for table in tables for name in table.clusters]
     if mode == "corrected":
-        largest = [value for table in tables for value in table.values.max(1)]
-        sums = np.column_stack([largest, np.ones(len(largest))])
-        return from_sums(sums, clusters, finish=lambda s: s[..., 0] / s[..., 1], n=len(largest))
+        return from_values(np.array([value for table in tables for value in table.values.max(1)]), clusters)
     labels = tuple(dict.fromkeys(clusters))
     return Contribution(labels, lambda weights: _published(tables, weights, labels=labels), len(clusters))
 

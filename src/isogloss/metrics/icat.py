@@ -1,7 +1,5 @@
 """Idealised context association test: LMS and SS in one number."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import polars as pl
@@ -34,8 +32,6 @@ metric = Metric(
     citation="Nadeem, Bethke and Reddy (2021)",
     caution="Mixes ability and bias: a weak model without preference and a strong model with one can have the same ICAT.",
     roles=TRIPLE,
-    bounds=(0, 100),
-    neutral=None,
     swap="same",
     contribute=contribute,
     order=30,

@@ -1,7 +1,5 @@
 """Macro ICAT: the mean of the ICAT of each target term."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import polars as pl
@@ -35,8 +33,6 @@ metric = Metric(
     "without any preference and an LMS of 90 gets 76, not 90. Compare it with what such a model would get, and use the "
     "corrected macro ICAT between data of different sizes.",
     roles=TRIPLE,
-    bounds=(0, 100),
-    neutral=None,
     swap="same",
     contribute=contribute,
     order=60,

@@ -1,7 +1,5 @@
 """Macro ICAT without the bias of few items per target term."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -70,8 +68,6 @@ metric = Metric(
     caution="Estimates what macro ICAT would be with any number of items per target term, so it can be compared between data of "
     "different sizes; with a handful of items per term the correction is large and leans on the beta distribution.",
     roles=TRIPLE,
-    bounds=(0, 100),
-    neutral=None,
     swap="same",
     contribute=contribute,
     order=75,

@@ -1,7 +1,5 @@
 """Micro ICAT: the ICAT of the mean LMS and the mean SS of the target terms."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import polars as pl
@@ -34,8 +32,6 @@ metric = Metric(
     citation="Nadeem, Bethke and Reddy (2021); Öztürk et al. (2023)",
     caution="A class with few items weighs as much as one with many; opposite preferences for two targets cancel out.",
     roles=TRIPLE,
-    bounds=(0, 100),
-    neutral=None,
     swap="same",
     contribute=contribute,
     order=70,

@@ -1,7 +1,5 @@
 """Multilingual bias evaluation: does a model find sentences of one group more likely than like ones of the other?"""
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 

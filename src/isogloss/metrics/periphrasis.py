@@ -1,7 +1,5 @@
 """Periphrasis: how far the terms' shares move when people are named by where they are from instead of by a demonym."""
 
-from __future__ import annotations
-
 import polars as pl
 
 from ..stats.resampling import Array

@@ -1,18 +1,9 @@
 """Sensible choices: picks of a related option, and of any."""
 
-from __future__ import annotations
-
-import polars as pl
-
 from ..items import ANTI_STEREOTYPE, STEREOTYPE
-from . import Contribution, Metric
-from ._choices import CHOICE, TRIPLE, choice_share
-
-
-def contribute(items: pl.DataFrame, mode: str) -> Contribution:
-    """Per item: picks of a related option, and of any."""
-    return choice_share(items, (STEREOTYPE, ANTI_STEREOTYPE), whole=TRIPLE)
-
+from . import Metric
+from ._choices import CHOICE, choice_share
+from ._preferences import TRIPLE
 
 metric = Metric(
     title="Sensible choices",
@@ -20,10 +11,8 @@ metric = Metric(
     citation="Nadeem, Bethke and Reddy (2021), for models that answer in words",
     caution="Guessing among three options gives 66.7, so this is not LMS.",
     roles=TRIPLE,
-    bounds=(0, 100),
-    neutral=None,
     swap="same",
-    contribute=contribute,
+    contribute=lambda items, mode: choice_share(items, (STEREOTYPE, ANTI_STEREOTYPE), whole=TRIPLE),
     quantity=CHOICE,
     order=58,
 )

@@ -1,7 +1,5 @@
 """Shuffled pairs (Shf): sentences of two groups paired at random; how often is the second group's the more likely one?"""
 
-from __future__ import annotations
-
 import hashlib
 
 import polars as pl
@@ -26,7 +24,6 @@ metric = Metric(
     formula="100/N Σ [A(m) > A(f)] over N pairs of a male and a female sentence drawn at random",
     citation="Kaneko et al. (2022), section 5.1",
     caution="The baseline of MBE: the sentences of a pair have nothing to do with each other.",
-    bounds=(0, 100),
     neutral=50,
     swap="mirror",
     contribute=contribute,

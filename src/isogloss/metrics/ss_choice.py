@@ -1,18 +1,9 @@
 """Stereotype score of choices: picks of the stereotype, and of both."""
 
-from __future__ import annotations
-
-import polars as pl
-
 from ..items import ANTI_STEREOTYPE, STEREOTYPE
-from . import Contribution, Metric
-from ._choices import CHOICE, TRIPLE, choice_share
-
-
-def contribute(items: pl.DataFrame, mode: str) -> Contribution:
-    """Per item: picks of the stereotype, and of both."""
-    return choice_share(items, (STEREOTYPE,), whole=(STEREOTYPE, ANTI_STEREOTYPE))
-
+from . import Metric
+from ._choices import CHOICE, choice_share
+from ._preferences import TRIPLE
 
 metric = Metric(
     title="Stereotype score of choices",
@@ -20,10 +11,9 @@ metric = Metric(
     citation="Nadeem, Bethke and Reddy (2021), for models that answer in words",
     caution="What a chat model picks is not what it finds probable; items where it picks neither do not count, so look at the coverage.",
     roles=TRIPLE,
-    bounds=(0, 100),
     neutral=50,
     swap="mirror",
-    contribute=contribute,
+    contribute=lambda items, mode: choice_share(items, (STEREOTYPE,), whole=(STEREOTYPE, ANTI_STEREOTYPE)),
     quantity=CHOICE,
     order=59,
 )

@@ -1,24 +1,7 @@
 """Multi-class SS: the mean of the SS of each target term."""
 
-from __future__ import annotations
-
-import polars as pl
-
-from ..stats.resampling import Array
-from . import Contribution, Metric, from_sums
-from ._preferences import TRIPLE, class_scores
-
-
-def contribute(items: pl.DataFrame, mode: str) -> Contribution:
-    """Per class: its LMS, SS, ICAT, and 1."""
-    sums, classes, ties = class_scores(items, mode)
-    return from_sums(sums, classes, finish=finish, n=items.height, ties=ties)
-
-
-def finish(sums: Array) -> Array:
-    """mean over target terms of SS."""
-    return sums[..., 1] / sums[..., 3]
-
+from . import Metric
+from ._preferences import TRIPLE, class_mean
 
 metric = Metric(
     title="Multi-class SS",
@@ -26,9 +9,8 @@ metric = Metric(
     citation="Nadeem, Bethke and Reddy (2021); Öztürk et al. (2023)",
     caution="A class with few items weighs as much as one with many; opposite preferences for two targets cancel out.",
     roles=TRIPLE,
-    bounds=(0, 100),
     neutral=50,
     swap="mirror",
-    contribute=contribute,
+    contribute=lambda items, mode: class_mean(items, mode, score=1),
     order=50,
 )

@@ -1,7 +1,5 @@
 """Top share: how much of the probability the most favoured term takes."""
 
-from __future__ import annotations
-
 import polars as pl
 
 from ..stats.resampling import Array
@@ -29,7 +27,6 @@ metric = Metric(
     caution="1/N for N equally probable terms, 1 for a single one. Frequent and short terms win for every concept; look at how the "
     "shares change from concept to concept.",
     bounds=(0, 1),
-    neutral=None,
     swap="same",
     contribute=contribute,
     fits=is_templates,

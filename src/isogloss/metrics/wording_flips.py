@@ -1,19 +1,11 @@
 """Wording flips: how often two wordings of a template put two terms in opposite order."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np
-import polars as pl
 
-from . import Contribution, Metric
+from . import Metric
 from ._templates import has_wordings, mean_over_wordings
-
-
-def contribute(rows: pl.DataFrame, mode: str) -> Contribution:
-    """Per set and concept: the share of pairs of terms whose order two wordings reverse; the same in both modes."""
-    return mean_over_wordings(rows, _flips)
 
 
 def _flips(logs: np.ndarray) -> float:
@@ -29,9 +21,8 @@ metric = Metric(
     caution="0 means that every wording gives the same ranking of terms, 0.5 that the ranking is chance. Pairs of terms that are "
     "nearly equal flip easily; read it beside wording variance.",
     bounds=(0, 1),
-    neutral=None,
     swap="same",
-    contribute=contribute,
+    contribute=lambda rows, mode: mean_over_wordings(rows, _flips),
     fits=has_wordings,
     order=15,
 )

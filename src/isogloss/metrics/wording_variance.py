@@ -1,17 +1,9 @@
 """Wording variance: how much of the differences between terms is due to the wording of the template."""
 
-from __future__ import annotations
-
 import numpy as np
-import polars as pl
 
-from . import Contribution, Metric
+from . import Metric
 from ._templates import has_wordings, mean_over_wordings
-
-
-def contribute(rows: pl.DataFrame, mode: str) -> Contribution:
-    """Per set and concept: the variance around the terms' means over wordings, by the whole; the same in both modes."""
-    return mean_over_wordings(rows, _share)
 
 
 def _share(logs: np.ndarray) -> float:
@@ -28,9 +20,8 @@ metric = Metric(
     caution="0 means that all wordings of a set say the same about the terms, 1 that nothing is left when wordings are averaged. "
     "With k wordings, pure noise gives 1 - 1/k. Needs sets of several wordings.",
     bounds=(0, 1),
-    neutral=None,
     swap="same",
-    contribute=contribute,
+    contribute=lambda rows, mode: mean_over_wordings(rows, _share),
     fits=has_wordings,
     order=14,
 )

@@ -1,7 +1,5 @@
 """Attention received: how much each token is looked at, averaged over layers, heads and queries while the layers run."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass

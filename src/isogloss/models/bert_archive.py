@@ -1,7 +1,5 @@
 """Google's BERT out of an archive that holds a TensorFlow model, as a folder that transformers reads."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

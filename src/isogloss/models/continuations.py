@@ -1,7 +1,5 @@
 """Texts that a model reads from left to right: the questions about the tokens that follow others."""
 
-from __future__ import annotations
-
 from ..errors import IsoglossError
 from ..languages import join_sentences
 from .model import Model

@@ -1,7 +1,5 @@
 """The engine between methods and families: no question twice, bundles by cost, batches by token budget."""
 
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """How a pass is run: without gradients, in full precision, with inputs on their way, and with quick activations."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from typing import Any

@@ -1,7 +1,5 @@
 """From hidden states to log-probabilities at the asked positions only, without holding positions × vocabulary."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any

@@ -1,7 +1,5 @@
 """Models of the Hugging Face hub as folders: one commit, only the files that are needed, in the cache of the hub's library."""
 
-from __future__ import annotations
-
 import difflib
 import math
 import re

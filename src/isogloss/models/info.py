@@ -1,7 +1,5 @@
 """What kind of model is this? Its family from its configuration, its facts from its card and its weights."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

@@ -1,10 +1,8 @@
 """Opening a model: a name, a folder or a GGUF file becomes an open model, or one sentence that says why not."""
 
-from __future__ import annotations
-
 import logging
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -108,6 +106,14 @@ def open_tokenizer(name: str) -> Any:
     index = fetch_place(name, weights=False)
     with _quiet(transformers):
         return _load(index, transformers.AutoTokenizer)
+
+
+def open_counter(name: str) -> Callable[[str], int]:
+    """A function that counts a text's tokens, special tokens apart, with the tokenizer of that model; no weight is loaded."""
+    tokenizer = open_tokenizer(name)
+    if len(tokenizer) <= len(tokenizer.all_special_tokens):  # transformers makes an empty one where files are missing
+        raise IsoglossError(f"'{name}' has no tokenizer that can be read. Download it again.")
+    return lambda text: len(tokenizer.encode(" " + text, add_special_tokens=False))
 
 
 @dataclass(frozen=True, slots=True)

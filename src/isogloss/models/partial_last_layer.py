@@ -1,7 +1,5 @@
 """The last layer at the asked positions only: behind its attention every position goes its own way."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any

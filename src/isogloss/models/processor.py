@@ -4,8 +4,6 @@ Some virtual machines advertise instructions that a program may not use; the fir
 without a Python error. The outcome is remembered for each processor and version of torch.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import logging

@@ -1,7 +1,5 @@
 """What a method asks and a family answers: token ids in, numbers out."""
 
-from __future__ import annotations
-
 from collections.abc import Generator
 from dataclasses import dataclass
 

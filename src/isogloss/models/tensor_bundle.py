@@ -4,8 +4,6 @@ The index is a sorted table of blocks with prefix-compressed keys; its values ar
 each array lies. Compressed blocks, other number formats than float32 and arrays in slices are refused.
 """
 
-from __future__ import annotations
-
 import math
 import struct
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Text as a model's tokenizer sees it: words as they stand in a sentence, masks, starts and pairs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary

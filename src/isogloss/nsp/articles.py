@@ -1,7 +1,5 @@
 """Articles, read one at a time from files or the hub, and the check that they are in the language they claim."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import re

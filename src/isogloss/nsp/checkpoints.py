@@ -1,7 +1,5 @@
 """Checkpoints: weights and optimizer as safetensors, the rest as JSON; written beside, then renamed, never pickled."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

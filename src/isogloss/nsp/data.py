@@ -1,7 +1,5 @@
 """Building the data: articles in, shuffled pairs in parts out, with a card of counts; text never stays in memory."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import shutil

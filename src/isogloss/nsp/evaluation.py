@@ -1,7 +1,5 @@
 """The test of a head: how often it is right on unseen articles, beside baselines that do not read the pair."""
 
-from __future__ import annotations
-
 import re
 import zlib
 from collections.abc import Mapping, Sequence
@@ -14,7 +12,7 @@ import polars as pl
 
 from ..analysis.intervals import IntervalSettings, find_interval
 from ..errors import IsoglossError
-from ..metrics import from_sums
+from ..metrics import from_values
 from ..models.engine import TOKEN_BUDGET, answer_all
 from ..models.load import Loading, open_model
 from ..models.model import Model
@@ -52,10 +50,7 @@ def mean_by_article(
 ) -> Accuracy:
     """The mean of a number per pair (such as right or wrong), with an interval over articles."""
     order = np.argsort(np.asarray(articles), kind="stable")
-    sums = np.stack([right, np.ones(len(right))], axis=1)[order]
-    mean = from_sums(
-        sums, [articles[index] for index in order], finish=lambda each: each[..., 0] / each[..., 1], n=len(right)
-    )
+    mean = from_values(np.asarray(right)[order], [articles[index] for index in order])
     interval = find_interval(mean, IntervalSettings("bootstrap", RESAMPLES, seed), bounds=bounds)
     return Accuracy(float(right.mean()), interval.low, interval.high, len(right), len(mean.clusters))
 

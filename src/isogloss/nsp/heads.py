@@ -1,7 +1,6 @@
 """A model that learns which sentence is next: a network with a head, padding, adapters, and what of it is trained."""
 
-from __future__ import annotations
-
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from ..errors import IsoglossError, require
+from ..models.load import open_model
 from ..models.model import Model
 from ..models.next_sentence import (
     LABEL,
@@ -214,3 +214,61 @@ def save_model(trainable: TrainableModel, out: Path, *, accuracy: float | None) 
     if scorer.head is not None:
         weights = {name: one.detach().contiguous() for name, one in scorer.head.state_dict().items()}
         save_file(weights, out / WEIGHTS)
+
+
+CORE, OWN, PARALLEL = "core_model.", "nsp_head.", "module."  # names in published checkpoints
+EMBEDDINGS = ("wte.weight", "shared.weight", "embed_tokens.weight", "lm_head.weight")
+UNSAVED = re.compile(r"\.(masked_)?bias$")  # masks that older versions of GPT-2 stored beside the weights
+
+
+def import_head(model: str, weights: Path, *, out: Path) -> None:
+    """Save the model with a network and head that others fine-tuned, in the layout of Nadeem et al. and Öztürk et al.
+
+    The file is a state dictionary; nothing in it is run.
+    """
+    if out.exists():
+        raise IsoglossError(f"{out} exists already. Choose another folder with --out.")
+    tensors = {name.removeprefix(PARALLEL): one for name, one in _read_tensors(weights).items()}
+    parts = {
+        prefix: {name.removeprefix(prefix): one for name, one in tensors.items() if name.startswith(prefix)}
+        for prefix in (CORE, OWN)
+    }
+    if not parts[CORE]:
+        raise IsoglossError(f"{weights} holds no network under the name '{CORE[:-1]}', so it is no such checkpoint.")
+    trainable = make_trainable(open_model(model), TrainingSettings())
+    scorer = trainable.scorer
+    core = scorer.net if scorer.head is None else scorer.bodies[0]
+    rows = max((len(one) for name, one in parts[CORE].items() if name.endswith(EMBEDDINGS)), default=0)
+    if rows > len(core.get_input_embeddings().weight):
+        scorer.net.resize_token_embeddings(rows, mean_resizing=False)
+    for name, one in core.state_dict().items():
+        known = parts[CORE].get(name)
+        if known is not None and name.endswith(EMBEDDINGS) and len(known) < len(one):  # ours has a row for padding
+            parts[CORE][name] = torch.cat([known, known.mean(0, keepdim=True).expand(len(one) - len(known), -1)])
+    try:
+        lost = core.load_state_dict(parts[CORE], strict=False)
+        if scorer.head is not None:
+            scorer.head.load_state_dict(parts[OWN])
+        wrong = [*lost.missing_keys, *(name for name in lost.unexpected_keys if not UNSAVED.search(name))]
+    except RuntimeError as error:
+        raise IsoglossError(
+            f"The weights of {weights} have other sizes than '{model}'. Name its base model."
+        ) from error
+    if wrong:
+        raise IsoglossError(
+            f"The weights of {weights} are not those of '{model}': '{wrong[0]}' differs. Name its base model."
+        )
+    out.mkdir(parents=True)
+    save_model(trainable, out, accuracy=None)
+
+
+def _read_tensors(path: Path) -> dict[str, Tensor]:
+    from safetensors.torch import load_file
+
+    try:
+        found = load_file(path) if path.suffix == ".safetensors" else torch.load(path, "cpu", weights_only=True)
+    except Exception as error:
+        raise IsoglossError(f"{path} cannot be read as weights alone, without running what is in it.") from error
+    if not isinstance(found, dict) or not all(isinstance(one, Tensor) for one in found.values()):
+        raise IsoglossError(f"{path} is not a state dictionary of weights.")
+    return found

@@ -1,7 +1,5 @@
 """The log of a training: one line per interval of examples, as CSV and for TensorBoard."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

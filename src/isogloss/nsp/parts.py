@@ -1,7 +1,5 @@
 """Pairs from disk, one part in memory at a time, and the batches of each step: a function of the seed and the step."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field

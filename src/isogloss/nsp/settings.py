@@ -1,7 +1,5 @@
 """Settings of a training, and what each family of models takes when nothing is said."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace

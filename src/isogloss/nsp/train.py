@@ -1,7 +1,5 @@
 """Training a next-sentence head: steps that can be stopped anywhere and go on with the same losses."""
 
-from __future__ import annotations
-
 import json
 import math
 import shutil

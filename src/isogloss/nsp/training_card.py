@@ -1,7 +1,5 @@
 """The card of a trained head: data, settings, accuracy, hours, energy; as JSON and as a README."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import asdict
 from importlib.metadata import version

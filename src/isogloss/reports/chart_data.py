@@ -12,7 +12,10 @@ from .. import registry
 from ..analysis.groups import check_rows
 from ..analysis.intervals import IntervalSettings
 from ..analysis.measures import Measure
+from ..analysis.rankings import HIGHER, Rank, Rankings, rank_models
 from ..errors import IsoglossError
+from ..items import group_by
+from ..results import Results
 from ..runs import Run
 from ..scores import Scored
 from .numbers import model_label
@@ -28,6 +31,7 @@ KINDS = (MONOLINGUAL, MULTILINGUAL, OTHER)
 PLANE = ("lms", "ss", "icat")
 ICAT_LEVELS = range(10, 100, 10)
 TRUE = ("true", "yes", "1")
+RANK_RESAMPLES = 2_000
 
 
 # ---- rows
@@ -53,10 +57,7 @@ def _key(group: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
 
 def datasets(rows: Iterable[Measure]) -> dict[str, list[Measure]]:
     """The measures by data set, in their order."""
-    found: dict[str, list[Measure]] = {}
-    for row in rows:
-        found.setdefault(row.group["dataset"], []).append(row)
-    return found
+    return group_by(rows, lambda row: row.group["dataset"])
 
 
 def distinct(rows: Iterable[Measure], column: str) -> list[str]:
@@ -78,6 +79,29 @@ def split_datasets(scored: Scored) -> Iterator[tuple[str, Scored]]:
     """The scores of each data set."""
     for name in scored.table["dataset"].unique(maintain_order=True):
         yield name, replace(scored, table=scored.table.filter(pl.col("dataset") == name))
+
+
+def find_ranks(
+    scored: Scored,
+    metrics: Iterable[str],
+    *,
+    settings: IntervalSettings,
+    mode: str = "corrected",
+    by: Sequence[str] | None = None,
+) -> Rankings:
+    """The models from best to worst by each metric that has a best; nothing where no two models have the same items."""
+    ordering = [name for name in metrics if name in HIGHER or registry.get("metric", name).neutral is not None]
+    resamples = min(settings.resamples, RANK_RESAMPLES)
+    rows: list[Rank] = []
+    notes: list[str] = []
+    for _, part in split_datasets(scored):
+        try:
+            ranks = rank_models(part, metric=ordering, by=by, mode=mode, resamples=resamples, seed=settings.seed)
+        except IsoglossError:  # one model only, or other items
+            continue
+        rows += ranks
+        notes += ranks.notes[len(scored.notes) :]
+    return Results(tuple(rows), notes=tuple(notes))
 
 
 # ---- kinds of models: monolingual above multilingual

@@ -1,7 +1,5 @@
 """How two lists of numbers, or of labels, go together: correlations with intervals, and agreement beyond chance."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

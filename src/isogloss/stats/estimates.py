@@ -1,7 +1,5 @@
 """The interval of an estimate and of a difference of two, from resampled values and pseudo-values of its clusters."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,6 +13,8 @@ NEAR = 0.1
 FEWEST_ROWS = 20
 MOST_SKEW = 0.05
 LEAST_BIAS = 0.02
+MOST_LOGNORMAL = 100
+LEAST_LOG_SKEW = -1.0
 FEWEST_EFFECTIVE = 4
 STEPS = 30
 PERFECT = math.atanh(1 - 1e-12)
@@ -58,7 +58,7 @@ def find_ends(estimate: Estimate, *, bca: bool = False, level: float = 0.95) -> 
     it is within a tenth of an end, where the effective number is small, or where a few clusters decide the error
     (skew, Efron's acceleration). Where clusters of different sizes bias the value, the interval is widened to hold
     Student's around the jackknife's value. A value from 0 on without an upper bound gets the wider of Student's and the
-    bootstrap-t interval of its logarithm. Without any variation there is no interval but for shares.
+    bootstrap-t interval of its logarithm, and with few clusters of positive values the lognormal one's upper end. Without any variation there is no interval but for shares.
     """
     low, high = estimate.bounds
     bounded = math.isfinite(low) and math.isfinite(high)
@@ -220,7 +220,24 @@ def _logarithm(estimate: Estimate, errors: Array, *, level: float) -> Ends:
     student = student_quantile((1 + level) / 2, effective_count(estimate) - 1)
     relative = estimate.error / value
     ends = (-max(above, student) * relative, -min(below, -student) * relative)
-    return Ends(value * math.exp(ends[0]), value * math.exp(min(ends[1], 700.0)), "logarithm")
+    high = value * math.exp(min(ends[1], 700.0))
+    return Ends(value * math.exp(ends[0]), max(high, _lognormal_high(estimate.pseudo, level=level)), "logarithm")
+
+
+def _lognormal_high(values: Array, *, level: float) -> float:
+    """The upper end for the mean of few values that may be lognormal (Cox's, with Student's quantile: Olsson 2005), or 0.
+
+    Few draws from a long tail rarely show it, so that nothing made of them alone reaches far enough.
+    """
+    count = len(values)
+    if count > MOST_LOGNORMAL or values.min() <= 0:
+        return 0.0
+    logs = np.log(values)
+    if 6 * math.sqrt(count) * _skew(logs) < LEAST_LOG_SKEW:
+        return 0.0
+    variance = float(np.var(logs, ddof=1))
+    half = student_quantile((1 + level) / 2, count - 1) * math.sqrt(variance / count + variance**2 / (2 * count - 2))
+    return math.exp(min(float(logs.mean()) + variance / 2 + half, 700.0))
 
 
 def _skew(pseudo: Array) -> float:

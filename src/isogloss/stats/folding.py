@@ -1,7 +1,5 @@
 """What chance does to the smaller of a share and its complement, min(p, 1 - p), when p is estimated from few items."""
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 

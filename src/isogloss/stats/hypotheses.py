@@ -1,7 +1,5 @@
 """Tests of hypotheses: is a difference more than chance, over how many comparisons, and what could have been seen?"""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Sequence
 

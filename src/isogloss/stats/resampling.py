@@ -1,7 +1,5 @@
 """Resampling clusters, the intervals that come of it, Wilson's, and smoothing; every random draw is seeded."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
@@ -110,20 +108,6 @@ def bootstrap_values(
     return np.concatenate([evaluate(weights) for weights in drawn])
 
 
-def bootstrap_interval(
-    evaluate: Callable[[Array], Array],
-    clusters: int,
-    *,
-    strata: Sequence[str] | None = None,
-    level: float = 0.95,
-    resamples: int = 10_000,
-    seed: int = 0,
-) -> tuple[float, float]:
-    """The percentile interval of a value when its clusters are drawn again; `evaluate` maps weights to values."""
-    values = bootstrap_values(evaluate, clusters, strata=strata, resamples=resamples, seed=seed)
-    return percentile_interval(values, level=level)
-
-
 def percentile_interval(values: Array, *, level: float) -> tuple[float, float]:
     """The middle `level` of the values."""
     tail = 50 * (1 - level)
@@ -159,12 +143,6 @@ def jackknife_values(evaluate: Callable[[Array], Array], clusters: int) -> Array
         weights[np.arange(len(left_out)), left_out] = 0
         values.append(evaluate(weights))
     return np.concatenate(values)
-
-
-def jackknife_error(evaluate: Callable[[Array], Array], clusters: int) -> float:
-    """The standard error of a value by leaving out each cluster in turn."""
-    values = jackknife_values(evaluate, clusters)
-    return math.sqrt((clusters - 1) / clusters * float(np.sum((values - values.mean()) ** 2)))
 
 
 def wilson_interval(

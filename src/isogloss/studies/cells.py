@@ -151,7 +151,7 @@ def _failure(cell: ScoringCell, model: Model, *, error: Exception) -> Failure:
 def _run_group(cells: Sequence[ScoringCell], model: Model, *, running: Running) -> list[CellResult]:
     """The results of cells of one language."""
     share = partial(running.progress, group_title(cells, model), items=sum(len(cell.items) for cell in cells))
-    score = partial(_score_all, cells=cells, model=model, token_budget=running.token_budget, share=share)
+    score = partial(_score_all, cells=cells, model=model, running=running, share=share)
     if running.out is None:
         tables: list[list[pl.DataFrame]] = [[] for _ in cells]
         for work, found in score(list(group_parts([range(len(cell.parts)) for cell in cells]))):
@@ -264,20 +264,24 @@ def _score_all(
     cells: Sequence[ScoringCell],
     *,
     model: Model,
-    token_budget: int | None,
+    running: Running,
     share: Callable[[float], None],
 ) -> Iterator[tuple[WorkUnit, list[pl.DataFrame]]]:
-    """Each work with its tables; `share` is told how much of all the cells' parts is done."""
-    total = sum(len(cell.parts) for cell in cells)
-    done = total - sum(len(work.cells) for work in plan)
+    """Each work with its tables; `share` is told how much of what all the cells cost is done."""
+    from .costs import part_costs
+
+    costs = part_costs(cells, model) if running.progress is not silent else [[1.0] * len(cell.parts) for cell in cells]
+    sizes = [sum(costs[index][work.number] for index in work.cells) for work in plan]
+    total = sum(map(sum, costs))
+    done = total - sum(sizes)
     share(done / total)
-    for work in plan:
-        tell = _part_of(share, done=done, size=len(work.cells), total=total)
-        yield work, score_work(work, cells, model=model, token_budget=token_budget, share=tell)
-        done += len(work.cells)
+    for work, size in zip(plan, sizes, strict=True):
+        tell = _part_of(share, done=done, size=size, total=total)
+        yield work, score_work(work, cells, model=model, token_budget=running.token_budget, share=tell)
+        done += size
 
 
-def _part_of(share: Callable[[float], None], *, done: int, size: int, total: int) -> Callable[[float], None]:
+def _part_of(share: Callable[[float], None], *, done: float, size: float, total: float) -> Callable[[float], None]:
     """Tells `share` how far the whole is, when it is told how far a work unit of several parts is."""
     return lambda part: share((done + part * size) / total)
 

@@ -1,7 +1,5 @@
 """Connecting to a Ray cluster: which one, with how many workers, and how long to wait for it."""
 
-from __future__ import annotations
-
 import os
 import signal
 import socket

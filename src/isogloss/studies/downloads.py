@@ -1,7 +1,5 @@
 """Everything that a study needs from the network, fetched at once and listed in a manifest, for machines without a network."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path

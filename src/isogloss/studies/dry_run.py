@@ -12,7 +12,8 @@ from ..chat.runner import run_info as ask_info
 from ..models.load import Loading, has_weights, open_model, open_outline
 from ..reports.text.table import Grid, as_text
 from ..storage import StoragePath
-from .cells import Failure, Running, ScoringCell, WorkUnit, ask_work, group_cells, group_parts, run_info
+from .cells import Failure, Running, ScoringCell, group_cells, group_parts, run_info
+from .costs import QuestionCount, count_work
 from .method_choice import plan_scoring
 from .plan import StudyPlan
 
@@ -46,17 +47,6 @@ class Forecast:
     tokens: int
     read: int
     seconds: float | None
-
-
-@dataclass
-class QuestionCount:
-    """What was counted for one cell so far."""
-
-    questions: int = 0
-    unique: int = 0
-    tokens: int = 0
-    read: int = 0
-    seconds: float = 0.0
 
 
 @dataclass
@@ -137,31 +127,10 @@ def _count_group(
     counts = [QuestionCount() for _ in group]
     missing = [set(range(len(cell.parts))) - there for cell, there in zip(group, done, strict=True)]
     for work in group_parts(missing):
-        _count_work(work, group, model=model, counts=counts, tried=tried)
+        questions, bundles = count_work(work, group, model=model, counts=counts)
+        if tried.wanted and len(tried.batches) < BATCHES:
+            tried.batches += _spread(questions, bundles, budget=tried.budget)
     return counts
-
-
-def _count_work(
-    unit: WorkUnit, group: Sequence[ScoringCell], *, model: Model, counts: Sequence[QuestionCount], tried: SpeedTrial
-) -> None:
-    """Add a work's questions to the counts of its cells, and some of its batches to the trial."""
-    owner: dict[Question, int] = {}
-    for index, asking in zip(unit.cells, ask_work(unit, group, model=model), strict=True):
-        started = time.perf_counter()
-        questions = [question for generator in asking for question in next(generator, [])]
-        counts[index].seconds += time.perf_counter() - started
-        counts[index].questions += len(questions)
-        counts[index].tokens += sum(len(one.ids) + len(one.decoder_ids) for one in questions)
-        for question in questions:
-            owner.setdefault(question, index)
-    unique = list(owner)
-    bundles = sorted(model.family.bundle(model, unique), key=lambda bundle: (-bundle.cost, bundle.indices))
-    for index in owner.values():
-        counts[index].unique += 1
-    for bundle in bundles:
-        counts[owner[unique[bundle.indices[0]]]].read += bundle.cost
-    if tried.wanted and len(tried.batches) < BATCHES:
-        tried.batches += _spread(unique, bundles, budget=tried.budget)
 
 
 def _spread(questions: Sequence[Question], bundles: Sequence[Bundle], *, budget: int) -> list[list[Question]]:

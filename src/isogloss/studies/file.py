@@ -199,6 +199,7 @@ class StudyFile(BaseModel):
     report: Annotated[str | None, BeforeValidator(_inside)] = Field(
         default=None, min_length=1, description="A page to write into the study's folder: report.html"
     )
+    claims: str | None = Field(default=None, min_length=1, description="A file of claims to test on the whole study.")
     training: tuple[HeadTraining, ...] = Field(default=(), description="Next-sentence heads to train before scoring.")
     tables: tuple[LayoutRequest, ...] = Field(default=(), description="Tables to write to tables.md and tables.tex.")
     figures: tuple[StudyFigure, ...] = Field(default=(), description="Figures to draw into the folder figures.")

@@ -1,4 +1,4 @@
-"""What a study writes beside its measures: tables in a paper's layout and figures, as its file lists them."""
+"""What a study writes beside its measures, as its file lists them: verdicts on claims, tables in a paper's layout, figures."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from .. import languages
+from ..analysis.claim_files import read_claims
+from ..analysis.claims import GateResult, check_claims, make_result
 from ..errors import IsoglossError, short_message
 from ..files.layout import write_atomically
 from ..reports.chart_data import Facts
@@ -27,7 +29,10 @@ RUN_FACTS = ("parameters", "vocabulary")
 
 @dataclass(frozen=True, slots=True)
 class StudyFigure:
-    """A figure of a study: its name, the file it is written to, and what `isogloss figure` takes."""
+    """A figure of a study: its name, the file it is written to, and what `isogloss figure` takes.
+
+    It is drawn from the study's runs, or from `sources`, files beside the study file.
+    """
 
     __pydantic_config__ = {"extra": "forbid"}  # noqa: RUF012  # for study files
 
@@ -39,6 +44,35 @@ class StudyFigure:
     names: str = "english"
     width: str = "double"
     mode: str = "corrected"
+    sources: tuple[str, ...] = ()
+
+
+def check_sources(figures: Sequence[StudyFigure], *, base: Path) -> None:
+    """Refuse figures of files that are not there."""
+    for one in figures:
+        for name in one.sources:
+            if not (base / name).exists():
+                raise IsoglossError(
+                    f"the figure '{one.figure}' needs '{name}' beside the study file. Add it, or remove the figure."
+                )
+
+
+def check_study_claims(study: StudyFile, scored: Scored, *, folder: Path) -> GateResult | None:
+    """The verdicts on the claims of a study; the facts of its models make groups, as those of the file of claims do."""
+    if not study.claims:
+        return None
+    file = read_claims(folder / study.claims)
+    truth = {"yes": "True", "true": "True", "no": "False", "false": "False"}
+    known = {
+        model.label or str(model.checkpoint): {
+            name: truth.get(value.lower(), value) for name, value in model.facts.items()
+        }
+        for model in study.models
+    }
+    facts = {name: {**known.get(name, {}), **file.facts.get(name, {})} for name in {**known, **file.facts}}
+    table = scored.table.drop({name for one in known.values() for name in one}, strict=False)
+    verdicts = check_claims(replace(scored, table=table), replace(file, facts=facts))
+    return make_result(verdicts, file, notes=scored.notes)
 
 
 def table_order(study: StudyFile) -> Order:
@@ -76,8 +110,11 @@ def write_tables(
     return f"Wrote {out}."
 
 
-def write_outputs(study: StudyFile, scored: Scored, *, out: Path) -> Iterator[str]:
-    """Write `tables.md`, `tables.tex` and the figures; yields a sentence for each that could not be made."""
+def write_outputs(study: StudyFile, scored: Scored, *, out: Path, base: Path) -> Iterator[str]:
+    """Write `tables.md`, `tables.tex` and the figures; yields a sentence for each that could not be made.
+
+    `base` is the folder of the study file.
+    """
     if any(one.facts for one in study.tables):
         scored = _add_run_facts(scored, find_runs(out))
     if study.tables:
@@ -85,7 +122,8 @@ def write_outputs(study: StudyFile, scored: Scored, *, out: Path) -> Iterator[st
             write_atomically(out / name, make_tables(study, scored, kind=kind))
     for number, one in enumerate(study.figures, 1):
         try:
-            _write_figure(one, out / FOLDER / (one.file or f"{number}-{one.figure}.png"), runs=out)
+            sources = tuple(str(base / name) for name in one.sources) or (str(out),)
+            _write_figure(one, out / FOLDER / (one.file or f"{number}-{one.figure}.png"), sources=sources)
         except Exception as error:  # whatever happens here, the scores are done
             yield f"The figure '{one.figure}' could not be drawn: {short_message(error)}"
 
@@ -105,11 +143,11 @@ def _add_run_facts(scored: Scored, runs: Sequence[Run]) -> Scored:
     return replace(scored, table=joined.drop(f"{name}_found" for name in stated))
 
 
-def _write_figure(one: StudyFigure, path: Path, *, runs: Path) -> None:
+def _write_figure(one: StudyFigure, path: Path, *, sources: tuple[str, ...]) -> None:
     from ..reports.figures import FigureRequest, write_figure
     from ..reports.figures._style import open_canvas
 
     tags = tuple(languages.resolve(name) for name in one.languages)
-    request = FigureRequest((str(runs),), tags, one.metrics, dict(one.where), one.mode)
+    request = FigureRequest(sources, tags, one.metrics, dict(one.where), one.mode)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_figure(one.figure, request, path=path, canvas=open_canvas(one.width, names=one.names, languages=tags))

@@ -13,6 +13,7 @@ from ..progress import Progress, shown
 from ..scores import Scored, join_scored
 from ..storage import as_path
 from .cells import Running
+from .costs import announce_plan
 from .method_choice import PlannedCell
 from .plan import StudyPlan, Subset, plan_evaluation, plan_study
 from .run import StudyResult, finish_plan, run_here, run_plan
@@ -104,5 +105,6 @@ def _run(
     """The scores of a plan; a cell that fails is an error."""
     with shown(progress) as telling:
         running = Running(as_path(out) if out else None, plan.loading.token_budget, telling)
+        announce_plan(plan.by_checkpoint(), running, loading=plan.loading, opened=opened)
         results = run_here(plan.by_checkpoint(), running, loading=plan.loading, opened=opened)
     return join_scored([one.scored for one in results])

@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import languages, registry
+from ..analysis.claim_files import read_claims
 from ..analysis.groups import check_by
 from ..analysis.measures import check_metrics, check_mode
 from ..errors import BadData, IsoglossError, NoItems, UnknownName
 from ..files import sources
 from ..files.filters import add_columns, filter_items
 from ..files.hub import PREFIX, fetch_table, offline_mode
-from ..items import Item, Items, sample_items
+from ..items import Item, Items, group_by, sample_items
 from ..models.load import DEFAULT_LOADING, Loading, find_family, find_source
 from ..scores import ITEM_SCHEMA, ROW_SCHEMA
 from .cells import Failure
@@ -106,6 +107,7 @@ def plan_study(path: str | Path, *, subset: Subset = EVERYTHING) -> StudyPlan:
     """The study in a file as cells; a mistake in the file is an error, a cell that cannot work is a failure."""
     path = Path(path)
     from .file import read_study
+    from .outputs import check_sources
 
     study = read_study(path)
     sampling = replace_set(study.sample.model_dump(), limit=subset.limit, seed=subset.seed)
@@ -113,6 +115,9 @@ def plan_study(path: str | Path, *, subset: Subset = EVERYTHING) -> StudyPlan:
     measuring = study.measures.model_dump()
     try:
         _check_names(study)
+        if study.claims:
+            read_claims(path.parent / study.claims)
+        check_sources(study.figures, base=path.parent)
         models = [_named(model, path.parent) for model in study.models]
         with offline_mode(loading.offline):
             readings = [_read(data, study, base=path.parent) for data in study.data]
@@ -179,10 +184,7 @@ def check_cells(cells: Sequence[PlannedCell], loading: Loading) -> tuple[list[Pl
 
 
 def _by_checkpoint(cells: Iterable[PlannedCell]) -> dict[tuple[str, Endpoint | None], list[PlannedCell]]:
-    groups: dict[tuple[str, Endpoint | None], list[PlannedCell]] = {}
-    for cell in cells:
-        groups.setdefault((cell.checkpoint, cell.endpoint), []).append(cell)
-    return groups
+    return group_by(cells, lambda cell: (cell.checkpoint, cell.endpoint))
 
 
 def _check_cell(cell: PlannedCell, family: str | None) -> None:
@@ -249,12 +251,18 @@ def _methods(study: StudyFile) -> list[MethodSettings]:
 
 
 def _check_names(study: StudyFile) -> None:
-    """Refuse methods, options and languages that do not exist."""
+    """Refuse methods, options, languages, metrics of tables and figures that do not exist."""
+    from ..reports.paper.layouts import metric_names
+
     for method in _methods(study):
         check_method(method.name, method.options)
     entries = [study.languages, *(one.languages for one in study.models), *(one.languages for one in study.data)]
     for name in (name for names in entries for name in names):
         languages.resolve(name)
+    for table in study.tables:
+        check_metrics(metric_names(table))
+    for figure in study.figures:
+        registry.get("figure", figure.figure)
 
 
 def _check_facts(study: StudyFile, readings: Sequence[LoadedData]) -> set[str]:

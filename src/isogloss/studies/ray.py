@@ -4,8 +4,6 @@ The driver never opens a model. An actor opens it by its name, plans the cells a
 writes its parts; the driver holds the locks, hands out, and counts. What dies is replaced, and its work given to another.
 """
 
-from __future__ import annotations
-
 import tempfile
 import time
 from collections.abc import Sequence

@@ -15,7 +15,7 @@ from ..analysis.groups import check_rows, item_gaps
 from ..analysis.measures import measure
 from ..analysis.robustness import RobustnessReport, SettingResult
 from ..errors import IsoglossError
-from ..items import Item, Items
+from ..items import Item, Items, group_by
 from ..models.load import DEFAULT_LOADING, Loading, open_model
 from ..progress import Progress, silent
 from ..results import Results
@@ -57,9 +57,7 @@ def check_robustness(
 ) -> Results[RobustnessReport]:
     """A card for each data set, language and task; dtypes are tried only for a model that is given by name."""
     first = open_model(model, replace(loading, dtype="float32")) if isinstance(model, str) else model
-    groups: dict[Key, list[Item]] = {}
-    for item in items:
-        groups.setdefault((item.dataset, item.language, str(item.tags.get("task") or "-")), []).append(item)
+    groups = group_by(items, lambda item: (item.dataset, item.language, str(item.tags.get("task") or "-")))
     dtypes = DTYPES if isinstance(model, str) else ()
     plans = {key: list(_settings(rows, first, dtypes=dtypes)) for key, rows in groups.items()}
     if not any(plans.values()):

@@ -14,23 +14,26 @@ from typing import TYPE_CHECKING
 from ..analysis.measures import Measures, measure
 from ..errors import IsoglossError, short_message
 from ..files.layout import write_atomically
+from ..items import group_by
 from ..models.load import Loading
 from ..progress import Progress, silent
 from ..runs import Run, find_runs, read_run, run_folders
 from ..scores import Scored, join_scored
 from ..storage import RemotePath, StoragePath
 from .cells import LIBRARIES, CellResult, Failure, Running, run_cells
+from .costs import announce_plan
 from .method_choice import PlannedCell, plan_scoring
 from .plan import StudyPlan
 
 if TYPE_CHECKING:
+    from ..analysis.claims import GateResult
     from ..models.model import Model
     from .connection import Cluster
 
 
 @dataclass(frozen=True, slots=True)
 class StudyResult:
-    """What a plan gave: scores and their runs, the cells that failed, and, once measured, the measures.
+    """What a plan gave: scores and their runs, the cells that failed, and, once measured, the measures and verdicts.
 
     `troubles` are sentences about what went wrong after scoring.
     """
@@ -39,6 +42,7 @@ class StudyResult:
     runs: tuple[Run, ...] = ()
     failures: tuple[Failure, ...] = ()
     measures: Measures | None = None
+    claims: GateResult | None = None
     troubles: tuple[str, ...] = ()
 
 
@@ -52,6 +56,7 @@ def run_plan(
     running = Running(out, plan.loading.token_budget, progress, list(plan.failures))
     progress("", 0.0, items=sum(len(cell.items) for cell in plan.cells))
     groups = plan.by_checkpoint()
+    announce_plan(groups, running, loading=plan.loading)
     results: list[CellResult] = []
     if cluster is not None:
         from .ray import run_on_ray
@@ -111,9 +116,7 @@ def require_scores(result: StudyResult) -> StudyResult:
 
 def failures_as_text(failures: Iterable[Failure]) -> str:
     """What failed, one line for each reason of each model."""
-    groups: dict[tuple[str, str], list[Failure]] = {}
-    for one in failures:
-        groups.setdefault((one.model, one.why), []).append(one)
+    groups = group_by(failures, lambda one: (one.model, one.why))
     lines = []
     for (model, why), group in groups.items():
         cells = [" ".join(filter(None, (one.data, one.language, one.method))) for one in group]
@@ -126,13 +129,14 @@ def failures_as_text(failures: Iterable[Failure]) -> str:
 
 
 def finish_plan(plan: StudyPlan, result: StudyResult, *, out: StoragePath) -> StudyResult:
-    """The result with its measures, written to `measures.csv` and `measures.json` beside a copy of the study and its report.
+    """The result with its measures, written to `measures.csv` and `measures.json` beside a copy of the study, its claims and its report.
 
     Of a part of a study nothing but the copy is written, so that the table of the whole is not lost; into a folder
     that can only be read, nothing at all.
     """
-    from ..reports.text.measures import measures_as_csv
+    from ..reports.text.measures import grid
     from ..reports.text.sentences import measures_as_json
+    from ..reports.text.table import as_csv
 
     sealed = not isinstance(out, RemotePath) and out.exists() and not os.access(out, os.W_OK)
     troubles: list[str] = []
@@ -141,10 +145,11 @@ def finish_plan(plan: StudyPlan, result: StudyResult, *, out: StoragePath) -> St
             record_study(plan.path, out=out)
     except IsoglossError as error:  # why cells failed is said all the same
         troubles.append(str(error))
-    if result.scored is None:
+    scored = result.scored
+    if scored is None:
         return replace(result, troubles=tuple(troubles))
     try:
-        found = measure(result.scored, **plan.measuring)
+        found = measure(scored, **plan.measuring)
     except IsoglossError as error:
         if plan.study is None:
             raise
@@ -152,31 +157,51 @@ def finish_plan(plan: StudyPlan, result: StudyResult, *, out: StoragePath) -> St
     if sealed and plan.study:
         found = replace(found, notes=(*found.notes, f"{out} can only be read, so nothing was written into it"))
     if not (plan.partial or sealed or troubles):
-        _put(out, "measures.csv", text=measures_as_csv(found))
-        _put(out, "measures.json", text=json.dumps(measures_as_json(found), ensure_ascii=False, indent=1) + "\n")
+        write_atomically(out / "measures.csv", as_csv(found, grid(found)))
+        text = json.dumps(measures_as_json(found, scored), ensure_ascii=False, indent=1)
+        write_atomically(out / "measures.json", text + "\n")
+        claims = _test_claims(plan, scored, out=out, troubles=troubles)
+        result = replace(result, claims=claims)
         try:
             if plan.study and plan.study.report:
-                _write_report(result.scored, plan.study.report, out=out)
+                _write_report(scored, plan.study.report, out=out, claims=claims)
         except Exception as error:  # whatever happens here, the scores are done
             troubles.append(f"The report could not be written: {short_message(error)}")
         if plan.study and not isinstance(out, RemotePath):
             from .outputs import write_outputs
 
-            troubles += write_outputs(plan.study, result.scored, out=out)
+            base = plan.path.parent if plan.path else out
+            troubles += write_outputs(plan.study, scored, out=out, base=base)
     return replace(result, measures=found, troubles=tuple(troubles))
 
 
-def _write_report(scored: Scored, name: str, *, out: StoragePath) -> None:
-    from ..reports.page.document import (
-        write_report,  # from the runs, with texts and facts, unless others lie among them
-    )
+def _test_claims(plan: StudyPlan, scored: Scored, *, out: StoragePath, troubles: list[str]) -> GateResult | None:
+    """The verdicts on the study's claims, written to `claims.json`."""
+    if plan.study is None or plan.path is None:
+        return None
+    from .outputs import check_study_claims
+
+    try:
+        claims = check_study_claims(plan.study, scored, folder=plan.path.parent)
+    except IsoglossError as error:
+        troubles.append(f"The claims could not be tested: {error}")
+        return None
+    if claims:
+        write_atomically(out / "claims.json", f"{claims.to_json()}\n")
+    return claims
+
+
+def _write_report(scored: Scored, name: str, *, out: StoragePath, claims: GateResult | None) -> None:
+    from ..reports.page.added_files import Extras
+    from ..reports.page.document import write_report
 
     if isinstance(out, RemotePath):
         raise IsoglossError(f"{out} is not on this machine. Make it with: isogloss report {out} --out {name}")
     path = out / name
     path.parent.mkdir(parents=True, exist_ok=True)
+    # from the runs, with texts and facts, unless others lie among them
     whole = len(find_runs(out)) == scored.table.select("model", "dataset", "language", "method").n_unique()
-    write_report([str(out)] if whole else scored, path)
+    write_report([str(out)] if whole else scored, path, extras=Extras(claims=claims.verdicts if claims else ()))
 
 
 def record_study(path: Path, *, out: StoragePath) -> None:
@@ -188,7 +213,7 @@ def record_study(path: Path, *, out: StoragePath) -> None:
         *_checkpoints(out),
     ]
     text = path.read_text(encoding="utf-8")
-    _put(out, "study.yaml", text="".join(f"# {line}\n" for line in lines) + text)
+    write_atomically(out / "study.yaml", "".join(f"# {line}\n" for line in lines) + text)
 
 
 def _checkpoints(out: StoragePath) -> list[str]:
@@ -201,10 +226,3 @@ def _checkpoints(out: StoragePath) -> list[str]:
         commit = facts.get("commit") or facts.get("revision") or "none"
         found[name] = f"Checkpoint {name}: commit {commit}, weights {weights}."
     return [found[name] for name in sorted(found)]
-
-
-def _put(out: StoragePath, name: str, *, text: str) -> None:
-    if isinstance(out, RemotePath):
-        (out / name).write_bytes(text.encode())
-    else:
-        write_atomically(out / name, text)

@@ -1,7 +1,5 @@
 """Next-sentence heads that a study trains before it scores; a finished head is kept, an interrupted training resumes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path

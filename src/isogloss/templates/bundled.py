@@ -1,7 +1,5 @@
 """Files of template sets as items: those that ship, by language, and one's own, read with the vocabularies beside them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 

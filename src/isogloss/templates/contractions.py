@@ -1,7 +1,5 @@
 """Contractions: what happens where words meet (contraction, elision, suffixes in harmony), as the rules say."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Sequence

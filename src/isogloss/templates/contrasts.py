@@ -1,20 +1,22 @@
-"""New contrasts from the templates of a SHADES table: each template filled with all terms of its slot, as a table."""
-
-from __future__ import annotations
+"""New contrasts from the templates of a SHADES table: each template filled with words of the table and of a lexicon."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..errors import IsoglossError
-from ..items import STEREOTYPE, Item
-from .expansion import expand
+from ..items import CONTRAST, STEREOTYPE, Item
+from .contractions import Piece, join
+from .expansion import capital, expand
+from .features import Features
 from .grammar import Slot, Text
 from .lexicon import Lexicon
 from .shades import read_shades
 
 LETTERS = "abcdefghij"  # one for each contrast of a stereotype that a table can name
 ORIGINAL = "_original"
+
+SlotKind = tuple[str, Features]  # a category and what its words must be, without their gender
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,46 +32,156 @@ class FilledStatement:
 
 @dataclass(frozen=True, slots=True)
 class FilledTable:
-    """The rows, and a sentence for each template that could not be filled or whose sentence is not among its fillings."""
+    """The rows, and a sentence for each template that could not be filled or has more fillings than a table can name."""
 
     rows: tuple[FilledStatement, ...]
     problems: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    """A template with one slot: what stands around it, what kind of word it takes, and of which gender."""
+
+    before: str
+    after: str
+    kind: SlotKind
+    gender: str | None
+
+    @property
+    def opens(self) -> bool:
+        """Whether the slot begins the sentence."""
+        return not self.before.strip()
+
+
+@dataclass(frozen=True, slots=True)
+class _Word:
+    """A word of the table, the gender that its slot names, and whether its first letter is that of running text."""
+
+    text: str
+    gender: str | None
+    plain: bool
+
+
+Words = Mapping[SlotKind, Sequence[_Word]]
+
+
 def fill_table(items: Iterable[Item], lexicon: Lexicon) -> FilledTable:
     """The templates of a table's stereotypes in one language, filled; the stored sentence stays the original.
 
-    A template must give back its own sentence; the other fillings are its contrasts, at most ten.
+    A word fills every slot of its category and tags; one whose slot names a gender also fills slots that name none.
+    Terms of the lexicon are added where they give back the stored sentence. There are at most ten contrasts.
     """
     rows: list[FilledStatement] = []
     problems: list[str] = []
-    for index, (template, sentence) in _stereotypes(items, lexicon.language).items():
-        try:
-            fillings = expand(read_shades(template), lexicon)
-        except IsoglossError as error:
-            problems.append(f"{index}: {error}")
+    statements = _statements(items, lexicon.language)
+    words = _collect_words(statements)
+    for index, versions in statements.items():
+        (template, sentence), *_ = versions
+        fillings, problem = _lexicon_fillings(template, lexicon, sentence=sentence)
+        fillings = {**_word_fillings(versions, words, lexicon=lexicon), **fillings}
+        own = fillings.pop(_fold(sentence), (template, sentence, ""))
+        if not fillings:
+            problems.append(f"{index}: {problem or 'no other word of the table fits its slot.'}")
             continue
-        others = [one for one in fillings if _fold(one.text) != _fold(sentence)]
-        if len(others) == len(fillings):
-            problems.append(f"{index}: the template '{template}' does not give back '{sentence}'.")
-            continue
-        own = next(one for one in fillings if _fold(one.text) == _fold(sentence))
-        for subset, one in zip([ORIGINAL, *LETTERS], [own, *others], strict=False):
-            terms = "+".join(one.fillers.values())
-            rows.append(FilledStatement(index, subset, template, sentence if one is own else one.text, terms))
-        if len(others) > len(LETTERS):
-            problems.append(f"{index}: {len(others) - len(LETTERS)} of {len(others)} contrasts were left out.")
+        contrasts = [(template, sentence, own[2]), *fillings.values()]
+        for subset, (used, text, terms) in zip([ORIGINAL, *LETTERS], contrasts, strict=False):
+            rows.append(FilledStatement(index, subset, used, text, terms))
+        if len(fillings) > len(LETTERS):
+            problems.append(f"{index}: {len(fillings) - len(LETTERS)} of {len(fillings)} contrasts were left out.")
     return FilledTable(tuple(rows), tuple(problems))
 
 
-def _stereotypes(items: Iterable[Item], language: str) -> dict[str, tuple[str, str]]:
-    """The template and the sentence of each stereotype of a language that has a template."""
-    found: dict[str, tuple[str, str]] = {}
+def _lexicon_fillings(
+    template: str, lexicon: Lexicon, *, sentence: str
+) -> tuple[dict[str, tuple[str, str, str]], str | None]:
+    """The template with all terms of the lexicon, if they give back its sentence, or else what prevents it."""
+    try:
+        fillings = expand(read_shades(template), lexicon)
+    except IsoglossError as error:
+        return {}, str(error)
+    found = {_fold(one.text): (template, one.text, "+".join(one.fillers.values())) for one in fillings}
+    if _fold(sentence) not in found:
+        return {}, f"the template '{template}' does not give back '{sentence}'."
+    return found, None
+
+
+def _statements(items: Iterable[Item], language: str) -> dict[str, list[tuple[str, str]]]:
+    """The templates of each stereotype with their sentences, the original first and then its contrasts."""
+    found: dict[str, list[tuple[str, str]]] = {}
     for item in items:
-        template, index = item.tags.get("template"), re.sub(r"[a-j]$", "", item.id)
-        text = next((one.text for one in item.candidates if one.role == STEREOTYPE), None)
-        if item.language == language and isinstance(template, str) and text is not None:
-            found.setdefault(index, (template, text))
+        if item.language == language:
+            versions = found.setdefault(re.sub(r"[a-j]$", "", item.id), [])
+            versions += [pair for pair in _template_pairs(item) if pair not in versions]
+    return {index: versions for index, versions in found.items() if versions}
+
+
+def _template_pairs(item: Item) -> list[tuple[str, str]]:
+    """The template and the sentence of the stereotype and of the contrast of an item; no template, no pair."""
+    texts = {one.role: one.text for one in item.candidates}
+    own = item.tags.get("template")
+    templates = {STEREOTYPE: own, CONTRAST: item.tags.get("contrast_template", own)}
+    return [(one, texts[role]) for role, one in templates.items() if isinstance(one, str) and role in texts]
+
+
+# ---- words of the table
+
+
+def _read_frame(template: str) -> _Frame | None:
+    """The template around its slot; nothing if it has several slots or none."""
+    try:
+        elements = read_shades(template).elements
+    except IsoglossError:
+        return None
+    slots = [number for number, one in enumerate(elements) if isinstance(one, Slot)]
+    if len(slots) != 1:
+        return None
+    slot = elements[slots[0]]
+    texts = [one.text if isinstance(one, Text) else "" for one in elements]
+    features = dict(slot.features) if isinstance(slot, Slot) else {}
+    gender = features.pop("Gender", None)
+    kind = (re.sub(r"_\d+$", "", slot.name) if isinstance(slot, Slot) else "", tuple(sorted(features.items())))
+    return _Frame("".join(texts[: slots[0]]), "".join(texts[slots[0] + 1 :]), kind, gender)
+
+
+def _collect_words(statements: Mapping[str, Sequence[tuple[str, str]]]) -> Words:
+    """The words that fill the slots of a table, by kind of slot."""
+    words: dict[SlotKind, list[_Word]] = {}
+    for versions in statements.values():
+        for template, sentence in versions:
+            frame = _read_frame(template)
+            word = _word_in(frame, sentence) if frame else None
+            if frame and word:
+                plain = not frame.opens or word[0] == word[0].lower()
+                words.setdefault(frame.kind, []).append(_Word(word, frame.gender, plain))
+    return words
+
+
+def _word_in(frame: _Frame, sentence: str) -> str | None:
+    """What fills the slot in a sentence; nothing if the sentence is not the template filled."""
+    start, end = len(frame.before), len(sentence) - len(frame.after)
+    around = _fold(sentence[:start]) == _fold(frame.before) and _fold(sentence[end:]) == _fold(frame.after)
+    return sentence[start:end] if around and start < end else None
+
+
+def _word_fillings(
+    versions: Sequence[tuple[str, str]], words: Words, *, lexicon: Lexicon
+) -> dict[str, tuple[str, str, str]]:
+    """The sentences that the words of the table make of a stereotype's templates, its own contrasts first.
+
+    A word that was seen only with a capital at the beginning of a sentence fills no slot inside one.
+    """
+    found = {_fold(text): (template, text, "") for template, text in versions}
+    genders: set[str | None] = set()
+    for template, _ in versions:
+        frame = _read_frame(template)
+        if frame is None or frame.gender in genders:
+            continue
+        genders.add(frame.gender)
+        for word in words.get(frame.kind, ()):
+            if frame.gender in (None, word.gender) and (frame.opens or word.plain):
+                pieces = join([Piece(frame.before), Piece(word.text, frame.kind[0]), Piece(frame.after)], lexicon.rules)
+                text = "".join(piece.text for piece in capital(pieces, lexicon.language))
+                found.setdefault(_fold(text), (template, text, word.text))
     return found
 
 
@@ -82,19 +194,16 @@ def table_rows(found: FilledTable, language: str) -> Iterator[list[str]]:
 
 
 def template_differs(item: Item) -> str | None:
-    """A sentence when a stereotype is not its template with the slots filled."""
-    template = item.tags.get("template")
-    text = next((one.text for one in item.candidates if one.role == STEREOTYPE), None)
-    if not isinstance(template, str) or text is None:
-        return None
-    try:
-        elements = read_shades(template).elements
-    except IsoglossError:
-        return f"the template '{template}' has no slot"
-    parts = [re.escape(_fold(one.text)) if isinstance(one, Text) else ".+?" for one in elements]
-    if not any(isinstance(one, Slot) for one in elements) or re.fullmatch("".join(parts), _fold(text)):
-        return None
-    return f"the sentence is not the template '{template}' with its slots filled"
+    """A sentence when a stereotype or its contrast is not its template with the slots filled."""
+    for number, (template, text) in enumerate(_template_pairs(item)):
+        try:
+            elements = read_shades(template).elements
+        except IsoglossError:
+            return f"the template '{template}' has no slot"
+        parts = [re.escape(_fold(one.text)) if isinstance(one, Text) else ".+?" for one in elements]
+        if not re.fullmatch("".join(parts), _fold(text)):
+            return f"the {'contrast' if number else 'sentence'} is not the template '{template}' with its slots filled"
+    return None
 
 
 def _fold(text: str) -> str:

@@ -1,7 +1,5 @@
 """Expansion: a template and a lexicon become sentences, each with what fills its slots."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,61 +1,30 @@
 """Features of words: Universal Dependencies' names and values, and the short forms one writes by hand."""
 
-from __future__ import annotations
-
 import difflib
 import re
 from collections.abc import Iterable, Mapping
 
 Features = tuple[tuple[str, str], ...]
 
+VALUES = {  # of each feature, by their short forms
+    "Number": "sg=Sing pl=Plur du=Dual",
+    "Gender": "masc=Masc fem=Fem neut=Neut com=Com",
+    "Case": "nom=Nom gen=Gen dat=Dat acc=Acc voc=Voc loc=Loc ins=Ins abl=Abl obl=Obl erg=Erg "
+    "par=Par ess=Ess tra=Tra ine=Ine ela=Ela ill=Ill ade=Ade",
+    "Person": "1=1 2=2 3=3",
+    "Definite": "def=Def ind=Ind cons=Cons",
+    "Animacy": "anim=Anim inan=Inan",
+    "Degree": "pos=Pos cmp=Cmp sup=Sup",
+    "Polarity": "neg=Neg",
+    "Inflection": "weak=Weak strong=Strong mixed=Mixed",
+    "Variant": "long=Long brief=Short",
+    "Ezafe": "ezafe=Yes",
+    "Use": "adj=Adj place=Place state=State poss=Poss art=Art",
+}
 SHORT = {
-    "sg": ("Number", "Sing"),
-    "pl": ("Number", "Plur"),
-    "du": ("Number", "Dual"),
-    "masc": ("Gender", "Masc"),
-    "fem": ("Gender", "Fem"),
-    "neut": ("Gender", "Neut"),
-    "com": ("Gender", "Com"),
-    "nom": ("Case", "Nom"),
-    "gen": ("Case", "Gen"),
-    "dat": ("Case", "Dat"),
-    "acc": ("Case", "Acc"),
-    "voc": ("Case", "Voc"),
-    "loc": ("Case", "Loc"),
-    "ins": ("Case", "Ins"),
-    "abl": ("Case", "Abl"),
-    "obl": ("Case", "Obl"),
-    "erg": ("Case", "Erg"),
-    "par": ("Case", "Par"),
-    "ess": ("Case", "Ess"),
-    "tra": ("Case", "Tra"),
-    "ine": ("Case", "Ine"),
-    "ela": ("Case", "Ela"),
-    "ill": ("Case", "Ill"),
-    "ade": ("Case", "Ade"),
-    "1": ("Person", "1"),
-    "2": ("Person", "2"),
-    "3": ("Person", "3"),
-    "def": ("Definite", "Def"),
-    "ind": ("Definite", "Ind"),
-    "cons": ("Definite", "Cons"),
-    "anim": ("Animacy", "Anim"),
-    "inan": ("Animacy", "Inan"),
-    "pos": ("Degree", "Pos"),
-    "cmp": ("Degree", "Cmp"),
-    "sup": ("Degree", "Sup"),
-    "neg": ("Polarity", "Neg"),
-    "weak": ("Inflection", "Weak"),
-    "strong": ("Inflection", "Strong"),
-    "mixed": ("Inflection", "Mixed"),
-    "long": ("Variant", "Long"),
-    "brief": ("Variant", "Short"),
-    "ezafe": ("Ezafe", "Yes"),
-    "adj": ("Use", "Adj"),
-    "place": ("Use", "Place"),
-    "state": ("Use", "State"),
-    "poss": ("Use", "Poss"),
-    "art": ("Use", "Art"),
+    short: (name, value)
+    for name, pairs in VALUES.items()
+    for short, value in (pair.split("=") for pair in pairs.split())
 }
 LONG = {pair: short for short, pair in SHORT.items()}
 USES = ("adj", "place", "state", "poss", "art")

@@ -1,7 +1,5 @@
 """Forms: which form of a term has the asked features, and what others then agree with."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache

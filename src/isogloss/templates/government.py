@@ -1,7 +1,5 @@
 """Government: the features that a preposition, determiner or numeral demands of the slot after it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """Making items of sets of templates: one item per wording and concept, one candidate per term."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

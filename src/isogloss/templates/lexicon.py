@@ -1,7 +1,5 @@
 """A lexicon: all vocabularies, words and rules of a language, and what a slot's name means in it."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field

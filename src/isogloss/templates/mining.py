@@ -1,7 +1,5 @@
 """Mining: sentences of a corpus that hold exactly one term of a category become templates, on a sheet for review."""
 
-from __future__ import annotations
-
 import csv
 import re
 import unicodedata

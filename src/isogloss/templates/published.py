@@ -1,7 +1,5 @@
 """The template files of BehnamGhader and Milios (2022), and others in their layout, as sets and vocabularies."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Plans: a template's elements with what each names and agrees with; unknown names and circles are found here."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Rules of a language's templates: inflection, government, suffixes and contractions, read from its rules.toml."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path

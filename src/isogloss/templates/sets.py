@@ -1,7 +1,5 @@
 """Sets of templates: which slot is measured with which, in which wordings; read from sets.toml."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -1,12 +1,10 @@
-"""SHADES' notation of templates, read and written: GENDER-PL, NATIONALITY_1:MASC, OCCUPATION-ADJ, and so on."""
-
-from __future__ import annotations
+"""SHADES' notation of templates: GENDER-PL, NATIONALITY_1:MASC, OCCUPATION-ADJ, and so on."""
 
 import re
 
 from ..errors import IsoglossError
-from .features import Features, make_features
-from .grammar import Slot, SourcePosition, Template, TermChoice, Text, Wordings, Written
+from .features import make_features
+from .grammar import Slot, SourcePosition, Template, Text
 
 # how SHADES names a category, and how we do, where that differs
 CATEGORIES = {"OCCUPATION": "profession", "RELIGION": "religion"}
@@ -21,31 +19,19 @@ TAGS = {
     "POSS": ("Use", "Poss"),
     "ART": ("Use", "Art"),
     "STATE": ("Use", "State"),
+    # ours: the published tags have no other case than the dative, and no definiteness
+    "DEF": ("Definite", "Def"),
+    "GENITIVE": ("Case", "Gen"),
+    "ACCUSATIVE": ("Case", "Acc"),
+    "INSTRUMENTAL": ("Case", "Ins"),
+    "OBLIQUE": ("Case", "Obl"),
 }
-KNOWN = {
-    "AGE",
-    "BODY_HAIRCOLOR",
-    "BODY_HEIGHT",
-    "BODY_SKIN_COLOR",
-    "BODY_WEIGHT",
-    "CLOTHING_HEAD",
-    "DISABILITY",
-    "ETHNICITY",
-    "FIELD",
-    "GENDER",
-    "MENTAL_ISSUE",
-    "NATION",
-    "NATIONALITY",
-    "NATIONALITY_LOCALE",
-    "OCCUPATION",
-    "POLITICAL_IDEA",
-    "POLITICAL_IDENTITY",
-    "RELIGION",
-    "SEXUAL_ORIENTATION",
-    "SOCIO_EC",
-    "URBANITY",
-}
-ORDER = ("ADJ", "STATE", "POSS", "ART", "DATIVE", "PL", "MASC", "FEM", "NEUT")
+CATEGORY_NAMES = (
+    "AGE BODY_HAIRCOLOR BODY_HEIGHT BODY_SKIN_COLOR BODY_WEIGHT CLOTHING_HEAD DISABILITY ETHNICITY FIELD "
+    "GENDER MENTAL_ISSUE NATION NATIONALITY NATIONALITY_LOCALE OCCUPATION POLITICAL_IDEA POLITICAL_IDENTITY "
+    "RELIGION SEXUAL_ORIENTATION SOCIO_EC URBANITY"
+)
+KNOWN = frozenset(CATEGORY_NAMES.split())
 # capitals, at least three, perhaps with parts joined by _, -, or :, in angle or square brackets or in none
 SLOT = re.compile(r"(?P<open>[<\[])?(?P<name>[A-Z]{3,}(?:[_:-]?(?:[A-Z]+|\d+))*)(?P<close>[>\]])?")
 
@@ -92,35 +78,5 @@ def _slot(name: str, *, column: int) -> Slot:
 
 def _plain(slot: Slot) -> str:
     """The category of a slot as SHADES names it, without tags."""
-    return _name(re.sub(r"_\d+$", "", slot.name))
-
-
-def write_shades(template: Template) -> str:
-    """One of our templates in SHADES' notation; what it cannot say is refused."""
-    return "".join(_show(element) for element in template.elements)
-
-
-def _show(element: Text | Slot | Written | TermChoice | Wordings) -> str:
-    if isinstance(element, Text):
-        return element.text
-    if not isinstance(element, Slot) or element.agrees is not None:
-        raise IsoglossError(
-            "SHADES' notation has no words that agree, no words written out and no alternative wordings; "
-            f"this template needs them: '{Template((element,))}'."
-        )
-    return _name(element.name) + _tags(element.features)
-
-
-def _name(name: str) -> str:
-    match = re.fullmatch(r"(.*?)(_\d+)?", name)
-    stem, number = (match[1], match[2] or "") if match else (name, "")
-    return NAMES.get(stem, stem.upper()) + number
-
-
-def _tags(features: Features) -> str:
-    known = {pair: tag for tag, pair in TAGS.items()}
-    unknown = [pair for pair in features if pair not in known]
-    if unknown:
-        raise IsoglossError(f"SHADES' notation has no tag for {'='.join(unknown[0])}.")
-    tags = sorted((known[pair] for pair in features), key=ORDER.index)
-    return "".join(f":{tag}" if tag in ("MASC", "FEM", "NEUT") else f"-{tag}" for tag in tags)
+    category = re.sub(r"_\d+$", "", slot.name)
+    return NAMES.get(category, category.upper())

@@ -1,7 +1,5 @@
 """Back-translation: the new texts are translated back, and chrF says how near they come to the source."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

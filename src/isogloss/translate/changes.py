@@ -1,7 +1,5 @@
 """Changes: what a step did to an item's texts, field by field, and how it is undone."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 

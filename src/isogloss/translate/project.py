@@ -1,7 +1,5 @@
 """A translation on disk: the data files of the new language, and beside them a folder `work` with how they came about."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace

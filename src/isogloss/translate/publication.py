@@ -1,7 +1,5 @@
 """Publishing: a folder in our layout with a data card, which Hugging Face's `datasets` reads as it is."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -135,7 +133,12 @@ def _review(project: Project) -> str:
     ]
     for one in project.info.get("agreement", []):
         kappa = "not defined" if one["kappa"] is None else f"{one['kappa']:.2f}"
-        lines.append(f"* agreement of two reviewers on {one['items']} items: {one['same']:.0%}, Cohen's kappa {kappa}")
+        about = one.get("about", "verdict")
+        what = "" if about == "verdict" else f", '{about}'"
+        lines.append(
+            f"* agreement of two reviewers on {one['items']} items{what}: {one['same']:.0%}, Cohen's kappa {kappa}"
+        )
+    lines += [f"* a reviewer's background: {text}" for text in sorted(project.info.get("backgrounds", {}).values())]
     return f"{len(people)} reviewers.\n\n" + "\n".join(lines)
 
 

@@ -1,7 +1,5 @@
 """Repairs: small, named changes to translated items, each of which can be undone."""
 
-from __future__ import annotations
-
 import difflib
 import re
 import unicodedata

@@ -1,11 +1,9 @@
 """Review: what people are shown, what they answered, where they disagree, and how well they agree."""
 
-from __future__ import annotations
-
 import itertools
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,34 +11,41 @@ import numpy as np
 
 from .. import languages
 from ..errors import BadData, IsoglossError
-from ..items import BLANK, Item
+from ..files.cell_values import several, yes_or_no
+from ..items import BLANK, CONTRAST, Item, group_by
 from .changes import CONTEXT, TARGET, Change, changes_between, fields_of, with_fields
 from .project import REVIEW, Project, save_project
-from .sheets import VERDICTS, read_sheet, write_sheet
+from .sheets import ELICITED, VERDICTS, read_sheet, write_sheet
 from .steps import problems_of, take_step
 from .texts import Dropped
+
+VERDICT = "verdict"
+IMPLICIT, SAYING = "implicit", "saying"
 
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """What one reviewer said about one item: a verdict, and new texts by field."""
+    """What one reviewer said about one item: a verdict, new texts by field, and answers to what speakers are asked."""
 
     item: str
     reviewer: str
     verdict: str
     fixes: Mapping[str, str] = field(default_factory=dict)
     comment: str = ""
+    answers: Mapping[str, str] = field(default_factory=dict)
+    background: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ReviewerAgreement:
-    """How often two reviewers gave the same verdict, and Cohen's kappa; None where one verdict was the only one."""
+    """How often two reviewers gave the same verdict or answer, and Cohen's kappa; None where there was only one."""
 
     first: str
     second: str
     items: int
     same: float
     kappa: float | None
+    about: str = VERDICT
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +74,8 @@ def export_sheet(
     roles = list(dict.fromkeys(one.role for item in chosen for one in item.candidates))
     columns = ["id", "task", "problem", "source_context", "context", "context_fix"]
     columns += [name for role in roles for name in (f"source_{role}", role, f"{role}_fix")]
-    columns += ["source_target", "target", "target_fix", "verdict", "comment", "reviewer"]
+    asked = ELICITED if any(item.tags.get("task") == CONTRAST for item in chosen) else ()
+    columns += ["source_target", "target", "target_fix", *asked, VERDICT, "comment", "reviewer", "background"]
     rows = [_row(item, project.sources.get(item.id), problems=problems.get(item.id, [])) for item in chosen]
     rtl = languages.describe(str(project.info["to"])).direction == "rtl"
     write_sheet(path, rows, columns=columns, rtl=rtl)
@@ -90,15 +96,16 @@ def import_sheets(
     names = {review.reviewer for review in reviews}
     if prefer is not None and prefer not in names:
         raise IsoglossError(f"No reviewer named '{prefer}' in the sheets. Known: {', '.join(sorted(names)) or 'none'}.")
-    by_item: dict[str, list[Review]] = {}
-    for review in reviews:
-        by_item.setdefault(review.item, []).append(review)
+    by_item = group_by(reviews, lambda review: review.item)
     decided, conflicts, unsure = _decide(by_item, prefer=prefer)
     project, changes = _apply(project, decided)
-    agreement = tuple(agree(reviews, pair) for pair in itertools.combinations(sorted(names), 2))
+    pairs_of_names = itertools.product(itertools.combinations(sorted(names), 2), (VERDICT, "valid", "saying"))
+    agreement = tuple(agree(reviews, pair, about=about) for pair, about in pairs_of_names)
     agreement = tuple(one for one in agreement if one.items)
     known = {item: sorted({one.reviewer for one in by_item[item]}) for item in decided}
     info = {**project.info, "reviews": {**project.info.get("reviews", {}), **known}}
+    told = {one.reviewer: one.background for one in reviews if one.background}
+    info["backgrounds"] = {**project.info.get("backgrounds", {}), **told}
     pairs = {(one.first, one.second) for one in agreement}
     earlier = [row for row in info.get("agreement", []) if (row["first"], row["second"]) not in pairs]
     info["agreement"] = [*earlier, *(_as_row(one) for one in agreement)]
@@ -126,7 +133,8 @@ def read_reviews(path: Path, items: Mapping[str, Item], *, gone: Collection[str]
         if item is not None:
             _check_blank(item, fixes, where=(path, line))
         reviewer = row.get("reviewer") or path.stem
-        reviews.append(Review(row["id"], reviewer, verdict, fixes, row.get("comment", "")))
+        told = (row.get("comment", ""), _answers(row, where=(path, line)), row.get("background", ""))
+        reviews.append(Review(row["id"], reviewer, verdict, fixes, *told))
     return reviews
 
 
@@ -138,19 +146,41 @@ def _verdict(row: Mapping[str, str], *, where: tuple[Path, int]) -> str:
         raise BadData(*where, f"the verdict is '{row['verdict']}'. Use one of {', '.join(VERDICTS)}.")
     if verdict == "fixed" and not written:
         raise BadData(*where, "the verdict is 'fixed', but there is no fix. Write one, or say 'good' or 'drop'.")
+    if not verdict and any(row.get(name) for name in ELICITED):
+        verdict = "good"
     return "fixed" if written and verdict in ("", "good") else verdict
 
 
-def agree(reviews: Sequence[Review], pair: tuple[str, str]) -> ReviewerAgreement:
+def _answers(row: Mapping[str, str], *, where: tuple[Path, int]) -> dict[str, str]:
+    """What a speaker answered, in one spelling: yes or no, and the regions in the order of the alphabet."""
+    answers = {name: row[name].strip() for name in ELICITED if row.get(name, "").strip()}
+    for name in ("valid", "saying"):
+        if name in answers:
+            said = yes_or_no(answers[name])
+            if said is None:
+                raise BadData(*where, f"'{name}' is '{answers[name]}'. Use yes or no.")
+            answers[name] = "yes" if said else "no"
+    if "regions" in answers:
+        answers["regions"] = ", ".join(sorted(several(answers["regions"])))
+    return answers
+
+
+def agree(reviews: Sequence[Review], pair: tuple[str, str], *, about: str = VERDICT) -> ReviewerAgreement:
     """The agreement of two reviewers on the items that both judged."""
     first, second = pair
-    left = {one.item: one.verdict for one in reviews if one.reviewer == first}
-    right = {one.item: one.verdict for one in reviews if one.reviewer == second}
+    left, right = (
+        {one.item: said for one in reviews if one.reviewer == name and (said := _said(one, about))} for name in pair
+    )
     shared = sorted(set(left) & set(right))
     if not shared:
-        return ReviewerAgreement(first, second, 0, 0.0, None)
+        return ReviewerAgreement(first, second, 0, 0.0, None, about)
     same = sum(left[item] == right[item] for item in shared) / len(shared)
-    return ReviewerAgreement(first, second, len(shared), same, cohens_kappa([(left[i], right[i]) for i in shared]))
+    kappa = cohens_kappa([(left[item], right[item]) for item in shared])
+    return ReviewerAgreement(first, second, len(shared), same, kappa, about)
+
+
+def _said(review: Review, about: str) -> str | None:
+    return review.verdict if about == VERDICT else review.answers.get(about)
 
 
 def cohens_kappa(pairs: Sequence[tuple[str, str]]) -> float | None:
@@ -169,8 +199,13 @@ def review_as_text(result: ReviewResult) -> str:
         f"{result.unsure} unsure, {len(result.conflicts)} conflicts"
     ]
     for one in result.agreement:
-        kappa = "not defined: one verdict only" if one.kappa is None else f"{one.kappa:.2f}"
-        lines.append(f"{one.first} and {one.second}: {one.same:.0%} same of {one.items}, Cohen's kappa {kappa}")
+        kappa = (
+            f"not defined: one {'verdict' if one.about == VERDICT else 'answer'} only"
+            if one.kappa is None
+            else f"{one.kappa:.2f}"
+        )
+        about = "" if one.about == VERDICT else f" on '{one.about}'"
+        lines.append(f"{one.first} and {one.second}{about}: {one.same:.0%} same of {one.items}, Cohen's kappa {kappa}")
     return "\n".join([*lines, *(f"conflict: {text}" for text in result.conflicts)])
 
 
@@ -183,7 +218,7 @@ def _decide(
         own = [one for one in sure if one.reviewer == prefer]
         if not sure:
             unsure += 1
-        elif len({(one.verdict, tuple(sorted(one.fixes.items()))) for one in sure}) == 1 or own:
+        elif len({(one.verdict, *sorted(one.fixes.items()), *sorted(one.answers.items())) for one in sure}) == 1 or own:
             decided[item] = (own or sure)[0]
         else:
             said = "; ".join(" ".join([one.reviewer, one.verdict, *_quoted(one)]) for one in sure)
@@ -192,7 +227,7 @@ def _decide(
 
 
 def _quoted(review: Review) -> list[str]:
-    return [f"{name} '{text}'" for name, text in review.fixes.items()]
+    return [f"{name} '{text}'" for name, text in (*review.fixes.items(), *review.answers.items())]
 
 
 def _apply(project: Project, decided: Mapping[str, Review]) -> tuple[Project, tuple[Change, ...]]:
@@ -206,11 +241,23 @@ def _apply(project: Project, decided: Mapping[str, Review]) -> tuple[Project, tu
             continue
         new = with_fields(item, review.fixes) if review is not None else item
         changes += changes_between(item, new, step=REVIEW)
-        kept.append(new)
+        kept.append(_with_answers(new, review.answers) if review is not None else new)
     found = tuple(changes)
     return replace(
         project, items=tuple(kept), changes=project.changes + found, dropped=project.dropped + tuple(dropped)
     ), found
+
+
+def _with_answers(item: Item, answers: Mapping[str, str]) -> Item:
+    """The item with what speakers said about it: whether the stereotype is known, whether it is a saying, and where."""
+    tags = dict(item.tags)
+    tags |= {name: answers[name] for name in ("template", "valid") if name in answers}
+    if "saying" in answers:
+        plain = IMPLICIT if tags.get("statement") == SAYING else tags.get("statement", IMPLICIT)
+        tags["statement"] = SAYING if answers["saying"] == "yes" else plain
+    if "regions" in answers:
+        tags["region"] = several(answers["regions"])
+    return replace(item, tags=tags)
 
 
 def _fixes(item: Item, row: Mapping[str, str]) -> dict[str, str]:
@@ -242,4 +289,4 @@ def _is_severe(problems: Sequence[Any]) -> bool:
 
 
 def _as_row(one: ReviewerAgreement) -> dict[str, Any]:
-    return {"first": one.first, "second": one.second, "items": one.items, "same": one.same, "kappa": one.kappa}
+    return asdict(one)

@@ -1,7 +1,5 @@
 """Sheets: tables for people, as XLSX with drop-downs and right-to-left cells or as CSV, and back."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -14,12 +12,16 @@ from ..files.workbooks import read_workbook
 
 FORMATS = (".xlsx", ".csv")
 VERDICTS = ("good", "fixed", "drop", "unsure")
+ELICITED = ("template", "valid", "saying", "regions")  # asked of speakers about stereotypes with contrasts
 WIDTH = 32
 GUIDE = (
     "One row is one item. Fill in the yellow columns and nothing else.",
     "verdict: good (nothing to change), fixed (you wrote a fix), drop (cannot be saved), unsure (somebody else should look).",
     "fix columns: the whole text as it should be; leave them empty where nothing changes.",
     "A context keeps the word BLANK, in capitals, exactly once. Every word for BLANK must fit there.",
+    "template: the sentence with a slot such as GENDER-PL for the group; see docs/templates.md.",
+    "valid: yes if people know this stereotype where you live, else no; saying: yes if it is a fixed phrase; regions: where, by commas.",
+    "background: what a reader should know about you (languages, region, age group); once is enough; it is published without your name.",
     "Content warning: the data holds stereotypes, some of them offensive.",
 )
 
@@ -54,7 +56,7 @@ def read_sheet(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
 
 def is_answer(column: str) -> bool:
     """Whether a reviewer fills the column in."""
-    return column in ("verdict", "comment", "reviewer", "stands for") or column.endswith("fix")
+    return column in ("verdict", "comment", "reviewer", "background", "stands for", *ELICITED) or column.endswith("fix")
 
 
 def _write_book(path: Path, rows: Sequence[Mapping[str, str]], *, columns: Sequence[str], rtl: bool) -> None:

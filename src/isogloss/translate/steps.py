@@ -1,7 +1,5 @@
 """Steps: how many items have a problem before and after each repair, by check and by target, as a table and as bars."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -10,7 +8,7 @@ from typing import Any
 
 from .. import registry
 from ..checks import ALL, Check, find_problems, problem_rows, problems_by_target
-from ..items import Item, Problem
+from ..items import Item, Problem, group_by
 from ..reports.figures import draw_plot
 from ..reports.figures._style import DOUBLE, Canvas, check_ending, save_figure
 from .changes import Change, fields_of
@@ -118,10 +116,7 @@ def _targets(first: RepairStep, last: RepairStep) -> list[str]:
 
 def problems_of(items: Sequence[Item], sources: Mapping[str, Item]) -> dict[str, list[Problem]]:
     """What the checks find, by item."""
-    problems: dict[str, list[Problem]] = {}
-    for problem in find_problems(items, checks_against(sources)):
-        problems.setdefault(problem.item, []).append(problem)
-    return problems
+    return group_by(find_problems(items, checks_against(sources)), lambda problem: problem.item)
 
 
 def draw_steps(steps: Sequence[RepairStep], path: Path) -> Path:

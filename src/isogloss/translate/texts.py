@@ -1,7 +1,6 @@
 """Translating: the texts of items, each once, with BLANK kept and checked after every call."""
 
-from __future__ import annotations
-
+import json
 import time
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,8 +10,10 @@ from pathlib import Path
 from ..errors import IsoglossError
 from ..items import BLANK, Candidate, Item
 from ..progress import Progress, silent
-from .cache import append_cache, read_cache
+from ..sealing import append_lines, make_folder
 from .translators import LanguagePair, Opened, protect, restore
+
+OF_LANGUAGE = ("template", "contrast_template", "expression", "original", "valid")  # true of the source language only
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +124,8 @@ def _term(item: Item) -> str | None:
 def _translated(item: Item, known: Mapping[str, str], *, state: TranslationSession) -> Item:
     context = known[item.context] if item.context else None
     candidates = tuple(_candidate(one, known, context=context) for one in item.candidates)
-    tags = {**item.tags, "provenance": "machine", "translator": state.opened.name}
+    kept = {name: value for name, value in item.tags.items() if name not in OF_LANGUAGE}
+    tags = {**kept, "provenance": "machine", "translator": state.opened.name}
     term = _term(item)
     if term:
         tags |= {"target": item.tags.get("target", term), "target_term": known[term]}
@@ -135,3 +137,27 @@ def _candidate(candidate: Candidate, known: Mapping[str, str], *, context: str |
         return replace(candidate, text=known[candidate.text])
     word = known[candidate.word]
     return replace(candidate, word=word, text=(context or BLANK).replace(BLANK, word))
+
+
+def read_cache(path: Path, opened: Opened, *, pair: LanguagePair) -> dict[str, str]:
+    """What this translator gave for these languages, by the text that was sent; a torn last line is passed over."""
+    if not path.exists():
+        return {}
+    known = {}
+    for line in path.read_text(encoding="utf-8", errors="replace").split("\n"):
+        try:
+            row = json.loads(line)
+            if (row["translator"], row["from"], row["to"]) == (opened.name, pair.source, pair.target):
+                known[str(row["text"])] = str(row["translation"])
+        except (ValueError, KeyError, TypeError):
+            continue
+    return known
+
+
+def append_cache(path: Path, found: Mapping[str, str], *, opened: Opened, pair: LanguagePair) -> None:
+    """Add translations to the cache, in one write."""
+    head = {"translator": opened.name, "from": pair.source, "to": pair.target}
+    rows = (head | {"text": text, "translation": translation} for text, translation in found.items())
+    lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    make_folder(path.parent)
+    append_lines(path, lines)

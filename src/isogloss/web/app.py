@@ -1,7 +1,5 @@
 """The application: the guard, one file per page behind it, and one sentence for everything that goes wrong."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace

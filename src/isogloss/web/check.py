@@ -1,7 +1,5 @@
 """The page of checking: a file goes in, its problems come out by row, with a sheet for people who mend them."""
 
-from __future__ import annotations
-
 import json
 import re
 import tempfile

@@ -1,7 +1,5 @@
 """Choices: which models may be opened here, and which data may be evaluated."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The page of evaluations: choose, start, watch, stop, resume; the study file is what the command line runs too."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import AsyncIterator

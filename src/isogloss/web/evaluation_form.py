@@ -1,7 +1,5 @@
 """The evaluation form: what somebody chose becomes a study file, checked before it is queued."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from dataclasses import dataclass

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import IsoglossError
+from ..progress import JobClock, clock_time
 from .jobs import FAILED, FINISHED, FOLDER, LOCK, STUDY, write_progress
 
 if TYPE_CHECKING:
@@ -41,28 +42,37 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 def run_job(folder: Path) -> None:
-    """Run the job's study into its folder, and say how it ended."""
-    cells: dict[str, float] = {}
-    told = 0.0
+    """Run the job's study into its folder, and say how far it is and how it ended."""
+    clock = JobClock()
+    started, told = time.monotonic(), 0.0
 
-    def progress(label: str, share: float, *, items: int = 0) -> None:
+    def write(ended: str | None = None, message: str = "") -> None:
+        cells = {label: piece.done for label, piece in clock.pieces.items()}
+        write_progress(folder, cells, ended=ended, message=message, status=_status(clock, time.monotonic() - started))
+
+    def progress(label: str, share: float, *, items: int = 0, cost: float = 0.0) -> None:
         nonlocal told
-        if not label:
-            return
-        new = label not in cells
-        cells[label] = share
+        new = label not in clock.pieces
+        clock.tell(label, share, items=items, cost=cost)
         if new or share >= 1 or time.monotonic() - told > PAUSE:
             told = time.monotonic()
-            write_progress(folder, cells)
+            write()
 
     try:
         ended, message = _run_study(folder, progress)
     except IsoglossError as error:
         ended, message = FAILED, str(error)
     except Exception as error:
-        write_progress(folder, cells, ended=FAILED, message=f"{type(error).__name__}: {str(error)[:300]}")
+        write(FAILED, f"{type(error).__name__}: {str(error)[:300]}")
         raise
-    write_progress(folder, cells, ended=ended, message=message)
+    write(ended, message)
+
+
+def _status(clock: JobClock, seconds: float) -> str:
+    """What is being done, how fast, and how long it has taken."""
+    items = f"{round(clock.done)} of {clock.whole} items" if clock.whole else ""
+    doing = "" if clock.working else clock.activity
+    return ", ".join(filter(None, (doing, items, clock.speed, f"{clock_time(seconds)} so far")))
 
 
 def _run_study(folder: Path, progress: Progress) -> tuple[str, str]:

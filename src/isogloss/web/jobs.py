@@ -5,8 +5,6 @@ wanted, `progress.json` how far it is, `lock` is held by the process that works 
 jobs outlive the server. A job without the seal of this user is shown and never run.
 """
 
-from __future__ import annotations
-
 import fcntl
 import json
 import os
@@ -51,6 +49,7 @@ class EvaluationJob:
     turn: float = 0.0
     message: str = ""
     cells: Mapping[str, float] = field(default_factory=dict)
+    status: str = ""
     ours: bool = True
 
     @property
@@ -76,7 +75,7 @@ def read_job(folder: Path) -> EvaluationJob | None:
     except (TypeError, ValueError):
         return None
     message = str(progress.get("message", "")) or ("" if ours or state == FINISHED else FOREIGN)
-    return EvaluationJob(folder.name, model, state, turn, message, cells, ours)
+    return EvaluationJob(folder.name, model, state, turn, message, cells, str(progress.get("status", "")), ours)
 
 
 def read_jobs(root: Path) -> list[EvaluationJob]:
@@ -122,9 +121,11 @@ def write_job(folder: Path, *, wanted: str, model: str | None = None) -> None:
     write_atomically(folder / FOLDER / JOB, json.dumps(facts, ensure_ascii=False) + "\n")
 
 
-def write_progress(folder: Path, cells: Mapping[str, float], *, ended: str | None = None, message: str = "") -> None:
+def write_progress(
+    folder: Path, cells: Mapping[str, float], *, ended: str | None = None, message: str = "", status: str = ""
+) -> None:
     """Say how far the job is, or how it ended."""
-    facts = {"cells": dict(cells), "ended": ended, "message": message}
+    facts = {"cells": dict(cells), "ended": ended, "message": message, "status": status}
     write_atomically(folder / FOLDER / PROGRESS, json.dumps(facts, ensure_ascii=False) + "\n")
 
 

@@ -1,7 +1,5 @@
 """The page of languages: what each one has here and what it lacks."""
 
-from __future__ import annotations
-
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 

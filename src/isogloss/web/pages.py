@@ -1,7 +1,5 @@
 """Pages: templates filled in with every text escaped, files that never change, and what the pages work with."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial

@@ -1,7 +1,5 @@
 """The page of probing: a sentence with alternatives or a template, a model, and the shares as bars at once."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from fastapi import APIRouter, Request

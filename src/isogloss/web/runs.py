@@ -1,9 +1,9 @@
 """The page of runs: studies to browse, reports to open or make, two runs to compare, and a trash with a way back."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -19,11 +19,12 @@ from ..errors import IsoglossError
 from ..reports.text.comparisons import grid
 from ..reports.text.sentences import explain_comparisons, measures_as_json
 from . import runs_folder
-from .pages import app_state, first, go_to, page, read_fields, run_quick, run_slow
+from .pages import AppState, app_state, first, go_to, page, read_fields, run_quick, run_slow
 from .safety import REPORT_POLICY
 
 router = APIRouter()
 SHOWN = ("metric", "a", "b", "a - b", "p", "Holm", "n", "MDE")
+SMALL = 10_000  # items of a study that is measured before the start page is shown
 _one_report = threading.Lock()
 
 
@@ -31,8 +32,16 @@ _one_report = threading.Lock()
 async def show_runs(request: Request) -> HTMLResponse:
     """Everything in the runs folder."""
     state = app_state(request)
-    studies = await run_quick(runs_folder.list_studies, state.root)
+    studies = [await _with_findings(state, one) for one in await run_quick(runs_folder.list_studies, state.root)]
     return page("runs.html", here="runs", studies=studies, trash=runs_folder.list_trash(state.root))
+
+
+async def _with_findings(state: AppState, study: runs_folder.StudyEntry) -> runs_folder.StudyEntry:
+    """The study with its findings; one that is small and was never measured, such as imported scores, is measured now."""
+    if study.findings or not study.finished or sum(int(entry.info["items"]) for entry in study.entries) > SMALL:
+        return study
+    measures = await run_slow(state, measure_study, state.root / study.name, study.stamp)
+    return replace(study, findings=tuple(measures["findings"])) if measures else study
 
 
 @router.get("/runs/{name}")
@@ -42,15 +51,20 @@ async def show_study(request: Request, name: str) -> HTMLResponse:
     folder = runs_folder.find_study(state.root, name)
     found = await run_quick(runs_folder.read_study_entry, state.root, folder)
     measures = runs_folder.read_measures(folder)
-    if measures is None and found.entries and all(entry.finished for entry in found.entries):
-        measures = await run_slow(state, measure_study, folder)
+    if measures is None and found.finished:
+        measures = await run_slow(state, measure_study, folder, found.stamp)
     return page("study.html", here="runs", study=found, measures=measures)
 
 
-def measure_study(folder: Path) -> dict[str, Any] | None:
-    """What the runs of a folder give that was not measured before; nothing where they cannot be measured together."""
+@lru_cache(maxsize=64)
+def measure_study(folder: Path, stamp: float) -> dict[str, Any] | None:
+    """What the runs of a folder give that was not measured before; nothing where they cannot be measured together.
+
+    It is kept as long as `stamp`, the time of the last change, is the same.
+    """
     try:
-        return measures_as_json(measure(runs.read_scored(runs.find_runs(folder))))
+        scored = runs.read_scored(runs.find_runs(folder))
+        return measures_as_json(measure(scored), scored)
     except IsoglossError:
         return None
 
@@ -127,9 +141,7 @@ def write_study_report(folder: Path) -> None:
     from ..reports.page.document import write_report
 
     with _one_report:
-        draft = folder / f".{runs_folder.REPORT}"
-        write_report([str(folder)], draft)
-        draft.replace(folder / runs_folder.REPORT)
+        write_report([str(folder)], folder / runs_folder.REPORT)
 
 
 @router.post("/delete")

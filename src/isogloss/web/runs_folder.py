@@ -1,7 +1,5 @@
 """The runs folder: its studies and runs, and the trash that they are moved to and restored from."""
 
-from __future__ import annotations
-
 import json
 import secrets
 import time
@@ -43,7 +41,10 @@ class RunEntry:
 
 @dataclass(frozen=True, slots=True)
 class StudyEntry:
-    """A study in the runs folder: its runs, what of it cannot be read, and whether there is a report and a job."""
+    """A study in the runs folder: its runs, what of it cannot be read, and whether there is a report and a job.
+
+    `stamp` is when one of its runs changed last.
+    """
 
     name: str
     entries: tuple[RunEntry, ...]
@@ -51,6 +52,12 @@ class StudyEntry:
     report: bool
     job: EvaluationJob | None
     findings: tuple[str, ...] = ()
+    stamp: float = 0.0
+
+    @property
+    def finished(self) -> bool:
+        """Whether there are runs, and all of them are finished."""
+        return bool(self.entries) and all(entry.finished for entry in self.entries)
 
     @property
     def when(self) -> str:
@@ -86,7 +93,8 @@ def read_study_entry(root: Path, folder: Path) -> StudyEntry:
     if link is not None:
         return StudyEntry(folder.name, (), (no_link(link, root),), report=False, job=None)
     entries, troubles = [], []
-    for file in sorted(folder.rglob("run.json")):
+    files = sorted(folder.rglob("run.json"))
+    for file in files:
         try:
             entries.append(_entry(root, file.parent))
         except IsoglossError as error:
@@ -94,7 +102,8 @@ def read_study_entry(root: Path, folder: Path) -> StudyEntry:
     found = (read_measures(folder) or {}).get("findings", [])
     findings = tuple(line for line in found if isinstance(line, str)) if isinstance(found, list) else ()
     report = (folder / REPORT).is_file()
-    return StudyEntry(folder.name, tuple(entries), tuple(troubles), report, read_job(folder), findings)
+    stamp = max((file.stat().st_mtime for file in files), default=0.0)
+    return StudyEntry(folder.name, tuple(entries), tuple(troubles), report, read_job(folder), findings, stamp)
 
 
 def _entry(root: Path, folder: Path) -> RunEntry:
@@ -130,7 +139,9 @@ def read_measures(folder: Path) -> dict[str, Any] | None:
     rows = found.get("measures") if isinstance(found, dict) else None
     if not isinstance(rows, list) or not all(isinstance(row, dict) and set(row) >= MEASURED for row in rows):
         return None
-    return {"remarks": found.get("notes", []), "findings": [], **found}
+    lines = found.get("ranking")
+    ranking = [line for line in lines if isinstance(line, str)] if isinstance(lines, list) else []
+    return {"remarks": found.get("notes", []), "findings": [], **found, "ranking": ranking}
 
 
 def arrange_measures(rows: list[dict[str, Any]]) -> dict[str, Any]:

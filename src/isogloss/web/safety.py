@@ -1,7 +1,5 @@
 """Safety: who may ask (Host, Origin, token), what a page may do (CSP), how much may be sent, and which paths exist."""
 
-from __future__ import annotations
-
 import os
 import re
 from hmac import compare_digest

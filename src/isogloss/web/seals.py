@@ -1,7 +1,5 @@
 """Seals: the mark of a study file that this user's own server wrote; a file that came from elsewhere has none."""
 
-from __future__ import annotations
-
 import hmac
 import json
 import os

@@ -1,7 +1,5 @@
 """The server: listens, says once where it can be found, and leaves quietly."""
 
-from __future__ import annotations
-
 import secrets
 import socket
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Settings of the server: where the runs are, who may come in, which models may be opened, and how much at once."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from ipaddress import ip_address

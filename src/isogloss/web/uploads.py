@@ -1,7 +1,5 @@
 """Uploads: data files that somebody sent, each in a folder of its own under the runs folder, limited in size and rows."""
 
-from __future__ import annotations
-
 import json
 import re
 import secrets

@@ -1,7 +1,5 @@
 """Causal models (GPT class): texts with a common beginning are read as one packed row that branches after it."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Masked models (BERT class): equal inputs share one pass; the head sees the asked positions only."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any

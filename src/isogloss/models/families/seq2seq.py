@@ -1,7 +1,5 @@
 """Encoder-decoder models (T5 class): an encoder input is read once for all decoder inputs that follow it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Figures for papers: one file each; here is what a figure is, what is asked of it, and how all of them are made."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -102,12 +100,6 @@ def _remarks(request: FigureRequest) -> list[str]:
     paths = [path for path in map(as_path, request.sources) if path.exists() and run_folders(path)]
     runs = in_languages([run for path in paths for run in find_runs(path)], request.languages) if paths else []
     return [f"{note}." for note in dict.fromkeys(note for run in runs for note in run.info.get("notes", ()))]
-
-
-def list_figures() -> str:
-    """Each figure with its title and what it needs, for a terminal."""
-    found = registry.load_all("figure")
-    return "\n".join(f"{name}: {plot.title}\n  needs {plot.needs}" for name, plot in found.items())
 
 
 def draw_plot(plot: Plot, found: Any, *, canvas: Canvas) -> Any:

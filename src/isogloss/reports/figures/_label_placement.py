@@ -1,7 +1,5 @@
 """Labels beside points: each is put where it covers the least of other labels, points and lines."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Maps by matplotlib: the borders of all countries in an equal-area projection, filled by colour."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any

@@ -1,7 +1,5 @@
 """The marks of figures: colours that colour-blind readers tell apart, markers, legends, intervals, and colour maps."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Do two measures agree over models and languages? Their values against each other, with intervals both ways."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -10,6 +8,7 @@ from typing import Any
 from ...analysis.agreements import FEWEST, Agreement, agree
 from ...analysis.measures import Measure, Measures
 from ...errors import IsoglossError
+from ...items import group_by
 from ..chart_data import without_task
 from ..numbers import format_value, metric_name
 from . import FigureRequest, Plot, measured, open_scored
@@ -30,9 +29,7 @@ class Pairing:
 def find(request: FigureRequest) -> list[Pairing]:
     """Each two of the order's metrics, or, of several data sets, their headline metrics, over what both have."""
     rows = without_task(measured(request, open_scored(request), metrics=("ss", "crows", "mbe")))
-    sides: dict[tuple[str, str], list[Measure]] = {}
-    for row in rows:
-        sides.setdefault((row.metric, row.group["dataset"]), []).append(row)
+    sides = group_by(rows, lambda row: (row.metric, row.group["dataset"]))
     found = []
     for one, two in combinations(sides, 2):
         try:

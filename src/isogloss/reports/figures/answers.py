@@ -1,7 +1,5 @@
 """How often a chat model says yes, no or neither, for each prompt and language."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """How many items each bias type has, task by task."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """A world map of how many stereotypes of the data are told in each country."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

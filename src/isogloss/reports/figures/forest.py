@@ -1,7 +1,5 @@
 """The headline metric by bias type and language, each value with its interval."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

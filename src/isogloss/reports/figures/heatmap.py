@@ -1,7 +1,5 @@
 """Models by languages as a heat map: monolingual above multilingual, each cell with its interval."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

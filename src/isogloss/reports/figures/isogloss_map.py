@@ -1,7 +1,5 @@
 """The isogloss map: how alike languages are for a model, item by item, as a tree and a matrix."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

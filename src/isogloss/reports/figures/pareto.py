@@ -1,7 +1,5 @@
 """LMS against the distance of SS from 50: the models that no other beats in both, and who is first for which weight."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

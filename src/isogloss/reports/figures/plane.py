@@ -1,7 +1,5 @@
 """LMS and SS of each model and language in one plane, with intervals both ways and lines of equal ICAT."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

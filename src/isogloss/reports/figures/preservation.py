@@ -1,7 +1,5 @@
 """How many English he- and she-sentences keep the pronoun's gender in their translation."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

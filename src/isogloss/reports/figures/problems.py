@@ -1,7 +1,5 @@
 """Items with a problem after each step of a translation, and by target before and after."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any

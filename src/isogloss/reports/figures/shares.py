@@ -1,7 +1,5 @@
 """Shares of terms in templates as stacked bars: a panel for each set and language, a bar for each concept."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Loss, accuracy and learning rates of a training, raw and smoothed, with what validation gave."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

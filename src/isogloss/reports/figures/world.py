@@ -1,7 +1,5 @@
 """World maps of a model's scores: each country by the items whose stereotypes are told there."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

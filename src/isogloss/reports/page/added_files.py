@@ -5,8 +5,6 @@ CSV or Parquet: a table of shares (model, language, set, concept, term, share) o
 verdict, share), with shares between 0 and 1; both may have the columns low and high.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Charts of the page: colours, shapes and axes that read well on white, on black and on paper; intervals and shares."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections import Counter

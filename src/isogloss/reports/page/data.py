@@ -1,9 +1,7 @@
 """The data of a report: every number that it shows, measured once; panels only arrange them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +12,16 @@ from ...analysis.controls import Control, check_controls
 from ...analysis.groups import check_rows
 from ...analysis.intervals import IntervalSettings
 from ...analysis.measures import Measure, fitting_metrics, measure
+from ...analysis.rankings import Rank, Rankings
 from ...analysis.regions import REGION
 from ...analysis.structure import Structure
 from ...chat.answer_rows import ANSWER
 from ...errors import IsoglossError
-from ...loaded_runs import LoadedRuns, load_runs
-from ...runs import Run
-from ...scores import Scored
-from ..chart_data import by_country, headline, holds, split_datasets, structures, term_shares
+from ...results import Results
+from ...runs import Run, collecting, each_scored, read_run, run_folders
+from ...scores import Scored, join_scored
+from ...storage import as_path
+from ..chart_data import by_country, find_ranks, headline, holds, split_datasets, structures, term_shares
 from ..numbers import model_label
 from ..text.measures import remarks
 from .added_files import ANSWERS, SHARES, Extras
@@ -43,6 +43,7 @@ class PageData:
     categories: tuple[Measure, ...]
     targets: tuple[Measure, ...]
     regions: tuple[Measure, ...]
+    ranks: Rankings
     languages_alike: tuple[Structure, ...]
     models_alike: tuple[Structure, ...]
     controls: tuple[Control, ...]
@@ -50,6 +51,39 @@ class PageData:
     problems: tuple[str, ...]
     remarks: tuple[str, ...]
     settings: IntervalSettings
+
+
+@dataclass(frozen=True)
+class LoadedRuns:
+    """Scores, the runs that they come from with the texts of their items, and what could not be read."""
+
+    scored: Scored
+    runs: tuple[Run, ...] = ()
+    items: pl.DataFrame = field(default_factory=pl.DataFrame)
+    problems: tuple[str, ...] = ()
+
+
+def load_runs(paths: Sequence[str | Path]) -> LoadedRuns:
+    """All runs in folders and below them; a run or a part that is broken is named and does not hide the rest."""
+    folders = [as_path(path) for path in paths]
+    problems: list[str] = []
+    runs: list[Run] = []
+    if missing := [path for path in folders if not path.exists()]:
+        raise IsoglossError(f"No such run: {missing[0]}.")
+    for folder in dict.fromkeys(folder.resolve() for path in folders for folder in run_folders(path)):
+        with collecting(problems):
+            runs.append(read_run(folder))
+    named = ", ".join(map(str, paths))
+    if not runs and not problems:
+        raise IsoglossError(f"No runs in {named}. Make one with: isogloss eval MODEL --data demo")
+    loaded = list(each_scored(runs, problems))
+    if not loaded:
+        first = f" The first: {problems[0]}" if problems else ""
+        raise IsoglossError(
+            f"None of the runs in {named} has scores that can be read, so there is nothing to report.{first}"
+        )
+    readable, scored, items = zip(*loaded, strict=True)
+    return LoadedRuns(join_scored(list(scored)), readable, pl.concat(items, how="diagonal_relaxed"), tuple(problems))
 
 
 def gather(source: Source) -> LoadedRuns:
@@ -69,7 +103,12 @@ def measure_all(gathered: LoadedRuns, extras: Extras, *, settings: IntervalSetti
         extras = replace(extras, answers=find_answers(scored))
     rows: dict[str, list[Measure]] = {"overall": [], "categories": [], "targets": [], "regions": []}
     said: list[str] = []
+    ranks: list[Rank] = []
+    unranked: list[str] = []
     for part, metrics in _sets(scored, problems):
+        ranking = find_ranks(part, metrics, settings=settings)
+        ranks += ranking
+        unranked += ranking.notes
         for name, value in _measured(part, metrics, settings=settings, said=said).items():
             rows[name] += value
     if not rows["overall"] and extras.shares is None and extras.answers is None:
@@ -79,6 +118,7 @@ def measure_all(gathered: LoadedRuns, extras: Extras, *, settings: IntervalSetti
         items=gathered.items,
         scored=scored,
         **{name: tuple(value) for name, value in rows.items()},
+        ranks=Results(tuple(ranks), notes=tuple(unranked)),
         languages_alike=tuple(structures(scored, "language")),
         models_alike=tuple(structures(scored, "model")),
         controls=(*_controls(gathered, settings=settings), *extras.controls),

@@ -1,7 +1,5 @@
 """The page: all panels that have data, in one HTML file that loads nothing and works without a network."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import time

@@ -1,7 +1,5 @@
 """Parts of a page: its sections, charts with their tables, templates, and JSON that is safe inside a page."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

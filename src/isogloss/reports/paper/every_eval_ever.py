@@ -1,7 +1,5 @@
 """Results in the format Every Eval Ever 0.3.0: one file with the measures of a run's model, one with a line per item."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

@@ -1,7 +1,5 @@
 """Tables in a paper's own layout: any columns of the scores as rows and columns, for the metrics that a study names."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
@@ -15,19 +13,22 @@ from ...analysis.groups import IDENTITY, check_by, first_methods
 from ...analysis.intervals import IntervalSettings
 from ...analysis.mbe_tests import check_mbe
 from ...analysis.measures import Measure, Measures, measure
+from ...analysis.rankings import HIGHER, Rank
 from ...analysis.term_shares import measure_shares
 from ...errors import IsoglossError
 from ...scores import Scored
-from ..chart_data import Facts
+from ..chart_data import Facts, find_ranks
 from ..numbers import dagger, format_interval, metric_name, plain_name
+from ..text.claims import rank_span
 from ..text.table import Grid
-from .tables import MISSING, best_names
+from .tables import MISSING, Group, group_key
 
 ROW = "row"  # the fact that puts the scores of a model into the row of another
 JOINED, FIRST = "/", "|"
 SIGNIFICANT, LEVEL = "‡", 0.05
 FEWEST = 100  # resamples
 WEAK, WEAK_NOTE = "†", "† not interpretable: the model is not shown to tell sense from nonsense on these items"
+RANK_NOTE = "in parentheses: the 95 % interval of the model's rank in its block and language; 1 is best"
 STATISTICS = ("Spearman", "Pearson", "Direction", "Diff")
 
 Key = tuple[str, ...]
@@ -42,6 +43,7 @@ class LayoutRequest:
     whose values a further row is measured, `shares` asks for the N terms with the largest shares instead of metrics,
     `against` for the difference from the rows with these values, `agreement` for how well metrics agree with one.
     `facts` are facts about the models instead of measures. Values of `where` may be patterns, and `labels` rename values.
+    `bold` marks the best values as published tables do; a corrected table shows ranks with intervals instead.
     """
 
     __pydantic_config__ = {"extra": "forbid"}  # noqa: RUF012  # for study files
@@ -65,10 +67,11 @@ class LayoutRequest:
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """The measures of a table by row, and by metric and column; which of them are significant."""
+    """The measures of a table by row, and by metric and column; which of them are significant, and the models' ranks."""
 
     cells: Mapping[Key, Mapping[tuple[str, Key], Measure]]
     marked: frozenset[tuple[Key, Key]] = frozenset()
+    ranks: Mapping[tuple[str, Group], Rank] = field(default_factory=dict)
 
 
 def layout_grid(
@@ -119,7 +122,8 @@ def add_facts(scored: Scored, facts: Facts) -> Scored:
 # ---- measuring
 
 
-def _names(request: LayoutRequest) -> list[str]:
+def metric_names(request: LayoutRequest) -> list[str]:
+    """The metrics that a table needs, each once."""
     entries = [*request.metrics, *([request.agreement] if request.agreement else [])]
     return list(dict.fromkeys(name for one in entries for name in one.replace(FIRST, JOINED).split(JOINED)))
 
@@ -129,7 +133,7 @@ def _measure(scored: Scored, request: LayoutRequest, *, by: Sequence[str], setti
     names = [name for name in by if name not in IDENTITY]
     resamples = settings.resamples if request.mode == "corrected" else FEWEST  # no interval is shown as published
     rows: list[Measure] = []
-    for metric in _names(request):
+    for metric in metric_names(request):
         fits = registry.get("metric", metric).fits
         parts = [part for _, part in scored.table.group_by("dataset", maintain_order=True) if fits(part)]
         if parts:
@@ -156,7 +160,17 @@ def _measure_cells(scored: Scored, request: LayoutRequest, *, settings: Interval
         _put(cells, _measure(scored, request, by=whole, settings=settings), request=request, depth=depth)
     tests = check_mbe(scored, found, by=[name for name in by if name not in IDENTITY]) if request.marks else ()
     marked = [(one.group, one.p_mcnemar) for one in tests]
-    return _Table(cells, frozenset((_key(g, request.rows), _key(g, request.columns)) for g, p in marked if p < LEVEL))
+    stars = frozenset((_key(g, request.rows), _key(g, request.columns)) for g, p in marked if p < LEVEL)
+    return _Table(cells, stars, _ranks(scored, request, settings=settings) if request.bold else {})
+
+
+def _ranks(scored: Scored, request: LayoutRequest, *, settings: IntervalSettings) -> dict[tuple[str, Group], Rank]:
+    """The rank of each model in its block and language; none as published."""
+    if request.mode != "corrected":
+        return {}
+    by = [name for name in (*request.rows, *request.columns) if name not in IDENTITY]
+    ranks = find_ranks(scored, metric_names(request), settings=settings, by=by)
+    return {(row.metric, group_key(row.model, row.group)): row for row in ranks}
 
 
 def _put(
@@ -215,7 +229,8 @@ def _metric_grid(table: _Table, request: LayoutRequest, *, order: Order) -> Grid
     for number, line in enumerate(lines):
         found = [_cell(table.cells[line], entry, column=column) for entry, column in keys]
         shown = [
-            _value(one, request, marked=(line, key[1]) in table.marked) for one, key in zip(found, keys, strict=True)
+            _value(one, request, marked=(line, key[1]) in table.marked, ranks=table.ranks)
+            for one, key in zip(found, keys, strict=True)
         ]
         extra = (
             [_difference(table, line, entry=e, column=c, request=request) for e, c in keys] if request.against else []
@@ -233,12 +248,12 @@ def _metric_grid(table: _Table, request: LayoutRequest, *, order: Order) -> Grid
         " ".join(_label(v, n, request=request) for v, n in zip(c, request.columns, strict=True)) for _, c in keys
     ]
     weak = any(WEAK in cell for row in texts for cell in row[len(request.rows) :])
-    grid = Grid(
-        [*request.rows, *heading], texts, len(request.rows), (WEAK_NOTE,) * weak, spans=tuple(spans), below=below
-    )
+    notes = (*(WEAK_NOTE,) * weak, *(RANK_NOTE,) * bool(table.ranks))
+    grid = Grid([*request.rows, *heading], texts, len(request.rows), notes, spans=tuple(spans), below=below)
     if request.against:
         return replace(grid, heading=[*grid.heading, *["diff"] * len(keys)], spans=())
-    return replace(grid, bold=_bold(table, lines, keys=keys, request=request)) if request.bold else grid
+    bold = request.bold and request.mode != "corrected"
+    return replace(grid, bold=_bold(table, lines, keys=keys, request=request)) if bold else grid
 
 
 def _shown(table: _Table, entry: str, *, column: Key) -> bool:
@@ -255,11 +270,14 @@ def _row_names(line: Key, above: Key, *, request: LayoutRequest) -> list[str]:
     return ["" if repeated else name for name, repeated in zip(names, same, strict=True)]
 
 
-def _value(found: Sequence[Measure], request: LayoutRequest, *, marked: bool) -> str:
+def _value(
+    found: Sequence[Measure], request: LayoutRequest, *, marked: bool, ranks: Mapping[tuple[str, Group], Rank]
+) -> str:
     texts = [f"{row.value:{request.form}}" for row in found]
     text = f"({'/'.join(texts)})" if len(texts) > 1 else (texts or [MISSING])[0]
     weak = dagger(found[0]).strip() if found and request.mode == "corrected" else ""
-    return text + weak + SIGNIFICANT * marked
+    rank = ranks.get((found[0].metric, group_key(found[0].group["model"], found[0].group))) if found and ranks else None
+    return text + weak + SIGNIFICANT * marked + (f" ({rank_span(rank)})" if rank and rank.low is not None else "")
 
 
 def _ends(found: Sequence[Measure], request: LayoutRequest) -> str:
@@ -285,8 +303,23 @@ def _bold(
         for place, (entry, column) in enumerate(keys):
             cells = {number: _cell(table.cells[line], entry, column=column) for number, line in kept}
             rows = {number: one[0] for number, one in cells.items() if one}
-            found |= {(number, len(request.rows) + place) for number in best_names(rows)}
+            merits = {number: _merit(row) for number, row in rows.items()}
+            top = max((merit for merit in merits.values() if merit is not None), default=None)
+            best = (
+                [number for number, merit in merits.items() if merit == top]
+                if len(rows) > 1 and top is not None
+                else []
+            )
+            found |= {(number, len(request.rows) + place) for number in best}
     return frozenset(found)
+
+
+def _merit(row: Measure) -> float | None:
+    """How good a value is, or nothing where a metric has no better and worse, or the value says nothing."""
+    neutral: float | None = registry.get("metric", row.metric).neutral
+    if row.value is None or row.interpretable is False or (neutral is None and row.metric not in HIGHER):
+        return None
+    return -round(abs(row.value - neutral), 2) if neutral is not None else round(row.value, 2)
 
 
 # ---- other kinds
@@ -317,7 +350,7 @@ def _agreement_grid(scored: Scored, request: LayoutRequest, *, order: Order, set
     texts: list[list[str]] = []
     for line in lines:
         of_line = [row for row in found if _key(row.group, request.rows) == line]
-        sides = {name: tuple(row for row in of_line if row.metric == name) for name in _names(request)}
+        sides = {name: tuple(row for row in of_line if row.metric == name) for name in metric_names(request)}
         reference = replace(found, rows=sides[str(request.agreement)])
         columns = [_statistics(agree(replace(found, rows=sides[name]), reference)[0]) for name in request.metrics]
         shown = [_label(value, name, request=request) for value, name in zip(line, request.rows, strict=True)]

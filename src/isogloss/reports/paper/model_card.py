@@ -1,7 +1,5 @@
 """The results of a model as the `model-index` block of a Hugging Face model card."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Any

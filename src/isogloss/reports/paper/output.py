@@ -1,7 +1,5 @@
 """Publishing: runs measured and written as a table for a paper, in one of several formats."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,11 +15,11 @@ from ...runs import Run, find_runs, in_languages, read_scored
 from ...scores import Scored
 from ...sealing import write_file
 from ...storage import as_path
-from ..chart_data import Facts, model_kinds, row_names
+from ..chart_data import Facts, find_ranks, model_kinds, row_names
 from ..text.table import as_latex, as_markdown
 from .layouts import LayoutRequest, Order, layout_grid
 from .model_card import index_as_yaml, model_index
-from .tables import Layout, paper_tables, papers_as_latex, papers_as_markdown, papers_as_rows
+from .tables import Layout, group_key, paper_tables, papers_as_latex, papers_as_markdown, papers_as_rows
 
 USUAL = IntervalSettings()
 FORMATS = ("latex", "markdown", "csv", "parquet", "model-index")
@@ -47,16 +45,22 @@ def write_paper(paper: Paper, kind: str, *, layout: Layout, out: Path | None = N
         raise IsoglossError("Parquet is not text and cannot be printed. Name a file with --out.")
     own = [path for path in paper.sources if path != PUBLISHED]
     runs = in_languages([r for path in own for r in find_runs(as_path(path))], paper.languages)
-    content = _content(measure_paper(paper, runs), runs, kind=kind, layout=_with_facts(layout, runs, facts=paper.facts))
+    scored = read_scored(runs)
+    measures = measure_paper(paper, scored)
+    layout = replace(layout, kinds=model_kinds(runs, paper.facts), names=row_names(paper.facts))
+    if kind != "model-index":
+        metrics = dict.fromkeys(row.metric for row in measures)
+        ranks = find_ranks(scored, metrics, settings=paper.drawing, mode=paper.mode)
+        layout = replace(layout, ranks={(row.metric, group_key(row.model, row.group)): row for row in ranks})
+    content = _content(measures, runs, kind=kind, layout=layout)
     if out is None:
         return content.decode()
     write_file(out, content)
     return f"Wrote {out}."
 
 
-def measure_paper(paper: Paper, runs: list[Run]) -> Measures:
-    """The measures of the runs: the named metrics, or the headline ones that fit."""
-    scored = read_scored(runs)
+def measure_paper(paper: Paper, scored: Scored) -> Measures:
+    """The measures of the scores: the named metrics, or the headline ones that fit."""
     fitting = list(fitting_metrics(check_rows(scored)))
     metrics = list(paper.metrics) or [name for name in fitting if name in HEADLINES] or fitting
     drawing = paper.drawing
@@ -69,10 +73,6 @@ def measure_paper(paper: Paper, runs: list[Run]) -> Measures:
         seed=drawing.seed,
     )
     return add_published(found, paper.sources)
-
-
-def _with_facts(layout: Layout, runs: list[Run], *, facts: Facts) -> Layout:
-    return replace(layout, kinds=model_kinds(runs, facts), names=row_names(facts))
 
 
 def write_layouts(

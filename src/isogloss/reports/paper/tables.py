@@ -1,27 +1,24 @@
-"""Tables for papers: monolingual models over multilingual ones, languages under each metric, what is better than all others in bold."""
-
-from __future__ import annotations
+"""Tables for papers: monolingual models over multilingual ones, languages under each metric, each value with its model's rank."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from itertools import groupby
-from typing import TypeVar
+from dataclasses import asdict, dataclass, field
 
 import polars as pl
 
 from ... import registry
 from ...analysis.measures import Measure, Measures
-from ...analysis.rankings import HIGHER
+from ...analysis.rankings import Rank
 from ...errors import IsoglossError
 from ...stats import RESAMPLES
 from ..chart_data import KINDS, MONOLINGUAL, MULTILINGUAL, OTHER, datasets, distinct, without_task
 from ..numbers import dagger, english_first, format_interval, format_value, listed, metric_name, model_label
+from ..text.claims import rank_lines, rank_span
 from ..text.measures import remarks
 from ..text.table import Grid, as_markdown, latex, latex_lines
 
-Name = TypeVar("Name")
 MISSING = "—"
-DIGITS = 2
+
+Group = frozenset[tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,21 +32,21 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class PaperTable:
-    """One data set and task; `best` holds the cells in bold by line, metric and language."""
+    """One data set and task; `ranks` has the rank of each cell by line, metric and language."""
 
     dataset: str
     task: str
     metrics: tuple[str, ...]
     languages: tuple[str, ...]
     lines: tuple[Line, ...]
-    best: frozenset[tuple[str, str, str]]
+    ranks: Mapping[tuple[str, str, str], Rank]
     caption: str
     notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How a table is arranged: each model's kind and name, one task or all, and whether intervals are shown."""
+    """How a table is arranged: each model's kind and name, the ranks, one task or all, and whether intervals are shown."""
 
     kinds: Mapping[str, str]
     names: Mapping[str, str]
@@ -57,6 +54,12 @@ class Layout:
     intervals: bool = False
     resamples: int = RESAMPLES
     languages: tuple[str, ...] = ()
+    ranks: Mapping[tuple[str, Group], Rank] = field(default_factory=dict)
+
+
+def group_key(model: str, group: Mapping[str, str]) -> Group:
+    """A model's group as a key, whatever the order of its columns."""
+    return frozenset({**group, "model": model}.items())
 
 
 def paper_tables(measures: Measures, layout: Layout) -> list[PaperTable]:
@@ -88,11 +91,15 @@ def _table(dataset: str, rows: Sequence[Measure], *, task: str, layout: Layout, 
     lines = tuple(_lines(rows, layout))
     tags = english_first(row.group["language"] for row in rows)
     tags = [*(tag for tag in layout.languages if tag in tags), *(tag for tag in tags if tag not in layout.languages)]
-    best = frozenset(_best(lines))
+    ranks: dict[tuple[str, str, str], Rank] = {}
+    for line in lines:
+        for (metric, tag), row in line.cells.items():
+            rank = layout.ranks.get((metric, group_key(row.group["model"], row.group)))
+            ranks |= {(line.name, metric, tag): rank} if rank else {}
     where = f"{dataset}, {task}" if task else dataset
-    return PaperTable(
-        dataset, task, metrics, tuple(tags), lines, best, _caption(where, rows, lines=lines, layout=layout), notes
-    )
+    caption = _caption(where, rows, kinds={line.kind for line in lines}, ranked=bool(ranks), layout=layout)
+    said = rank_lines(list(ranks.values()), layout.names)
+    return PaperTable(dataset, task, metrics, tuple(tags), lines, ranks, caption, (*said, *notes))
 
 
 def _lines(rows: Sequence[Measure], layout: Layout) -> Iterator[Line]:
@@ -115,83 +122,24 @@ def _lines(rows: Sequence[Measure], layout: Layout) -> Iterator[Line]:
         yield Line(kind, name, found[kind, name])
 
 
-def _best(lines: Sequence[Line]) -> Iterator[tuple[str, str, str]]:
-    """The cells of each kind, metric and language that are better than all others, with intervals that do not overlap."""
-    for _, block in groupby(lines, key=lambda line: line.kind):
-        kept = list(block)
-        for metric, tag in dict.fromkeys(key for line in kept for key in line.cells):
-            cells = {line.name: line.cells[metric, tag] for line in kept if (metric, tag) in line.cells}
-            yield from ((name, metric, tag) for name in better_names(cells))
-
-
-def better_names(cells: Mapping[Name, Measure]) -> list[Name]:
-    """The name of the measure whose whole interval is better than that of every other one, if there is one."""
-    rows = {name: row for name, row in cells.items() if row.value is not None and row.interpretable is not False}
-    ranges = {name: _merit_range(row) for name, row in rows.items()}
-    there = {name: ends for name, ends in ranges.items() if ends is not None}
-    if len(there) < len(rows) or len(rows) < 2:
-        return []
-    return [
-        name
-        for name, (low, _) in there.items()
-        if low > max(high for other, (_, high) in there.items() if other != name)
-    ]
-
-
-def _merit_range(row: Measure) -> tuple[float, float] | None:
-    """The interval of how good a value is; nothing without an interval, or where a metric has no better and worse."""
-    ends = [_merit(row.metric, end) for end in (row.low, row.high) if end is not None]
-    known = [end for end in ends if end is not None]
-    if len(known) < 2 or row.low is None or row.high is None:
-        return None
-    neutral: float | None = registry.get("metric", row.metric).neutral
-    inside = neutral is not None and row.low <= neutral <= row.high
-    return min(known), 0.0 if inside else max(known)
-
-
-def best_names(cells: Mapping[Name, Measure]) -> list[Name]:
-    """The names of the best of several measures of one metric; none among one only."""
-    values = {name: row.value for name, row in cells.items() if row.interpretable is not False}
-    there = {name: round(value, DIGITS) for name, value in values.items() if value is not None}
-    merits = {name: _merit(cells[name].metric, value) for name, value in there.items()}
-    top = max((merit for merit in merits.values() if merit is not None), default=None)
-    return [name for name, merit in merits.items() if merit == top] if len(there) > 1 and top is not None else []
-
-
-def _merit(metric: str, value: float) -> float | None:
-    """How good a value is, or nothing where a metric has no better and worse."""
-    neutral: float | None = registry.get("metric", metric).neutral
-    if neutral is not None:
-        return -round(abs(value - neutral), DIGITS)
-    return value if metric in HIGHER else None
-
-
 # ---- words
 
 
-def _caption(where: str, rows: Sequence[Measure], *, lines: Sequence[Line], layout: Layout) -> str:
-    """What the numbers are, over how many items, in which mode, what is bold, and what an interval is."""
-    names = listed([metric_name(name) for name in dict.fromkeys(row.metric for row in rows)])
+def _caption(where: str, rows: Sequence[Measure], *, kinds: set[str], ranked: bool, layout: Layout) -> str:
+    """What the numbers are, over how many items, in which mode, what a rank is, and what an interval is."""
+    metrics = list(dict.fromkeys(row.metric for row in rows))
     modes = {"corrected": "ties count one half", "paper": "as published"}
-    mode = rows[0].mode
+    mode, names = rows[0].mode, listed(list(map(metric_name, metrics)))
     parts = [f"{names} on {where}: n = {_range([row.n for row in rows])} items, mode {mode} ({modes.get(mode, mode)})."]
-    kinds = list(dict.fromkeys(line.kind for line in lines))
-    if {MONOLINGUAL, MULTILINGUAL} <= set(kinds):
+    if {MONOLINGUAL, MULTILINGUAL} <= kinds:
         parts.append("Monolingual models above, multilingual models below.")
-    parts += _said_of_bold(rows, lines, several=len(kinds) > 1)
+    if ranked:
+        near = [(metric_name(name), registry.get("metric", name).neutral) for name in metrics]
+        said = "".join(f"; by {name}, nearest {neutral:g}" for name, neutral in near if neutral is not None)
+        parts.append(f"In parentheses: the 95 % interval of the rank among all models of a language (1 is best{said}).")
     if layout.intervals and any(row.low is not None for row in rows):
         parts.append(_said_of_intervals(rows, layout.resamples))
     return " ".join(parts)
-
-
-def _said_of_bold(rows: Sequence[Measure], lines: Sequence[Line], *, several: bool) -> list[str]:
-    if not any(_best(lines)):
-        return []
-    shown = list(dict.fromkeys(row.metric for row in rows))
-    near = [(name, registry.get("metric", name).neutral) for name in shown]
-    said = "; ".join(f"{metric_name(name)}: nearest {neutral:g}" for name, neutral in near if neutral is not None)
-    where = "per block and language" if several else "per language"
-    return [f"Bold: better than all others {where}, with intervals that do not overlap{f' ({said})' if said else ''}."]
 
 
 def _said_of_intervals(rows: Sequence[Measure], resamples: int) -> str:
@@ -207,8 +155,11 @@ def _range(numbers: Sequence[int]) -> str:
     return f"{low:,}" if low == high else f"{low:,}–{high:,}"
 
 
-def _value(row: Measure | None) -> str:
-    return MISSING if row is None else format_value(row.value, missing=MISSING) + dagger(row).strip()
+def _value(row: Measure | None, rank: Rank | None) -> str:
+    if row is None:
+        return MISSING
+    place = f" ({rank_span(rank)})" if rank and rank.low is not None else ""
+    return format_value(row.value, missing=MISSING) + dagger(row).strip() + place
 
 
 # ---- formats
@@ -238,24 +189,21 @@ def papers_as_markdown(tables: Sequence[PaperTable], *, intervals: bool = False)
 
 
 def _grid(table: PaperTable, *, intervals: bool) -> Grid:
-    """The table as text: languages under metrics, lines in blocks, the best in bold, intervals on second lines."""
+    """The table as text: languages under metrics, lines in blocks, intervals on second lines."""
     keys = [(metric, tag) for metric in table.metrics for tag in table.languages]
     cells = [[line.cells.get(key) for key in keys] for line in table.lines]
     kinds = [line.kind for line in table.lines]
     ends = [["", *(format_interval(row.low, row.high, form=".1f") if row else "" for row in rows)] for rows in cells]
     return Grid(
         ["model", *(tag for _, tag in keys)],
-        [[line.name, *map(_value, rows)] for line, rows in zip(table.lines, cells, strict=True)],
+        [
+            [line.name, *(_value(row, table.ranks.get((line.name, *key))) for row, key in zip(rows, keys, strict=True))]
+            for line, rows in zip(table.lines, cells, strict=True)
+        ],
         1,
         table.notes,
         spans=tuple((metric_name(metric), len(table.languages)) for metric in table.metrics),
         blocks={i: kind for i, kind in enumerate(kinds) if not i or kinds[i - 1] != kind},
-        bold=frozenset(
-            (i, 1 + j)
-            for i, line in enumerate(table.lines)
-            for j, key in enumerate(keys)
-            if (line.name, *key) in table.best
-        ),
         below={i: second for i, second in enumerate(ends) if intervals and any(second)},
     )
 
@@ -267,6 +215,7 @@ def papers_as_rows(tables: Sequence[PaperTable]) -> pl.DataFrame:
         for line in table.lines:
             for (metric, tag), row in line.cells.items():
                 rest = {name: value for name, value in asdict(row).items() if name not in ("group", "metric")}
+                rank = table.ranks.get((line.name, metric, tag))
                 rows.append(
                     {
                         "dataset": table.dataset,
@@ -277,7 +226,12 @@ def papers_as_rows(tables: Sequence[PaperTable]) -> pl.DataFrame:
                         "language": tag,
                         "metric": metric,
                         **rest,
-                        "best": (line.name, metric, tag) in table.best,
+                        **{
+                            name: getattr(rank, name) if rank else None
+                            for name in ("rank", "may_be_best", "may_be_worst")
+                        },
+                        "rank_low": rank.low if rank else None,
+                        "rank_high": rank.high if rank else None,
                     }
                 )
     return pl.DataFrame(rows, infer_schema_length=None)

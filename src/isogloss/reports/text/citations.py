@@ -1,7 +1,5 @@
 """Citations: the papers behind a run's data, method and metrics, as text and as BibTeX."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,8 +1,7 @@
 """Claims and rankings in words and as tables: for a terminal, a paper, a test report and a page of a CI job."""
 
-from __future__ import annotations
-
 from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from xml.etree import ElementTree
 
 from ...analysis.claim_evidence import ClaimPart
@@ -16,9 +15,9 @@ from ...analysis.claims import (
     ClaimVerdict,
     GateResult,
 )
-from ...analysis.rankings import Rankings
+from ...analysis.rankings import Rank, Rankings
 from ..numbers import format_value, metric_name, p_value, percent
-from .table import Grid, as_latex, as_markdown, as_text
+from .table import Grid
 
 ORDER = (SUPPORTED, CONTRADICTED, UNDECIDED, NOT_INTERPRETABLE, NOT_TESTABLE, NO_TEST)
 MEANINGS = {
@@ -151,12 +150,6 @@ def claims_grid(result: GateResult) -> Grid:
     return Grid(["claim", "source", "verdict", "difference", "p", "Holm", "BH", "parts"], rows, 3, remarks)
 
 
-FORMS = {
-    "latex": lambda result: as_latex(claims_grid(result)),
-    "markdown": lambda result: as_markdown(claims_grid(result)),
-}
-
-
 def claims_as_summary(result: GateResult) -> str:
     """The verdicts as Markdown for the summary of a CI job."""
     marks = {"passed": "✅", "failed": "❌", "undecided": "❔"}
@@ -198,27 +191,44 @@ def claims_as_junit(result: GateResult) -> str:
 # ---- rankings
 
 
+def rank_span(row: Rank) -> str:
+    """The interval of a rank, or a dash."""
+    if row.low is None or row.high is None:
+        return "-"
+    return f"{row.low}-{row.high}" if row.low < row.high else str(row.low)
+
+
+def rank_lines(ranks: Sequence[Rank], names: Mapping[str, str] | None = None) -> list[str]:
+    """For each metric, the models that may be the best and the worst, language by language."""
+    lines = []
+    for metric in dict.fromkeys(row.metric for row in ranks):
+        said = {end: "; ".join(_ends(ranks, metric, end=end, names=names or {})) for end in ("best", "worst")}
+        lines.append(f"{metric_name(metric)}: may be best {said['best']}; may be worst {said['worst']}")
+    return lines
+
+
+def _ends(ranks: Sequence[Rank], metric: str, *, end: str, names: Mapping[str, str]) -> Iterator[str]:
+    for tag in dict.fromkeys(row.group["language"] for row in ranks if row.metric == metric):
+        own = [row for row in ranks if row.metric == metric and row.group["language"] == tag]
+        kept = [names.get(row.model, row.model) for row in own if getattr(row, f"may_be_{end}")]
+        yield f"{'any' if len(kept) == len(own) else ', '.join(kept)} ({tag})"
+
+
 def rank_grid(ranks: Rankings) -> Grid:
     """One row per model: its value and rank, how sure the rank is, and the models that it can be told apart from."""
-    columns = list(dict.fromkeys(name for row in ranks for name in row.group))
-    heading = [
-        *columns,
-        "model",
-        metric_name(ranks[0].metric),
-        "rank",
-        "95 % CI",
-        "first",
-        "last",
-        "may be",
-        "better than",
-    ]
+    columns = [*dict.fromkeys(name for row in ranks for name in row.group)]
+    metrics = list(dict.fromkeys(row.metric for row in ranks))
+    heading = [*(["metric"] if len(metrics) > 1 else []), *columns, "model"]
+    labels = len(heading)
+    heading += [metric_name(metrics[0]) if len(metrics) == 1 else "value", "rank", "95 % CI", "first", "last", "may be"]
     rows = [
         [
+            *([metric_name(row.metric)] if len(metrics) > 1 else []),
             *(row.group.get(name, "all") for name in columns),
             row.model,
             format_value(row.value),
             str(row.rank),
-            "-" if row.low is None else f"{row.low}-{row.high}",
+            rank_span(row),
             "-" if row.first is None else percent(row.first),
             "-" if row.last is None else percent(row.last),
             " or ".join(name for name, may in (("best", row.may_be_best), ("worst", row.may_be_worst)) if may) or "-",
@@ -232,9 +242,4 @@ def rank_grid(ranks: Rankings) -> Grid:
         *(row.why for row in ranks if row.why),
         *ranks.notes,
     ]
-    return Grid(heading, rows, len(columns) + 1, tuple(dict.fromkeys(said)))
-
-
-def ranks_as_text(ranks: Rankings) -> str:
-    """The ranking for a terminal."""
-    return as_text(rank_grid(ranks))
+    return Grid([*heading, "better than"], rows, labels, tuple(dict.fromkeys(said)))

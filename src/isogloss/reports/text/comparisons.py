@@ -1,16 +1,12 @@
 """Comparisons as tables: text for a terminal, HTML for a notebook, CSV, LaTeX and Markdown."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Sequence
-
-import polars as pl
+from collections.abc import Sequence
 
 from ...analysis.agreements import Agreement
 from ...analysis.comparisons import Comparison, Comparisons
 from ..numbers import dagger, format_value, metric_name, p_value, percent, side_name
 from .measures import doubts
-from .table import Grid, as_html, as_latex, as_markdown, as_text
+from .table import Grid, as_text
 
 
 def _difference(row: Comparison) -> str:
@@ -71,34 +67,6 @@ def comparisons_as_text(comparisons: Comparisons) -> str:
     return "\n".join([as_text(grid(comparisons)), "", *explain_comparisons(comparisons)])
 
 
-def comparisons_as_html(comparisons: Comparisons) -> str:
-    """The table for a notebook."""
-    return as_html(grid(comparisons))
-
-
-def comparisons_as_csv(comparisons: Comparisons) -> str:
-    """One line per comparison, full precision; what must be said with them is in the last column."""
-    return comparisons.to_polars().with_columns(pl.lit("; ".join(remarks(comparisons))).alias("remarks")).write_csv()
-
-
-def comparisons_as_latex(comparisons: Comparisons) -> str:
-    """The table for a paper, with booktabs."""
-    return as_latex(grid(comparisons))
-
-
-def comparisons_as_markdown(comparisons: Comparisons) -> str:
-    """The table for a page in Markdown."""
-    return as_markdown(grid(comparisons))
-
-
-FORMS: dict[str, Callable[[Comparisons], str]] = {
-    "text": comparisons_as_text,
-    "csv": comparisons_as_csv,
-    "latex": comparisons_as_latex,
-    "markdown": comparisons_as_markdown,
-}
-
-
 def agreement_grid(found: Sequence[Agreement]) -> Grid:
     """One row for each two measures that were compared over models or languages."""
     rows = [
@@ -115,8 +83,3 @@ def agreement_grid(found: Sequence[Agreement]) -> Grid:
     notes = [f"{metric_name(one.metric)}: {c.why}" for one in found for c in (one.spearman, one.pearson) if c.why]
     heading = ["metric", "Spearman", "Pearson", "same side", "mean a - b", "mean |a - b|", "n"]
     return Grid(heading, rows, 1, tuple(dict.fromkeys(notes)))
-
-
-def agreements_as_text(found: Sequence[Agreement]) -> str:
-    """The agreements for a terminal."""
-    return as_text(agreement_grid(found))

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING
-
-import polars as pl
 
 from ...analysis.competence import UNMEASURED
 from ...analysis.measures import Measure, Measures, by_group
 from ...scores import UNSUPPORTED_LANGUAGE, unsupported_language_note
 from ..numbers import DAGGER, expected, metric_name, number
-from .table import Grid, as_html, as_latex, as_markdown, as_text
+from .table import Grid, as_text
 
 if TYPE_CHECKING:
     from ...analysis.comparisons import Comparison
@@ -73,7 +70,7 @@ def grid(measures: Measures) -> Grid:
         counts = [str(most), str(max(row.ties for row in found)), str(max(row.clusters for row in found))]
         rows.append([*labels, *(values.get(name, "-") for name in metrics), *counts])
     heading = [*columns, *map(metric_name, metrics), "n", "ties", "clusters"]
-    return Grid(heading, rows, len(heading) - COUNTS, tuple(remarks(measures)))
+    return Grid(heading, rows, len(columns), tuple(remarks(measures)), repeated=COUNTS)
 
 
 def mark(column: str, group: Mapping[str, str], *, measures: Measures) -> str:
@@ -101,27 +98,5 @@ def measures_as_text(measures: Measures, *, width: int = 120) -> str:
     """The table for a terminal: what all rows share stands above, and metrics that do not fit come in a second block."""
     from .sentences import state_findings
 
-    table = grid(measures)
-    labels = table.labels - len({row.metric for row in measures})
     finding = "\n".join(state_findings(measures))
-    return as_text(replace(table, labels=labels), width=width, repeated=COUNTS) + (f"\n\n{finding}" if finding else "")
-
-
-def measures_as_html(measures: Measures) -> str:
-    """The table for a notebook."""
-    return as_html(grid(measures))
-
-
-def measures_as_csv(measures: Measures) -> str:
-    """One line per measure, full precision; what must be said with them is in the last column."""
-    return measures.to_polars().with_columns(pl.lit("; ".join(remarks(measures))).alias("remarks")).write_csv()
-
-
-def measures_as_latex(measures: Measures) -> str:
-    """The table for a paper, with booktabs."""
-    return as_latex(grid(measures))
-
-
-def measures_as_markdown(measures: Measures) -> str:
-    """The table for a page in Markdown."""
-    return as_markdown(grid(measures))
+    return as_text(grid(measures), width=width) + (f"\n\n{finding}" if finding else "")

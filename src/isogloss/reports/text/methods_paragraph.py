@@ -1,7 +1,5 @@
 """The methods paragraph of a paper: what was measured on what, how, with which intervals, and what to cite."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from ... import __version__, languages, registry

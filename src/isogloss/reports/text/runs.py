@@ -1,7 +1,5 @@
 """What lies in runs as text for a terminal: a list of them, an item token by token, the extremes; sentences after a warning."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -6,9 +6,12 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ... import registry
+from ...analysis.intervals import IntervalSettings
 from ...analysis.measures import Measure, Measures
-from ..chart_data import datasets, headline, without_task
+from ...scores import Scored
+from ..chart_data import PLANE, datasets, find_ranks, headline, without_task
 from ..numbers import ends, english_first, listed, metric_name, model_label, p_value, plain_name, short, side, side_name
+from .claims import rank_lines
 from .measures import remarks
 
 if TYPE_CHECKING:
@@ -105,9 +108,15 @@ def _value(row: Measure) -> str:
     return f"{short(row)}, {shown}" if shown else short(row)
 
 
-def measures_as_json(measures: Measures) -> dict[str, Any]:
-    """The measures as the documented JSON object, with their findings and remarks in words."""
-    return measures.to_dict() | {"findings": state_findings(measures), "remarks": remarks(measures)}
+def measures_as_json(measures: Measures, scored: Scored | None = None) -> dict[str, Any]:
+    """The measures as the documented JSON object, with their findings and remarks in words; with the scores, also ranks."""
+    found = measures.to_dict() | {"findings": state_findings(measures), "remarks": remarks(measures)}
+    if scored is None:
+        return found
+    metrics = [name for name in PLANE if any(row.metric == name for row in measures)]
+    ranks = find_ranks(scored, metrics, settings=IntervalSettings(), mode=measures[0].mode)
+    whole = [row for row in ranks if "task" not in row.group] or list(ranks)
+    return found | ({"ranking": rank_lines(whole), "ranks": ranks.to_dict()["ranks"]} if whole else {})
 
 
 # ---- measures and comparisons, one by one

@@ -1,20 +1,24 @@
 """A heading, rows of text and remarks as a table: for a terminal, a notebook, a paper or a page."""
 
-from __future__ import annotations
-
 import html
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
+from typing import Any
+
+import polars as pl
 
 BLOCKS = " ▏▎▍▌▋▊▉█"
+PAGE = 100  # letters that fit into the width of a printed page
 
 
 @dataclass(frozen=True, slots=True)
 class Grid:
     """A table of text: the first `labels` columns say what a row is, the others are numbers; remarks go below.
+
+    Where a table is too wide, further blocks repeat the last `repeated` columns.
 
     For papers: headings over several columns, headings of blocks by their first row, bold cells, second lines of rows.
     """
@@ -27,27 +31,37 @@ class Grid:
     blocks: Mapping[int, str] = field(default_factory=dict)
     bold: frozenset[tuple[int, int]] = frozenset()
     below: Mapping[int, list[str]] = field(default_factory=dict)
+    repeated: int = 0
 
 
-def as_text(grid: Grid, *, title: str = "", width: int | None = None, repeated: int = 0) -> str:
-    """The table for a terminal; labels that all rows share stand above.
+def as_text(grid: Grid, *, title: str = "", width: int | None = None) -> str:
+    """The table for a terminal; labels that all rows share stand above, and columns that do not fit come in further blocks."""
+    shared, left, blocks = _arrange(grid, width)
+    above = " · ".join([*([title] if title else []), *(f"{grid.heading[i]} {grid.rows[0][i]}" for i in shared)])
+    widths = _widths(grid)
+    table = [grid.heading, *grid.rows]
+    drawn = ["\n".join(draw_lines(table, widths, sides=(left, block))) for block in blocks]
+    return "\n\n".join([*([above] if above else []), *drawn]) + "".join(f"\n· {remark}" for remark in grid.remarks)
 
-    Columns that do not fit into `width` come in further blocks, each with the last `repeated` columns.
-    """
+
+def _arrange(grid: Grid, width: int | None) -> tuple[list[int], list[int], list[list[int]]]:
+    """The label columns that all rows share, the other label columns, and the number columns in blocks that fit into `width`."""
+    repeated = grid.repeated
     least = 1 if repeated else 2
     shared = [i for i in range(grid.labels) if len(grid.rows) >= least and len({row[i] for row in grid.rows}) == 1]
     left = [i for i in range(grid.labels) if i not in shared]
     last = list(range(len(grid.heading) - repeated, len(grid.heading)))
-    widths = [max(columns(row[i]) for row in [grid.heading, *grid.rows]) for i in range(len(grid.heading))]
+    widths = _widths(grid)
     blocks: list[list[int]] = [[]]
     for column in range(grid.labels, len(grid.heading) - repeated):
         if width and blocks[-1] and sum(widths[i] + 2 for i in [*left, *blocks[-1], column, *last]) > width:
             blocks.append([])
         blocks[-1].append(column)
-    above = " · ".join([*([title] if title else []), *(f"{grid.heading[i]} {grid.rows[0][i]}" for i in shared)])
-    table = [grid.heading, *grid.rows]
-    drawn = ["\n".join(draw_lines(table, widths, sides=(left, [*block, *last]))) for block in blocks]
-    return "\n\n".join([*([above] if above else []), *drawn]) + "".join(f"\n· {remark}" for remark in grid.remarks)
+    return shared, left, [[*block, *last] for block in blocks]
+
+
+def _widths(grid: Grid) -> list[int]:
+    return [max(columns(row[i]) for row in [grid.heading, *grid.rows]) for i in range(len(grid.heading))]
 
 
 def draw_lines(table: list[list[str]], widths: list[int], *, sides: tuple[list[int], list[int]]) -> list[str]:
@@ -78,8 +92,19 @@ def as_html(grid: Grid) -> str:
 
 
 def as_latex(grid: Grid) -> str:
-    """The table for a paper, with booktabs."""
-    return "\n".join(latex_lines(grid)) + "\n"
+    """The table for a paper, with booktabs: what all rows share is a note, and columns that do not fit come in a further table."""
+    shared, left, blocks = _arrange(grid, PAGE)
+    if grid.spans or grid.bold or grid.below:
+        return "\n".join(latex_lines(grid)) + "\n"
+    shared, left = (shared, left) if left else ([], shared)
+    notes = [", ".join(f"{grid.heading[i]} {grid.rows[0][i]}" for i in shared if grid.rows[0][i])] if shared else []
+    lines: list[str] = []
+    for block in blocks:
+        chosen = [*left, *block]
+        rows = [[row[i] for i in chosen] for row in grid.rows]
+        lines += [*([r"\par\medskip"] if lines else []), r"\noindent"]
+        lines += latex_lines(Grid([grid.heading[i] for i in chosen], rows, len(left)))
+    return "\n".join([*lines, *latex_notes([*notes, *grid.remarks])]) + "\n"
 
 
 def latex_lines(grid: Grid) -> Iterator[str]:
@@ -128,6 +153,11 @@ def as_markdown(grid: Grid) -> str:
     lines = ["| " + " | ".join(cell.replace("|", r"\|") for cell in line) + " |" for line in table]
     notes = [f"- {remark}" for remark in grid.remarks]
     return "\n".join([*lines, *(["", *notes] if notes else [])]) + "\n"
+
+
+def as_csv(result: Any, grid: Grid) -> str:
+    """One line per row of the result, full precision; what must be said with them is in the last column."""
+    return str(result.to_polars().with_columns(remarks=pl.lit("; ".join(grid.remarks))).write_csv())
 
 
 def latex(text: str) -> str:

@@ -1,7 +1,5 @@
 """Translators: one file each; here is what a translator is and how BLANK survives it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """Apertium: free translation by rules on this machine; one process for all texts."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

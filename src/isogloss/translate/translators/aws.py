@@ -1,7 +1,5 @@
 """AWS Translate: BLANK is kept by a custom terminology; keys come from the environment, as boto3 reads it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

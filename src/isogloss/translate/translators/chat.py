@@ -1,7 +1,5 @@
 """Chat: any endpoint that speaks OpenAI's chat protocol; the key comes from the environment and is never written."""
 
-from __future__ import annotations
-
 import json
 import os
 import time

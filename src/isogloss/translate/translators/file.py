@@ -1,7 +1,5 @@
 """File: translations that you bring yourself, as a table with the columns text and translation."""
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """Hugging Face translation models: Marian, M2M, NLLB, mBART and others that transformers calls sequence to sequence."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Panels: the sections of a report, one file each; here is what a panel is."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Meta-evaluation: do two ways to measure agree over models or languages?"""
 
-from __future__ import annotations
-
 from typing import Any
 
 from ...text.comparisons import agreement_grid

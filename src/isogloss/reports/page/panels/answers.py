@@ -1,7 +1,5 @@
 """Answers: how often an instruct model said yes, no or neither, for each prompt and language."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import polars as pl

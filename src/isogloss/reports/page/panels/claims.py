@@ -1,7 +1,5 @@
 """Claims: each sentence that was tested with its verdict, and in plain words what the scores say about it."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any
 

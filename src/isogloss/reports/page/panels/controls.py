@@ -1,12 +1,10 @@
 """Controls: the score beside that of control items, of permuted labels, and of simple baselines."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from ....analysis.controls import Control
 from ...numbers import language_name
-from ...text.controls import CELLS, control_cells, explain_control_items
+from ...text.analyses import CELLS, control_cells, explain_control_items
 from ..data import PageData
 from . import Panel
 

@@ -1,7 +1,5 @@
 """The item explorer: sentences to search, filter and sort by gap, kept out of sight until the reader agrees."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """The forest plot: the headline metric by bias type and language, each with its interval."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from ...chart_data import datasets

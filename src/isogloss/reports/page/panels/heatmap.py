@@ -1,7 +1,5 @@
 """The heat map: models by languages, one table for each metric and task."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The isogloss map: how alike languages are for a model, and models in a language, item by item."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from ....analysis.structure import Likeness, Structure

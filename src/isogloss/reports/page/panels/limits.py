@@ -1,7 +1,5 @@
 """What the numbers do not mean, and what each metric says of itself."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from .... import registry

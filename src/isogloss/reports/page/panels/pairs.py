@@ -1,7 +1,5 @@
 """Pairs and parallel texts: CrowS-Pairs, MBE and other metrics beside LMS, SS and ICAT, with their intervals."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The plane of LMS and SS: where a model stands, with intervals both ways and lines of equal ICAT."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

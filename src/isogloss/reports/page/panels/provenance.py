@@ -1,7 +1,5 @@
 """Provenance: from which runs, versions and hashes the numbers come, and how to cite all of it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

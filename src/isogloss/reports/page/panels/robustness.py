@@ -1,11 +1,9 @@
 """Robustness: the same items under all methods, dtypes and batch sizes; does the sign survive?"""
 
-from __future__ import annotations
-
 from typing import Any
 
 from ...numbers import language_name
-from ...text.robustness import SAID, robustness_grid
+from ...text.analyses import SAID, robustness_grid
 from ..data import PageData
 from . import Panel
 

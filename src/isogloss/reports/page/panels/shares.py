@@ -1,7 +1,5 @@
 """Template shares: how a model divides probability among the terms of a template, as stacked bars per language."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import polars as pl

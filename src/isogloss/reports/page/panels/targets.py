@@ -1,7 +1,5 @@
 """Targets: which terms a model stereotypes most and least in a language."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The finding: what the numbers say, in the same words as in the terminal."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from ...chart_data import datasets, distinct, without_task

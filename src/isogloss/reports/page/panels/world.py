@@ -1,7 +1,5 @@
 """The world map: scores of the regions that stereotypes are told of, and how many of the data's items speak of each."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any

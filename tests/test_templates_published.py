@@ -19,7 +19,7 @@ from isogloss.errors import BadData
 from isogloss.methods import distribution
 from isogloss.models.engine import run_all
 from support import tiny
-from test_templates_measures import MW, item, scored, value
+from test_metrics_templates import MW, item, scored, value
 
 REAL = Path(os.environ.get("ISOGLOSS_REAL_DATA", "none")) / "templates" / "behnamghader_milios_en_el.json"
 SMALL = {

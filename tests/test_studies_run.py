@@ -208,7 +208,7 @@ def test_a_run_that_another_process_works_on_is_refused(tmp_path: Path) -> None:
 SCRIPT = """
 import sys
 sys.path.insert(0, {tests!r})
-import test_score as t
+import test_studies_run as t
 t.cells.PART_CANDIDATES = 6
 t.score(t.MANY, model={model!r}, method="unmask", out={out!r})
 """

@@ -8,7 +8,7 @@ import pytest
 
 from isogloss.cli import main
 from isogloss.errors import IsoglossError
-from isogloss.translate.token_count import open_counter
+from isogloss.models.load import open_counter
 from support.tiny import wordpiece
 
 

@@ -13,7 +13,7 @@ import yaml
 
 import isogloss
 from isogloss.cli import main
-from isogloss.errors import IsoglossError
+from isogloss.errors import BadData, IsoglossError
 from isogloss.files.sources import read
 from isogloss.items import Items, sample_items
 from isogloss.translate.backtranslation import translate_back
@@ -214,6 +214,28 @@ def test_what_reviewers_agree_on_is_taken_over_and_the_rest_is_named(project, tm
     assert items["demo-intra-001"].candidates[2].text == "Mi abuela pasa sus tardes cosiendo."
     assert "demo-intra-003" not in items
     assert [(one.item, one.reason) for one in done.dropped] == [("demo-intra-003", "nonsense")]
+
+
+def test_speakers_say_where_a_stereotype_is_known_and_how_they_agree(tmp_path):
+    items = isogloss.read("shades_demo", language="nl")
+    project = begin_project(replace(items, rows=items.rows[:3]), tmp_path / "nl")
+    sheets = [tmp_path / f"{name}.csv" for name in ("ana", "luis")]
+    said = {"valid": "no", "saying": "Yes", "regions": "Flanders, Belgium", "background": "Dutch, Belgium, 30-40"}
+    for path, other in zip(sheets, ("yes", "no"), strict=True):
+        export_sheet(project, path, everything=True)
+        answer(path, **{"1a": said | {"template": "GENDER-PL praten te veel."}, "2a": {"valid": other}})
+    done, outcome = import_sheets(project, sheets)
+    tags = open_project(project.folder).items[0].tags
+    assert (tags["task"], tags["valid"], tags["statement"]) == ("contrast", "no", "saying")
+    assert tags["region"] == ("Belgium", "Flanders")
+    assert outcome.conflicts == ("2a: ana good valid 'yes'; luis good valid 'no'",)
+    assert review_as_text(outcome).splitlines()[2] == "ana and luis on 'valid': 50% same of 2, Cohen's kappa 0.00"
+    publish(done, tmp_path / "published", label=LABEL)
+    card = (tmp_path / "published" / "README.md").read_text(encoding="utf-8")
+    assert "* a reviewer's background: Dutch, Belgium, 30-40" in card
+    answer(sheets[0], **{"3a": {"valid": "perhaps"}})
+    with pytest.raises(BadData, match="'valid' is 'perhaps'"):
+        import_sheets(done, sheets)
 
 
 def test_sheets_may_be_imported_again_once_a_conflict_is_settled(project, tmp_path):

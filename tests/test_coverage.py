@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
+
 import pytest
 
 from isogloss.corpora.pronoun_preservation import has_pronoun
 from isogloss.corpora.wordlists import load_toml
 from isogloss.coverage import count_templates, cover_language
-from isogloss.templates.checks import REVIEW, review_rows
+from isogloss.errors import IsoglossError
+from isogloss.templates.lexicon import FOLDER, read_lexicon
 from isogloss.translate.sheets import read_sheet, write_sheet
+from isogloss.translate.template_review import REVIEW, apply_review, read_review, review_as_text, review_rows
 
 
 def test_a_language_says_what_it_has_and_what_is_missing():
@@ -50,3 +55,32 @@ def test_a_review_sheet_has_every_form_and_sentences_of_each_template(tmp_path):
 )
 def test_pronouns_with_vowel_signs_are_found(language, text, pronoun):
     assert has_pronoun(text, pronoun, forms=load_toml("pronouns.toml")[language])
+
+
+def test_a_filled_sheet_corrects_a_folder_and_records_who_reviewed_what(tmp_path):
+    folder = Path(shutil.copytree(FOLDER / "fi", tmp_path / "fi"))
+    rows = [row for row in review_rows("fi", folder=folder) if row["where"] == "religion"]
+    rows[0] |= {"text fix": "kristillinen", "reviewer": "Aino"}
+    rows[1] |= {"verdict": "good", "reviewer": "Aino", "stands for": "often members of the state church"}
+    path = write_sheet(tmp_path / "fi.csv", rows, columns=REVIEW)
+    review = read_review(path, read_lexicon("fi", folder))
+    assert apply_review(review, read_lexicon("fi", folder)) == 1
+    corrected = read_lexicon("fi", folder).vocabularies["religion"]
+    assert corrected.terms["christian"].lemma == "kristillinen"
+    assert corrected.reviewed == "Aino (2 of 12 forms)"
+    assert review_as_text(review, applied=True).splitlines()[:2] == [
+        "religion: Aino reviewed 2 forms",
+        "corrected: religion, christian, sg nom: kristitty → kristillinen",
+    ]
+
+
+def test_a_sheet_of_other_forms_or_without_verdicts_is_refused(tmp_path):
+    row = {"kind": "form", "where": "religion", "id": "hindu", "text": "hindulainen", "verdict": "good"}
+    path = write_sheet(tmp_path / "fi.csv", [row], columns=REVIEW)
+    with pytest.raises(
+        IsoglossError, match=r"line 2: 'hindulainen' is no form of 'hindu' in religion. Write a new sheet."
+    ):
+        read_review(path, read_lexicon("fi"))
+    path = write_sheet(tmp_path / "empty.csv", review_rows("fi")[:2], columns=REVIEW)
+    with pytest.raises(IsoglossError, match=r"No row of .*empty.csv has a verdict. Fill in the column 'verdict'"):
+        read_review(path, read_lexicon("fi"))

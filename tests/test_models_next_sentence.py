@@ -16,7 +16,7 @@ from isogloss.errors import IsoglossError
 from isogloss.items import Candidate, Item, Items
 from isogloss.models.load import Loading, open_model
 from isogloss.nsp.evaluation import pair_scores
-from isogloss.nsp.heads import make_inputs, make_trainable
+from isogloss.nsp.heads import import_head, make_inputs, make_trainable
 from isogloss.nsp.parts import open_split
 from isogloss.nsp.settings import Rates, TrainingSettings
 from isogloss.nsp.train import train_head
@@ -206,3 +206,57 @@ def test_a_head_that_is_always_right_has_an_interval_with_a_width():
     assert (found.value, found.high) == (1.0, 1.0)
     assert found.low is not None
     assert 0.7 < found.low < 1
+
+
+# ---- heads that others trained
+
+
+def published_checkpoint(base: Path, path: Path) -> tuple[torch.nn.Module, torch.nn.Module]:
+    """A network and head under the names of the published code, with other weights than the base; and what was saved."""
+    torch.manual_seed(5)
+    core = open_model(str(base)).net.transformer
+    head = torch.nn.Sequential(
+        torch.nn.Linear(core.config.n_embd, 300), torch.nn.Linear(300, 300), torch.nn.Linear(300, 2)
+    )
+    with torch.no_grad():
+        core.wte.weight.add_(0.1)
+    named = {f"module.core_model.{name}": one for name, one in core.state_dict().items()}
+    torch.save(named | {f"module.nsp_head.{name}": one for name, one in head.state_dict().items()}, path)
+    return core.eval(), head.eval()
+
+
+def test_a_published_checkpoint_scores_as_its_own_code_does(tmp_path):
+    rule.save("gpt2", tmp_path / "base")
+    core, head = published_checkpoint(tmp_path / "base", tmp_path / "GPT2Model.pth")
+    command = [
+        "nsp",
+        "train",
+        str(tmp_path / "base"),
+        "--data",
+        str(tmp_path / "GPT2Model.pth"),
+        "--out",
+        str(tmp_path / "head"),
+    ]
+    assert CliRunner().invoke(app, command).exit_code == 0
+    model = open_model(str(tmp_path / "head"))
+    items = Items((follow("x", "W0 a1 c2.", "W0 a1.", "W0 c2.", "W0."),))
+    values = score(items, model=str(tmp_path / "head"), method="nsp").table["value"]
+    ids = model.tokenizer("W0 a1 c2.", return_tensors="pt").input_ids
+    assert torch.equal(model.net.transformer.wte.weight[: len(core.wte.weight)], core.wte.weight)
+    with torch.no_grad():
+        wanted = head(core(ids).last_hidden_state.mean(1))
+        found = model.state["classifier"](model.net.transformer(ids).last_hidden_state.mean(1))
+    assert torch.allclose(found, wanted, atol=1e-6)
+    assert values.null_count() == 0
+    assert "exists already" in str(CliRunner().invoke(app, command).exception)
+
+
+class Trap:
+    def __reduce__(self):
+        return (print, ("run",))
+
+
+def test_a_checkpoint_that_would_run_code_is_refused(tmp_path):
+    torch.save({"core_model.x": Trap()}, tmp_path / "bad.pth")
+    with pytest.raises(IsoglossError, match="cannot be read as weights alone, without running what is in it"):
+        import_head("x", tmp_path / "bad.pth", out=tmp_path / "out")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,14 +19,14 @@ from isogloss.datasets.shades_demo import FILE as DEMO
 from isogloss.exchange.predictions import read_predictions
 from isogloss.files.sources import read_many
 from isogloss.reports.paper.layouts import LayoutRequest, add_facts, layout_grid
+from isogloss.reports.text.table import Grid
 from isogloss.scores import Scored, join_scored, scored_from_values
 from isogloss.studies.file import read_study
-from isogloss.studies.outputs import make_tables, table_order
+from isogloss.studies.outputs import table_order
 from isogloss.studies.plan import plan_study
 from isogloss.studies.run import finish_plan, run_plan
 from support import tiny
 from support.builders import stereoset_rows, write_jsonl
-from test_published_templates import SMALL
 
 SHIPPED = Path(__file__).parent.parent / "studies"
 REAL = Path(os.environ.get("ISOGLOSS_REAL_DATA") or "/nowhere")
@@ -63,7 +65,7 @@ def run(study: dict[str, Any], folder: Path) -> str:
     result = finish_plan(plan, run_plan(plan, out=folder / "out"), out=folder / "out")
     assert not result.troubles
     assert result.scored is not None
-    text = (folder / "out" / "tables.md").read_text(encoding="utf-8")
+    text = (folder / "out" / "tables.md").read_text(encoding="utf-8") if study["tables"] else ""
     assert all(one["title"] in text for one in study["tables"])
     assert "There are no scores" not in text
     return text
@@ -101,15 +103,36 @@ def pairs(path: Path, language: str) -> None:
     write_jsonl(path, rows)
 
 
+def templates_file() -> dict[str, Any]:
+    """A file in the layout of the template study: eleven sets, the last of four wordings, with two terms and concepts."""
+    wordings = ["[MASK] are {prior}.", "All [MASK] are {prior}.", "[MASK] seem {prior}.", "Why are [MASK] so {prior}?"]
+    block = {
+        "base_templates": [{"english": text, "greek": f"Οι {text}"} for text in wordings],
+        "prior_variations": {"english": "traits|english", "greek": "traits|english"},
+        "words": {"english": "people|english", "greek": "people|english"},
+    }
+    short = {**block, "base_templates": block["base_templates"][:1]}
+    counts = {"gender": 4, "religion": 3, "ethnicity": 4}
+    return {
+        "word_lists": {"traits": {"english": ["sexist", "prejudiced"]}, "people": {"english": ["cats", "dogs"]}},
+        "categories": [
+            {"type": kind, "templates": [*[short] * (count - 2), block, block]} for kind, count in counts.items()
+        ],
+    }
+
+
 def test_templates_study_gives_its_tables(stand_ins, tmp_path):
-    (tmp_path / "templates.json").write_text(json.dumps(SMALL), encoding="utf-8")
+    (tmp_path / "templates.json").write_text(json.dumps(templates_file()), encoding="utf-8")
     study = shipped("behnamghader2022", stand_ins)
-    study["tables"] = study["tables"][1:3] + study["tables"][4:]
-    study["figures"] = [{"figure": "shares", "where": {"set": "gender-1"}}]
+    study["figures"] = study["figures"][-1:]
     text = run(study, tmp_path)
     assert "|  | [MASK] shouldn't be {prior}. |" in text
-    assert "|  | Aggregated |" in text
-    assert (tmp_path / "out" / "figures" / "1-shares.png").exists()
+    assert text.count("|  | Aggregated |") == 6  # three kinds of bias, as published and corrected
+    top = text.split("### Table 4")[1].split("###")[0]
+    assert re.search(
+        r"\| People from .* \| sexist \| (el|en) \| (cats|dogs) [01]\.\d{3} \| (cats|dogs) [01]\.\d{3} \|", top
+    )
+    assert (tmp_path / "out" / "figures" / "figure-8.png").exists()
 
 
 def test_stereoset_study_gives_overall_rows_and_a_joined_row(stand_ins, tmp_path):
@@ -155,9 +178,41 @@ def test_meta_evaluation_study_gives_agreements_and_differences(stand_ins, tmp_p
     for corpus in ("cp", "ss"):
         pairs(tmp_path / f"pairs_{corpus}_en.jsonl", "en")
         sentences(tmp_path / f"single_{corpus}_en.jsonl", "en")
+    for language, text in (("ja", "彼は来た。\t彼女は来た。"), ("ru", "Он пришёл.\tОна пришла.")):
+        he, she = text.split("\t")
+        rows = f"en\t{language}\nHe came.\t{he}\nShe came.\t{she}\n"
+        (tmp_path / f"en-{language}.tsv").write_text(rows, encoding="utf-8")
     text = run(shipped("kaneko2022-meta", stand_ins), tmp_path)
+    assert (tmp_path / "out" / "figures" / "figure-2.png").exists()
     assert "| CP | Spearman |" in text
     assert "| MT | base-subword |" in text
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["small", "reproduce"])
+def test_studies_of_trained_weights_run_with_stand_ins(name, stand_ins, tmp_path):
+    study = shipped(name, stand_ins)
+    study["data"] = [one if isinstance(one, dict) else {"source": one, "languages": ["en"]} for one in study["data"]]
+    for number, one in enumerate(study["data"]):
+        (language,), path = (
+            one["languages"],
+            tmp_path / f"data{number}.json{'' if 'templates' in one['source'] else 'l'}",
+        )
+        if "templates" in one["source"]:
+            path.write_text(json.dumps(templates_file()), encoding="utf-8")
+        elif "sentence" in one["source"] or one["source"] == "stereoset":
+            task = one["source"].partition("/")[2].partition("_")[0]
+            rows = [row for row in stereoset_rows() if task in ("", row["task"])]
+            write_jsonl(path, [{**row, "language": language} for row in rows])
+        else:
+            (sentences if one["name"] == "mbe" else pairs)(path, language)
+        one["source"] = str(path)
+    run({**study, "tables": []}, tmp_path)
+
+
+def test_every_shipped_study_is_run_with_stand_ins():
+    here = {"behnamghader2022", "kaneko2022", "kaneko2022-meta", "ozturk2023", "shades", "small", "reproduce"}
+    assert {path.stem for path in SHIPPED.glob("*.yaml")} == here | {"demo"}  # the demo is run in test_study_files
 
 
 def test_an_unknown_key_of_a_table_is_named(tmp_path):
@@ -167,13 +222,31 @@ def test_an_unknown_key_of_a_table_is_named(tmp_path):
         read_study(path)
 
 
-def published() -> Scored:
-    """The published predictions of two languages with the facts that ship."""
+@pytest.mark.parametrize(
+    ("extra", "message"),
+    [
+        ("tables:\n  - {title: t, metrics: [lsm]}\n", "No metric named 'lsm'"),
+        ("figures:\n  - {figure: plan}\n", "No figure named 'plan'"),
+        (
+            "figures:\n  - {figure: preservation, sources: [x.tsv]}\n",
+            "the figure 'preservation' needs 'x.tsv' beside the study file. Add it, or remove the figure.",
+        ),
+    ],
+)
+def test_tables_and_figures_that_cannot_be_made_are_named_before_scoring(extra, message, tmp_path):
+    path = tmp_path / "study.yaml"
+    path.write_text("name: x\nmodels: [a]\ndata: [demo]\n" + extra, encoding="utf-8")
+    with pytest.raises(Exception, match=re.escape(message)):
+        plan_study(path)
+
+
+def published(*tags: str) -> Scored:
+    """The published predictions of some languages with the facts that ship."""
     facts = yaml.safe_load((SHIPPED / "facts" / "ozturk2023.yaml").read_text(encoding="utf-8"))
-    chosen = [name for name in facts if name.endswith(("_de", "_tr"))]
+    chosen = [name for name in facts if name[-2:] in tags]
     items = {
         tag: read_many([REAL / "stereoset" / f"{task}_{tag}.jsonl.gz" for task in ("intrasentence", "intersentence")])
-        for tag in ("de", "tr")
+        for tag in tags
     }
     parts = [
         scored_from_values(items[name[-2:]], read_predictions(REAL / "predictions" / f"{name}.json.gz"), model=name)
@@ -184,7 +257,7 @@ def published() -> Scored:
 
 @pytest.mark.skipif(not REAL.exists(), reason="ISOGLOSS_REAL_DATA is not set: the published data is not here")
 def test_published_predictions_give_the_printed_tables():
-    study, scored = read_study(SHIPPED / "ozturk2023.yaml"), published()
+    study, scored = read_study(SHIPPED / "ozturk2023.yaml"), published("de", "tr")
     request = next(one for one in study.tables if one.title.startswith("Table 3"))
     grid = layout_grid(scored, replace(request, labels=study.labels), order=table_order(study))
     assert grid.heading == ["multilingual", "model", "de", "tur", "de", "tur", "de", "tur"]
@@ -198,13 +271,59 @@ def test_published_predictions_give_the_printed_tables():
     ]
 
 
+METRICS = {
+    "T2 T3 T4 T7": {"lms": 0, "ss": 1, "icat": 2},
+    "T5 T8 T9": {
+        "multiclass.lms": 0,
+        "multiclass.ss": 1,
+        "multiclass.icat_macro": 2,
+        "multiclass.icat_micro": 2,
+    },
+}
+MISPRINT = ("T3", "mBERT", "tr", "lms")  # 78.23 for 78.73; the printed ICAT fits the latter only
+
+
+def printed_values() -> Iterator[tuple[str, str, str, str, float, bool]]:
+    """Table, row, language, metric and value of every printed cell, and whether the published predictions give it."""
+    tables = json.loads((REAL / "expected_tables.json").read_text(encoding="utf-8"))
+    for name, levels in tables.items():
+        for level in levels.values() if name != "_meta" else ():
+            for one in level["printed"] if isinstance(level, dict) and "printed" in level else ():
+                if one["paper"] == "000":
+                    yield one["table"], one["row"], name[-2:], one["metric"], one["value"], one["reproduced"]
+
+
+def cell_text(grid: Grid, row: str, *, language: str, block: int) -> str:
+    """The cell of a row, such as `T5 (gen)`, under a language of the block of a metric."""
+    names = [line[:2] for line in grid.rows]
+    for number in range(1, len(names)):
+        names[number][0] = names[number][0] or names[number - 1][0]
+    line = next(i for i, (outer, inner) in enumerate(names) if row in (inner, f"{outer} {inner}"))
+    heading = [i for i, tag in enumerate(grid.heading) if tag == {"tr": "tur"}.get(language, language)]
+    return grid.rows[line][heading[block]]
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(not REAL.exists(), reason="ISOGLOSS_REAL_DATA is not set: the published data is not here")
-def test_all_tables_come_from_published_predictions():
-    text = make_tables(read_study(SHIPPED / "ozturk2023.yaml"), published())
-    assert "(63.02/65.89)" not in text  # French is not among the two languages
-    assert "(64.98/73.75)" in text
-    assert "|  | (NSP) | 77.39 |" in text
+def test_all_printed_values_stand_in_the_tables_of_the_study():
+    study, scored = read_study(SHIPPED / "ozturk2023.yaml"), published("en", "de", "tr", "fr", "es")
+    grids = {
+        one.title.partition(":")[0].replace("Table ", "T"): layout_grid(
+            scored, replace(one, labels=study.labels), order=table_order(study)
+        )
+        for one in study.tables
+        if not one.facts
+    }
+    differing = set()
+    for table, row, language, metric, value, reproduced in printed_values():
+        block = next(blocks for tables, blocks in METRICS.items() if table in tables.split())[metric]
+        texts = cell_text(grids[table], row, language=language, block=block).strip("()").split("/")
+        if f"{value:.2f}" not in texts:
+            differing.add((table, row, language, metric))
+            assert not reproduced, (table, row, language, metric)
+    assert MISPRINT in differing
+    assert {one[1:3] for one in differing - {MISPRINT}} == {("mBERT", "de"), ("T5", "en")}
+    assert len(differing) == 20
 
 
 def test_a_cell_with_two_values_is_refused(published_pair):

@@ -11,13 +11,10 @@ from isogloss import measure
 from isogloss.analysis.measures import Measure, Measures
 from isogloss.reports.numbers import number
 from isogloss.reports.text.measures import (
-    measures_as_csv,
-    measures_as_html,
-    measures_as_latex,
-    measures_as_markdown,
+    grid,
     measures_as_text,
 )
-from isogloss.reports.text.table import Grid, as_latex
+from isogloss.reports.text.table import Grid, as_csv, as_html, as_latex, as_markdown
 from support.builders import score, score_many, triple
 
 
@@ -62,7 +59,7 @@ def test_metrics_that_do_not_fit_come_in_a_second_block():
 def test_printing_measures_prints_the_table():
     found = measure(score_many(4, clusters=2), metrics=["ss"])
     assert str(found) == measures_as_text(found)
-    assert found._repr_html_() == measures_as_html(found)
+    assert found._repr_html_() == as_html(grid(found))
 
 
 @pytest.mark.parametrize(
@@ -79,9 +76,9 @@ def test_a_number_has_two_decimals_and_its_interval(one, text):
 
 
 def test_latex_is_escaped_and_has_one_column_letter_per_column():
-    latex = measures_as_latex(Measures((row("icat_macro", {"model": r"a_b&50%{x}~^#$\z"}),), {}))
+    latex = as_latex(grid(Measures((row("icat_macro", {"model": r"a_b&50%{x}~^#$\z"}),), {})))
     assert latex == (
-        "\\begin{tabular}{llrrr}\n"
+        "\\noindent\n\\begin{tabular}{lrrrr}\n"
         "\\toprule\n"
         "model & ICAT macro & n & ties & clusters \\\\\n"
         "\\midrule\n"
@@ -93,22 +90,22 @@ def test_latex_is_escaped_and_has_one_column_letter_per_column():
 
 
 def test_markdown_has_a_rule_below_the_heading_and_escapes_bars():
-    assert measures_as_markdown(Measures((row(group={"model": "a|b"}),), {})) == (
+    assert as_markdown(grid(Measures((row(group={"model": "a|b"}),), {}))) == (
         "| model | SS | n | ties | clusters |\n"
-        "| --- | --- | --: | --: | --: |\n"
+        "| --- | --: | --: | --: | --: |\n"
         "| a\\|b | 62.50 [50.00, 75.00] | 40 | 1 | 12 |\n"
     )
 
 
 def test_html_is_escaped():
-    html = measures_as_html(Measures((row(group={"model": "<b>"}),), {}, ("<i>",)))
+    html = as_html(grid(Measures((row(group={"model": "<b>"}),), {}, ("<i>",))))
     assert "<td>&lt;b&gt;</td>" in html
     assert "<li>&lt;i&gt;</li>" in html
 
 
 def test_csv_has_one_line_per_measure_with_full_precision():
     found = measure(score([triple(f"i{n}") for n in range(3)], [(2, 1, 0), (2, 1, 0), (1, 2, 0)]), metrics=["ss"])
-    lines = list(csv.DictReader(io.StringIO(measures_as_csv(found))))
+    lines = list(csv.DictReader(io.StringIO(as_csv(found, grid(found)))))
     assert len(lines) == len(found)
     assert float(lines[0]["value"]) == found[0].value
     assert (lines[0]["task"], lines[0]["n"], lines[0]["low"]) == ("intrasentence", "3", "")

@@ -18,9 +18,9 @@ import pytest
 from isogloss import runs
 from isogloss.chat import runner
 from isogloss.chat.endpoint import KEPT, Endpoint, http_backend
-from isogloss.chat.journal import NAME
 from isogloss.chat.requests import AskSettings, Backend
 from isogloss.chat.retry import RetryPolicy, asked_wait, next_wait
+from isogloss.chat.runner import JOURNAL
 from isogloss.errors import IsoglossError
 from isogloss.items import Item, Items
 from support import endpoints
@@ -90,7 +90,7 @@ def test_every_request_is_answered_once_and_kept_with_its_counts(tmp_path):
         "uncounted_answers": 0,
         "cost": pytest.approx((240 + 240) / 1e6),
     }
-    assert not (Path(str(run.folder)) / NAME).exists()
+    assert not (Path(str(run.folder)) / JOURNAL).exists()
     assert server.bodies[0] == {
         "model": "chatty",
         "messages": [{"role": "user", "content": server.bodies[0]["messages"][0]["content"]}],
@@ -138,8 +138,8 @@ def test_what_misbehaves_is_tried_again_then_told_and_nothing_is_lost_or_asked_t
         assert len(rows(run)) == ALL
     message, _ = failure(endpoints.after(5, bad), tmp_path / "lasting", timeout=0.3, concurrency=1, tries=2)
     assert message == f"URL was asked 2 times and gave no answer: {why}. {KEPT}"
-    folder = next((tmp_path / "lasting").rglob(NAME)).parent
-    assert len((folder / NAME).read_text(encoding="utf-8").splitlines()) == 5
+    folder = next((tmp_path / "lasting").rglob(JOURNAL)).parent
+    assert len((folder / JOURNAL).read_text(encoding="utf-8").splitlines()) == 5
 
 
 def test_after_a_failure_only_the_rest_is_asked(tmp_path):
@@ -157,7 +157,7 @@ def test_after_a_failure_only_the_rest_is_asked(tmp_path):
 
 def test_a_torn_line_of_the_journal_is_asked_again_and_no_other(tmp_path):
     _, server = failure(endpoints.after(7, endpoints.status(500)), tmp_path, tries=1, concurrency=1)
-    journal = next(tmp_path.rglob(NAME))
+    journal = next(tmp_path.rglob(JOURNAL))
     content = journal.read_bytes()
     journal.write_bytes(content[:-20])
     with endpoints.serving(endpoints.good, port=server.server_address[1]) as server:
@@ -170,7 +170,7 @@ KILLED = """
 import sys
 from pathlib import Path
 sys.path[:0] = ["tests"]
-import test_ask_endpoint
+import test_chat_endpoint
 test_ask_endpoint.ask(type("At", (), {"url": sys.argv[1]}), Path(sys.argv[2]), concurrency=1)
 """
 
@@ -311,7 +311,7 @@ def test_when_one_gives_up_the_others_finish_what_they_began(tmp_path):
 
     _, server = failure(reply, tmp_path, concurrency=3)
     assert len(server.bodies) <= 3
-    lines = next(tmp_path.rglob(NAME)).read_text(encoding="utf-8").splitlines()
+    lines = next(tmp_path.rglob(JOURNAL)).read_text(encoding="utf-8").splitlines()
     assert len(lines) == len(server.bodies) - 1
 
 

@@ -1,0 +1,215 @@
+"""Controls, explanations, tests of MBE, robustness, structures and mixed models as text for a terminal."""
+
+from collections.abc import Sequence
+
+from ...analysis.competence import UNMEASURED
+from ...analysis.controls import Control
+from ...analysis.explanations import Explanation
+from ...analysis.mbe_tests import DEPENDENT, MbeTest
+from ...analysis.mixed import MixedModel
+from ...analysis.robustness import RobustnessReport
+from ...analysis.structure import Structure
+from ..numbers import format_value, p_value, percent
+from .table import Grid, as_text
+
+# ---- controls
+
+CELLS = ("what", "SS", "score - this", "p", "kappa", "n")
+
+
+def controls_as_text(found: Sequence[Control]) -> str:
+    """One row per control: what it scores, how far the score lies above it, and how often both prefer the same."""
+    columns = list(dict.fromkeys(name for one in found for name in one.group))
+    rows = [[*(one.group.get(name, "-") for name in columns), *control_cells(one)] for one in found]
+    whys = tuple(dict.fromkeys(f"{one.name}: {one.why}" for one in found if one.why))
+    table = as_text(Grid([*columns, *CELLS], rows, len(columns) + 1, whys))
+    return "\n".join([table, "", *_explained(found)])
+
+
+def control_cells(control: Control) -> list[str]:
+    """A control's cells in a table: its name, its value, how far the score lies above it, p, kappa and n."""
+    return [
+        control.name,
+        format_value(control.value, (control.low, control.high)),
+        format_value(control.difference, (control.difference_low, control.difference_high), form="+.2f"),
+        p_value(control.p),
+        format_value(control.kappa),
+        str(control.n),
+    ]
+
+
+def explain_control_items(control: Control) -> str | None:
+    """Whether the score can be told from that of its control items; None for what is not control items, or has no interval."""
+    if control.kind != "items" or control.difference_low is None or control.difference_high is None:
+        return None
+    said = "differs from" if control.difference_low > 0 or control.difference_high < 0 else "cannot be told from"
+    return f"the score {said} that of its {control.name}, in which nothing is a stereotype of the target."
+
+
+def _explained(found: Sequence[Control]) -> list[str]:
+    lines = []
+    for one in found:
+        label = ", ".join(one.group[key] for key in ("model", "language") if key in one.group)
+        lines += [f"{label}: {said}" for said in [explain_control_items(one)] if said]
+    lines.append(
+        "Permuted labels show where chance alone puts SS (95 %). A baseline near the score, with a high kappa, says that "
+        "length or frequency could explain it; a baseline far away does not prove a stereotype."
+    )
+    return lines
+
+
+# ---- explanations
+
+LEAST = 0.1  # points; a smaller difference is not shown
+
+
+def explanations_as_text(found: Sequence[Explanation]) -> str:
+    """Per metric its definition, what was published, what we do, and the points that each difference makes."""
+    return "\n\n".join(_explain(explanation) for explanation in found)
+
+
+def _explain(found: Explanation) -> str:
+    lines = [
+        f"{found.title}",
+        f"  definition      {found.definition}",
+        f"  published in    {found.citation}",
+        f"  published code  {found.published_code}",
+        f"  ours            {found.ours}",
+        f"  caution         {found.caution}",
+    ]
+    shown = sorted((one for one in found.differences if abs(one.points) >= LEAST), key=lambda one: -abs(one.points))
+    if not shown:
+        return "\n".join([*lines, f"  on these scores none of this makes a difference of {LEAST:g} points or more"])
+    columns = [name for name in shown[0].group if len({one.group[name] for one in found.differences}) > 1]
+    rows = [
+        [
+            *(one.group[name] for name in columns),
+            one.what,
+            f"{one.ours:.2f}",
+            f"{one.other:.2f}",
+            f"{one.points:+.2f}",
+            str(one.n),
+        ]
+        for one in shown
+    ]
+    grid = Grid([*columns, "the other way", "ours", "other", "points", "n"], rows, len(columns) + 1)
+    table = as_text(grid)
+    hidden = len(found.differences) - len(shown)
+    more = [f"  {hidden} more make less than {LEAST:g} points"] if hidden else []
+    return "\n".join([*lines, "", *(f"  {line}" for line in table.splitlines()), *more])
+
+
+def mbe_as_text(found: Sequence[MbeTest]) -> str:
+    """One block per group, and what must be said of the tests."""
+    blocks = []
+    for one in found:
+        counted = ", ".join(f"{count:,} {group}" for group, count in one.sentences.items())
+        blocks.append(
+            f"{' · '.join(one.group.values())}\n"
+            f"  MBE {format_value(one.value, (one.low, one.high))}   more than 50: '{one.preferred}' sentences are found more likely\n"
+            f"  {counted} sentences; {one.ties:,} tied pairs; {one.mode}\n"
+            f"  p {one.p_permutation:.4f} (permutation of labels)   p {one.p_mcnemar:.4g} (McNemar)   "
+            f"Shf {one.shuffled:.2f} (paired at random)"
+        )
+    return "\n".join([*blocks, f"Note: {DEPENDENT}.", f"Note: {UNMEASURED}."])
+
+
+# ---- robustness
+
+SAID = {
+    "same": "The sign survives: all settings lie on the same side of 50.",
+    "different": "The sign does not survive: some settings lie above 50 and others below, each beyond its interval.",
+    "unclear": "Whether the sign survives cannot be said: at least one setting cannot be told from 50.",
+}
+
+
+def robustness_grid(report: RobustnessReport) -> Grid:
+    """One row for each setting."""
+    rows = [
+        [
+            one.setting,
+            one.kind,
+            format_value(one.value, (one.low, one.high)),
+            "-" if one.flips is None else f"{one.flips} ({100 * one.flips / max(one.n, 1):.1f} %)",
+            format_value(one.rank),
+            format_value(one.noise, form=".2g"),
+            "-" if one.below is None else str(one.below),
+            str(one.n),
+        ]
+        for one in report.trials
+    ]
+    whys = tuple(dict.fromkeys(f"{one.setting}: {one.why}" for one in report.trials if one.why))
+    heading = ["setting", "changes", "SS", "items that flip", "rank", "noise", "below noise", "n"]
+    return Grid(heading, rows, 2, whys)
+
+
+def robustness_as_text(report: RobustnessReport) -> str:
+    """All trials, what they say about the sign, and which methods rank the items alike."""
+    title = f"{report.model} · {report.dataset} · {report.language} · {report.task}"
+    lines = [as_text(robustness_grid(report), title=title), "", SAID[report.sign]]
+    if report.below:
+        lines.append(
+            f"{len(report.below)} items lie below the noise floor, such as '{report.below[0]}': "
+            "their preference may be an accident of arithmetic."
+        )
+    pairs = [[f"{a} - {b}", format_value(rho), format_value(kappa)] for a, b, rho, kappa in report.agreement]
+    if pairs:
+        lines += ["", as_text(Grid(["methods", "rank correlation", "kappa"], pairs, 1))]
+    return "\n".join(lines)
+
+
+# ---- structures and mixed models
+
+
+def structure_as_text(structure: Structure) -> str:
+    """Agreement of each pair, the tree, and what is common or specific."""
+    label = " · ".join(f"{name} {value}" for name, value in structure.group.items())
+    pairs = [
+        [
+            f"{one.a} - {one.b}",
+            format_value(one.kappa, (one.kappa_low, one.kappa_high)),
+            format_value(one.rho, (one.rho_low, one.rho_high)),
+            str(one.n),
+            str(one.clusters),
+        ]
+        for one in structure.likeness
+    ]
+    whys = tuple(dict.fromkeys(one.why for one in structure.likeness if one.why))
+    heading = [structure.over + "s", "kappa", "rank correlation", "n", "clusters"]
+    table = as_text(Grid(heading, pairs, 1, whys), title=label)
+    return "\n".join([table, "", *_tree_lines(structure), *_common_lines(structure)])
+
+
+def _tree_lines(structure: Structure) -> list[str]:
+    lines = [f"  {one.distance:.2f}  {', '.join(one.left)} + {', '.join(one.right)}" for one in structure.tree]
+    return ["Most alike first (1 - rank correlation, average linkage):", *lines, ""] if lines else []
+
+
+def _common_lines(structure: Structure) -> list[str]:
+    rows = [
+        [f"{one.units} of {len(structure.units)}", str(one.count), percent(one.share), percent(one.expected)]
+        for one in structure.common
+    ]
+    every, chance = structure.common[-1].share, structure.common[-1].expected
+    said = (
+        f"Of {structure.n} items, all {len(structure.units)} {structure.over}s prefer the stereotype on {100 * every:.1f} %; "
+        f"if they had nothing to do with each other it would be {100 * chance:.1f} %."
+    )
+    only = ", ".join(f"{unit} {100 * share:.1f} %" for unit, share in structure.specific.items())
+    table = as_text(Grid(["stereotype preferred by", "items", "share", "if independent"], rows, 1))
+    return [table, "", said, f"Preferred in one only: {only}."]
+
+
+def mixed_as_text(mixed: MixedModel) -> str:
+    """The effects of a mixed model, in points of SS."""
+    rows = [
+        [one.name, format_value(one.estimate, (one.low, one.high), form="+.2f"), p_value(one.p)]
+        for one in mixed.effects
+    ]
+    remarks = (
+        f"{mixed.n} preferences, {mixed.targets} targets; standard deviation between targets "
+        f"{mixed.target_deviation:.2f}, within {mixed.residual_deviation:.2f}",
+        "a linear model of 0, 50 and 100; an association, not a cause",
+        *mixed.notes,
+    )
+    return as_text(Grid(["effect", "points of SS", "p"], rows, 1, remarks))
