@@ -295,6 +295,11 @@ def _fold(table: pl.DataFrame, index: list[str]) -> pl.DataFrame:
     return rows[0].select(index).hstack([one["value"].rename(one["role"][0]) for one in rows])
 
 
+def complete_rows(table: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
+    """The rows without nulls in these columns; a table that has none, as most do, is not searched."""
+    return table.drop_nulls(columns) if any(table[name].null_count() for name in columns) else table
+
+
 def item_gaps(rows: pl.DataFrame) -> pl.DataFrame:
     """One row per item, model and method with all its columns and a column `gap`; items without both scores are left out.
 
@@ -303,7 +308,7 @@ def item_gaps(rows: pl.DataFrame) -> pl.DataFrame:
     wide = pivot_roles(rows)
     if not {STEREOTYPE, ANTI_STEREOTYPE} <= set(wide.columns):
         raise IsoglossError("This is about stereotypes and anti-stereotypes, and these items have no such roles.")
-    wide = wide.drop_nulls([STEREOTYPE, ANTI_STEREOTYPE])
+    wide = complete_rows(wide, [STEREOTYPE, ANTI_STEREOTYPE])
     positive = wide.select((pl.col(STEREOTYPE) > 0).all() & (pl.col(ANTI_STEREOTYPE) > 0).all()).item()
     left, right = (pl.col(role).log() if positive else pl.col(role) for role in (STEREOTYPE, ANTI_STEREOTYPE))
     return wide.with_columns(gap=left - right)

@@ -14,7 +14,7 @@ from ..results import Results
 from ..scores import KEY, Scored
 from ..stats import RESAMPLES
 from .competence import Competence, find_competence, judge
-from .groups import Part, check_by, check_rows, default_parts, make_part
+from .groups import Part, check_by, check_rows, complete_rows, default_parts, make_part
 from .intervals import IntervalSettings, check_interval_settings, find_interval
 
 MODES = ("corrected", "paper")
@@ -39,13 +39,13 @@ class Measure:
 
     metric: str
     group: Mapping[str, str]
-    value: float | None
-    low: float | None
-    high: float | None
-    n: int
-    ties: int
-    clusters: int
-    mode: str
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    n: int = 0
+    ties: int = 0
+    clusters: int = 0
+    mode: str = MODES[0]
     why: str | None = None
     interpretable: bool | None = None
     doubt: str | None = None
@@ -96,12 +96,25 @@ def measure(
     for part in default_parts(table, names):
         competence = find_competence(part, mode=mode, drawing=drawing)
         for name, metric in (chosen or fitting_metrics(part.rows)).items():
-            nothing = Measure(name, part.group, None, None, None, n=0, ties=0, clusters=0, mode=mode)
+            nothing = Measure(name, part.group, mode=mode)
             row = _measure_one(nothing, metric, part=part, settings=drawing)
             known = judge(name, competence) if row.value is not None else Competence(None)
             rows.append(replace(row, interpretable=known.interpretable, doubt=known.doubt))
     notes = (*scored.notes, *_notes(table), *interval_notes(rows))
     return Measures(tuple(rows), problem_counts(table, scored), notes)
+
+
+def measure_with(
+    settings: IntervalSettings,
+    scored: Scored,
+    *,
+    metrics: str | Sequence[str] | None = None,
+    by: str | Sequence[str] | None = None,
+    mode: str = MODES[0],
+) -> Measures:
+    """As `measure`, with intervals as these settings say."""
+    kind, resamples, seed = settings.kind, settings.resamples, settings.seed
+    return measure(scored, metrics=metrics, by=by, mode=mode, interval=kind, resamples=resamples, seed=seed)
 
 
 def check_mode(mode: str) -> None:
@@ -144,7 +157,7 @@ def contribution(
         table = part.items(metric.quantity)
         if any(role not in table.columns for role in metric.roles):
             return None
-        table = table.drop_nulls(list(metric.roles))
+        table = complete_rows(table, metric.roles)
     if items is not None:
         table = table.filter(pl.col("id").is_in(items))
     found = metric.contribute(table, mode) if table.height else None
@@ -159,9 +172,10 @@ def _measure_one(nothing: Measure, metric: Metric, *, part: Part, settings: Inte
     if found is None:
         lacks = "all the roles" if metric.roles else "what this metric needs"
         return replace(nothing, why=f"no item of the group has {lacks}")
-    counted = replace(nothing, value=found.value, n=found.n, ties=found.ties, clusters=len(found.clusters))
+    value, clusters = found.value, len(found.clusters)
+    counted = replace(nothing, value=value, n=found.n, ties=found.ties, clusters=clusters)
     counted = replace(counted, unbiased=found.unbiased, homogeneous=found.homogeneous)
-    if math.isnan(found.value):
+    if math.isnan(value):
         return replace(counted, value=None, why="the value is a division by zero here")
     ends = find_interval(found, settings, bounds=metric.bounds)
     kind = ends.kind if ends.low is not None else None

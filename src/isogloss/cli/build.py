@@ -20,6 +20,7 @@ class Build:
     sources: tuple[str, ...]
     out: Path
     languages: tuple[str, ...]
+    columns: str | None
     target: Path | None
     lists: tuple[str, ...]
     without: tuple[str, ...]
@@ -57,6 +58,7 @@ def build(
     ),
     out: Path = typer.Option(None, "--out", "-o", metavar="FILE", help="The file to write."),
     languages: list[str] = options.Languages,
+    columns: str = options.Columns,
     target: Path = typer.Option(
         None, "--target", metavar="FILE", help="The other side, if a corpus is two aligned files (Moses)."
     ),
@@ -80,7 +82,7 @@ def build(
 ) -> None:
     """Build data from corpora or other data: sentences of two groups, pairs, parallel texts, templates."""
     given = {"target": target, "language": languages, "list": lists, "without": without, "native-names": native_names}
-    given |= {"category": category != "gender", "folder": folder, "limit": limit, "seed": seed}
+    given |= {"category": category != "gender", "columns": columns, "folder": folder, "limit": limit, "seed": seed}
     builder, allowed = BUILDERS[kind]
     if foreign := [name for name, value in given.items() if value and name not in allowed]:
         raise IsoglossError(f"--{foreign[0]} does not apply to 'data build {kind}'.")
@@ -91,7 +93,7 @@ def build(
             f"'data build {kind}' {'writes a file. Use --out FILE' if out is None else 'prints its counts. Leave out --out'}."
         )
     names = tuple(options.split_names(without) or ())
-    files = tuple(sources or ()), out, tuple(languages), target, tuple(lists), names
+    files = tuple(sources or ()), out, tuple(languages), columns, target, tuple(lists), names
     builder(Build(*files, category, native_names, folder, limit, seed, form))
 
 
@@ -109,12 +111,12 @@ def _split(request: Build) -> None:
         else wordlists.gender_lists(names="names" not in request.without, generic="generic" not in request.without)
     )
     opened = open_corpora(list(request.sources), target=request.target, language=request.language)
-    found = splits.split_corpora(opened, chosen, most=request.limit or 100_000, seed=request.seed)
-    splits.write_split(found, request.out)
+    parts = splits.split_corpora(opened, chosen, most=request.limit or 100_000, seed=request.seed)
+    splits.write_split(parts, request.out)
     options.show(
         request.form,
-        text=lambda: splits.counts_as_text(found),
-        json=lambda: {"splits": splits.split_counts(found)},
+        text=lambda: splits.counts_as_text(parts),
+        json=lambda: {"splits": splits.split_counts(parts)},
     )
 
 
@@ -122,12 +124,13 @@ def _pairs(request: Build) -> None:
     from ..corpora import pairs
     from ..files.sources import read_many
 
-    items = read_many(request.sources, language=request.languages, skip_bad=True)
-    found = pairs.make_pairs(items, category=request.bias_type)
+    columns = options.split_columns(request.columns)
+    items = read_many(request.sources, language=request.languages, columns=columns, skip_bad=True)
+    chosen = pairs.make_pairs(items, category=request.bias_type)
     if request.native_names:
-        found, changed = pairs.native_names(found, seed=request.seed)
-        typer.echo(f"Replaced names in {changed} of {len(found)} pairs.", err=True)
-    typer.echo(f"Wrote {len(found)} pairs to {pairs.write_pairs(found, request.out)}.")
+        chosen, changed = pairs.native_names(chosen, seed=request.seed)
+        typer.echo(f"Replaced names in {changed} of {len(chosen)} pairs.", err=True)
+    typer.echo(f"Wrote {len(chosen)} pairs to {pairs.write_pairs(chosen, request.out)}.")
 
 
 def _align(request: Build) -> None:
@@ -137,9 +140,10 @@ def _align(request: Build) -> None:
     if len(request.sources) > 2:
         raise IsoglossError("'data build align' takes English pairs and those in one other language.")
     english, *other = request.sources
-    first = second = pairs.make_pairs(read(english, skip_bad=True), category=request.bias_type)
+    columns = options.split_columns(request.columns)
+    first = second = pairs.make_pairs(read(english, columns=columns, skip_bad=True), category=request.bias_type)
     if other:
-        items = read(other[0], language=request.languages, skip_bad=True)
+        items = read(other[0], language=request.languages, columns=columns, skip_bad=True)
         second = pairs.make_pairs(items, category=request.bias_type)
     rows = pairs.parallel_rows(first, second)
     path = pairs.write_parallel(rows, request.out, language=second[0].language)
@@ -150,8 +154,8 @@ def _occupations(request: Build) -> None:
     from .. import languages
     from ..corpora import pairs
 
-    found = pairs.occupation_pairs(languages.resolve(_needed(request)))
-    typer.echo(f"Wrote {len(found)} pairs to {pairs.write_pairs(found, request.out)}.")
+    occupation_pairs = pairs.occupation_pairs(languages.resolve(_needed(request)))
+    typer.echo(f"Wrote {len(occupation_pairs)} pairs to {pairs.write_pairs(occupation_pairs, request.out)}.")
 
 
 def _needed(request: Build) -> str:
@@ -164,11 +168,11 @@ def _preservation(request: Build) -> None:
     from ..corpora import pronoun_preservation as kept
     from ..corpora.texts import open_corpora
 
-    found = kept.count_all(open_corpora(list(request.sources), target=request.target, language=request.language))
+    counts = kept.count_all(open_corpora(list(request.sources), target=request.target, language=request.language))
     options.show(
         request.form,
-        text=lambda: kept.preservation_as_text(found),
-        json=lambda: {"preservation": kept.preservation_rows(found)},
+        text=lambda: kept.preservation_as_text(counts),
+        json=lambda: {"preservation": kept.preservation_rows(counts)},
     )
 
 
@@ -179,17 +183,17 @@ def _templates(request: Build) -> None:
     if len(request.sources) > 1:
         raise IsoglossError("'data build templates' takes one text.")
     lexicon, corpus = read_lexicon(_needed(request), request.folder), Path(request.sources[0])
-    found = mine_corpus(corpus, lexicon, category=request.category, limit=request.limit or 1000)
-    write_sheet(found, request.out)
+    mined = mine_corpus(corpus, lexicon, category=request.category, limit=request.limit or 1000)
+    write_sheet(mined, request.out)
     typer.echo(
-        f"Wrote {len(found.rows)} templates from {found.lines:,} lines to {request.out}. Review them before use."
+        f"Wrote {len(mined.rows)} templates from {mined.lines:,} lines to {request.out}. Review them before use."
     )
 
 
 BUILDERS: dict[str, tuple[Callable[[Build], None], set[str]]] = {  # each with the options that it takes
     "split": (_split, {"target", "language", "list", "without", "limit", "seed"}),
-    "pairs": (_pairs, {"language", "category", "native-names", "seed"}),
-    "align": (_align, {"language", "category"}),
+    "pairs": (_pairs, {"language", "columns", "category", "native-names", "seed"}),
+    "align": (_align, {"language", "columns", "category"}),
     "occupations": (_occupations, {"language"}),
     "preservation": (_preservation, {"target", "language"}),
     "templates": (_templates, {"language", "category", "folder", "limit"}),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -79,11 +78,11 @@ def measure(
     elif shares:
         _show_measures(_measure_shares(scored, shares, by=groups or ["set"], top=top), None, form=form)
     else:
-        found = measures.measure(
+        result = measures.measure(
             scored, metrics=names, by=groups, mode=mode, interval=interval, resamples=resamples, seed=seed
         )
-        tests = _test_mbe(scored, found, by=groups, resamples=resamples, seed=seed)
-        _show_measures(found, tests, form=form)
+        tests = _test_mbe(scored, result, by=groups, resamples=resamples, seed=seed)
+        _show_measures(result, tests, form=form)
 
 
 def _items(data: list[str], languages: list[str], *, columns: str | None, skip_bad: bool) -> Items | None:
@@ -132,9 +131,9 @@ def _show_term_pairs(scored: Scored, *, form: str) -> None:
 
     pairs = largest_pairs(scored.table)
     lines = [
-        f"{one.model} · {one.language} · {one.set}: {one.first} -> {one.second}  "
-        f"{one.nats:.4f} nats  {one.per_token:.3e} by |V|"
-        for one in pairs
+        f"{pair.model} · {pair.language} · {pair.set}: {pair.first} -> {pair.second}  "
+        f"{pair.nats:.4f} nats  {pair.per_token:.3e} by |V|"
+        for pair in pairs
     ]
     options.show(form, text=lambda: "\n".join(lines), json=lambda: [asdict(one) for one in pairs])
 
@@ -161,6 +160,7 @@ def compare(
     form: options.AnyFormat = options.Format,
 ) -> None:
     """Compare two models or languages on their common items: difference, interval, p, effect size, power."""
+    from .. import library
     from ..analysis import agreements, comparisons
     from ..reports.text.comparisons import grid
 
@@ -169,13 +169,13 @@ def compare(
     if agreement and (unpaired or form not in ("text", "json")):
         raise IsoglossError("--agreement prints text or JSON, and cannot be combined with --unpaired.")
     items = _items(data, [], columns=columns, skip_bad=False)
-    first, second = _sides(paths, options.split_pairs(a), b=options.split_pairs(b), data=items)
+    first, second = library.load_sides(paths, options.split_pairs(a), b=options.split_pairs(b), data=items)
     names, groups = options.split_names(metrics), options.split_names(by)
     if agreement:
         agreed = agreements.agree_scored(first, second, metrics=names, against=against, by=groups)
         options.show_result(agreed, form)
         return
-    found = comparisons.compare(
+    result = comparisons.compare(
         first,
         second,
         metrics=names,
@@ -185,24 +185,7 @@ def compare(
         resamples=resamples,
         seed=seed,
     )
-    options.show_table(form, found, grid=grid)
-
-
-def _sides(
-    paths: list[Path], a: Mapping[str, str], *, b: Mapping[str, str], data: Items | None
-) -> tuple[Scored, Scored]:
-    """Both sides: two paths, or one path with what to choose for each side."""
-    from ..library import load
-
-    if len(paths) == 1 and a and b:
-        paths = [paths[0], paths[0]]
-    if len(paths) != 2:
-        raise IsoglossError(
-            "Give two runs to compare, or one folder and what to choose in it, such as --a language=en --b language=de."
-        )
-    files = [path.is_file() for path in paths]  # a run knows its data, the file beside it does not
-    items = [data if is_file or not any(files) else None for is_file in files]
-    return load(paths[0], data=items[0], where=a), load(paths[1], data=items[1], where=b)
+    options.show_table(form, result, grid=grid)
 
 
 def gate(
@@ -238,7 +221,7 @@ def gate(
         return
     if not runs:
         raise IsoglossError("Give the folders of runs to test, or --init FILE to write a starter file.")
-    found = library.gate(
+    result = library.gate(
         runs,
         claims,
         data=data or None,
@@ -249,9 +232,9 @@ def gate(
         resamples=resamples,
         seed=seed,
     )
-    write_verdicts(found, junit)
-    options.show_table(form, found, grid=claims_grid)
-    raise typer.Exit(EXIT[found.status])
+    write_verdicts(result, junit)
+    options.show_table(form, result, grid=claims_grid)
+    raise typer.Exit(EXIT[result.status])
 
 
 def write_verdicts(result: GateResult, junit: Path | None) -> None:

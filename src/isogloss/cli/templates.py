@@ -66,9 +66,9 @@ def _fill_table(path: Path, lexicon: Lexicon) -> None:
     from ..files.sources import read
     from ..templates.contrasts import fill_table, table_rows
 
-    found = fill_table(read(path, language=lexicon.language), lexicon)
-    csv.writer(sys.stdout, lineterminator="\n").writerows(table_rows(found, lexicon.language))
-    for problem in found.problems:
+    table = fill_table(read(path, language=lexicon.language), lexicon)
+    csv.writer(sys.stdout, lineterminator="\n").writerows(table_rows(table, lexicon.language))
+    for problem in table.problems:
         typer.echo(problem, err=True)
 
 
@@ -91,15 +91,15 @@ def check(
         raise IsoglossError("A review sheet is for one language. Give one language with --sheet.")
     if sheet is not None and sheet.exists():
         typer.echo(_read_review(sheet, languages[0], folder=folder), err=form != "text")
-    found = [check_templates(language, folder=folder, names=sets) for language in languages]
+    checked = [check_templates(language, folder=folder, names=sets) for language in languages]
     options.show(
         form,
-        text=lambda: "\n".join(map(checked_templates_as_text, found)),
-        json=lambda: [asdict(one) for one in found],
+        text=lambda: "\n".join(map(checked_templates_as_text, checked)),
+        json=lambda: [asdict(one) for one in checked],
     )
     if sheet is not None and not sheet.exists():
-        _write_review(sheet, found[0].language, folder=folder)
-    if any(one.problems for one in found):
+        _write_review(sheet, checked[0].language, folder=folder)
+    if any(one.problems for one in checked):
         raise typer.Exit(1)
 
 

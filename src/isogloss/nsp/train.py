@@ -40,10 +40,6 @@ class TrainingStatus:
 OnStatus = Callable[[TrainingStatus], None]
 
 
-def ignore_status(status: TrainingStatus) -> None:
-    """Progress that nobody looks at."""
-
-
 @dataclass(frozen=True, eq=False)
 class TrainingRun:
     """A training under way; `mark` says what it must have in common with its checkpoints."""
@@ -71,7 +67,7 @@ class TrainingRun:
 
 
 def train_head(
-    model: str, data: Path, *, out: Path, settings: TrainingSettings, on_status: OnStatus = ignore_status
+    model: str, data: Path, *, out: Path, settings: TrainingSettings, on_status: OnStatus = lambda status: None
 ) -> dict[str, Any]:
     """The card of the model that was trained and saved in `out`; a training that was stopped there goes on."""
     check_settings(settings)
@@ -127,7 +123,7 @@ def _prepare(
         "settings": json.loads(json.dumps(fixed_settings(settings))),
         "name": opened.info.name,
     }
-    told = on_status if accelerator.is_main_process else ignore_status
+    told = on_status if accelerator.is_main_process else lambda status: None
     return TrainingRun(trainee, settings, schedule, accelerator, scorer, optimizer, out, mark, saved.State(), told)
 
 
@@ -178,10 +174,10 @@ def _finished(run: TrainingRun) -> dict[str, Any] | None:
 def _resume(run: TrainingRun) -> None:
     """Go on after the last checkpoint, if there is one."""
     (run.out / saved.FOLDER).mkdir(parents=True, exist_ok=True)
-    found = saved.find_checkpoint(run.out, run.mark)
-    if found is None:
+    checkpoint = saved.find_checkpoint(run.out, run.mark)
+    if checkpoint is None:
         return
-    path, state = found
+    path, state = checkpoint
     for name in saved.State.__slots__:
         setattr(run.state, name, getattr(state, name))
     saved.load_weights(path, run.plain)
@@ -299,7 +295,7 @@ def _checkpoint(run: TrainingRun, log: Log | None) -> None:
     if run.table.split.card["splits"]["validation"]["pairs"]:
         split = open_split(run.table.split.folder, "validation")
         found = check_split(run.trainee, split, most=run.settings.validation_pairs, device=accelerator.device)
-        best = max((one["accuracy"] for one in state.validations), default=-1.0)
+        best = max((validation["accuracy"] for validation in state.validations), default=-1.0)
         state.best_step = state.step if found.value > best else state.best_step
         state.validations.append({"step": state.step, "examples": examples, "accuracy": found.value})
         if log is not None:

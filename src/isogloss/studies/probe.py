@@ -1,11 +1,8 @@
 """Probing: one template, one model, and the terms' shares at once."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,6 +10,7 @@ from ..errors import IsoglossError, UnknownName
 from ..items import Item, Items
 from ..metrics._templates import TermItem, read_term_items
 from ..models.load import DEFAULT_LOADING, Loading
+from ..models.model import Model
 from ..reports.text.table import bars_as_text
 from ..results import METHODS
 from ..templates.grammar import SourcePosition, Template, parse_template
@@ -21,9 +19,6 @@ from ..templates.lexicon import Lexicon, category_of, read_lexicon
 from ..templates.resolution import CHOICE, resolve_template
 from ..templates.sets import TemplateSet, TemplateWording
 from .pipeline import score
-
-if TYPE_CHECKING:
-    from ..models.model import Model
 
 LIMIT = 2000
 
@@ -114,12 +109,12 @@ def _shares(frames: Sequence[TermItem], items: Sequence[Item]) -> list[Share]:
         for term, share in zip(frame.terms, frame.shares, strict=True):
             values.setdefault(term, {})[frame.id if frame.cell[1] == "none" else frame.cell[1]] = float(share)
     shares = [Share(term, float(np.mean(list(by.values()))), texts[term], by) for term, by in values.items()]
-    return sorted(shares, key=lambda one: (-one.share, one.term))
+    return sorted(shares, key=lambda share: (-share.share, share.term))
 
 
 def probe_as_text(probe: Probe, *, top: int = 20) -> str:
     """The terms with the largest shares as bars, and what the shares are."""
-    shown = [(one.term, one.share, one.sentence) for one in probe.shares[:top]]
+    shown = [(share.term, share.share, share.sentence) for share in probe.shares[:top]]
     left = len(probe.shares) - top
     more = f"; {left} more terms" if left > 0 else ""
     over = f", mean over {probe.concepts} concepts" if probe.concepts > 1 else ""

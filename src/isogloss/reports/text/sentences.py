@@ -33,7 +33,7 @@ def state_findings(measures: Iterable[Measure]) -> list[str]:
     if any(not IDENTITY <= set(row.group) <= WHOLE for row in rows):
         return []
     sets = datasets(without_task(rows))
-    found = []
+    findings = []
     for name, group in sets.items():
         main = headline([row.metric for row in group])
         models: dict[str, list[Measure]] = {}
@@ -42,8 +42,8 @@ def state_findings(measures: Iterable[Measure]) -> list[str]:
                 models.setdefault(model_label(row.group), []).append(row)
         said = [_finding(model, kept) for model, kept in list(models.items())[:MOST]]
         more = [f"{len(models) - MOST} more models are in the table."] if len(models) > MOST else []
-        found.append((f"{name}: " if len(sets) > 1 else "") + " ".join([*said, *more]))
-    return found
+        findings.append((f"{name}: " if len(sets) > 1 else "") + " ".join([*said, *more]))
+    return findings
 
 
 def _finding(model: str, rows: Sequence[Measure]) -> str:
@@ -78,7 +78,9 @@ def _kind(row: Measure, neutral: float | None) -> str:
 def _verbs(metric: str, neutral: float | None) -> dict[str, str]:
     """What a model does where its interval lies above the neutral point, below it, and so on."""
     name = metric_name(metric)
-    common = {"known": f"has {name} in", "open": f"has too few clusters for an interval of {name} in"}
+    spelled = name[:2].isupper() and name[0] in "FHLMNRSX"  # as in an LMS
+    a_name = f"{'an' if spelled or name[0] in 'aeiouAEIO' else 'a'} {name}"
+    common = {"known": f"has {a_name} in", "open": f"has too few clusters for an interval of {name} in"}
     if metric in STEREOTYPES:
         return {
             "above": "prefers stereotypes in",
@@ -87,9 +89,9 @@ def _verbs(metric: str, neutral: float | None) -> dict[str, str]:
             **common,
         }
     return {
-        "above": f"has {name} above {neutral} in",
-        "below": f"has {name} below {neutral} in",
-        "unclear": f"has {name} not distinguishable from {neutral} in",
+        "above": f"has {a_name} above {neutral} in",
+        "below": f"has {a_name} below {neutral} in",
+        "unclear": f"has {a_name} not distinguishable from {neutral} in",
         **common,
     }
 
