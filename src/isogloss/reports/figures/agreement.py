@@ -28,7 +28,13 @@ class Pairing:
 
 def find(request: FigureRequest) -> list[Pairing]:
     """Each two of the order's metrics, or, of several data sets, their headline metrics, over what both have."""
-    rows = without_task(measured(request, open_scored(request), metrics=("ss", "crows", "mbe")))
+    scored = open_scored(request)
+    try:
+        rows = without_task(measured(request, scored, metrics=("ss", "crows", "mbe")))
+    except IsoglossError:
+        if request.metrics:
+            raise
+        return []  # none of the figure's own metrics fits the data
     sides = group_by(rows, lambda row: (row.metric, row.group["dataset"]))
     pairings = []
     for one, two in combinations(sides, 2):
