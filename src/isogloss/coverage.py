@@ -66,7 +66,7 @@ def cover_language(tag: str, data: Mapping[str, tuple[str, ...]] | None = None) 
         tag in words or spoken in words,
         tag in names or spoken in names,
         "articles" in language.sections,
-        tuple(sorted({one.reviewed for one in vocabularies.values() if one.reviewed})),
+        tuple(sorted({vocabulary.reviewed for vocabulary in vocabularies.values() if vocabulary.reviewed})),
         {name: len(one.terms) for name, one in sorted(vocabularies.items())},
     )
 

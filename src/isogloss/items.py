@@ -109,7 +109,7 @@ class Items:
 
     def to_dict(self) -> dict[str, Any]:
         """The items and the problems found in them, as plain dictionaries."""
-        return {"items": [asdict(row) for row in self.rows], "problems": [asdict(one) for one in self.problems]}
+        return {"items": [asdict(row) for row in self.rows], "problems": [asdict(problem) for problem in self.problems]}
 
     to_pandas = results.pandas_of
     to_json = results.json_of

@@ -49,7 +49,7 @@ def measure_annotators(
     items: Items, *, by: Sequence[str] = (), resamples: int = RESAMPLES, seed: int = 0
 ) -> Results[LabelAgreement]:
     """The agreement of the annotators in each group of items; a candidate is a unit, and its labels are nominal."""
-    labels = sorted({one for item in items for role in ROLES for one in _labels(item, role)})
+    labels = sorted({label for item in items for role in ROLES for label in _labels(item, role)})
     if not labels:
         raise IsoglossError("These items have no annotators' labels. StereoSet's own JSON has them.")
     drawing = IntervalSettings(resamples=resamples, seed=seed)

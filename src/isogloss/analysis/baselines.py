@@ -35,7 +35,7 @@ def _share_items(a: Scored, b: Scored) -> bool:
     """Whether at least half of the items of the smaller side are on both."""
     items = [side.table.select(KEY).unique() for side in (a, b)]
     both = items[0].join(items[1], on=KEY, how="semi", nulls_equal=True).height
-    return 2 * both >= min(one.height for one in items)
+    return 2 * both >= min(item.height for item in items)
 
 
 def worsening(row: Comparison) -> tuple[float | None, float | None, float | None]:

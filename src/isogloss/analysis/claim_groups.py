@@ -89,8 +89,8 @@ def make_catalogue(table: pl.DataFrame, facts: Mapping[str, Mapping[str, object]
         for name in group_columns(table.columns)
         if name not in IDENTITY and table.schema[name] == pl.String and table[name].null_count() < table.height
     }
-    found = tuple({**plain.get(row["model"], {}), **row} for row in cells.iter_rows(named=True))
-    return Catalogue(found, columns, plain, found)
+    catalogue = tuple({**plain.get(row["model"], {}), **row} for row in cells.iter_rows(named=True))
+    return Catalogue(catalogue, columns, plain, catalogue)
 
 
 def restrict(catalogue: Catalogue, table: pl.DataFrame) -> Catalogue:
@@ -151,7 +151,7 @@ def _tag(value: str) -> str | None:
 
 def select_groups(term: ClaimTerm, catalogue: Catalogue, *, bound: Sequence[Selector] = ()) -> list[ScoreGroup]:
     """The groups of a term; none where there are no such scores. What a scope binds holds unless the term says otherwise."""
-    own = [find_column(one, catalogue) for one in term.selectors]
+    own = [find_column(selector, catalogue) for selector in term.selectors]
     named = {one.column for one in own}
     selectors = [*own, *(one for one in bound if one.column not in named)]
     filters = tuple(one for one in selectors if one.column in catalogue.columns)

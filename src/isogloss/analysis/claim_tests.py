@@ -72,7 +72,7 @@ def _test_order(hypothesis: Hypothesis, evidence: Evidence) -> ClaimPart:
 def _value(side: ClaimSide, groups: Sequence[Contribution]) -> Contribution:
     """The side as one contribution: the groups' mean, of their distances from the neutral point where that is meant."""
     neutral = registry.get("metric", side.metric).neutral
-    return mean_of([distance_from(one, neutral) if side.distance else one for one in groups])
+    return mean_of([distance_from(group, neutral) if side.distance else group for group in groups])
 
 
 def _plain(side: Contribution) -> Contribution:
@@ -276,8 +276,8 @@ def join_parts(tree: Hypotheses | Hypothesis, evidence: Evidence) -> Joined:
         return Joined(part.p_true if part.tested else 1.0, part.p_false if part.tested else 1.0, part, part)
     parts = [join_parts(one, evidence) for one in tree.parts]
     if tree.quantifier == EVERY:
-        hardest, refuted = max(parts, key=lambda one: one.p_true), min(parts, key=lambda one: one.p_false)
+        hardest, refuted = max(parts, key=lambda part: part.p_true), min(parts, key=lambda part: part.p_false)
         p_false = min(1.0, len(parts) * refuted.p_false)
         return Joined(hardest.p_true, p_false, hardest.for_claim, refuted.against_claim)
-    easiest, last = min(parts, key=lambda one: one.p_true), max(parts, key=lambda one: one.p_false)
+    easiest, last = min(parts, key=lambda part: part.p_true), max(parts, key=lambda part: part.p_false)
     return Joined(min(1.0, len(parts) * easiest.p_true), last.p_false, easiest.for_claim, last.against_claim)

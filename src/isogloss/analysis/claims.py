@@ -120,7 +120,7 @@ class GateResult:
 
     @property
     def status(self) -> str:
-        outcomes = {one.outcome for one in self.verdicts}
+        outcomes = {verdict.outcome for verdict in self.verdicts}
         if FAILED in outcomes or (self.strict and UNDECIDED in outcomes):
             return FAILED
         return UNDECIDED if UNDECIDED in outcomes else PASSED
@@ -218,7 +218,7 @@ def _check_one(claim: Claim, file: ClaimsFile, *, evidence: Evidence) -> ClaimVe
     if claim.by_construction or _is_by_construction(tree):
         reason = claim.by_construction or CONCAVE
         return replace(counted, status=NO_TEST, reason=reason, part=joined.for_claim)
-    if not any(one.tested for one in parts):
+    if not any(part.tested for part in parts):
         return _without_test(replace(counted, part=parts[0]), parts)
     return _with_p(counted, joined)
 
@@ -247,7 +247,7 @@ def _missing(catalogue: Catalogue) -> str:
 
 def _without_test(verdict: ClaimVerdict, parts: Sequence[ClaimPart]) -> ClaimVerdict:
     """The verdict where no part could be tested: because models are not competent, or for want of data."""
-    doubts = _doubts([one for one in parts if one.why is None])
+    doubts = _doubts([part for part in parts if part.why is None])
     if doubts:
         return replace(verdict, status=NOT_INTERPRETABLE, reason=_several(doubts))
     return replace(verdict, status=NOT_TESTABLE, reason=_several([str(one.why) for one in parts]))
@@ -268,12 +268,12 @@ def _decide(verdict: ClaimVerdict, *, adjusted: bool, level: float) -> ClaimVerd
     if p <= LEVEL:
         return replace(verdict, reason=_why(verdict))
     doubts = _doubts([one for one in verdict.details if one.why is None and one.interpretable is False])
-    hardest = max((one for one in verdict.details if one.tested), key=lambda one: one.p_true)
+    hardest = max((one for one in verdict.details if one.tested), key=lambda detail: detail.p_true)
     if doubts:
         clear = sum(one.tested for one in verdict.details)
         reason = f"{_several(doubts)}; {verdict.held} of the {clear} parts that can be interpreted hold"
         return replace(verdict, status=NOT_INTERPRETABLE, reason=reason, part=hardest)
-    absent = [str(one.why) for one in verdict.details if one.why is not None]
+    absent = [str(detail.why) for detail in verdict.details if detail.why is not None]
     part = (
         hardest if verdict.status == CONTRADICTED or verdict.part is None or not verdict.part.tested else verdict.part
     )
@@ -295,7 +295,7 @@ def _why(verdict: ClaimVerdict) -> str:
 
 def _doubts(parts: Sequence[ClaimPart]) -> list[str]:
     """Each group that is not interpretable, with the reason."""
-    return [text for one in parts for text in str(one.doubt).split("; ")]
+    return [text for part in parts for text in str(part.doubt).split("; ")]
 
 
 def _several(texts: Sequence[str]) -> str:
@@ -338,6 +338,6 @@ def without_faults(table: pl.DataFrame, faults: Faults, *, catalogue: Catalogue)
     kept = table.filter(~pl.col("id").is_in(sorted(faults.items)))
     for group in faults.groups:
         selectors = [find_column(one, catalogue) for one in group]
-        fits = [pl.col(str(one.column)) == one.value for one in selectors]
+        fits = [pl.col(str(selector.column)) == selector.value for selector in selectors]
         kept = kept.filter(~pl.all_horizontal(fits))
     return kept

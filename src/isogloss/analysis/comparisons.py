@@ -37,21 +37,21 @@ class Comparison:
     b: Mapping[str, str]
     metric: str
     group: Mapping[str, str]
-    value_a: float | None
-    value_b: float | None
-    difference: float | None
-    low: float | None
-    high: float | None
-    p: float | None
-    p_holm: float | None
-    p_bh: float | None
-    effect: float | None
-    n: int
-    clusters: int
-    mde: float | None
-    n_needed: int | None
-    mode: str
-    design: str
+    value_a: float | None = None
+    value_b: float | None = None
+    difference: float | None = None
+    low: float | None = None
+    high: float | None = None
+    p: float | None = None
+    p_holm: float | None = None
+    p_bh: float | None = None
+    effect: float | None = None
+    n: int = 0
+    clusters: int = 0
+    mde: float | None = None
+    n_needed: int | None = None
+    mode: str = "corrected"
+    design: str = "paired"
     why: str | None = None
     interpretable: bool | None = None
     doubt: str | None = None
@@ -104,7 +104,7 @@ def compare(
         ]
         for name, metric in (chosen or _headlines(part)).items():
             shared = {**sides.shared, **group}
-            nothing = _empty(sides, name, group=shared, mode=mode, design=design)
+            nothing = Comparison(sides.a, sides.b, name, shared, mode=mode, design=design)
             known = judge_both(name, (competence[0], competence[1]), names=(_called(sides.a), _called(sides.b)))
             row = _compare_one(nothing, metric, part=part, settings=drawing)
             rows.append(replace(row, interpretable=known.interpretable, doubt=known.doubt))
@@ -132,23 +132,6 @@ def _groups(sides: Sides, by: Sequence[str] | None) -> Iterator[tuple[Group, pl.
         tasks = list(group_rows(part, [*columns, "task"], keep_null=False)) if "task" in part.columns else []
         yield from tasks if len(tasks) > 1 else []
         yield (tasks[0] if len(tasks) == 1 else (whole, part))
-
-
-def _empty(sides: Sides, metric: str, *, group: Group, mode: str, design: str) -> Comparison:
-    gone = dict.fromkeys(("value_a", "value_b", "difference", "low", "high", "p", "p_holm", "p_bh", "effect"))
-    return Comparison(
-        sides.a,
-        sides.b,
-        metric,
-        group,
-        **gone,
-        n=0,
-        clusters=0,
-        mde=None,
-        n_needed=None,
-        mode=mode,
-        design=design,
-    )
 
 
 def _compare_one(nothing: Comparison, metric: Metric, *, part: pl.DataFrame, settings: IntervalSettings) -> Comparison:

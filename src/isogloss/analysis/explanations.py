@@ -81,7 +81,11 @@ def explain_scores(scored: Scored, *, metrics: str | Sequence[str] | None = None
             CODE.get(name, unknown),
             OURS.get(name, "As defined; where the two modes differ, --mode paper follows the publication."),
             metric.caution,
-            tuple(one for group, part in groups for one in _differences(name, metric, group=group, part=part)),
+            tuple(
+                difference
+                for group, part in groups
+                for difference in _differences(name, metric, group=group, part=part)
+            ),
         )
         for name, metric in chosen.items()
     ]
@@ -99,7 +103,7 @@ def _differences(
     paper = contribution(metric, part, mode="paper")
     if paper is not None:
         yield ExplainedDifference("ties counted as published", group, ours, paper.value, paper.ties)
-    tasks = [contribution(metric, one, mode="corrected") for one in _tasks(part)]
+    tasks = [contribution(metric, task, mode="corrected") for task in _tasks(part)]
     values = [one.value for one in tasks if one is not None]
     if len(values) > 1:
         yield ExplainedDifference(

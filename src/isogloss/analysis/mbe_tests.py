@@ -48,12 +48,22 @@ def check_mbe(
     """The tests of every MBE among the measures of these scores, which were grouped by these columns."""
     groups = {frozenset(group.items()): rows for group, rows in default_groups(check_rows(scored), by)}
     mbe = []
-    for one in measures:
-        rows = groups.get(frozenset(one.group.items()))
-        if one.metric == "mbe" and one.value is not None and rows is not None:
+    for measure in measures:
+        rows = groups.get(frozenset(measure.group.items()))
+        if measure.metric == "mbe" and measure.value is not None and rows is not None:
             main = rows.filter(pl.col("quantity") == "score").drop_nulls("value")
-            tests = _tests(main, mode=one.mode, permutations=permutations, seed=seed)
-            mbe.append(MbeTest(one.group, one.value, one.low, one.high, mode=one.mode, ties=one.ties, **tests))
+            tests = _tests(main, mode=measure.mode, permutations=permutations, seed=seed)
+            mbe.append(
+                MbeTest(
+                    measure.group,
+                    measure.value,
+                    measure.low,
+                    measure.high,
+                    mode=measure.mode,
+                    ties=measure.ties,
+                    **tests,
+                )
+            )
     return Results(tuple(mbe), notes=(DEPENDENT,))
 
 

@@ -39,13 +39,13 @@ class Measure:
 
     metric: str
     group: Mapping[str, str]
-    value: float | None
-    low: float | None
-    high: float | None
-    n: int
-    ties: int
-    clusters: int
-    mode: str
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    n: int = 0
+    ties: int = 0
+    clusters: int = 0
+    mode: str = MODES[0]
     why: str | None = None
     interpretable: bool | None = None
     doubt: str | None = None
@@ -96,12 +96,25 @@ def measure(
     for part in default_parts(table, names):
         competence = find_competence(part, mode=mode, drawing=drawing)
         for name, metric in (chosen or fitting_metrics(part.rows)).items():
-            nothing = Measure(name, part.group, None, None, None, n=0, ties=0, clusters=0, mode=mode)
+            nothing = Measure(name, part.group, mode=mode)
             row = _measure_one(nothing, metric, part=part, settings=drawing)
             known = judge(name, competence) if row.value is not None else Competence(None)
             rows.append(replace(row, interpretable=known.interpretable, doubt=known.doubt))
     notes = (*scored.notes, *_notes(table), *interval_notes(rows))
     return Measures(tuple(rows), problem_counts(table, scored), notes)
+
+
+def measure_with(
+    settings: IntervalSettings,
+    scored: Scored,
+    *,
+    metrics: str | Sequence[str] | None = None,
+    by: str | Sequence[str] | None = None,
+    mode: str = MODES[0],
+) -> Measures:
+    """As `measure`, with intervals as these settings say."""
+    kind, resamples, seed = settings.kind, settings.resamples, settings.seed
+    return measure(scored, metrics=metrics, by=by, mode=mode, interval=kind, resamples=resamples, seed=seed)
 
 
 def check_mode(mode: str) -> None:

@@ -97,7 +97,7 @@ def coverage(items: Items) -> tuple[list[Coverage], tuple[str, ...]]:
             clusters.setdefault(code, set()).add(item.cluster or item.id)
     names = country_names()
     countries = [Coverage(code, names[code], len(ids[code]), len(clusters[code])) for code in ids]
-    return sorted(countries, key=lambda one: (-one.items, one.code)), unknown_regions(
+    return sorted(countries, key=lambda country: (-country.items, country.code)), unknown_regions(
         name for group in regions.values() for name in group
     )
 

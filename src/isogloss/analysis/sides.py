@@ -97,7 +97,7 @@ def _pair(tables: Sequence[pl.DataFrame], key: list[str]) -> tuple[list[pl.DataF
     """The rows of items that both sides have; the second side takes the first one's columns, so that groups are equal."""
     items = [table.unique(key, maintain_order=True) for table in tables]
     both = items[0].join(items[1], on=key, how="inner", nulls_equal=True)
-    fewest = min(one.height for one in items)
+    fewest = min(item.height for item in items)
     if 2 * both.height < fewest:
         raise IsoglossError(
             f"Only {both.height} of {fewest} items are on both sides, so they cannot be compared item by item; {OFFER}"

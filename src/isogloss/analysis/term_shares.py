@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -26,15 +25,6 @@ SHARE = "share"
 ELSEWHERE = "elsewhere"
 NEGATION = "negation"
 PLAIN = IntervalSettings()
-EMPTY: dict[str, Any] = {
-    "value": None,
-    "low": None,
-    "high": None,
-    "n": 0,
-    "ties": 0,
-    "clusters": 0,
-    "mode": "corrected",
-}
 
 
 def measure_shares(
@@ -56,13 +46,13 @@ def measure_shares(
     rows = []
     for group, part in default_groups(table, check_by(by, table.columns)):
         items = read_term_items(part)
-        items = [_sum_regions(one, str(part["language"][0])) for one in items] if regions else items
+        items = [_sum_regions(item, str(part["language"][0])) for item in items] if regions else items
         if "concept" in group and "concept_word" in part.columns:
             group = {**group, "concept_word": str(part["concept_word"][0] or "")}
         for term, found in _by_term(items)[:top]:
             word = words.get((str(part["language"][0]), group.get("set"), term))
             named = {"region": term} if regions else {"term": term, **({"word": word} if word else {})}
-            nothing = Measure(SHARE, {**group, **named}, **EMPTY)
+            nothing = Measure(SHARE, {**group, **named})
             rows.append(_measure(found, nothing, settings=settings, bounds=(0, 1)))
     notes = ("a share is relative to the other terms: frequent and short terms have large ones for every concept",)
     return Measures(tuple(rows), problem_counts(table, scored), (*scored.notes, *notes))
@@ -85,9 +75,9 @@ def measure_negation(
     rows = []
     for group, part in default_groups(table, check_by(by, table.columns)):
         pairs = list(_negated_pairs(part))
-        found = mean_over_items([_turn(one, two) for one, two in pairs], [one for one, _ in pairs])
-        if found.n:
-            rows.append(_measure(found, Measure(NEGATION, group, **EMPTY), settings=settings, bounds=(-1, 1)))
+        turns = mean_over_items([_turn(one, two) for one, two in pairs], [one for one, _ in pairs])
+        if turns.n:
+            rows.append(_measure(turns, Measure(NEGATION, group), settings=settings, bounds=(-1, 1)))
     if not rows:
         raise IsoglossError(
             "No negated counterpart has its source among these scores. Score them together, without --limit."
@@ -158,7 +148,7 @@ def _sum_regions(item: TermItem, language: str) -> TermItem:
 def _negated_pairs(rows: pl.DataFrame) -> Iterator[tuple[TermItem, TermItem]]:
     """Each item that has a negated counterpart, with it."""
     source = dict(rows.filter(pl.col("variant") == NEGATED).select("id", "derived_from").iter_rows())
-    frames = {one.id: one for one in read_term_items(rows)}
+    frames = {item.id: item for item in read_term_items(rows)}
     for control, name in source.items():
         one, two = frames.get(name), frames.get(control)
         if one is not None and two is not None and one.terms == two.terms:
@@ -211,4 +201,4 @@ def known_terms(language: str) -> dict[str, Term]:
         lexicon = read_lexicon(language)
     except IsoglossError:
         return {}
-    return {name: term for one in lexicon.vocabularies.values() for name, term in one.terms.items()}
+    return {name: term for vocabulary in lexicon.vocabularies.values() for name, term in vocabulary.terms.items()}

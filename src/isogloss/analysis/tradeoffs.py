@@ -44,7 +44,7 @@ def find_tradeoffs(
     for group, rows in default_groups(check_rows(scored), []):
         name = " · ".join(group[key] for key in ("model", "method") if key in group)
         groups.setdefault((group["dataset"], group["language"]), {})[name] = rows
-    found: list[Tradeoff] = []
+    tradeoffs: list[Tradeoff] = []
     for (dataset, language), models in groups.items():
         if len(models) > 1:
             sides = [(rows, registry.get("metric", name)) for rows in models.values() for name in METRICS]
@@ -54,8 +54,10 @@ def find_tradeoffs(
                 weights = resampling_weights(len(aligned.sides[0].clusters), resamples=count, seed=drawing.seed)
                 drawn = [np.stack([side.evaluate(part) for side in aligned.sides]) for part in weights]
                 plain = np.array([side.value for side in aligned.sides])
-                found += _tradeoffs(list(models), plain, drawn=np.concatenate(drawn, axis=1), where=(dataset, language))
-    return found
+                tradeoffs += _tradeoffs(
+                    list(models), plain, drawn=np.concatenate(drawn, axis=1), where=(dataset, language)
+                )
+    return tradeoffs
 
 
 def _tradeoffs(names: list[str], plain: Array, *, drawn: Array, where: tuple[str, str]) -> Iterator[Tradeoff]:

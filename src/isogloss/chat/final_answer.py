@@ -41,11 +41,11 @@ def _without_thought(text: str) -> str:
 
 def _json_value(text: str) -> str | None:
     """The answer in a JSON object: under a usual key, or its only value; nothing when there is no such object."""
-    found = OBJECT.search(text)
-    if found is None or not text.startswith(("{", "[")):
+    match = OBJECT.search(text)
+    if match is None or not text.startswith(("{", "[")):
         return None
     try:
-        content = json.loads(found[0])
+        content = json.loads(match[0])
     except ValueError:
         return None
     if not isinstance(content, dict):

@@ -143,19 +143,19 @@ def _as_answer(model: Model, encoded: EncodedRequest, *, ids: list[int], chance:
 
 def _ends(model: Model) -> set[int]:
     """The tokens that end an answer."""
-    found: set[int] = set()
+    ends: set[int] = set()
     for token in (model.net.generation_config.eos_token_id, model.tokenizer.eos_token_id):
-        found |= set(token) if isinstance(token, list) else {token}
+        ends |= set(token) if isinstance(token, list) else {token}
     vocabulary = model.tokenizer.get_vocab()
-    found |= {vocabulary.get(token) for token in TURN_ENDS}
-    return {int(token) for token in found if token is not None}
+    ends |= {vocabulary.get(token) for token in TURN_ENDS}
+    return {int(token) for token in ends if token is not None}
 
 
 def _generation(model: Model) -> dict[str, Any]:
     """The model's own settings of generation, which hold wherever `_generate` sets nothing else."""
     config = model.net.generation_config
-    found: dict[str, Any] = json.loads(config.to_json_string(use_diff=True, ignore_metadata=True))
-    return {name: value for name, value in found.items() if name not in NOT_ANSWERS and value is not None}
+    content: dict[str, Any] = json.loads(config.to_json_string(use_diff=True, ignore_metadata=True))
+    return {name: value for name, value in content.items() if name not in NOT_ANSWERS and value is not None}
 
 
 def _generate(model: Model, batch: Sequence[EncodedRequest], *, settings: AskSettings) -> list[list[int]]:

@@ -113,15 +113,15 @@ def _plain(text: Any) -> str:
 def error_text(raw: bytes, *, key: str) -> str:
     """What an endpoint says about its refusal, in brackets and cut short; nothing when a piece of the key is in it."""
     try:
-        found = json.loads(raw)
-        while isinstance(found, dict):
-            found = next(found[name] for name in ("error", "message", "detail") if name in found)
+        content = json.loads(raw)
+        while isinstance(content, dict):
+            content = next(content[name] for name in ("error", "message", "detail") if name in content)
     except (ValueError, RecursionError, StopIteration):
         return ""
     pieces = {key[start : start + PIECE] for start in range(max(1, len(key) - PIECE + 1))} - {""}
-    if not isinstance(found, str) or any(piece in raw.decode("utf-8", "replace") for piece in pieces):
+    if not isinstance(content, str) or any(piece in raw.decode("utf-8", "replace") for piece in pieces):
         return ""
-    return f" ({found.strip()[:LONGEST_REASON].rstrip('.')})" if found.strip() else ""
+    return f" ({content.strip()[:LONGEST_REASON].rstrip('.')})" if content.strip() else ""
 
 
 def _choice(raw: bytes) -> tuple[dict[str, Any], Mapping[str, Any]]:
@@ -131,15 +131,15 @@ def _choice(raw: bytes) -> tuple[dict[str, Any], Mapping[str, Any]]:
     if start == b"<":
         raise Unreadable("a web page, not JSON")
     try:
-        found = json.loads(raw)
-        choice = found["choices"][0]
+        content = json.loads(raw)
+        choice = content["choices"][0]
         if not isinstance(choice["message"], dict):
             raise TypeError
     except (ValueError, RecursionError) as error:
         raise Unreadable("broken JSON") from error
     except (KeyError, IndexError, TypeError) as error:
         raise Unreadable("JSON without an answer in it") from error
-    usage = found.get("usage")
+    usage = content.get("usage")
     return choice, usage if isinstance(usage, dict) else {}
 
 

@@ -44,7 +44,7 @@ class AskCell:
         A statement that is in several items, once for each of its contrasts, is asked about once.
         """
         firsts: dict[tuple[str, int], PromptRequest] = {}
-        return {one.key: firsts.setdefault((one.text, one.sample), one) for one in self.requests}
+        return {request.key: firsts.setdefault((request.text, request.sample), request) for request in self.requests}
 
     @property
     def asks(self) -> int:
@@ -58,7 +58,7 @@ def plan_ask_cells(items: Items, settings: AskSettings, *, labels: Mapping[str, 
     cells = []
     for rows in groups.values():
         ids = {item.id for item in rows}
-        odd = tuple(one for one in items.problems if one.item in ids or one.check == "unreadable")
+        odd = tuple(problem for problem in items.problems if problem.item in ids or problem.check == "unreadable")
         cells.append(AskCell(Items(tuple(rows), odd), tuple(make_requests(rows, settings)), labels or {}))
     return cells
 
@@ -66,14 +66,14 @@ def plan_ask_cells(items: Items, settings: AskSettings, *, labels: Mapping[str, 
 def check_askable(items: Items, settings: AskSettings) -> list[Item]:
     """The items that can be asked about; without any, or in a language without prompts, it is an error."""
     check_ask_settings(settings)
-    found = [item for item in items if any(candidate.role == settings.role for candidate in item.candidates)]
-    if not found:
+    askable = [item for item in items if any(candidate.role == settings.role for candidate in item.candidates)]
+    if not askable:
         raise IsoglossError(
             f"None of the items has a candidate with the role '{settings.role}'. Use --option role=ROLE."
         )
-    for tag in dict.fromkeys(item.language for item in found):
+    for tag in dict.fromkeys(item.language for item in askable):
         prompt_words_of(languages.describe(tag), settings.prompts)
-    return found
+    return askable
 
 
 def ask_cell(cell: AskCell, backend: Backend, *, out: StoragePath, progress: Progress = silent) -> runs.Run:

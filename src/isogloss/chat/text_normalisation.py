@@ -46,8 +46,8 @@ def cut_sentences(tidied: str) -> list[AnswerSentence]:
     """The sentences that have words."""
     pieces = SENTENCE.split(NUMBERING.sub("", tidied))
     pairs = zip(pieces[::2], [*pieces[1::2], ""], strict=True)
-    found = [AnswerSentence(_cut_clauses(text), any(mark in end for mark in "?؟")) for text, end in pairs]
-    return [sentence for sentence in found if sentence.clauses]
+    sentences = [AnswerSentence(_cut_clauses(text), any(mark in end for mark in "?؟")) for text, end in pairs]
+    return [sentence for sentence in sentences if sentence.clauses]
 
 
 def _cut_clauses(text: str) -> tuple[tuple[str, ...], ...]:

@@ -116,10 +116,10 @@ def answer_words_of(tag: str) -> AnswerWords:
 @cache
 def _named_words() -> frozenset[Words]:
     """The words for yes and no that the prompts of all languages name."""
-    found = (languages.get(tag) for tag in languages.tags())
+    named_words = (languages.get(tag) for tag in languages.tags())
     return frozenset(
         phrase
-        for language in found
+        for language in named_words
         if "ask" in language.sections
         for phrase in _phrases(prompt_words_of(language).words)
     )
@@ -174,8 +174,8 @@ def _read_later(first: AnswerSentence, lexicon: AnswerWords) -> str | None:
 
 def _is_later(first: AnswerSentence, phrase: Words, *, lexicon: AnswerWords) -> bool:
     if len(phrase) > 1:
-        found = ((clause, _find(clause, phrase, gap=0)) for clause in first.clauses)
-        return any(positions and not _is_negated(clause, positions, lexicon=lexicon) for clause, positions in found)
+        later = ((clause, _find(clause, phrase, gap=0)) for clause in first.clauses)
+        return any(positions and not _is_negated(clause, positions, lexicon=lexicon) for clause, positions in later)
     return phrase in lexicon.own | {("yes",), ("no",)} and phrase in first.clauses[1:]
 
 
@@ -287,7 +287,7 @@ def _is_subject(clause: Words, positions: tuple[int, ...]) -> bool:
 def _is_negated(clause: Words, positions: tuple[int, ...], *, lexicon: AnswerWords) -> bool:
     """Whether a clause negates the phrase at these places; a phrase that holds a negation itself is not negated again."""
     negations = lexicon.lists["negations"]
-    if any(_find(tuple(clause[position] for position in positions), one, gap=0) for one in negations):
+    if any(_find(tuple(clause[position] for position in positions), negation, gap=0) for negation in negations):
         return False
     rest = tuple("" if index in positions else word for index, word in enumerate(clause))
     return any(_find(rest, one, gap=0) for one in negations)

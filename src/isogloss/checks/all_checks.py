@@ -87,16 +87,19 @@ def find_changed(items: Iterable[Item], changed: set[str]) -> tuple[Problem, ...
 
 def _whole_texts(item: Item) -> list[str]:
     """All the item's texts as they may stand in a file."""
-    return [item.context or "", *(text for one in item.candidates for text in (one.text, one.word or ""))]
+    return [
+        item.context or "",
+        *(text for candidate in item.candidates for text in (candidate.text, candidate.word or "")),
+    ]
 
 
 def find_problems(items: Iterable[Item], checks: tuple[Check, ...] = READING) -> tuple[Problem, ...]:
     """Everything the checks find, item by item; a check that cannot be made here finds nothing."""
     rows = list(items)
-    found = [
+    problems = [
         (index, order, Problem(check.name, check.severity, rows[index].id, message, rows[index].language))
         for order, check in enumerate(checks)
         if check.missing() is None
         for index, message in check.search(rows)
     ]
-    return tuple(problem for _, _, problem in sorted(found, key=lambda one: one[:2]))
+    return tuple(problem for _, _, problem in sorted(problems, key=lambda one: one[:2]))

@@ -67,7 +67,7 @@ def checks_as_text(found: Sequence[dict[str, Any]]) -> str:
 def problem_rows(items: Sequence[Item], problems: Sequence[Problem]) -> set[tuple[str, str]]:
     """The items, by id and language, that have at least one error or warning."""
     known = {(item.id, item.language) for item in items}
-    grave = {(one.item, one.language or "") for one in problems if one.severity in SEVERITIES[:2]}
+    grave = {(problem.item, problem.language or "") for problem in problems if problem.severity in SEVERITIES[:2]}
     return grave & known
 
 

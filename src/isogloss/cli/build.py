@@ -109,12 +109,12 @@ def _split(request: Build) -> None:
         else wordlists.gender_lists(names="names" not in request.without, generic="generic" not in request.without)
     )
     opened = open_corpora(list(request.sources), target=request.target, language=request.language)
-    found = splits.split_corpora(opened, chosen, most=request.limit or 100_000, seed=request.seed)
-    splits.write_split(found, request.out)
+    parts = splits.split_corpora(opened, chosen, most=request.limit or 100_000, seed=request.seed)
+    splits.write_split(parts, request.out)
     options.show(
         request.form,
-        text=lambda: splits.counts_as_text(found),
-        json=lambda: {"splits": splits.split_counts(found)},
+        text=lambda: splits.counts_as_text(parts),
+        json=lambda: {"splits": splits.split_counts(parts)},
     )
 
 
@@ -123,11 +123,11 @@ def _pairs(request: Build) -> None:
     from ..files.sources import read_many
 
     items = read_many(request.sources, language=request.languages, skip_bad=True)
-    found = pairs.make_pairs(items, category=request.bias_type)
+    chosen = pairs.make_pairs(items, category=request.bias_type)
     if request.native_names:
-        found, changed = pairs.native_names(found, seed=request.seed)
-        typer.echo(f"Replaced names in {changed} of {len(found)} pairs.", err=True)
-    typer.echo(f"Wrote {len(found)} pairs to {pairs.write_pairs(found, request.out)}.")
+        chosen, changed = pairs.native_names(chosen, seed=request.seed)
+        typer.echo(f"Replaced names in {changed} of {len(chosen)} pairs.", err=True)
+    typer.echo(f"Wrote {len(chosen)} pairs to {pairs.write_pairs(chosen, request.out)}.")
 
 
 def _align(request: Build) -> None:
@@ -150,8 +150,8 @@ def _occupations(request: Build) -> None:
     from .. import languages
     from ..corpora import pairs
 
-    found = pairs.occupation_pairs(languages.resolve(_needed(request)))
-    typer.echo(f"Wrote {len(found)} pairs to {pairs.write_pairs(found, request.out)}.")
+    occupation_pairs = pairs.occupation_pairs(languages.resolve(_needed(request)))
+    typer.echo(f"Wrote {len(occupation_pairs)} pairs to {pairs.write_pairs(occupation_pairs, request.out)}.")
 
 
 def _needed(request: Build) -> str:
@@ -164,11 +164,11 @@ def _preservation(request: Build) -> None:
     from ..corpora import pronoun_preservation as kept
     from ..corpora.texts import open_corpora
 
-    found = kept.count_all(open_corpora(list(request.sources), target=request.target, language=request.language))
+    counts = kept.count_all(open_corpora(list(request.sources), target=request.target, language=request.language))
     options.show(
         request.form,
-        text=lambda: kept.preservation_as_text(found),
-        json=lambda: {"preservation": kept.preservation_rows(found)},
+        text=lambda: kept.preservation_as_text(counts),
+        json=lambda: {"preservation": kept.preservation_rows(counts)},
     )
 
 
@@ -179,10 +179,10 @@ def _templates(request: Build) -> None:
     if len(request.sources) > 1:
         raise IsoglossError("'data build templates' takes one text.")
     lexicon, corpus = read_lexicon(_needed(request), request.folder), Path(request.sources[0])
-    found = mine_corpus(corpus, lexicon, category=request.category, limit=request.limit or 1000)
-    write_sheet(found, request.out)
+    mined = mine_corpus(corpus, lexicon, category=request.category, limit=request.limit or 1000)
+    write_sheet(mined, request.out)
     typer.echo(
-        f"Wrote {len(found.rows)} templates from {found.lines:,} lines to {request.out}. Review them before use."
+        f"Wrote {len(mined.rows)} templates from {mined.lines:,} lines to {request.out}. Review them before use."
     )
 
 

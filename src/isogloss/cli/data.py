@@ -40,12 +40,12 @@ def check(
     if fail_on is not None and fail_on not in SEVERITIES:
         raise UnknownName("severity", fail_on, SEVERITIES)
     checks = (*ALL, token_gap(open_counter(tokenizer))) if tokenizer else ALL
-    found = check_items(
+    report = check_items(
         read(source, language=languages, columns=options.split_columns(columns), skip_bad=True), checks=checks
     )
-    options.show(form, text=lambda: checks_as_text(found), json=lambda: {"checks": found})
+    options.show(form, text=lambda: checks_as_text(report), json=lambda: {"checks": report})
     failing = SEVERITIES[: SEVERITIES.index(fail_on) + 1] if fail_on else ()
-    if any(one["count"] and one["severity"] in failing for one in found):
+    if any(one["count"] and one["severity"] in failing for one in report):
         raise typer.Exit(1)
 
 

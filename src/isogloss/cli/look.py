@@ -203,8 +203,8 @@ def show(
     from ..files.sources import read
 
     named = options.split_columns(columns)
-    found = describe_items(read(source, language=languages, columns=named, where=where, skip_bad=skip_bad))
-    options.show(form, text=lambda: overview_as_text(found), json=lambda: found)
+    overview = describe_items(read(source, language=languages, columns=named, where=where, skip_bad=skip_bad))
+    options.show(form, text=lambda: overview_as_text(overview), json=lambda: overview)
 
 
 def _show_runs(path: Path, item: str | None, *, extremes: int | None, languages: list[str], form: str) -> None:
@@ -217,16 +217,16 @@ def _show_runs(path: Path, item: str | None, *, extremes: int | None, languages:
         rows = find_extremes(runs.in_languages(runs.find_runs(path), languages), extremes)
         options.show(form, text=lambda: extremes_as_text(rows), json=lambda: rows)
     else:
-        found = inspect_item(path, item) if item else list_runs(path)
-        options.show(form, text=lambda: inspection_as_text(found), json=lambda: found)
+        shown = inspect_item(path, item) if item else list_runs(path)
+        options.show(form, text=lambda: inspection_as_text(shown), json=lambda: shown)
 
 
 def _show_citations(path: Path, form: str) -> None:
     from ..reports.text.citations import citations_as_json, citations_as_text, cite_runs
     from ..runs import find_runs
 
-    found = cite_runs(find_runs(path))
-    options.show(form, text=lambda: citations_as_text(found), json=lambda: citations_as_json(found))
+    citations = cite_runs(find_runs(path))
+    options.show(form, text=lambda: citations_as_text(citations), json=lambda: citations_as_json(citations))
 
 
 def list_known(

@@ -79,11 +79,11 @@ def measure(
     elif shares:
         _show_measures(_measure_shares(scored, shares, by=groups or ["set"], top=top), None, form=form)
     else:
-        found = measures.measure(
+        result = measures.measure(
             scored, metrics=names, by=groups, mode=mode, interval=interval, resamples=resamples, seed=seed
         )
-        tests = _test_mbe(scored, found, by=groups, resamples=resamples, seed=seed)
-        _show_measures(found, tests, form=form)
+        tests = _test_mbe(scored, result, by=groups, resamples=resamples, seed=seed)
+        _show_measures(result, tests, form=form)
 
 
 def _items(data: list[str], languages: list[str], *, columns: str | None, skip_bad: bool) -> Items | None:
@@ -132,9 +132,9 @@ def _show_term_pairs(scored: Scored, *, form: str) -> None:
 
     pairs = largest_pairs(scored.table)
     lines = [
-        f"{one.model} · {one.language} · {one.set}: {one.first} -> {one.second}  "
-        f"{one.nats:.4f} nats  {one.per_token:.3e} by |V|"
-        for one in pairs
+        f"{pair.model} · {pair.language} · {pair.set}: {pair.first} -> {pair.second}  "
+        f"{pair.nats:.4f} nats  {pair.per_token:.3e} by |V|"
+        for pair in pairs
     ]
     options.show(form, text=lambda: "\n".join(lines), json=lambda: [asdict(one) for one in pairs])
 
@@ -175,7 +175,7 @@ def compare(
         agreed = agreements.agree_scored(first, second, metrics=names, against=against, by=groups)
         options.show_result(agreed, form)
         return
-    found = comparisons.compare(
+    result = comparisons.compare(
         first,
         second,
         metrics=names,
@@ -185,7 +185,7 @@ def compare(
         resamples=resamples,
         seed=seed,
     )
-    options.show_table(form, found, grid=grid)
+    options.show_table(form, result, grid=grid)
 
 
 def _sides(
@@ -238,7 +238,7 @@ def gate(
         return
     if not runs:
         raise IsoglossError("Give the folders of runs to test, or --init FILE to write a starter file.")
-    found = library.gate(
+    result = library.gate(
         runs,
         claims,
         data=data or None,
@@ -249,9 +249,9 @@ def gate(
         resamples=resamples,
         seed=seed,
     )
-    write_verdicts(found, junit)
-    options.show_table(form, found, grid=claims_grid)
-    raise typer.Exit(EXIT[found.status])
+    write_verdicts(result, junit)
+    options.show_table(form, result, grid=claims_grid)
+    raise typer.Exit(EXIT[result.status])
 
 
 def write_verdicts(result: GateResult, junit: Path | None) -> None:

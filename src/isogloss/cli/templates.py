@@ -66,9 +66,9 @@ def _fill_table(path: Path, lexicon: Lexicon) -> None:
     from ..files.sources import read
     from ..templates.contrasts import fill_table, table_rows
 
-    found = fill_table(read(path, language=lexicon.language), lexicon)
-    csv.writer(sys.stdout, lineterminator="\n").writerows(table_rows(found, lexicon.language))
-    for problem in found.problems:
+    table = fill_table(read(path, language=lexicon.language), lexicon)
+    csv.writer(sys.stdout, lineterminator="\n").writerows(table_rows(table, lexicon.language))
+    for problem in table.problems:
         typer.echo(problem, err=True)
 
 
@@ -85,17 +85,17 @@ def check(
     from ..templates.checks import REVIEW, check_templates, checked_templates_as_text, review_rows
     from ..translate.sheets import write_sheet
 
-    found = [check_templates(language, folder=folder, names=sets) for language in languages]
+    checked = [check_templates(language, folder=folder, names=sets) for language in languages]
     options.show(
         form,
-        text=lambda: "\n".join(map(checked_templates_as_text, found)),
-        json=lambda: [asdict(one) for one in found],
+        text=lambda: "\n".join(map(checked_templates_as_text, checked)),
+        json=lambda: [asdict(one) for one in checked],
     )
     if sheet is not None:
-        if len(found) != 1:
+        if len(checked) != 1:
             raise IsoglossError("A review sheet is for one language. Give one language with --sheet.")
-        rows = review_rows(found[0].language, folder=folder)
-        write_sheet(sheet, rows, columns=REVIEW, rtl=describe(found[0].language).direction == "rtl")
+        rows = review_rows(checked[0].language, folder=folder)
+        write_sheet(sheet, rows, columns=REVIEW, rtl=describe(checked[0].language).direction == "rtl")
         typer.echo(f"Wrote {len(rows)} rows to {sheet}.", err=True)
-    if any(one.problems for one in found):
+    if any(one.problems for one in checked):
         raise typer.Exit(1)

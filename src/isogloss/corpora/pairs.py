@@ -28,7 +28,7 @@ def make_pairs(items: Items, *, category: str | None = "gender") -> Items:
     """
     rows = []
     for item in items:
-        found = {one.role: one for one in item.candidates}
+        found = {candidate.role: candidate for candidate in item.candidates}
         if (category and item.category != category) or not {STEREOTYPE, ANTI_STEREOTYPE} <= set(found):
             continue
         before = f"{item.context} " if item.context and BLANK not in item.context else ""
@@ -64,27 +64,27 @@ def align_pairs(english: Items, other: Items) -> Items:
 
 
 def _renamed(item: Item, name: str) -> Item:
-    chosen = tuple(replace(one, id=f"{name}-{one.role}") for one in item.candidates)
+    chosen = tuple(replace(candidate, id=f"{name}-{candidate.role}") for candidate in item.candidates)
     return replace(item, id=name, cluster=name, candidates=chosen)
 
 
 def parallel_rows(english: Items, other: Items) -> list[tuple[str, str]]:
     """The single sentences of aligned pairs, English and other, each once: a small parallel text."""
-    texts = {(item.id, one.role): one.text for item in english for one in item.candidates}
-    found = [
+    texts = {(item.id, candidate.role): candidate.text for item in english for candidate in item.candidates}
+    rows = [
         (texts[item.id, one.role], one.text)
         for item in align_pairs(english, other)
         for one in item.candidates
         if (item.id, one.role) in texts
     ]
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(rows))
 
 
 def write_parallel(rows: Sequence[tuple[str, str]], path: Path, *, language: str) -> Path:
     """The sentences as a TSV with a header; for English alone as plain text."""
     alone = language == ENGLISH
     lines = [] if alone else [f"{ENGLISH}\t{language}"]
-    lines += [one[0] if alone else "\t".join(" ".join(cell.split()) for cell in one) for one in rows]
+    lines += [row[0] if alone else "\t".join(" ".join(cell.split()) for cell in row) for row in rows]
     return write_atomically(path, "".join(f"{line}\n" for line in lines))
 
 
@@ -121,7 +121,11 @@ def _template_pairs(language: str) -> Items:
     rows = []
     for item in make_items(sets, read_lexicon(language)):
         if item.variant is None:
-            texts = {TERM_GROUPS[one.role]: one.text for one in item.candidates if one.role in TERM_GROUPS}
+            texts = {
+                TERM_GROUPS[candidate.role]: candidate.text
+                for candidate in item.candidates
+                if candidate.role in TERM_GROUPS
+            }
             candidates = tuple(Candidate(f"{item.id}-{group}", group, texts[group]) for group in GROUPS)
             job = str(item.tags["concept"])
             tags = {
@@ -158,7 +162,7 @@ def native_names(items: Items, *, seed: int = 0) -> tuple[Items, int]:
     rng = np.random.default_rng(seed)
     rows, changed = [], 0
     for item in items:
-        names = sorted({name for one in item.candidates for name in finder.findall(one.text)})
+        names = sorted({name for candidate in item.candidates for name in finder.findall(candidate.text)})
         drawn = {group: list(rng.permutation(native[language][group])) for group in GROUPS}
         new = {name: str(drawn[genders[name]].pop()) for name in names if drawn[genders[name]]}
         chosen = tuple(replace(one, text=_swap(finder, one.text, new=new)) for one in item.candidates)

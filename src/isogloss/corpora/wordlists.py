@@ -69,7 +69,7 @@ def read_lists(given: Sequence[str]) -> tuple[WordList, WordList]:
         raise IsoglossError(
             f"Two lists are needed, as in --list female=her.txt --list male=his.txt; {len(given)} given."
         )
-    found = []
+    lists = []
     for text in given:
         group, sign, name = text.partition("=")
         if not sign or not group.strip() or not name.strip():
@@ -80,8 +80,8 @@ def read_lists(given: Sequence[str]) -> tuple[WordList, WordList]:
             raise IsoglossError(f"No such file: {name}.") from error
         except UnicodeDecodeError as error:
             raise BadData(name, None, "not UTF-8. Save the file as UTF-8 and read it again.") from error
-        found.append(make_list(group.strip(), [line.split("#")[0] for line in lines]))
-    return check_lists(found[0], found[1])
+        lists.append(make_list(group.strip(), [line.split("#")[0] for line in lines]))
+    return check_lists(lists[0], lists[1])
 
 
 def check_lists(first: WordList, second: WordList) -> tuple[WordList, WordList]:
@@ -99,12 +99,12 @@ def check_lists(first: WordList, second: WordList) -> tuple[WordList, WordList]:
 def find_group(text: str, lists: tuple[WordList, WordList]) -> str:
     """The one list that has a word of the sentence, or `both`, or `neither`."""
     words = WORD.findall(text)
-    # "she's" and "sister's" are found as they are without what follows the apostrophe, "mother-in-law" without its end
+    # "she's" and "sister's" are group as they are without what follows the apostrophe, "mother-in-law" without its end
     plain = [KIN.sub("", word.replace("’", "'").split("'")[0]) for word in words]
     longest = max(one.longest for one in lists)
     seen = {*words, *plain}
     for size in range(2, longest + 1):
         seen |= {" ".join(row[k : k + size]) for row in (words, plain) for k in range(len(row) - size + 1)}
     small = {entry.lower() for entry in seen}
-    found = [one.group for one in lists if not (one.as_written.isdisjoint(seen) and one.any_case.isdisjoint(small))]
-    return found[0] if len(found) == 1 else BOTH if found else NEITHER
+    group = [one.group for one in lists if not (one.as_written.isdisjoint(seen) and one.any_case.isdisjoint(small))]
+    return group[0] if len(group) == 1 else BOTH if group else NEITHER

@@ -33,13 +33,13 @@ def _item(row: Mapping[str, Any], language: str | None) -> Item:
     roles = [row_text(cell, "role") for cell in cells]
     if roles[0] == roles[1]:
         raise ValueError(f"both sentences have the role '{roles[0]}'.")
-    found = zip(roles, cells, strict=True)
+    pairs = zip(roles, cells, strict=True)
     return Item(
         id=name,
         dataset=str(row.get("dataset") or "pairs"),
         language=row_language(row, language),
         category=row_text(row, "category"),
-        candidates=tuple(Candidate(f"{name}-{role}", role, row_text(cell, "text")) for role, cell in found),
+        candidates=tuple(Candidate(f"{name}-{role}", role, row_text(cell, "text")) for role, cell in pairs),
         cluster=str(row.get("cluster") or name),
         tags={"task": "pair"}
         | {key: several(row[key]) if key in LISTS else str(row[key]) for key in TAGS if row.get(key)},

@@ -119,7 +119,7 @@ def _tags(statement: Statement, *, tag: str, prefix: str) -> dict[str, Tag]:
     saying = yes_or_no(expression)
     kind = str(statement.cells.get("type") or "").strip().lower()
     entity = str(statement.cells.get("stereotyped_entity") or "").strip()
-    found: dict[str, Tag | None] = {
+    tags: dict[str, Tag | None] = {
         "task": CONTRAST,
         "entity": tuple(part.strip() for part in entity.split("∪") if part.strip()),
         "type": kind or None,
@@ -132,7 +132,7 @@ def _tags(statement: Statement, *, tag: str, prefix: str) -> dict[str, Tag]:
         "expression": expression if saying is None else None,
         "template": _cell(statement, "templates", prefix=prefix),
     }
-    return {name: value for name, value in found.items() if value is not None}
+    return {name: value for name, value in tags.items() if value is not None}
 
 
 def _languages_named(statement: Statement, column: str) -> tuple[str, ...]:

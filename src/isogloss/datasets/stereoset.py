@@ -123,7 +123,9 @@ def _annotations(row: Mapping[str, Any]) -> dict[str, Tag]:
         labels = cell.get("labels") if isinstance(cell, dict) else None
         if not isinstance(labels, list) or not all(isinstance(one, dict) and "label" in one for one in labels):
             return {}
-        tags[f"{ANNOTATORS}_{WIDE.get(cell.get('gold_label'), 'unknown')}"] = tuple(str(one["label"]) for one in labels)
+        tags[f"{ANNOTATORS}_{WIDE.get(cell.get('gold_label'), 'unknown')}"] = tuple(
+            str(label["label"]) for label in labels
+        )
         tags[ANNOTATORS] = tuple(intern(str(one.get("human_id", ""))) for one in labels)
     asked = [tags.get(f"{ANNOTATORS}_{WIDE[role]}", ()) for role in ROLES[:2]]
     if all(asked):

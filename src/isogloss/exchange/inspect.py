@@ -114,7 +114,7 @@ def read_choices(path: Path, items: Items, *, model: str | None = None) -> Score
             outcomes.setdefault(item.id, []).append(sample.roles[picked] if isinstance(picked, int) else picked)
     if not outcomes:
         raise BadData(path, None, "none of its samples is an item of the data. Is it the right data?")
-    kept = [known[one] for one in outcomes]
+    kept = [known[outcome] for outcome in outcomes]
     scored = make_scored(
         item_table(replace(items, rows=tuple(kept))),
         row_table(_rows(kept, outcomes)),
@@ -125,7 +125,7 @@ def read_choices(path: Path, items: Items, *, model: str | None = None) -> Score
 
 
 def _check_options(path: Path, sample: Sample, *, item: Item) -> None:
-    texts = {one.role: one.text.strip() for one in item.candidates}
+    texts = {candidate.role: candidate.text.strip() for candidate in item.candidates}
     shown = dict(zip(sample.roles, sample.options, strict=False))
     if {role: text.strip() for role, text in shown.items()} != texts:
         raise BadData(path, None, f"the options of the sample '{sample.item}' are not those of the data.")
@@ -134,9 +134,9 @@ def _check_options(path: Path, sample: Sample, *, item: Item) -> None:
 def _rows(items: Sequence[Item], outcomes: Mapping[str, Sequence[str]]) -> Iterator[Row]:
     for item in items:
         found = outcomes[item.id]
-        for one in item.candidates:
-            share = sum(outcome == one.role for outcome in found) / len(found)
-            yield Row(item, one.id, share, quantity=CHOICE, pieces=tuple(found))
+        for candidate in item.candidates:
+            share = sum(outcome == candidate.role for outcome in found) / len(found)
+            yield Row(item, candidate.id, share, quantity=CHOICE, pieces=tuple(found))
 
 
 def _notes(

@@ -38,7 +38,7 @@ def read_samples(path: Path, items: Items) -> tuple[dict[str, float], Items, lis
             for name in names:
                 if values.setdefault(name, value) != value:
                     raise BadData(path, line, f"the candidate '{name}' has another score in a line before.")
-    covered = tuple(item for item in items if any(one.id in values for one in item.candidates))
+    covered = tuple(item for item in items if any(candidate.id in values for candidate in item.candidates))
     if not covered:
         raise BadData(path, None, "none of its requests is a candidate of the data. Is it the right data?")
     notes = [f"{foreign} requests belong to no item of the data and were left out"] if foreign else []
@@ -51,10 +51,10 @@ def _known_texts(items: Items) -> dict[Text, list[str]]:
     """The ids of the candidates with a text, with and without their context."""
     ids_by_text: dict[Text, list[str]] = {}
     for item in items:
-        for one in item.candidates:
-            keys = {("", _plain(one.text)), (_plain(item.context or ""), _plain(one.text))}
+        for candidate in item.candidates:
+            keys = {("", _plain(candidate.text)), (_plain(item.context or ""), _plain(candidate.text))}
             for key in keys:
-                ids_by_text.setdefault(key, []).append(one.id)
+                ids_by_text.setdefault(key, []).append(candidate.id)
     return ids_by_text
 
 
@@ -113,7 +113,7 @@ def write_samples(table: pl.DataFrame, texts: pl.DataFrame, *, path: Path) -> in
         _sample(number, part.to_dicts())
         for number, part in enumerate(joined.partition_by("id", maintain_order=True, include_key=True))
     ]
-    write_atomically(path, "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in samples))
+    write_atomically(path, "".join(json.dumps(sample, ensure_ascii=False) + "\n" for sample in samples))
     return joined.height
 
 

@@ -107,7 +107,12 @@ def _files(parts: Iterable[Mapping[str, Any]]) -> Iterator[SourceFile]:
 def content_hash(items: Iterable[Item]) -> str:
     """The SHA-256 of what items say: ids, contexts, roles and texts, whatever their order and the layout of their file."""
     rows = sorted(
-        [item.id, item.language, item.context or "", *sorted([one.role, one.text] for one in item.candidates)]
+        [
+            item.id,
+            item.language,
+            item.context or "",
+            *sorted([candidate.role, candidate.text] for candidate in item.candidates),
+        ]
         for item in items
     )
     return hashlib.sha256(json.dumps(rows, ensure_ascii=False).encode()).hexdigest()

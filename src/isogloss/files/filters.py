@@ -41,11 +41,15 @@ def filter_items(items: Items, where: Where) -> Items:
         conditions = [_parse(text, items) for text in ([where] if isinstance(where, str) else where)]
     rows = tuple(item for item in items if all(meets(item, one) for one in conditions))
     if not rows:
-        alone = ", ".join(f"{one} alone leaves {sum(meets(item, one) for item in items)}" for one in conditions)
+        alone = ", ".join(
+            f"{condition} alone leaves {sum(meets(item, condition) for item in items)}" for condition in conditions
+        )
         wanted = " and ".join(map(str, conditions))
         raise IsoglossError(f"None of the {len(items)} items has {wanted}; {alone}. Leave a condition out.")
     ids = {(item.language, item.id) for item in rows}
-    kept = tuple(one for one in items.problems if one.language is None or (one.language, one.item) in ids)
+    kept = tuple(
+        problem for problem in items.problems if problem.language is None or (problem.language, problem.item) in ids
+    )
     return replace(items, rows=rows, problems=kept)
 
 

@@ -45,7 +45,8 @@ def _triple(item: Item) -> dict[str, Any]:
         "bias_type": item.category,
         "context": item.context,
         "candidates": [
-            {"id": one.id, "gold_label": one.role, "sentence": one.text, "word": one.word} for one in item.candidates
+            {"id": candidate.id, "gold_label": candidate.role, "sentence": candidate.text, "word": candidate.word}
+            for candidate in item.candidates
         ],
     }
 
@@ -57,7 +58,7 @@ def _pair(item: Item) -> dict[str, Any]:
         "dataset": item.dataset,
         "category": item.category,
         "cluster": item.cluster,
-        "candidates": [{"role": one.role, "text": one.text} for one in item.candidates],
+        "candidates": [{"role": candidate.role, "text": candidate.text} for candidate in item.candidates],
         **{name: item.tags.get(name) for name in PAIR_TAGS if name in item.tags},
     }
 

@@ -64,10 +64,10 @@ def _state(path: Path) -> list[int]:
 def _receipt(source: Source, language: str) -> dict[str, Any]:
     """What was noted when the files of a language were checked."""
     try:
-        found = json.loads((source.folder(language) / RECEIPT).read_text(encoding="utf-8"))
+        content = json.loads((source.folder(language) / RECEIPT).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return content if isinstance(content, dict) else {}
 
 
 def _fetch(source: Source, language: str) -> list[Path]:
@@ -102,14 +102,14 @@ def _download(source: Source, files: Sequence[SourceFile], *, mirror: str) -> li
     report.get()(
         f"Downloading {source.title} ({about}; licence: {source.licence}). {source.warning} Please cite: {source.citation}"
     )
-    found = []
+    arrived = []
     for file in files:
         address = f"{mirror.rstrip('/')}/{source.name}/{language}/{file.name}" if mirror else file.address
         try:
-            found.append((download(address, source.folder(language) / file.name, size=file.size or None), file))
+            arrived.append((download(address, source.folder(language) / file.name, size=file.size or None), file))
         except NotReached as error:
             raise IsoglossError(f"{str(error).rstrip('.')}. {_by_hand(source, files)}") from error
-    return found
+    return arrived
 
 
 def _by_hand(source: Source, files: Sequence[SourceFile]) -> str:
@@ -146,8 +146,8 @@ def _same_bytes(folder: Path, files: Sequence[SourceFile]) -> list[Pair]:
     endings = {file.name.rpartition(".")[2] for file in files}
     paths = [path for path in folder.rglob("*") if path.name.removesuffix(".gz").rpartition(".")[2] in endings]
     hashes = {_sha256(path): path for path in paths if path.is_file()}
-    found = [(hashes[file.sha256], file) for file in files if file.sha256 in hashes]
-    return found if len(found) == len(files) else []
+    same_bytes = [(hashes[file.sha256], file) for file in files if file.sha256 in hashes]
+    return same_bytes if len(same_bytes) == len(files) else []
 
 
 def _stored_name(path: Path, file: SourceFile) -> str:

@@ -315,7 +315,7 @@ def _nearest_layout(columns: frozenset[str], known: Mapping[str, Dataset]) -> st
     theirs = {plain(name): name for name in sorted(columns)}
     near = {name: sum(plain(one) in theirs for one in known[name].columns) for name in known if known[name].columns}
     name = max(near, key=lambda name: (near[name] / len(known[name].columns), -len(known[name].columns)))
-    missing = [one for one in known[name].columns if one not in columns]
+    missing = [column for column in known[name].columns if column not in columns]
     hint = ",".join(f"{one}={theirs.get(plain(one), 'YOURS')}" for one in missing)
     seen = ", ".join(sorted(columns)[:12]) or "none"
     return (

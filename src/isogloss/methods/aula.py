@@ -16,7 +16,7 @@ def ask(item: Item, model: Model, *, options: Options) -> Asking:
     """Questions that share one pass: the tokens, the attention they receive, and the vector of a single sentence."""
     sentences = [read_sentence(model, candidate.text) for candidate in item.candidates]
     wants = (ATTENTION, VECTOR) if item.tags.get("task") == "sentence" else (ATTENTION,)
-    answers = iter((yield [question for one in sentences for question in _questions(item, one, wants=wants)]))
+    answers = iter((yield [question for sentence in sentences for question in _questions(item, sentence, wants=wants)]))
     rows: list[Row] = []
     for candidate, one in zip(item.candidates, sentences, strict=True):
         logs = next(answers) if one.tokens else np.array([])

@@ -144,10 +144,10 @@ def _written_sides(item: Item, model: Model, *, options: Options) -> list[Side]:
     """For models that write: every token given those before it; one question per sentence."""
     spans = [ask_for(model, Passage(candidate.text, language=item.language)) for candidate in item.candidates]
     kept = [(*span.unasked, *span.targets) for span in spans]
-    found = zip(spans, kept, divergent_positions(kept[0], kept[1]), strict=True)
+    written_sides = zip(spans, kept, divergent_positions(kept[0], kept[1]), strict=True)
     return [
         Side(tokens, own, range(len(span.unasked), len(tokens)), span.questions, span.truncated, True)
-        for span, tokens, own in found
+        for span, tokens, own in written_sides
     ]
 
 

@@ -44,13 +44,13 @@ def pair_tables(rows: pl.DataFrame) -> list[PairTable]:
 
 
 def _pair_table(rows: pl.DataFrame) -> PairTable:
-    found: list[dict[tuple[str, str], float]] = []
+    values_of: list[dict[tuple[str, str], float]] = []
     clusters = []
     for _, part in rows.group_by(ITEM, maintain_order=True):
-        found.append(dict(zip(zip(part["role"], part["other"], strict=True), part["value"], strict=True)))
+        values_of.append(dict(zip(zip(part["role"], part["other"], strict=True), part["value"], strict=True)))
         clusters.append(str(part["cluster"][0]))
-    pairs = sorted(set.intersection(*map(set, found)))
-    values = np.array([[one[pair] for pair in pairs] for one in found]).reshape(len(found), len(pairs))
+    pairs = sorted(set.intersection(*map(set, values_of)))
+    values = np.array([[one[pair] for pair in pairs] for one in values_of]).reshape(len(values_of), len(pairs))
     name = str(rows["set"][0]) if "set" in rows.columns else ""
     size = int(rows["tokens"].max() or 1)  # type: ignore[arg-type]
     where = (str(rows["model"][0]), str(rows["language"][0]), name)
@@ -59,7 +59,7 @@ def _pair_table(rows: pl.DataFrame) -> PairTable:
 
 def largest_pairs(rows: pl.DataFrame) -> list[LargestPair]:
     """For each set the pair of terms between which the divergence, averaged over templates, is largest."""
-    found = []
+    pairs = []
     for table in pair_tables(rows):
         if not table.pairs:
             continue
@@ -68,5 +68,5 @@ def largest_pairs(rows: pl.DataFrame) -> list[LargestPair]:
         first, second = table.pairs[widest]
         largest = float(means[widest])
         where = (table.model, table.language, table.set)
-        found.append(LargestPair(*where, first, second, largest, largest / table.vocabulary))
-    return found
+        pairs.append(LargestPair(*where, first, second, largest, largest / table.vocabulary))
+    return pairs

@@ -88,9 +88,9 @@ class TermCell:
 
 def read_term_cells(frames: list[TermItem]) -> tuple[list[TermCell], tuple[str, ...]]:
     """The cells of a group, and the names of its templates; a cell has the terms that all its templates have."""
-    names = tuple(dict.fromkeys(one.cluster for one in frames))
+    names = tuple(dict.fromkeys(frame.cluster for frame in frames))
     number = {name: index for index, name in enumerate(names)}
-    groups = group_by(frames, lambda one: one.cell)
+    groups = group_by(frames, lambda frame: frame.cell)
     cells = []
     for group in groups.values():
         terms = [term for term in group[0].terms if all(term in one.terms for one in group)]
@@ -119,7 +119,7 @@ def mean_over_wordings(rows: pl.DataFrame, number: Callable[[Array], float]) -> 
 
     The table has the centred log-probabilities of the terms that all wordings have; cells of one wording are left out.
     """
-    groups = group_by(read_term_items(rows), lambda one: one.cell)
+    groups = group_by(read_term_items(rows), lambda item: item.cell)
     values, sets = [], []
     for (name, _), group in groups.items():
         terms = [term for term in group[0].terms if all(term in one.terms for one in group)]

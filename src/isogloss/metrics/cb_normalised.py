@@ -10,7 +10,7 @@ from ._templates import mean_over_items, term_items
 def contribute(rows: pl.DataFrame, mode: str) -> Contribution:
     """Per item the variance over terms of the logarithm of the normalised probability; the same in both modes."""
     frames = term_items(rows, "value")
-    return mean_over_items([float(np.var(one.logs)) for one in frames], frames)
+    return mean_over_items([float(np.var(frame.logs)) for frame in frames], frames)
 
 
 metric = Metric(

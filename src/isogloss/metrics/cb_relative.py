@@ -13,14 +13,14 @@ def contribute(rows: pl.DataFrame, mode: str) -> Contribution:
     """Per item the variance of the shares' logarithms, less those of the template's mean shares over its concepts."""
     frames = read_term_items(rows)
     usual = _usual(frames)
-    kept = [one for one in frames if one.cluster in usual and usual[one.cluster][0] == one.terms]
+    kept = [frame for frame in frames if frame.cluster in usual and usual[frame.cluster][0] == frame.terms]
     values = [float(np.var(np.log(one.shares) - np.log(usual[one.cluster][1]))) for one in kept]
     return mean_over_items(values, kept)
 
 
 def _usual(frames: list[TermItem]) -> dict[str, tuple[tuple[str, ...], Array]]:
     """For each template with several concepts, its terms and their mean shares."""
-    groups = group_by(frames, lambda one: one.cluster)
+    groups = group_by(frames, lambda frame: frame.cluster)
     return {
         name: (group[0].terms, np.mean([one.shares for one in group], axis=0))
         for name, group in groups.items()

@@ -9,7 +9,7 @@ from ._templates import is_templates, mean_over_items, read_term_items
 
 def contribute(rows: pl.DataFrame, mode: str) -> Contribution:
     """Per wording and concept: half the sum of the differences between the shares of both ways to say it."""
-    frames = {one.id: one for one in read_term_items(rows)}
+    frames = {item.id: item for item in read_term_items(rows)}
     distances, paired = [], []
     for name, other in _counterparts(rows).items():
         one, two = frames.get(name), frames.get(other)

@@ -11,7 +11,7 @@ def contribute(rows: pl.DataFrame, mode: str) -> Contribution:
     """The largest share of each item; as published, of shares that were averaged over a set's templates first."""
     frames = read_term_items(rows)
     if mode == "corrected":
-        return mean_over_items([float(one.shares.max()) for one in frames], frames)
+        return mean_over_items([float(frame.shares.max()) for frame in frames], frames)
     cells, names = read_term_cells(frames)
 
     def evaluate(weights: Array) -> Array:

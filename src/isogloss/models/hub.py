@@ -111,12 +111,12 @@ def _list_files(name: str, revision: str | None) -> Listing:
         raise known
     try:
         timeout = min(float(constants.HF_HUB_ETAG_TIMEOUT), IMPATIENT if is_cache_preferred() else math.inf)
-        found = hub.HfApi().model_info(name, revision=revision, files_metadata=True, timeout=timeout)
+        files = hub.HfApi().model_info(name, revision=revision, files_metadata=True, timeout=timeout)
     except Exception as error:
         if is_unreachable(error) and getattr(error, "response", None) is None:
             _silent[constants.ENDPOINT] = time.monotonic(), error
         raise
-    return Listing(str(found.sha), {one.rfilename: one.size or 0 for one in found.siblings or []})
+    return Listing(str(files.sha), {one.rfilename: one.size or 0 for one in files.siblings or []})
 
 
 def _download(name: str, listing: Listing, *, wanted: Wanted) -> Path:

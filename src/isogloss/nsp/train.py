@@ -178,10 +178,10 @@ def _finished(run: TrainingRun) -> dict[str, Any] | None:
 def _resume(run: TrainingRun) -> None:
     """Go on after the last checkpoint, if there is one."""
     (run.out / saved.FOLDER).mkdir(parents=True, exist_ok=True)
-    found = saved.find_checkpoint(run.out, run.mark)
-    if found is None:
+    checkpoint = saved.find_checkpoint(run.out, run.mark)
+    if checkpoint is None:
         return
-    path, state = found
+    path, state = checkpoint
     for name in saved.State.__slots__:
         setattr(run.state, name, getattr(state, name))
     saved.load_weights(path, run.plain)
@@ -299,7 +299,7 @@ def _checkpoint(run: TrainingRun, log: Log | None) -> None:
     if run.table.split.card["splits"]["validation"]["pairs"]:
         split = open_split(run.table.split.folder, "validation")
         found = check_split(run.trainee, split, most=run.settings.validation_pairs, device=accelerator.device)
-        best = max((one["accuracy"] for one in state.validations), default=-1.0)
+        best = max((validation["accuracy"] for validation in state.validations), default=-1.0)
         state.best_step = state.step if found.value > best else state.best_step
         state.validations.append({"step": state.step, "examples": examples, "accuracy": found.value})
         if log is not None:

@@ -148,14 +148,14 @@ def lines_by_kind(rows: Iterable[Measure], kinds: Mapping[str, str]) -> list[tup
 
 def plane_points(rows: Iterable[Measure]) -> dict[str, list[Point]]:
     """LMS, SS and ICAT of each model and language that has all three, by data set."""
-    found: dict[str, list[Point]] = {}
+    planes: dict[str, list[Point]] = {}
     for name, group in datasets(without_task(rows)).items():
         points: dict[tuple[str, ...], dict[str, Measure]] = {}
         for row in group:
             if row.metric in PLANE and row.value is not None:
                 points.setdefault(tuple(row.group.values()), {})[row.metric] = row
-        found[name] = [point for point in points.values() if set(PLANE) <= set(point)]
-    return {name: points for name, points in found.items() if points}
+        planes[name] = [point for point in points.values() if set(PLANE) <= set(point)]
+    return {name: points for name, points in planes.items() if points}
 
 
 def icat_lines(xs: Sequence[float], ys: Sequence[float]) -> dict[int, list[Position]]:
@@ -172,13 +172,13 @@ def structures(scored: Scored, over: str) -> list[Structure]:
     """How alike languages or models are, for every data set that has several of them and stereotypes."""
     from ..analysis.structure import find_structure
 
-    found: list[Structure] = []
+    likenesses: list[Structure] = []
     for _, part in split_datasets(scored):
         try:
-            found += find_structure(part, over=over)
+            likenesses += find_structure(part, over=over)
         except IsoglossError:  # one language or model only, or no stereotypes
             continue
-    return found
+    return likenesses
 
 
 def leaves(structure: Structure) -> list[str]:
@@ -189,12 +189,12 @@ def leaves(structure: Structure) -> list[str]:
 def branches(structure: Structure) -> list[tuple[float, Position, Position]]:
     """Each merge of the tree: its distance, and the ends (distance, row) of both branches that it joins."""
     ends = {frozenset([name]): (0.0, float(row)) for row, name in enumerate(leaves(structure))}
-    found = []
+    merges = []
     for merge in structure.tree:
         first, second = ends[frozenset(merge.left)], ends[frozenset(merge.right)]
-        found.append((merge.distance, first, second))
+        merges.append((merge.distance, first, second))
         ends[frozenset((*merge.left, *merge.right))] = (merge.distance, (first[1] + second[1]) / 2)
-    return found
+    return merges
 
 
 # ---- shares of terms and countries
@@ -221,8 +221,8 @@ def by_country(scored: Scored, metric: str, *, settings: IntervalSettings) -> li
     if not table[REGION].drop_nulls().len():
         return []
     kept = replace(scored, table=table)
-    found = country_scores(kept, metrics=[metric], resamples=settings.resamples, seed=settings.seed).measures
-    return [row for row in found if row.value is not None and row.group[COUNTRY] in country_names()]
+    measures = country_scores(kept, metrics=[metric], resamples=settings.resamples, seed=settings.seed).measures
+    return [row for row in measures if row.value is not None and row.group[COUNTRY] in country_names()]
 
 
 def worldwide(table: pl.DataFrame) -> pl.Series:

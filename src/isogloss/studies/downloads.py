@@ -48,7 +48,9 @@ def _checkpoints(study: StudyFile) -> Iterator[str]:
     """The names of all checkpoints that are opened here."""
     for model in study.models:
         if not model.endpoint:
-            yield from filter(None, [model.checkpoint, *(one.checkpoint for one in model.checkpoints.values())])
+            yield from filter(
+                None, [model.checkpoint, *(checkpoint.checkpoint for checkpoint in model.checkpoints.values())]
+            )
 
 
 def _fetch_model(name: str, *, pickle: bool) -> dict[str, Any]:

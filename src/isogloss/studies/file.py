@@ -222,10 +222,10 @@ def read_study(path: str | Path) -> StudyFile:
         raise BadData(path, None, "too large for a study file.")
     node = _compose(path, text)
     try:
-        found = StudyFile.model_validate(_plain(path, node))
+        study = StudyFile.model_validate(_plain(path, node))
     except ValidationError as error:
         raise _sentence(path, node, error=error) from error
-    return _checked(path, found, node=node)
+    return _checked(path, study, node=node)
 
 
 def schema() -> dict[str, Any]:
@@ -285,8 +285,8 @@ def _plain(path: Path, node: yaml.Node) -> Any:
 
 def _sentence(path: Path, node: yaml.Node, *, error: ValidationError) -> BadData:
     """The first thing that is wrong, in one sentence."""
-    found = error.errors(include_url=False)
-    first = next((one for one in found if one["type"] in UNKNOWN_KEY), found[0])
+    errors = error.errors(include_url=False)
+    first = next((one for one in errors if one["type"] in UNKNOWN_KEY), errors[0])
     at, line = _find(node, first["loc"])
     last = str(first["loc"][-1]) if first["loc"] else ""
     if first["type"] in UNKNOWN_KEY:

@@ -183,13 +183,17 @@ def fitting_items(name: str, method: Method, *, rows: Sequence[Item]) -> list[It
 def problems_of(items: Items, rows: Sequence[Item]) -> tuple[Problem, ...]:
     """The problems that belong to some of the items, and all unreadable rows."""
     ids = {(item.language, item.id) for item in rows}
-    return tuple(one for one in items.problems if (one.language, one.item) in ids or one.check == "unreadable")
+    return tuple(
+        problem
+        for problem in items.problems
+        if (problem.language, problem.item) in ids or problem.check == "unreadable"
+    )
 
 
 def notice_languages(items: Items) -> Items:
     """The items with what a sample shows of their language; where most are in another one, that is said at once."""
     problems = notice_language(items.rows)
-    for tag in dict.fromkeys(one.language for one in problems):
+    for tag in dict.fromkeys(problem.language for problem in problems):
         wrong = [one.message for one in problems if one.language == tag]
         report.get()(f"Warning: an item in '{tag}' {max(wrong, key=wrong.count)}, and so do most. Is --language right?")
     return replace(items, problems=(*items.problems, *problems))

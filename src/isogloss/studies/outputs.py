@@ -49,11 +49,11 @@ class StudyFigure:
 
 def check_sources(figures: Sequence[StudyFigure], *, base: Path) -> None:
     """Refuse figures of files that are not there."""
-    for one in figures:
-        for name in one.sources:
+    for figure in figures:
+        for name in figure.sources:
             if not (base / name).exists():
                 raise IsoglossError(
-                    f"the figure '{one.figure}' needs '{name}' beside the study file. Add it, or remove the figure."
+                    f"the figure '{figure.figure}' needs '{name}' beside the study file. Add it, or remove the figure."
                 )
 
 
@@ -91,7 +91,7 @@ def table_order(study: StudyFile) -> Order:
 
 def make_tables(study: StudyFile, scored: Scored, *, kind: str = "markdown") -> str:
     """All tables of a study, one after the other."""
-    labelled = [replace(one, labels={**study.labels, **one.labels}) for one in study.tables]
+    labelled = [replace(table, labels={**study.labels, **table.labels}) for table in study.tables]
     return write_layouts(scored, labelled, kind=kind, order=table_order(study))
 
 
@@ -115,7 +115,7 @@ def write_outputs(study: StudyFile, scored: Scored, *, out: Path, base: Path) ->
 
     `base` is the folder of the study file.
     """
-    if any(one.facts for one in study.tables):
+    if any(table.facts for table in study.tables):
         scored = _add_run_facts(scored, find_runs(out))
     if study.tables:
         for kind, name in (("markdown", "tables.md"), ("latex", "tables.tex")):

@@ -99,7 +99,7 @@ def plan_command(cells: Sequence[PlannedCell], loading: Loading, *, measuring: M
     )
     good, failures = check_cells(cells, loading)
     if not good:
-        raise IsoglossError(" ".join(dict.fromkeys(one.why for one in failures)) or "There is nothing to do.")
+        raise IsoglossError(" ".join(dict.fromkeys(failure.why for failure in failures)) or "There is nothing to do.")
     return StudyPlan(tuple(good), loading, tuple(failures), measuring)
 
 
@@ -247,7 +247,7 @@ def _item_columns(sets: Sequence[Items]) -> set[str]:
 
 
 def _methods(study: StudyFile) -> list[MethodSettings]:
-    return [*study.methods, *(one for data in study.data for one in data.methods)]
+    return [*study.methods, *(method for data in study.data for method in data.methods)]
 
 
 def _check_names(study: StudyFile) -> None:
@@ -256,7 +256,7 @@ def _check_names(study: StudyFile) -> None:
 
     for method in _methods(study):
         check_method(method.name, method.options)
-    entries = [study.languages, *(one.languages for one in study.models), *(one.languages for one in study.data)]
+    entries = [study.languages, *(model.languages for model in study.models), *(one.languages for one in study.data)]
     for name in (name for names in entries for name in names):
         languages.resolve(name)
     for table in study.tables:
@@ -268,7 +268,7 @@ def _check_names(study: StudyFile) -> None:
 def _check_facts(study: StudyFile, readings: Sequence[LoadedData]) -> set[str]:
     """The names of all facts; one that is the name of a column is refused."""
     facts = {name for model in study.models for name in model.facts}
-    facts |= {name for model in study.models for one in model.checkpoints.values() for name in one.facts}
+    facts |= {name for model in study.models for checkpoint in model.checkpoints.values() for name in checkpoint.facts}
     columns = _item_columns([items for reading in readings for items in reading.items.values()])
     for name in sorted(facts & (TAKEN | columns)):
         of_data = "" if name in TAKEN else " of the data"
@@ -329,7 +329,7 @@ def _read(data: Data, study: StudyFile, *, base: Path) -> LoadedData:
 def _in_language(items: Items, language: str) -> Items:
     """The items in a language, with their problems and those of no language."""
     rows = tuple(item for item in items if item.language == language)
-    return Items(rows, tuple(one for one in items.problems if one.language in (language, None)))
+    return Items(rows, tuple(problem for problem in items.problems if problem.language in (language, None)))
 
 
 def _study_cells(

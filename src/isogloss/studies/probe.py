@@ -114,12 +114,12 @@ def _shares(frames: Sequence[TermItem], items: Sequence[Item]) -> list[Share]:
         for term, share in zip(frame.terms, frame.shares, strict=True):
             values.setdefault(term, {})[frame.id if frame.cell[1] == "none" else frame.cell[1]] = float(share)
     shares = [Share(term, float(np.mean(list(by.values()))), texts[term], by) for term, by in values.items()]
-    return sorted(shares, key=lambda one: (-one.share, one.term))
+    return sorted(shares, key=lambda share: (-share.share, share.term))
 
 
 def probe_as_text(probe: Probe, *, top: int = 20) -> str:
     """The terms with the largest shares as bars, and what the shares are."""
-    shown = [(one.term, one.share, one.sentence) for one in probe.shares[:top]]
+    shown = [(share.term, share.share, share.sentence) for share in probe.shares[:top]]
     left = len(probe.shares) - top
     more = f"; {left} more terms" if left > 0 else ""
     over = f", mean over {probe.concepts} concepts" if probe.concepts > 1 else ""

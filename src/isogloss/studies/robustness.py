@@ -155,7 +155,7 @@ def _report(name: str, key: Key, *, found: Mapping[Setting, pl.DataFrame | str],
     ]
     methods = [setting for setting in gaps if setting.kind in ("default", "method")]
     agreement = tuple((a.name, b.name, *_agree(gaps[a], gaps[b])) for a, b in combinations(methods, 2))
-    worst = max((one.noise or 0.0 for one in trials), default=0.0)
+    worst = max((trial.noise or 0.0 for trial in trials), default=0.0)
     below = tuple(item for item, gap in base.items() if abs(gap) < worst)
     return RobustnessReport(
         name, *key, tuple(trials), _sign([one for one in trials if one.value is not None]), agreement, below
@@ -198,8 +198,8 @@ def _agree(a: Mapping[str, float], b: Mapping[str, float]) -> tuple[float | None
 def _sign(trials: Sequence[SettingResult]) -> str:
     """Whether all settings lie on the same side of 50; unclear when an interval holds 50, or is missing."""
     sides = set()
-    for one in trials:
-        low, high = one.low, one.high
+    for trial in trials:
+        low, high = trial.low, trial.high
         sides.add("?" if low is None or high is None or low <= 50 <= high else "+" if low > 50 else "-")
     if {"+", "-"} <= sides:
         return "different"

@@ -41,16 +41,16 @@ def join(pieces: Sequence[Piece], rules: Rules) -> list[Piece]:
 
 def _add_suffixes(pieces: Sequence[Piece], rules: Rules) -> list[Piece]:
     """The pieces with each suffix that is written after a slot in the form that goes with the word before it."""
-    found: list[Piece] = []
+    suffixes: list[Piece] = []
     for piece in pieces:
-        before, text = found[-1] if found else Piece(""), piece.text
+        before, text = suffixes[-1] if suffixes else Piece(""), piece.text
         while piece.slot is None and before.slot and (suffix := _suffix_at(text, rules.suffixes)):
             before = Piece(before.text + _suffix_form(suffix, before.text, rules=rules), before.slot)
             text = text[len(suffix.written) :]
         if before.slot:
-            found[-1] = before
-        found += [Piece(text, piece.slot)] if text else []
-    return found
+            suffixes[-1] = before
+        suffixes += [Piece(text, piece.slot)] if text else []
+    return suffixes
 
 
 def _suffix_at(text: str, suffixes: Sequence[Suffix]) -> Suffix | None:

@@ -99,25 +99,27 @@ def _lexicon_fillings(
         fillings = expand(read_shades(template), lexicon)
     except IsoglossError as error:
         return {}, str(error)
-    found = {_fold(one.text): (template, one.text, "+".join(one.fillers.values())) for one in fillings}
-    if _fold(sentence) not in found:
+    lexicon_fillings = {
+        _fold(filling.text): (template, filling.text, "+".join(filling.fillers.values())) for filling in fillings
+    }
+    if _fold(sentence) not in lexicon_fillings:
         return {}, f"the template '{template}' does not give back '{sentence}'."
-    return found, None
+    return lexicon_fillings, None
 
 
 def _statements(items: Iterable[Item], language: str) -> dict[str, list[tuple[str, str]]]:
     """The templates of each stereotype with their sentences, the original first and then its contrasts."""
-    found: dict[str, list[tuple[str, str]]] = {}
+    statements: dict[str, list[tuple[str, str]]] = {}
     for item in items:
         if item.language == language:
-            versions = found.setdefault(re.sub(r"[a-j]$", "", item.id), [])
+            versions = statements.setdefault(re.sub(r"[a-j]$", "", item.id), [])
             versions += [pair for pair in _template_pairs(item) if pair not in versions]
-    return {index: versions for index, versions in found.items() if versions}
+    return {index: versions for index, versions in statements.items() if versions}
 
 
 def _template_pairs(item: Item) -> list[tuple[str, str]]:
     """The template and the sentence of the stereotype and of the contrast of an item; no template, no pair."""
-    texts = {one.role: one.text for one in item.candidates}
+    texts = {candidate.role: candidate.text for candidate in item.candidates}
     own = item.tags.get("template")
     templates = {STEREOTYPE: own, CONTRAST: item.tags.get("contrast_template", own)}
     return [(one, texts[role]) for role, one in templates.items() if isinstance(one, str) and role in texts]
@@ -136,7 +138,7 @@ def _read_frame(template: str) -> _Frame | None:
     if len(slots) != 1:
         return None
     slot = elements[slots[0]]
-    texts = [one.text if isinstance(one, Text) else "" for one in elements]
+    texts = [element.text if isinstance(element, Text) else "" for element in elements]
     features = dict(slot.features) if isinstance(slot, Slot) else {}
     gender = features.pop("Gender", None)
     kind = (re.sub(r"_\d+$", "", slot.name) if isinstance(slot, Slot) else "", tuple(sorted(features.items())))
@@ -172,7 +174,9 @@ def _word_fillings(
 
     A word that was seen only with a capital at the beginning of a sentence fills no slot inside one.
     """
-    found = {_fold(text): (template, text, _word_in(_read_frame(template), text) or "") for template, text in versions}
+    word_fillings = {
+        _fold(text): (template, text, _word_in(_read_frame(template), text) or "") for template, text in versions
+    }
     genders: set[str | None] = set()
     for template, _ in versions:
         frame = _read_frame(template)
@@ -183,16 +187,16 @@ def _word_fillings(
             if frame.gender in (None, word.gender) and (frame.opens or word.plain):
                 pieces = join([Piece(frame.before), Piece(word.text, frame.kind[0]), Piece(frame.after)], lexicon.rules)
                 text = "".join(piece.text for piece in capital(pieces, lexicon.language))
-                found.setdefault(_fold(text), (template, text, word.text))
-    return found
+                word_fillings.setdefault(_fold(text), (template, text, word.text))
+    return word_fillings
 
 
 def table_rows(found: FilledTable, language: str) -> Iterator[list[str]]:
     """The table in SHADES' layout, with its heading; the terms are a column of their own."""
     tag = language.lower().replace("-", "_")
     yield ["index", "subset", f"{tag}_templates", f"{tag}_biased_sentences", "terms"]
-    for one in found.rows:
-        yield [one.index, one.subset, one.template, one.sentence, one.terms]
+    for row in found.rows:
+        yield [row.index, row.subset, row.template, row.sentence, row.terms]
 
 
 def template_differs(item: Item) -> str | None:
@@ -202,7 +206,7 @@ def template_differs(item: Item) -> str | None:
             elements = read_shades(template).elements
         except IsoglossError:
             return f"the template '{template}' has no slot"
-        parts = [re.escape(_fold(one.text)) if isinstance(one, Text) else ".+?" for one in elements]
+        parts = [re.escape(_fold(element.text)) if isinstance(element, Text) else ".+?" for element in elements]
         if not re.fullmatch("".join(parts), _fold(text)):
             return f"the {'contrast' if number else 'sentence'} is not the template '{template}' with its slots filled"
     return None

@@ -212,8 +212,8 @@ def capital(pieces: Sequence[Piece], language: str) -> list[Piece]:
 def refuse_equal(sentences: Sequence[ExpandedSentence], position: SourcePosition) -> None:
     """Refuse sentences that are equal although their slots are filled differently."""
     seen: dict[str, ExpandedSentence] = {}
-    for one in sentences:
-        other = seen.setdefault(one.text, one)
-        if other is not one:
-            first, second = (", ".join(x.fillers.values()) or "nothing" for x in (other, one))
-            raise BadTemplate(position, 1, f"'{first}' and '{second}' give the same sentence: '{one.text}'.")
+    for sentence in sentences:
+        other = seen.setdefault(sentence.text, sentence)
+        if other is not sentence:
+            first, second = (", ".join(x.fillers.values()) or "nothing" for x in (other, sentence))
+            raise BadTemplate(position, 1, f"'{first}' and '{second}' give the same sentence: '{sentence.text}'.")

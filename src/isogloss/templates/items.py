@@ -159,9 +159,11 @@ def number_variants(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
     """The candidates with ids of their own: a second variant of a term is numbered 2, and so on."""
     counts: Counter[str] = Counter()
     named = []
-    for one in candidates:
-        counts[one.id] += 1
-        named.append(replace(one, id=f"{one.id}.{counts[one.id]}") if counts[one.id] > 1 else one)
+    for candidate in candidates:
+        counts[candidate.id] += 1
+        named.append(
+            replace(candidate, id=f"{candidate.id}.{counts[candidate.id]}") if counts[candidate.id] > 1 else candidate
+        )
     return tuple(named)
 
 

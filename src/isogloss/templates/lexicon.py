@@ -78,7 +78,7 @@ def _vocabularies(folder: Path, tag: str) -> dict[str, Vocabulary]:
 def _refuse_double_names(vocabularies: Mapping[str, Vocabulary], words: Vocabulary | None) -> None:
     seen: dict[str, Path] = {}
     names: list[tuple[str, Path]] = [(name, one.path) for name, one in vocabularies.items()]
-    names += [(alias, one.path) for one in vocabularies.values() for alias in one.aliases]
+    names += [(alias, vocabulary.path) for vocabulary in vocabularies.values() for alias in vocabulary.aliases]
     names += [(word, words.path) for word in words.terms] if words else []
     for name, path in names:
         if name in seen:
@@ -88,7 +88,7 @@ def _refuse_double_names(vocabularies: Mapping[str, Vocabulary], words: Vocabula
 
 def names_of(lexicon: Lexicon) -> list[str]:
     """Everything that a slot may be named."""
-    aliases = [alias for one in lexicon.vocabularies.values() for alias in one.aliases]
+    aliases = [alias for vocabulary in lexicon.vocabularies.values() for alias in vocabulary.aliases]
     return sorted([*lexicon.vocabularies, *aliases, *(lexicon.words.terms if lexicon.words else ())])
 
 

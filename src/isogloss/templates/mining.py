@@ -62,7 +62,7 @@ def mine_corpus(path: Path, lexicon: Lexicon, *, category: str, limit: int = 100
         raise UnknownName(f"category in '{lexicon.language}'", category, lexicon.vocabularies)
     readings = term_matches(vocabulary)
     spaced = languages.describe(lexicon.language).spaces
-    pattern = _pattern([one.text for one in readings], spaced=spaced)
+    pattern = _pattern([reading.text for reading in readings], spaced=spaced)
     mined: dict[str, Mined] = {}
     lines = without = several = 0
     for sentence in _sentences(path):
@@ -106,7 +106,7 @@ def _sentences(path: Path) -> Iterator[str]:
 def _mined(
     sentence: str, hit: re.Match[str], *, readings: Sequence[TermMatch], lexicon: Lexicon, vocabulary: Vocabulary
 ) -> Mined:
-    fitting = [one for one in readings if one.text.casefold() == hit[0].casefold()]
+    fitting = [reading for reading in readings if reading.text.casefold() == hit[0].casefold()]
     left, right = sentence[: hit.start()], sentence[hit.end() :]
     left, word, kept = _word_before(left, fitting, lexicon=lexicon, vocabulary=vocabulary)
     slot = SlotElement(vocabulary.category, None, kept[0].features)

@@ -48,7 +48,8 @@ def resolve_template(
 def count_wordings(elements: Sequence[Element]) -> int:
     """How many templates the alternative wordings in a template make; none of them is made."""
     options = (
-        sum(count_wordings(inner) for inner in one.alternatives) if isinstance(one, Wordings) else 1 for one in elements
+        sum(count_wordings(inner) for inner in element.alternatives) if isinstance(element, Wordings) else 1
+        for element in elements
     )
     return math.prod(options)
 

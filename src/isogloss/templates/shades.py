@@ -41,7 +41,7 @@ def read_shades(text: str, position: SourcePosition | None = None) -> Template:
 
     A slot is one of their categories, or any capitals in brackets or with a tag; other capitals stay text.
     """
-    found: list[Text | Slot] = []
+    elements: list[Text | Slot] = []
     cursor = 0
     for match in SLOT.finditer(text):
         start, end = match.span("name")
@@ -50,13 +50,13 @@ def read_shades(text: str, position: SourcePosition | None = None) -> Template:
             start, end = match.span()
         elif _plain(slot) not in KNOWN and match["name"] == _plain(slot):
             continue
-        found += [Text(text[cursor:start]), slot]
+        elements += [Text(text[cursor:start]), slot]
         cursor = end
-    found.append(Text(text[cursor:]))
-    if not any(isinstance(one, Slot) for one in found):
+    elements.append(Text(text[cursor:]))
+    if not any(isinstance(one, Slot) for one in elements):
         where = position or SourcePosition()
         raise IsoglossError(f"{where.path}, line {where.line}: there is no slot in capitals, such as GENDER-PL.")
-    return Template(tuple(one for one in found if one != Text("")))
+    return Template(tuple(one for one in elements if one != Text("")))
 
 
 def _slot(name: str, *, column: int) -> Slot:

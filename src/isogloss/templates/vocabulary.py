@@ -109,7 +109,7 @@ def _vocabulary(content: Mapping[str, Any], path: Path) -> Vocabulary:
     found = {}
     for name, fields in terms.items():
         try:
-            words = [_term(name, one, columns=columns, inflects=inflects) for one in _split_variants(fields)]
+            words = [_term(name, variant, columns=columns, inflects=inflects) for variant in _split_variants(fields)]
             found[name] = replace(words[0], variants=tuple(words[1:]))
         except ValueError as error:
             raise ValueError(f"term '{name}': {error}") from error

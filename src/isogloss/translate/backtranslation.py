@@ -36,7 +36,7 @@ def translate_back(project: Project, translator: str, *, options: Mapping[str, s
         (item.id, new, fields_of(project.sources[item.id])[name])
         for item in project.items
         for name, new in fields_of(item).items()
-        if name == CONTEXT or name in {one.id for one in item.candidates if one.word is None}
+        if name == CONTEXT or name in {candidate.id for candidate in item.candidates if candidate.word is None}
     ]
     texts = list(dict.fromkeys(new for _, new, _ in rows))
     if not paid:

@@ -24,22 +24,24 @@ def fields_of(item: Item) -> dict[str, str]:
     """The texts of an item that a step may change: context, target term, and each candidate's word or sentence."""
     term = item.tags.get("target_term")
     fields = {CONTEXT: item.context or "", TARGET: term if isinstance(term, str) else ""}
-    return fields | {one.id: one.word if one.word is not None else one.text for one in item.candidates}
+    return fields | {
+        candidate.id: candidate.word if candidate.word is not None else candidate.text for candidate in item.candidates
+    }
 
 
 def with_fields(item: Item, values: Mapping[str, str]) -> Item:
     """The item with these texts; a sentence that was its context with the word filled in is so again."""
     context = values.get(CONTEXT, item.context) if item.context is not None else None
     candidates = []
-    for one in item.candidates:
-        new = values.get(one.id)
-        if one.word is None:
-            candidates.append(replace(one, text=one.text if new is None else new))
+    for candidate in item.candidates:
+        new = values.get(candidate.id)
+        if candidate.word is None:
+            candidates.append(replace(candidate, text=candidate.text if new is None else new))
             continue
-        word = one.word if new is None else new
-        was_filled = one.text == (item.context or "").replace(BLANK, one.word)
-        text = (context or "").replace(BLANK, word) if was_filled else one.text
-        candidates.append(replace(one, word=word, text=text))
+        word = candidate.word if new is None else new
+        was_filled = candidate.text == (item.context or "").replace(BLANK, candidate.word)
+        text = (context or "").replace(BLANK, word) if was_filled else candidate.text
+        candidates.append(replace(candidate, word=word, text=text))
     tags = item.tags
     if values.get(TARGET):
         tags = {**tags, "target_term": values[TARGET]}

@@ -49,10 +49,10 @@ class TranslationRequest:
 
 def translate(items: Items, request: TranslationRequest, *, folder: Path, progress: Progress = silent) -> Project:
     """The items in another language, as a new project on disk; what was translated before is not asked for again."""
-    found = {item.language for item in items}
-    if len(found) != 1:
-        raise IsoglossError(f"One language can be translated at a time; the data has {', '.join(sorted(found))}.")
-    pair = LanguagePair(found.pop(), languages.resolve(request.to))
+    tags = {item.language for item in items}
+    if len(tags) != 1:
+        raise IsoglossError(f"One language can be translated at a time; the data has {', '.join(sorted(tags))}.")
+    pair = LanguagePair(tags.pop(), languages.resolve(request.to))
     if pair.source == pair.target:
         raise IsoglossError(f"The data is in '{pair.source}' already. Use --to with another language.")
     _refuse_used(folder, pair)

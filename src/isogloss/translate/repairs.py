@@ -33,12 +33,12 @@ class ItemTexts:
     @property
     def words(self) -> list[str]:
         """The fields that hold words for BLANK."""
-        return [one.id for one in self.item.candidates if one.word is not None]
+        return [candidate.id for candidate in self.item.candidates if candidate.word is not None]
 
     @property
     def sentences(self) -> list[str]:
         """The fields that hold whole sentences."""
-        return [CONTEXT, *(one.id for one in self.item.candidates if one.word is None)]
+        return [CONTEXT, *(candidate.id for candidate in self.item.candidates if candidate.word is None)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +157,10 @@ def target(item_texts: ItemTexts) -> dict[str, str]:
     term = item_texts.fields[TARGET]
     if not term or len(term.split()) != 1 or target_missing(item_texts.item) is None:
         return {}
-    texts = [item_texts.fields[CONTEXT].replace(BLANK, " "), *(one.text for one in item_texts.item.candidates)]
+    texts = [
+        item_texts.fields[CONTEXT].replace(BLANK, " "),
+        *(candidate.text for candidate in item_texts.item.candidates),
+    ]
     words = dict.fromkeys(word for text in texts for word in re.findall(r"[\w'’-]*\w", text))
     scored = [(difflib.SequenceMatcher(None, term.casefold(), word.casefold()).ratio(), word) for word in words]
     best = max(scored, key=lambda pair: pair[0], default=(0.0, ""))

@@ -71,7 +71,7 @@ def export_sheet(
     if sample is not None:
         picked = np.random.default_rng(seed).permutation(len(chosen))[: max(sample, 0)]
         chosen = [chosen[index] for index in sorted(picked)]
-    roles = list(dict.fromkeys(one.role for item in chosen for one in item.candidates))
+    roles = list(dict.fromkeys(candidate.role for item in chosen for candidate in item.candidates))
     columns = ["id", "task", "problem", "source_context", "context", "context_fix"]
     columns += [name for role in roles for name in (f"source_{role}", role, f"{role}_fix")]
     asked = ELICITED if any(item.tags.get("task") == CONTRAST for item in chosen) else ()
@@ -169,7 +169,8 @@ def agree(reviews: Sequence[Review], pair: tuple[str, str], *, about: str = VERD
     """The agreement of two reviewers on the items that both judged."""
     first, second = pair
     left, right = (
-        {one.item: said for one in reviews if one.reviewer == name and (said := _said(one, about))} for name in pair
+        {review.item: said for review in reviews if review.reviewer == name and (said := _said(review, about))}
+        for name in pair
     )
     shared = sorted(set(left) & set(right))
     if not shared:
@@ -214,7 +215,7 @@ def _decide(
 ) -> tuple[dict[str, Review], tuple[str, ...], int]:
     decided, conflicts, unsure = {}, [], 0
     for item, reviews in by_item.items():
-        sure = [one for one in reviews if one.verdict != "unsure"]
+        sure = [review for review in reviews if review.verdict != "unsure"]
         own = [one for one in sure if one.reviewer == prefer]
         if not sure:
             unsure += 1
@@ -261,14 +262,16 @@ def _with_answers(item: Item, answers: Mapping[str, str]) -> Item:
 
 
 def _fixes(item: Item, row: Mapping[str, str]) -> dict[str, str]:
-    columns = {CONTEXT: "context_fix", TARGET: "target_fix"} | {one.id: f"{one.role}_fix" for one in item.candidates}
+    columns = {CONTEXT: "context_fix", TARGET: "target_fix"} | {
+        candidate.id: f"{candidate.role}_fix" for candidate in item.candidates
+    }
     old = fields_of(item)
     texts = {name: row.get(column, "").strip() for name, column in columns.items()}
     return {name: text for name, text in texts.items() if text and text != old[name]}
 
 
 def _check_blank(item: Item, fixes: Mapping[str, str], *, where: tuple[Path, int]) -> None:
-    cloze = any(one.word is not None for one in item.candidates)
+    cloze = any(candidate.word is not None for candidate in item.candidates)
     if cloze and CONTEXT in fixes and fixes[CONTEXT].count(BLANK) != 1:
         raise BadData(*where, f"the context must have BLANK once, and has it {fixes[CONTEXT].count(BLANK)} times.")
 
@@ -277,15 +280,15 @@ def _row(item: Item, source: Item | None, *, problems: Sequence[Any]) -> dict[st
     old = fields_of(source) if source else {}
     new = fields_of(item)
     row = {"id": item.id, "task": str(item.tags.get("task", "")), "source_target": str(item.tags.get("target", ""))}
-    row["problem"] = "; ".join(f"{one.check}: {one.message}" for one in problems)
+    row["problem"] = "; ".join(f"{problem.check}: {problem.message}" for problem in problems)
     row |= {"source_context": old.get(CONTEXT, ""), "context": new[CONTEXT], "target": new[TARGET]}
-    for one in item.candidates:
-        row |= {f"source_{one.role}": old.get(one.id, ""), one.role: new[one.id]}
+    for candidate in item.candidates:
+        row |= {f"source_{candidate.role}": old.get(candidate.id, ""), candidate.role: new[candidate.id]}
     return row
 
 
 def _is_severe(problems: Sequence[Any]) -> bool:
-    return any(one.severity in ("error", "warning") for one in problems)
+    return any(problem.severity in ("error", "warning") for problem in problems)
 
 
 def _as_row(one: ReviewerAgreement) -> dict[str, Any]:

@@ -112,7 +112,7 @@ def _ask(sent: Sequence[str], state: TranslationSession) -> dict[str, str]:
 
 
 def _texts(item: Item) -> list[str]:
-    texts = [item.context, _term(item), *(one.word or one.text for one in item.candidates)]
+    texts = [item.context, _term(item), *(candidate.word or candidate.text for candidate in item.candidates)]
     return [text for text in texts if text and text.strip()]
 
 
@@ -123,7 +123,7 @@ def _term(item: Item) -> str | None:
 
 def _translated(item: Item, known: Mapping[str, str], *, state: TranslationSession) -> Item:
     context = known[item.context] if item.context else None
-    candidates = tuple(_candidate(one, known, context=context) for one in item.candidates)
+    candidates = tuple(_candidate(candidate, known, context=context) for candidate in item.candidates)
     kept = {name: value for name, value in item.tags.items() if name not in OF_LANGUAGE}
     tags = {**kept, "provenance": "machine", "translator": state.opened.name}
     term = _term(item)

@@ -53,7 +53,7 @@ def check_upload(upload: Upload) -> CheckedUpload:
         items = read(upload.path, language=upload.language or None, skip_bad=True)
     except IsoglossError as error:
         raise IsoglossError(_plain(str(error), upload)) from error
-    unreadable = [one for one in items.problems if one.check == UNREADABLE.name]
+    unreadable = [problem for problem in items.problems if problem.check == UNREADABLE.name]
     problems = (*unreadable, *find_problems(items.rows, ALL))
     problems = tuple(Problem(p.check, p.severity, p.item, _plain(p.message, upload), p.language) for p in problems)
     counts = Counter(one.check for one in problems)
@@ -109,10 +109,10 @@ async def show_problems(request: Request, id: str) -> HTMLResponse:
     state = app_state(request)
     upload = _find(state, id)
     try:
-        found = await run_slow(state, check_upload, upload)
+        checked = await run_slow(state, check_upload, upload)
     except IsoglossError as error:
         return page("check.html", status=400, **_form(state), message=str(error))
-    return page("problems.html", here="check", upload=upload, found=found, most=MOST_SHOWN, message="")
+    return page("problems.html", here="check", upload=upload, found=checked, most=MOST_SHOWN, message="")
 
 
 @router.post("/check/{id}/reviewed", response_model=None)
@@ -147,7 +147,7 @@ def apply_sheet(upload: Upload, content: bytes, *, kind: str) -> bytes:
         sheet = Path(folder) / f"sheet{kind}"
         sheet.write_bytes(content)
         try:
-            reviews = {one.item: one for one in read_reviews(sheet, items)}
+            reviews = {review.item: review for review in read_reviews(sheet, items)}
         except IsoglossError as error:
             raise IsoglossError(str(error).replace(str(sheet), "The sheet")) from error
     if not reviews:
@@ -180,11 +180,11 @@ def make_sheet(upload: Upload, kind: str) -> bytes:
     """The bytes of the review sheet of a file."""
     found = check_upload(upload)
     said: dict[tuple[str, str | None], list[str]] = {}
-    for one in found.problems:
-        if one.severity != "note":
-            said.setdefault((one.item, one.language), []).append(f"{one.check}: {one.message}")
+    for problem in found.problems:
+        if problem.severity != "note":
+            said.setdefault((problem.item, problem.language), []).append(f"{problem.check}: {problem.message}")
     items = [item for item in found.items if (item.id, item.language) in said]
-    roles = list(dict.fromkeys(one.role for item in items for one in item.candidates))
+    roles = list(dict.fromkeys(candidate.role for item in items for candidate in item.candidates))
     columns = ["id", "language", "task", "problem", "context", "context_fix"]
     columns += [name for role in roles for name in (role, f"{role}_fix")]
     columns += ["target", "target_fix", "verdict", "comment", "reviewer"]
@@ -199,7 +199,7 @@ def _row(item: Item, said: list[str]) -> dict[str, str]:
     texts = fields_of(item)
     row = {"id": item.id, "language": item.language, "task": str(item.tags.get("task", ""))}
     row |= {"problem": "; ".join(said), "context": texts[CONTEXT], "target": texts[TARGET]}
-    return row | {one.role: texts[one.id] for one in item.candidates}
+    return row | {candidate.role: texts[candidate.id] for candidate in item.candidates}
 
 
 @router.post("/check/delete")

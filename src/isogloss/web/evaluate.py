@@ -51,7 +51,7 @@ async def start(request: Request) -> HTMLResponse | RedirectResponse:
 
 def _form(state: AppState, form: EvaluationForm) -> dict[str, Any]:
     sources = [*offered_data(), *uploaded_data(state.root)]
-    chosen = next((one for one in sources if one.name == form.data), sources[0])
+    chosen = next((source for source in sources if source.name == form.data), sources[0])
     return {
         "here": "evaluate",
         "models": allowed_models(state.settings),
@@ -75,7 +75,7 @@ def _job(state: AppState, name: str) -> dict[str, Any]:
     job = jobs.read_job(folder)
     if job is None:
         raise HTTPException(404, "There is no such evaluation.")
-    queue = sorted((one for one in jobs.read_jobs(state.root) if one.state == jobs.QUEUED), key=lambda one: one.turn)
+    queue = sorted((one for one in jobs.read_jobs(state.root) if one.state == jobs.QUEUED), key=lambda job: job.turn)
     turn = next((number for number, one in enumerate(queue, 1) if one.name == job.name), 0)
     text = (folder / jobs.FOLDER / jobs.STUDY).read_text(encoding="utf-8", errors="replace")
     measures = runs_folder.read_measures(folder) if not job.active else None

@@ -13,10 +13,8 @@ from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse
 from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
 
-from .. import languages
-from ..errors import require
-from ..languages import Language
 from ..reports.numbers import metric_name
+from ..reports.page.parts import open_templates
 from .jobs import Jobs
 from .model_cache import ModelCache
 from .runs_folder import arrange_measures
@@ -65,27 +63,14 @@ async def run_quick(work: Callable[P, T], /, *args: P.args, **options: P.kwargs)
 
 
 @cache
-def described(tag: str) -> Language:
-    """What is known of a language, looked up once: a page names each one many times."""
-    return languages.describe(tag)
-
-
-@cache
 def _environment() -> Any:
     from .. import __version__
 
-    jinja = require("jinja2", extra="serve")
-    made = jinja.Environment(
-        loader=jinja.FileSystemLoader(FOLDER / "web", encoding="utf-8"),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja.StrictUndefined,
-    )
-    made.globals |= {"language": described, "version": __version__, "arranged": arrange_measures}
-    made.filters["number"] = lambda value: "-" if value is None else f"{value:.2f}".replace("-", "−")
-    made.filters["metric"] = metric_name
-    return made
+    templates = open_templates(FOLDER / "web")
+    templates.globals |= {"version": __version__, "arranged": arrange_measures}
+    templates.filters["number"] = lambda value: "-" if value is None else f"{value:.2f}".replace("-", "−")
+    templates.filters["metric"] = metric_name
+    return templates
 
 
 def render(template: str, **values: Any) -> str:
@@ -116,11 +101,11 @@ def is_piece(request: Request) -> bool:
 async def read_fields(request: Request) -> dict[str, list[str]]:
     """The fields of a form that was sent, each with its values; files are left out."""
     async with request.form(max_files=1, max_fields=MOST_FIELDS) as form:
-        found: dict[str, list[str]] = {}
+        fields: dict[str, list[str]] = {}
         for name, value in form.multi_items():
             if not isinstance(value, UploadFile):
-                found.setdefault(name, []).append(value.strip())
-        return found
+                fields.setdefault(name, []).append(value.strip())
+        return fields
 
 
 def first(fields: dict[str, list[str]], name: str) -> str:

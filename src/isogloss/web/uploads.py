@@ -85,7 +85,7 @@ def list_uploads(root: Path) -> list[Upload]:
     path = root / FOLDER
     folders = path.iterdir() if path.is_dir() and not path.is_symlink() else iter(())
     uploads = [_read(folder) for folder in folders if ID.fullmatch(folder.name)]
-    return sorted((one for one in uploads if one), key=lambda one: one.when, reverse=True)
+    return sorted((upload for upload in uploads if upload), key=lambda upload: upload.when, reverse=True)
 
 
 def remove_upload(root: Path, id: str) -> None:
@@ -105,7 +105,9 @@ def _read(folder: Path) -> Upload | None:
 
 def uploaded_data(root: Path) -> list[DataChoice]:
     """The uploads as data that can be chosen."""
-    return [DataChoice(one.id, one.title, tuple(filter(None, [_language(one)]))) for one in list_uploads(root)]
+    return [
+        DataChoice(upload.id, upload.title, tuple(filter(None, [_language(upload)]))) for upload in list_uploads(root)
+    ]
 
 
 def _language(upload: Upload) -> str:

@@ -141,11 +141,11 @@ def _answer(model: Model, questions: Sequence[Question], *, batch: Sequence[Bund
         }
         order = sorted(moved)
         asked = [(indices[index].row, i) for i, index in enumerate(order)]
-        found = read_head(model.state["head"], states, questions=[moved[index] for index in order], asked=asked)
+        answers = read_head(model.state["head"], states, questions=[moved[index] for index in order], asked=asked)
         if "classifier" in model.state:
             own = [moved[index] for index in order]
-            found |= read_classes(model.state["classifier"], states, questions=own, asked=asked)
-        return {order[i]: value for i, value in found.items()}
+            answers |= read_classes(model.state["classifier"], states, questions=own, asked=asked)
+        return {order[i]: value for i, value in answers.items()}
 
 
 def _packed_states(

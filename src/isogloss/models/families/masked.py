@@ -82,9 +82,9 @@ def _answer(model: Model, questions: Sequence[Question], *, batch: Sequence[Bund
         watched = [(row, index) for row, index in asked if questions[index].want == ATTENTION]
         output, received = _read(model, inputs, watch=bool(watched))
         states = output.last_hidden_state
-        found = _classes(model, questions, output=output, asked=asked)
-        found |= {index: as_array(received[row, list(questions[index].positions)]) for row, index in watched}
-        return found | read_head(model.state["head"], states, questions=questions, asked=asked)
+        answers = _classes(model, questions, output=output, asked=asked)
+        answers |= {index: as_array(received[row, list(questions[index].positions)]) for row, index in watched}
+        return answers | read_head(model.state["head"], states, questions=questions, asked=asked)
 
 
 def _read(model: Model, inputs: dict[str, Any], *, watch: bool) -> tuple[Any, Any]:

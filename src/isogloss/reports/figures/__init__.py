@@ -10,7 +10,7 @@ import polars as pl
 
 from ... import registry
 from ...analysis.intervals import IntervalSettings
-from ...analysis.measures import Measure, Measures, measure
+from ...analysis.measures import Measure, Measures, measure_with
 from ...analysis.published import PUBLISHED, add_published
 from ...analysis.sides import select
 from ...errors import IsoglossError
@@ -56,10 +56,10 @@ def make_figure(name: str, request: FigureRequest, *, canvas: Canvas | None = No
     plot: Plot = registry.get("figure", name)
     canvas = canvas or Canvas()
     with styled():
-        found = plot.find(request)
-        if not found:
+        shown = plot.find(request)
+        if not shown:
             raise IsoglossError(f"Nothing in these sources can be drawn as '{name}'. It needs {plot.needs}.")
-        return draw_plot(plot, found, canvas=canvas)
+        return draw_plot(plot, shown, canvas=canvas)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -134,17 +134,9 @@ def measured(
     request: FigureRequest, scored: Scored, *, metrics: Sequence[str], by: Sequence[str] | None = None
 ) -> Measures:
     """The measures of an order, its metrics before the figure's own; rows without a value are left out."""
-    drawing = request.drawing
-    found = measure(
-        scored,
-        metrics=list(request.metrics or metrics),
-        by=by,
-        mode=request.mode,
-        interval=drawing.kind,
-        resamples=drawing.resamples,
-        seed=drawing.seed,
-    )
-    kept = Measures(tuple(row for row in found if row.value is not None), found.problems, found.notes)
+    wanted = list(request.metrics or metrics)
+    measures = measure_with(request.drawing, scored, metrics=wanted, by=by, mode=request.mode)
+    kept = Measures(tuple(row for row in measures if row.value is not None), measures.problems, measures.notes)
     return add_published(kept, request.sources)
 
 

@@ -80,37 +80,7 @@ NARROWEST, WIDEST = 1.5, 40.0
 FORMATS = ("svg", "png", "pdf")
 NAMES = ("english", "own", "tag")
 SMALL = 6.0  # points; no letter is smaller
-STYLE: dict[str, Any] = {
-    "font.size": 7.5,
-    "axes.titlesize": 7.5,
-    "axes.labelsize": 7.5,
-    "axes.linewidth": 0.6,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.axisbelow": True,
-    "axes.unicode_minus": True,
-    "xtick.labelsize": 7,
-    "ytick.labelsize": 7,
-    "xtick.major.width": 0.6,
-    "ytick.major.width": 0.6,
-    "xtick.major.size": 2.5,
-    "ytick.major.size": 2.5,
-    "lines.linewidth": 1.0,
-    "lines.markersize": 4,
-    "hatch.linewidth": 0.4,
-    "legend.fontsize": 7,
-    "legend.frameon": False,
-    "legend.handlelength": 1.2,
-    "legend.handletextpad": 0.5,
-    "legend.columnspacing": 1.2,
-    "figure.dpi": 100,
-    "savefig.dpi": 300,
-    "svg.fonttype": "none",  # text stays text
-    "svg.hashsalt": "isogloss",
-    "pdf.fonttype": 42,
-    "pdf.compression": 6,
-    "text.parse_math": False,  # a '$' in a word is a '$'
-}
+STYLE = Path(__file__).parent.parent.parent / "data" / "figure.mplstyle"
 ADVICE = "Install fonts for them, such as Noto (Debian: fonts-noto-core and fonts-noto-cjk)."
 
 
@@ -138,11 +108,17 @@ def open_canvas(width: str = "single", *, names: str = "english", languages: Seq
     return Canvas(inches, names, tuple(languages))
 
 
+@cache
+def _settings() -> dict[str, Any]:
+    """The settings of matplotlib that our figures have."""
+    return dict(require("matplotlib", extra="report").rc_params_from_file(STYLE, use_default_template=False))
+
+
 @contextmanager
 def styled(texts: Sequence[str] = (), *, languages: Sequence[str] = ()) -> Iterator[None]:
     """While this is open, matplotlib writes in our style; afterwards all its settings are as before."""
     matplotlib: Any = require("matplotlib", extra="report")
-    with matplotlib.rc_context({**STYLE, "font.family": families(texts, languages=languages)}):
+    with matplotlib.rc_context({**_settings(), "font.family": families(texts, languages=languages)}):
         yield
 
 

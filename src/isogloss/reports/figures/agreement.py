@@ -30,13 +30,13 @@ def find(request: FigureRequest) -> list[Pairing]:
     """Each two of the order's metrics, or, of several data sets, their headline metrics, over what both have."""
     rows = without_task(measured(request, open_scored(request), metrics=("ss", "crows", "mbe")))
     sides = group_by(rows, lambda row: (row.metric, row.group["dataset"]))
-    found = []
+    pairings = []
     for one, two in combinations(sides, 2):
         try:
-            found.append(_pair(sides[one], sides[two]))
+            pairings.append(_pair(sides[one], sides[two]))
         except IsoglossError:  # fewer than three models or languages have both
             continue
-    return found
+    return pairings
 
 
 def _pair(a: Sequence[Measure], b: Sequence[Measure]) -> Pairing:

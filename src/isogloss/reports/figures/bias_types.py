@@ -41,7 +41,7 @@ def draw(counts: Sequence[TypeCount], canvas: Canvas) -> Any:
     """A panel for each task, bars for each language; the number and its share of the task stand beside a bar."""
     tasks = list(dict.fromkeys((one.dataset, one.task) for one in counts))
     kinds = _by_size(counts)
-    tags = english_first(one.language for one in counts)
+    tags = english_first(count.language for count in counts)
     line = LINE * max(1.0, 0.72 * len(tags))
     each = 0.45 + line * len(kinds)
     figure, axes_of, grid = new_panels(canvas, len(tasks), height=lambda down, _: 0.3 + down * each, shared=True)
@@ -59,15 +59,15 @@ def draw(counts: Sequence[TypeCount], canvas: Canvas) -> Any:
 
 def _by_size(counts: Sequence[TypeCount]) -> list[str]:
     sizes: dict[str, int] = {}
-    for one in counts:
-        sizes[one.category] = sizes.get(one.category, 0) + one.items
+    for count in counts:
+        sizes[count.category] = sizes.get(count.category, 0) + count.items
     return sorted(sizes, key=lambda kind: (sizes[kind], kind))
 
 
 def _draw_task(axes: Any, counts: Sequence[TypeCount], *, kinds: list[str], tags: list[str], canvas: Canvas) -> None:
     thick = 0.8 / len(tags)
     for number, tag in enumerate(tags):
-        chosen = [one for one in counts if one.language == tag]
+        chosen = [count for count in counts if count.language == tag]
         total = sum(one.items for one in chosen)
         indices = [kinds.index(one.category) + 0.4 - thick * (number + 0.5) for one in chosen]
         sizes = [one.items for one in chosen]

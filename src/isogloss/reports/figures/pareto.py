@@ -24,8 +24,8 @@ def draw(found: Sequence[Tradeoff], canvas: Canvas) -> Any:
     for (plane, lines), (dataset, language) in zip(axes_of, panels, strict=True):
         rows = [one for one in found if (one.dataset, one.language) == (dataset, language)]
         _draw_plane(plane, rows, names=names)
-        for one in rows:
-            lines.plot(WEIGHTS, one.first, color=style_of(names.index(one.model))[0], linewidth=1.2)
+        for row in rows:
+            lines.plot(WEIGHTS, row.first, color=style_of(names.index(row.model))[0], linewidth=1.2)
         lines.set_xlabel("weight of LMS")
         lines.set_ylabel("first place")
         lines.set_ylim(0, 1.02)
@@ -39,10 +39,10 @@ def _draw_plane(axes: Any, rows: Sequence[Tradeoff], *, names: Sequence[str]) ->
     """Each model as a point, larger the more often it is on the front; the front as a line."""
     front = sorted((one.lms, 100 - 2 * abs(one.ss - 50)) for one in rows if one.on_front)
     axes.plot([y for _, y in front], [x for x, _ in front], color=GREY, linewidth=0.8, zorder=0)
-    for one in rows:
-        colour, marker = style_of(names.index(one.model))
-        size = 12 + 30 * one.front_share
-        axes.scatter(100 - 2 * abs(one.ss - 50), one.lms, s=size, color=colour, marker=marker, zorder=2)
+    for row in rows:
+        colour, marker = style_of(names.index(row.model))
+        size = 12 + 30 * row.front_share
+        axes.scatter(100 - 2 * abs(row.ss - 50), row.lms, s=size, color=colour, marker=marker, zorder=2)
     axes.set_xlabel("100 - 2·|SS - 50|")
     axes.margins(0.15)
     axes.set_ylabel("LMS")

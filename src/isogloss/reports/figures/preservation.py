@@ -26,7 +26,7 @@ def find(request: FigureRequest) -> list[Preservation]:
             rows += _read(Path(source))
         else:
             rows += count_all(open_corpora([source], language=language))
-    return [one for one in rows if one.share is not None]
+    return [row for row in rows if row.share is not None]
 
 
 def _read(path: Path) -> list[Preservation]:
@@ -45,15 +45,15 @@ def draw(rows: Sequence[Preservation], canvas: Canvas) -> Any:
     figure = new_figure(canvas, 0.75 + LINE * len(texts))
     axes = figure.subplots()
     handles = {}
-    for one in rows:
-        number = PRONOUNS.index(one.pronoun)
-        position = texts.index((one.language, one.corpus)) + (number - 0.5) * 0.4
-        share = 100 * one.kept / one.n
-        low, high = (100 * end for end in wilson_interval(one.kept / one.n, one.n))
-        handles[one.pronoun] = axes.barh(position, share, 0.36, color=COLOURS[number])
+    for row in rows:
+        number = PRONOUNS.index(row.pronoun)
+        position = texts.index((row.language, row.corpus)) + (number - 0.5) * 0.4
+        share = 100 * row.kept / row.n
+        low, high = (100 * end for end in wilson_interval(row.kept / row.n, row.n))
+        handles[row.pronoun] = axes.barh(position, share, 0.36, color=COLOURS[number])
         axes.errorbar(share, position, xerr=whiskers(low, share, high=high), color="black", elinewidth=0.8, fmt="none")
         axes.annotate(
-            f"n = {one.n:,}", (1, position), (2, 0), textcoords="offset points", va="center", fontsize=6, color="white"
+            f"n = {row.n:,}", (1, position), (2, 0), textcoords="offset points", va="center", fontsize=6, color="white"
         )
     names = [language_label(tag, canvas) + (f"\n{corpus}" if several else "") for tag, corpus in texts]
     axes.set_yticks(range(len(texts)), names)

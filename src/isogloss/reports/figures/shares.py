@@ -61,7 +61,7 @@ def _terms(panel: Sequence[Measure]) -> frozenset[str]:
 def _panels(rows: Sequence[Measure]) -> list[list[Measure]]:
     panels: dict[tuple[str, ...], list[Measure]] = {}
     order = english_first(row.group["language"] for row in rows)
-    for row in sorted(rows, key=lambda one: order.index(one.group["language"])):
+    for row in sorted(rows, key=lambda row: order.index(row.group["language"])):
         key = tuple(value for name, value in row.group.items() if name not in NAMED)
         panels.setdefault(key, []).append(row)
     return list(panels.values())

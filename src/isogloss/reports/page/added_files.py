@@ -42,17 +42,17 @@ class Extras:
 def read_extras(paths: Iterable[Path], *, facts: Mapping[str, Mapping[str, Any]] | None = None) -> Extras:
     """Everything in the files, by kind; a file of an unknown kind is refused."""
     kinds = ("cards", "agreements", "controls", "verdicts", "shares", "answers")
-    found: dict[str, list[Any]] = {kind: [] for kind in kinds}
+    extras: dict[str, list[Any]] = {kind: [] for kind in kinds}
     for path in paths:
         kind, value = _read(Path(path))
-        found[kind] += value
+        extras[kind] += value
     return Extras(
-        _joined(found["shares"]),
-        _joined(found["answers"]),
-        cards=tuple(found["cards"]),
-        agreements=tuple(found["agreements"]),
-        controls=tuple(found["controls"]),
-        claims=tuple(found["verdicts"]),
+        _joined(extras["shares"]),
+        _joined(extras["answers"]),
+        cards=tuple(extras["cards"]),
+        agreements=tuple(extras["agreements"]),
+        controls=tuple(extras["controls"]),
+        claims=tuple(extras["verdicts"]),
         facts=facts or {},
     )
 

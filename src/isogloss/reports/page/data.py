@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -11,7 +10,7 @@ from ...analysis.comparisons import HEADLINES
 from ...analysis.controls import Control, check_controls
 from ...analysis.groups import check_rows
 from ...analysis.intervals import IntervalSettings
-from ...analysis.measures import Measure, fitting_metrics, measure
+from ...analysis.measures import Measure, fitting_metrics, measure_with
 from ...analysis.rankings import Rank, Rankings
 from ...analysis.regions import REGION
 from ...analysis.structure import Structure
@@ -144,16 +143,16 @@ def _measured(
     scored: Scored, metrics: list[str], *, settings: IntervalSettings, said: list[str]
 ) -> dict[str, Iterable[Measure]]:
     """The data set measured as a whole and by its columns, where it has them."""
-    options: dict[str, Any] = {"resamples": settings.resamples, "seed": settings.seed}
-    overall = measure(scored, metrics=metrics, **options)
+    settings = replace(settings, kind="auto")
+    overall = measure_with(settings, scored, metrics=metrics)
     said += remarks(overall)
     measured: dict[str, Iterable[Measure]] = {"overall": overall}
     main = headline(metrics)
     if holds(scored, "category"):
-        measured["categories"] = measure(scored, metrics=[main], by=["category"], **options)
+        measured["categories"] = measure_with(settings, scored, metrics=[main], by=["category"])
     if holds(scored, "target"):
         apart = replace(scored, table=scored.table.with_columns(cluster=pl.col("id")))
-        measured["targets"] = measure(apart, metrics=[main], by=["target"], **options)
+        measured["targets"] = measure_with(settings, apart, metrics=[main], by=["target"])
     if holds(scored, REGION):
         measured["regions"] = by_country(scored, main, settings=settings)
     return measured

@@ -73,7 +73,7 @@ def _asset(name: str) -> str:
 def _policy(*scripts: str) -> str:
     """A policy under which only the page's own two scripts run, and nothing can be fetched from anywhere."""
     hashes = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in scripts]
-    allowed = " ".join(f"'sha256-{one}'" for one in hashes)
+    allowed = " ".join(f"'sha256-{digest}'" for digest in hashes)
     return (
         f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data:; "
         "base-uri 'none'; form-action 'none'"

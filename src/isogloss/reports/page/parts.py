@@ -40,23 +40,24 @@ class Figure:
 
 
 @cache
-def _environment() -> Any:
+def open_templates(folder: Path) -> Any:
+    """The templates of a folder: every text is escaped, and a value that is not given is an error."""
     jinja = require("jinja2", extra="report")
-    made = jinja.Environment(
-        loader=jinja.FileSystemLoader(FOLDER, encoding="utf-8"),
+    templates = jinja.Environment(
+        loader=jinja.FileSystemLoader(folder, encoding="utf-8"),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=jinja.StrictUndefined,
     )
-    made.filters["safe_json"] = safe_json
-    made.globals["language"] = describe
-    return made
+    templates.filters["safe_json"] = safe_json
+    templates.globals["language"] = describe
+    return templates
 
 
 def render(template: str, **values: Any) -> str:
     """The template filled in; every text is escaped."""
-    return str(_environment().get_template(template).render(**values))
+    return str(open_templates(FOLDER).get_template(template).render(**values))
 
 
 def safe_json(value: Any) -> Any:

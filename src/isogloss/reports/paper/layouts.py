@@ -12,7 +12,7 @@ from ...analysis.agreements import Agreement, agree
 from ...analysis.groups import IDENTITY, check_by, first_methods
 from ...analysis.intervals import IntervalSettings
 from ...analysis.mbe_tests import check_mbe
-from ...analysis.measures import Measure, Measures, measure
+from ...analysis.measures import Measure, Measures, measure_with
 from ...analysis.rankings import HIGHER, Rank
 from ...analysis.term_shares import measure_shares
 from ...errors import IsoglossError
@@ -125,27 +125,21 @@ def add_facts(scored: Scored, facts: Facts) -> Scored:
 def metric_names(request: LayoutRequest) -> list[str]:
     """The metrics that a table needs, each once."""
     entries = [*request.metrics, *([request.agreement] if request.agreement else [])]
-    return list(dict.fromkeys(name for one in entries for name in one.replace(FIRST, JOINED).split(JOINED)))
+    return list(dict.fromkeys(name for entry in entries for name in entry.replace(FIRST, JOINED).split(JOINED)))
 
 
 def _measure(scored: Scored, request: LayoutRequest, *, by: Sequence[str], settings: IntervalSettings) -> Measures:
     """Each metric over the data sets that it fits, by these columns."""
     names = [name for name in by if name not in IDENTITY]
-    resamples = settings.resamples if request.mode == "corrected" else FEWEST  # no interval is shown as published
+    if request.mode != "corrected":
+        settings = replace(settings, resamples=FEWEST)  # no interval is shown as published
     rows: list[Measure] = []
     for metric in metric_names(request):
         fits = registry.get("metric", metric).fits
         parts = [part for _, part in scored.table.group_by("dataset", maintain_order=True) if fits(part)]
         if parts:
-            rows += measure(
-                replace(scored, table=pl.concat(parts)),
-                metrics=[metric],
-                by=names,
-                mode=request.mode,
-                interval=settings.kind,
-                resamples=resamples,
-                seed=settings.seed,
-            )
+            fitting = replace(scored, table=pl.concat(parts))
+            rows += measure_with(settings, fitting, metrics=[metric], by=names, mode=request.mode)
     return Measures(tuple(row for row in rows if row.value is not None))
 
 
@@ -159,7 +153,7 @@ def _measure_cells(scored: Scored, request: LayoutRequest, *, settings: Interval
         whole = [*request.rows[:depth], *request.columns]
         _put(cells, _measure(scored, request, by=whole, settings=settings), request=request, depth=depth)
     tests = check_mbe(scored, found, by=[name for name in by if name not in IDENTITY]) if request.marks else ()
-    marked = [(one.group, one.p_mcnemar) for one in tests]
+    marked = [(test.group, test.p_mcnemar) for test in tests]
     stars = frozenset((_key(g, request.rows), _key(g, request.columns)) for g, p in marked if p < LEVEL)
     return _Table(cells, stars, _ranks(scored, request, settings=settings) if request.bold else {})
 
@@ -328,9 +322,9 @@ def _merit(row: Measure) -> float | None:
 def _share_grid(scored: Scored, request: LayoutRequest, *, order: Order, settings: IntervalSettings) -> Grid:
     """The N terms with the largest shares, each with its share, one row for each group."""
     by = [name for name in request.rows if name not in IDENTITY]
-    found = measure_shares(scored, by=by, top=request.shares, settings=settings)
+    shares = measure_shares(scored, by=by, top=request.shares, settings=settings)
     rows: dict[Key, list[str]] = {}
-    for row in found:
+    for row in shares:
         name = row.group["term"].replace("_", " ").partition("-")[0]
         rows.setdefault(_key(row.group, request.rows), []).append(f"{name} {row.value:.3f}")
     lines = _sorted(list(rows), request.rows, order=order)
@@ -355,7 +349,9 @@ def _agreement_grid(scored: Scored, request: LayoutRequest, *, order: Order, set
         columns = [_statistics(agree(replace(found, rows=sides[name]), reference)[0]) for name in request.metrics]
         shown = [_label(value, name, request=request) for value, name in zip(line, request.rows, strict=True)]
         for number, statistic in enumerate(STATISTICS):
-            texts.append([*(shown if not number else [""] * len(shown)), statistic, *(one[number] for one in columns)])
+            texts.append(
+                [*(shown if not number else [""] * len(shown)), statistic, *(column[number] for column in columns)]
+            )
     return Grid([*request.rows, "statistic", *map(metric_name, request.metrics)], texts, len(request.rows) + 1)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from ...analysis.comparisons import HEADLINES
 from ...analysis.groups import check_rows
 from ...analysis.intervals import IntervalSettings
-from ...analysis.measures import Measures, fitting_metrics, measure
+from ...analysis.measures import Measures, fitting_metrics, measure_with
 from ...analysis.published import PUBLISHED, add_published
 from ...errors import IsoglossError, UnknownName
 from ...runs import Run, find_runs, in_languages, read_scored
@@ -63,16 +63,7 @@ def measure_paper(paper: Paper, scored: Scored) -> Measures:
     """The measures of the scores: the named metrics, or the headline ones that fit."""
     fitting = list(fitting_metrics(check_rows(scored)))
     metrics = list(paper.metrics) or [name for name in fitting if name in HEADLINES] or fitting
-    drawing = paper.drawing
-    found = measure(
-        scored,
-        metrics=metrics,
-        mode=paper.mode,
-        interval=drawing.kind,
-        resamples=drawing.resamples,
-        seed=drawing.seed,
-    )
-    return add_published(found, paper.sources)
+    return add_published(measure_with(paper.drawing, scored, metrics=metrics, mode=paper.mode), paper.sources)
 
 
 def write_layouts(

@@ -64,22 +64,22 @@ def group_key(model: str, group: Mapping[str, str]) -> Group:
 
 def paper_tables(measures: Measures, layout: Layout) -> list[PaperTable]:
     """A table for each data set and each of its tasks, then one over all tasks; or for one task only."""
-    found = []
+    tables = []
     notes = tuple(remarks(measures))
     for name, rows in datasets(measures).items():
         tasks = distinct([row for row in rows if "task" in row.group], "task")
         if len(tasks) > 1:
-            found += [_table(name, _of_task(rows, task), task=task, layout=layout, notes=notes) for task in tasks]
+            tables += [_table(name, _of_task(rows, task), task=task, layout=layout, notes=notes) for task in tasks]
         every = [row for row in rows if "task" not in row.group] if len(tasks) > 1 else without_task(rows)
-        found += [_table(name, every, task="", layout=layout, notes=notes)] if every else []
-    known = [table.task or "all" for table in found]
+        tables += [_table(name, every, task="", layout=layout, notes=notes)] if every else []
+    known = [table.task or "all" for table in tables]
     if layout.task is not None:
-        found = [table for table in found if (table.task or "all") == layout.task]
-    if not found:
+        tables = [table for table in tables if (table.task or "all") == layout.task]
+    if not tables:
         raise IsoglossError(
             f"There is no table for the task '{layout.task}'. Known: {', '.join(dict.fromkeys(known))}."
         )
-    return found
+    return tables
 
 
 def _of_task(rows: Sequence[Measure], task: str) -> list[Measure]:
@@ -104,11 +104,11 @@ def _table(dataset: str, rows: Sequence[Measure], *, task: str, layout: Layout, 
 
 def _lines(rows: Sequence[Measure], layout: Layout) -> Iterator[Line]:
     """The rows of the table, kind by kind in the order of the data; two models cannot share a cell."""
-    found: dict[tuple[str, str], dict[tuple[str, str], Measure]] = {}
+    cells_of: dict[tuple[str, str], dict[tuple[str, str], Measure]] = {}
     for row in rows:
         model = row.group["model"]
         name = layout.names.get(model, model) + model_label(row.group).removeprefix(model)
-        cells = found.setdefault((layout.kinds.get(model, OTHER), name), {})
+        cells = cells_of.setdefault((layout.kinds.get(model, OTHER), name), {})
         key = (row.metric, row.group["language"])
         if key in cells:
             raise IsoglossError(
@@ -118,8 +118,8 @@ def _lines(rows: Sequence[Measure], layout: Layout) -> Iterator[Line]:
         cells[key] = row
     given = list(dict.fromkeys(layout.names.values()))
     order = {name: index for index, name in enumerate(given)}
-    for kind, name in sorted(found, key=lambda pair: (KINDS.index(pair[0]), order.get(pair[1], len(given)))):
-        yield Line(kind, name, found[kind, name])
+    for kind, name in sorted(cells_of, key=lambda pair: (KINDS.index(pair[0]), order.get(pair[1], len(given)))):
+        yield Line(kind, name, cells_of[kind, name])
 
 
 # ---- words

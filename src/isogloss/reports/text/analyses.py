@@ -77,7 +77,10 @@ def _explain(found: Explanation) -> str:
         f"  ours            {found.ours}",
         f"  caution         {found.caution}",
     ]
-    shown = sorted((one for one in found.differences if abs(one.points) >= LEAST), key=lambda one: -abs(one.points))
+    shown = sorted(
+        (difference for difference in found.differences if abs(difference.points) >= LEAST),
+        key=lambda difference: -abs(difference.points),
+    )
     if not shown:
         return "\n".join([*lines, f"  on these scores none of this makes a difference of {LEAST:g} points or more"])
     columns = [name for name in shown[0].group if len({one.group[name] for one in found.differences}) > 1]
@@ -127,16 +130,16 @@ def robustness_grid(report: RobustnessReport) -> Grid:
     """One row for each setting."""
     rows = [
         [
-            one.setting,
-            one.kind,
-            format_value(one.value, (one.low, one.high)),
-            "-" if one.flips is None else f"{one.flips} ({100 * one.flips / max(one.n, 1):.1f} %)",
-            format_value(one.rank),
-            format_value(one.noise, form=".2g"),
-            "-" if one.below is None else str(one.below),
-            str(one.n),
+            trial.setting,
+            trial.kind,
+            format_value(trial.value, (trial.low, trial.high)),
+            "-" if trial.flips is None else f"{trial.flips} ({100 * trial.flips / max(trial.n, 1):.1f} %)",
+            format_value(trial.rank),
+            format_value(trial.noise, form=".2g"),
+            "-" if trial.below is None else str(trial.below),
+            str(trial.n),
         ]
-        for one in report.trials
+        for trial in report.trials
     ]
     whys = tuple(dict.fromkeys(f"{one.setting}: {one.why}" for one in report.trials if one.why))
     heading = ["setting", "changes", "SS", "items that flip", "rank", "noise", "below noise", "n"]
@@ -203,8 +206,8 @@ def _common_lines(structure: Structure) -> list[str]:
 def mixed_as_text(mixed: MixedModel) -> str:
     """The effects of a mixed model, in points of SS."""
     rows = [
-        [one.name, format_value(one.estimate, (one.low, one.high), form="+.2f"), p_value(one.p)]
-        for one in mixed.effects
+        [effect.name, format_value(effect.estimate, (effect.low, effect.high), form="+.2f"), p_value(effect.p)]
+        for effect in mixed.effects
     ]
     remarks = (
         f"{mixed.n} preferences, {mixed.targets} targets; standard deviation between targets "

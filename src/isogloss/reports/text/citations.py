@@ -39,7 +39,7 @@ def cite_runs(runs: Sequence[runs.Run]) -> list[Citation]:
             continue
         citations[kind, name] = Citation(kind, name, known.citation, tuple(entries_of(known.citation)))
     order = ["dataset", "method", "metric"]
-    return sorted(citations.values(), key=lambda one: order.index(one.kind))
+    return sorted(citations.values(), key=lambda citation: order.index(citation.kind))
 
 
 def _plugins(run: runs.Run) -> Iterator[tuple[str, str]]:

@@ -94,19 +94,23 @@ def robustness_line(verdict: ClaimVerdict) -> str:
 def gate_as_text(result: GateResult) -> str:
     """Each claim with its verdict and the sentence that explains it, then the counts."""
     lines = [result.title] if result.title else []
-    for one in result.verdicts:
-        lines.append(f"{one.status:<21}  {one.name}" + (f"  [{one.says}]" if one.says and one.says != one.name else ""))
+    for verdict in result.verdicts:
         lines.append(
-            f"{'':<23}{explain_claim(one)}" + (f" Holm p {p_value(one.p_holm)}." if one.p_holm is not None else "")
+            f"{verdict.status:<21}  {verdict.name}"
+            + (f"  [{verdict.says}]" if verdict.says and verdict.says != verdict.name else "")
         )
-        line = robustness_line(one)
+        lines.append(
+            f"{'':<23}{explain_claim(verdict)}"
+            + (f" Holm p {p_value(verdict.p_holm)}." if verdict.p_holm is not None else "")
+        )
+        line = robustness_line(verdict)
         lines += [f"{'':<23}Robustness: {line}."] if line else []
     return "\n".join([*lines, "", f"{result.status}: {count_verdicts(result)}", *_file_lines(result)])
 
 
 def count_verdicts(result: GateResult) -> str:
     """How many claims have each verdict."""
-    counts = Counter(one.status for one in result.verdicts)
+    counts = Counter(verdict.status for verdict in result.verdicts)
     return ", ".join(f"{counts[name]} {name}" for name in ORDER if counts[name])
 
 
@@ -126,19 +130,19 @@ def _file_lines(result: GateResult) -> list[str]:
 def claims_grid(result: GateResult) -> Grid:
     """One row per claim for a paper: verdict, the deciding difference with its interval, p-values, parts."""
     rows = []
-    for one in result.verdicts:
-        part = one.part
+    for verdict in result.verdicts:
+        part = verdict.part
         ends = (part.low, part.high) if part else (None, None)
         rows.append(
             [
-                one.name,
-                one.source,
-                one.status,
+                verdict.name,
+                verdict.source,
+                verdict.status,
                 "-" if part is None else format_value(part.difference, ends, form="+.1f"),
-                p_value(one.p),
-                p_value(one.p_holm),
-                p_value(one.p_bh),
-                f"{one.held}/{one.parts}" if one.parts else "-",
+                p_value(verdict.p),
+                p_value(verdict.p_holm),
+                p_value(verdict.p_bh),
+                f"{verdict.held}/{verdict.parts}" if verdict.parts else "-",
             ]
         )
     remarks = (
@@ -154,8 +158,8 @@ def claims_as_summary(result: GateResult) -> str:
     """The verdicts as Markdown for the summary of a CI job."""
     marks = {"passed": "✅", "failed": "❌", "undecided": "❔"}
     rows = [
-        f"| {marks[one.outcome]} | {_cell(one.name)} | {one.status} | {_cell(explain_claim(one))} |"
-        for one in result.verdicts
+        f"| {marks[verdict.outcome]} | {_cell(verdict.name)} | {verdict.status} | {_cell(explain_claim(verdict))} |"
+        for verdict in result.verdicts
     ]
     heading = f"## {result.title or 'Isogloss gate'}: {result.status}"
     table = ["| | claim | verdict | |", "| --- | --- | --- | --- |", *rows]
@@ -177,12 +181,12 @@ def claims_as_junit(result: GateResult) -> str:
         skipped=str(counts["undecided"]),
         errors="0",
     )
-    for one in result.verdicts:
-        case = ElementTree.SubElement(suite, "testcase", classname="isogloss.gate", name=one.name)
-        text = f"{one.status}: {explain_claim(one)}"
-        if one.outcome == "failed" or (result.strict and one.outcome != "passed"):
-            ElementTree.SubElement(case, "failure", message=text).text = one.says
-        elif one.outcome != "passed":
+    for verdict in result.verdicts:
+        case = ElementTree.SubElement(suite, "testcase", classname="isogloss.gate", name=verdict.name)
+        text = f"{verdict.status}: {explain_claim(verdict)}"
+        if verdict.outcome == "failed" or (result.strict and verdict.outcome != "passed"):
+            ElementTree.SubElement(case, "failure", message=text).text = verdict.says
+        elif verdict.outcome != "passed":
             ElementTree.SubElement(case, "skipped", message=text)
     ElementTree.indent(suite)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(suite, encoding="unicode") + "\n"

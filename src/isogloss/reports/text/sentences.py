@@ -33,7 +33,7 @@ def state_findings(measures: Iterable[Measure]) -> list[str]:
     if any(not IDENTITY <= set(row.group) <= WHOLE for row in rows):
         return []
     sets = datasets(without_task(rows))
-    found = []
+    findings = []
     for name, group in sets.items():
         main = headline([row.metric for row in group])
         models: dict[str, list[Measure]] = {}
@@ -42,8 +42,8 @@ def state_findings(measures: Iterable[Measure]) -> list[str]:
                 models.setdefault(model_label(row.group), []).append(row)
         said = [_finding(model, kept) for model, kept in list(models.items())[:MOST]]
         more = [f"{len(models) - MOST} more models are in the table."] if len(models) > MOST else []
-        found.append((f"{name}: " if len(sets) > 1 else "") + " ".join([*said, *more]))
-    return found
+        findings.append((f"{name}: " if len(sets) > 1 else "") + " ".join([*said, *more]))
+    return findings
 
 
 def _finding(model: str, rows: Sequence[Measure]) -> str:

@@ -29,7 +29,7 @@ def draw(data: PageData) -> dict[str, Any] | None:
         return None
     models = table["model"].unique(maintain_order=True).to_list()
     verdicts = table["verdict"].unique(maintain_order=True).to_list()
-    order = sorted(verdicts, key=lambda one: list(COLOURS).index(one) if one in COLOURS else len(COLOURS))
+    order = sorted(verdicts, key=lambda verdict: list(COLOURS).index(verdict) if verdict in COLOURS else len(COLOURS))
     others = [one for one in order if one not in COLOURS]
     colours = {one: COLOURS.get(one) or SPARE[others.index(one) % len(SPARE)] for one in order}
     figures = [

@@ -16,7 +16,10 @@ def draw(data: PageData) -> dict[str, Any] | None:
     if not claims:
         return None
     counts = Counter(one.status for one in claims)
-    rows = [[one.status, one.sentence or one.name, explain_claim(one), robustness_line(one) or "-"] for one in claims]
+    rows = [
+        [claim.status, claim.sentence or claim.name, explain_claim(claim), robustness_line(claim) or "-"]
+        for claim in claims
+    ]
     meanings = [f"{counts[name]} {name}: {MEANINGS[name]}." for name in ORDER if counts[name]]
     return {"rows": rows, "heading": HEADING, "meanings": meanings}
 

@@ -12,13 +12,13 @@ from . import Panel
 def draw(data: PageData) -> dict[str, Any] | None:
     """One table for each model and language, and what its control items say."""
     groups: dict[str, list[Control]] = {}
-    for one in data.controls:
-        shown = {key: language_name(value) if key == "language" else value for key, value in one.group.items()}
-        groups.setdefault(", ".join(shown.values()), []).append(one)
+    for control in data.controls:
+        shown = {key: language_name(value) if key == "language" else value for key, value in control.group.items()}
+        groups.setdefault(", ".join(shown.values()), []).append(control)
     tables = [
         {
             "name": name,
-            "rows": [control_cells(one) for one in rows],
+            "rows": [control_cells(row) for row in rows],
             "said": [said[0].upper() + said[1:] for one in rows if (said := explain_control_items(one))],
         }
         for name, rows in groups.items()

@@ -24,7 +24,8 @@ def draw(data: PageData) -> dict[str, Any] | None:
 
 def _map(name: str, rows: Sequence[Measure], *, kinds: Mapping[str, str]) -> dict[str, Any]:
     metrics = sorted(
-        dict.fromkeys(row.metric for row in rows), key=lambda one: FIRST.index(one) if one in FIRST else len(FIRST)
+        dict.fromkeys(row.metric for row in rows),
+        key=lambda name: FIRST.index(name) if name in FIRST else len(FIRST),
     )
     tasks = distinct([row for row in rows if "task" in row.group], "task")
     total = without_task(rows)

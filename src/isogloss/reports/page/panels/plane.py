@@ -134,11 +134,11 @@ def _contours(xs: Sequence[float], ys: Sequence[float]) -> Any:
 def _apart(labels: Sequence[Mapping[str, Any]], xs: Sequence[float], *, ys: Sequence[float]) -> list[Mapping[str, Any]]:
     """The labels that do not run into the one before, seen from the right."""
     kept: list[Mapping[str, Any]] = []
-    for one in labels:
-        far_along = not kept or abs(one["ss"] - kept[-1]["ss"]) > (xs[1] - xs[0]) / 5
-        far_up = not kept or abs(one["lms"] - kept[-1]["lms"]) > (ys[1] - ys[0]) / 15
+    for label in labels:
+        far_along = not kept or abs(label["ss"] - kept[-1]["ss"]) > (xs[1] - xs[0]) / 5
+        far_up = not kept or abs(label["lms"] - kept[-1]["lms"]) > (ys[1] - ys[0]) / 15
         if far_along or far_up:
-            kept.append(one)
+            kept.append(label)
     return kept
 
 

@@ -12,11 +12,11 @@ def draw(data: PageData) -> dict[str, Any] | None:
     """One table for each report that was brought along."""
     tables = [
         {
-            "name": f"{one.model}, {language_name(one.language)}, {one.dataset}, {one.task}",
-            "grid": robustness_grid(one),
-            "said": SAID[one.sign],
+            "name": f"{card.model}, {language_name(card.language)}, {card.dataset}, {card.task}",
+            "grid": robustness_grid(card),
+            "said": SAID[card.sign],
         }
-        for one in data.extras.cards
+        for card in data.extras.cards
     ]
     return {"tables": tables} if tables else None
 
