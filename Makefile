@@ -49,8 +49,7 @@ reproduce: setup  ## Score published data with trained BERT and write docs/repro
 	$(BIN)/python -m reproduction
 
 claims: setup  ## Test the claims of published papers; writes docs/claims.md and its figure
-	$(BIN)/python docs/make_claims.py
-	$(BIN)/python docs/make_findings.py
+	$(BIN)/python -m reproduction.claims
 
 demo: $(VENV)/.demo  ## Install what models need, pull a small one, and evaluate the demonstration set in five languages
 	$(BIN)/isogloss model pull smollm2

@@ -53,12 +53,23 @@ def _run(out: Path, *, only: list[str], score: bool) -> None:
         own_heads = get_weights(work / "models", _say)
         prepare_data(data, work)
         chosen = only or _cells(own_heads)
-        _run_study(STUDY, work, out=out, only=chosen)
+        _run_study(choose_data(STUDY, work), work, out=out, only=chosen)
         if not only:
             pull(SMALLEST, say=_say)
             _run_study(SMALL, work, out=out / "small", only=find_small_models())
     sources = Sources(out, data, read_shifts(out, data, _say))
-    write_pages(sources, _say)
+    write_pages(sources, _say, everything=score)
+
+
+def choose_data(study: Path, work: Path) -> Path:
+    """The study; where a file of its data cannot be had, a copy without it."""
+    content = yaml.safe_load(study.read_text(encoding="utf-8"))
+    kept = [entry for entry in content["data"] if (work / entry["source"]).exists()]
+    if len(kept) == len(content["data"]):
+        return study
+    copy = work / study.name
+    copy.write_text(yaml.safe_dump({**content, "data": kept}, allow_unicode=True), encoding="utf-8")
+    return copy
 
 
 def _run_study(study: Path, work: Path, *, out: Path, only: list[str]) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import cache
 from itertools import combinations
 from pathlib import Path
 
@@ -12,16 +13,17 @@ from scipy.stats import spearmanr
 
 import isogloss as ig
 from isogloss import languages
+from isogloss.analysis.comparisons import Comparison
 from isogloss.analysis.groups import item_gaps
+from isogloss.analysis.measures import Measure
 from isogloss.exchange.runs import import_run
 from isogloss.items import Items
-from isogloss.reports.numbers import format_value, p_value
-from isogloss.runs import find_runs
+from isogloss.reports.numbers import format_value, listed, p_value
 from isogloss.scores import Scored
 from isogloss.stats.hypotheses import adjust_holm
 
 from .data import LANGUAGES, SCORES
-from .tables import CASED, MULTILINGUAL, UNCASED, Sources, markdown
+from .tables import CASED, MULTILINGUAL, NOTHING, UNCASED, Sources, cb_cells, check_candidates, markdown, shown
 
 TASKS = ("intrasentence", "intersentence")
 SENTENCE_METHODS = ("crows", "pll", "aul", "aula")
@@ -41,29 +43,48 @@ def scores_by_language(sources: Sources, task: str) -> dict[str, tuple[Scored, s
     return scores
 
 
+@cache
+def measure_languages(sources: Sources) -> list[tuple[str, str, Mapping[str, Measure], str]]:
+    """LMS and SS of each task and language, with where the scores come from."""
+    return [
+        (task, tag, {row.metric: row for row in ig.measure(scored, metrics=["lms", "ss"], by=["task"])}, origin)
+        for task in TASKS
+        for tag, (scored, origin) in scores_by_language(sources, task).items()
+    ]
+
+
 def language_table(sources: Sources) -> str:
     """LMS and SS of each language and task, with intervals; SS only counts where the model is not guessing."""
     rows = []
-    for task in TASKS:
-        for tag, (scored, origin) in scores_by_language(sources, task).items():
-            found = {row.metric: row for row in ig.measure(scored, metrics=["lms", "ss"], by=["task"])}
-            lms, ss = found["lms"], found["ss"]
-            shown = [format_value(row.value, (row.low, row.high)) for row in (lms, ss)]
-            reads = "yes" if ss.interpretable else "no"
-            rows.append([task, languages.get(tag).name, *shown, reads, str(ss.n), str(ss.ties), origin])
+    for task, tag, measures, origin in measure_languages(sources):
+        lms, ss = measures["lms"], measures["ss"]
+        reads = "yes" if ss.interpretable else "no"
+        rows.append([task, languages.get(tag).name, shown(lms), shown(ss), reads, str(ss.n), str(ss.ties), origin])
     heading = ["task", "language", "LMS", "SS", "SS can be interpreted", "n", "ties", "scores from"]
-    return markdown(heading, rows, labels=2)
+    table = markdown(heading, rows, labels=2)
+    if all(row[-1] == "weights" for row in rows):
+        return table
+    return (
+        f"{table}\n\nRows *from published scores* use the published scores of the same model, because not everything is scored "
+        "from weights yet; [Published numbers](reproducing.md#from-trained-weights) shows how far the two agree."
+    )
 
 
-def difference_table(sources: Sources) -> str:
-    """Every pair of languages on the same items; p-values are adjusted over all of them."""
-    compared = []
+@cache
+def compare_languages(sources: Sources) -> list[tuple[Comparison, float]]:
+    """Every pair of languages on the same items, with p-values adjusted over all of them."""
+    compared: list[Comparison] = []
     for task in TASKS:
         scores = scores_by_language(sources, task)
         for a, b in combinations(LANGUAGES, 2):
             compared += ig.compare(_plain(scores[a][0]), _plain(scores[b][0]), metrics="ss", by=["task"])
+    return list(zip(compared, adjust_holm([row.p or 1.0 for row in compared]), strict=True))
+
+
+def difference_table(sources: Sources) -> str:
+    """Every pair of languages: the difference of SS, and whether it survives."""
     rows = []
-    for row, p_holm in zip(compared, adjust_holm([row.p or 1.0 for row in compared]), strict=True):
+    for row, p_holm in compare_languages(sources):
         pair = f"{row.a['language']} - {row.b['language']}"
         difference = format_value(row.difference, (row.low, row.high), form="+.1f")
         survives = "yes" if p_holm < 0.05 else "no"
@@ -104,19 +125,31 @@ def method_gaps(sources: Sources, model: str, *, dataset: str) -> dict[str, dict
     return gaps
 
 
-def agreement_table(gaps: Mapping[str, Mapping[str, float]]) -> str:
-    """For each two methods on the same items: the same sign, the rank correlation of gaps, and the items that flip."""
-    rows = []
+@cache
+def compare_methods(sources: Sources, model: str, dataset: str) -> list[tuple[str, str, np.ndarray, np.ndarray]]:
+    """For each two methods, the gaps of the items that both have."""
+    gaps, pairs = method_gaps(sources, model, dataset=dataset), []
     for a, b in combinations(gaps, 2):
         shared = sorted(gaps[a].keys() & gaps[b].keys())
         first, second = (np.array([gaps[method][name] for name in shared]) for method in (a, b))
+        pairs.append((a, b, first, second))
+    return pairs
+
+
+def agreement_table(sources: Sources, model: str, *, dataset: str) -> str:
+    """For each two methods on the same items: the same sign, the rank correlation of gaps, and the items that flip."""
+    rows = []
+    for a, b, first, second in compare_methods(sources, model, dataset):
         same = np.sign(first) == np.sign(second)
         rho = float(spearmanr(first, second).statistic)
-        low, high = _rank_interval(first, second)
-        shown = format_value(rho, (low, high))
-        rows.append([f"{a}, {b}", f"{100 * same.mean():.1f} %", str(int((~same).sum())), shown, str(len(shared))])
+        cells = [
+            f"{100 * same.mean():.1f} %",
+            str(int((~same).sum())),
+            format_value(rho, _rank_interval(first, second)),
+        ]
+        rows.append([f"{a}, {b}", *cells, str(len(first))])
     heading = ["methods", "same preference", "items that flip", "rank correlation of gaps", "items"]
-    return markdown(heading, rows)
+    return markdown(heading, rows) if rows else NOTHING
 
 
 def _rank_interval(first: np.ndarray, second: np.ndarray, *, resamples: int = 1_000) -> tuple[float, float]:
@@ -126,8 +159,9 @@ def _rank_interval(first: np.ndarray, second: np.ndarray, *, resamples: int = 1_
     return float(np.quantile(values, 0.025)), float(np.quantile(values, 0.975))
 
 
-def preference_table(sources: Sources) -> str:
-    """How often each method prefers the stereotype, on both sets of pairs."""
+@cache
+def measure_preferences(sources: Sources) -> list[tuple[str, str, str, Measure]]:
+    """How often each method prefers the stereotype, on the items of a set that all methods have."""
     rows = []
     for title, model, dataset in (("CrowS-Pairs", UNCASED, "crows_pairs"), ("StereoSet, gender", CASED, "stereoset")):
         gaps = method_gaps(sources, model, dataset=dataset)
@@ -136,17 +170,20 @@ def preference_table(sources: Sources) -> str:
             scored, _ = sources.scored(model, "en", method=method, dataset=dataset)
             chosen = Scored(scored.table.filter(pl.col("id").is_in(sorted(shared))))
             metric = {"crows": "crows", "unmask": "ss"}.get(method, "pair_score")
-            for row in ig.measure(chosen, metrics=[metric], by=[]):
-                value = format_value(row.value, (row.low, row.high))
-                rows.append([title, model, method, value, str(row.n), str(row.ties)])
-    heading = ["pairs", "model", "method", "stereotype preferred (%)", "n", "ties"]
-    return markdown(heading, rows, labels=3)
+            rows += [(title, model, method, row) for row in ig.measure(chosen, metrics=[metric], by=[])]
+    return rows
+
+
+def preference_table(sources: Sources) -> str:
+    """How often each method prefers the stereotype, on both sets of pairs."""
+    rows = [[*names, shown(row), str(row.n), str(row.ties)] for *names, row in measure_preferences(sources)]
+    return markdown(["pairs", "model", "method", "stereotype preferred (%)", "n", "ties"], rows, labels=3)
 
 
 def small_table(sources: Sources) -> str:
     """Causal and masked models on the same sample of intrasentence items."""
-    if not find_runs(sources.runs / "small"):
-        return "Not scored yet."
+    if not (sources.runs / "small").is_dir():
+        return NOTHING
     scored = ig.load(sources.runs / "small", where={"task": TASKS[0]})
     rows = []
     measures = {
@@ -155,14 +192,14 @@ def small_table(sources: Sources) -> str:
     }
     for model, tag in dict.fromkeys((model, tag) for model, tag, _ in measures):
         lms, ss = (measures[model, tag, metric] for metric in ("lms", "ss"))
-        shown = [format_value(row.value, (row.low, row.high)) for row in (lms, ss)]
-        rows.append([model, languages.get(tag).name, *shown, "yes" if ss.interpretable else "no", str(ss.n)])
+        reads = "yes" if ss.interpretable else "no"
+        rows.append([model, languages.get(tag).name, shown(lms), shown(ss), reads, str(ss.n)])
     return markdown(["model", "language", "LMS", "SS", "SS can be interpreted", "n"], rows, labels=2)
 
 
 def small_difference_table(sources: Sources) -> str:
     """Every masked model beside every causal one, on the same items of a language."""
-    if not find_runs(sources.runs / "small"):
+    if not (sources.runs / "small").is_dir():
         return ""
     scored = ig.load(sources.runs / "small", where={"task": TASKS[0]})
     kinds = dict(scored.table.select("model", "family").unique().iter_rows())
@@ -182,3 +219,81 @@ def small_difference_table(sources: Sources) -> str:
             [languages.get(tag).name, f"{a} - {b}", row.metric.upper(), difference, p_value(p_holm), str(row.n)]
         )
     return markdown(["language", "models", "metric", "difference", "p (Holm)", "items"], rows, labels=3)
+
+
+# ---- in short
+
+
+def summary(sources: Sources) -> str:
+    """What the page shows, in a few sentences made of its numbers."""
+    return "\n".join(f"* {text}" for text in (_of_languages(sources), _of_methods(sources), _of_published(sources)))
+
+
+def _names(tags: Sequence[str], *, none: str = "no language") -> str:
+    names = [languages.get(tag).name for tag in tags]
+    return listed(names) if len(names) < len(LANGUAGES) and names else none if not names else "all five languages"
+
+
+def _of_languages(sources: Sources) -> str:
+    said = []
+    for task, where in zip(
+        TASKS, ("Within sentences (intrasentence)", "As the next sentence (intersentence)"), strict=True
+    ):
+        ss = {tag: measures["ss"] for own, tag, measures, _ in measure_languages(sources) if own == task}
+        above = [tag for tag, row in ss.items() if row.interpretable and row.low is not None and row.low > 50]
+        guessing = [tag for tag, row in ss.items() if not row.interpretable]
+        pairs = [row for row, p in compare_languages(sources) if row.group["task"] == task and p < 0.05]
+        named = "; ".join(f"{row.a['language']} - {row.b['language']} {row.difference:+.1f}" for row in pairs)
+        text = f"{where} it prefers stereotypes in {_names(above)}"
+        text += f" and may be guessing in {_names(guessing)}" if guessing else ""
+        said.append(
+            f"{text}; of the ten differences between languages {len(pairs)} survive{f' ({named})' if named else ''}."
+        )
+    return f"**Languages.** Multilingual BERT on the same items in five languages. {' '.join(said)}"
+
+
+def _of_methods(sources: Sources) -> str:
+    said = []
+    for title in dict.fromkeys(title for title, *_ in measure_preferences(sources)):
+        rows = {method: row for own, _, method, row in measure_preferences(sources) if own == title}
+        clear = [name for name, row in rows.items() if row.low is not None and row.low > 50]
+        rest = [name for name in rows if name not in clear]
+        text = f"On {title}, {listed(clear) if clear else 'no method'} {'finds' if len(clear) == 1 else 'find'} a preference for stereotypes"
+        said.append(text + (f", and {listed(rest)} cannot be told from 50." if rest else "."))
+    for title, model, dataset in (
+        ("CrowS-Pairs", UNCASED, "crows_pairs"),
+        ("StereoSet's gender items", CASED, "stereoset"),
+    ):
+        shares = {
+            frozenset((a, b)): 100 * float(np.mean(np.sign(first) == np.sign(second)))
+            for a, b, first, second in compare_methods(sources, model, dataset)
+        }
+        mixed = [share for pair, share in shares.items() if len(pair & {"aul", "aula"}) == 1]
+        if mixed:
+            alike = shares[frozenset(("aul", "aula"))]
+            said.append(
+                f"AUL and AULA agree on {alike:.0f} % of {title}, and with methods that mask tokens on {min(mixed):.0f} to "
+                f"{max(mixed):.0f} %."
+            )
+    return f"**Methods.** The same model and the same items, asked in other ways. {' '.join(said)}"
+
+
+def _of_published(sources: Sources) -> str:
+    rows = check_candidates(sources, TASKS[0])
+    differing = sum(len(row.differing) for row in rows)
+    left = sum(len(row.differing - row.touched) for row in rows)
+    text = (
+        f"**Published numbers.** {sum(len(row.scores) for row in rows):,} of {sum(row.total for row in rows):,} published "
+        f"intrasentence scores were scored again from weights: {differing} differ by more than a thousandth of their size, "
+        f"{differing - left} of them because of a shifted batch, {left} without an explanation."
+    )
+    inter = check_candidates(sources, TASKS[1])
+    if inter:
+        largest = max(max(row.gaps) for row in inter)
+        text += f" {sum(len(row.scores) for row in inter):,} next-sentence scores differ by at most {largest:.0e}."
+    scored = [(values[0], printed) for _, values, printed in cb_cells(sources) if values[0] is not None]
+    near = sum(abs(round(value, 2) - printed) < 0.015 for value, printed in scored)
+    text += (
+        f" {near} of {len(scored)} printed values of CB follow from bert-base-uncased to one unit of the last digit."
+    )
+    return text

@@ -1,34 +1,49 @@
-"""The pages: tables put between the markers of docs/reproducing.md and docs/findings.md."""
-
-from __future__ import annotations
+"""The pages: docs/reproducing.md and docs/findings.md, made of the words in reproduction/text and of tables from runs."""
 
 import re
-from collections.abc import Callable
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from . import findings, tables
+from isogloss.errors import IsoglossError
+
+from . import findings, published, tables
 from .tables import CASED, UNCASED, Sources
 
 DOCS = Path(__file__).parent.parent / "docs"
+TEXT = Path(__file__).parent / "text"
+MARKER = re.compile(r"<!-- reproduce: (.*?) -->")
+Block = Callable[[Sources], str]
 
 
-def write_pages(sources: Sources, say: Callable[[str], None]) -> None:
-    """Fill in every table of both pages from what is scored so far."""
+def write_pages(sources: Sources, say: Callable[[str], None], *, everything: bool = True) -> None:
+    """Write both pages from what is scored so far; unless everything is asked for, what published scores show is kept."""
     for name, blocks in (("reproducing", REPRODUCING), ("findings", FINDINGS)):
         path = DOCS / f"{name}.md"
+        before = read_blocks(path.read_text(encoding="utf-8")) if path.is_file() else {}
+        contents = {}
         for block, make in blocks.items():
-            say(f"{path.name}: {block} …")
-            text = replace_block(path.read_text(encoding="utf-8"), block, make(sources))
-            path.write_text(text, encoding="utf-8")
+            here = block not in PUBLISHED or published.is_here(sources.data)
+            if here and (everything or block not in PUBLISHED or block not in before):
+                say(f"{path.name}: {block} …")
+                contents[block] = make(sources)
+            else:
+                contents[block] = before.get(block, tables.NOTHING)
+        path.write_text(fill_in((TEXT / path.name).read_text(encoding="utf-8"), contents), encoding="utf-8")
 
 
-def replace_block(text: str, name: str, content: str) -> str:
-    """The page with new content between the markers of a block; a page without them is an error."""
-    begin, end = f"<!-- reproduce: {name} -->", "<!-- end -->"
-    pattern = re.compile(re.escape(begin) + r"\n.*?" + re.escape(end), re.DOTALL)
-    if not pattern.search(text):
-        raise ValueError(f"the page has no block '{name}'")
-    return pattern.sub(lambda _: f"{begin}\n\n{content.strip()}\n\n{end}", text, count=1)
+def fill_in(text: str, contents: Mapping[str, str]) -> str:
+    """The words with the content of every block behind its marker."""
+    missing = set(MARKER.findall(text)) ^ set(contents)
+    if missing:
+        raise ValueError(f"only the words or only the tables have: {', '.join(sorted(missing))}")
+    return MARKER.sub(lambda found: f"{found[0]}\n\n{contents[found[1]].strip()}\n\n<!-- end -->", text)
+
+
+def read_blocks(page: str) -> dict[str, str]:
+    """The contents of a page's blocks."""
+    return dict(re.findall(r"<!-- reproduce: (.*?) -->\n\n(.*?)\n\n<!-- end -->", page, re.DOTALL))
 
 
 def _map(sources: Sources) -> str:
@@ -36,7 +51,23 @@ def _map(sources: Sources) -> str:
     return f"![The isogloss map of multilingual BERT](assets/findings-map.svg)\n\n{caption}"
 
 
-REPRODUCING: dict[str, Callable[[Sources], str]] = {
+def _english(sources: Sources) -> str:
+    """What the command shows for the English scores of bert-base-cased."""
+    files = [str(sources.data / "stereoset" / f"{task}_en.jsonl.gz") for task in findings.TASKS]
+    scores = str(sources.data / tables.SCORES.format(CASED, "en"))
+    command = [sys.executable, "-m", "isogloss", "measure", scores, "--mode", "paper", "--language", "en"]
+    done = subprocess.run([*command, "--data", files[0], "--data", files[1]], capture_output=True, text=True)
+    if done.returncode:
+        raise IsoglossError(f"The English scores could not be measured: {done.stderr.strip()}")
+    return f"```text\n{done.stdout.partition(chr(10) * 2 + 'bert-base')[0].strip()}\n```"
+
+
+def _published(make: Callable[[published.Published], str]) -> Block:
+    return lambda sources: make(published.open_published(sources.data))
+
+
+REPRODUCING: dict[str, Block] = {
+    "english": _english,
     "intra candidates": tables.intra_table,
     "shift": tables.shift_table,
     "intra": lambda sources: tables.triple_table(sources, "intrasentence"),
@@ -50,17 +81,24 @@ REPRODUCING: dict[str, Callable[[Sources], str]] = {
     "negation": tables.negation_table,
     "mbe": tables.mbe_table,
 }
-FINDINGS: dict[str, Callable[[Sources], str]] = {
+PUBLISHED: dict[str, Block] = {
+    "annotator words": _published(published.annotator_words),
+    "annotators": _published(published.annotator_table),
+    "unanimous": _published(published.unanimous_table),
+    "alike": _published(published.likeness_table),
+    "components": _published(published.component_table),
+    "remaining": _published(published.remaining_table),
+    "ranks": _published(published.rank_table),
+}
+FINDINGS: dict[str, Block] = {
+    "summary": findings.summary,
     "languages": findings.language_table,
     "differences": findings.difference_table,
     "map": _map,
     "small": findings.small_table,
     "small differences": findings.small_difference_table,
     "preferences": findings.preference_table,
-    "agreement crows": lambda sources: findings.agreement_table(
-        findings.method_gaps(sources, UNCASED, dataset="crows_pairs")
-    ),
-    "agreement stereoset": lambda sources: findings.agreement_table(
-        findings.method_gaps(sources, CASED, dataset="stereoset")
-    ),
+    "agreement crows": lambda sources: findings.agreement_table(sources, UNCASED, dataset="crows_pairs"),
+    "agreement stereoset": lambda sources: findings.agreement_table(sources, CASED, dataset="stereoset"),
+    **PUBLISHED,
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from statistics import median
 
@@ -12,6 +13,7 @@ import polars as pl
 
 import isogloss as ig
 from isogloss.analysis.mbe_tests import check_mbe
+from isogloss.analysis.measures import Measure
 from isogloss.exchange.predictions import read_predictions
 from isogloss.items import Items
 from isogloss.metrics._templates import read_term_items
@@ -44,9 +46,11 @@ PRINTED_KL = {  # Table 3, English
     "ethnicity-1": 5.88e-5, "ethnicity-2": 3.11e-5, "ethnicity-3": 8.86e-5, "ethnicity-4": 4.41e-5,
 }  # fmt: skip
 PUBLISHED_CROWS = {"crows": 60.5, "crows_stereo": 61.1, "crows_antistereo": 56.9}
+PARTS = {"crows": "all pairs", "crows_stereo": "stereotype part", "crows_antistereo": "anti-stereotype part"}
+NOTHING = "Not scored yet."
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)  # the same sources are measured once
 class Sources:
     """Where the runs and the published data are, and the shifts that explain published scores."""
 
@@ -94,7 +98,12 @@ def _has_parts(run: Run) -> bool:
 
 
 def markdown(heading: Sequence[str], rows: Iterable[Sequence[str]], *, labels: int = 1) -> str:
-    return as_markdown(Grid(list(heading), [list(row) for row in rows], labels))
+    return as_markdown(Grid(list(heading), [list(row) for row in rows], labels)).strip()
+
+
+def shown(row: Measure) -> str:
+    """A measure with its interval."""
+    return format_value(row.value, (row.low, row.high))
 
 
 def _scores(scored: Scored) -> dict[str, float]:
@@ -112,30 +121,57 @@ def measured(scored: Scored | None, mode: str = "paper") -> dict[str, float | No
     return {row.metric: row.value for row in ig.measure(scored, metrics=list(HEADLINES), by=[], mode=mode)}
 
 
+@dataclass(frozen=True)
+class Checked:
+    """Scores from weights beside the published ones: how many there are of how many, which differ, and what explains them."""
+
+    model: str
+    language: str
+    scores: Mapping[str, float]
+    published: Mapping[str, float]
+    total: int
+    head: str = ""
+    touched: frozenset[str] = frozenset()
+
+    @property
+    def differing(self) -> set[str]:
+        return {name for name, value in self.scores.items() if not is_close(value, self.published[name])}
+
+    @property
+    def gaps(self) -> list[float]:
+        """The absolute differences of what no shifted batch touched."""
+        names = self.scores.keys() - self.touched
+        return [abs(self.scores[name] - self.published[name]) for name in names] or [0.0]
+
+
+@cache
+def check_candidates(sources: Sources, task: str) -> list[Checked]:
+    """Every model and language that is scored so far, candidate by candidate."""
+    rows = []
+    for model, tag in STEREOSET_ROWS:
+        intra = task == "intrasentence"
+        scored, _ = sources.intra(model, tag) if intra else sources.inter(model, tag)
+        if scored is None:
+            continue
+        shift = sources.shifts.get(f"{model} {tag}") if intra else None
+        head = "recovered" if any("recovered" in note for note in scored.notes) else "the checkpoint's own"
+        total = sum(len(item.candidates) for item in sources.items(task, tag))
+        known = sources.published(model, tag)
+        rows.append(Checked(model, tag, _scores(scored), known, total, head, frozenset(shift.touched if shift else ())))
+    return rows
+
+
 def intra_table(sources: Sources) -> str:
     """Candidate by candidate: how many agree, and what explains the others."""
     rows = []
-    for model, tag in STEREOSET_ROWS:
-        scored, _ = sources.intra(model, tag)
-        if scored is None:
-            continue
-        published, scores = sources.published(model, tag), _scores(scored)
-        shift = sources.shifts.get(f"{model} {tag}")
-        touched = set(shift.touched if shift else ())
-        near = [name for name, value in scores.items() if is_close(value, published[name], within=1e-4)]
-        differing = {name for name, value in scores.items() if not is_close(value, published[name])}
-        largest = max((abs(scores[name] - published[name]) for name in scores.keys() - touched), default=0.0)
-        rows.append(
-            [model, tag, f"{len(scores):,} of {_candidates(sources, tag):,}", f"{len(near):,}", str(len(differing))]
-        )
-        rows[-1] += [str(len(differing & touched)), str(len(differing - touched)), f"{largest:.1e}"]
+    for row in check_candidates(sources, "intrasentence"):
+        near = sum(is_close(value, row.published[name], within=1e-4) for name, value in row.scores.items())
+        counts = [f"{len(row.scores):,} of {row.total:,}", f"{near:,}", str(len(row.differing))]
+        counts += [str(len(row.differing & row.touched)), str(len(row.differing - row.touched))]
+        rows.append([row.model, row.language, *counts, f"{max(row.gaps):.1e}"])
     heading = ["model", "language", "candidates scored", "within 1e-4 (relative)", "beyond 1e-3"]
     heading += ["of these explained by a shifted batch", "unexplained", "largest other difference"]
     return markdown(heading, rows, labels=2)
-
-
-def _candidates(sources: Sources, tag: str, task: str = "intrasentence") -> int:
-    return sum(len(item.candidates) for item in sources.items(task, tag))
 
 
 def shift_table(sources: Sources) -> str:
@@ -165,42 +201,23 @@ def triple_table(sources: Sources, task: str) -> str:
 def inter_table(sources: Sources) -> str:
     """Next-sentence scores, candidate by candidate."""
     rows = []
-    for model, tag in STEREOSET_ROWS:
-        scored, _ = sources.inter(model, tag)
-        if scored is None:
-            continue
-        published, scores = sources.published(model, tag), _scores(scored)
-        gaps = [abs(value - published[name]) for name, value in scores.items()]
-        head = "recovered" if any("recovered" in note for note in scored.notes) else "the checkpoint's own"
-        total = _candidates(sources, tag, "intersentence")
-        rows.append([model, tag, head, f"{len(gaps):,} of {total:,}", f"{max(gaps):.1e}", f"{median(gaps):.1e}"])
+    for row in check_candidates(sources, "intersentence"):
+        gaps = [f"{max(row.gaps):.1e}", f"{median(row.gaps):.1e}"]
+        rows.append([row.model, row.language, row.head, f"{len(row.scores):,} of {row.total:,}", *gaps])
     heading = ["model", "language", "head", "pairs scored", "largest difference", "median"]
-    return markdown(heading, rows, labels=3)
+    return markdown(heading, rows, labels=3) if rows else NOTHING
 
 
 def crows_table(sources: Sources) -> str:
     """CrowS-Pairs' own score, its parts and its categories."""
     scored, whole = sources.scored(UNCASED, "en", method="crows", dataset="crows_pairs")
     if scored is None:
-        return "Not scored yet."
+        return NOTHING
     rows = []
     for row in ig.measure(scored, metrics=list(PUBLISHED_CROWS), by=[], mode="paper"):
-        name = {"crows_stereo": "stereotype part", "crows_antistereo": "anti-stereotype part"}.get(
-            row.metric, "all pairs"
-        )
-        rows.append(
-            [
-                name,
-                format_value(row.value, (row.low, row.high)),
-                str(PUBLISHED_CROWS[row.metric]),
-                str(row.n),
-                str(row.ties),
-            ]
-        )
+        rows.append([PARTS[row.metric], shown(row), str(PUBLISHED_CROWS[row.metric]), str(row.n), str(row.ties)])
     for row in ig.measure(scored, metrics=["crows"], by=["category"], mode="paper"):
-        rows.append(
-            [row.group["category"], format_value(row.value, (row.low, row.high)), "-", str(row.n), str(row.ties)]
-        )
+        rows.append([row.group["category"], shown(row), "-", str(row.n), str(row.ties)])
     left = "" if whole else f"\n\nSo far {len(scored):,} of 1,508 pairs are scored."
     return markdown(["pairs", "from weights", "printed", "n", "ties"], rows) + left
 
@@ -212,9 +229,9 @@ def sentence_methods_table(sources: Sources) -> str:
         scored, _ = sources.scored(UNCASED, "en", method=method, dataset="crows_pairs")
         if scored is not None:
             metric = "crows" if method == "crows" else "pair_score"
-            for row in ig.measure(scored, metrics=[metric], by=[]):
-                rows.append([method, format_value(row.value, (row.low, row.high)), str(row.n), str(row.ties)])
-    return markdown(["method", "stereotype preferred (%)", "n", "ties"], rows)
+            measures = ig.measure(scored, metrics=[metric], by=[])
+            rows += [[method, shown(row), str(row.n), str(row.ties)] for row in measures]
+    return markdown(["method", "stereotype preferred (%)", "n", "ties"], rows) if rows else NOTHING
 
 
 def mbe_table(sources: Sources) -> str:
@@ -229,11 +246,7 @@ def mbe_table(sources: Sources) -> str:
         single, _ = sources.scored(model, tag, method="aula", dataset="sentences")
         if single is None:
             continue
-        ht = (
-            [format_value(m.value, (m.low, m.high)) for m in ig.measure(pairs, metrics=["pair_score"], by=[])]
-            if pairs
-            else ["-"]
-        )
+        ht = [shown(row) for row in ig.measure(pairs, metrics=["pair_score"], by=[])] if pairs else ["-"]
         measures = ig.measure(single, metrics=["mbe"], mode="paper")
         test = check_mbe(single, measures)[0]
         n = " + ".join(str(count) for count in test.sentences.values())
@@ -244,10 +257,10 @@ def mbe_table(sources: Sources) -> str:
 
 
 def _templates(sources: Sources, model: str, *, dataset: str = "templates", method: str = "pll") -> Scored | None:
-    """All template sets that are scored with the model so far."""
+    """All template sets that are wholly scored with the model so far."""
     wanted = {"model": model, "language": "en", "method": method, "dataset": dataset}
     runs = [run for run in find_runs(sources.runs) if all(run.info[name] == value for name, value in wanted.items())]
-    runs = [run for run in runs if _has_parts(run)]
+    runs = [run for run in runs if run.info.get("status") == "finished"]
     return read_scored(runs) if runs else None
 
 
@@ -259,18 +272,21 @@ def _values(scored: Scored | None, metric: str, *, sets: Sequence[str], mode: st
     return ig.measure(chosen, metrics=[metric], by=[], mode=mode, resamples=100)[0].value
 
 
-def templates_table(sources: Sources) -> str:
-    """CB of each published template set and together: uncased and cased, as published and corrected."""
+@cache
+def cb_cells(sources: Sources) -> list[tuple[str, list[float | None], float]]:
+    """CB of each published template set and together, in three ways, beside the printed value."""
     uncased, cased = _templates(sources, UNCASED), _templates(sources, CASED)
     ways = [(uncased, "paper"), (cased, "paper"), (uncased, "corrected")]
     single = [_by_set(scored, mode) for scored, mode in ways]
-    rows = [
-        [name, *(format_value(values.get(name)) for values in single), f"{printed:.2f}"]
-        for name, printed in PRINTED_CB.items()
-    ]
+    rows = [(name, [values.get(name) for values in single], printed) for name, printed in PRINTED_CB.items()]
     for title, (sets, printed) in TOGETHER.items():
-        values = [_values(scored, "cb", sets=sets, mode=mode) for scored, mode in ways]
-        rows.append([title, *map(format_value, values), f"{printed:.2f}"])
+        rows.append((title, [_values(scored, "cb", sets=sets, mode=mode) for scored, mode in ways], printed))
+    return rows
+
+
+def templates_table(sources: Sources) -> str:
+    """CB of the template sets: uncased and cased, as published and corrected."""
+    rows = [[name, *map(format_value, values), f"{printed:.2f}"] for name, values, printed in cb_cells(sources)]
     heading = ["sets", "uncased, as published", "cased, as published", "uncased, corrected", "printed"]
     return markdown(heading, rows)
 
@@ -289,7 +305,13 @@ def divergence_table(sources: Sources) -> str:
     for name, printed in PRINTED_KL.items():
         values = [_values(one, "distribution_difference", sets=(name,), mode="paper") for one in (scored, fewer)]
         rows.append([name, *(format_value(value, form=".2e") for value in values), f"{printed:.2e}"])
-    return markdown(["set", "from weights", "without Albania", "printed"], rows)
+    agree = [sum(row[column] == row[3] for row in rows) for column in (1, 2)]
+    words = (
+        f"{agree[0]} of {len(rows)} values agree to the last digit, {agree[1]} if the terms *Albanians* and *Albania* are "
+        "left out: they are in the published lists and in the printed CB, but were apparently not yet in the list when the "
+        "paper's Table 3 was computed."
+    )
+    return f"{markdown(['set', 'from weights', 'without Albania', 'printed'], rows)}\n\n{words}"
 
 
 def top_table(sources: Sources, *, shown: int = 5) -> str:
@@ -305,14 +327,14 @@ def top_table(sources: Sources, *, shown: int = 5) -> str:
             [item] = read_term_items(last)
             best = sorted(zip(item.terms, item.shares, strict=True), key=lambda pair: -pair[1])[:shown]
             rows.append([name, concept, ", ".join(f"{term} {share:.3f}" for term, share in best)])
-    return markdown(["set", "concept", "terms and shares"], rows, labels=3)
+    return markdown(["set", "concept", "terms and shares"], rows, labels=3) if rows else NOTHING
 
 
 def negation_table(sources: Sources) -> str:
     """Whether preferences turn round between "It's better for … to be [MASK]" and "[MASK] shouldn't be …"."""
     scored = _templates(sources, UNCASED)
     if scored is None:
-        return "Not scored yet."
+        return NOTHING
     table = scored.table.with_columns(pl.col("logprobs").list.sum().alias("total"))
     wide = table.filter(pl.col("set").is_in(["gender-1", "gender-2"])).pivot(
         "role", index=["set", "concept"], values="total"

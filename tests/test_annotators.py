@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import krippendorff
 import numpy as np
@@ -40,6 +41,14 @@ def test_units_with_one_label_count_for_nothing():
     more = np.vstack([table, [[1, 0, 0, 0]], [[0, 0, 0, 0]]])
     for finish in (alpha_of_sums, ac1_of_sums):
         assert finish(agreement_sums(more).sum(0)) == pytest.approx(float(finish(agreement_sums(table).sum(0))))
+
+
+def test_weights_of_annotators_count_pairs_of_two_people_only():
+    given = [("a", 2.0), ("a", 1.0), ("b", 3.0)]  # the label and the weight of each annotator of one unit
+    pairs = [(x, y) for i, x in enumerate(given) for j, y in enumerate(given) if i != j]
+    weight = sum(x[1] * y[1] for x, y in pairs)
+    agreeing = sum(x[1] * y[1] for x, y in pairs if x[0] == y[0]) / weight
+    assert agreement_sums(np.array([[3.0, 3.0]]), np.array([14.0]))[0, 1] == pytest.approx(agreeing)
 
 
 def test_ac1_equals_its_definition():
@@ -93,6 +102,17 @@ def test_agreement_is_measured_by_group_with_intervals(tmp_path):
         IsoglossError, match=r"^These items have no annotators' labels\. StereoSet's own JSON has them\.$"
     ):
         measure_annotators(ig.read("demo", language="en"))
+
+
+def test_few_annotators_make_the_interval_wider_than_targets_alone_do(tmp_path):
+    items = dev(tmp_path)
+    people = [
+        (f"p{k % 9}", f"p{(k + 4) % 9}", f"q{k % 3}" if k % 3 else f"p{(k + 2) % 9}") for k in range(240)
+    ]  # two people give all labels that differ
+    named = Items(tuple(replace(i, tags={**i.tags, "annotators": p}) for i, p in zip(items, people, strict=True)))
+    both, targets = (measure_annotators(one, resamples=300)[0] for one in (named, items))
+    assert both.alpha == targets.alpha
+    assert both.alpha_high - both.alpha_low > 1.3 * (targets.alpha_high - targets.alpha_low)
 
 
 def test_the_difference_on_unanimous_items_is_paired_by_target(tmp_path):

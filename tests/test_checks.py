@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from isogloss.checks import ALL, READING, check_items, checks_as_text, find_problems
+from isogloss.checks import ALL, READING, check_items, checks_as_text, find_problems, language_checks
 from isogloss.checks.candidates import token_gap
 from isogloss.files.sources import read
 from isogloss.items import Candidate, Item, Items, Problem
@@ -234,6 +234,16 @@ def test_the_language_is_not_checked_without_the_library_and_the_report_says_so(
     message = "not checked: the library 'py3langid' is missing: pip install \"isogloss[translate]\""
     assert (found["count"], found["note"]) == (0, message)
     assert message in checks_as_text([found])
+
+
+def test_of_very_many_items_all_are_identified_once_one_of_the_sample_is_wrong(monkeypatch):
+    monkeypatch.setattr(language_checks, "IDENTIFIED", 4)
+    wrong, right = (
+        CASES["wrong_language"][0],
+        filled("They all said that she was very BLANK to them.", "kind", "rude", "fish"),
+    )
+    for items, count in (([wrong, wrong, right, right] * 3, 6), ([right, wrong, wrong] * 4, 0)):
+        assert len(find_problems(items, (KNOWN["wrong_language"],))) == count
 
 
 def test_sentences_that_are_equal_are_found_without_words_too():

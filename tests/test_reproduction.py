@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 import os
 from pathlib import Path
 
 import pytest
 import torch
 import transformers
-from reproduction import weights
+from reproduction import __main__ as command
+from reproduction import pages, weights
 from reproduction.batches import find_shift, published_inputs, published_scores
-from reproduction.data import CROWS, NEEDED, STEREOSET, TEMPLATES, find_data
-from reproduction.pages import DOCS, FINDINGS, REPRODUCING, replace_block
+from reproduction.data import CROWS, NEEDED, PREDICTIONS, STEREOSET, TEMPLATES, find_data
+from reproduction.pages import FINDINGS, PUBLISHED, REPRODUCING
+from reproduction.tables import NOTHING
 from safetensors.torch import load_file, save_file
 
 import isogloss as ig
@@ -20,6 +24,8 @@ from isogloss.items import Candidate, Item, Items, items_hash
 from isogloss.models.load import Loading, open_model
 from support import tiny
 from support.builders import TRIPLE
+from support.local_hub import Hub, read_folder
+from test_models_hub import hub  # noqa: F401
 
 PULLED = Path.home() / ".isogloss"
 REAL = Path(os.environ.get("ISOGLOSS_REAL_DATA") or "/nowhere")
@@ -37,6 +43,16 @@ def small_bert() -> tuple[transformers.BertForPreTraining, transformers.BertToke
     size = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
     config = transformers.BertConfig(vocab_size=len(tokenizer), initializer_range=0.5, **size)
     return transformers.BertForPreTraining(config).eval(), tokenizer
+
+
+def save_without_head(net: transformers.BertForPreTraining, tokenizer: transformers.BertTokenizer, to: Path) -> None:
+    """A folder as pulling a package leaves it: with a pooler, a card, and no next-sentence head."""
+    net.save_pretrained(to)
+    tokenizer.save_pretrained(to)
+    weights_file = to / "model.safetensors"
+    kept = {name: value for name, value in load_file(weights_file).items() if "seq_relationship" not in name}
+    save_file(kept, weights_file, metadata={"format": "pt"})
+    (to / "README.md").write_text("---\nlicense: apache-2.0\n---\nA small one.\n", encoding="utf-8")
 
 
 def blank_items() -> list[Item]:
@@ -87,15 +103,7 @@ def test_the_batch_size_of_a_published_run_is_found() -> None:
 
 def test_a_recovered_head_is_added_and_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ISOGLOSS_HOME", str(tmp_path))
-    net, tokenizer = small_bert()
-    source = tmp_path / "models" / "bert-base-cased"
-    net.save_pretrained(source)
-    tokenizer.save_pretrained(source)
-    kept = {
-        name: value for name, value in load_file(source / "model.safetensors").items() if "seq_relationship" not in name
-    }
-    save_file(kept, source / "model.safetensors", metadata={"format": "pt"})
-    (source / "README.md").write_text("---\nlicense: apache-2.0\n---\nA small one.\n", encoding="utf-8")
+    save_without_head(*small_bert(), tmp_path / "models" / "bert-base-cased")
     head = {"cls.seq_relationship.weight": torch.randn(2, 32), "cls.seq_relationship.bias": torch.zeros(2)}
     monkeypatch.setattr(weights, "HEADS", tmp_path)
     save_file(head, tmp_path / "bert-base-cased.safetensors")
@@ -154,11 +162,86 @@ def test_data_by_name_is_what_a_folder_has(tmp_path: Path, monkeypatch: pytest.M
     assert all((folder / name).is_file() for name in NEEDED)
 
 
-@pytest.mark.parametrize(("page", "blocks"), [("reproducing", REPRODUCING), ("findings", FINDINGS)])
-def test_every_block_is_in_its_page_once(page: str, blocks: dict[str, object]) -> None:
-    text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
-    assert all(text.count(f"<!-- reproduce: {name} -->") == 1 for name in blocks)
-    assert text.count("<!-- reproduce: ") == len(blocks)
-    assert replace_block("a\n<!-- reproduce: x -->\nold\n<!-- end -->\nb", "x", "new") == (
-        "a\n<!-- reproduce: x -->\n\nnew\n\n<!-- end -->\nb"
-    )
+def test_without_a_pulled_copy_the_weights_come_from_a_hub_that_answers(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    hub: Hub,  # noqa: F811
+) -> None:
+    monkeypatch.setenv("ISOGLOSS_HOME", str(tmp_path / "home"))
+    net, tokenizer = small_bert()
+    net.save_pretrained(tmp_path / "model")
+    tokenizer.save_pretrained(tmp_path / "model")
+    for name in weights.MODELS:
+        hub.add(name, read_folder(tmp_path / "model"))
+    said: list[str] = []
+    assert weights.get_weights(tmp_path, said.append)
+    assert said == [f"Fetching {name} from the hub …" for name in weights.MODELS]
+    assert open_model("bert-base-cased").info.untrained == ()
+
+
+def test_the_study_of_small_models_runs_those_that_are_pulled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ISOGLOSS_HOME", str(tmp_path))
+    for name in ("smollm2", "bert-base-cased"):
+        (tmp_path / "models" / name).mkdir(parents=True)
+        (tmp_path / "models" / name / "config.json").write_text("{}", encoding="utf-8")
+    assert command.find_small_models() == ["SmolLM2/*/*", "BERT/*/*"]
+
+
+def stand_in_data(folder: Path) -> None:
+    """A few real StereoSet items of each language with scores that are invented, and the other files as they are."""
+    for name in NEEDED:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        if name not in STEREOSET and name not in PREDICTIONS:
+            (folder / name).symlink_to(REAL / name)
+    ids: dict[str, list[str]] = {}
+    for name in STEREOSET:
+        lines = gzip.decompress((REAL / name).read_bytes()).decode().splitlines(keepends=True)
+        kept = [*lines[:30], *(line for line in lines[30:] if json.loads(line)["context"].count("BLANK") > 1)]
+        (folder / name).write_bytes(gzip.compress("".join(kept).encode()))
+        task, tag = Path(name).name.removesuffix(".jsonl.gz").split("_")
+        items = ig.read(folder / name, language=tag)
+        ids[f"{task} {tag}"] = [candidate.id for item in items for candidate in item.candidates]
+    for name in PREDICTIONS:
+        tag = name[-10:-8]
+        rows = {
+            task: [{"id": one, "score": (k * 37 % 101 + 1) / 1000} for k, one in enumerate(ids[f"{task} {tag}"])]
+            for task in ("intrasentence", "intersentence")
+        }
+        (folder / name).write_bytes(gzip.compress(json.dumps(rows).encode()))
+
+
+@pytest.mark.slow
+def test_the_whole_command_runs_on_stand_ins_and_writes_both_pages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not REAL.is_dir():
+        pytest.skip("ISOGLOSS_REAL_DATA is not set")
+    tokenizer = tiny.tokenizer_of("bert")
+    size = {"hidden_size": 768, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
+    config = transformers.BertConfig(vocab_size=len(tokenizer), **size)  # as wide as the recovered heads
+    for name in weights.MODELS:
+        save_without_head(transformers.BertForPreTraining(config), tokenizer, tmp_path / "home" / "models" / name)
+    stand_in_data(tmp_path / "data")
+    (tmp_path / "docs" / "assets").mkdir(parents=True)
+    monkeypatch.setenv("ISOGLOSS_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("ISOGLOSS_REAL_DATA", str(tmp_path / "data"))
+    monkeypatch.setattr(pages, "DOCS", tmp_path / "docs")
+    patterns = [
+        word for one in ("*/intra/*", "*recovered head/inter/*", "*/methods/*", "*/mbe/*") for word in ("--only", one)
+    ]
+    monkeypatch.setattr("sys.argv", ["reproduction", "--out", str(tmp_path / "runs"), *patterns])
+    command.main()
+    page, findings_page = ((tmp_path / "docs" / f"{name}.md").read_text() for name in ("reproducing", "findings"))
+    assert "| bert-base-multilingual-cased | tr | recovered | 90 of 90 |" in page
+    assert page.count("| bert-base-multilingual-cased |") > 20
+    assert "**Languages.** Multilingual BERT" in findings_page
+    assert findings_page.count(NOTHING) == len(PUBLISHED) + 2  # no CrowS-Pairs, no small models
+
+
+def test_words_and_tables_of_the_pages_go_together() -> None:
+    for name, blocks in (("reproducing", REPRODUCING), ("findings", FINDINGS)):
+        text = (pages.TEXT / f"{name}.md").read_text(encoding="utf-8")
+        page = pages.fill_in(text, dict.fromkeys(blocks, "x"))
+        assert pages.read_blocks(page) == dict.fromkeys(blocks, "x")
+        stored = pages.read_blocks((pages.DOCS / f"{name}.md").read_text(encoding="utf-8"))
+        assert pages.fill_in(text, stored) == (pages.DOCS / f"{name}.md").read_text(encoding="utf-8")

@@ -152,6 +152,31 @@ def test_the_p_of_an_mbe_difference_does_not_depend_on_the_scale_of_a_models_sco
     assert (first.p, first.low, first.high) == pytest.approx((second.p, second.low, second.high))
 
 
+# ---- a gate never passes what was not measured
+
+
+def test_a_language_without_a_value_does_not_pass_because_another_has_one():
+    rng, clusters = np.random.default_rng(0), np.repeat(np.arange(20), 5)
+    en = data(rng.normal(size=(100, 3)) - np.array([0, 0, 4]), clusters)
+    fr = data(rng.normal(size=(100, 2)), clusters, language="fr", roles=ROLES[:2])
+    assert ig.gate(en, ["lms > 60"], resamples=200).status == "passed"
+    result = ig.gate(join_scored([en, fr]), ["lms > 60"], resamples=200)
+    assert ([one.status for one in result.verdicts], result.status) == (["undecided"], "undecided")
+
+
+@pytest.mark.parametrize("claim", ["ss > .nan", "ss > nan", "ss = 50 +- inf", "ss < .inf", "ss = 50 +- nan"])
+def test_a_claim_with_a_limit_that_is_no_number_is_refused(claim):
+    with pytest.raises(ig.IsoglossError):
+        ig.gate(data(np.tile([2, 1, 0], (30, 1)), None), [claim])
+
+
+@pytest.mark.parametrize(("strict", "status"), [(False, "undecided"), (True, "failed")])
+def test_a_value_without_an_interval_is_not_testable_and_never_passes(strict, status):
+    few = data(np.tile([[2, 1, 0], [1, 2, 0]], (4, 1)), np.repeat(np.arange(4), 2))
+    result = ig.gate(few, {"claims": ["ss = 50 +- 5"], "min_n": 1}, strict=strict, resamples=200)
+    assert (result.verdicts[0].status, result.status) == ("not testable here", status)
+
+
 # ---- macro ICAT
 
 

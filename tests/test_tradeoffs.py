@@ -37,3 +37,4 @@ def test_weights_decide_between_a_competent_and_a_fair_model():
     assert first.first[-1] == 1  # all the weight on LMS
     assert second.first[0] == 1  # all on SS
     assert len(first.first) == len(WEIGHTS)
+    assert second.interpretable is False  # it is near 50 because it guesses

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from .. import registry
@@ -14,7 +15,7 @@ from ..results import Results
 from ..scores import Scored
 from ..stats import RESAMPLES
 from ..stats.associations import ac1_of_sums, agreement_sums, alpha_of_sums
-from ..stats.resampling import Array
+from ..stats.resampling import FEWEST_CLUSTERS, Array, expanded_level, percentile_interval
 from .alignment import NOTHING, align
 from .differences import paired_test
 from .groups import check_rows, group_rows
@@ -23,13 +24,15 @@ from .measures import check_mode
 
 ROLES = ("stereotype", "anti_stereotype", "unrelated")
 AGREE = f"{ANNOTATORS}_agree"
+FINISHES = (alpha_of_sums, ac1_of_sums)
+MOST_DRAWS = 1_000  # of clusters and annotators together
 
 
 @dataclass(frozen=True, slots=True)
 class LabelAgreement:
     """How far annotators agree in a group of items: Krippendorff's alpha and Gwet's AC1 with 95 % intervals.
 
-    Intervals are by resampling clusters of items; few annotators label much of the data, which they do not cover.
+    Intervals are by drawing clusters of items and, where ten or more people are known by name, annotators again, both at once.
     `unanimous` is the share of items on whose stereotype and anti-stereotype all agree.
     """
 
@@ -53,22 +56,50 @@ def measure_annotators(
     if not labels:
         raise IsoglossError("These items have no annotators' labels. StereoSet's own JSON has them.")
     drawing = IntervalSettings(resamples=resamples, seed=seed)
-    groups: dict[tuple[str, ...], list[tuple[str, Array, bool]]] = {}
+    groups: dict[tuple[str, ...], list[Item]] = {}
     for item in items:
         columns = {**item.tags, "category": item.category, "language": item.language}
-        counts = [[_labels(item, role).count(one) for one in labels] for role in ROLES]
-        key = tuple(str(columns.get(name, "none")) for name in by)
-        row = (item.cluster or item.id, np.array(counts, dtype=np.float64), item.tags.get(AGREE) == "yes")
-        groups.setdefault(key, []).append(row)
+        groups.setdefault(tuple(str(columns.get(name, "none")) for name in by), []).append(item)
     rows = []
     for key, members in sorted(groups.items()):
-        sums = agreement_sums(np.concatenate([counts for _, counts, _ in members]))
-        clusters = [cluster for cluster, _, _ in members for _ in ROLES]
-        ends = [_estimate(sums, clusters, finish=finish, drawing=drawing) for finish in (alpha_of_sums, ac1_of_sums)]
-        share = float(np.mean([agree for _, _, agree in members]))
+        clusters = [item.cluster or item.id for item in members for _ in ROLES]
+        counts = [[_labels(item, role).count(one) for one in labels] for item in members for role in ROLES]
+        sums = agreement_sums(np.array(counts, dtype=np.float64))
+        ends = [_estimate(sums, clusters, finish=finish, drawing=drawing) for finish in FINISHES]
+        known = all(len(item.tags.get(ANNOTATORS, ())) == len(_labels(item, ROLES[0])) for item in members)
+        people = {name for item in members for name in item.tags.get(ANNOTATORS, ())}
+        if known and ends[0][1] is not None and len(people) >= FEWEST_CLUSTERS:
+            both = _draw_both(members, labels, clusters=clusters, drawing=drawing)
+            ends = [(end[0], *pair) for end, pair in zip(ends, both, strict=True)]
+        share = float(np.mean([item.tags.get(AGREE) == "yes" for item in members]))
         names = dict(zip(by, key, strict=True))
         rows.append(LabelAgreement(names, *ends[0], *ends[1], share, len(members), len(set(clusters))))
     return Results(tuple(rows))
+
+
+def _draw_both(
+    items: Sequence[Item], labels: Sequence[str], *, clusters: Sequence[str], drawing: IntervalSettings
+) -> list[tuple[float, float]]:
+    """The intervals of alpha and AC1 when clusters and annotators are drawn again, each with replacement (Owen 2007)."""
+    given = [_labels(item, role) for item in items for role in ROLES]
+    unit = np.repeat(np.arange(len(given)), [len(one) for one in given])
+    label = np.array([labels.index(one) for several in given for one in several])
+    who = [name for item in items for role in ROLES for name in item.tags[ANNOTATORS][: len(_labels(item, role))]]
+    people, person = np.unique(who, return_inverse=True)
+    targets, target = np.unique(clusters, return_inverse=True)
+    rng, drawn = np.random.default_rng(drawing.seed), []
+    for _ in range(min(drawing.resamples, MOST_DRAWS)):
+        times, again = (np.bincount(rng.integers(n, size=n), minlength=n) for n in (len(people), len(targets)))
+        weights = times[person].astype(np.float64)
+        counts = _add_up(unit * len(labels) + label, weights, count=len(given) * len(labels)).reshape(len(given), -1)
+        sums = agreement_sums(counts, _add_up(unit, weights**2, count=len(given))).T @ again[target]
+        drawn.append([float(finish(sums)) for finish in FINISHES])
+    level = expanded_level(min(len(targets), len(people)))
+    return [percentile_interval(values, level=level) for values in np.array(drawn).T]
+
+
+def _add_up(places: npt.NDArray[np.int64], weights: Array, *, count: int) -> Array:
+    return np.bincount(places, weights=weights, minlength=count).astype(np.float64)
 
 
 def _labels(item: Item, role: str) -> tuple[str, ...]:

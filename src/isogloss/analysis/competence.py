@@ -7,7 +7,7 @@ import polars as pl
 from .. import registry
 from ..metrics import Contribution, Metric, from_values, percent
 from ..metrics._choices import CHOICE
-from .groups import SHUFFLED, Part
+from .groups import SHUFFLED, Part, complete_rows
 from .intervals import IntervalSettings, find_interval
 
 LEAST_COMPETENCE = 60.0
@@ -77,7 +77,7 @@ def _estimate(name: str, part: Part, *, mode: str) -> Contribution | None:
     if part.whole.items_of(metric.quantity) is None and not set(metric.roles) <= part.roles:
         return None
     items = part.items(metric.quantity)
-    whole = items.drop_nulls(list(metric.roles)) if set(metric.roles) <= set(items.columns) else items.clear()
+    whole = complete_rows(items, metric.roles) if set(metric.roles) <= set(items.columns) else items.clear()
     return metric.contribute(whole, mode) if whole.height else None
 
 

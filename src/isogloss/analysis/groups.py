@@ -295,6 +295,11 @@ def _fold(table: pl.DataFrame, index: list[str]) -> pl.DataFrame:
     return rows[0].select(index).hstack([one["value"].rename(one["role"][0]) for one in rows])
 
 
+def complete_rows(table: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
+    """The rows without nulls in these columns; a table that has none, as most do, is not searched."""
+    return table.drop_nulls(columns) if any(table[name].null_count() for name in columns) else table
+
+
 def item_gaps(rows: pl.DataFrame) -> pl.DataFrame:
     """One row per item, model and method with all its columns and a column `gap`; items without both scores are left out.
 
@@ -307,7 +312,7 @@ def item_gaps(rows: pl.DataFrame) -> pl.DataFrame:
     other = CONTRAST if CONTRAST in wide.columns else ANTI_STEREOTYPE
     if not {STEREOTYPE, other} <= set(wide.columns):
         raise IsoglossError("This is about stereotypes and anti-stereotypes, and these items have no such roles.")
-    wide = wide.drop_nulls([STEREOTYPE, other])
+    wide = complete_rows(wide, [STEREOTYPE, other])
     positive = wide.select((pl.col(STEREOTYPE) > 0).all() & (pl.col(other) > 0).all()).item()
     left, right = (pl.col(role).log() if positive else pl.col(role) for role in (STEREOTYPE, other))
     return wide.with_columns(gap=left - right)

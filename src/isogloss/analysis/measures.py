@@ -14,7 +14,7 @@ from ..results import Results
 from ..scores import KEY, Scored
 from ..stats import RESAMPLES
 from .competence import Competence, find_competence, judge
-from .groups import Part, check_by, check_rows, default_parts, make_part
+from .groups import Part, check_by, check_rows, complete_rows, default_parts, make_part
 from .intervals import IntervalSettings, check_interval_settings, find_interval
 
 MODES = ("corrected", "paper")
@@ -157,7 +157,7 @@ def contribution(
         table = part.items(metric.quantity)
         if any(role not in table.columns for role in metric.roles):
             return None
-        table = table.drop_nulls(list(metric.roles))
+        table = complete_rows(table, metric.roles)
     if items is not None:
         table = table.filter(pl.col("id").is_in(items))
     found = metric.contribute(table, mode) if table.height else None
@@ -172,9 +172,10 @@ def _measure_one(nothing: Measure, metric: Metric, *, part: Part, settings: Inte
     if found is None:
         lacks = "all the roles" if metric.roles else "what this metric needs"
         return replace(nothing, why=f"no item of the group has {lacks}")
-    counted = replace(nothing, value=found.value, n=found.n, ties=found.ties, clusters=len(found.clusters))
+    value, clusters = found.value, len(found.clusters)
+    counted = replace(nothing, value=value, n=found.n, ties=found.ties, clusters=clusters)
     counted = replace(counted, unbiased=found.unbiased, homogeneous=found.homogeneous)
-    if math.isnan(found.value):
+    if math.isnan(value):
         return replace(counted, value=None, why="the value is a division by zero here")
     ends = find_interval(found, settings, bounds=metric.bounds)
     kind = ends.kind if ends.low is not None else None

@@ -6,16 +6,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 import yaml
 
 from ..errors import BadData, IsoglossError, require
 from ..files.rows import read_bytes
 from ..items import ANTI_STEREOTYPE, STEREOTYPE
+from ..metrics import number_clusters
 from ..metrics._preferences import wins
 from ..results import METHODS
 from ..scores import Scored
-from ..stats.resampling import FEWEST_CLUSTERS, Array
+from ..stats.resampling import FEWEST_CLUSTERS, Array, cluster_sums, student_quantile
 from .groups import check_rows, pivot_roles
 
 Facts = Mapping[str, Mapping[str, str | float]]
@@ -95,14 +97,40 @@ def fit_mixed(scored: Scored, *, facts: Facts | None = None) -> MixedModel:
         warnings.simplefilter("always")
         # Powell needs no gradient: near a random effect of zero the gradient methods stop at a flat, useless place.
         fitted = models.MixedLM(shares, design, groups=rows["cluster"].to_numpy()).fit(reml=True, method=["powell"])
-    ends = 100 * fitted.conf_int()
+    spread = float(np.asarray(fitted.cov_re)[0][0])
+    estimates = np.asarray(fitted.fe_params)
+    index = number_clusters(rows["cluster"])[0]
+    errors = _robust_errors(design, shares - design @ estimates, index=index, ratio=spread / float(fitted.scale))
     effects = tuple(
-        Effect(name, 100 * float(fitted.params[i]), float(ends[i][0]), float(ends[i][1]), float(fitted.pvalues[i]))
-        for i, name in enumerate(columns)
+        _effect(name, 100 * float(estimate), error=100 * float(error), freedom=targets - 1)
+        for name, estimate, error in zip(columns, estimates, errors, strict=True)
     )
     notes = tuple(dict.fromkeys([*(str(one.message).split(". ")[0] for one in caught), *scored.notes]))
-    random = 100 * float(np.sqrt(np.asarray(fitted.cov_re)[0][0]))
-    return MixedModel(effects, random, 100 * float(np.sqrt(fitted.scale)), len(shares), targets, notes)
+    return MixedModel(
+        effects, 100 * float(np.sqrt(spread)), 100 * float(np.sqrt(fitted.scale)), len(shares), targets, notes
+    )
+
+
+def _effect(name: str, estimate: float, *, error: float, freedom: int) -> Effect:
+    from scipy.special import stdtr
+
+    half = student_quantile(0.975, freedom) * error
+    p = 2 * float(stdtr(freedom, -abs(estimate) / error)) if error > 0 else 1.0
+    return Effect(name, estimate, estimate - half, estimate + half, p)
+
+
+def _robust_errors(design: Array, residuals: Array, *, index: npt.NDArray[np.int64], ratio: float) -> Array:
+    """The standard errors of the fixed effects by the scatter of whole targets (Liang and Zeger 1986).
+
+    They hold where an item repeats over languages and models, and where targets differ by language, which the random
+    intercepts of the targets do not know. `ratio` is the targets' variance by that of the residuals.
+    """
+    count = np.bincount(index)
+    shrink = ratio / (1 + ratio * count)
+    weighted = design - (shrink[:, None] * cluster_sums(design, index))[index]
+    inverse = np.linalg.inv(design.T @ weighted)
+    scores = cluster_sums(weighted * residuals[:, None], index) @ inverse
+    return np.asarray(np.sqrt(len(count) / (len(count) - 1) * np.sum(scores**2, axis=0)))
 
 
 def _with_facts(rows: pl.DataFrame, facts: Facts) -> tuple[pl.DataFrame, list[str]]:

@@ -1,15 +1,17 @@
 """LMS against SS, weighted as a reader needs: which models no other beats in both, and how stable the first place is."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+import polars as pl
 
 from .. import registry
 from ..scores import Scored
 from ..stats.resampling import Array, resampling_weights
 from .alignment import CLUSTERS, ITEMS, align
-from .groups import check_rows, default_groups
+from .competence import find_competence
+from .groups import check_rows, default_groups, make_part
 from .intervals import IntervalSettings
 
 WEIGHTS = np.linspace(0, 1, 21)  # of LMS; the rest is the weight of the distance of SS from 50
@@ -23,6 +25,7 @@ class Tradeoff:
 
     `first` has, for each weight of LMS, the share of resamples in which the weighted mean of LMS and of
     100 - 2·|SS - 50| puts the model first; `on_front` is whether no model is better in one and as good in the other.
+    Where SS is not `interpretable`, nearness to 50 is no merit.
     """
 
     model: str
@@ -33,6 +36,7 @@ class Tradeoff:
     on_front: bool
     front_share: float
     first: tuple[float, ...]
+    interpretable: bool | None = None
 
 
 def find_tradeoffs(
@@ -40,7 +44,7 @@ def find_tradeoffs(
 ) -> list[Tradeoff]:
     """The trade-off of all models of each data set and language that has several, over all tasks, on shared resamples."""
     drawing = settings or IntervalSettings()
-    groups: dict[tuple[str, str], dict[str, object]] = {}
+    groups: dict[tuple[str, str], dict[str, pl.DataFrame]] = {}
     for group, rows in default_groups(check_rows(scored), []):
         name = " · ".join(group[key] for key in ("model", "method") if key in group)
         groups.setdefault((group["dataset"], group["language"]), {})[name] = rows
@@ -48,15 +52,18 @@ def find_tradeoffs(
     for (dataset, language), models in groups.items():
         if len(models) > 1:
             sides = [(rows, registry.get("metric", name)) for rows in models.values() for name in METRICS]
-            aligned = align([rows for rows, _ in sides], [metric for _, metric in sides], mode=mode)  # type: ignore[misc]
+            aligned = align([rows for rows, _ in sides], [metric for _, metric in sides], mode=mode)
             if aligned is not None and aligned.common in (ITEMS, CLUSTERS):
                 count = min(drawing.resamples, MOST_RESAMPLES)
                 weights = resampling_weights(len(aligned.sides[0].clusters), resamples=count, seed=drawing.seed)
                 drawn = [np.stack([side.evaluate(part) for side in aligned.sides]) for part in weights]
                 plain = np.array([side.value for side in aligned.sides])
-                tradeoffs += _tradeoffs(
+                drawn_rows = _tradeoffs(
                     list(models), plain, drawn=np.concatenate(drawn, axis=1), where=(dataset, language)
                 )
+                for row in drawn_rows:
+                    known = find_competence(make_part(models[row.model]), mode=mode, drawing=drawing)
+                    tradeoffs.append(replace(row, interpretable=known.interpretable))
     return tradeoffs
 
 

@@ -14,6 +14,7 @@ from .check import fold, is_cloze
 SURE = 0.99
 ENOUGH_LETTERS = 40
 NOTICED = 100  # items of a language that are looked at before they are scored
+IDENTIFIED = 20_000  # items of a language whose text is identified before more are
 
 
 def target_missing(item: Item) -> str | None:
@@ -27,9 +28,23 @@ def target_missing(item: Item) -> str | None:
 
 
 def wrong_language(items: Sequence[Item]) -> Iterator[tuple[int, str]]:
-    """The items that are surely in another language than they say."""
-    classify, supported = _identifier()
+    """The items that are surely in another language than they say.
+
+    Of very many items in a language some are looked at, spread over all, and the rest only where one of these is wrong.
+    """
+    places: dict[str, list[int]] = {}
     for index, item in enumerate(items):
+        places.setdefault(item.language, []).append(index)
+    for chosen in places.values():
+        step = max(1, len(chosen) // IDENTIFIED)
+        wrong = list(_identified(items, chosen[::step]))
+        yield from _identified(items, chosen) if wrong and step > 1 else wrong
+
+
+def _identified(items: Sequence[Item], places: Sequence[int]) -> Iterator[tuple[int, str]]:
+    classify, supported = _identifier()
+    for index in places:
+        item = items[index]
         own = item.language.split("-")[0]
         text = " ".join(dict.fromkeys([(item.context or "").replace(BLANK, " "), *(c.text for c in item.candidates)]))
         if own not in supported or len(text) < ENOUGH_LETTERS:

@@ -41,7 +41,7 @@ def quotes(text: str) -> str | None:
     if text.count('"') % 2:
         return f"an odd number of double quotes: '{text}'"
     for left, right in PAIRS.items():
-        if text.count(left) > text.count(right):
+        if left in text and text.count(left) > text.count(right):
             return f"'{left}' is not closed by '{right}': '{text}'"
     return None
 

@@ -169,6 +169,16 @@ def parse_rows(
             bad(BadData(path, line, str(error)))
 
 
+def relabelled(reader: str, name: str) -> Parse:
+    """A reader as another one, whose items are of the data set `name`."""
+
+    def parse(path: Path, language: str | None, *, bad: OnBadRow) -> Iterator[Item]:
+        for item in registry.get("dataset", reader).parse(path, language, bad=bad):
+            yield replace(item, dataset=name)
+
+    return parse
+
+
 def fill_columns(path: Path, rows: Iterable[Row], *, category: str | None) -> Iterator[Row]:
     """The rows of a table; one whose first row has neither id nor bias type gets both, and that is remarked.
 

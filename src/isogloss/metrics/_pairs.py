@@ -16,7 +16,7 @@ ITEM = ["model", "method", *KEY]
 
 def is_task(rows: pl.DataFrame, task: str) -> bool:
     """Whether all the rows are of that task."""
-    return "task" in rows.columns and set(rows["task"]) == {task}
+    return "task" in rows.columns and set(rows["task"].unique()) == {task}
 
 
 def group_order(rows: pl.DataFrame) -> tuple[str, str]:
@@ -69,4 +69,4 @@ def crows_part(rows: pl.DataFrame, *, mode: str, direction: str) -> Contribution
 
 def has_direction(rows: pl.DataFrame, direction: str) -> bool:
     """Whether the rows are pairs, some of them of that direction."""
-    return is_task(rows, "pair") and "direction" in rows.columns and direction in set(rows["direction"])
+    return is_task(rows, "pair") and "direction" in rows.columns and direction in rows["direction"].unique()

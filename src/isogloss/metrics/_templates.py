@@ -65,7 +65,7 @@ def term_items(rows: pl.DataFrame, column: str) -> list[TermItem]:
 
 def is_templates(rows: pl.DataFrame) -> bool:
     """Whether the rows are templates that were scored by whole sentences."""
-    task = "task" in rows.columns and set(rows["task"]) == {TASK}
+    task = "task" in rows.columns and set(rows["task"].unique()) == {TASK}
     lengths = rows.filter(pl.col("quantity") == "score")["logprobs"].list.len().fill_null(0)
     return task and bool((lengths > 0).any())
 

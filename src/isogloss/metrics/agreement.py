@@ -23,6 +23,6 @@ metric = Metric(
     "look at consistency too.",
     contribute=contribute,
     quantity=ANSWER,
-    fits=lambda rows: bool({AGREE, DISAGREE} & set(rows["prompt"])),
+    fits=lambda rows: bool({AGREE, DISAGREE} & set(rows["prompt"].unique())),
     order=51,
 )

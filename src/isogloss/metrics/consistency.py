@@ -11,6 +11,6 @@ metric = Metric(
     caution="Statements without two clear answers are left out, so n may be small; 50 is what guessing gives.",
     contribute=lambda rows, mode: agreeing_pairs(rows),
     quantity=ANSWER,
-    fits=lambda rows: {AGREE, DISAGREE} <= set(rows["prompt"]),
+    fits=lambda rows: {AGREE, DISAGREE} <= set(rows["prompt"].unique()),
     order=52,
 )

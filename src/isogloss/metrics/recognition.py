@@ -12,6 +12,6 @@ metric = Metric(
     caution="A model that always says yes recognises everything; set it beside the same question about neutral statements.",
     contribute=lambda rows, mode: verdict_share(of_prompts(rows, STEREOTYPE), YES),
     quantity=ANSWER,
-    fits=lambda rows: STEREOTYPE in set(rows["prompt"]),
+    fits=lambda rows: STEREOTYPE in set(rows["prompt"].unique()),
     order=50,
 )

@@ -78,15 +78,18 @@ def kappa(a: Sequence[str], b: Sequence[str]) -> float | None:
     return None if math.isnan(value) else value
 
 
-def agreement_sums(counts: Array) -> Array:
+def agreement_sums(counts: Array, own: Array | None = None) -> Array:
     """Per unit, from how often it got each label [units, labels]: what `alpha_of_sums` and `ac1_of_sums` add up.
 
-    Units with fewer than two labels say nothing about agreement and count for nothing.
+    Units with fewer than two labels say nothing about agreement and count for nothing. Where annotators have weights,
+    `counts` adds the weights and `own` their squares, so that nobody is compared with himself.
     """
     sizes = counts.sum(axis=1)
-    pairs = np.where(sizes > 1, sizes * (sizes - 1), 1.0)
-    agreeing = (counts * (counts - 1)).sum(axis=1) / pairs
-    used = (sizes > 1).astype(np.float64)
+    own = sizes if own is None else own
+    compared = sizes**2 - own > 0.5
+    pairs = np.where(compared, sizes**2 - own, 1.0)
+    agreeing = ((counts**2).sum(axis=1) - own) / pairs
+    used = compared.astype(np.float64)
     shares = counts / np.maximum(sizes, 1)[:, None]
     return np.column_stack(
         [used, used * agreeing, used * sizes * (1 - agreeing), used[:, None] * counts, used[:, None] * shares]

@@ -5,7 +5,7 @@ from typing import Any
 
 from ...analysis.tradeoffs import WEIGHTS, Tradeoff, find_tradeoffs
 from . import FigureRequest, Plot, open_scored
-from ._marks import GREY, add_legend, legend_height, marks, style_of
+from ._marks import GREY, WEAK, WEAK_NAME, add_legend, legend_height, marks, style_of
 from ._style import Canvas, language_label, new_figure
 
 
@@ -18,29 +18,38 @@ def draw(found: Sequence[Tradeoff], canvas: Canvas) -> Any:
     """For each data set and language: left the plane with its front, right the share of first places by the weight of LMS."""
     panels = list(dict.fromkeys((one.dataset, one.language) for one in found))
     names = list(dict.fromkeys(one.model for one in found))
-    figure = new_figure(canvas, len(panels) * canvas.width * 0.5 + legend_height(canvas, names))
+    labels = [*names, WEAK_NAME] if any(one.interpretable is False for one in found) else names
+    figure = new_figure(canvas, len(panels) * canvas.width * 0.5 + legend_height(canvas, labels))
     axes_of = figure.subplots(len(panels), 2, squeeze=False)
     several = len({dataset for dataset, _ in panels}) > 1
     for (plane, lines), (dataset, language) in zip(axes_of, panels, strict=True):
         rows = [one for one in found if (one.dataset, one.language) == (dataset, language)]
         _draw_plane(plane, rows, names=names)
         for row in rows:
-            lines.plot(WEIGHTS, row.first, color=style_of(names.index(row.model))[0], linewidth=1.2)
+            lines.plot(WEIGHTS, row.first, color=_style(row, names)[0], linewidth=1.2)
         lines.set_xlabel("weight of LMS")
         lines.set_ylabel("first place")
         lines.set_ylim(0, 1.02)
         title = f"{dataset} · {language_label(language, canvas)}" if several else language_label(language, canvas)
         plane.set_title(title, loc="left", fontweight="bold")
-    add_legend(figure, marks(names), labels=names, canvas=canvas)
+    add_legend(figure, marks(labels), labels=labels, canvas=canvas)
     return figure
+
+
+def _style(one: Tradeoff, names: Sequence[str]) -> tuple[str, str]:
+    """The colour and marker of a model; grey where it cannot be interpreted."""
+    colour, marker = style_of(names.index(one.model))
+    return (WEAK if one.interpretable is False else colour), marker
 
 
 def _draw_plane(axes: Any, rows: Sequence[Tradeoff], *, names: Sequence[str]) -> None:
     """Each model as a point, larger the more often it is on the front; the front as a line."""
-    front = sorted((one.lms, 100 - 2 * abs(one.ss - 50)) for one in rows if one.on_front)
+    front = sorted(
+        (one.lms, 100 - 2 * abs(one.ss - 50)) for one in rows if one.on_front and one.interpretable is not False
+    )
     axes.plot([y for _, y in front], [x for x, _ in front], color=GREY, linewidth=0.8, zorder=0)
     for row in rows:
-        colour, marker = style_of(names.index(row.model))
+        colour, marker = _style(row, names)
         size = 12 + 30 * row.front_share
         axes.scatter(100 - 2 * abs(row.ss - 50), row.lms, s=size, color=colour, marker=marker, zorder=2)
     axes.set_xlabel("100 - 2·|SS - 50|")
@@ -51,7 +60,7 @@ def _draw_plane(axes: Any, rows: Sequence[Tradeoff], *, names: Sequence[str]) ->
 figure = Plot(
     title="Pareto front of LMS and SS, and first places by weight",
     needs="runs of several models with LMS and SS: isogloss eval MODEL MODEL --data stereoset --out RUNS",
-    caption="Left: a grey line joins the models that no other beats in LMS and in the nearness of SS to 50 (100 means no preference); a point is larger the more often its model is on the front over resamples of the clusters, which all models share. Right: in which share of the resamples the mean of both, weighted, puts a model first; the rest of the weight is that of the nearness of SS to 50.",
+    caption="Left: a grey line joins the models that no other beats in LMS and in the nearness of SS to 50 (100 means no preference); grey points and lines are models that are not interpretable, which are not on it; a point is larger the more often its model is on the front over resamples of the clusters, which all models share. Right: in which share of the resamples the mean of both, weighted, puts a model first; the rest of the weight is that of the nearness of SS to 50.",
     find=find,
     draw=draw,
 )

@@ -52,9 +52,9 @@ def explain_claim(verdict: ClaimVerdict) -> str:
     if verdict.status == CONTRADICTED:
         opening = "No, the opposite." if verdict.parts == 1 else f"No: {verdict.reason};"
         return _sentence(opening, part)
-    count = (
-        f"{verdict.held} of {verdict.parts} comparisons agree, but not the closest one:" if verdict.parts > 1 else ""
-    )
+    some = f"{verdict.held} of {verdict.parts} comparisons agree, but not the closest one:"
+    none = f"None of {verdict.parts} comparisons is clear; the closest one:"
+    count = "" if verdict.parts < 2 else some if verdict.held else none
     missed = f" Only a difference of {verdict.mde:.1f} or more would have been found reliably." if verdict.mde else ""
     return _sentence(f"Open. {count}".strip(), part) + missed
 
@@ -101,7 +101,7 @@ def gate_as_text(result: GateResult) -> str:
         )
         lines.append(
             f"{'':<23}{explain_claim(verdict)}"
-            + (f" Holm p {p_value(verdict.p_holm)}." if verdict.p_holm is not None else "")
+            + (f" p {p_value(verdict.p)}, by Holm {p_value(verdict.p_holm)}." if verdict.p_holm is not None else "")
         )
         line = robustness_line(verdict)
         lines += [f"{'':<23}Robustness: {line}."] if line else []

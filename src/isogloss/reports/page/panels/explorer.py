@@ -61,26 +61,23 @@ def _records(items: pl.DataFrame, gaps: pl.DataFrame, *, who: list[str]) -> Iter
         ).alias("turn")
     )
     wide = turns.group_by(KEY, maintain_order=True).agg(pl.col("turn").min(), "who", "gap").sort("turn", *KEY)
-    texts = dict(items.group_by(KEY))
-    for row in wide.iter_rows(named=True):
-        part = texts.get(tuple(row[name] for name in KEY))
-        if part is not None:
-            scores = dict(zip(row["who"], row["gap"], strict=True))
-            yield _record(part, {name: scores.get(name) for name in who})
+    named = [name for name in ("category", "target", "task", "context") if name in items.columns]
+    texts = items.group_by(KEY).agg(pl.col(named).first(), "role", "text")
+    for row in wide.join(texts, on=KEY, maintain_order="left").iter_rows(named=True):
+        yield _record(row, dict(zip(row["who"], row["gap"], strict=True)), who=who)
 
 
-def _record(part: pl.DataFrame, gaps: Mapping[str, float | None]) -> dict[str, Any]:
-    first = part.row(0, named=True)
-    shown = {row["role"]: row["text"] for row in part.iter_rows(named=True)}
+def _record(row: Mapping[str, Any], gaps: Mapping[str, float], *, who: list[str]) -> dict[str, Any]:
+    shown = dict(zip(row["role"], row["text"], strict=True))
     return {
-        "i": first["id"],
-        "l": first["language"],
-        "c": first["category"],
-        "t": first.get("target"),
-        "k": first.get("task"),
-        "x": first["context"],
+        "i": row["id"],
+        "l": row["language"],
+        "c": row["category"],
+        "t": row.get("target"),
+        "k": row.get("task"),
+        "x": row["context"],
         "s": [shown.get(role) for role in ROLES],
-        "g": [None if gap is None else float(f"{gap:.4g}") for gap in gaps.values()],
+        "g": [float(f"{gaps[name]:.4g}") if name in gaps else None for name in who],
     }
 
 

@@ -1,27 +1,33 @@
-"""Test the claims of published papers and write docs/claims.md with its figure; run it with `make claims`.
+"""Test the claims of published papers and write docs/claims.md with its figure; run it with `make claims` (`python -m reproduction.claims`).
 
-It needs the published data, as a folder in ISOGLOSS_REAL_DATA or beside the project in ../shared/data.
+It needs the published data, as a folder in ISOGLOSS_REAL_DATA or beside the project in ../shared/data. Claims about
+trained weights are tested where the runs of `make reproduce` are there.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 import textwrap
+from dataclasses import replace
 from pathlib import Path
 
-import yaml
+import polars as pl
 
 import isogloss as ig
 from isogloss.analysis.claim_files import read_claims
-from isogloss.analysis.claims import CONTRADICTED, NO_TEST, NOT_INTERPRETABLE, SUPPORTED, UNDECIDED
+from isogloss.analysis.claims import CONTRADICTED, NO_TEST, NOT_INTERPRETABLE, SUPPORTED, UNDECIDED, ClaimsFile
 from isogloss.reports.text.claims import MEANINGS, ORDER, count_verdicts, explain_claim, robustness_line
+from isogloss.runs import find_runs, read_scored
+
+from .published import CLAIMS, load_published
 
 ROOT = Path(__file__).parent.parent
-CLAIMS = ROOT / "studies" / "claims"
 PAGE, FIGURE = ROOT / "docs" / "claims.md", ROOT / "docs" / "assets" / "claims.svg"
 FILES = ("ozturk2023", "nadeem2021", "behnamghader2022", "kaneko2022", "shades2025")
-LANGUAGES = ("en", "de", "tr", "fr", "es")
+FROM_WEIGHTS = ("behnamghader2022", "kaneko2022")
+NEGATION = {"gender-1": "statement", "gender-2": "negation"}
 COLOURS = {
     SUPPORTED: "#0072b2",
     CONTRADICTED: "#d55e00",
@@ -33,7 +39,8 @@ COLOURS = {
 OPENING = """\
 # Which claims survive?
 
-Papers about stereotypes in several languages end in sentences such as "English models are the most biased". This page tests such sentences with the scores that their authors published.
+Papers about stereotypes in several languages end in sentences such as "English models are the most biased". This page tests such sentences with the scores that their authors published and, where a paper published none, with
+[trained weights](reproducing.md#from-trained-weights).
 That it can be done at all is to the authors' credit: Öztürk et al. released their translations, their code and every score, and say themselves that their conclusions are tentative.
 
 Every claim is given in our words, written in the [language of claims](gate.md#the-language) in [`studies/claims`]({folder}), tested on the items that all sides have, with whole targets resampled, and adjusted for all
@@ -68,15 +75,33 @@ def find_data() -> Path:
     sys.exit("The published data is not here. Set ISOGLOSS_REAL_DATA to the folder that holds it.")
 
 
-def load_published(folder: Path) -> ig.Scored:
-    """The published scores of every model and language of the paper's tables."""
-    stems = yaml.safe_load((CLAIMS / "published_models.yaml").read_text(encoding="utf-8"))
-    parts = []
-    for tag in LANGUAGES:
-        data = [str(folder / "stereoset" / f"{task}_{tag}.jsonl.gz") for task in ("intrasentence", "intersentence")]
-        files = [folder / "predictions" / f"{stem}.json.gz" for stem in stems if stem.endswith(f"_{tag}")]
-        parts.append(ig.load(files, data=data, languages=tag))
-    return ig.join(*parts)
+def load_weights(runs: Path) -> dict[str, ig.Scored]:
+    """By claims file, the scores of trained weights that are finished: gendered sentences, and professions with and without a negation."""
+    done = [run for run in find_runs(runs) if run.info["status"] == "finished"] if runs.is_dir() else []
+    sentences = [run for run in done if (run.info["dataset"], run.info["method"]) == ("sentences", "aula")]
+    templates = [run for run in done if (run.info["dataset"], run.info["model"]) == ("templates", "bert-base-uncased")]
+    found = {"kaneko2022": ig.Scored(read_scored(sentences).table)} if sentences else {}
+    rows = read_scored(templates).table if templates else None
+    if rows is not None and set(NEGATION) <= set(rows["set"]):
+        rows = rows.filter(pl.col("set").is_in(list(NEGATION))).select(
+            *("model", "method", "language", "id", "candidate", "against", "quantity", "family"),
+            dataset=pl.lit("professions"),
+            category=pl.lit("gender"),
+            cluster="concept",
+            task=pl.col("set").replace_strict(NEGATION),
+            role=pl.col("role").replace_strict({"men": "stereotype", "women": "anti-stereotype"}),
+            value=pl.col("logprobs").list.sum(),
+        )
+        found["behnamghader2022"] = ig.Scored(rows)
+    return found
+
+
+def without_scores(file: ClaimsFile) -> ClaimsFile:
+    """The file with its claims about trained weights named as not testable."""
+    claims = [
+        replace(one, says="", formula=None, needs=one.needs or "the runs of `make reproduce`") for one in file.claims
+    ]
+    return replace(file, claims=tuple(claims))
 
 
 def capital(name: str) -> str:
@@ -140,12 +165,15 @@ def draw(results: list[ig.GateResult]) -> None:
     figure.savefig(FIGURE, metadata={"Date": None})
 
 
-def main(resamples: int = 10_000) -> None:
+def main(resamples: int, runs: Path) -> None:
     """Test all files and write the page."""
-    scored = load_published(find_data())
-    results = [
-        ig.gate(scored, read_claims(CLAIMS / f"{name}.yaml"), robustness=True, resamples=resamples) for name in FILES
-    ]
+    published, weights = load_published(find_data()), load_weights(runs)
+    results = []
+    for name in FILES:
+        file, own = read_claims(CLAIMS / f"{name}.yaml"), weights.get(name)
+        if name in FROM_WEIGHTS and own is None:
+            file = without_scores(file)
+        results.append(ig.gate(own or published, file, robustness=True, resamples=resamples))
     counts = "\n".join(f"* {result.title}: {count_verdicts(result)}." for result in results)
     meanings = "\n".join(f"| {name} | {MEANINGS[name]} |" for name in ORDER)
     targets = max(part.clusters for result in results for one in result.verdicts for part in one.details)
@@ -160,4 +188,7 @@ def main(resamples: int = 10_000) -> None:
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--resamples", type=int, default=10_000)
+    parser.add_argument("--runs", type=Path, default=ROOT / "runs" / "reproduce", help="The runs of `make reproduce`.")
+    main(**vars(parser.parse_args()))
