@@ -131,7 +131,7 @@ def _read_file(dataset: Dataset | None, path: Path, *, reading: Reading, several
     """The items of one file; where its rows name no language and several are wanted, the whole file is bad."""
 
     def check(error: BadData) -> None:
-        if several > 1 and error.problem == NO_LANGUAGE:
+        if several > 1 and error.problem.endswith(NO_LANGUAGE):
             problem = f"its rows name no language, and you named {several}. Read it by itself with one language."
             raise BadData(path, None, problem)
         bad(error)
