@@ -1,4 +1,7 @@
-# Isogloss with CUDA: docker build -t isogloss . && docker run --gpus all -v "$PWD/runs:/data/runs" isogloss eval smollm2 --data demo --device cuda
+# Isogloss with CUDA. Models, downloads and runs are kept in the folder that is mounted as /data:
+#   docker build -t isogloss .
+#   docker run -v "$PWD:/data" isogloss model pull smollm2
+#   docker run --gpus all -v "$PWD:/data" isogloss eval smollm2 --data demo --device cuda
 FROM python:3.11-slim
 WORKDIR /opt/isogloss
 COPY pyproject.toml constraints.txt README.md LICENSE ./

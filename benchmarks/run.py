@@ -60,12 +60,14 @@ def difference(workload: Workload, model: Model, items: Items) -> float | None:
     """The largest difference between our log scores and the plain ones.
 
     The plain way fills the first pieces of a longer word in as text and cuts that anew, sometimes elsewhere, which asks another
-    question; so where words are asked, only items whose words are all of one piece are compared. Where its probabilities
+    question; so where words are asked, only items whose words are all of one piece are compared, if there are some. Where its probabilities
     are too small for float32, as many of an mT5 with random weights are, nothing can be compared.
     """
     same = [
         item for item in items if workload.task != "intrasentence" or workload.method != "unmask" or _whole(model, item)
     ]
+    if not same:
+        return None
     ours = ig.score(Items(tuple(same)), model=model, method=workload.method).table["value"].to_numpy()
     plain = np.array(workload.plain(model, same, 1))
     there = (
@@ -147,9 +149,9 @@ def growth_table(found: dict[str, Any] | None) -> str:
 
 
 def server_table(row: dict[str, Any] | None) -> str:
-    """The row against a server, as a Markdown table."""
+    """The row against a server, as a Markdown table; without one, what is missing."""
     if not row:
-        return ""
+        return "Against a vLLM server: not measured on this machine, which ran none.\n\n"
     rate = row["items_per_second"]
     heading = (
         "| against a vLLM server on the same cores | ours (items/s) | server | ratio | largest difference | load |"

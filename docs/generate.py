@@ -486,13 +486,20 @@ def schema_version() -> str:
 
 
 def module_list() -> str:
-    """Every module with the first sentence it says of itself."""
+    """Every module with the first sentence it says of itself; plug-ins, which have pages of their own, by name only."""
     import ast
 
+    from isogloss.registry import PLUGIN_PACKAGES, built_in
+
+    plugins = {PACKAGE / package.replace(".", "/"): built_in(kind) for kind, package in PLUGIN_PACKAGES.items()}
     rows = []
     for path in sorted(PACKAGE.rglob("*.py"), key=lambda path: (len(path.relative_to(PACKAGE).parts), str(path))):
+        if path.stem in plugins.get(path.parent, ()):
+            continue
         said = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
         rows.append([f"`{path.relative_to(PACKAGE)}`", (said or "").splitlines()[0] if said else ""])
+        if path.name == "__init__.py" and path.parent in plugins:
+            rows.append([f"`{path.parent.relative_to(PACKAGE)}/*.py`", ", ".join(sorted(plugins[path.parent]))])
     return table(["file", "what is in it"], rows)
 
 

@@ -19,7 +19,6 @@ from isogloss.analysis.measures import Measure
 from isogloss.exchange.runs import import_run
 from isogloss.items import Items
 from isogloss.reports.numbers import format_value, listed, p_value
-from isogloss.runs import find_runs
 from isogloss.scores import Scored
 from isogloss.stats.hypotheses import adjust_holm
 
@@ -183,7 +182,7 @@ def preference_table(sources: Sources) -> str:
 
 def small_table(sources: Sources) -> str:
     """Causal and masked models on the same sample of intrasentence items."""
-    if not find_runs(sources.runs / "small"):
+    if not (sources.runs / "small").is_dir():
         return NOTHING
     scored = ig.load(sources.runs / "small", where={"task": TASKS[0]})
     rows = []
@@ -200,7 +199,7 @@ def small_table(sources: Sources) -> str:
 
 def small_difference_table(sources: Sources) -> str:
     """Every masked model beside every causal one, on the same items of a language."""
-    if not find_runs(sources.runs / "small"):
+    if not (sources.runs / "small").is_dir():
         return ""
     scored = ig.load(sources.runs / "small", where={"task": TASKS[0]})
     kinds = dict(scored.table.select("model", "family").unique().iter_rows())

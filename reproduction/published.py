@@ -92,7 +92,7 @@ def annotator_table(published: Published) -> str:
         ", ".join(f"{row.group['target']} {row.alpha:.2f}" for row in end) for end in (targets[:3], targets[-3:])
     )
     heading = ["items", "n", "Krippendorff's alpha", "Gwet's AC1", "unanimous"]
-    return f"{markdown(heading, rows)}\n\nAlpha of single targets is lowest for {low}; highest for {high}."
+    return f"{markdown(heading, rows).strip()}\n\nAlpha of single targets is lowest for {low}; highest for {high}."
 
 
 def annotator_words(published: Published) -> str:

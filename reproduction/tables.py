@@ -98,7 +98,7 @@ def _has_parts(run: Run) -> bool:
 
 
 def markdown(heading: Sequence[str], rows: Iterable[Sequence[str]], *, labels: int = 1) -> str:
-    return as_markdown(Grid(list(heading), [list(row) for row in rows], labels))
+    return as_markdown(Grid(list(heading), [list(row) for row in rows], labels)).strip()
 
 
 def shown(row: Measure) -> str:

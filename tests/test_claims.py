@@ -201,7 +201,9 @@ ERRORS = {
     "ss < homogeneous": "only 'icat_macro' can be compared with a homogeneous model, without an addition.",
     "for mean model: ss > 50": "'for mean model' has no meaning; use 'for every' or 'for some'.",
     "ss(onee, en) > 50": "No model, language, group or value named 'onee'. Did you mean 'one'? "
-    "Known: absent, de, en, gender, intrasentence, many, one, race, stereoset, two, x, y, z.",
+    "Known: English, German, absent, de, en, gender, intrasentence, many, one, race, stereoset, two, x, y, z.",
+    "ss(one, Germn) > 50": "No model, language, group or value named 'Germn'. Did you mean 'German'? "
+    "Known: English, German, absent, de, en, gender, intrasentence, many, one, race, stereoset, two, x, y, z.",
     "ss(model=onee) > 50": "No model named 'onee'. Did you mean 'one'? Known: absent, many, one, two.",
     "ss(familie=x) > 50": "No column named 'familie'. Known: category, cluster, dataset, family, language, method, model, multilingual, target, task.",
 }  # fmt: skip

@@ -96,3 +96,12 @@ def test_own_lists_split_by_other_groups(tmp_path: Path) -> None:
         IsoglossError, match=r"^None of the 2 sentences of 'c\.txt' has words of 'female' and 'male' only"
     ):
         run("data", "build", "split", tmp_path / "c.txt", "-o", tmp_path / "o.jsonl")
+
+
+def test_own_column_names_go_into_pairs_and_repairs(tmp_path: Path) -> None:
+    data = tmp_path / "pary_pl.csv"
+    data.write_text("zdanie a;zdanie b\nKobieta śpi.;Mężczyzna śpi.\n", encoding="cp1250")
+    columns = ("--columns", "stereotype=zdanie a,anti_stereotype=zdanie b")
+    out = tmp_path / "pairs.jsonl"
+    assert "Wrote 1 pairs" in run("data", "build", "pairs", data, "-o", out, "--category", "all", *columns)
+    assert run("data", "repair", data, "-o", tmp_path / "new", "-l", "pl", *columns, "--format", "json")

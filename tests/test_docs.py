@@ -217,3 +217,14 @@ def test_the_site_builds_without_a_warning(tmp_path):
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "site" / "tutorial.html").is_file()
+
+
+@pytest.mark.slow
+def test_the_outputs_of_a_real_model_are_fresh(tmp_path):
+    """Scores the demonstration sets with SmolLM2, so this takes minutes."""
+    if not (Path.home() / ".isogloss" / "models" / "smollm2").is_dir():
+        pytest.skip("SmolLM2 is not here: isogloss model pull smollm2")
+    known = {name: value for name, value in os.environ.items() if name != "ISOGLOSS_HOME"}
+    command = [sys.executable, DOCS / "make_outputs.py", "--check", tmp_path]
+    done = subprocess.run(command, env=known, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, ""), done.stdout + done.stderr

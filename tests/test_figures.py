@@ -308,6 +308,11 @@ def test_the_isogloss_map_has_both_halves_of_the_matrix_and_the_tree(order):
     assert all(len(axes.texts) == 6 for axes in matrices)
 
 
+def test_agreement_says_what_it_needs_where_its_metrics_do_not_fit(order):
+    with pytest.raises(IsoglossError, match="It needs two metrics of at least 3 models or languages"):
+        make_figure("agreement", order)
+
+
 def test_two_measures_are_drawn_with_their_correlation(order):
     axes = make_figure("agreement", replace(order, metrics=("ss", "icat"))).axes[0]
     assert len(lines_of(axes)) == 12

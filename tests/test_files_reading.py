@@ -159,6 +159,11 @@ def test_an_odd_file_of_a_folder_is_named_and_left_out_on_demand(tmp_path):
     assert lines[1].endswith("its rows name no language, and you named 2. Read it by itself with one language.")
 
 
+def test_a_published_file_without_a_language_is_named_when_several_are_wanted(real_data):
+    with pytest.raises(IsoglossError, match=r"dev\.json\.gz: its rows name no language, and you named 2\."):
+        read(real_data / "stereoset", language=["en", "de"])
+
+
 def test_a_study_file_states_columns_and_encoding(tmp_path):
     (tmp_path / "mine.csv").write_bytes(table(header=["id", "category", "a", "b"]).encode("iso8859-2"))
     (tmp_path / "study.yaml").write_text(

@@ -155,7 +155,7 @@ def test_there_are_49_published_files_and_their_numbers_are_whole() -> None:
 def test_the_table_of_published_measures_is_recomputed_from_the_scores(name: str, real_data: Path) -> None:
     language = name[-2:]
     items = [ig.read(real_data / "stereoset" / f"{task}sentence_{language}.jsonl.gz") for task in ("intra", "inter")]
-    scored = read_scores(real_data / "predictions" / f"{name}.json.gz", items[0] + items[1])
+    scored = read_scores(real_data / "predictions" / f"{name}.json.gz", items[0] + items[1])[0]
     with TABLE.open(encoding="utf-8") as file:
         known = {
             (row["metric"], row["task"]): row

@@ -146,6 +146,16 @@ def test_the_bar_fits_into_80_columns(at, monkeypatch):
     assert "0.8 items/s, 4:10:00 left" in lines[-1]
 
 
+def test_a_notebook_without_widgets_has_lines(at, monkeypatch, capsys):
+    monkeypatch.setattr("rich.console.Console.is_jupyter", True, raising=False)
+    monkeypatch.setattr(progress, "find_spec", lambda name: None)
+    shown_lines = []
+    monkeypatch.setattr("rich.console.Console.out", lambda self, text, **options: shown_lines.append(text))
+    with progress_bars() as tell:
+        tell("loading m", 0.0)
+    assert shown_lines == ["loading m …"]
+
+
 def test_a_library_call_shows_progress_in_a_session_only(monkeypatch, capsys):
     with shown(None) as tell:
         assert tell is silent

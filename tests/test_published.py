@@ -271,14 +271,14 @@ def test_aul_aula_and_vectors_are_those_of_kaneko(name: str) -> None:
 
 def test_aula_is_seen_in_bfloat16() -> None:
     """Rows of attention add up to one only as exactly as the number format allows."""
-    from isogloss.models.attention import _is_attention
+    from isogloss.models.attention import is_attention
 
     exact = torch.softmax(4 * torch.randn(2, 3, 60, 60, generator=torch.Generator().manual_seed(0)), -1)
-    assert _is_attention(exact, 60)
-    assert _is_attention(exact.bfloat16(), 60)
-    assert _is_attention(exact.half(), 60)
-    assert not _is_attention(exact * 1.01, 60)
-    assert not _is_attention((exact * 1.1).bfloat16(), 60)
+    assert is_attention(exact, 60)
+    assert is_attention(exact.bfloat16(), 60)
+    assert is_attention(exact.half(), 60)
+    assert not is_attention(exact * 1.01, 60)
+    assert not is_attention((exact * 1.1).bfloat16(), 60)
 
 
 def test_mbe_in_paper_mode_is_kaneko_s_score() -> None:

@@ -25,7 +25,7 @@ from isogloss.studies.cells import Failure
 from isogloss.studies.method_choice import PlannedCell
 from isogloss.studies.pipeline import ask, score
 from isogloss.studies.plan import StudyPlan
-from isogloss.studies.ray import TRIES, Cluster, Group, Queue, Reply, Task, _record_result, _unfinished_work
+from isogloss.studies.ray import TRIES, Cluster, Group, Queue, Reply, Task, record_result, unfinished_work
 from isogloss.studies.ray_worker import Worker, pack_cells, unpack_cells
 from isogloss.studies.run import StudyResult, run_plan
 from support import tiny
@@ -131,15 +131,15 @@ def test_parts_that_lie_ready_are_put_in_place_and_others_scored_again(group):
     unit = cells.WorkUnit(1, (0, 1))
     paths = [runs.part_path(run, 1) for run in group.runs]
     ready = [path.with_name(path.name + ".ready") for path in paths]
-    assert _unfinished_work(unit, group.runs) is None
+    assert unfinished_work(unit, group.runs) is None
     paths[0].rename(ready[0])
-    assert _unfinished_work(unit, group.runs) is None
+    assert unfinished_work(unit, group.runs) is None
     assert paths[0].exists()
     paths[0].rename(ready[0])
     paths[1].unlink()
-    assert _unfinished_work(unit, group.runs) == unit
+    assert unfinished_work(unit, group.runs) == unit
     ready[0].rename(paths[0])
-    assert _unfinished_work(unit, group.runs) == cells.WorkUnit(1, (1,))
+    assert unfinished_work(unit, group.runs) == cells.WorkUnit(1, (1,))
 
 
 def test_a_work_is_tried_three_times_by_others_if_there_are_others_and_then_listed(group):
@@ -149,9 +149,7 @@ def test_a_work_is_tried_three_times_by_others_if_there_are_others_and_then_list
     queue = Queue([])
     for turn in range(TRIES):
         assert queue.failed == []
-        _record_result(
-            Reply(f"actor {turn}", task, {}, "the worker or its machine died", died=True), queue, group=group
-        )
+        record_result(Reply(f"actor {turn}", task, {}, "the worker or its machine died", died=True), queue, group=group)
     why = "part 1 failed 3 times, at last because the worker or its machine died"
     assert queue.failed == [Failure("bert", "tiny", "en", method, why) for method in ("pll", "unmask")]
     assert len(queue.tasks) == TRIES - 1

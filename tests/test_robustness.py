@@ -15,7 +15,7 @@ from isogloss.items import Items
 from isogloss.reports.text.analyses import robustness_as_text
 from isogloss.results import Results
 from isogloss.studies.pipeline import score
-from isogloss.studies.robustness import _sign, check_robustness
+from isogloss.studies.robustness import check_robustness, sign_of
 from support import tiny
 from support.examples import INTER, INTRA
 
@@ -97,7 +97,7 @@ def trial(low: float | None, high: float | None) -> SettingResult:
     ],
 )
 def test_the_sign_is_claimed_only_beyond_the_intervals(ends, sign):
-    assert _sign([trial(*pair) for pair in ends]) == sign
+    assert sign_of([trial(*pair) for pair in ends]) == sign
 
 
 def test_a_card_can_be_shown_and_written(card):

@@ -641,6 +641,14 @@ def test_one_evaluation_per_model_runs_and_a_killed_server_leaves_nothing_undone
     assert ours == theirs
 
 
+def test_a_study_of_two_models_says_which_may_be_best(client, root):
+    for model, wins in (("one", 20), ("two", 4)):
+        write_run(root / "pair", neutral_items("en"), model=model, wins=wins)
+    page = client.get("/runs/pair").text
+    assert "Which model is best?" in page
+    assert "may be best" in page
+
+
 def test_a_chat_model_is_asked_from_the_form(root, tmp_path):
     talker = tiny.save_talker(tmp_path / "talker")
     client = client_of(ServerSettings(root, models=(talker,)))

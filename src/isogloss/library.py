@@ -16,9 +16,9 @@ from .analysis.intervals import IntervalSettings
 from .analysis.mixed import read_facts
 from .analysis.sides import select
 from .analysis.structure import Structure, find_structure
-from .errors import IsoglossError, UnknownName
-from .exchange.runs import read_scores
-from .files.sources import language_in_name, read_many
+from .errors import IsoglossError
+from .exchange.runs import read_chosen
+from .files.sources import read_many
 from .items import Items
 from .languages import resolve
 from .results import Results, as_names
@@ -65,8 +65,22 @@ def load(
         data = read_many([data] if isinstance(data, str | Path) else data, language=as_names(languages))
     folders = [path for path in paths if not _is_file(path)]
     parts = [read_scored(_choose_runs(folders, languages=languages, where=wanted))] if folders else []
-    parts += [_load_file(Path(str(path)), data, where=wanted) for path in paths if _is_file(path)]
+    parts += [read_chosen(Path(str(path)), data, where=wanted) for path in paths if _is_file(path)]
     return select(join_scored(parts), wanted)
+
+
+def load_sides(paths: Folders, a: Where, *, b: Where, data: Items | None = None) -> tuple[Scored, Scored]:
+    """Both sides of a comparison: two folders or files, or one with what to choose in it for each side."""
+    found = _paths(paths)
+    if len(found) == 1 and a and b:
+        found *= 2
+    if len(found) != 2:
+        raise IsoglossError(
+            "Give two runs to compare, or one folder and what to choose in it, such as --a language=en --b language=de."
+        )
+    files = [_is_file(path) for path in found]  # a run knows its data, the file beside it does not
+    items = [data if is_file or not any(files) else None for is_file in files]
+    return load(str(found[0]), data=items[0], where=a), load(str(found[1]), data=items[1], where=b)
 
 
 def _conditions(where: Where) -> dict[str, str]:
@@ -93,24 +107,6 @@ def _choose_runs(folders: Sequence[StoragePath], *, languages: Names, where: Map
     runs = in_languages([run for path in folders for run in find_runs(path)], as_names(languages))
     facts = {name: value for name, value in where.items() if name in ("model", "dataset", "language")}
     return [run for run in runs if all(run.info[name] == value for name, value in facts.items())] or runs
-
-
-def _load_file(path: Path, data: Items | None, *, where: dict[str, str]) -> Scored:
-    """The scores of a file of predictions; the language in `where`, or in the file's name, chooses from the data."""
-    if data is None:
-        raise IsoglossError(
-            f"{path} is a file of predictions, so it needs its data. Use --data with a file or a folder."
-        )
-    known = {item.language for item in data}
-    tag = language_in_name(path) if len(known) > 1 else None
-    if "language" in where:
-        tag = resolve(where["language"])
-        if tag not in known:
-            raise UnknownName("language of the data", where["language"], known)
-        where["language"] = tag
-    if tag in known:
-        data = Items(tuple(item for item in data if item.language == tag), data.problems)
-    return read_scores(path, data)
 
 
 def join(*scored: Scored) -> Scored:

@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
 from typing import Any, Protocol
 
 EVERY = 30.0  # seconds between two lines of a log
@@ -134,12 +135,16 @@ def clock_time(seconds: float) -> str:
 
 @contextmanager
 def progress_bars() -> Iterator[Progress]:
-    """Progress of a job on standard error: one bar in a terminal or a notebook, now and then a line in a log."""
+    """Progress of a job on standard error: one bar in a terminal or a notebook, now and then a line in a log.
+
+    A notebook without ipywidgets, which its bars need, has lines too.
+    """
     from rich.console import Console
 
     console = Console(stderr=True)
     clock = JobClock()
-    with _bar(clock, console) if console.is_terminal or console.is_jupyter else _log(clock, console) as show:
+    drawn = find_spec("ipywidgets") is not None if console.is_jupyter else console.is_terminal
+    with _bar(clock, console) if drawn else _log(clock, console) as show:
         said = False
 
         def tell(label: str, share: float, *, items: int = 0, cost: float = 0.0) -> None:

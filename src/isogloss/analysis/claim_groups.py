@@ -116,6 +116,7 @@ def find_column(selector: Selector, catalogue: Catalogue) -> Selector:
         columns_with_value = ["language"]
     if not columns_with_value:
         known = {one for name in {*BARE, *facts} for one in _values(name, catalogue)} - {"True", "False"}
+        known |= {languages.describe(tag).name for tag in _values("language", catalogue)}
         raise UnknownName("model, language, group or value", value, known)
     if len(columns_with_value) > 1:
         choices = " or ".join(f"{name}={value}" for name in columns_with_value)

@@ -79,7 +79,7 @@ def rank_models(
         seed: The seed of both.
 
     Example:
-        >>> ranks = ig.rank_models(ig.load(["runs/mine", "runs/other"]), metric="lms")
+        >>> ranks = ig.rank_models(ig.load(["runs/mine", "runs/other"]), metric="lms", by=[])
         >>> [(row.rank, row.model) for row in ranks]
         [(1, 'smollm2'), (2, 'other')]
     """

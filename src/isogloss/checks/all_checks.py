@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from .. import registry
 from ..items import Item, Problem
 from ..templates.contrasts import template_differs
-from . import blanks, candidates, language_checks, text_checks
+from . import candidates, language_checks, text_checks
 from .check import ERROR, NOTE, SEVERITIES, Check, each, each_in, each_text
 
 __all__ = ["ALL", "READING", "SEVERITIES", "Check", "find_changed", "find_problems"]
@@ -26,10 +26,10 @@ NOT_NORMAL = each_text(
     text_checks.not_normal, "Text is not in Unicode normal form C; reading a file changes it, and with it the tokens."
 )
 READING = (
-    each(blanks.several_blanks, "BLANK stands more than once; the first is scored, the others are filled."),
+    each(candidates.several_blanks, "BLANK stands more than once; the first is scored, the others are filled."),
     each(candidates.equal_words, "Stereotype and anti-stereotype are the same, so the item can only tie."),
     each(
-        blanks.sentence_differs,
+        candidates.sentence_differs,
         "The stored sentence differs from the context with the word filled in; methods may see different text.",
     ),
     each_text(text_checks.odd_characters, "There are invisible, control or replacement characters."),
@@ -37,14 +37,14 @@ READING = (
 )
 ALL = (
     *READING,
-    each(blanks.no_blank, "There are words to fill in, but no BLANK for them.", severity=ERROR),
+    each(candidates.no_blank, "There are words to fill in, but no BLANK for them.", severity=ERROR),
     Check(
         "method_unfit",
         "error",
         "A method that is usual for the item's task cannot score it, so it is left out: see its context and its BLANK.",
         unfit_items,
     ),
-    each(blanks.glued_blank, 'A hyphen, an ending or another word touches BLANK, as in BLANK"a or BLANKER.'),
+    each(candidates.glued_blank, 'A hyphen, an ending or another word touches BLANK, as in BLANK"a or BLANKER.'),
     each(text_checks.word_punctuation, "A word that fills BLANK has punctuation that is not part of it."),
     each(candidates.equal_unrelated, "The unrelated candidate is the same as another one."),
     each(template_differs, "The sentence is not its template with the slots filled."),

@@ -1,8 +1,9 @@
-"""Checks of the candidates against each other: equal, far apart in length, not minimal, or the same item twice."""
+"""Checks of BLANK and of the candidates: BLANK stands once by itself, and candidates differ, but not beyond reason."""
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 
-from ..items import ANTI_STEREOTYPE, STEREOTYPE, UNRELATED, Item
+from ..items import ANTI_STEREOTYPE, BLANK, STEREOTYPE, UNRELATED, Item
 from ..languages import Language
 from .check import NOTE, Check, each, is_cloze
 
@@ -89,3 +90,41 @@ def _pair(item: Item) -> tuple[str, str] | None:
     if STEREOTYPE not in found or ANTI_STEREOTYPE not in found:
         return None
     return found[STEREOTYPE], found[ANTI_STEREOTYPE]
+
+
+# What may touch BLANK: brackets, quotes and the marks that open or close a sentence.
+OPENING = "([{«‹„“‚‘\"'¿¡"
+CLOSING = ".,;:!?…)]}»›“”’\"'،؛؟。、！？"
+GLUED = re.compile(
+    rf"(?P<before>[^\s{re.escape(OPENING)}]+)?{BLANK}(?P<after>[^\s{re.escape(CLOSING)}][^\s]*|[\"'’”]\w[^\s]*)?"
+)
+
+
+def several_blanks(item: Item) -> str | None:
+    """A sentence when BLANK stands more than once."""
+    count = (item.context or "").count(BLANK)
+    return f"the context has BLANK {count} times" if count > 1 else None
+
+
+def no_blank(item: Item) -> str | None:
+    """A sentence when there are words and no BLANK for them."""
+    missing = is_cloze(item) and BLANK not in (item.context or "")
+    return "the candidates are words, but the context has no BLANK" if missing else None
+
+
+def glued_blank(item: Item) -> str | None:
+    """A sentence when a hyphen, an ending or another word touches BLANK."""
+    for found in GLUED.finditer(item.context or ""):
+        if found["before"] or found["after"]:
+            return f"'{found[0]}' is more than BLANK"
+    return None
+
+
+def sentence_differs(item: Item) -> str | None:
+    """A sentence when a stored sentence is not the context with its word filled in."""
+    for candidate in item.candidates:
+        if candidate.word is None or BLANK not in (item.context or ""):
+            continue
+        if candidate.text != (item.context or "").replace(BLANK, candidate.word):
+            return f"the sentence is not the context with '{candidate.word}' filled in"
+    return None

@@ -20,6 +20,7 @@ class Build:
     sources: tuple[str, ...]
     out: Path
     languages: tuple[str, ...]
+    columns: str | None
     target: Path | None
     lists: tuple[str, ...]
     without: tuple[str, ...]
@@ -57,6 +58,7 @@ def build(
     ),
     out: Path = typer.Option(None, "--out", "-o", metavar="FILE", help="The file to write."),
     languages: list[str] = options.Languages,
+    columns: str = options.Columns,
     target: Path = typer.Option(
         None, "--target", metavar="FILE", help="The other side, if a corpus is two aligned files (Moses)."
     ),
@@ -80,7 +82,7 @@ def build(
 ) -> None:
     """Build data from corpora or other data: sentences of two groups, pairs, parallel texts, templates."""
     given = {"target": target, "language": languages, "list": lists, "without": without, "native-names": native_names}
-    given |= {"category": category != "gender", "folder": folder, "limit": limit, "seed": seed}
+    given |= {"category": category != "gender", "columns": columns, "folder": folder, "limit": limit, "seed": seed}
     builder, allowed = BUILDERS[kind]
     if foreign := [name for name, value in given.items() if value and name not in allowed]:
         raise IsoglossError(f"--{foreign[0]} does not apply to 'data build {kind}'.")
@@ -91,7 +93,7 @@ def build(
             f"'data build {kind}' {'writes a file. Use --out FILE' if out is None else 'prints its counts. Leave out --out'}."
         )
     names = tuple(options.split_names(without) or ())
-    files = tuple(sources or ()), out, tuple(languages), target, tuple(lists), names
+    files = tuple(sources or ()), out, tuple(languages), columns, target, tuple(lists), names
     builder(Build(*files, category, native_names, folder, limit, seed, form))
 
 
@@ -122,7 +124,8 @@ def _pairs(request: Build) -> None:
     from ..corpora import pairs
     from ..files.sources import read_many
 
-    items = read_many(request.sources, language=request.languages, skip_bad=True)
+    columns = options.split_columns(request.columns)
+    items = read_many(request.sources, language=request.languages, columns=columns, skip_bad=True)
     chosen = pairs.make_pairs(items, category=request.bias_type)
     if request.native_names:
         chosen, changed = pairs.native_names(chosen, seed=request.seed)
@@ -137,9 +140,10 @@ def _align(request: Build) -> None:
     if len(request.sources) > 2:
         raise IsoglossError("'data build align' takes English pairs and those in one other language.")
     english, *other = request.sources
-    first = second = pairs.make_pairs(read(english, skip_bad=True), category=request.bias_type)
+    columns = options.split_columns(request.columns)
+    first = second = pairs.make_pairs(read(english, columns=columns, skip_bad=True), category=request.bias_type)
     if other:
-        items = read(other[0], language=request.languages, skip_bad=True)
+        items = read(other[0], language=request.languages, columns=columns, skip_bad=True)
         second = pairs.make_pairs(items, category=request.bias_type)
     rows = pairs.parallel_rows(first, second)
     path = pairs.write_parallel(rows, request.out, language=second[0].language)
@@ -188,8 +192,8 @@ def _templates(request: Build) -> None:
 
 BUILDERS: dict[str, tuple[Callable[[Build], None], set[str]]] = {  # each with the options that it takes
     "split": (_split, {"target", "language", "list", "without", "limit", "seed"}),
-    "pairs": (_pairs, {"language", "category", "native-names", "seed"}),
-    "align": (_align, {"language", "category"}),
+    "pairs": (_pairs, {"language", "columns", "category", "native-names", "seed"}),
+    "align": (_align, {"language", "columns", "category"}),
     "occupations": (_occupations, {"language"}),
     "preservation": (_preservation, {"target", "language"}),
     "templates": (_templates, {"language", "category", "folder", "limit"}),

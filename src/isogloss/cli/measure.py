@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -161,6 +160,7 @@ def compare(
     form: options.AnyFormat = options.Format,
 ) -> None:
     """Compare two models or languages on their common items: difference, interval, p, effect size, power."""
+    from .. import library
     from ..analysis import agreements, comparisons
     from ..reports.text.comparisons import grid
 
@@ -169,7 +169,7 @@ def compare(
     if agreement and (unpaired or form not in ("text", "json")):
         raise IsoglossError("--agreement prints text or JSON, and cannot be combined with --unpaired.")
     items = _items(data, [], columns=columns, skip_bad=False)
-    first, second = _sides(paths, options.split_pairs(a), b=options.split_pairs(b), data=items)
+    first, second = library.load_sides(paths, options.split_pairs(a), b=options.split_pairs(b), data=items)
     names, groups = options.split_names(metrics), options.split_names(by)
     if agreement:
         agreed = agreements.agree_scored(first, second, metrics=names, against=against, by=groups)
@@ -186,23 +186,6 @@ def compare(
         seed=seed,
     )
     options.show_table(form, result, grid=grid)
-
-
-def _sides(
-    paths: list[Path], a: Mapping[str, str], *, b: Mapping[str, str], data: Items | None
-) -> tuple[Scored, Scored]:
-    """Both sides: two paths, or one path with what to choose for each side."""
-    from ..library import load
-
-    if len(paths) == 1 and a and b:
-        paths = [paths[0], paths[0]]
-    if len(paths) != 2:
-        raise IsoglossError(
-            "Give two runs to compare, or one folder and what to choose in it, such as --a language=en --b language=de."
-        )
-    files = [path.is_file() for path in paths]  # a run knows its data, the file beside it does not
-    items = [data if is_file or not any(files) else None for is_file in files]
-    return load(paths[0], data=items[0], where=a), load(paths[1], data=items[1], where=b)
 
 
 def gate(

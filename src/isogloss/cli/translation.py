@@ -56,6 +56,7 @@ def repair(
     undo: str = typer.Option(None, "--undo", metavar="STEP", help="Undo this step and those after it instead."),
     chart: Path = typer.Option(None, "--chart", metavar="FILE", help="Also draw the counts, as .svg, .png or .pdf."),
     languages: list[str] = options.Languages,
+    columns: str = options.Columns,
     form: options.TextOrJson = options.Format,
 ) -> None:
     """Repair a translation step by step, and count the problems per target after each step."""
@@ -63,10 +64,12 @@ def repair(
     from ..translate import project as projects
     from ..translate.steps import draw_steps, steps_as_rows, steps_as_text
 
+    if out is None and columns:
+        raise IsoglossError("--columns is for data that was not translated by Isogloss. Use it with --out FOLDER.")
     if out is None:
         project = projects.open_project(Path(source))
     else:
-        project = projects.begin_project(read(source, language=languages), out)
+        project = projects.begin_project(read(source, language=languages, columns=options.split_columns(columns)), out)
     if undo is not None:
         project = projects.undo_step(project, undo)
     else:

@@ -1,13 +1,8 @@
 """The demonstration set that ships with Isogloss: small, parallel in five languages, not validated."""
 
-from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
-from .. import registry
-from ..files.rows import OnBadRow
-from ..files.sources import Dataset, language_in_name
-from ..items import Item
+from ..files.sources import Dataset, language_in_name, relabelled
 
 FOLDER = Path(__file__).parent.parent / "data" / "demo"
 
@@ -21,12 +16,6 @@ def bundled() -> dict[str, list[Path]]:
     return files
 
 
-def parse(path: Path, language: str | None, *, bad: OnBadRow) -> Iterator[Item]:
-    """The items of one of the set's files; they have StereoSet's layout."""
-    for item in registry.get("dataset", "stereoset").parse(path, language, bad=bad):
-        yield replace(item, dataset="demo")
-
-
 dataset = Dataset(
     title="Isogloss demonstration set",
     summary="48 intra- and 48 inter-sentence items, parallel in five languages; for trying things out, not for conclusions.",
@@ -34,6 +23,6 @@ dataset = Dataset(
     citation="Isogloss demonstration set; written for demonstration, not validated by native speakers.",
     url="docs/data-formats.md",
     recognise=lambda columns: False,
-    parse=parse,
+    parse=relabelled("stereoset", "demo"),
     bundled=bundled,
 )

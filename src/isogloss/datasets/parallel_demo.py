@@ -1,13 +1,8 @@
 """Parallel demonstration sets: 134 English sentences and their translations into eight languages, not validated."""
 
-from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
-from .. import registry
-from ..files.rows import OnBadRow
-from ..files.sources import Dataset
-from ..items import Item
+from ..files.sources import Dataset, relabelled
 
 FOLDER = Path(__file__).parent.parent / "data" / "parallel_demo"
 
@@ -17,12 +12,6 @@ def bundled() -> dict[str, list[Path]]:
     return {path.stem.removeprefix("en-"): [path] for path in sorted(FOLDER.glob("en-*.tsv"))}
 
 
-def parse(path: Path, language: str | None, *, bad: OnBadRow) -> Iterator[Item]:
-    """The sentences of one of the files, 63 of each gender."""
-    for item in registry.get("dataset", "parallel").parse(path, language, bad=bad):
-        yield replace(item, dataset="parallel_demo")
-
-
 dataset = Dataset(
     title="Parallel demonstration sets",
     summary="63 female and 63 male sentences in de, ja, ar, es, pt, ru, id, zh; for trying MBE out, not for conclusions.",
@@ -30,6 +19,6 @@ dataset = Dataset(
     citation="Isogloss demonstration sets; written for demonstration, not validated by native speakers.",
     url="docs/pairs.md",
     recognise=lambda columns: False,
-    parse=parse,
+    parse=relabelled("parallel", "parallel_demo"),
     bundled=bundled,
 )

@@ -1,19 +1,10 @@
 """The templates with BLANK for the concept: one item per wording, for distributions over the vocabulary."""
 
-from collections.abc import Iterator
-from pathlib import Path
+from functools import partial
 
-from ..files.rows import OnBadRow
 from ..files.sources import Dataset
-from ..items import Item
 from ..templates.bundled import bundled_sets, parse_sets
 from ..templates.items import make_blanks
-
-
-def parse(path: Path, language: str | None, *, bad: OnBadRow) -> Iterator[Item]:
-    """The items of a file of sets."""
-    return parse_sets(path, language, make=make_blanks, bad=bad)
-
 
 dataset = Dataset(
     title="Templates with a blank for the concept",
@@ -22,6 +13,6 @@ dataset = Dataset(
     citation="Isogloss templates; after the design of BehnamGhader and Milios (2022), in wording of their own.",
     url="docs/templates.md",
     recognise=lambda columns: False,
-    parse=parse,
+    parse=partial(parse_sets, make=make_blanks),
     bundled=bundled_sets,
 )

@@ -1,20 +1,11 @@
 """Templates that ship with Isogloss, or a sets.toml of one's own, as items: one per wording and concept."""
 
-from collections.abc import Iterator
-from pathlib import Path
+from functools import partial
 
-from ..files.rows import OnBadRow
 from ..files.sources import Dataset
-from ..items import Item
 from ..templates.bundled import bundled_sets, parse_sets
 from ..templates.items import make_items
 from ..templates.published import KEYS
-
-
-def parse(path: Path, language: str | None, *, bad: OnBadRow) -> Iterator[Item]:
-    """The items of a file of sets."""
-    return parse_sets(path, language, make=make_items, bad=bad)
-
 
 dataset = Dataset(
     title="Templates with agreement",
@@ -23,6 +14,6 @@ dataset = Dataset(
     citation="Isogloss templates; after the design of BehnamGhader and Milios (2022), in wording of their own.",
     url="docs/templates.md",
     recognise=lambda columns: columns >= KEYS,
-    parse=parse,
+    parse=partial(parse_sets, make=make_items),
     bundled=bundled_sets,
 )

@@ -8,6 +8,7 @@ import polars as pl
 from ..errors import IsoglossError, UnknownName
 from ..files.sources import language_in_name
 from ..items import Items, items_hash
+from ..languages import resolve
 from ..runs import Run, find_runs, fingerprint, finish_run, open_run, read_items, read_scored, write_part
 from ..scores import ROW_SCHEMA, Scored, item_table, scored_from_values
 from ..storage import StoragePath
@@ -19,13 +20,13 @@ LAYOUTS = ("stereoset-predictions", "lm-eval", "inspect")
 METHODS = {"stereoset-predictions": "predictions", "lm-eval": "lm-eval", "inspect": "inspect"}
 
 
-def read_scores(path: Path, items: Items, *, layout: str = LAYOUTS[0], model: str | None = None) -> Scored:
-    """The file's scores on the items of one language; the model is named after the file unless it is given."""
-    return _read_scores(path, items, layout=layout, model=model)[0]
+def read_scores(
+    path: Path, items: Items, *, layout: str = LAYOUTS[0], model: str | None = None
+) -> tuple[Scored, dict[str, float], Items]:
+    """The file's scores on the items of one language, all values of the file, and the items that it is about.
 
-
-def _read_scores(path: Path, items: Items, *, layout: str, model: str | None) -> tuple[Scored, dict[str, float], Items]:
-    """The scores on the items, all values of the file, and the items that it is about."""
+    The model is named after the file unless it is given.
+    """
     if layout not in LAYOUTS:
         raise UnknownName("layout", layout, LAYOUTS)
     notes: list[str] = []
@@ -60,12 +61,10 @@ def import_run(
     path: Path, items: Items, *, root: StoragePath, layout: str = LAYOUTS[0], model: str | None = None
 ) -> Run:
     """A run of the items that the file has scores for."""
-    if layout not in LAYOUTS:
-        raise UnknownName("layout", layout, LAYOUTS)
     for kind, several in (("language", {i.language for i in items}), ("data set", {i.dataset for i in items})):
         if len(several) > 1:
             raise IsoglossError(f"A run holds one {kind}; the data has {', '.join(sorted(several))}. Give one of them.")
-    scored, values, items = _read_scores(path, items, layout=layout, model=model)
+    scored, values, items = read_scores(path, items, layout=layout, model=model)
     name = str(scored.table["model"][0])
     ids = set(scored.table["id"])
     kept = tuple(item for item in items if item.id in ids)
@@ -100,3 +99,21 @@ def export_runs(paths: list[Path], out: Path, *, layout: str = LAYOUTS[0]) -> in
         texts = pl.concat([read_items(run) for run in runs], how="diagonal_relaxed").unique(maintain_order=True)
         return write_samples(scored.table, texts, path=out)
     return write_predictions(scored, out)
+
+
+def read_chosen(path: Path, data: Items | None, *, where: dict[str, str]) -> Scored:
+    """The scores of a file of predictions; the language in `where`, or in the file's name, chooses from the data."""
+    if data is None:
+        raise IsoglossError(
+            f"{path} is a file of predictions, so it needs its data. Use --data with a file or a folder."
+        )
+    known = {item.language for item in data}
+    tag = language_in_name(path) if len(known) > 1 else None
+    if "language" in where:
+        tag = resolve(where["language"])
+        if tag not in known:
+            raise UnknownName("language of the data", where["language"], known)
+        where["language"] = tag
+    if tag in known:
+        data = Items(tuple(item for item in data if item.language == tag), data.problems)
+    return read_scores(path, data)[0]

@@ -131,7 +131,7 @@ def _read_file(dataset: Dataset | None, path: Path, *, reading: Reading, several
     """The items of one file; where its rows name no language and several are wanted, the whole file is bad."""
 
     def check(error: BadData) -> None:
-        if several > 1 and error.problem == NO_LANGUAGE:
+        if several > 1 and error.problem.endswith(NO_LANGUAGE):
             problem = f"its rows name no language, and you named {several}. Read it by itself with one language."
             raise BadData(path, None, problem)
         bad(error)
@@ -167,6 +167,16 @@ def parse_rows(
             yield make(row)
         except ValueError as error:
             bad(BadData(path, line, str(error)))
+
+
+def relabelled(reader: str, name: str) -> Parse:
+    """A reader as another one, whose items are of the data set `name`."""
+
+    def parse(path: Path, language: str | None, *, bad: OnBadRow) -> Iterator[Item]:
+        for item in registry.get("dataset", reader).parse(path, language, bad=bad):
+            yield replace(item, dataset=name)
+
+    return parse
 
 
 def fill_columns(path: Path, rows: Iterable[Row], *, category: str | None) -> Iterator[Row]:

@@ -2,7 +2,6 @@
 
 import polars as pl
 
-from ..stats.resampling import Array
 from . import Contribution, Metric
 from ._templates import is_templates, mean_over_items, read_term_items
 
@@ -14,13 +13,9 @@ def contribute(rows: pl.DataFrame, mode: str) -> Contribution:
     for name, other in _counterparts(rows).items():
         one, two = frames.get(name), frames.get(other)
         if one is not None and two is not None and one.terms == two.terms:
-            distances.append(_distance(one.shares, two.shares))
+            distances.append(float(abs(one.shares - two.shares).sum() / 2))
             paired.append(one)
     return mean_over_items(distances, paired)
-
-
-def _distance(first: Array, second: Array) -> float:
-    return float(abs(first - second).sum() / 2)
 
 
 def _counterparts(rows: pl.DataFrame) -> dict[str, str]:

@@ -47,7 +47,7 @@ def find_attention(net: Any, body: nn.Module, *, inputs: dict[str, Any]) -> Atte
         def look(module: nn.Module, *passed: Any) -> None:
             output = passed[-1]
             for index, part in enumerate(output if isinstance(output, tuple) else ()):
-                if _is_attention(part, length) and id(part) not in seen:  # noqa: B023
+                if is_attention(part, length) and id(part) not in seen:  # noqa: B023
                     seen[id(part)] = (module, index)  # noqa: B023
                     kept.append(part)  # noqa: B023
 
@@ -65,7 +65,8 @@ def find_attention(net: Any, body: nn.Module, *, inputs: dict[str, Any]) -> Atte
     return None
 
 
-def _is_attention(part: Any, length: int) -> bool:
+def is_attention(part: Any, length: int) -> bool:
+    """Whether a part of a module's output is the attention of a text of that length: rows that sum to one."""
     if (
         not isinstance(part, Tensor)
         or not part.is_floating_point()

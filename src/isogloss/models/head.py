@@ -84,7 +84,7 @@ class Head:
             here = ((index >= start) & (index < start + len(logits))).nonzero()[:, 0]
             rows = index[here] - start
             asked, high = logits[rows, targets[here]], logits.amax(1)
-            found[here] = asked - (high + _sum_of_powers(logits, high).log())[rows]
+            found[here] = asked - (high + sum_of_powers(logits, high).log())[rows]
             start += len(logits)
         return found
 
@@ -126,12 +126,12 @@ class Head:
             part = None if bias is None else bias[start : start + step]
             logits = nn.functional.linear(hidden, weight[start : start + step], part).float()
             high = torch.maximum(top, logits.amax(1))
-            total = total * (top - high).exp() + _sum_of_powers(logits, high)
+            total = total * (top - high).exp() + sum_of_powers(logits, high)
             top = high
         return top + total.log()
 
 
-def _sum_of_powers(logits: Tensor, high: Tensor) -> Tensor:
+def sum_of_powers(logits: Tensor, high: Tensor) -> Tensor:
     """The sum over each row of exp(logit - high); the logits are used up."""
     return logits.sub_(high[:, None]).clamp_(min=LEAST_POWER).exp_().sum(1)
 

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import polars as pl
 
@@ -129,13 +129,9 @@ def _reading(path: Path) -> Iterator[None]:
         raise BadData(path, None, f"cannot be read ({error}).") from error
 
 
-def _open(path: Path) -> IO[bytes]:
-    return gzip.open(path) if path.name.lower().endswith(".gz") else path.open("rb")  # type: ignore[return-value]
-
-
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
     """Each line with its number, as UTF-8 in NFC."""
-    with _reading(path), _open(path) as file:
+    with _reading(path), gzip.open(path) if path.name.lower().endswith(".gz") else path.open("rb") as file:
         for number, line in enumerate(file, 1):
             try:
                 text = line.decode("utf-8-sig" if number == 1 else "utf-8")
@@ -247,7 +243,7 @@ class LanguageSample:
             return
         text = article.text[:LETTERS]
         if len(text) >= SHORTEST:
-            counts[_identify(text)] += 1
+            counts[str(require("py3langid", extra="nsp").classify(text)[0])] += 1
         if self.seen[tag] == FIRST:
             _refuse_wrong(tag, counts)
 
@@ -261,10 +257,6 @@ class LanguageSample:
                     f"{share:.0%} of the sampled articles that should be in '{tag}' look like '{other}' or others.",
                     stacklevel=2,
                 )
-
-
-def _identify(text: str) -> str:
-    return str(require("py3langid", extra="nsp").classify(text)[0])
 
 
 def _other(tag: str, counts: Counter[str]) -> tuple[str, float]:

@@ -62,12 +62,12 @@ def read_pair_settings(texts: Mapping[str, str], settings: PairSettings) -> Pair
     return replace(settings, shares=replace(settings.shares, **read_fields(Shares, shares, what="nsp data")), **changed)
 
 
-def ignore_message(label: str, count: int) -> None:
-    """Progress that nobody looks at."""
-
-
 def build_data(
-    sources: Sequence[ArticleSource], out: Path, *, settings: PairSettings, on_message: OnMessage = ignore_message
+    sources: Sequence[ArticleSource],
+    out: Path,
+    *,
+    settings: PairSettings,
+    on_message: OnMessage = lambda label, count: None,
 ) -> dict[str, Any]:
     """The card of the data that was written to `out`: train, validation and test by article, in parts."""
     _check(settings, out)

@@ -40,10 +40,6 @@ class TrainingStatus:
 OnStatus = Callable[[TrainingStatus], None]
 
 
-def ignore_status(status: TrainingStatus) -> None:
-    """Progress that nobody looks at."""
-
-
 @dataclass(frozen=True, eq=False)
 class TrainingRun:
     """A training under way; `mark` says what it must have in common with its checkpoints."""
@@ -71,7 +67,7 @@ class TrainingRun:
 
 
 def train_head(
-    model: str, data: Path, *, out: Path, settings: TrainingSettings, on_status: OnStatus = ignore_status
+    model: str, data: Path, *, out: Path, settings: TrainingSettings, on_status: OnStatus = lambda status: None
 ) -> dict[str, Any]:
     """The card of the model that was trained and saved in `out`; a training that was stopped there goes on."""
     check_settings(settings)
@@ -127,7 +123,7 @@ def _prepare(
         "settings": json.loads(json.dumps(fixed_settings(settings))),
         "name": opened.info.name,
     }
-    told = on_status if accelerator.is_main_process else ignore_status
+    told = on_status if accelerator.is_main_process else lambda status: None
     return TrainingRun(trainee, settings, schedule, accelerator, scorer, optimizer, out, mark, saved.State(), told)
 
 

@@ -1,11 +1,8 @@
 """Probing: one template, one model, and the terms' shares at once."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,6 +10,7 @@ from ..errors import IsoglossError, UnknownName
 from ..items import Item, Items
 from ..metrics._templates import TermItem, read_term_items
 from ..models.load import DEFAULT_LOADING, Loading
+from ..models.model import Model
 from ..reports.text.table import bars_as_text
 from ..results import METHODS
 from ..templates.grammar import SourcePosition, Template, parse_template
@@ -21,9 +19,6 @@ from ..templates.lexicon import Lexicon, category_of, read_lexicon
 from ..templates.resolution import CHOICE, resolve_template
 from ..templates.sets import TemplateSet, TemplateWording
 from .pipeline import score
-
-if TYPE_CHECKING:
-    from ..models.model import Model
 
 LIMIT = 2000
 

@@ -1,29 +1,24 @@
 """Workers: what one actor of a cluster does. It opens a model by its name, plans the cells, scores works and writes them."""
 
-from __future__ import annotations
-
 import faulthandler
 import json
 import signal
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ..chat.runner import ask_cell, open_ask_run
+from ..chat.requests import Backend
+from ..chat.runner import AskCell, ask_cell, open_ask_run
 from ..errors import IsoglossError
 from ..items import Candidate, Item, Items, Problem
 from ..models.load import Loading, open_model
+from ..models.model import Model
 from ..runs import read_run
 from ..storage import as_path
 from . import cells
 from .asking import plan_ask
 from .method_choice import PlannedCell, plan_scoring
-
-if TYPE_CHECKING:
-    from ..chat.requests import Backend
-    from ..chat.runner import AskCell
-    from ..models.model import Model
 
 
 def pack_cells(cells: Sequence[PlannedCell], loading: Loading) -> str:

@@ -1,11 +1,8 @@
 """The robustness card of a model: the same items under all methods, dtypes and batch sizes; does the sign survive?"""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -17,6 +14,7 @@ from ..analysis.robustness import RobustnessReport, SettingResult
 from ..errors import IsoglossError
 from ..items import Item, Items, group_by
 from ..models.load import DEFAULT_LOADING, Loading, open_model
+from ..models.model import Model
 from ..progress import Progress, silent
 from ..results import Results
 from ..scores import Scored
@@ -24,9 +22,6 @@ from ..stats import RESAMPLES
 from ..stats.associations import kappa, spearman
 from .method_choice import choose_method
 from .pipeline import score
-
-if TYPE_CHECKING:
-    from ..models.model import Model
 
 DTYPES = ("float16", "bfloat16")
 BUDGETS = (128, 65_536)
@@ -158,7 +153,7 @@ def _report(name: str, key: Key, *, found: Mapping[Setting, pl.DataFrame | str],
     worst = max((trial.noise or 0.0 for trial in trials), default=0.0)
     below = tuple(item for item, gap in base.items() if abs(gap) < worst)
     return RobustnessReport(
-        name, *key, tuple(trials), _sign([one for one in trials if one.value is not None]), agreement, below
+        name, *key, tuple(trials), sign_of([one for one in trials if one.value is not None]), agreement, below
     )
 
 
@@ -195,7 +190,7 @@ def _agree(a: Mapping[str, float], b: Mapping[str, float]) -> tuple[float | None
     return spearman(x, y).value, kappa([str(np.sign(v)) for v in x], [str(np.sign(v)) for v in y])
 
 
-def _sign(trials: Sequence[SettingResult]) -> str:
+def sign_of(trials: Sequence[SettingResult]) -> str:
     """Whether all settings lie on the same side of 50; unclear when an interval holds 50, or is missing."""
     sides = set()
     for trial in trials:

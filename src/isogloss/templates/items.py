@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from ..errors import IsoglossError
 from ..items import BLANK, Candidate, Item, Tag
 from .expansion import LIMIT, ExpandedSentence, chosen_terms, count_fillings, fillings, realise, refuse_equal
-from .government import TemplateStep
 from .grammar import BadTemplate, Template
 from .lexicon import Lexicon, category_of
 from .resolution import ResolvedTemplate, resolve_template
@@ -197,16 +196,12 @@ def _context(
     """The sentence with BLANK for the term, where it is the same for all terms; nothing where other words change."""
     terms = frame.set.terms
     if sum(step.key == terms for step in resolved.steps) != 1 or any(
-        _follows(resolved, step, key=terms) for step in resolved.steps
+        (step.follows is not None and resolved.steps[step.follows].key == terms) for step in resolved.steps
     ):
         return None
     text = realise(resolved, lexicon, filling=group[0][0], blank=terms).text
     same = all(sentence.text == text.replace(BLANK, sentence.words[terms]) for _, sentence in group)
     return text if same and text.count(BLANK) == 1 else None
-
-
-def _follows(resolved: ResolvedTemplate, step: TemplateStep, *, key: str) -> bool:
-    return step.follows is not None and resolved.steps[step.follows].key == key
 
 
 def _blank_item(frame: TemplateFrame, resolved: ResolvedTemplate, *, lexicon: Lexicon) -> Item:

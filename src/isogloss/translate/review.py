@@ -108,7 +108,7 @@ def import_sheets(
     info["backgrounds"] = {**project.info.get("backgrounds", {}), **told}
     pairs = {(one.first, one.second) for one in agreement}
     earlier = [row for row in info.get("agreement", []) if (row["first"], row["second"]) not in pairs]
-    info["agreement"] = [*earlier, *(_as_row(one) for one in agreement)]
+    info["agreement"] = [*earlier, *(asdict(one) for one in agreement)]
     step = take_step(REVIEW, project.items, sources=project.sources, changes=changes)
     step = replace(step, history=len(project.changes))
     project = save_project(replace(project, info=info, steps=(*project.steps, step)))
@@ -289,7 +289,3 @@ def _row(item: Item, source: Item | None, *, problems: Sequence[Any]) -> dict[st
 
 def _is_severe(problems: Sequence[Any]) -> bool:
     return any(problem.severity in ("error", "warning") for problem in problems)
-
-
-def _as_row(one: ReviewerAgreement) -> dict[str, Any]:
-    return asdict(one)

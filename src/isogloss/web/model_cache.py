@@ -1,21 +1,16 @@
 """Warm models: kept open between probes, a few at a time and within a limit of memory; one thread asks them all."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import threading
 from collections import OrderedDict
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ..errors import IsoglossError
+from ..models.model import Model
 from ..studies.probe import Probe, ProbeRequest, run_probe
 from .settings import Limits
-
-if TYPE_CHECKING:
-    from ..models.model import Model
 
 BYTES = 4  # a weight in float32
 WEIGHTS = (".safetensors", ".gguf")

@@ -24,7 +24,7 @@ from .safety import REPORT_POLICY
 
 router = APIRouter()
 SHOWN = ("metric", "a", "b", "a - b", "p", "Holm", "n", "MDE")
-SMALL = 10_000  # items of a study that is measured before the start page is shown
+SMALL = 30_000  # items of a study that is measured before the start page is shown
 _one_report = threading.Lock()
 
 

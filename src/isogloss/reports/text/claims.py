@@ -101,7 +101,7 @@ def gate_as_text(result: GateResult) -> str:
         )
         lines.append(
             f"{'':<23}{explain_claim(verdict)}"
-            + (f" Holm p {p_value(verdict.p_holm)}." if verdict.p_holm is not None else "")
+            + (f" p {p_value(verdict.p)}, by Holm {p_value(verdict.p_holm)}." if verdict.p_holm is not None else "")
         )
         line = robustness_line(verdict)
         lines += [f"{'':<23}Robustness: {line}."] if line else []

@@ -78,7 +78,9 @@ def _kind(row: Measure, neutral: float | None) -> str:
 def _verbs(metric: str, neutral: float | None) -> dict[str, str]:
     """What a model does where its interval lies above the neutral point, below it, and so on."""
     name = metric_name(metric)
-    common = {"known": f"has {name} in", "open": f"has too few clusters for an interval of {name} in"}
+    spelled = name[:2].isupper() and name[0] in "FHLMNRSX"  # as in an LMS
+    a_name = f"{'an' if spelled or name[0] in 'aeiouAEIO' else 'a'} {name}"
+    common = {"known": f"has {a_name} in", "open": f"has too few clusters for an interval of {name} in"}
     if metric in STEREOTYPES:
         return {
             "above": "prefers stereotypes in",
@@ -87,9 +89,9 @@ def _verbs(metric: str, neutral: float | None) -> dict[str, str]:
             **common,
         }
     return {
-        "above": f"has {name} above {neutral} in",
-        "below": f"has {name} below {neutral} in",
-        "unclear": f"has {name} not distinguishable from {neutral} in",
+        "above": f"has {a_name} above {neutral} in",
+        "below": f"has {a_name} below {neutral} in",
+        "unclear": f"has {a_name} not distinguishable from {neutral} in",
         **common,
     }
 
