@@ -77,25 +77,49 @@ def check(
     languages: list[str] = typer.Argument(help="Languages, by tag or name."),
     folder: Path = options.Folder,
     sets: list[str] = Sets,
-    sheet: Path = typer.Option(None, "--sheet", help="Also write a review sheet for speakers, as .xlsx or .csv."),
+    sheet: Path = typer.Option(
+        None,
+        "--sheet",
+        help="Write a review sheet for speakers, .xlsx or .csv. A file that exists is read: with --folder its corrections and reviewers are written there.",
+    ),
     form: options.TextOrJson = options.Format,
 ) -> None:
     """Make every sentence of a language's sets and list all problems; exits with status 1 if there are any."""
-    from ..languages import describe
-    from ..templates.checks import REVIEW, check_templates, checked_templates_as_text, review_rows
-    from ..translate.sheets import write_sheet
+    from ..templates.checks import check_templates, checked_templates_as_text
 
+    if sheet is not None and len(languages) != 1:
+        raise IsoglossError("A review sheet is for one language. Give one language with --sheet.")
+    if sheet is not None and sheet.exists():
+        typer.echo(_read_review(sheet, languages[0], folder=folder), err=form != "text")
     checked = [check_templates(language, folder=folder, names=sets) for language in languages]
     options.show(
         form,
         text=lambda: "\n".join(map(checked_templates_as_text, checked)),
         json=lambda: [asdict(one) for one in checked],
     )
-    if sheet is not None:
-        if len(checked) != 1:
-            raise IsoglossError("A review sheet is for one language. Give one language with --sheet.")
-        rows = review_rows(checked[0].language, folder=folder)
-        write_sheet(sheet, rows, columns=REVIEW, rtl=describe(checked[0].language).direction == "rtl")
-        typer.echo(f"Wrote {len(rows)} rows to {sheet}.", err=True)
+    if sheet is not None and not sheet.exists():
+        _write_review(sheet, checked[0].language, folder=folder)
     if any(one.problems for one in checked):
         raise typer.Exit(1)
+
+
+def _write_review(path: Path, language: str, *, folder: Path | None) -> None:
+    from ..languages import describe
+    from ..translate.sheets import write_sheet
+    from ..translate.template_review import REVIEW, review_rows
+
+    rows = review_rows(language, folder=folder)
+    write_sheet(path, rows, columns=REVIEW, rtl=describe(language).direction == "rtl")
+    typer.echo(f"Wrote {len(rows)} rows to {path}.", err=True)
+
+
+def _read_review(path: Path, language: str, *, folder: Path | None) -> str:
+    """What a filled sheet says; corrections go into the folder of one's own, never into what ships."""
+    from ..templates.lexicon import read_lexicon
+    from ..translate.template_review import apply_review, read_review, review_as_text
+
+    lexicon = read_lexicon(language, folder)
+    review = read_review(path, lexicon)
+    if folder is not None:
+        apply_review(review, lexicon)
+    return review_as_text(review, applied=folder is not None)

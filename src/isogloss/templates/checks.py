@@ -5,8 +5,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
 from ..checks.text_checks import mixed_word, odd_characters
 from ..errors import IsoglossError
 from .expansion import LIMIT, ExpandedSentence, chosen_terms, count_fillings, fillings, realise, refuse_equal
@@ -151,45 +149,6 @@ def checked_templates_as_text(found: CheckedTemplates) -> str:
     lines += [f"  note: {note}" for note in found.notes]
     lines += [f"  problem: {problem}" for problem in found.problems]
     return "\n".join([*lines, f"  {len(found.problems)} problems"])
-
-
-REVIEW = (
-    "kind",
-    "where",
-    "id",
-    "gloss",
-    "features",
-    "text",
-    "text fix",
-    "stands for",
-    "verdict",
-    "comment",
-    "reviewer",
-)
-
-
-def review_rows(language: str, *, folder: Path | None = None, per_template: int = 5) -> list[dict[str, str]]:
-    """What speakers look through: every form of every vocabulary, and some sentences of each template.
-
-    The column `stands for` is for what a word means to people in a place beside its dictionary meaning.
-    """
-    lexicon = read_lexicon(language, folder)
-    rows = [
-        {"kind": "form", "where": vocabulary.category, "id": term.id, "gloss": term.gloss, "text": cell.text}
-        | {"features": f"{use} {show_features(cell.features)}".strip()}
-        for vocabulary in lexicon.vocabularies.values()
-        for term in vocabulary.terms.values()
-        for use, cells in term.uses.items()
-        for cell in cells
-    ]
-    for one in read_sets(sets_path(lexicon.language, folder)):
-        made: dict[str, list[str]] = {}
-        for frame, sentence in expand_sets([one], lexicon):
-            made.setdefault(f"{frame.name} {frame.variant or ''}".strip(), []).append(sentence.text)
-        for name, texts in made.items():
-            chosen = np.random.default_rng(0).permutation(len(texts))[:per_template]
-            rows += [{"kind": "sentence", "where": one.id, "id": name, "text": texts[int(index)]} for index in chosen]
-    return rows
 
 
 def expand_sets(
