@@ -176,7 +176,7 @@ def main(resamples: int, runs: Path) -> None:
         results.append(ig.gate(own or published, file, robustness=True, resamples=resamples))
     counts = "\n".join(f"* {result.title}: {count_verdicts(result)}." for result in results)
     meanings = "\n".join(f"| {name} | {MEANINGS[name]} |" for name in ORDER)
-    targets = max(part.clusters for result in results for one in result.verdicts for part in one.details)
+    targets = max(part.clusters for one in results[0].verdicts for part in one.details)
     folder = "https://github.com/isogloss/isogloss/tree/main/studies/claims"
     head = OPENING.format(counts=counts, meanings=meanings, targets=targets, folder=folder).replace(
         f"[`studies/claims`]({folder})", "`studies/claims`"

@@ -308,7 +308,7 @@ def test_the_library_neither_prints_nor_asserts_and_always_names_the_encoding(na
 BANNED = re.compile(
     r"(?<![a-z])(rooms?|houses?|streets?|doors?|ground floor|shel(?:f|ves|ved)|desks?|crews?|wish(?:es)?|tongues?|joints?|twins?)(?![a-z])"
 )
-SHORT_MODULES = 15  # may only shrink
+SHORT_MODULES = 3  # may only shrink
 
 
 def words_of(identifier: str) -> str:

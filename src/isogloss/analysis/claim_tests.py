@@ -80,10 +80,10 @@ def _plain(side: Contribution) -> Contribution:
     return replace(side, totals=None, finish=None, pieces=None, alone=None)
 
 
-def _moved(found: Difference, shift: float) -> Difference:
-    if found.low is None or found.high is None:
-        return found
-    return replace(found, low=found.low + shift, high=found.high + shift)
+def _moved(difference: Difference, shift: float) -> Difference:
+    if difference.low is None or difference.high is None:
+        return difference
+    return replace(difference, low=difference.low + shift, high=difference.high + shift)
 
 
 def _filled(
@@ -102,17 +102,17 @@ def _filled(
     return replace(part, low=found.low, high=found.high, mde=found.mde, p_true=p_true, p_false=p_false)
 
 
-def _tail(found: Difference, size: float, *, freedom: int, resamples: int) -> float:
+def _tail(difference: Difference, size: float, *, freedom: int, resamples: int) -> float:
     """The p-value; where hardly any permutation reaches the observed value, Student's.
 
     Claims of many parts are adjusted for all of them, and the smallest p-values of 10,000 permutations are too coarse for that.
     """
-    p = float(found.p or 0.0)
-    if p > FEWEST_BEYOND / resamples or not found.mde:
+    p = float(difference.p or 0.0)
+    if p > FEWEST_BEYOND / resamples or not difference.mde:
         return p
     from scipy.special import stdtr
 
-    error = found.mde / detectable_effect(1.0, freedom)
+    error = difference.mde / detectable_effect(1.0, freedom)
     return 2 * float(stdtr(freedom, -abs(size) / error))
 
 

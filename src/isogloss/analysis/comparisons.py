@@ -136,13 +136,13 @@ def _groups(sides: Sides, by: Sequence[str] | None) -> Iterator[tuple[Group, pl.
 
 def _compare_one(nothing: Comparison, metric: Metric, *, part: pl.DataFrame, settings: IntervalSettings) -> Comparison:
     """`nothing` with the metric's difference over the part's items filled in."""
-    found = _contributions(part, metric, mode=nothing.mode, paired=nothing.design == "paired")
-    if found is None:
+    contributions = _contributions(part, metric, mode=nothing.mode, paired=nothing.design == "paired")
+    if contributions is None:
         return replace(nothing, why="no item of the group has all the roles on both sides")
-    a, b = found
+    a, b = contributions
     if a.unbiased is not None and b.unbiased is not None:
         nothing = replace(nothing, unbiased_a=a.unbiased, unbiased_b=b.unbiased)
-    values = [None if math.isnan(side.value) else side.value for side in found]
+    values = [None if math.isnan(side.value) else side.value for side in contributions]
     if nothing.design == "paired":
         row = replace(nothing, value_a=values[0], value_b=values[1], n=a.n, clusters=len(a.clusters))
     else:

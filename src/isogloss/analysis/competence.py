@@ -6,7 +6,7 @@ import polars as pl
 
 from .. import registry
 from ..metrics import Contribution, Metric, from_values, percent
-from ..metrics._choices import CHOICE
+from ..metrics._preferences import CHOICE
 from .groups import SHUFFLED, Part, complete_rows
 from .intervals import IntervalSettings, find_interval
 

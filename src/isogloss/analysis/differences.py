@@ -77,7 +77,7 @@ def threshold_test(
 def _shifted(sides: Sides, shift: float) -> Sides:
     if not shift:
         return sides
-    return [replace(one, value=one.value - shift, pseudo=one.pseudo - shift) for one in sides[0]], sides[1]
+    return [replace(side, value=side.value - shift, pseudo=side.pseudo - shift) for side in sides[0]], sides[1]
 
 
 def unpaired_test(
@@ -212,5 +212,5 @@ def _ends(sides: Sides, pieces: Pieces | None, *, count: float, related: bool) -
     if None in intervals:
         return None
     combine, shape = pieces.combine if pieces else np.min, (len(sides[0]), len(sides[1]))
-    low, high = (np.reshape([getattr(one, name) for one in intervals], shape) for name in ("low", "high"))
+    low, high = (np.reshape([getattr(interval, name) for interval in intervals], shape) for name in ("low", "high"))
     return Ends(_join(low, combine)[0], _join(high, combine)[1], "bootstrap")

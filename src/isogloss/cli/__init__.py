@@ -13,7 +13,7 @@ import typer
 
 from ..errors import IsoglossError, without_controls
 from ..files.hub import report as report_download
-from . import ask, data, evaluate, look, measure, model, nsp, options, probe, run, serve, templates
+from . import ask, data, evaluate, look, measure, model, nsp, options, run, serve, templates
 
 COLOUR = re.compile("(\x1b\\[[0-9;]*m)")
 
@@ -29,7 +29,7 @@ PANELS: dict[str, dict[str, Any]] = {
         "eval": evaluate.evaluate,
         "ask": ask.ask,
         "run": run.run,
-        "probe": probe.probe,
+        "probe": evaluate.probe,
     },
     "Measure": {
         "measure": measure.measure,

@@ -1,9 +1,10 @@
-"""`isogloss eval`: models on data, in languages, by a method; numbers with intervals come out."""
+"""`isogloss eval` and `probe`: models on data, in languages, by a method; or the terms that a model prefers in a template."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -15,7 +16,6 @@ from .run import print_result
 if TYPE_CHECKING:
     from ..items import Items
     from ..models.load import Loading
-
 
 Out = typer.Option(
     "runs/eval", "--out", "-o", metavar="FOLDER", help="The study's folder; an interrupted evaluation resumes."
@@ -100,3 +100,27 @@ def _report_robustness(
     with progress_bars() as progress:
         reports = [check_robustness(items, model=model, loading=loading, progress=progress) for model in models]
     options.show_result(Results(tuple(chain.from_iterable(reports))), form)
+
+
+def probe(
+    model: str = options.Model,
+    template: str = typer.Argument(help='A template, such as "The {gender} is a \\[nurse|doctor]."'),
+    language: str = typer.Option("en", "--language", "-l", help="The language of the template, by tag or name."),
+    terms: str = typer.Option(
+        None, "--terms", help="The slot whose terms are compared; by default the brackets, else the first slot."
+    ),
+    folder: Path = options.Folder,
+    top: int = typer.Option(20, "--top", min=1, help="Show at most N terms."),
+    limit: int = typer.Option(2000, "--limit", min=1, help="Refuse a template with more than N sentences."),
+    device: str = options.Device,
+    offline: bool = options.Offline,
+    form: options.TextOrJson = options.Format,
+) -> None:
+    """Show which terms a model finds most probable in a template, as shares."""
+    from .. import library
+    from ..models.load import Loading
+    from ..studies.probe import probe_as_text
+
+    loading = Loading(device=device, offline=offline)
+    result = library.probe(model, template, language=language, terms=terms, folder=folder, limit=limit, loading=loading)
+    options.show(form, text=lambda: probe_as_text(result, top=top), json=result.to_dict)

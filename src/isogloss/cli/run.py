@@ -120,7 +120,11 @@ def print_result(
     from ..reports.text.sentences import explain_measures, measures_as_json
 
     if form == "json":
-        found = measures_as_json(result.measures) if result.measures else {"measures": [], "problems": {}, "notes": []}
+        found = (
+            measures_as_json(result.measures, result.scored)
+            if result.measures
+            else {"measures": [], "problems": {}, "notes": []}
+        )
         claims = {"claims": result.claims.to_dict()} if result.claims else {}
         options.print_json({**found, **claims, "failed": list(map(asdict, result.failures))})
     elif result.measures:

@@ -60,18 +60,18 @@ def has_pronoun(text: str, pronoun: str, *, forms: Mapping[str, Any]) -> bool:
     return any(form in words for form in wanted)
 
 
-def preservation_rows(found: Sequence[Preservation]) -> list[dict[str, Any]]:
+def preservation_rows(preservations: Sequence[Preservation]) -> list[dict[str, Any]]:
     """One row per language and pronoun."""
     return [
         {"corpus": p.corpus, "language": p.language, "pronoun": p.pronoun, "kept": p.kept, "n": p.n, "share": p.share}
-        for p in found
+        for p in preservations
     ]
 
 
-def preservation_as_text(found: Sequence[Preservation]) -> str:
+def preservation_as_text(preservations: Sequence[Preservation]) -> str:
     """The counts for a terminal."""
     lines = []
-    for one in found:
+    for one in preservations:
         share = f"{one.share:.1f} %" if one.share is not None else "no such sentence"
         lines.append(f"{one.language}  {one.corpus}: '{one.pronoun}' kept in {one.kept} of {one.n} sentences ({share})")
     return "\n".join(lines)

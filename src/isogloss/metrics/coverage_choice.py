@@ -1,8 +1,7 @@
 """Coverage of choices: picks of any option, and 1."""
 
 from . import Metric
-from ._choices import CHOICE, choice_share
-from ._preferences import TRIPLE
+from ._preferences import CHOICE, TRIPLE, choice_share
 
 metric = Metric(
     title="Coverage of choices",

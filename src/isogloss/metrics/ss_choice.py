@@ -2,8 +2,7 @@
 
 from ..items import ANTI_STEREOTYPE, STEREOTYPE
 from . import Metric
-from ._choices import CHOICE, choice_share
-from ._preferences import TRIPLE
+from ._preferences import CHOICE, TRIPLE, choice_share
 
 metric = Metric(
     title="Stereotype score of choices",

@@ -266,9 +266,9 @@ def _read_tensors(path: Path) -> dict[str, Tensor]:
     from safetensors.torch import load_file
 
     try:
-        found = load_file(path) if path.suffix == ".safetensors" else torch.load(path, "cpu", weights_only=True)
+        tensors = load_file(path) if path.suffix == ".safetensors" else torch.load(path, "cpu", weights_only=True)
     except Exception as error:
         raise IsoglossError(f"{path} cannot be read as weights alone, without running what is in it.") from error
-    if not isinstance(found, dict) or not all(isinstance(one, Tensor) for one in found.values()):
+    if not isinstance(tensors, dict) or not all(isinstance(one, Tensor) for one in tensors.values()):
         raise IsoglossError(f"{path} is not a state dictionary of weights.")
-    return found
+    return tensors

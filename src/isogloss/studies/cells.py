@@ -190,11 +190,11 @@ def group_title(cells: Sequence[ScoringCell], model: Model) -> str:
 
 def _scored(cell: ScoringCell, model: Model, *, rows: pl.DataFrame) -> Scored:
     labels = {"model": model.info.name, "method": cell.label, "family": model.info.family, **cell.labels}
-    found = make_scored(cell.table, rows, labels=labels)
+    scored = make_scored(cell.table, rows, labels=labels)
     facts = {"checkpoint": model.info.name, "revision": model.info.revision}
     info = {"model": labels["model"], "language": cell.language, "facts": facts, "fingerprint": _identity(model)}
     return replace(
-        found,
+        scored,
         skipped=skipped_rows(Items(cell.items, cell.problems)),
         notes=notes_of(cell, model),
         builds=find_builds(info),

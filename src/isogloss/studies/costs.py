@@ -91,7 +91,7 @@ def _spread_parts(count: int) -> list[int]:
 def _body_size(model: Model) -> int:
     """The weights that every token passes: those without a side as long as the vocabulary."""
     tensors = model.net.parameters() if hasattr(model.net, "parameters") else ()
-    return sum(one.numel() for one in tensors if max(one.shape, default=0) < model.info.vocabulary * 0.9) or 1
+    return sum(tensor.numel() for tensor in tensors if max(tensor.shape, default=0) < model.info.vocabulary * 0.9) or 1
 
 
 def announce_plan(

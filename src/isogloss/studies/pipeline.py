@@ -107,4 +107,4 @@ def _run(
         running = Running(as_path(out) if out else None, plan.loading.token_budget, telling)
         announce_plan(plan.by_checkpoint(), running, loading=plan.loading, opened=opened)
         results = run_here(plan.by_checkpoint(), running, loading=plan.loading, opened=opened)
-    return join_scored([one.scored for one in results])
+    return join_scored([result.scored for result in results])

@@ -311,19 +311,19 @@ def _run_tasks(queue: Queue, pool: WorkerPool, *, groups: Sequence[Group], progr
             groups[reply.task.group].tell(progress)
 
 
-def record_result(found: Reply, queue: Queue, *, group: Group) -> None:
+def record_result(reply: Reply, queue: Queue, *, group: Group) -> None:
     """Count a task as done, or put what is left of it in the queue again, or give it up."""
-    work = found.task.work
-    left = (work if group.asked else unfinished_work(work, group.runs)) if found.error else None
+    work = reply.task.work
+    left = (work if group.asked else unfinished_work(work, group.runs)) if reply.error else None
     group.left -= len(work.cells) - (len(left.cells) if left else 0)
     if left is None:
         return
-    tries = queue.tries(found.task)
-    tries.append(found.actor)
+    tries = queue.tries(reply.task)
+    tries.append(reply.actor)
     if len(tries) < TRIES:
-        queue.tasks.append(Task(found.task.group, left))
+        queue.tasks.append(Task(reply.task.group, left))
     else:
-        why = f"part {work.number} failed {TRIES} times, at last because {found.error}"
+        why = f"part {work.number} failed {TRIES} times, at last because {reply.error}"
         queue.failed += [_failed_run(group.runs[index], why) for index in left.cells]
 
 

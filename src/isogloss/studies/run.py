@@ -66,7 +66,7 @@ def run_plan(
         results += run_on_ray(there, loading=plan.loading, running=running, cluster=cluster) if there else []
     results += run_here(groups, running, loading=plan.loading)
     scored = join_scored([one.scored for one in results]) if results else None
-    runs = tuple(one.run for one in results if one.run)
+    runs = tuple(result.run for result in results if result.run)
     return StudyResult(scored, runs, tuple(running.failures or ()))
 
 
@@ -110,13 +110,15 @@ def _run_checkpoint(
 def require_scores(result: StudyResult) -> StudyResult:
     """The result, when anything was scored; else an error that says why not."""
     if result.scored is None:
-        raise IsoglossError(" ".join(dict.fromkeys(one.why for one in result.failures)) or "There is nothing to do.")
+        raise IsoglossError(
+            " ".join(dict.fromkeys(failure.why for failure in result.failures)) or "There is nothing to do."
+        )
     return result
 
 
 def failures_as_text(failures: Iterable[Failure]) -> str:
     """What failed, one line for each reason of each model."""
-    groups = group_by(failures, lambda one: (one.model, one.why))
+    groups = group_by(failures, lambda failure: (failure.model, failure.why))
     lines = []
     for (model, why), group in groups.items():
         cells = [" ".join(filter(None, (one.data, one.language, one.method))) for one in group]
@@ -149,16 +151,16 @@ def finish_plan(plan: StudyPlan, result: StudyResult, *, out: StoragePath) -> St
     if scored is None:
         return replace(result, troubles=tuple(troubles))
     try:
-        found = measure(scored, **plan.measuring)
+        measures = measure(scored, **plan.measuring)
     except IsoglossError as error:
         if plan.study is None:
             raise
         return replace(result, troubles=(*troubles, f"The scores could not be measured: {error}"))
     if sealed and plan.study:
-        found = replace(found, notes=(*found.notes, f"{out} can only be read, so nothing was written into it"))
+        measures = replace(measures, notes=(*measures.notes, f"{out} can only be read, so nothing was written into it"))
     if not (plan.partial or sealed or troubles):
-        write_atomically(out / "measures.csv", as_csv(found, grid(found)))
-        text = json.dumps(measures_as_json(found, scored), ensure_ascii=False, indent=1)
+        write_atomically(out / "measures.csv", as_csv(measures, grid(measures)))
+        text = json.dumps(measures_as_json(measures, scored), ensure_ascii=False, indent=1)
         write_atomically(out / "measures.json", text + "\n")
         claims = _test_claims(plan, scored, out=out, troubles=troubles)
         result = replace(result, claims=claims)
@@ -172,7 +174,7 @@ def finish_plan(plan: StudyPlan, result: StudyResult, *, out: StoragePath) -> St
 
             base = plan.path.parent if plan.path else out
             troubles += write_outputs(plan.study, scored, out=out, base=base)
-    return replace(result, measures=found, troubles=tuple(troubles))
+    return replace(result, measures=measures, troubles=tuple(troubles))
 
 
 def _test_claims(plan: StudyPlan, scored: Scored, *, out: StoragePath, troubles: list[str]) -> GateResult | None:
@@ -218,11 +220,11 @@ def record_study(path: Path, *, out: StoragePath) -> None:
 
 def _checkpoints(out: StoragePath) -> list[str]:
     """Which weights the runs in a folder were made with."""
-    found = {}
+    checkpoints = {}
     for run in map(read_run, run_folders(out)) if out.exists() else []:
         facts = run.info.get("facts", {})
         name = facts.get("checkpoint", run.info["model"])
         weights = str(run.info["fingerprint"].get("weights", ""))[:12]
         commit = facts.get("commit") or facts.get("revision") or "none"
-        found[name] = f"Checkpoint {name}: commit {commit}, weights {weights}."
-    return [found[name] for name in sorted(found)]
+        checkpoints[name] = f"Checkpoint {name}: commit {commit}, weights {weights}."
+    return [checkpoints[name] for name in sorted(checkpoints)]

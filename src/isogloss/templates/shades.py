@@ -53,7 +53,7 @@ def read_shades(text: str, position: SourcePosition | None = None) -> Template:
         elements += [Text(text[cursor:start]), slot]
         cursor = end
     elements.append(Text(text[cursor:]))
-    if not any(isinstance(one, Slot) for one in elements):
+    if not any(isinstance(element, Slot) for element in elements):
         where = position or SourcePosition()
         raise IsoglossError(f"{where.path}, line {where.line}: there is no slot in capitals, such as GENDER-PL.")
     return Template(tuple(one for one in elements if one != Text("")))

@@ -80,8 +80,8 @@ def read_job(folder: Path) -> EvaluationJob | None:
 
 def read_jobs(root: Path) -> list[EvaluationJob]:
     """All jobs of the runs folder, the newest first."""
-    found = [read_job(path.parents[1]) for path in root.glob(f"*/{FOLDER}/{JOB}") if not path.parents[1].is_symlink()]
-    return sorted((job for job in found if job), key=lambda job: -job.turn)
+    jobs = [read_job(path.parents[1]) for path in root.glob(f"*/{FOLDER}/{JOB}") if not path.parents[1].is_symlink()]
+    return sorted((job for job in jobs if job), key=lambda job: -job.turn)
 
 
 def _state(folder: Path, *, wanted: object, ended: object) -> str:

@@ -83,8 +83,8 @@ def list_studies(root: Path) -> list[StudyEntry]:
     if not root.is_dir():
         return []
     folders = (path for path in root.iterdir() if path.is_dir() and not path.is_symlink())
-    found = (read_study_entry(root, folder) for folder in sorted(folders) if not folder.name.startswith("."))
-    return [one for one in found if one.entries or one.troubles or one.job or one.report]
+    studies = (read_study_entry(root, folder) for folder in sorted(folders) if not folder.name.startswith("."))
+    return [one for one in studies if one.entries or one.troubles or one.job or one.report]
 
 
 def read_study_entry(root: Path, folder: Path) -> StudyEntry:
@@ -133,15 +133,15 @@ def read_run(root: Path, path: str) -> runs.Run:
 def read_measures(folder: Path) -> dict[str, Any] | None:
     """What a finished study measured, if it is there."""
     try:
-        found = json.loads((folder / MEASURES).read_text(encoding="utf-8"))
+        content = json.loads((folder / MEASURES).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    rows = found.get("measures") if isinstance(found, dict) else None
+    rows = content.get("measures") if isinstance(content, dict) else None
     if not isinstance(rows, list) or not all(isinstance(row, dict) and set(row) >= MEASURED for row in rows):
         return None
-    lines = found.get("ranking")
+    lines = content.get("ranking")
     ranking = [line for line in lines if isinstance(line, str)] if isinstance(lines, list) else []
-    return {"remarks": found.get("notes", []), "findings": [], **found, "ranking": ranking}
+    return {"remarks": content.get("notes", []), "findings": [], **content, "ranking": ranking}
 
 
 def arrange_measures(rows: list[dict[str, Any]]) -> dict[str, Any]:

@@ -68,14 +68,14 @@ def _of(rows: Sequence[Measure], group: Mapping[str, str]) -> Measure:
     return next(row for row in rows if dict(group).items() <= _key(row.group).items())
 
 
-def draw(found: Sequence[Pairing], canvas: Canvas) -> Any:
+def draw(pairings: Sequence[Pairing], canvas: Canvas) -> Any:
     """A scatter for each two measures; letters beside a point are its language, with one language its model."""
-    models = list(dict.fromkeys(a.group["model"] for one in found for a, _ in one.points))
-    named = models if len({a.group["language"] for one in found for a, _ in one.points}) > 1 else []
+    models = list(dict.fromkeys(a.group["model"] for one in pairings for a, _ in one.points))
+    named = models if len({a.group["language"] for one in pairings for a, _ in one.points}) > 1 else []
     space = legend_height(canvas, named)
-    figure, axes_of, _ = new_panels(canvas, len(found), height=lambda down, width: down * min(width, 3.4) + space)
+    figure, axes_of, _ = new_panels(canvas, len(pairings), height=lambda down, width: down * min(width, 3.4) + space)
     panels = []
-    for axes, one in zip(axes_of, found, strict=True):
+    for axes, one in zip(axes_of, pairings, strict=True):
         labels = [language_label(a.group["language"], canvas) if named else a.group["model"] for a, _ in one.points]
         panels.append(_draw_pairing(axes, one, models=models, labels=labels))
     add_legend(figure, marks(named), labels=named, canvas=canvas)

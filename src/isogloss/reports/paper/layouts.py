@@ -168,9 +168,9 @@ def _ranks(scored: Scored, request: LayoutRequest, *, settings: IntervalSettings
 
 
 def _put(
-    cells: dict[Key, dict[tuple[str, Key], Measure]], found: Measures, *, request: LayoutRequest, depth: int = 99
+    cells: dict[Key, dict[tuple[str, Key], Measure]], measures: Measures, *, request: LayoutRequest, depth: int = 99
 ) -> None:
-    for row in found:
+    for row in measures:
         key, column = _key(row.group, request.rows[:depth]), _key(row.group, request.columns)
         inner = cells.setdefault(key, {})
         if (row.metric, column) in inner:
@@ -265,17 +265,21 @@ def _row_names(line: Key, above: Key, *, request: LayoutRequest) -> list[str]:
 
 
 def _value(
-    found: Sequence[Measure], request: LayoutRequest, *, marked: bool, ranks: Mapping[tuple[str, Group], Rank]
+    measures: Sequence[Measure], request: LayoutRequest, *, marked: bool, ranks: Mapping[tuple[str, Group], Rank]
 ) -> str:
-    texts = [f"{row.value:{request.form}}" for row in found]
+    texts = [f"{row.value:{request.form}}" for row in measures]
     text = f"({'/'.join(texts)})" if len(texts) > 1 else (texts or [MISSING])[0]
-    weak = dagger(found[0]).strip() if found and request.mode == "corrected" else ""
-    rank = ranks.get((found[0].metric, group_key(found[0].group["model"], found[0].group))) if found and ranks else None
+    weak = dagger(measures[0]).strip() if measures and request.mode == "corrected" else ""
+    rank = (
+        ranks.get((measures[0].metric, group_key(measures[0].group["model"], measures[0].group)))
+        if measures and ranks
+        else None
+    )
     return text + weak + SIGNIFICANT * marked + (f" ({rank_span(rank)})" if rank and rank.low is not None else "")
 
 
-def _ends(found: Sequence[Measure], request: LayoutRequest) -> str:
-    return format_interval(found[0].low, found[0].high, form=request.form) if found else ""
+def _ends(measures: Sequence[Measure], request: LayoutRequest) -> str:
+    return format_interval(measures[0].low, measures[0].high, form=request.form) if measures else ""
 
 
 def _difference(table: _Table, line: Key, *, entry: str, column: Key, request: LayoutRequest) -> str:
@@ -355,11 +359,16 @@ def _agreement_grid(scored: Scored, request: LayoutRequest, *, order: Order, set
     return Grid([*request.rows, "statistic", *map(metric_name, request.metrics)], texts, len(request.rows) + 1)
 
 
-def _statistics(found: Agreement) -> list[str]:
+def _statistics(agreement: Agreement) -> list[str]:
     """The four statistics as text; a correlation whose interval excludes zero is marked."""
-    pairs = [(one.low, one.high) for one in (found.spearman, found.pearson)]
+    pairs = [(one.low, one.high) for one in (agreement.spearman, agreement.pearson)]
     marks = ["†" * (low is not None and high is not None and low * high > 0) for low, high in pairs]
-    values = [found.spearman.value, found.pearson.value, found.direction, found.mean_absolute_difference]
+    values = [
+        agreement.spearman.value,
+        agreement.pearson.value,
+        agreement.direction,
+        agreement.mean_absolute_difference,
+    ]
     return [
         MISSING if value is None else f"{value:.2f}{mark}" for value, mark in zip(values, [*marks, "", ""], strict=True)
     ]

@@ -67,7 +67,7 @@ def comparisons_as_text(comparisons: Comparisons) -> str:
     return "\n".join([as_text(grid(comparisons)), "", *explain_comparisons(comparisons)])
 
 
-def agreement_grid(found: Sequence[Agreement]) -> Grid:
+def agreement_grid(agreements: Sequence[Agreement]) -> Grid:
     """One row for each two measures that were compared over models or languages."""
     rows = [
         [
@@ -78,8 +78,8 @@ def agreement_grid(found: Sequence[Agreement]) -> Grid:
             f"{one.mean_absolute_difference:.2f}",
             str(one.n),
         ]
-        for one in found
+        for one in agreements
     ]
-    notes = [f"{metric_name(one.metric)}: {c.why}" for one in found for c in (one.spearman, one.pearson) if c.why]
+    notes = [f"{metric_name(one.metric)}: {c.why}" for one in agreements for c in (one.spearman, one.pearson) if c.why]
     heading = ["metric", "Spearman", "Pearson", "same side", "mean a - b", "mean |a - b|", "n"]
     return Grid(heading, rows, 1, tuple(dict.fromkeys(notes)))
