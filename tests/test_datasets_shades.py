@@ -335,8 +335,31 @@ def test_the_demonstration_set_is_parallel_in_23_languages():
     for item in items:
         ids.setdefault(item.language, []).append(item.id)
     assert sorted(ids) == sorted(
-        ["ar", "bn", "zh", "zh-Hant", "nl", "en", "fr", "de", "hi", "it", "mr", "pl", "pt-BR", "ro", "ru", "es"]
-        + ["el", "fa", "fi", "he", "ko", "sw", "vi"]
+        [
+            "ar",
+            "bn",
+            "zh",
+            "zh-Hant",
+            "nl",
+            "en",
+            "fr",
+            "de",
+            "hi",
+            "it",
+            "mr",
+            "pl",
+            "pt-BR",
+            "ro",
+            "ru",
+            "es",
+            "el",
+            "fa",
+            "fi",
+            "he",
+            "ko",
+            "sw",
+            "vi",
+        ]
     )
     assert len({tuple(sorted(names)) for names in ids.values()}) == 1
     english = [item for item in items if item.language == "en"]
