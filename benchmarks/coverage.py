@@ -258,6 +258,34 @@ def families(store: Store) -> list[str]:
     ]  # fmt: skip
 
 
+def fill_page(page: str, store: Store) -> str:
+    """The page with the results between its marks."""
+    lines = matrix(store)
+    before, _, rest = page.partition(START)
+    counts = [row["trials"] for row in store.known.values()]
+    said = f"{min(counts)} to {max(counts)} simulated data sets per line; ± is the Monte Carlo error."
+    return "\n".join([before + START, "", said, "", *summary(store), "", *lines, "", END + rest.partition(END)[2]])
+
+
+def summary(store: Store) -> list[str]:
+    """How many results are inside the goal, and which are not."""
+    results = {key: Result(**row["values"]) for key, row in store.known.items() if isinstance(row["values"], dict)}
+    covered = {key: one for key, one in results.items() if one.held is not None}
+    tested = {key: one for key, one in results.items() if one.found is not None}
+    narrow = [(key, one, one.held) for key, one in covered.items() if one.held < 95 - ALLOWED]
+    wide = [(key, one, one.held) for key, one in covered.items() if one.held > 95 + ALLOWED]
+    found = [(key, one, one.found) for key, one in tested.items() if one.found > MOST_FALSE]
+    lines = [
+        f"Coverage is within 95 ± {ALLOWED} % in {len(covered) - len(narrow) - len(wide)} of {len(covered)} cases with an interval, "
+        f"lower in {len(narrow)} and higher in {len(wide)}; false positives are at most {MOST_FALSE} % in {len(tested) - len(found)} of "
+        f"{len(tested)} comparisons. {len(results) - len(covered)} cases have too few clusters for an interval."
+    ]
+    for title, rows in (("Covered too rarely", narrow), ("Found too often", found), ("Wider than needed", wide)):
+        named = [f"* {key}: {_share(one, value)} %" for key, one, value in sorted(rows, key=lambda row: row[0])]
+        lines += ["", f"{title}:", "", *named] if named else []
+    return lines  # fmt: skip
+
+
 def _share(one: Result, value: float | None) -> str:
     return "-" if value is None else f"{value:.1f} ± {one.error(value):.1f}"
 
@@ -278,13 +306,7 @@ def main() -> None:
         print("\n".join(matrix_of(options.metric, Store(None, options.trials))))
         return
     store = Store(STORE, options.trials, afresh=options.afresh, minutes=options.minutes)
-    lines = matrix(store)
-    before, _, rest = PAGE.read_text(encoding="utf-8").partition(START)
-    counts = [row["trials"] for row in store.known.values()]
-    said = f"{min(counts)} to {max(counts)} simulated data sets per line; ± is the Monte Carlo error."
-    PAGE.write_text(
-        "\n".join([before + START, "", said, "", *lines, "", END + rest.partition(END)[2]]), encoding="utf-8"
-    )
+    PAGE.write_text(fill_page(PAGE.read_text(encoding="utf-8"), store), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -71,6 +71,7 @@ BEFORE = (
 """Cases whose coverage in 0.1.0 is known."""
 CASES = (
     *(C(m, clusters=n) for m in ("lms", "ss_multiclass", "lms_multiclass", "icat_micro", "icat_macro") for n in (10, 20, 79)),
+    C("contrast_variance", clusters=40, sizes=OWN, ties=0.0, tails="heavy"),
     C("ss_multiclass", sizes="informative"),
     C("ss_multiclass", clusters=20, sizes="skewed", spread=1.0),
     C("icat_micro", share=0.5),

@@ -97,10 +97,14 @@ def draw_table(
     effects, noise, index = latent if latent is not None else draw_latent(case, rng, clusters=clusters)
     chance = expit(centre(case.share, case.spread) + case.spread * effects)
     won = ndtr(noise) < chance[index]
-    size = {"normal": lambda n: np.abs(rng.normal(size=n)), "skewed": lambda n: rng.exponential(size=n)}[case.tails]
+    size = {
+        "normal": lambda n: np.abs(rng.normal(size=n)),
+        "skewed": lambda n: rng.exponential(size=n),
+        "heavy": lambda n: np.abs(rng.standard_t(3, size=n)),
+    }[case.tails]
     gap = size(len(index)) * np.where(won, 1, -1)
     if case.metric == "contrast_variance":
-        gap = size(len(index)) * rng.choice([-1, 1], len(index)) if case.tails == "normal" else size(len(index))
+        gap = size(len(index)) * rng.choice([-1, 1], len(index)) if case.tails != "skewed" else size(len(index))
     gap = np.where(rng.random(len(index)) < case.ties, 0.0, gap)
     odd = np.where(rng.random(len(index)) < case.related, -100.0, 100.0)
     return pl.DataFrame(
@@ -171,6 +175,8 @@ def truth_of(case: Case) -> float:
         return 100 * simple[case.metric]
     if case.metric in ("cb", "cb_normalised"):
         return (1 - 1 / long_tables.TERMS) * float(np.exp(2 * case.spread**2))
+    if case.metric == "contrast_variance" and case.tails == "heavy":
+        return 3.0
     whole = replace(case, sizes=(FEWER, FEWER)) if case.metric == "mbe" else case
     slow = long_tables.maker_of(registry.get("metric", case.metric), case.metric) is not None
     return draw(whole, rng, clusters=FEWER if slow else MANY).value

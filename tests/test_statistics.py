@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 import polars as pl
@@ -289,6 +289,22 @@ def test_a_metric_of_a_plug_in_has_its_coverage_checked_by_the_same_command(monk
     lines = coverage.matrix_of("own", coverage.Store(None, 2))
     assert len(lines) == 2 + 3 * 2
     assert all(line.startswith("| own |") for line in lines[2:])
+
+
+def test_the_page_shows_the_results_that_are_kept():
+    page = coverage.PAGE.read_text(encoding="utf-8")
+    assert coverage.fill_page(page, coverage.Store(coverage.STORE, 0, minutes=0)) == page
+
+
+def test_the_summary_names_what_misses_the_goal():
+    store = coverage.Store(None, 0, minutes=0)
+    for key, held, found in (("a", 95.0, 5.0), ("b", 93.0, 5.6), ("c", 97.0, None), ("d", None, None)):
+        result = coverage.Result(held, 0.0, 1.0, 1000, found=found)
+        store.known[key] = {"trials": 1000, "values": asdict(result)}
+    text = "\n".join(coverage.summary(store))
+    assert "within 95 ± 1.5 % in 1 of 3 cases with an interval, lower in 1 and higher in 1;" in text
+    assert "at most 5.5 % in 1 of 2 comparisons. 1 cases have too few clusters" in text
+    assert [line for line in text.splitlines() if line.startswith("*")] == ["* b: 93.0 ± 0.8 %", "* b: 5.6 ± 0.7 %", "* c: 97.0 ± 0.5 %"]  # fmt: skip
 
 
 def test_a_broken_interval_is_seen_by_the_simulation(monkeypatch):
