@@ -125,7 +125,8 @@ def take_report(name: str, folder: Path) -> None:
         page.goto(path.resolve().as_uri())
         page.wait_for_selector("html[data-charts=drawn]", timeout=120_000)
         if "dark" in name:
-            page.evaluate("document.querySelector('#plane').scrollIntoView()")
+            page.evaluate("document.querySelector('#plane').scrollIntoView({behavior: 'instant'})")
+            page.wait_for_timeout(500)
         page.screenshot(path=ASSETS / f"{name}.png")
 
 

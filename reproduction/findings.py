@@ -229,9 +229,8 @@ def summary(sources: Sources) -> str:
     return "\n".join(f"* {text}" for text in (_of_languages(sources), _of_methods(sources), _of_published(sources)))
 
 
-def _names(tags: Sequence[str], *, none: str = "no language") -> str:
-    names = [languages.get(tag).name for tag in tags]
-    return listed(names) if len(names) < len(LANGUAGES) and names else none if not names else "all five languages"
+def _names(tags: Sequence[str]) -> str:
+    return listed([languages.get(tag).name for tag in tags]) if len(tags) < len(LANGUAGES) else "all five languages"
 
 
 def _of_languages(sources: Sources) -> str:
@@ -244,7 +243,12 @@ def _of_languages(sources: Sources) -> str:
         guessing = [tag for tag, row in ss.items() if not row.interpretable]
         pairs = [row for row, p in compare_languages(sources) if row.group["task"] == task and p < 0.05]
         named = "; ".join(f"{row.a['language']} - {row.b['language']} {row.difference:+.1f}" for row in pairs)
-        text = f"{where} it prefers stereotypes in {_names(above)}"
+        shows = (
+            f"it prefers stereotypes in {_names(above)}"
+            if above
+            else "it is not shown to prefer stereotypes in any language"
+        )
+        text = f"{where} {shows}"
         text += f" and may be guessing in {_names(guessing)}" if guessing else ""
         said.append(
             f"{text}; of the ten differences between languages {len(pairs)} survive{f' ({named})' if named else ''}."
@@ -258,7 +262,7 @@ def _of_methods(sources: Sources) -> str:
         rows = {method: row for own, _, method, row in measure_preferences(sources) if own == title}
         clear = [name for name, row in rows.items() if row.low is not None and row.low > 50]
         rest = [name for name in rows if name not in clear]
-        text = f"On {title}, {listed(clear) if clear else 'no method'} {'finds' if len(clear) == 1 else 'find'} a preference for stereotypes"
+        text = f"On {title} (n = {next(iter(rows.values())).n}), {listed(clear) if clear else 'no method'} {'finds' if len(clear) == 1 else 'find'} a preference for stereotypes"
         said.append(text + (f", and {listed(rest)} cannot be told from 50." if rest else "."))
     for title, model, dataset in (
         ("CrowS-Pairs", UNCASED, "crows_pairs"),

@@ -22,7 +22,6 @@ from isogloss.corpora.pronoun_preservation import (
     count_preserved,
     has_pronoun,
     preservation_as_text,
-    preservation_rows,
 )
 from isogloss.corpora.splits import split_corpus
 from isogloss.corpora.texts import Corpus, SentencePair, open_corpus
@@ -138,7 +137,7 @@ def test_pronouns_that_are_kept_are_counted_by_gender() -> None:
         )
     )
     assert [(one.pronoun, one.kept, one.n) for one in found] == [("he", 1, 3), ("she", 1, 1)]
-    assert preservation_rows(found)[1]["share"] == 100
+    assert found[1].share == 100
     assert preservation_as_text(found).splitlines()[0] == "ja  c: 'he' kept in 1 of 3 sentences (33.3 %)"
     assert count_all([corpus("de", ("It.", "Es."))])[0].share is None
     assert message(lambda: count_preserved(corpus("xx", ("He.", "?")))).startswith(

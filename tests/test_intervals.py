@@ -9,8 +9,10 @@ import pytest
 from scipy import stats as scipy_stats
 
 from isogloss import measure
+from isogloss.analysis.intervals import IntervalSettings, find_interval
 from isogloss.analysis.structure import _rho
 from isogloss.errors import IsoglossError
+from isogloss.metrics import from_sums
 from isogloss.stats.estimates import Estimate, bca_interval, effective_count, find_ends, fisher_ends, recovered_p
 from isogloss.stats.resampling import (
     bootstrap_values,
@@ -107,6 +109,16 @@ def test_metrics_that_are_no_shares_keep_the_bootstrap():
     assert rows["icat"] == boot["icat"]
     assert rows["lms"] == boot["lms"]
     assert rows["ss"] != boot["ss"]
+
+
+def test_a_scale_without_an_end_has_no_shares():
+    values = np.linspace(1, 12, 12)
+    sums = np.column_stack([values, np.ones(12)])
+    names = [f"c{number}" for number in range(12)]
+    mean = from_sums(sums, names, finish=lambda total: total[..., 0] / total[..., 1], n=12)
+    found = find_interval(mean, IntervalSettings(resamples=200), bounds=(0, np.inf))
+    assert found.low is not None
+    assert 0 < found.low < 6.5 < found.high < np.inf
 
 
 def test_wilson_for_clustered_items_is_refused_with_a_reason():

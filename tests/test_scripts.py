@@ -74,6 +74,12 @@ def test_unknown_tokens_of_the_context_are_counted():
     assert rows_of(tiny.model("llama"), items, "continuation")["b-stereotype"].unknown >= 2
 
 
+@pytest.mark.parametrize("method", ["crows", "contrast"])
+def test_unknown_tokens_of_the_whole_sentence_are_counted_in_pairs(method):
+    rows = rows_of(tiny.model("bert"), [pair("x", "en", "☃ is kind", "Nurse is kind")], method)
+    assert sorted(row.unknown for row in rows.values()) == [0, 1]
+
+
 def test_unknown_tokens_and_missing_scores_are_counted_by_language():
     items = [pair("x", "th", "☃ is kind", "ꙮ is kind"), pair("y", "en", "The nurse is kind", "The doctor is kind")]
     items.append(pair("z", "tr", "nurse", "doctor"))

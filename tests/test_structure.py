@@ -12,9 +12,11 @@ from scipy import stats as scipy_stats
 
 from isogloss.analysis.mixed import fit_mixed, read_facts
 from isogloss.analysis.structure import find_structure
+from isogloss.analysis.subspaces import find_overlap
 from isogloss.errors import IsoglossError
+from isogloss.items import Candidate, Item, Items
 from isogloss.reports.text.analyses import mixed_as_text, structure_as_text
-from isogloss.scores import Scored, join_scored
+from isogloss.scores import Row, Scored, item_table, join_scored, make_scored, row_table
 from isogloss.stats.associations import kappa
 from support.builders import score, triple
 
@@ -108,6 +110,41 @@ def test_structures_can_be_shown_and_written():
     text = structure_as_text(found[0])
     assert "de, en + tr" in text or "tr + de, en" in text
     assert "if they had nothing to do with each other it would be" in text
+
+
+def with_vectors(directions: dict[str, np.ndarray], *, n: int = 40, size: int = 30) -> Scored:
+    """Contrasts whose two sentences differ along one direction per language, with a little noise."""
+    rng, rows = np.random.default_rng(0), []
+    for language, direction in directions.items():
+        for number in range(n):
+            pair = (Candidate("s", "stereotype", "a"), Candidate("c", "contrast", "b"))
+            item = Item(f"i{number}", "x", language, "gender", pair, cluster=f"i{number}", tags={"task": "contrast"})
+            middle = 3 * rng.normal(size=size)
+            for one, side in zip(pair, (1, -1), strict=True):
+                vector = middle + side * rng.normal() * direction + 0.01 * rng.normal(size=size)
+                rows.append(Row(item, one.id, float(rng.normal()), vector=tuple(vector)))
+    items = Items(tuple(row.item for row in rows[::2]))
+    return make_scored(item_table(items), row_table(rows), labels={"model": "m", "method": "aul", "family": "masked"})
+
+
+def test_subspaces_of_languages_with_the_same_direction_overlap():
+    same, other = np.eye(30)[:5].sum(0), np.eye(30)[20:25].sum(0)
+    alike, apart, _ = find_structure(with_vectors({"de": same, "en": same, "fr": other}))[0].likeness
+    assert alike.overlap.value > apart.overlap.value
+    assert alike.overlap.value > alike.overlap.chance
+
+
+def test_the_overlap_is_that_of_projections():
+    rng = np.random.default_rng(1)
+    a, b = ((rng.normal(size=(12, 9)), rng.normal(size=(12, 9))) for _ in range(2))
+    bases = [np.linalg.svd(first - second)[2][:5] for first, second in (a, b)]
+    projections = [base.T @ base for base in bases]
+    assert find_overlap(a, b).value == pytest.approx(np.trace(projections[0] @ projections[1]) / 5)
+
+
+def test_contrasts_have_a_structure_too():
+    shown = structure_as_text(find_structure(with_vectors({"de": np.ones(30), "en": np.ones(30)}))[0])
+    assert "overlap: of the subspaces from contrasts to stereotypes" in shown
 
 
 def robust_p(fitted, rows, name):

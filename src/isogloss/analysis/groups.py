@@ -10,7 +10,7 @@ import numpy.typing as npt
 import polars as pl
 
 from ..errors import IsoglossError, UnknownName
-from ..items import ANTI_STEREOTYPE, STEREOTYPE
+from ..items import ANTI_STEREOTYPE, CONTRAST, STEREOTYPE
 from ..scores import KEY, ROW_SCHEMA, Scored
 
 IDENTITY = ("model", "dataset", "language")
@@ -305,10 +305,14 @@ def item_gaps(rows: pl.DataFrame) -> pl.DataFrame:
 
     Where all scores are positive, as probabilities are, the gap is that of their logarithms.
     """
+    if CONTRAST in set(rows["quantity"].unique()):  # one sentence against another, kept as such
+        mine = rows.filter(pl.col("quantity") == CONTRAST)
+        rows = mine.with_columns(quantity=pl.lit("score"), against=pl.lit(None, pl.String))
     wide = pivot_roles(rows)
-    if not {STEREOTYPE, ANTI_STEREOTYPE} <= set(wide.columns):
+    other = CONTRAST if CONTRAST in wide.columns else ANTI_STEREOTYPE
+    if not {STEREOTYPE, other} <= set(wide.columns):
         raise IsoglossError("This is about stereotypes and anti-stereotypes, and these items have no such roles.")
-    wide = complete_rows(wide, [STEREOTYPE, ANTI_STEREOTYPE])
-    positive = wide.select((pl.col(STEREOTYPE) > 0).all() & (pl.col(ANTI_STEREOTYPE) > 0).all()).item()
-    left, right = (pl.col(role).log() if positive else pl.col(role) for role in (STEREOTYPE, ANTI_STEREOTYPE))
+    wide = complete_rows(wide, [STEREOTYPE, other])
+    positive = wide.select((pl.col(STEREOTYPE) > 0).all() & (pl.col(other) > 0).all()).item()
+    left, right = (pl.col(role).log() if positive else pl.col(role) for role in (STEREOTYPE, other))
     return wide.with_columns(gap=left - right)

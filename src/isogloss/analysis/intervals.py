@@ -167,6 +167,7 @@ def _share(contribution: Contribution, bounds: tuple[float, float]) -> float | N
         or contribution.strata is not None
         or contribution.alone is None
         or contribution.pieces is not None
+        or not np.isfinite(bounds).all()
     ):
         return None
     alone = (contribution.alone() - bounds[0]) / (bounds[1] - bounds[0])

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -17,6 +17,7 @@ from ..stats.associations import kappa_of_table, ranks
 from ..stats.estimates import CONSTANT, fisher_ends
 from ..stats.resampling import FEWEST_CLUSTERS, Array, cluster_sums
 from .groups import Group, check_rows, group_rows, item_gaps, several_methods
+from .subspaces import Overlap, find_overlap, find_vectors
 
 OVER = ("language", "model")
 
@@ -25,7 +26,10 @@ Side = tuple[Any, Array]  # the preference of each item (0, 1 for a tie, 2), and
 
 @dataclass(frozen=True, slots=True)
 class Likeness:
-    """How alike two languages (or models) are, item by item: kappa of preferences, rank correlation of gaps."""
+    """How alike two languages (or models) are, item by item: kappa of preferences, rank correlation of gaps.
+
+    `overlap` is that of their subspaces, where the runs have vectors.
+    """
 
     a: str
     b: str
@@ -38,6 +42,7 @@ class Likeness:
     n: int
     clusters: int
     why: str | None = None
+    overlap: Overlap | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,10 +96,21 @@ def find_structure(scored: Scored, *, over: str = "language") -> Results[Structu
         units = [name for name in names if name in wide.columns]
         whole = wide.drop_nulls(units)
         if len(units) > 1 and whole.height:
-            structure.append(_structure(whole, units, group={"over": over, **group}))
+            structure.append(
+                _add_overlaps(_structure(whole, units, group={"over": over, **group}), part, ids=whole["id"])
+            )
     if not structure:
         raise IsoglossError(f"No item has scores in two {over}s, so there is nothing to look at across them.")
     return Results(tuple(structure), notes=scored.notes)
+
+
+def _add_overlaps(structure: Structure, part: pl.DataFrame, *, ids: pl.Series) -> Structure:
+    """The structure with the overlap of each pair's subspaces, where all items have vectors."""
+    names = ids.to_list()
+    vectors = {unit: find_vectors(part.filter(pl.col(structure.over) == unit), names) for unit in structure.units}
+    pairs = [(one, vectors[one.a], vectors[one.b]) for one in structure.likeness]
+    likeness = tuple(replace(one, overlap=find_overlap(a, b) if a and b else None) for one, a, b in pairs)
+    return replace(structure, likeness=likeness)
 
 
 def _parts(table: pl.DataFrame, over: str) -> Iterator[tuple[Group, pl.DataFrame]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -111,7 +111,8 @@ def _split(request: Build) -> None:
         else wordlists.gender_lists(names="names" not in request.without, generic="generic" not in request.without)
     )
     opened = open_corpora(list(request.sources), target=request.target, language=request.language)
-    parts = splits.split_corpora(opened, chosen, most=request.limit or 100_000, seed=request.seed)
+    most = request.limit or splits.MOST
+    parts = [splits.split_corpus(corpus, chosen, most=most, seed=request.seed) for corpus in opened]
     splits.write_split(parts, request.out)
     options.show(
         request.form,
@@ -172,7 +173,7 @@ def _preservation(request: Build) -> None:
     options.show(
         request.form,
         text=lambda: kept.preservation_as_text(counts),
-        json=lambda: {"preservation": kept.preservation_rows(counts)},
+        json=lambda: {"preservation": [asdict(count) | {"share": count.share} for count in counts]},
     )
 
 

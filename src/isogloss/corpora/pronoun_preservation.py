@@ -60,14 +60,6 @@ def has_pronoun(text: str, pronoun: str, *, forms: Mapping[str, Any]) -> bool:
     return any(form in words for form in wanted)
 
 
-def preservation_rows(preservations: Sequence[Preservation]) -> list[dict[str, Any]]:
-    """One row per language and pronoun."""
-    return [
-        {"corpus": p.corpus, "language": p.language, "pronoun": p.pronoun, "kept": p.kept, "n": p.n, "share": p.share}
-        for p in preservations
-    ]
-
-
 def preservation_as_text(preservations: Sequence[Preservation]) -> str:
     """The counts for a terminal."""
     lines = []

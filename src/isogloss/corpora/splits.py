@@ -61,13 +61,6 @@ def split_corpus(
     return CorpusSplit(corpus.name, corpus.language, tuple(rows), dict(counts), kept)
 
 
-def split_corpora(
-    corpora: Sequence[Corpus], lists: tuple[WordList, WordList], *, most: int = MOST, seed: int = 0
-) -> list[CorpusSplit]:
-    """Each corpus split by the same lists."""
-    return [split_corpus(corpus, lists, most=most, seed=seed) for corpus in corpora]
-
-
 def sentence_items(corpus: Corpus, lists: tuple[WordList, WordList]) -> Iterator[Item]:
     """All sentences of either group, without drawing; sentences of both groups or of none are left out."""
     groups = [one.group for one in lists]

@@ -1,4 +1,4 @@
-"""A demonstration set in the layout of SHADES: own stereotypes and contrasts in sixteen languages, not validated."""
+"""A demonstration set in the layout of SHADES: own stereotypes and contrasts in 23 languages, not validated."""
 
 from functools import cache
 from pathlib import Path
@@ -19,7 +19,7 @@ def bundled() -> dict[str, list[Path]]:
 
 dataset = Dataset(
     title="Demonstration set in the layout of SHADES",
-    summary="Own stereotypes with contrasts, parallel in 16 languages; for trying things out, not for conclusions.",
+    summary="Own stereotypes with contrasts, parallel in 23 languages; for trying things out, not for conclusions.",
     licence="CC BY 4.0",
     citation="Isogloss demonstration sets; written for demonstration, not validated by native speakers.",
     url="docs/shades.md",

@@ -6,12 +6,13 @@ from typing import Protocol
 
 from .. import registry
 from ..errors import IsoglossError, UnknownName
-from ..items import Item
+from ..items import CONTRAST, Item
 from ..models.model import Family, Model
 from ..models.questions import Asking
 
 Options = Mapping[str, str]
 HEADS = {"lm": "language-model", "nsp": "next-sentence"}
+VECTOR_TASKS = ("sentence", CONTRAST)  # of these items the sentences get a vector
 
 
 class Ask(Protocol):

@@ -8,14 +8,14 @@ from ..items import Item
 from ..models.model import IN_PLACE, Model
 from ..models.questions import VECTOR, Asking, Question
 from ..scores import Row
-from . import Method, Options
+from . import VECTOR_TASKS, Method, Options
 from ._masked_sentence import read_sentence, row_of
 
 
 def ask(item: Item, model: Model, *, options: Options) -> Asking:
     """Two questions per candidate that share one pass: the tokens, and their mean hidden state for single sentences."""
     sentences = [read_sentence(model, candidate.text) for candidate in item.candidates]
-    wants_vector = item.tags.get("task") == "sentence"
+    wants_vector = item.tags.get("task") in VECTOR_TASKS
     questions = []
     for one in sentences:
         if one.tokens:

@@ -8,14 +8,14 @@ from ..items import Item
 from ..models.model import Model
 from ..models.questions import ATTENTION, VECTOR, Answer, Asking, Question
 from ..scores import Row
-from . import Method, Options
+from . import VECTOR_TASKS, Method, Options
 from ._masked_sentence import MaskedSentence, read_sentence, row_of
 
 
 def ask(item: Item, model: Model, *, options: Options) -> Asking:
     """Questions that share one pass: the tokens, the attention they receive, and the vector of a single sentence."""
     sentences = [read_sentence(model, candidate.text) for candidate in item.candidates]
-    wants = (ATTENTION, VECTOR) if item.tags.get("task") == "sentence" else (ATTENTION,)
+    wants = (ATTENTION, VECTOR) if item.tags.get("task") in VECTOR_TASKS else (ATTENTION,)
     answers = iter((yield [question for sentence in sentences for question in _questions(item, sentence, wants=wants)]))
     rows: list[Row] = []
     for candidate, one in zip(item.candidates, sentences, strict=True):

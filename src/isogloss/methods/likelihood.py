@@ -11,7 +11,7 @@ from ..models.model import CONTINUE, Model
 from ..models.questions import VECTOR, Asking, Passage, Question, Span
 from ..models.text import count_unknown, decode
 from ..scores import Row
-from . import Method
+from . import VECTOR_TASKS, Method
 from ._masked_sentence import EMPTY
 
 
@@ -21,7 +21,7 @@ def ask(item: Item, model: Model, *, options: Mapping[str, str]) -> Asking:
         Passage(candidate.text, language=item.language, start=options["start"]) for candidate in item.candidates
     ]
     spans = [ask_for(model, passage) for passage in passages]
-    wants_vector = item.tags.get("task") == "sentence"
+    wants_vector = item.tags.get("task") in VECTOR_TASKS
     answers = iter(
         (yield [q for spans_of_candidate in spans for q in _questions(spans_of_candidate, wants_vector=wants_vector)])
     )

@@ -11,6 +11,6 @@ metric = Metric(
     neutral=50,
     swap="mirror",
     contribute=lambda rows, mode: share_won(two_sides(rows), mode=mode, neutral_counts=True),
-    fits=lambda rows: is_task(rows, "pair"),
+    fits=lambda rows: is_task(rows, "pair") or is_task(rows, "contrast"),
     order=10,
 )

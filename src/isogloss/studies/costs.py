@@ -105,7 +105,7 @@ def announce_plan(
 
     `opened` are models that are open already. A model that cannot be outlined is left out.
     """
-    if running.progress is silent:
+    if running.progress is silent or not any(cell.kind == "score" for cells in groups for cell in cells):
         return
     running.progress(f"{LOADING}tokenizers", 0.0)
     there = _written_shares(running.out)

@@ -151,15 +151,17 @@ def _collect_words(statements: Mapping[str, Sequence[tuple[str, str]]]) -> Words
     for versions in statements.values():
         for template, sentence in versions:
             frame = _read_frame(template)
-            word = _word_in(frame, sentence) if frame else None
+            word = _word_in(frame, sentence)
             if frame and word:
                 plain = not frame.opens or word[0] == word[0].lower()
                 words.setdefault(frame.kind, []).append(_Word(word, frame.gender, plain))
     return words
 
 
-def _word_in(frame: _Frame, sentence: str) -> str | None:
+def _word_in(frame: _Frame | None, sentence: str) -> str | None:
     """What fills the slot in a sentence; nothing if the sentence is not the template filled."""
+    if frame is None:
+        return None
     start, end = len(frame.before), len(sentence) - len(frame.after)
     around = _fold(sentence[:start]) == _fold(frame.before) and _fold(sentence[end:]) == _fold(frame.after)
     return sentence[start:end] if around and start < end else None
@@ -172,7 +174,9 @@ def _word_fillings(
 
     A word that was seen only with a capital at the beginning of a sentence fills no slot inside one.
     """
-    word_fillings = {_fold(text): (template, text, "") for template, text in versions}
+    word_fillings = {
+        _fold(text): (template, text, _word_in(_read_frame(template), text) or "") for template, text in versions
+    }
     genders: set[str | None] = set()
     for template, _ in versions:
         frame = _read_frame(template)

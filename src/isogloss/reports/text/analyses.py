@@ -167,6 +167,7 @@ def robustness_as_text(report: RobustnessReport) -> str:
 def structure_as_text(structure: Structure) -> str:
     """Agreement of each pair, the tree, and what is common or specific."""
     label = " · ".join(f"{name} {value}" for name, value in structure.group.items())
+    shown = any(one.overlap for one in structure.likeness)
     pairs = [
         [
             f"{one.a} - {one.b}",
@@ -174,11 +175,13 @@ def structure_as_text(structure: Structure) -> str:
             format_value(one.rho, (one.rho_low, one.rho_high)),
             str(one.n),
             str(one.clusters),
+            *([f"{one.overlap.value:.2f} ({one.overlap.chance:.2f})" if one.overlap else ""] if shown else []),
         ]
         for one in structure.likeness
     ]
     whys = tuple(dict.fromkeys(one.why for one in structure.likeness if one.why))
-    heading = [structure.over + "s", "kappa", "rank correlation", "n", "clusters"]
+    whys += ("overlap: of the subspaces from contrasts to stereotypes (in brackets: of unrelated sentences)",) * shown
+    heading = [structure.over + "s", "kappa", "rank correlation", "n", "clusters", *["overlap"] * shown]
     table = as_text(Grid(heading, pairs, 1, whys), title=label)
     return "\n".join([table, "", *_tree_lines(structure), *_common_lines(structure)])
 
