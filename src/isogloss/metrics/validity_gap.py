@@ -1,7 +1,5 @@
 """Validity gap: the contrast score of stereotypes that are not known in a language, minus that of those that are."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The ranking: the models from best to worst with the interval of each rank, and who may be first or last."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 
