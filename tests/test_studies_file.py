@@ -81,7 +81,7 @@ def times(out: Path) -> dict[Path, int]:
 # ---- the file
 
 BAD = {
-    "name: x\nmodls: [a]\ndata: [demo]\n": "line 2: no key named 'modls'. Did you mean 'models'? Known: data, figures, labels, "
+    "name: x\nmodls: [a]\ndata: [demo]\n": "line 2: no key named 'modls'. Did you mean 'models'? Known: claims, data, figures, labels, "
     "languages, loading, measures, methods, models, name, notes, report, sample, tables, title, training.",
     "name: x\nmodels:\n  - chekpoint: a\ndata: [demo]\n": "line 3: models 1: no key named 'chekpoint'. Did you mean "
     "'checkpoint'? Known: checkpoint, checkpoints, concurrency, endpoint, facts, key_env, label, languages, notes, timeout, tries.",
