@@ -158,10 +158,10 @@ def test_apertium_translates_texts_one_by_one_and_keeps_blank(tmp_path):
 def test_apertium_names_the_directions_it_has():
     with pytest.raises(IsoglossError) as caught:
         registry.get("translator", "apertium").open(LanguagePair("en", "tr"), {})
-    assert str(caught.value) == (
-        "Apertium has no direction 'eng-tur' here. Known: eng-spa, spa-eng, spa-eng_US. "
-        "Install the package of the pair, or use --option direction=…"
-    )
+    before, directions = str(caught.value).split(" Known: ")
+    assert before == "Apertium has no direction 'eng-tur' here."
+    assert {"eng-spa", "spa-eng"} <= set(directions.split(". ")[0].split(", "))
+    assert directions.endswith(". Install the package of the pair, or use --option direction=…")
 
 
 def test_apertium_that_is_missing_is_one_sentence(monkeypatch):
