@@ -171,7 +171,7 @@ import sys
 from pathlib import Path
 sys.path[:0] = ["tests"]
 import test_chat_endpoint
-test_ask_endpoint.ask(type("At", (), {"url": sys.argv[1]}), Path(sys.argv[2]), concurrency=1)
+test_chat_endpoint.ask(type("At", (), {"url": sys.argv[1]}), Path(sys.argv[2]), concurrency=1)
 """
 
 

@@ -183,7 +183,7 @@ def test_the_child_process_frames_a_prompt_as_transformers_does(template):
     ids=["endless", "memory", "doubling", "letters", "escape", "syntax"],
 )
 def test_a_chat_template_has_a_limit_of_time_and_size_on_any_thread(monkeypatch, template, why):
-    monkeypatch.setattr(framing, "SECONDS", 1)
+    monkeypatch.setattr(framing, "SECONDS", 1 if "seconds" in why else 20)  # a busy machine takes long to fill 1 GB
     model = with_template(talker(), template)
     requests = make_requests(items(1).rows, AskSettings())
     with ThreadPoolExecutor(1) as pool, pytest.raises(IsoglossError) as caught:

@@ -307,7 +307,7 @@ def test_measure_groups_by_several_columns_and_in_paper_mode(run, data, predicti
 def test_measure_prints_csv_latex_markdown_and_text(run, data, predictions):
     base = ["measure", predictions, "--data", data, "--metrics", "ss"]
     assert len(list(csv.DictReader(io.StringIO(run(*base, "--format", "csv")[1])))) == 3
-    assert run(*base, "--format", "latex")[1].startswith("\\begin{tabular}")
+    assert run(*base, "--format", "latex")[1].startswith("\\noindent\n\\begin{tabular}")
     assert run(*base, "--format", "markdown")[1].count("\n| tiny |") == 3
     text = run(*base)[1]
     assert text.startswith("model tiny · dataset stereoset · language en\n")
