@@ -248,7 +248,7 @@ def disturbed(plan: StudyPlan, out: Path, *, share: float, disturb) -> tuple[lis
 
     def progress(label: str, done: float, *, items: int = 0) -> None:
         shares.append(done)
-        if label and done >= share and not begun.is_set():  # the first report comes before the runs are opened
+        if done >= share and not begun.is_set() and any(out.rglob("run.json")):  # first reports come before the runs
             begun.set()
             there.update(kept(out))
             disturb()
