@@ -146,7 +146,7 @@ class Stopped(Exception):
 
 def stop_at(step: int) -> Any:
     def heard(status: TrainingStatus) -> None:
-        if status.step >= step and not status.said:
+        if status.step >= step and not status.message:
             raise Stopped
 
     return heard

@@ -222,5 +222,7 @@ def _check_status(endpoint: Endpoint, response: _Response) -> None:
             f"{endpoint.url} answered 404: check the address, which often ends in /v1, and the model's name. {KEPT}"
         )
     if code != 200:
-        said = error_text(response.content, key=_key(endpoint))
-        raise IsoglossError(f"{endpoint.url} answered {code} to the model '{endpoint.model}'{said}. Check both. {KEPT}")
+        message = error_text(response.content, key=_key(endpoint))
+        raise IsoglossError(
+            f"{endpoint.url} answered {code} to the model '{endpoint.model}'{message}. Check both. {KEPT}"
+        )

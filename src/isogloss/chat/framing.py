@@ -28,7 +28,7 @@ def frame_prompts(tokenizer: Any, texts: Sequence[str], *, name: str) -> list[st
 
 
 def _words(value: Any) -> Any:
-    return [str(one) for one in value] if isinstance(value, list | tuple) else str(value)
+    return [str(part) for part in value] if isinstance(value, list | tuple) else str(value)
 
 
 def _run_child(task: str) -> list[str]:
@@ -65,15 +65,15 @@ def _frame(task: Mapping[str, Any]) -> dict[str, Any]:
     framed = []
     try:
         for text in task["texts"]:
-            (one,), _ = render_jinja_template(
+            (prompt,), _ = render_jinja_template(
                 conversations=[[{"role": "user", "content": text}]],
                 chat_template=task["template"],
                 add_generation_prompt=True,
                 **task["tokens"],
             )
-            if len(one) > LONGEST:
+            if len(prompt) > LONGEST:
                 raise ValueError(f"it makes more than {LONGEST:,} letters of a prompt")
-            framed.append(one.encode("utf-8", "replace").decode())
+            framed.append(prompt.encode("utf-8", "replace").decode())
     except MemoryError:
         return {"problem": f"it needs more than {MEMORY // 10**9} GB of memory"}
     except Exception as error:  # templates are programs, each with its own errors

@@ -93,20 +93,20 @@ def _batches(
     """The requests in batches of like length, window by window."""
     for start in range(0, len(requests), WINDOW):
         window = requests[start : start + WINDOW]
-        told = list(map(EncodedRequest, window, _read(model, [one.text for one in window], chat=chat)))
+        encoded = list(map(EncodedRequest, window, _read(model, [request.text for request in window], chat=chat)))
         batch: list[EncodedRequest] = []
-        for one in sorted(told, key=lambda one: -len(one.ids)):
+        for request in sorted(encoded, key=lambda request: -len(request.ids)):
             if batch and (len(batch) + 1) * len(batch[0].ids) > budget:
                 yield batch
                 batch = []
-            batch.append(one)
+            batch.append(request)
         if batch:
             yield batch
 
 
 def _answer_batch(model: Model, batch: Sequence[EncodedRequest], *, settings: AskSettings) -> list[Answer]:
     limit = model.info.max_length
-    longest = max(batch, key=lambda one: len(one.ids))
+    longest = max(batch, key=lambda request: len(request.ids))
     if limit is not None and len(longest.ids) + settings.new_tokens > limit:
         raise IsoglossError(
             f"The prompt of item '{longest.request.item.id}' has {len(longest.ids)} tokens; with {settings.new_tokens} for the "
@@ -115,8 +115,8 @@ def _answer_batch(model: Model, batch: Sequence[EncodedRequest], *, settings: As
     generated = _generate(model, batch, settings=settings)
     chances = _yes_no_logprobs(model, batch)
     return [
-        _as_answer(model, told, ids=ids, chance=chances.get(index))
-        for index, (told, ids) in enumerate(zip(batch, generated, strict=True))
+        _as_answer(model, encoded, ids=ids, chance=chances.get(index))
+        for index, (encoded, ids) in enumerate(zip(batch, generated, strict=True))
     ]
 
 
@@ -164,9 +164,11 @@ def _generate(model: Model, batch: Sequence[EncodedRequest], *, settings: AskSet
     ends = sorted(_ends(model))
     pad = model.tokenizer.pad_token_id
     pad = pad if pad is not None else (ends[0] if ends else 0)
-    longest = max(len(told.ids) for told in batch)
-    gaps = [longest - len(told.ids) for told in batch]
-    ids = torch.tensor([[pad] * gap + [*told.ids] for gap, told in zip(gaps, batch, strict=True)], device=model.device)
+    longest = max(len(request.ids) for request in batch)
+    gaps = [longest - len(request.ids) for request in batch]
+    ids = torch.tensor(
+        [[pad] * gap + [*request.ids] for gap, request in zip(gaps, batch, strict=True)], device=model.device
+    )
     mask = torch.tensor([[0] * gap + [1] * (longest - gap) for gap in gaps], device=model.device)
     config = transformers.GenerationConfig(
         max_new_tokens=settings.new_tokens,
@@ -181,15 +183,15 @@ def _generate(model: Model, batch: Sequence[EncodedRequest], *, settings: AskSet
     )
     more = {"logits_processor": [_gumbel_noise(batch, settings=settings)]} if settings.temperature > 0 else {}
     with torch.inference_mode():
-        found = model.net.generate(ids, attention_mask=mask, generation_config=config, **more)
+        output = model.net.generate(ids, attention_mask=mask, generation_config=config, **more)
     start = longest if _generating(model).echoes else 1
-    return [row[start:].tolist() for row in found]
+    return [row[start:].tolist() for row in output]
 
 
 def _gumbel_noise(batch: Sequence[EncodedRequest], *, settings: AskSettings) -> Callable[[Any, Any], Any]:
     """What turns the most probable token into a sample: seeded Gumbel noise, for each request its own."""
     torch = require("torch", extra="hf")
-    draws = [np.random.default_rng(seed_of(told.request, settings.seed)) for told in batch]
+    draws = [np.random.default_rng(seed_of(request.request, settings.seed)) for request in batch]
 
     def shake(ids: Any, scores: Any) -> Any:
         rows = np.stack([draw.gumbel(size=scores.shape[-1]) for draw in draws])
@@ -202,12 +204,12 @@ def _yes_no_logprobs(model: Model, batch: Sequence[EncodedRequest]) -> dict[int,
     """By place: the log-probabilities that the answer is the language's yes or its no, in small or capital letters."""
     questions: list[Question] = []
     indices: list[tuple[int, int]] = []
-    for index, told in enumerate(batch):
-        if told.request.sample:
+    for index, request in enumerate(batch):
+        if request.request.sample:
             continue
-        for side, word in enumerate(told.request.words):
+        for side, word in enumerate(request.request.words):
             for form in dict.fromkeys((word, word[:1].upper() + word[1:])):
-                questions.append(_question(model, told.ids, word=form))
+                questions.append(_question(model, request.ids, word=form))
                 indices.append((index, side))
     logs = answer_all(model, questions, token_budget=TOKEN_BUDGET)
     sums: dict[tuple[int, int], float] = {}

@@ -73,11 +73,11 @@ def check_prompt_words(path: Path, section: Any) -> None:
 
 
 def _table(path: Path, section: Any, *, name: str) -> Mapping[str, Any]:
-    found = section.get(name) if isinstance(section, dict) else None
-    if not isinstance(found, dict):
+    words = section.get(name) if isinstance(section, dict) else None
+    if not isinstance(words, dict):
         raise BadData(path, None, f"[ask] needs the tables [ask.prompts] and [ask.answers]; '{name}' is missing.")
     known = PROMPTS if name == "prompts" else LISTS
-    unknown = sorted(set(found) - set(known))
+    unknown = sorted(set(words) - set(known))
     if unknown:
         raise BadData(path, None, f"ask.{name} has no '{unknown[0]}'; it has {', '.join(known)}.")
-    return found
+    return words

@@ -163,13 +163,13 @@ def yes_no_logprobs(tokens: Sequence[Mapping[str, Any]], words: tuple[str, str])
     """
     listed = tokens[0].get("top_logprobs") if tokens else None
     sums, total = [0.0, 0.0], 0.0
-    for one in listed if isinstance(listed, list) else []:
-        log: Any = one.get("logprob") if isinstance(one, dict) else None
+    for entry in listed if isinstance(listed, list) else []:
+        log: Any = entry.get("logprob") if isinstance(entry, dict) else None
         if type(log) not in (int, float) or not log <= SLACK:
             return None, None
         chance = math.exp(min(0.0, max(log, LEAST)))
         total += chance
-        sides = [side for side, word in enumerate(words) if _begins(_plain(one.get("token")), word)]
+        sides = [side for side, word in enumerate(words) if _begins(_plain(entry.get("token")), word)]
         if len(sides) == 1:
             sums[sides[0]] += chance
     if min(sums) <= 0 or total > 1 + 10 * SLACK:

@@ -77,9 +77,9 @@ def answer_line(answer: Answer) -> str:
 def read_line(line: str) -> Answer | None:
     """The answer on a line; none when the line is torn, or holds values of other types."""
     try:
-        found = Answer(**json.loads(line))
-        sound = all(_fits(value, ANSWER_SCHEMA[name]) for name, value in zip(NAMES, astuple(found), strict=True))
-        return found if sound and None not in found.key and found.text is not None else None
+        answer = Answer(**json.loads(line))
+        sound = all(_fits(value, ANSWER_SCHEMA[name]) for name, value in zip(NAMES, astuple(answer), strict=True))
+        return answer if sound and None not in answer.key and answer.text is not None else None
     except (ValueError, TypeError, RecursionError):
         return None
 

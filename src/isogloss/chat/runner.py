@@ -49,7 +49,7 @@ class AskCell:
     @property
     def asks(self) -> int:
         """How many requests are put."""
-        return len({one.key for one in self.asked.values()})
+        return len({request.key for request in self.asked.values()})
 
 
 def plan_ask_cells(items: Items, settings: AskSettings, *, labels: Mapping[str, str] | None = None) -> list[AskCell]:
@@ -96,7 +96,7 @@ def ask_cell(cell: AskCell, backend: Backend, *, out: StoragePath, progress: Pro
             append_journal(folder, answers)
             known.update({answer.key: answer for answer in answers})
             _write_complete_parts(run, parts, known=known, missing=missing, asked=asked)
-            progress(label, 1 - sum(one.key not in known for one in todo) / len(asked), items=len(cell.items))
+            progress(label, 1 - sum(prompt.key not in known for prompt in todo) / len(asked), items=len(cell.items))
 
         _write_complete_parts(run, parts, known=known, missing=missing, asked=asked)
         progress(label, 1 - len(todo) / len(asked), items=len(cell.items))

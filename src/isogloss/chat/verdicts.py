@@ -79,8 +79,8 @@ class AnswerWords:
 def read_answers(answers: pl.DataFrame) -> pl.DataFrame:
     """The answers with a column `verdict`, read from `opening`, or from the first words of `text` where there is none."""
     rows = answers.select("text", "opening", "language", "prompt").iter_rows()
-    found = [read_answer(text, first, language=tag, prompt=prompt) for text, first, tag, prompt in rows]
-    return answers.with_columns(pl.Series("verdict", found, dtype=pl.String))
+    verdicts = [read_answer(text, first, language=tag, prompt=prompt) for text, first, tag, prompt in rows]
+    return answers.with_columns(pl.Series("verdict", verdicts, dtype=pl.String))
 
 
 def read_answer(text: str, opening: str | None, *, language: str, prompt: str) -> str:
@@ -145,31 +145,32 @@ def read_verdict(text: str, *, language: str, prompt: str) -> str:
     first = next((sentence for sentence in headless if sentence.clauses), AnswerSentence((), False))
     if not first.clauses or MENTION.match(text) or _is_hypothetical(first, lexicon):
         return OFF_TOPIC
-    found = _read_sentence(first, lexicon, prompt=prompt)
-    if found is not None:
-        return found
+    verdict = _read_sentence(first, lexicon, prompt=prompt)
+    if verdict is not None:
+        return verdict
     return OTHER_LANGUAGE if _is_third_language(first, tidied, lexicon=lexicon) else OFF_TOPIC
 
 
 def _read_sentence(first: AnswerSentence, lexicon: AnswerWords, *, prompt: str) -> str | None:
     """The verdict that the first sentence gives: by its opening word, by what it means, or as a refusal."""
-    said, whole = _read_opening(first, lexicon, prompt=prompt)
+    verdict, whole = _read_opening(first, lexicon, prompt=prompt)
     if whole:
-        return said
+        return verdict
     if first.question or _is_echo(first, lexicon.asked[prompt], prompt=prompt):
         return OFF_TOPIC
     meant = _read_meaning(first, lexicon, prompt=prompt)
     if _is_refusal(first, lexicon):
         return meant or REFUSED
-    return ((meant or said) if said == NO else (said or meant)) or _read_later(first, lexicon)
+    return ((meant or verdict) if verdict == NO else (verdict or meant)) or _read_later(first, lexicon)
 
 
 def _read_later(first: AnswerSentence, lexicon: AnswerWords) -> str | None:
     """Yes or no by what follows a hedge: 'I would say no', or the word alone; nothing when both stand there."""
     sides = {
-        said: any(_is_later(first, phrase, lexicon=lexicon) for phrase in lexicon.lists[said]) for said in (YES, NO)
+        verdict: any(_is_later(first, phrase, lexicon=lexicon) for phrase in lexicon.lists[verdict])
+        for verdict in (YES, NO)
     }
-    return next((said for said in sides if sides[said]), None) if sum(sides.values()) == 1 else None
+    return next((verdict for verdict in sides if sides[verdict]), None) if sum(sides.values()) == 1 else None
 
 
 def _is_later(first: AnswerSentence, phrase: Words, *, lexicon: AnswerWords) -> bool:
@@ -191,17 +192,17 @@ def _read_opening(first: AnswerSentence, lexicon: AnswerWords, *, prompt: str) -
     phrase = max(yes, no, key=len)
     if not phrase:
         return (NO if _is_negated_yes(clause, lexicon) else None), False
-    said, other = (YES, "no") if phrase is yes else (NO, "yes")
+    verdict, other = (YES, "no") if phrase is yes else (NO, "yes")
     rest = clause[len(phrase) :]
-    if said == YES and phrase not in lexicon.own and _is_denied((rest, *first.clauses[1:]), lexicon):
+    if verdict == YES and phrase not in lexicon.own and _is_denied((rest, *first.clauses[1:]), lexicon):
         return NO, True
     if _is_both(first, rest, lexicon=lexicon, other=other):
         later = AnswerSentence(first.clauses[1:], first.question)
-        agrees = not rest and _read_meaning(later, lexicon, prompt=prompt) == said
-        return (said, True) if agrees else (OFF_TOPIC, True)
+        agrees = not rest and _read_meaning(later, lexicon, prompt=prompt) == verdict
+        return (verdict, True) if agrees else (OFF_TOPIC, True)
     if rest and not _is_firm(phrase, rest, lexicon=lexicon):
         return None, False
-    return said, not rest
+    return verdict, not rest
 
 
 def _is_denied(clauses: tuple[Words, ...], lexicon: AnswerWords) -> bool:
@@ -267,7 +268,7 @@ def _doubted(first: AnswerSentence, lexicon: AnswerWords) -> Iterator[bool]:
     """For each clause, whether it says what the clause before denies: 'Ich glaube nicht, dass das stimmt'."""
     before: Words = ()
     for clause in first.clauses:
-        denied = any(_find(before, one, gap=0) for one in lexicon.lists["negations"])
+        denied = any(_find(before, word, gap=0) for word in lexicon.lists["negations"])
         yield denied and clause[0] in THAT and before not in lexicon.lists["no"]
         before = clause
 

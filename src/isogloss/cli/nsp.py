@@ -140,9 +140,9 @@ def _training() -> Iterator[Callable[[TrainingStatus], None]]:
             if not math.isnan(status.loss):
                 label = f"loss {status.loss:.3f} accuracy {status.accuracy:.2f}"
                 bars.update(task, description=label, total=status.steps, completed=status.step)
-            if status.said and (
+            if status.message and (
                 not console.is_terminal or math.isnan(status.loss)
             ):  # the bar shows the lines of the log
-                bars.console.out(f"{status.step}/{status.steps} {status.said}", highlight=False)
+                bars.console.out(f"{status.step}/{status.steps} {status.message}", highlight=False)
 
         yield heard

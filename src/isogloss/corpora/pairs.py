@@ -28,12 +28,13 @@ def make_pairs(items: Items, *, category: str | None = "gender") -> Items:
     """
     rows = []
     for item in items:
-        found = {candidate.role: candidate for candidate in item.candidates}
-        if (category and item.category != category) or not {STEREOTYPE, ANTI_STEREOTYPE} <= set(found):
+        by_role = {candidate.role: candidate for candidate in item.candidates}
+        if (category and item.category != category) or not {STEREOTYPE, ANTI_STEREOTYPE} <= set(by_role):
             continue
         before = f"{item.context} " if item.context and BLANK not in item.context else ""
         chosen = tuple(
-            replace(found[role], text=before + found[role].text, word=None) for role in (STEREOTYPE, ANTI_STEREOTYPE)
+            replace(by_role[role], text=before + by_role[role].text, word=None)
+            for role in (STEREOTYPE, ANTI_STEREOTYPE)
         )
         tags = {name: value for name, value in item.tags.items() if name in ("direction", "target")}
         rows.append(replace(item, candidates=chosen, context=None, tags={"task": "pair", **tags}))
@@ -72,10 +73,10 @@ def parallel_rows(english: Items, other: Items) -> list[tuple[str, str]]:
     """The single sentences of aligned pairs, English and other, each once: a small parallel text."""
     texts = {(item.id, candidate.role): candidate.text for item in english for candidate in item.candidates}
     rows = [
-        (texts[item.id, one.role], one.text)
+        (texts[item.id, sentence.role], sentence.text)
         for item in align_pairs(english, other)
-        for one in item.candidates
-        if (item.id, one.role) in texts
+        for sentence in item.candidates
+        if (item.id, sentence.role) in texts
     ]
     return list(dict.fromkeys(rows))
 
@@ -117,7 +118,11 @@ def occupation_pairs(language: str) -> Items:
 
 def _template_pairs(language: str) -> Items:
     """Tmp in a language of the template sets: the wordings of `gender-profession` and its professions, man and woman."""
-    sets = [one for one in read_sets(FOLDER / language / "sets.toml") if one.id == "gender-profession"]
+    sets = [
+        template_set
+        for template_set in read_sets(FOLDER / language / "sets.toml")
+        if template_set.id == "gender-profession"
+    ]
     rows = []
     for item in make_items(sets, read_lexicon(language)):
         if item.variant is None:
@@ -165,7 +170,7 @@ def native_names(items: Items, *, seed: int = 0) -> tuple[Items, int]:
         names = sorted({name for candidate in item.candidates for name in finder.findall(candidate.text)})
         drawn = {group: list(rng.permutation(native[language][group])) for group in GROUPS}
         new = {name: str(drawn[genders[name]].pop()) for name in names if drawn[genders[name]]}
-        chosen = tuple(replace(one, text=_swap(finder, one.text, new=new)) for one in item.candidates)
+        chosen = tuple(replace(sentence, text=_swap(finder, sentence.text, new=new)) for sentence in item.candidates)
         rows.append(replace(item, candidates=chosen))
         changed += bool(new)
     return Items(tuple(rows), items.problems), changed

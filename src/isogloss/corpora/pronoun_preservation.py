@@ -36,17 +36,17 @@ def count_preserved(corpus: Corpus) -> tuple[Preservation, Preservation]:
     counts = {"he": [0, 0], "she": [0, 0]}
     for pair in corpus.read():
         words = {word.lower().replace("’", "'").split("'")[0] for word in WORD.findall(pair.english)}
-        found = [name for name in counts if name in words]
-        if len(found) == 1:
-            counts[found[0]][1] += 1
-            counts[found[0]][0] += has_pronoun(pair.text, found[0], forms=forms)
-    made = [Preservation(corpus.name, corpus.language, name, kept, n) for name, (kept, n) in counts.items()]
-    return made[0], made[1]
+        groups = [name for name in counts if name in words]
+        if len(groups) == 1:
+            counts[groups[0]][1] += 1
+            counts[groups[0]][0] += has_pronoun(pair.text, groups[0], forms=forms)
+    preservations = [Preservation(corpus.name, corpus.language, name, kept, n) for name, (kept, n) in counts.items()]
+    return preservations[0], preservations[1]
 
 
 def count_all(corpora: Sequence[Corpus]) -> list[Preservation]:
     """The counts of several corpora, he before she."""
-    return [one for corpus in corpora for one in count_preserved(corpus)]
+    return [preservation for corpus in corpora for preservation in count_preserved(corpus)]
 
 
 def has_pronoun(text: str, pronoun: str, *, forms: Mapping[str, Any]) -> bool:
@@ -63,7 +63,9 @@ def has_pronoun(text: str, pronoun: str, *, forms: Mapping[str, Any]) -> bool:
 def preservation_as_text(preservations: Sequence[Preservation]) -> str:
     """The counts for a terminal."""
     lines = []
-    for one in preservations:
-        share = f"{one.share:.1f} %" if one.share is not None else "no such sentence"
-        lines.append(f"{one.language}  {one.corpus}: '{one.pronoun}' kept in {one.kept} of {one.n} sentences ({share})")
+    for preservation in preservations:
+        share = f"{preservation.share:.1f} %" if preservation.share is not None else "no such sentence"
+        lines.append(
+            f"{preservation.language}  {preservation.corpus}: '{preservation.pronoun}' kept in {preservation.kept} of {preservation.n} sentences ({share})"
+        )
     return "\n".join(lines)

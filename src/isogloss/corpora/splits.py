@@ -42,7 +42,7 @@ def split_corpus(
 
     Which sentences are drawn depends on their line numbers and the seed alone.
     """
-    groups = [one.group for one in lists]
+    groups = [word_list.group for word_list in lists]
     held: dict[str, list[tuple[int, int, SentencePair]]] = {group: [] for group in groups}
     counts: Counter[str] = Counter(dict.fromkeys(groups, 0))
     for pair in corpus.read():
@@ -63,7 +63,7 @@ def split_corpus(
 
 def sentence_items(corpus: Corpus, lists: tuple[WordList, WordList]) -> Iterator[Item]:
     """All sentences of either group, without drawing; sentences of both groups or of none are left out."""
-    groups = [one.group for one in lists]
+    groups = [word_list.group for word_list in lists]
     for pair in corpus.read():
         group = find_group(pair.english, lists)
         if group in groups and pair.text:

@@ -104,8 +104,8 @@ def _ending(name: str) -> str | None:
 def _other_language(name: str) -> str | None:
     """The language beside English in a name such as TED2020.en-ja.tmx or en-ja.tsv."""
     for first, second in re.findall(r"(?<![a-zA-Z])([a-z]{2,3})[-_]([a-z]{2,3})(?![a-zA-Z])", name):
-        for one, other in ((first, second), (second, first)):
-            if one == ENGLISH and other in languages.tags():
+        for expected, other in ((first, second), (second, first)):
+            if expected == ENGLISH and other in languages.tags():
                 return str(other)
     return None
 

@@ -22,11 +22,11 @@ class _Units:
         self.text: list[str] | None = None
         self.hidden = self.length = 0
 
-    def start(self, name: str, given: dict[str, str]) -> None:
+    def start(self, name: str, attributes: dict[str, str]) -> None:
         if name == "tu":
             self.unit = {}
         elif name == "tuv":
-            self.language = next((given[key].lower() for key in LANGUAGE if key in given), "")
+            self.language = next((attributes[key].lower() for key in LANGUAGE if key in attributes), "")
         elif name == "seg":
             self.text, self.hidden, self.length = [], 0, 0
         elif self.text is not None and name in ("bpt", "ept", "it", "ph", "ut"):

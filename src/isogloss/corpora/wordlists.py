@@ -32,24 +32,24 @@ class WordList:
 
 def make_list(group: str, entries: Iterable[str]) -> WordList:
     """A list from its entries; one with a capital letter counts only as it is written."""
-    found = {" ".join(entry.split()) for entry in entries} - {""}
-    if not found:
+    words = {" ".join(entry.split()) for entry in entries} - {""}
+    if not words:
         raise IsoglossError(f"The list '{group}' is empty. Give one word or name per line.")
-    small = frozenset(entry for entry in found if entry == entry.lower())
-    return WordList(group, small, frozenset(found - small), max(entry.count(" ") + 1 for entry in found))
+    small = frozenset(entry for entry in words if entry == entry.lower())
+    return WordList(group, small, frozenset(words - small), max(entry.count(" ") + 1 for entry in words))
 
 
 @cache
 def gender_lists(*, names: bool = True, generic: bool = True) -> tuple[WordList, WordList]:
     """The lists that ship, female first; without names, or without words that are often said of anybody, if so asked."""
-    words, given = load_toml("en_words.toml"), load_toml("en_names.toml")
+    words, given_names = load_toml("en_words.toml"), load_toml("en_names.toml")
     written = {word.lower(): word for word in words["capitalised_only"]}
     left_out = set() if generic else set(words["generic_male"])
-    found = []
+    lists = []
     for column, group in ((1, "female"), (0, "male")):
         entries = [written.get(pair[column], pair[column]) for pair in words["pairs"] if pair[column] not in left_out]
-        found.append(make_list(group, [*entries, *(given[group] if names else [])]))
-    return found[0], found[1]
+        lists.append(make_list(group, [*entries, *(given_names[group] if names else [])]))
+    return lists[0], lists[1]
 
 
 def load_toml(name: str) -> dict[str, Any]:
@@ -57,20 +57,20 @@ def load_toml(name: str) -> dict[str, Any]:
     return tomllib.loads((FOLDER / name).read_text(encoding="utf-8"))
 
 
-def read_lists(given: Sequence[str]) -> tuple[WordList, WordList]:
+def read_lists(sources: Sequence[str]) -> tuple[WordList, WordList]:
     """Two lists given as GROUP=FILE, one word, name or phrase per line; # begins a remark; or the name of two that ship."""
-    if len(given) == 1 and "=" not in given[0]:
+    if len(sources) == 1 and "=" not in sources[0]:
         known = load_toml("other_lists.toml")
-        if given[0] not in known:
-            raise UnknownName("word list", given[0], known)
-        first, second = (make_list(group, words) for group, words in known[given[0]].items())
+        if sources[0] not in known:
+            raise UnknownName("word list", sources[0], known)
+        first, second = (make_list(group, words) for group, words in known[sources[0]].items())
         return check_lists(first, second)
-    if len(given) != 2:
+    if len(sources) != 2:
         raise IsoglossError(
-            f"Two lists are needed, as in --list female=her.txt --list male=his.txt; {len(given)} given."
+            f"Two lists are needed, as in --list female=her.txt --list male=his.txt; {len(sources)} given."
         )
     lists = []
-    for text in given:
+    for text in sources:
         group, sign, name = text.partition("=")
         if not sign or not group.strip() or not name.strip():
             raise IsoglossError(f"'{text}' is not a list. Write it as GROUP=FILE, such as young=young.txt.")
@@ -101,10 +101,14 @@ def find_group(text: str, lists: tuple[WordList, WordList]) -> str:
     words = WORD.findall(text)
     # "she's" and "sister's" are group as they are without what follows the apostrophe, "mother-in-law" without its end
     plain = [KIN.sub("", word.replace("’", "'").split("'")[0]) for word in words]
-    longest = max(one.longest for one in lists)
+    longest = max(word_list.longest for word_list in lists)
     seen = {*words, *plain}
     for size in range(2, longest + 1):
         seen |= {" ".join(row[k : k + size]) for row in (words, plain) for k in range(len(row) - size + 1)}
     small = {entry.lower() for entry in seen}
-    group = [one.group for one in lists if not (one.as_written.isdisjoint(seen) and one.any_case.isdisjoint(small))]
+    group = [
+        word_list.group
+        for word_list in lists
+        if not (word_list.as_written.isdisjoint(seen) and word_list.any_case.isdisjoint(small))
+    ]
     return group[0] if len(group) == 1 else BOTH if group else NEITHER

@@ -133,17 +133,17 @@ def _check_options(path: Path, sample: Sample, *, item: Item) -> None:
 
 def _rows(items: Sequence[Item], outcomes: Mapping[str, Sequence[str]]) -> Iterator[Row]:
     for item in items:
-        found = outcomes[item.id]
+        choices = outcomes[item.id]
         for candidate in item.candidates:
-            share = sum(outcome == candidate.role for outcome in found) / len(found)
-            yield Row(item, candidate.id, share, quantity=CHOICE, pieces=tuple(found))
+            share = sum(outcome == candidate.role for outcome in choices) / len(choices)
+            yield Row(item, candidate.id, share, quantity=CHOICE, pieces=tuple(choices))
 
 
 def _notes(
     samples: Sequence[Sample], outcomes: Mapping[str, Sequence[str]], *, labels: Mapping[str, int]
 ) -> Iterator[str]:
     """What must be said: the outcomes, the preference for a label, and what the harness counted instead."""
-    counts = Counter(outcome for found in outcomes.values() for outcome in found)
+    counts = Counter(outcome for item_outcomes in outcomes.values() for outcome in item_outcomes)
     total = sum(counts.values())
     none = {name: number for name, number in counts.items() if name not in ROLES}
     shown = ", ".join(f"{counts[role]} {role}" for role in ROLES)

@@ -66,8 +66,8 @@ def _requests(row: Mapping[str, Any], path: Path, *, line: int) -> Iterator[tupl
     own = doc.get("isogloss") if isinstance(doc, dict) else None
     names = own if isinstance(own, list) and len(own) == len(answers) else [None] * len(answers)
     pairs = list(arguments.values()) if isinstance(arguments, dict) else arguments
-    for given, answer, name in zip(pairs, answers, names, strict=True):
-        texts = list(given.values()) if isinstance(given, dict) else given
+    for pair, answer, name in zip(pairs, answers, names, strict=True):
+        texts = list(pair.values()) if isinstance(pair, dict) else pair
         if not isinstance(texts, list) or len(texts) != 2 or not all(isinstance(text, str) for text in texts):
             raise BadData(path, line, "a request must have two texts: these are not samples of log-likelihoods.")
         yield (_plain(texts[0]), _plain(texts[1])), _number(answer, path, line=line), name

@@ -43,7 +43,7 @@ def trained_parameters(scorer: nn.Module) -> dict[str, nn.Parameter]:
 
 
 def write_checkpoint(
-    out: Path, state: State, *, scorer: nn.Module, optimizer: torch.optim.Optimizer, mark: dict[str, Any]
+    out: Path, state: State, *, scorer: nn.Module, optimizer: torch.optim.Optimizer, identity: dict[str, Any]
 ) -> None:
     """Write a checkpoint in one step; older ones are removed, but not the best."""
     from safetensors.torch import save_file
@@ -53,14 +53,14 @@ def write_checkpoint(
     work = folder / f".partial-{os.getpid()}"
     work.mkdir(parents=True)
     named = trained_parameters(scorer)
-    save_file({name: one.detach().cpu().contiguous() for name, one in named.items()}, work / WEIGHTS)
+    save_file({name: tensor.detach().cpu().contiguous() for name, tensor in named.items()}, work / WEIGHTS)
     slots = {
         f"{name}|{slot}": value.detach().cpu().contiguous()
-        for name, one in named.items()
-        for slot, value in optimizer.state.get(one, {}).items()
+        for name, tensor in named.items()
+        for slot, value in optimizer.state.get(tensor, {}).items()
     }
     save_file(slots, work / OPTIMIZER)
-    facts = {"mark": mark, "state": {name: getattr(state, name) for name in State.__slots__}}
+    facts = {"mark": identity, "state": {name: getattr(state, name) for name in State.__slots__}}
     (work / STATE).write_text(json.dumps(facts, ensure_ascii=False), encoding="utf-8")
     for path in work.iterdir():
         sync(path)
@@ -102,29 +102,29 @@ def writing(out: Path) -> Iterator[None]:
         raise CannotWrite(out, error) from error
 
 
-def find_checkpoint(out: Path, mark: dict[str, Any]) -> tuple[Path, State] | None:
+def find_checkpoint(out: Path, identity: dict[str, Any]) -> tuple[Path, State] | None:
     """The last checkpoint in the folder, if there is one; one of another training is refused."""
     checkpoints = sorted((out / FOLDER).glob("step-*"))
-    return (checkpoints[-1], read_state(checkpoints[-1], mark)) if checkpoints else None
+    return (checkpoints[-1], read_state(checkpoints[-1], identity)) if checkpoints else None
 
 
-def read_state(path: Path, mark: dict[str, Any]) -> State:
+def read_state(path: Path, identity: dict[str, Any]) -> State:
     """What a checkpoint says about how far it is."""
     try:
         facts = json.loads((path / STATE).read_text(encoding="utf-8"))
         state = State(**facts["state"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise BadData(path, None, BROKEN) from error
-    refuse_other(path.parent.parent, made=facts["mark"], wanted=mark)
+    refuse_other(path.parent.parent, before=facts["mark"], wanted=identity)
     return state
 
 
-def refuse_other(out: Path, *, made: dict[str, Any], wanted: dict[str, Any]) -> None:
+def refuse_other(out: Path, *, before: dict[str, Any], wanted: dict[str, Any]) -> None:
     """Refuse what was made by another training, and say in what it differs."""
     for key, part in (("model", "another model"), ("data", "other data"), ("processes", "another number of processes")):
-        if made.get(key) != wanted[key]:
+        if before.get(key) != wanted[key]:
             raise IsoglossError(f"{out} holds the training of {part}. Choose another folder with --out, or remove it.")
-    ours = made.get("settings", {})
+    ours = before.get("settings", {})
     differ = [name for name, value in wanted["settings"].items() if ours.get(name) != value]
     if differ:
         raise IsoglossError(

@@ -157,7 +157,7 @@ def _write_splits(
         rng = np.random.default_rng([settings.seed, index])
         taken = balance(before, limit=settings.limit, rng=rng) if before else {}
         _refuse_one_article(store, taken, split=split, give="a larger --limit")
-        drawn = [draw_pairs(store, found, rng=rng) for found in taken.values()]
+        drawn = [draw_pairs(store, sentences, rng=rng) for sentences in taken.values()]
         pairs = _mix(drawn, rng)
         digest.update(pairs.first.tobytes() + pairs.second.tobytes())
         parts = _write_parts(store, pairs, folder=folder / split, kind=settings.format, on_message=on_message)
@@ -165,16 +165,16 @@ def _write_splits(
             "pairs": len(pairs.label),
             "positive": int(pairs.label.sum()),
             "parts": parts,
-            "articles": {tag: _count_articles(store, found) for tag, found in taken.items()},
-            "sentences": {tag: len(found) for tag, found in taken.items()},
+            "articles": {tag: _count_articles(store, sentences) for tag, sentences in taken.items()},
+            "sentences": {tag: len(sentences) for tag, sentences in taken.items()},
         }
     digest.update(store.draws.tobytes())
     return card | {"sentences": len(store.ends) - 1, "hash": digest.hexdigest()}
 
 
 def _refuse_one_article(store: SentenceStore, sentences: Mapping[str, Index], *, split: str, give: str) -> None:
-    for tag, found in sentences.items():
-        if _count_articles(store, found) < FEWEST:
+    for tag, before in sentences.items():
+        if _count_articles(store, before) < FEWEST:
             raise IsoglossError(
                 f"Too few sentences in '{tag}' are left for {split}: they must come from two articles at least. "
                 f"Give {give}, or more articles."

@@ -81,8 +81,8 @@ def overlaps(rows: pl.DataFrame) -> Numbers:
     """For each pair, the share of the words of both sentences that they have in common."""
 
     def overlap(first: str, second: str) -> float:
-        one, other = set(_words(first)), set(_words(second))
-        return len(one & other) / max(1, len(one | other))
+        words, other = set(_words(first)), set(_words(second))
+        return len(words & other) / max(1, len(words | other))
 
     return np.array([overlap(first, second) for first, second in rows.select("first", "second").iter_rows()])
 
@@ -143,12 +143,12 @@ def evaluate_head(
     scores, truncated = pair_scores(model, rows, progress=progress)
     labels, articles = rows["label"].to_numpy(), rows["article"].to_list()
     right = ((scores > 0.5) == labels).astype(np.float64)
-    said = {"second sentence only": second_only(train, rows), "word overlap": word_overlap(train, rows)}
-    others = {key: (found == labels).astype(np.float64) for key, found in said.items()}
+    predictions = {"second sentence only": second_only(train, rows), "word overlap": word_overlap(train, rows)}
+    others = {key: (outcome == labels).astype(np.float64) for key, outcome in predictions.items()}
     return HeadTest(
         model.info.name,
         mean_by_article(right, articles),
-        {key: mean_by_article(found, articles) for key, found in others.items()},
+        {key: mean_by_article(outcome, articles) for key, outcome in others.items()},
         mean_by_article(right - others["word overlap"], articles, bounds=(-1, 1)),
         _by_language(right, rows),
         truncated,
@@ -167,26 +167,26 @@ def pair_scores(
     model: Model, rows: pl.DataFrame, *, progress: Progress = silent
 ) -> tuple[npt.NDArray[np.float64], int]:
     """The probability of `is next` for each pair, as `eval` computes it, and how many pairs were cut."""
-    found, cut = np.empty(rows.height), 0
+    scores, cut = np.empty(rows.height), 0
     for start in range(0, rows.height, PORTION):
         part = rows[start : start + PORTION].select("first", "second").rows()
         asked = [pair_question(model, first, second=second) for first, second in part]
         answers = answer_all(model, [question for question, _ in asked], token_budget=TOKEN_BUDGET)
         classes = [class_logprobs(model, answer)[next_class(model)] for answer in answers]
-        found[start : start + len(part)] = np.exp(classes)
+        scores[start : start + len(part)] = np.exp(classes)
         cut += sum(truncated for _, truncated in asked)
         progress(f"{model.info.name} test pairs", (start + len(part)) / rows.height)
-    return found, cut
+    return scores, cut
 
 
 def head_test_as_text(result: HeadTest) -> str:
     """The test for people."""
     rows = {result.model: result.head, **result.baselines, "margin over word overlap": result.margin}
     if len(result.by_language) > 1:
-        rows |= {f"{result.model} in {tag}": found for tag, found in result.by_language.items()}
+        rows |= {f"{result.model} in {tag}": accuracy for tag, accuracy in result.by_language.items()}
     width = max(map(len, rows))
     lines = [f"{result.head.n:,} pairs of {result.head.articles:,} unseen articles; 95 % intervals over articles"]
-    lines += [f"{label:{width}}  {found}" for label, found in rows.items()]
+    lines += [f"{label:{width}}  {accuracy}" for label, accuracy in rows.items()]
     if result.truncated:
         lines.append(f"{result.truncated:,} pairs were too long and lost their beginning")
     return "\n".join(lines)

@@ -212,7 +212,7 @@ def save_model(trainable: TrainableModel, out: Path, *, accuracy: float | None) 
     net.save_pretrained(str(out))
     trainable.model.tokenizer.save_pretrained(str(out))
     if scorer.head is not None:
-        weights = {name: one.detach().contiguous() for name, one in scorer.head.state_dict().items()}
+        weights = {name: tensor.detach().contiguous() for name, tensor in scorer.head.state_dict().items()}
         save_file(weights, out / WEIGHTS)
 
 
@@ -228,9 +228,9 @@ def import_head(model: str, weights: Path, *, out: Path) -> None:
     """
     if out.exists():
         raise IsoglossError(f"{out} exists already. Choose another folder with --out.")
-    tensors = {name.removeprefix(PARALLEL): one for name, one in _read_tensors(weights).items()}
+    tensors = {name.removeprefix(PARALLEL): tensor for name, tensor in _read_tensors(weights).items()}
     parts = {
-        prefix: {name.removeprefix(prefix): one for name, one in tensors.items() if name.startswith(prefix)}
+        prefix: {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
         for prefix in (CORE, OWN)
     }
     if not parts[CORE]:
@@ -238,13 +238,13 @@ def import_head(model: str, weights: Path, *, out: Path) -> None:
     trainable = make_trainable(open_model(model), TrainingSettings())
     scorer = trainable.scorer
     core = scorer.net if scorer.head is None else scorer.bodies[0]
-    rows = max((len(one) for name, one in parts[CORE].items() if name.endswith(EMBEDDINGS)), default=0)
+    rows = max((len(tensor) for name, tensor in parts[CORE].items() if name.endswith(EMBEDDINGS)), default=0)
     if rows > len(core.get_input_embeddings().weight):
         scorer.net.resize_token_embeddings(rows, mean_resizing=False)
-    for name, one in core.state_dict().items():
+    for name, tensor in core.state_dict().items():
         known = parts[CORE].get(name)
-        if known is not None and name.endswith(EMBEDDINGS) and len(known) < len(one):  # ours has a row for padding
-            parts[CORE][name] = torch.cat([known, known.mean(0, keepdim=True).expand(len(one) - len(known), -1)])
+        if known is not None and name.endswith(EMBEDDINGS) and len(known) < len(tensor):  # ours has a row for padding
+            parts[CORE][name] = torch.cat([known, known.mean(0, keepdim=True).expand(len(tensor) - len(known), -1)])
     try:
         lost = core.load_state_dict(parts[CORE], strict=False)
         if scorer.head is not None:
@@ -269,6 +269,6 @@ def _read_tensors(path: Path) -> dict[str, Tensor]:
         tensors = load_file(path) if path.suffix == ".safetensors" else torch.load(path, "cpu", weights_only=True)
     except Exception as error:
         raise IsoglossError(f"{path} cannot be read as weights alone, without running what is in it.") from error
-    if not isinstance(tensors, dict) or not all(isinstance(one, Tensor) for one in tensors.values()):
+    if not isinstance(tensors, dict) or not all(isinstance(tensor, Tensor) for tensor in tensors.values()):
         raise IsoglossError(f"{path} is not a state dictionary of weights.")
     return tensors

@@ -88,7 +88,7 @@ def draw_curves(
     folder.mkdir(parents=True, exist_ok=True)
     names = [name for name in (*COLUMNS, *DEVICE) if all(name in line for line in lines)]
     columns = {name: np.array([line[name] for line in lines], dtype=np.float64) for name in names}
-    made = []
+    paths = []
     for name in ("loss", "accuracy"):
         points = validations if name == "accuracy" else ()
         raw = columns[name]
@@ -98,10 +98,10 @@ def draw_curves(
             (f"{name}-smoothed", smooth(raw), None),
         ):
             curve = {name: (columns["examples"], values)}
-            made.append(_draw(folder / f"{title}.png", curve, limits=limits, points=points))
+            paths.append(_draw(folder / f"{title}.png", curve, limits=limits, points=points))
     for name in ("core_rate", "head_rate", *(name for name in DEVICE if name in columns)):
-        made.append(_draw(folder / f"{name}.png", {name: (columns["examples"], columns[name])}))
-    return made
+        paths.append(_draw(folder / f"{name}.png", {name: (columns["examples"], columns[name])}))
+    return paths
 
 
 def _draw(
@@ -117,8 +117,8 @@ def _draw(
     for name, (x, y) in curves.items():
         axes.plot(x, y, label=name.replace("_", " "), color="#4477aa")
     if points:
-        seen, found = ([point[key] for point in points] for key in ("examples", "accuracy"))
-        axes.plot(seen, found, "o", label="validation", color="#ee6677")
+        seen, accuracies = ([point[key] for point in points] for key in ("examples", "accuracy"))
+        axes.plot(seen, accuracies, "o", label="validation", color="#ee6677")
     axes.set_xlabel("examples")
     if limits:
         axes.set_ylim(*limits)

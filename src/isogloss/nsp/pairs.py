@@ -79,7 +79,7 @@ class Writer:
 class SentenceStore:
     """Sentence i lies at bytes ends[i] to ends[i + 1]; article a has the sentences firsts[a] to firsts[a + 1].
 
-    `sizes` is how many letters a sentence has; `draws` is an article's number in the lottery for train, validation and test: a hash of the seed and its text.
+    `sizes` is how many letters a sentence has; `draws` orders the articles before they are split into train, validation and test: a hash of the seed and its text.
     """
 
     ends: Index
@@ -132,7 +132,7 @@ class Pairs:
 
 
 def split_articles(store: SentenceStore, shares: Shares) -> dict[tuple[str, str], Index]:
-    """The articles of each language and split: articles in the order of their lots, cut by the shares.
+    """The articles of each language and split: articles in the order of their draws, cut by the shares.
 
     Every split that is wanted gets two articles at least, since a negative needs a different article.
     """
@@ -213,6 +213,6 @@ def _deal(articles: Index, rng: np.random.Generator) -> Index:
 
 def balance(before: Mapping[str, Index], *, limit: int | None, rng: np.random.Generator) -> dict[str, Index]:
     """As many sentences for each language as the poorest has, and no more than the limit, drawn at random."""
-    least = min(len(found) for found in before.values())
+    least = min(len(sentences) for sentences in before.values())
     size = min(least, limit) if limit is not None else least
-    return {tag: np.sort(rng.permutation(found)[:size]) for tag, found in before.items()}
+    return {tag: np.sort(rng.permutation(sentences)[:size]) for tag, sentences in before.items()}

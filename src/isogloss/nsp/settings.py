@@ -87,12 +87,12 @@ class TrainingSettings:
     footprint: Footprint = Footprint()
 
 
-def fill_settings(given: TrainingSettings, model_type: str) -> TrainingSettings:
+def fill_settings(settings: TrainingSettings, model_type: str) -> TrainingSettings:
     """The settings with the rates that suit the kind of model; mT5 does not move with a small one."""
-    rates = given.rates
-    usual = LORA_RATE if given.lora else MT5_RATE if model_type == "mt5" else CORE_RATE
+    rates = settings.rates
+    usual = LORA_RATE if settings.lora else MT5_RATE if model_type == "mt5" else CORE_RATE
     schedule = rates.schedule or ("constant" if model_type == "mt5" else "cosine")
-    return replace(given, rates=replace(rates, core=usual if rates.core is None else rates.core, schedule=schedule))
+    return replace(settings, rates=replace(rates, core=usual if rates.core is None else rates.core, schedule=schedule))
 
 
 def read_lora(text: str | None) -> Lora | None:
@@ -115,26 +115,26 @@ def read_training_settings(texts: Mapping[str, str], settings: TrainingSettings)
     return replace(settings, rates=replace(settings.rates, **read_fields(Rates, rates, what="nsp train")), **changed)
 
 
-def check_settings(given: TrainingSettings) -> None:
+def check_settings(settings: TrainingSettings) -> None:
     """Refuse settings that cannot work, before a model is opened."""
-    if given.precision not in PRECISIONS:
-        raise IsoglossError(f"No precision named '{given.precision}'. Known: {', '.join(PRECISIONS)}.")
-    if given.optimizer not in OPTIMIZERS:
-        raise IsoglossError(f"No optimizer named '{given.optimizer}'. Known: {', '.join(OPTIMIZERS)}.")
-    if given.rates.schedule not in (None, *SCHEDULES):
-        raise IsoglossError(f"No schedule named '{given.rates.schedule}'. Known: {', '.join(SCHEDULES)}.")
-    if given.rates.schedule == "constant" and given.rates.cycles > 1:
+    if settings.precision not in PRECISIONS:
+        raise IsoglossError(f"No precision named '{settings.precision}'. Known: {', '.join(PRECISIONS)}.")
+    if settings.optimizer not in OPTIMIZERS:
+        raise IsoglossError(f"No optimizer named '{settings.optimizer}'. Known: {', '.join(OPTIMIZERS)}.")
+    if settings.rates.schedule not in (None, *SCHEDULES):
+        raise IsoglossError(f"No schedule named '{settings.rates.schedule}'. Known: {', '.join(SCHEDULES)}.")
+    if settings.rates.schedule == "constant" and settings.rates.cycles > 1:
         raise IsoglossError("A constant schedule has no cycles. Leave out cycles, or use schedule=cosine.")
-    if min(given.rates.core or 0.0, given.rates.head) < 0:
+    if min(settings.rates.core or 0.0, settings.rates.head) < 0:
         raise IsoglossError("A learning rate is negative. Give 0 or more.")
-    counts = {name: getattr(given, name) for name in COUNTS} | {"cycles": given.rates.cycles}
+    counts = {name: getattr(settings, name) for name in COUNTS} | {"cycles": settings.rates.cycles}
     if small := [name for name, count in counts.items() if count is not None and count < 1]:
         raise IsoglossError(f"'{small[0]}' must be at least 1.")
-    if given.max_length < 8:
+    if settings.max_length < 8:
         raise IsoglossError("'max_length' must be at least 8.")
-    if given.device not in DEVICES:
-        raise IsoglossError(f"No device named '{given.device}' for training. Known: {', '.join(DEVICES)}.")
-    if not 0 < given.checkpoint_percent <= 100:
+    if settings.device not in DEVICES:
+        raise IsoglossError(f"No device named '{settings.device}' for training. Known: {', '.join(DEVICES)}.")
+    if not 0 < settings.checkpoint_percent <= 100:
         raise IsoglossError("'checkpoint_percent' is a percentage: more than 0 and at most 100.")
 
 

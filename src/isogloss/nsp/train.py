@@ -17,7 +17,7 @@ from ..models.load import open_model
 from ..models.processor import prepare
 from . import checkpoints as saved
 from .evaluation import Accuracy, mean_by_article
-from .heads import TrainableModel, compute_loss, make_inputs, make_targets, make_trainable, save_model
+from .heads import Targets, TrainableModel, compute_loss, make_inputs, make_targets, make_trainable, save_model
 from .logs import Log, device_use, draw_curves, open_log
 from .parts import Batch, BatchSchedule, PairSplit, group_by_length, open_split, read_steps
 from .settings import WEIGHT_DECAY, TrainingSettings, check_settings, fill_settings, fixed_settings, rates_at
@@ -28,13 +28,13 @@ VALIDATION_BATCH = 32
 
 @dataclass(frozen=True, slots=True)
 class TrainingStatus:
-    """How far a training is, for whoever looks on."""
+    """How far a training is; a message where there is something to say."""
 
     step: int
     steps: int
     loss: float
     accuracy: float
-    said: str = ""
+    message: str = ""
 
 
 OnStatus = Callable[[TrainingStatus], None]
@@ -42,23 +42,23 @@ OnStatus = Callable[[TrainingStatus], None]
 
 @dataclass(frozen=True, eq=False)
 class TrainingRun:
-    """A training under way; `mark` says what it must have in common with its checkpoints."""
+    """A training under way; `identity` says what it must have in common with its checkpoints."""
 
-    trainee: TrainableModel
+    trainable: TrainableModel
     settings: TrainingSettings
-    table: BatchSchedule
+    schedule: BatchSchedule
     accelerator: Any
     scorer: Any
     optimizer: Any
     out: Path
-    mark: dict[str, Any]
+    identity: dict[str, Any]
     state: saved.State
-    heard: OnStatus
+    on_status: OnStatus
 
     @property
     def steps(self) -> int:
         """How many steps there are in all."""
-        return self.table.per_epoch * self.settings.epochs
+        return self.schedule.per_epoch * self.settings.epochs
 
     @property
     def plain(self) -> Any:
@@ -98,15 +98,15 @@ def _prepare(
     accelerator = _accelerator(settings)
     opened = open_model(model)
     settings = fill_settings(settings, opened.info.model_type)
-    trainee = make_trainable(opened, settings)
+    trainable = make_trainable(opened, settings)
     rates = settings.rates
-    head = list(trainee.scorer.head.parameters()) if trainee.scorer.head is not None else []
+    head = list(trainable.scorer.head.parameters()) if trainable.scorer.head is not None else []
     own = {id(parameter) for parameter in head}
-    core = [one for one in trainee.scorer.parameters() if one.requires_grad and id(one) not in own]
+    core = [weight for weight in trainable.scorer.parameters() if weight.requires_grad and id(weight) not in own]
     groups: list[dict[str, Any]] = [{"params": core, "lr": rates.core}, {"params": head, "lr": rates.head}]
     kind = torch.optim.Adafactor if settings.optimizer == "adafactor" else torch.optim.AdamW
     optimizer = kind([group for group in groups if group["params"]], weight_decay=WEIGHT_DECAY)
-    scorer, optimizer = accelerator.prepare(trainee.scorer, optimizer)
+    scorer, optimizer = accelerator.prepare(trainable.scorer, optimizer)
     schedule = BatchSchedule(
         split,
         settings.seed,
@@ -116,15 +116,17 @@ def _prepare(
         accelerator.process_index,
         settings.pairs,
     )
-    mark = {
+    identity = {
         "model": [opened.info.weights, opened.info.tokenizer],
         "data": split.card["hash"],
         "processes": accelerator.num_processes,
         "settings": json.loads(json.dumps(fixed_settings(settings))),
         "name": opened.info.name,
     }
-    told = on_status if accelerator.is_main_process else lambda status: None
-    return TrainingRun(trainee, settings, schedule, accelerator, scorer, optimizer, out, mark, saved.State(), told)
+    callback = on_status if accelerator.is_main_process else lambda status: None
+    return TrainingRun(
+        trainable, settings, schedule, accelerator, scorer, optimizer, out, identity, saved.State(), callback
+    )
 
 
 def _accelerator(settings: TrainingSettings) -> Any:
@@ -143,13 +145,15 @@ def _accelerator(settings: TrainingSettings) -> Any:
         states.PartialState(cpu=cpu).num_processes == 1
     ):  # accelerate keeps the first training's device and precision for ever
         states.AcceleratorState._reset_state(reset_partial_state=True)
-    made = accelerate.Accelerator(cpu=cpu, mixed_precision=precision, gradient_accumulation_steps=settings.accumulation)
-    if made.distributed_type.value in ("FSDP", "DEEPSPEED", "MEGATRON_LM"):
+    accelerator = accelerate.Accelerator(
+        cpu=cpu, mixed_precision=precision, gradient_accumulation_steps=settings.accumulation
+    )
+    if accelerator.distributed_type.value in ("FSDP", "DEEPSPEED", "MEGATRON_LM"):
         raise IsoglossError(
-            f"{made.distributed_type.value} cuts the weights into pieces, which our checkpoints cannot hold. "
+            f"{accelerator.distributed_type.value} cuts the weights into pieces, which our checkpoints cannot hold. "
             "Use accelerate's plain data parallelism, with --lora for large models."
         )
-    return made
+    return accelerator
 
 
 def _finished(run: TrainingRun) -> dict[str, Any] | None:
@@ -165,7 +169,7 @@ def _finished(run: TrainingRun) -> dict[str, Any] | None:
         card: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
         raise BadData(path, None, "a broken card. Remove it and give the same command again.") from error
-    saved.refuse_other(run.out, made=card.get("mark", {}), wanted=run.mark)
+    saved.refuse_other(run.out, before=card.get("mark", {}), wanted=run.identity)
     if run.accelerator.is_main_process:
         shutil.rmtree(run.out / saved.FOLDER, ignore_errors=True)  # of one that was killed at the very end
     return card
@@ -174,7 +178,7 @@ def _finished(run: TrainingRun) -> dict[str, Any] | None:
 def _resume(run: TrainingRun) -> None:
     """Go on after the last checkpoint, if there is one."""
     (run.out / saved.FOLDER).mkdir(parents=True, exist_ok=True)
-    checkpoint = saved.find_checkpoint(run.out, run.mark)
+    checkpoint = saved.find_checkpoint(run.out, run.identity)
     if checkpoint is None:
         return
     path, state = checkpoint
@@ -184,13 +188,20 @@ def _resume(run: TrainingRun) -> None:
     saved.load_optimizer(path, run.plain, optimizer=_inner(run.optimizer))
     if run.accelerator.scaler is not None and state.scaler:
         run.accelerator.scaler.load_state_dict(state.scaler)
-    run.heard(TrainingStatus(state.step, run.steps, math.nan, math.nan, f"resumes after step {state.step}"))
+    _report(run, f"resumes after step {state.step}")
+
+
+def _report(run: TrainingRun, message: str) -> None:
+    run.on_status(TrainingStatus(run.state.step, run.steps, math.nan, math.nan, message))
 
 
 def _open_log(run: TrainingRun) -> Log:
     with saved.writing(run.out):
         return open_log(
-            run.out, run.state.lines, examples=run.state.step * run.table.per_step, device=str(run.accelerator.device)
+            run.out,
+            run.state.lines,
+            examples=run.state.step * run.schedule.per_step,
+            device=str(run.accelerator.device),
         )
 
 
@@ -205,13 +216,13 @@ def _run_steps(run: TrainingRun, log: Log | None) -> None:
     if _is_out_of_patience(run):
         return
     started = time.perf_counter() - state.seconds
-    for batches in read_steps(run.table, run.trainee.encode, start=state.step, steps=run.steps):
+    for batches in read_steps(run.schedule, run.trainable.encode, start=state.step, steps=run.steps):
         sums = _step(run, batches)
         state.step += 1
         state.loss, state.right, state.count = (
             old + new for old, new in zip((state.loss, state.right, state.count), sums, strict=True)
         )
-        run.heard(TrainingStatus(state.step, run.steps, sums[0] / sums[2], sums[1] / sums[2]))
+        run.on_status(TrainingStatus(state.step, run.steps, sums[0] / sums[2], sums[1] / sums[2]))
         state.seconds = time.perf_counter() - started
         if state.count >= run.settings.log_every or state.step == run.steps:
             _put_line(run, log)
@@ -240,10 +251,7 @@ def _step(run: TrainingRun, batches: list[Batch]) -> tuple[float, float, float]:
     run.scorer.train()
     sums = torch.zeros(3, dtype=torch.float64)
     for questions, labels in batches:
-        inputs = {name: one.to(device) for name, one in make_inputs(run.trainee, questions).items()}
-        targets = make_targets(run.trainee, labels)
-        tokens = targets.tokens.to(device) if targets.tokens is not None else None
-        targets = replace(targets, classes=targets.classes.to(device), tokens=tokens)
+        inputs, targets = _batch_on(device, run.trainable, batch=(questions, labels))
         with accelerator.accumulate(run.scorer):
             loss, right = compute_loss(run.scorer, inputs, targets=targets)
             accelerator.backward(loss)
@@ -252,13 +260,22 @@ def _step(run: TrainingRun, batches: list[Batch]) -> tuple[float, float, float]:
             run.optimizer.step()
             run.optimizer.zero_grad()
         sums += torch.tensor([loss.item() * len(labels), float(right.sum()), len(labels)], dtype=torch.float64)
-    total = accelerator.reduce(sums.to(torch.float32).to(device)) if run.table.processes > 1 else sums
+    total = accelerator.reduce(sums.to(torch.float32).to(device)) if run.schedule.processes > 1 else sums
     if not bool(total.isfinite().all()):
         raise IsoglossError(
             f"The loss is no number any more at step {run.state.step}. Use smaller learning rates, or precision=no."
         )
     loss_sum, right_sum, count = total.tolist()
     return loss_sum, right_sum, count
+
+
+def _batch_on(device: Any, trainable: TrainableModel, *, batch: Batch) -> tuple[dict[str, Any], Targets]:
+    """The inputs and the targets of a batch, on the device."""
+    questions, labels = batch
+    inputs = {name: tensor.to(device) for name, tensor in make_inputs(trainable, questions).items()}
+    targets = make_targets(trainable, labels)
+    tokens = targets.tokens.to(device) if targets.tokens is not None else None
+    return inputs, replace(targets, classes=targets.classes.to(device), tokens=tokens)
 
 
 def _mix_seed(seed: int, step: int, *, process: int) -> int:
@@ -271,7 +288,7 @@ def _put_line(run: TrainingRun, log: Log | None) -> None:
     core, head = rates_at(state.step - 1, run.steps, rates=run.settings.rates)
     line = {
         "step": state.step,
-        "examples": state.step * run.table.per_step,
+        "examples": state.step * run.schedule.per_step,
         "loss": state.loss / state.count,
         "accuracy": state.right / state.count,
         "core_rate": core,
@@ -284,43 +301,41 @@ def _put_line(run: TrainingRun, log: Log | None) -> None:
     if log is not None:
         with saved.writing(run.out):
             log.put(line)
-        said = f"{line['examples']:,} pairs: loss {line['loss']:.4f}, accuracy {line['accuracy']:.3f}"
-        run.heard(TrainingStatus(state.step, run.steps, line["loss"], line["accuracy"], said))
+        message = f"{line['examples']:,} pairs: loss {line['loss']:.4f}, accuracy {line['accuracy']:.3f}"
+        run.on_status(TrainingStatus(state.step, run.steps, line["loss"], line["accuracy"], message))
 
 
 def _checkpoint(run: TrainingRun, log: Log | None) -> None:
     """Validate, and write a checkpoint."""
     state, accelerator = run.state, run.accelerator
-    examples = state.step * run.table.per_step
-    if run.table.split.card["splits"]["validation"]["pairs"]:
-        split = open_split(run.table.split.folder, "validation")
-        found = check_split(run.trainee, split, most=run.settings.validation_pairs, device=accelerator.device)
+    examples = state.step * run.schedule.per_step
+    if run.schedule.split.card["splits"]["validation"]["pairs"]:
+        split = open_split(run.schedule.split.folder, "validation")
+        accuracy = check_split(run.trainable, split, most=run.settings.validation_pairs, device=accelerator.device)
         best = max((validation["accuracy"] for validation in state.validations), default=-1.0)
-        state.best_step = state.step if found.value > best else state.best_step
-        state.validations.append({"step": state.step, "examples": examples, "accuracy": found.value})
+        state.best_step = state.step if accuracy.value > best else state.best_step
+        state.validations.append({"step": state.step, "examples": examples, "accuracy": accuracy.value})
         if log is not None:
-            log.put_validation(examples, found.value)
-            run.heard(
-                TrainingStatus(
-                    state.step, run.steps, math.nan, math.nan, f"validation after {examples:,} pairs: {found}"
-                )
-            )
+            log.put_validation(examples, accuracy.value)
+            _report(run, f"validation after {examples:,} pairs: {accuracy}")
     if accelerator.scaler is not None:
         state.scaler = accelerator.scaler.state_dict()
     if accelerator.is_main_process:
         with saved.writing(run.out):
-            saved.write_checkpoint(run.out, state, scorer=run.plain, optimizer=_inner(run.optimizer), mark=run.mark)
+            saved.write_checkpoint(
+                run.out, state, scorer=run.plain, optimizer=_inner(run.optimizer), identity=run.identity
+            )
     accelerator.wait_for_everyone()
 
 
 def _is_out_of_patience(run: TrainingRun) -> bool:
     """Whether validation has not improved for as many checkpoints as `patience` allows."""
     patience, tried = run.settings.patience, run.state.validations
-    return patience is not None and sum(one["step"] > run.state.best_step for one in tried) >= patience
+    return patience is not None and sum(validation["step"] > run.state.best_step for validation in tried) >= patience
 
 
 def check_split(trainable: TrainableModel, split: PairSplit, *, most: int | None, device: Any = "cpu") -> Accuracy:
-    """How often the trainee is right on the first pairs of a split."""
+    """How often the model is right on the first pairs of a split."""
     rows = split.head(most)
     questions = [trainable.encode(first, second) for first, second in rows.select("first", "second").iter_rows()]
     indices = group_by_length(questions, list(range(len(questions))), size=VALIDATION_BATCH)
@@ -328,10 +343,7 @@ def check_split(trainable: TrainableModel, split: PairSplit, *, most: int | None
     trainable.scorer.eval()
     with torch.no_grad():
         for group, where in indices:
-            inputs = {name: one.to(device) for name, one in make_inputs(trainable, group).items()}
-            targets = make_targets(trainable, labels[where].tolist())
-            tokens = targets.tokens.to(device) if targets.tokens is not None else None
-            targets = replace(targets, classes=targets.classes.to(device), tokens=tokens)
+            inputs, targets = _batch_on(device, trainable, batch=(group, labels[where].tolist()))
             right[where] = compute_loss(trainable.scorer, inputs, targets=targets)[1].cpu().numpy()
     return mean_by_article(right, rows["article"].to_list())
 
@@ -343,10 +355,10 @@ def _finish(run: TrainingRun, data: Path) -> dict[str, Any]:
     if chosen != state.step:
         saved.load_weights(run.out / saved.FOLDER / f"step-{chosen:08d}", run.plain)
     accuracy = None
-    if run.table.split.card["splits"]["test"]["pairs"]:
+    if run.schedule.split.card["splits"]["test"]["pairs"]:
         split = open_split(data, "test")
-        accuracy = check_split(run.trainee, split, most=run.settings.test_pairs, device=run.accelerator.device)
-        run.heard(TrainingStatus(state.step, run.steps, math.nan, math.nan, f"test: {accuracy}"))
+        accuracy = check_split(run.trainable, split, most=run.settings.test_pairs, device=run.accelerator.device)
+        _report(run, f"test: {accuracy}")
     with saved.writing(run.out):
         card = _save(run, accuracy, chosen=chosen)
     shutil.rmtree(run.out / saved.FOLDER)
@@ -356,8 +368,8 @@ def _finish(run: TrainingRun, data: Path) -> dict[str, Any]:
 def _save(run: TrainingRun, accuracy: Accuracy | None, *, chosen: int) -> dict[str, Any]:
     """Write the model, its curves and, when all of that is on the disk, its card."""
     state = run.state
-    trained = sum(one.numel() for one in saved.trained_parameters(run.plain).values())
-    save_model(run.trainee, run.out, accuracy=accuracy.value if accuracy else None)
+    trained = sum(parameter.numel() for parameter in saved.trained_parameters(run.plain).values())
+    save_model(run.trainable, run.out, accuracy=accuracy.value if accuracy else None)
     draw_curves(state.lines, state.validations, out=run.out)
     for path in run.out.rglob("*"):
         saved.sync(path)
@@ -365,13 +377,13 @@ def _save(run: TrainingRun, accuracy: Accuracy | None, *, chosen: int) -> dict[s
         "steps": state.step,
         "planned_steps": run.steps,
         "saved_step": chosen,
-        "examples": state.step * run.table.per_step,
+        "examples": state.step * run.schedule.per_step,
         "seconds": state.seconds,
         "device": str(run.accelerator.device),
         "precision": run.accelerator.mixed_precision,
         "validations": state.validations,
         "trained_parameters": trained,
-        "mark": run.mark,
-        "data": run.table.split.card,
+        "mark": run.identity,
+        "data": run.schedule.split.card,
     }
-    return write_card(run.out, trainable=run.trainee, settings=run.settings, facts=facts, accuracy=accuracy)
+    return write_card(run.out, trainable=run.trainable, settings=run.settings, facts=facts, accuracy=accuracy)

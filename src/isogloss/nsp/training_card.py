@@ -50,7 +50,11 @@ def write_card(
         "base": {"name": info.name, "type": info.model_type, "family": info.family, "weights": info.weights},
         "form": asdict(trainable.reading),
         "languages": data["languages"],
-        "data": {"hash": data["hash"], "splits": data["splits"], "sources": [one["place"] for one in data["sources"]]},
+        "data": {
+            "hash": data["hash"],
+            "splits": data["splits"],
+            "sources": [source["place"] for source in data["sources"]],
+        },
         "settings": asdict(settings),
         "accuracy": asdict(accuracy) if accuracy else None,
         **{key: value for key, value in facts.items() if key not in ("seconds", "data")},
@@ -69,9 +73,9 @@ def write_card(
 def card_as_text(card: dict[str, Any]) -> str:
     """The card for people."""
     settings, splits = card["settings"], card["data"]["splits"]
-    found = card["accuracy"]
-    shown = str(Accuracy(**found)) if found else "not tested"
-    tested = f" on {found['n']:,} pairs of {found['articles']:,} unseen articles" if found else ""
+    accuracy = card["accuracy"]
+    shown = str(Accuracy(**accuracy)) if accuracy else "not tested"
+    tested = f" on {accuracy['n']:,} pairs of {accuracy['articles']:,} unseen articles" if accuracy else ""
     rates, lora = settings["rates"], settings["lora"]
     core = f"LoRA of rank {lora['rank']} in {lora['layers'] or 'all'} layers" if lora else "the whole network"
     core += "" if card["form"]["form"] == LABEL else " and the head"

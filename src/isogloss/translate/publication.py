@@ -39,7 +39,7 @@ def publish(project: Project, folder: Path, *, label: Label, back: Back | None =
         raise IsoglossError(f"{folder} is not empty. Choose another folder with --out.")
     paths = write_items(folder, project.items)
     if project.dropped:
-        rows = [{"item": one.item, "step": one.step, "reason": one.reason} for one in project.dropped]
+        rows = [{"item": drop.item, "step": drop.step, "reason": drop.reason} for drop in project.dropped]
         write_json_lines(folder / "history" / "dropped.jsonl", rows)
     write_atomically(folder / "README.md", card(project, paths, label=label, back=back))
     return folder
@@ -98,17 +98,22 @@ def _counts(project: Project) -> str:
     names = sorted({kind for kind, _ in kinds})
     rows = [[name, *(str(kinds[name, task]) for task in tasks)] for name in names]
     rows.append(["all", *(str(count) for count in tasks.values())])
-    said = ", ".join(f"{name} {count}" for name, count in origin.most_common())
+    text = ", ".join(f"{name} {count}" for name, count in origin.most_common())
     targets = len({item.cluster for item in project.items})
-    return table(["bias type", *tasks], rows) + f"\n\n{targets} targets. Items by origin: {said}."
+    return table(["bias type", *tasks], rows) + f"\n\n{targets} targets. Items by origin: {text}."
 
 
 def _steps(project: Project) -> str:
-    told = {one.name: one.explanation for one in REPAIRS}
+    explanations = {repair.name: repair.explanation for repair in REPAIRS}
     tasks = list(dict.fromkeys(task for step in project.steps for task in step.tasks))
     rows = [
-        [f"`{one.name}`", told.get(one.name, ""), str(one.changed), *(str(one.tasks.get(task, 0)) for task in tasks)]
-        for one in project.steps
+        [
+            f"`{step.name}`",
+            explanations.get(step.name, ""),
+            str(step.changed),
+            *(str(step.tasks.get(task, 0)) for task in tasks),
+        ]
+        for step in project.steps
     ]
     return table(["step", "what it does", "items changed", *(f"{task}: items with a problem" for task in tasks)], rows)
 
@@ -116,7 +121,7 @@ def _steps(project: Project) -> str:
 def _problems(project: Project) -> str:
     checked = check_items(Items(project.items), checks=checks_against(project.sources))
     rows = [
-        [f"`{one['check']}`", one["severity"], str(one["count"]), one["explanation"]] for one in checked if one["count"]
+        [f"`{row['check']}`", row["severity"], str(row["count"]), row["explanation"]] for row in checked if row["count"]
     ]
     return table(["check", "severity", "items", "what it finds"], rows) if rows else "None that the checks find."
 
@@ -131,12 +136,12 @@ def _review(project: Project) -> str:
     lines += [
         f"* {len(project.items) - sum(str(item.tags.get('reviewers')) != '0' for item in project.items)} items by nobody"
     ]
-    for one in project.info.get("agreement", []):
-        kappa = "not defined" if one["kappa"] is None else f"{one['kappa']:.2f}"
-        about = one.get("about", "verdict")
+    for agreement in project.info.get("agreement", []):
+        kappa = "not defined" if agreement["kappa"] is None else f"{agreement['kappa']:.2f}"
+        about = agreement.get("about", "verdict")
         what = "" if about == "verdict" else f", '{about}'"
         lines.append(
-            f"* agreement of two reviewers on {one['items']} items{what}: {one['same']:.0%}, Cohen's kappa {kappa}"
+            f"* agreement of two reviewers on {agreement['items']} items{what}: {agreement['same']:.0%}, Cohen's kappa {kappa}"
         )
     lines += [f"* a reviewer's background: {text}" for text in sorted(project.info.get("backgrounds", {}).values())]
     return f"{len(people)} reviewers.\n\n" + "\n".join(lines)
@@ -146,7 +151,7 @@ def _dropped(project: Project) -> str:
     if not project.dropped:
         return "Nothing."
     return f"{len(project.dropped)} items; see `history/dropped.jsonl`.\n\n" + table(
-        ["item", "step", "reason"], [[f"`{one.item}`", one.step, one.reason] for one in project.dropped[:20]]
+        ["item", "step", "reason"], [[f"`{drop.item}`", drop.step, drop.reason] for drop in project.dropped[:20]]
     )
 
 

@@ -67,12 +67,12 @@ def repair(
 
 def find_repairs(names: Sequence[str] | None = None) -> tuple[Repair, ...]:
     """The repairs of these names, or all, always in the order of the table."""
-    known = {one.name: one for one in REPAIRS}
+    known = {repair.name: repair for repair in REPAIRS}
     for name in names or ():
         if name.replace("-", "_") not in known:
             raise UnknownName("repair", name, known)
     wanted = {name.replace("-", "_") for name in names} if names is not None else set(known)
-    return tuple(one for one in REPAIRS if one.name in wanted)
+    return tuple(known[name] for name in known if name in wanted)
 
 
 def characters(texts: ItemTexts) -> dict[str, str]:

@@ -87,7 +87,7 @@ def import_sheets(
 ) -> tuple[Project, ReviewResult]:
     """The project with what the reviewers agree on, saved, and the outcome; with `prefer` that reviewer decides conflicts."""
     items = {item.id: item for item in project.items}
-    gone = {one.item for one in project.dropped}
+    gone = {entry.item for entry in project.dropped}
     reviews = [review for path in paths for review in read_reviews(path, items, gone=gone)]
     if not reviews:
         raise IsoglossError(
@@ -101,19 +101,19 @@ def import_sheets(
     project, changes = _apply(project, decided)
     pairs_of_names = itertools.product(itertools.combinations(sorted(names), 2), (VERDICT, "valid", "saying"))
     agreement = tuple(agree(reviews, pair, about=about) for pair, about in pairs_of_names)
-    agreement = tuple(one for one in agreement if one.items)
-    known = {item: sorted({one.reviewer for one in by_item[item]}) for item in decided}
+    agreement = tuple(entry for entry in agreement if entry.items)
+    known = {item: sorted({entry.reviewer for entry in by_item[item]}) for item in decided}
     info = {**project.info, "reviews": {**project.info.get("reviews", {}), **known}}
-    told = {one.reviewer: one.background for one in reviews if one.background}
-    info["backgrounds"] = {**project.info.get("backgrounds", {}), **told}
-    pairs = {(one.first, one.second) for one in agreement}
+    backgrounds = {entry.reviewer: entry.background for entry in reviews if entry.background}
+    info["backgrounds"] = {**project.info.get("backgrounds", {}), **backgrounds}
+    pairs = {(entry.first, entry.second) for entry in agreement}
     earlier = [row for row in info.get("agreement", []) if (row["first"], row["second"]) not in pairs]
-    info["agreement"] = [*earlier, *(asdict(one) for one in agreement)]
+    info["agreement"] = [*earlier, *(asdict(entry) for entry in agreement)]
     step = take_step(REVIEW, project.items, sources=project.sources, changes=changes)
     step = replace(step, history=len(project.changes))
     project = save_project(replace(project, info=info, steps=(*project.steps, step)))
-    dropped = sum(one.verdict == "drop" for one in decided.values())
-    fixed = sum(one.verdict == "fixed" for one in decided.values())
+    dropped = sum(entry.verdict == "drop" for entry in decided.values())
+    fixed = sum(entry.verdict == "fixed" for entry in decided.values())
     return project, ReviewResult(len(decided), fixed, dropped, unsure, conflicts, agreement)
 
 
@@ -133,8 +133,8 @@ def read_reviews(path: Path, items: Mapping[str, Item], *, gone: Collection[str]
         if item is not None:
             _check_blank(item, fixes, where=(path, line))
         reviewer = row.get("reviewer") or path.stem
-        told = (row.get("comment", ""), _answers(row, where=(path, line)), row.get("background", ""))
-        reviews.append(Review(row["id"], reviewer, verdict, fixes, *told))
+        details = (row.get("comment", ""), _answers(row, where=(path, line)), row.get("background", ""))
+        reviews.append(Review(row["id"], reviewer, verdict, fixes, *details))
     return reviews
 
 
@@ -156,10 +156,10 @@ def _answers(row: Mapping[str, str], *, where: tuple[Path, int]) -> dict[str, st
     answers = {name: row[name].strip() for name in ELICITED if row.get(name, "").strip()}
     for name in ("valid", "saying"):
         if name in answers:
-            said = yes_or_no(answers[name])
-            if said is None:
+            answer = yes_or_no(answers[name])
+            if answer is None:
                 raise BadData(*where, f"'{name}' is '{answers[name]}'. Use yes or no.")
-            answers[name] = "yes" if said else "no"
+            answers[name] = "yes" if answer else "no"
     if "regions" in answers:
         answers["regions"] = ", ".join(sorted(several(answers["regions"])))
     return answers
@@ -169,7 +169,7 @@ def agree(reviews: Sequence[Review], pair: tuple[str, str], *, about: str = VERD
     """The agreement of two reviewers on the items that both judged."""
     first, second = pair
     left, right = (
-        {review.item: said for review in reviews if review.reviewer == name and (said := _said(review, about))}
+        {review.item: verdict for review in reviews if review.reviewer == name and (verdict := _said(review, about))}
         for name in pair
     )
     shared = sorted(set(left) & set(right))
@@ -199,14 +199,16 @@ def review_as_text(result: ReviewResult) -> str:
         f"{result.reviewed} items reviewed: {result.fixed} fixed, {result.dropped} dropped; "
         f"{result.unsure} unsure, {len(result.conflicts)} conflicts"
     ]
-    for one in result.agreement:
+    for agreement in result.agreement:
         kappa = (
-            f"not defined: one {'verdict' if one.about == VERDICT else 'answer'} only"
-            if one.kappa is None
-            else f"{one.kappa:.2f}"
+            f"not defined: one {'verdict' if agreement.about == VERDICT else 'answer'} only"
+            if agreement.kappa is None
+            else f"{agreement.kappa:.2f}"
         )
-        about = "" if one.about == VERDICT else f" on '{one.about}'"
-        lines.append(f"{one.first} and {one.second}{about}: {one.same:.0%} same of {one.items}, Cohen's kappa {kappa}")
+        about = "" if agreement.about == VERDICT else f" on '{agreement.about}'"
+        lines.append(
+            f"{agreement.first} and {agreement.second}{about}: {agreement.same:.0%} same of {agreement.items}, Cohen's kappa {kappa}"
+        )
     return "\n".join([*lines, *(f"conflict: {text}" for text in result.conflicts)])
 
 
@@ -216,14 +218,17 @@ def _decide(
     decided, conflicts, unsure = {}, [], 0
     for item, reviews in by_item.items():
         sure = [review for review in reviews if review.verdict != "unsure"]
-        own = [one for one in sure if one.reviewer == prefer]
+        own = [vote for vote in sure if vote.reviewer == prefer]
         if not sure:
             unsure += 1
-        elif len({(one.verdict, *sorted(one.fixes.items()), *sorted(one.answers.items())) for one in sure}) == 1 or own:
+        elif (
+            len({(vote.verdict, *sorted(vote.fixes.items()), *sorted(vote.answers.items())) for vote in sure}) == 1
+            or own
+        ):
             decided[item] = (own or sure)[0]
         else:
-            said = "; ".join(" ".join([one.reviewer, one.verdict, *_quoted(one)]) for one in sure)
-            conflicts.append(f"{item}: {said}")
+            text = "; ".join(" ".join([vote.reviewer, vote.verdict, *_quoted(vote)]) for vote in sure)
+            conflicts.append(f"{item}: {text}")
     return decided, tuple(conflicts), unsure
 
 
@@ -243,10 +248,10 @@ def _apply(project: Project, decided: Mapping[str, Review]) -> tuple[Project, tu
         new = with_fields(item, review.fixes) if review is not None else item
         changes += changes_between(item, new, step=REVIEW)
         kept.append(_with_answers(new, review.answers) if review is not None else new)
-    found = tuple(changes)
+    applied = tuple(changes)
     return replace(
-        project, items=tuple(kept), changes=project.changes + found, dropped=project.dropped + tuple(dropped)
-    ), found
+        project, items=tuple(kept), changes=project.changes + applied, dropped=project.dropped + tuple(dropped)
+    ), applied
 
 
 def _with_answers(item: Item, answers: Mapping[str, str]) -> Item:

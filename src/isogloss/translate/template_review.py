@@ -58,13 +58,15 @@ def review_rows(language: str, *, folder: Path | None = None, per_template: int 
         for use, cells in term.uses.items()
         for cell in cells
     ]
-    for one in read_sets(sets_path(lexicon.language, folder)):
-        made: dict[str, list[str]] = {}
-        for frame, sentence in expand_sets([one], lexicon):
-            made.setdefault(f"{frame.name} {frame.variant or ''}".strip(), []).append(sentence.text)
-        for name, texts in made.items():
+    for template_set in read_sets(sets_path(lexicon.language, folder)):
+        sentences: dict[str, list[str]] = {}
+        for frame, sentence in expand_sets([template_set], lexicon):
+            sentences.setdefault(f"{frame.name} {frame.variant or ''}".strip(), []).append(sentence.text)
+        for name, texts in sentences.items():
             chosen = np.random.default_rng(0).permutation(len(texts))[:per_template]
-            rows += [{"kind": SENTENCE, "where": one.id, "id": name, "text": texts[int(index)]} for index in chosen]
+            rows += [
+                {"kind": SENTENCE, "where": template_set.id, "id": name, "text": texts[int(index)]} for index in chosen
+            ]
     return rows
 
 

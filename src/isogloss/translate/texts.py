@@ -154,10 +154,10 @@ def read_cache(path: Path, opened: Opened, *, pair: LanguagePair) -> dict[str, s
     return known
 
 
-def append_cache(path: Path, found: Mapping[str, str], *, opened: Opened, pair: LanguagePair) -> None:
+def append_cache(path: Path, translations: Mapping[str, str], *, opened: Opened, pair: LanguagePair) -> None:
     """Add translations to the cache, in one write."""
     head = {"translator": opened.name, "from": pair.source, "to": pair.target}
-    rows = (head | {"text": text, "translation": translation} for text, translation in found.items())
+    rows = (head | {"text": text, "translation": translation} for text, translation in translations.items())
     lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
     make_folder(path.parent)
     append_lines(path, lines)

@@ -42,8 +42,8 @@ def make_app(settings: ServerSettings) -> ASGIApp:
 
     app = FastAPI(title="Isogloss", lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url=None)
     app.state.app_state = state
-    for one in (runs, probe, evaluate, check, languages):
-        app.include_router(one.router)
+    for module in (runs, probe, evaluate, check, languages):
+        app.include_router(module.router)
     app.add_api_route("/static/{name}", _static, methods=["GET"])
     app.add_exception_handler(IsoglossError, _mistake)
     app.add_exception_handler(HTTPException, _refused)

@@ -43,8 +43,8 @@ class CheckedUpload:
 
     def row(self, problem: Problem) -> Item | None:
         """The item that a problem speaks of."""
-        found = (item for item in self.items if (item.id, item.language) == (problem.item, problem.language))
-        return next(found, None)
+        matches = (item for item in self.items if (item.id, item.language) == (problem.item, problem.language))
+        return next(matches, None)
 
 
 def check_upload(upload: Upload) -> CheckedUpload:
@@ -56,17 +56,17 @@ def check_upload(upload: Upload) -> CheckedUpload:
     unreadable = [problem for problem in items.problems if problem.check == UNREADABLE.name]
     problems = (*unreadable, *find_problems(items.rows, ALL))
     problems = tuple(Problem(p.check, p.severity, p.item, _plain(p.message, upload), p.language) for p in problems)
-    counts = Counter(one.check for one in problems)
+    counts = Counter(entry.check for entry in problems)
     checks = [
         {
-            "name": one.name,
-            "severity": one.severity,
-            "count": counts[one.name],
-            "about": one.missing() or one.explanation,
+            "name": entry.name,
+            "severity": entry.severity,
+            "count": counts[entry.name],
+            "about": entry.missing() or entry.explanation,
         }
-        for one in (UNREADABLE, *ALL)
+        for entry in (UNREADABLE, *ALL)
     ]
-    return CheckedUpload(items, problems, tuple(sorted(checks, key=lambda one: not one["count"])))
+    return CheckedUpload(items, problems, tuple(sorted(checks, key=lambda entry: not entry["count"])))
 
 
 def _plain(message: str, upload: Upload) -> str:
@@ -132,8 +132,8 @@ async def take_sheet(request: Request, id: str) -> HTMLResponse | RedirectRespon
         facts: dict[str, Any] = {"title": title, "language": upload.language, "limits": state.settings.limits}
         return go_to(f"/check/{(await run_slow(state, save_upload, state.root, BytesIO(text), **facts)).id}")
     except IsoglossError as error:
-        found = await run_slow(state, check_upload, upload)
-        facts = {"upload": upload, "found": found, "most": MOST_SHOWN, "message": str(error)}
+        checked = await run_slow(state, check_upload, upload)
+        facts = {"upload": upload, "found": checked, "most": MOST_SHOWN, "message": str(error)}
         return page("problems.html", status=400, here="check", **facts)
 
 
@@ -178,27 +178,27 @@ async def download_sheet(request: Request, id: str, kind: str) -> Response:
 
 def make_sheet(upload: Upload, kind: str) -> bytes:
     """The bytes of the review sheet of a file."""
-    found = check_upload(upload)
-    said: dict[tuple[str, str | None], list[str]] = {}
-    for problem in found.problems:
+    checked = check_upload(upload)
+    messages: dict[tuple[str, str | None], list[str]] = {}
+    for problem in checked.problems:
         if problem.severity != "note":
-            said.setdefault((problem.item, problem.language), []).append(f"{problem.check}: {problem.message}")
-    items = [item for item in found.items if (item.id, item.language) in said]
+            messages.setdefault((problem.item, problem.language), []).append(f"{problem.check}: {problem.message}")
+    items = [item for item in checked.items if (item.id, item.language) in messages]
     roles = list(dict.fromkeys(candidate.role for item in items for candidate in item.candidates))
     columns = ["id", "language", "task", "problem", "context", "context_fix"]
     columns += [name for role in roles for name in (role, f"{role}_fix")]
     columns += ["target", "target_fix", "verdict", "comment", "reviewer"]
-    rows = [_row(item, said[item.id, item.language]) for item in items]
+    rows = [_row(item, messages[item.id, item.language]) for item in items]
     tags = {item.language for item in items}
     rtl = bool(tags) and all(languages.describe(tag).direction == "rtl" for tag in tags)
     with tempfile.TemporaryDirectory() as folder:
         return write_sheet(Path(folder) / f"sheet.{kind}", rows, columns=columns, rtl=rtl).read_bytes()
 
 
-def _row(item: Item, said: list[str]) -> dict[str, str]:
+def _row(item: Item, messages: list[str]) -> dict[str, str]:
     texts = fields_of(item)
     row = {"id": item.id, "language": item.language, "task": str(item.tags.get("task", ""))}
-    row |= {"problem": "; ".join(said), "context": texts[CONTEXT], "target": texts[TARGET]}
+    row |= {"problem": "; ".join(messages), "context": texts[CONTEXT], "target": texts[TARGET]}
     return row | {candidate.role: texts[candidate.id] for candidate in item.candidates}
 
 

@@ -57,10 +57,10 @@ def _cached() -> list[str]:
 def offered_data() -> list[DataChoice]:
     """The data sets that ship, and published ones as far as they were pulled, with their languages."""
     offered = []
-    for name, one in registry.load_all("dataset").items():
-        files = one.bundled() if one.bundled else {}
+    for name, dataset in registry.load_all("dataset").items():
+        files = dataset.bundled() if dataset.bundled else {}
         if files:
-            offered.append(DataChoice(name, one.title, tuple(sorted(files))))
+            offered.append(DataChoice(name, dataset.title, tuple(sorted(files))))
     for name, source in sources().items():
         stored = tuple(tag for tag in sorted(source.languages) if stored_files(source, tag))
         if stored and source.kind == ITEMS:

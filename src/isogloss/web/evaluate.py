@@ -75,8 +75,10 @@ def _job(state: AppState, name: str) -> dict[str, Any]:
     job = jobs.read_job(folder)
     if job is None:
         raise HTTPException(404, "There is no such evaluation.")
-    queue = sorted((one for one in jobs.read_jobs(state.root) if one.state == jobs.QUEUED), key=lambda job: job.turn)
-    turn = next((number for number, one in enumerate(queue, 1) if one.name == job.name), 0)
+    queue = sorted(
+        (queued for queued in jobs.read_jobs(state.root) if queued.state == jobs.QUEUED), key=lambda job: job.turn
+    )
+    turn = next((number for number, queued in enumerate(queue, 1) if queued.name == job.name), 0)
     text = (folder / jobs.FOLDER / jobs.STUDY).read_text(encoding="utf-8", errors="replace")
     measures = runs_folder.read_measures(folder) if not job.active else None
     report = (folder / runs_folder.REPORT).is_file()

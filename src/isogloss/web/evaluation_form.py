@@ -55,7 +55,9 @@ def start_study(state: AppState, form: EvaluationForm) -> Path:
     """The folder of the study, which is written, checked, and in the queue."""
     check_model(form.model, state.settings)
     state.jobs.check_capacity()
-    upload = None if any(one.name == form.data for one in offered_data()) else find_upload(state.root, form.data)
+    upload = (
+        None if any(offered.name == form.data for offered in offered_data()) else find_upload(state.root, form.data)
+    )
     folder = _make_folder(state.root, form)
     try:
         if upload is not None:

@@ -44,18 +44,18 @@ def locked(folder: Path) -> Iterator[None]:
 def run_job(folder: Path) -> None:
     """Run the job's study into its folder, and say how far it is and how it ended."""
     clock = JobClock()
-    started, told = time.monotonic(), 0.0
+    started, reported = time.monotonic(), 0.0
 
     def write(ended: str | None = None, message: str = "") -> None:
         cells = {label: piece.done for label, piece in clock.pieces.items()}
         write_progress(folder, cells, ended=ended, message=message, status=_status(clock, time.monotonic() - started))
 
     def progress(label: str, share: float, *, items: int = 0, cost: float = 0.0) -> None:
-        nonlocal told
+        nonlocal reported
         new = label not in clock.pieces
         clock.tell(label, share, items=items, cost=cost)
-        if new or share >= 1 or time.monotonic() - told > PAUSE:
-            told = time.monotonic()
+        if new or share >= 1 or time.monotonic() - reported > PAUSE:
+            reported = time.monotonic()
             write()
 
     try:

@@ -245,9 +245,9 @@ def _mark_failed(folder: Path, code: int) -> None:
         return
     with suppress(OSError):
         lines = (folder / FOLDER / LOG).read_text(encoding="utf-8", errors="replace").strip().splitlines()
-        said = f" It said: {lines[-1][:300]}" if lines else ""
+        output = f" It said: {lines[-1][:300]}" if lines else ""
         how = (
             f"was ended by {signal_name(-code)}. Is there enough memory?" if code < 0 else f"exited with status {code}."
         )
-        message = f"The process {how}{said} What is finished is kept; resume to continue."
+        message = f"The process {how}{output} What is finished is kept; resume to continue."
         write_progress(folder, job.cells, ended=FAILED, message=message)

@@ -14,7 +14,7 @@ router = APIRouter()
 
 def list_coverage() -> list[LanguageCoverage]:
     """Every language that is known here, by its tag."""
-    sources = {one.name: one.languages for one in offered_data()}
+    sources = {dataset.name: dataset.languages for dataset in offered_data()}
     tags = {*languages.tags(), *bundled_languages(), *(tag for known in sources.values() for tag in known)}
     return [cover_language(tag, sources) for tag in sorted(tags)]
 

@@ -30,16 +30,16 @@ async def show_form(request: Request) -> HTMLResponse:
 async def answer(request: Request) -> HTMLResponse:
     """The form with the bars below it; a script gets the bars alone."""
     state, fields = app_state(request), await read_fields(request)
-    found, message = None, ""
+    result, message = None, ""
     try:
         model = check_model(first(fields, "model"), state.settings)
-        found = await state.models.ask(model, _inquiry(fields, state.settings.limits.letters))
+        result = await state.models.ask(model, _inquiry(fields, state.settings.limits.letters))
     except IsoglossError as error:
         message = relative(str(error), state.root)
     status = 400 if message else 200
     if is_piece(request):
-        return page("bars.html", status=status, found=found, message=message, most=MOST_BARS)
-    return page("probe.html", status=status, **_form(state, fields), found=found, message=message)
+        return page("bars.html", status=status, found=result, message=message, most=MOST_BARS)
+    return page("probe.html", status=status, **_form(state, fields), found=result, message=message)
 
 
 def _inquiry(fields: dict[str, list[str]], letters: int) -> ProbeRequest:

@@ -32,7 +32,7 @@ _one_report = threading.Lock()
 async def show_runs(request: Request) -> HTMLResponse:
     """Everything in the runs folder."""
     state = app_state(request)
-    studies = [await _with_findings(state, one) for one in await run_quick(runs_folder.list_studies, state.root)]
+    studies = [await _with_findings(state, study) for study in await run_quick(runs_folder.list_studies, state.root)]
     return page("runs.html", here="runs", studies=studies, trash=runs_folder.list_trash(state.root))
 
 
@@ -49,11 +49,11 @@ async def show_study(request: Request, name: str) -> HTMLResponse:
     """One study with its runs and its measures."""
     state = app_state(request)
     folder = runs_folder.find_study(state.root, name)
-    found = await run_quick(runs_folder.read_study_entry, state.root, folder)
+    entry = await run_quick(runs_folder.read_study_entry, state.root, folder)
     measures = runs_folder.read_measures(folder)
-    if measures is None and found.finished:
-        measures = await run_slow(state, measure_study, folder, found.stamp)
-    return page("study.html", here="runs", study=found, measures=measures)
+    if measures is None and entry.finished:
+        measures = await run_slow(state, measure_study, folder, entry.stamp)
+    return page("study.html", here="runs", study=entry, measures=measures)
 
 
 @lru_cache(maxsize=64)
@@ -100,18 +100,18 @@ def compare_runs(root: Path, pair: tuple[str, str]) -> dict[str, Any]:
     if pair[0] == pair[1]:
         raise IsoglossError("Both sides are the same run. Choose another one for B.")
     sides = [runs.read_scored([run]) for run in chosen]
-    found = comparisons.compare(sides[0], sides[1])
-    table = grid(found)
+    compared = comparisons.compare(sides[0], sides[1])
+    table = grid(compared)
     kept = [
         index
         for index, name in enumerate(table.heading)
         if name in SHOWN or (index < table.labels and len({row[index] for row in table.rows}) > 1)
     ]
-    said = list(zip(found, explain_comparisons(found), strict=True))
-    whole = [line for row, line in said if "task" not in row.group]
+    explained = list(zip(compared, explain_comparisons(compared), strict=True))
+    whole = [line for row, line in explained if "task" not in row.group]
     return {
-        "sentences": whole or [line for _, line in said],
-        "by_task": [line for row, line in said if "task" in row.group] if whole else [],
+        "sentences": whole or [line for _, line in explained],
+        "by_task": [line for row, line in explained if "task" in row.group] if whole else [],
         "heading": [table.heading[index] for index in kept],
         "rows": [[row[index] for index in kept] for row in table.rows],
         "remarks": table.remarks,

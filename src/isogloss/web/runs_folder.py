@@ -84,7 +84,7 @@ def list_studies(root: Path) -> list[StudyEntry]:
         return []
     folders = (path for path in root.iterdir() if path.is_dir() and not path.is_symlink())
     studies = (read_study_entry(root, folder) for folder in sorted(folders) if not folder.name.startswith("."))
-    return [one for one in studies if one.entries or one.troubles or one.job or one.report]
+    return [study for study in studies if study.entries or study.troubles or study.job or study.report]
 
 
 def read_study_entry(root: Path, folder: Path) -> StudyEntry:
@@ -99,8 +99,8 @@ def read_study_entry(root: Path, folder: Path) -> StudyEntry:
             entries.append(_entry(root, file.parent))
         except IsoglossError as error:
             troubles.append(relative(str(error), root))
-    found = (read_measures(folder) or {}).get("findings", [])
-    findings = tuple(line for line in found if isinstance(line, str)) if isinstance(found, list) else ()
+    recorded = (read_measures(folder) or {}).get("findings", [])
+    findings = tuple(line for line in recorded if isinstance(line, str)) if isinstance(recorded, list) else ()
     report = (folder / REPORT).is_file()
     stamp = max((file.stat().st_mtime for file in files), default=0.0)
     return StudyEntry(folder.name, tuple(entries), tuple(troubles), report, read_job(folder), findings, stamp)
@@ -181,20 +181,22 @@ def move_to_trash(root: Path, path: str) -> TrashEntry:
 
 def list_trash(root: Path) -> list[TrashEntry]:
     """What is in the trash, the newest first."""
-    found = []
+    trashed = []
     trash = root / TRASH
     for note in trash.glob(f"*/{NOTE}") if not trash.is_symlink() else ():
         try:
             facts = json.loads(note.read_text(encoding="utf-8"))
-            found.append(TrashEntry(note.parent.name, str(facts["path"]), str(facts["when"])))
+            trashed.append(TrashEntry(note.parent.name, str(facts["path"]), str(facts["when"])))
         except (OSError, ValueError, KeyError, TypeError):
             continue
-    return sorted((one for one in found if (root / TRASH / one.id / CONTENT).is_dir()), key=lambda one: one.when)[::-1]
+    return sorted(
+        (entry for entry in trashed if (root / TRASH / entry.id / CONTENT).is_dir()), key=lambda entry: entry.when
+    )[::-1]
 
 
 def restore(root: Path, id: str) -> str:
     """The path of what came back from the trash."""
-    trashed = next((one for one in list_trash(root) if one.id == id), None)
+    trashed = next((entry for entry in list_trash(root) if entry.id == id), None)
     if trashed is None:
         raise IsoglossError("It is not in the trash.")
     target = (root / trashed.path).resolve()

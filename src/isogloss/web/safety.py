@@ -105,8 +105,8 @@ def same_origin(method: str, headers: Headers, *, settings: ServerSettings) -> b
 def _refuse_stranger(request: Request, settings: ServerSettings) -> Response | None:
     """Who brings the token in the address gets a cookie; who has the cookie may pass."""
     token = (settings.token or "").encode()
-    given = parse_qs(request.scope.get("query_string", b"").decode("latin-1")).get("token", [""])[0]
-    if request.method == "GET" and given and compare_digest(given.encode(), token):
+    sent = parse_qs(request.scope.get("query_string", b"").decode("latin-1")).get("token", [""])[0]
+    if request.method == "GET" and sent and compare_digest(sent.encode(), token):
         answer = RedirectResponse("/", 303)
         answer.set_cookie(COOKIE, settings.token or "", httponly=True, samesite="strict", path="/")
         return answer

@@ -78,10 +78,9 @@ def protect(text: str, placeholder: str) -> str:
 
 def restore(text: str, placeholder: str, *, count: int) -> str | None:
     """What came back with BLANK in its place again, or nothing when it is not there as often as it was sent."""
-    found = text.lower().count(placeholder.lower())
     if count == 0:
         return text
-    if found != count:
+    if text.lower().count(placeholder.lower()) != count:
         return None
     parts, low, rest = [], placeholder.lower(), text
     while (start := rest.lower().find(low)) >= 0:

@@ -30,8 +30,8 @@ def open_apertium(pair: LanguagePair, options: Mapping[str, str]) -> Opened:
 
 def _translate(texts: Sequence[str], direction: str) -> list[str]:
     """An empty line ends a sentence for Apertium, so texts do not run into each other."""
-    given = "".join(f"{text}\n\n" for text in texts)
-    lines = re.split(r"\n\n", _run(["apertium", "-u", direction], given))
+    source_text = "".join(f"{text}\n\n" for text in texts)
+    lines = re.split(r"\n\n", _run(["apertium", "-u", direction], source_text))
     lines = [line.strip() for line in lines[: len(texts)]]
     if len(lines) != len(texts) or any("\n" in line for line in lines):
         raise IsoglossError(
@@ -51,8 +51,8 @@ def _code(tag: str) -> str:
     return str(langcodes.Language.get(tag).to_alpha3())
 
 
-def _run(command: list[str], given: str) -> str:
-    done = subprocess.run(command, input=given, capture_output=True, text=True, encoding="utf-8")
+def _run(command: list[str], text: str) -> str:
+    done = subprocess.run(command, input=text, capture_output=True, text=True, encoding="utf-8")
     if done.returncode:
         raise IsoglossError(f"Apertium failed: {done.stderr.strip() or done.stdout.strip()}.")
     return done.stdout

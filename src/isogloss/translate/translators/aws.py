@@ -28,12 +28,12 @@ def open_aws(pair: LanguagePair, options: Mapping[str, str]) -> Opened:
 def open_client(client: Any, pair: LanguagePair, *, rate: float) -> Opened:
     """A translator around an open client, at most `rate` texts a second; the terminology is made before the first text."""
     codes = OTHER_CODES.get(pair.source, pair.source), OTHER_CODES.get(pair.target, pair.target)
-    made: list[str] = []
+    created: list[str] = []
 
     def translate(texts: Sequence[str]) -> list[str]:
-        if not made:
+        if not created:
             _call(client.import_terminology, **terminology(*codes))
-            made.append(TERMINOLOGY)
+            created.append(TERMINOLOGY)
         return [_one(client, text, codes=codes) for text in texts]
 
     return Opened(

@@ -53,7 +53,7 @@ def _write(path: Path, missing: Sequence[str], *, known: Mapping[str, str]) -> N
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(COLUMNS)
-        writer.writerows([text, found] for text, found in known.items() if found)
+        writer.writerows([text, translation] for text, translation in known.items() if translation)
         writer.writerows([text, ""] for text in missing)
 
 

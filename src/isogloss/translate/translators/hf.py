@@ -46,8 +46,8 @@ def open_network(net: Any, tokenizer: Any, *, pair: LanguagePair, name: str, bea
         longest = int(inputs["input_ids"].shape[1]) * 2 + MORE_TOKENS
         space = getattr(net.config, "max_position_embeddings", None) or longest
         with torch.no_grad():
-            made = net.generate(**inputs, num_beams=beams, max_new_tokens=min(longest, space - 2), **extra)
-        return [str(text).strip() for text in tokenizer.batch_decode(made, skip_special_tokens=True)]
+            generated = net.generate(**inputs, num_beams=beams, max_new_tokens=min(longest, space - 2), **extra)
+        return [str(text).strip() for text in tokenizer.batch_decode(generated, skip_special_tokens=True)]
 
     return Opened(f"hf {name}", translate, batch=16)
 
@@ -69,10 +69,10 @@ def language_code(tokenizer: Any, tag: str) -> str:
 
 def language_id(tokenizer: Any, code: str) -> int:
     """The token that makes the model write that language."""
-    found = tokenizer.convert_tokens_to_ids(code)
-    if found is None or found == tokenizer.unk_token_id:
-        found = tokenizer.convert_tokens_to_ids(f"__{code}__")
-    return int(found)
+    token = tokenizer.convert_tokens_to_ids(code)
+    if token is None or token == tokenizer.unk_token_id:
+        token = tokenizer.convert_tokens_to_ids(f"__{code}__")
+    return int(token)
 
 
 translator = Translator(
