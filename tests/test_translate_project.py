@@ -38,9 +38,9 @@ from isogloss.translate.review import (
 )
 from isogloss.translate.sheets import read_sheet, write_sheet
 from isogloss.translate.steps import draw_steps
-from support.builders import triple, write_jsonl
+from support.builders import lacks_apertium, triple, write_jsonl
 
-pytestmark = pytest.mark.skipif(shutil.which("apertium") is None, reason="Apertium is not installed")
+pytestmark = pytest.mark.skipif(lacks_apertium(), reason="Apertium has no eng-spa here")
 LABEL = Label("Demonstration set in Spanish", "CC BY 4.0", "Isogloss demonstration set")
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -77,3 +79,10 @@ def write_jsonl(path: Path, rows: Sequence[Any]) -> Path:
     """The path, with one JSON value per line in it."""
     path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
     return path
+
+
+def lacks_apertium() -> bool:
+    """Whether Apertium cannot translate English to Spanish here: the program or the pair is missing."""
+    if shutil.which("apertium") is None:
+        return True
+    return "eng-spa" not in subprocess.run(["apertium", "-l"], capture_output=True, text=True).stdout.split()
