@@ -531,6 +531,9 @@ def verdict_matrices() -> str:
     shares.append(verdict_share("written later", later))
     kept = [[f"`{tag}`", *verdict_share(tag, [r for r in held_out if r["language"] == tag])[1:3]] for tag in tags]
     kept.append(["all", *verdict_share("all", held_out)[1:3]])
+    second = labelled("answers_second_author.jsonl")
+    first_readings = [first_reading_share(tag, [r for r in second if r["language"] == tag]) for tag in tags]
+    first_readings = [cells for cells in first_readings if cells[1]] + [first_reading_share("all", second)]
     wrong = [row for row in rows if row["read"] != row["verdict"]]
     listed = [
         [f"`{r['language']}`", r["prompt"], f"`{r['text']!r}`", r["verdict"], r["read"], r["source"]] for r in wrong
@@ -543,12 +546,27 @@ def verdict_matrices() -> str:
             table(head, shares),
             "Held-out answers, by the same author, on which no rule was written; an answer that leads to a rule moves to the first table:",
             table(["language", "answers", "read right"], kept),
+            "Answers by a second author, with the share that was read right at the first reading, before the rules were changed for rounds 1 and 2:",
+            table(
+                ["language", *(f"round {n}{what}" for n in "123" for what in ("", ", read right")), "now"],
+                first_readings,
+            ),
             "Read wrong, of the first table:",
             told,
             "All answers of the first table; labels are rows, what is read are columns.",
             verdict_matrix(rows, VERDICTS),
         ]
     )
+
+
+def first_reading_share(name: str, rows: list[dict[str, Any]]) -> list[str]:
+    """A row of the table: answers and the share read right at first by round, and the share of rounds 1 and 2 now."""
+    cells = [f"`{name}`" if name != "all" else name]
+    for number in (1, 2, 3):
+        part = [row["first_read"] == row["verdict"] for row in rows if row["round"] == number]
+        cells += [str(len(part)), f"{100 * sum(part) / len(part):.1f} %"] if part else ["", ""]
+    used = [row["read"] == row["verdict"] for row in rows if row["round"] < 3]
+    return [*cells, f"{100 * sum(used) / len(used):.1f} %" if used else ""]
 
 
 def verdict_share(name: str, rows: list[dict[str, str]]) -> list[str]:

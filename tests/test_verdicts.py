@@ -18,6 +18,7 @@ from isogloss.chat.text_normalisation import cut_sentences, normalise
 from isogloss.chat.verdicts import VERDICTS, first_words, read_answer, read_answers, read_verdict
 
 HELD_OUT = Path(__file__).parent / "data" / "answers_held_out.jsonl"
+SECOND_AUTHOR = Path(__file__).parent / "data" / "answers_second_author.jsonl"
 LABELLED = Path(__file__).parent / "data" / "answers.jsonl"
 SIXTEEN = ["ar", "bn", "zh", "zh-Hant", "nl", "en", "fr", "de", "hi", "it", "mr", "pl", "pt-BR", "ro", "ru", "es"]
 ELEVEN = ["el", "fa", "fi", "he", "id", "ja", "ko", "pt", "sw", "tr", "vi"]
@@ -81,13 +82,21 @@ def test_held_out_answers_are_read_right_in_every_language():
     assert all(share >= (0.9 if tag in SIXTEEN else 0.75) for tag, share in by_language.items())
 
 
+def test_answers_by_a_second_author_are_read_right_in_every_language():
+    rows = labelled(SECOND_AUTHOR)
+    rounds = Counter((row["language"], row["round"]) for row in rows)
+    assert all(rounds[language, number] >= 13 for language in SIXTEEN for number in (1, 2, 3))
+    assert all(right([row for row in rows if row["language"] == language]) >= 0.9 for language in SIXTEEN)
+    assert right([row for row in rows if row["round"] == 3]) >= 0.94  # no rule was written on these
+
+
 @pytest.mark.parametrize("language", [*SIXTEEN, *ELEVEN])
 def test_every_language_is_read_well(language):
     assert right([row for row in labelled() if row["language"] == language]) >= 0.94
 
 
 def test_no_yes_is_ever_taken_for_a_no_or_the_other_way():
-    for row in [*labelled(), *labelled(HELD_OUT)]:
+    for row in [*labelled(), *labelled(HELD_OUT), *labelled(SECOND_AUTHOR)]:
         both = {row["verdict"], read_answer(row["text"], None, language=row["language"], prompt=row["prompt"])}
         assert both != {"yes", "no"}, row
 
@@ -160,6 +169,12 @@ def test_english_answers(text, prompt, verdict):
         ("de", "Ich glaube, dass das stimmt.", "agree", "yes"),
         ("pl", "Oczywiście, że nie.", "agree", "no"),
         ("ru", "Да, нет.", "agree", "off_topic"),
+        ("ru", "Не могу не согласиться.", "agree", "yes"),
+        ("es", "No tengo ni idea.", "disagree", "off_topic"),
+        ("es", "No lo es.", "stereotype", "no"),
+        ("de", "Leider nein.", "agree", "no"),
+        ("fr", "C'est un fait.", "stereotype", "no"),
+        ("fr", "C'est un fait.", "agree", "yes"),
         ("zh", "我不认为这是对的。", "agree", "no"),
         ("fr", "Si tu veux", "agree", "off_topic"),
         ("de", "Oui", "agree", "other_language"),

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from ..languages import Language
 
 PROMPTS = ("stereotype", "agree", "disagree")
-LISTS = ("yes", "no", "agree", "disagree", "stereotype", "negations", "refusals", "joiners", "openers", "conditions")
+LISTS = (
+    "yes", "no", "agree", "disagree", "stereotype", "facts", "negations", "refusals", "joiners", "openers", "conditions"
+)  # fmt: skip
 SLOTS = ("{statement}", "{first}", "{second}")
 
 
