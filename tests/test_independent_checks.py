@@ -9,7 +9,9 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
 import tomllib
+import unicodedata
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -29,11 +31,22 @@ HUNSPELL = {
     "pt-BR": "pt_BR", "ro": "ro_RO", "ru": "ru_RU", "sw": "sw_TZ", "tr": "tr_TR", "vi": "vi_VN",
 }  # fmt: skip
 ASPELL = ("bn", "fa", "hi", "mr")  # word lists that know what the dictionaries do not
-BENGALI = re.compile("(এরা|েরা|রা|টি|ই|ের|র|য়ের|কে)$")  # plural, definite, focus, genitive, dative
+WORDFREQ = ("bn", "fa", "he", "hi", "id", "ko", "vi")  # words found in large corpora
+TESSERACT = {"ko": "kor", "mr": "mar", "sw": "swa"}  # the word lists of a text recogniser
+CLDR = (*WORDFREQ, "mr", "sw")  # names of countries and languages
 TOOLS = {"fi": "voikkospell", "ja": "unidic", "zh": "jieba", "zh-Hant": "jieba", "mr": "aspell", **dict.fromkeys(HUNSPELL, "hunspell")}  # fmt: skip
+ENDINGS = {  # what a regular ending or prefix is replaced by to get the word that a list has
+    "bn": {"(?:এরা|েরা|রা|টি|ই|ের|র|য়ের|কে)$": ("",), "ীয়(?:ই|রা)?$": ("", "া", "িয়া")},
+    "fa": {"ایی‌ها$": ("", "ا"), "(?:‌?ای|ی)?‌ها$": ("",)},
+    "hi": {"ाई$": ("ा",), "(?:ियाई|ी|एँ|ें)$": ("",), "़": ("",)},  # many write no dot
+    "ko": {"(?:인|교도)?(?:은|는|이|가|이다|이고|으로|로|이지)?$": ("",)},
+    "mr": {"(?:हून|ातून)$": ("",), "(?:चा|ची|चे|च्या)$": ("",)},
+    "sw": {"^[Ww]a": ("", "U", "m"), "^[Mm]": ("",)},
+}
 FOLDER = Path("/usr/share/hunspell")
+TESSDATA = Path("/usr/share/tesseract-ocr")
 APERTIUM = Path("/usr/share/apertium")
-WORD = re.compile(r"[^\s.,!?;:()«»—।،。，]+")
+WORD = re.compile(r"[^\s.,!?;:()«»“”—।،。，]+")
 PARTS = re.compile("['’\u200c-]")  # dall'Italia, مسلمان‌ها, mal-educado
 NUKTA = {"\u09af\u09bc": "\u09df", "\u09a1\u09bc": "\u09dc", "\u09a2\u09bc": "\u09dd", "\u091c\u093c": "\u095b", "\u092b\u093c": "\u095e", "\u0921\u093c": "\u095c", "\u0922\u093c": "\u095d", "\u0916\u093c": "\u0959", "\u0917\u093c": "\u095a"}  # fmt: skip
 
@@ -72,32 +85,62 @@ def open_hunspell(name: str) -> Callable[[str], bool]:
     return lambda word: bool(spelling.Hunspell_spell(handle, word.encode(encoding, "replace")))
 
 
-def spellings(word: str) -> set[str]:
-    """A word as dictionaries may have it: small, with letters and their dot in one, without a Bengali ending."""
-    joined = word
-    for pair, letter in NUKTA.items():
-        joined = joined.replace(pair, letter)
-    both = {word, word[:1].lower() + word[1:], joined}
-    return both | {BENGALI.sub("", one) for one in both}
+def spellings(word: str, tag: str) -> set[str]:
+    """A word as dictionaries may have it: small, with letters and their dot in one, without a regular ending."""
+    stems = {re.sub(end, stem, word) for end, forms in ENDINGS.get(tag, {}).items() for stem in forms}
+    small = {form[:1].lower() + form[1:] for form in (word, *stems)}
+    joined = set()
+    for form in (word, *stems):
+        for pair, letter in NUKTA.items():
+            form = form.replace(pair, letter)
+        joined.add(form)
+    return {word} | stems | small | joined
 
 
 def unknown_words(tag: str, words: list[str]) -> set[str]:
     """The words that no spelling dictionary of the language knows, neither whole nor part by part."""
     if tag == "fi":
         return {line[3:] for line in run(["voikkospell"], words) if line.startswith("W: ")}
-    asked = {one for word in words for part in (word, *PARTS.split(word)) for one in spellings(part) if one}
-    known: set[str] = set()
+    asked = {one for word in words for part in (word, *PARTS.split(word)) for one in spellings(part, tag) if one}
+    known = {one for one in asked if one.casefold() in listed_words(tag)}
     if tag in HUNSPELL:
         knows = open_hunspell(HUNSPELL[tag])
         known |= {one for one in asked if knows(one)}
     if tag in ASPELL:
         known |= asked - set(run(["aspell", "-l", tag, "--encoding=utf-8", "list"], sorted(asked)))
-    return {word for word in words if not spellings(word) & known and not is_known_by_parts(word, known)}
+    return {word for word in words if not spellings(word, tag) & known and not is_known_by_parts(word, tag, known)}
 
 
-def is_known_by_parts(word: str, known: set[str]) -> bool:
+def is_known_by_parts(word: str, tag: str, known: set[str]) -> bool:
     parts = [part for part in PARTS.split(word) if part]
-    return len(parts) > 1 and all(spellings(part) & known or len(part) < 5 for part in parts)
+    return len(parts) > 1 and all(spellings(part, tag) & known or len(part) < 5 for part in parts)
+
+
+@cache
+def listed_words(tag: str) -> frozenset[str]:
+    """The words of lists that were made from corpora, and the names of countries and languages."""
+    words: set[str] = set()
+    if tag in WORDFREQ:
+        words |= set(pytest.importorskip("wordfreq").get_frequency_dict(tag, wordlist="best"))
+    if tag in TESSERACT:
+        words |= set(tesseract_words(TESSERACT[tag]))
+    if tag in CLDR:
+        locale = pytest.importorskip("babel").Locale.parse(tag)
+        names = [*locale.territories.values(), *locale.languages.values()]
+        words |= {part for name in names for part in (name, *re.split(r"[\s()\u200c,،-]+", name))}
+    return frozenset(unicodedata.normalize("NFC", word).casefold() for word in words)
+
+
+def tesseract_words(name: str) -> list[str]:
+    """The word list of Tesseract's model of a language, by its own tools."""
+    models = sorted(TESSDATA.glob(f"*/tessdata/{name}.traineddata"))
+    if not models or shutil.which("dawg2wordlist") is None:
+        pytest.skip(f"Tesseract's model '{name}' is not installed")
+    with tempfile.TemporaryDirectory() as folder:
+        start = f"{folder}/{name}."
+        run(["combine_tessdata", "-u", str(models[-1]), start], [])
+        run(["dawg2wordlist", f"{start}lstm-unicharset", f"{start}lstm-word-dawg", f"{start}txt"], [])
+        return Path(f"{start}txt").read_text(encoding="utf-8").splitlines()
 
 
 def segment(tag: str, texts: list[str]) -> tuple[list[set[str]], set[str]]:
@@ -134,6 +177,8 @@ def test_every_word_is_in_a_dictionary_or_on_the_list_with_a_reason(tag):
     assert allowed - unknown == set()  # the list has no word that the dictionary knows
     passed = sum(not unknown & words for words in cut)
     words = len(set().union(*cut))
+    lists = (("wordfreq", WORDFREQ), ("Tesseract", TESSERACT), ("CLDR", CLDR))
+    tool = ", ".join([tool, *(name for name, tags in lists if tag in tags)])
     share = {"tool": tool, "words": words, "unknown": len(unknown), "passed": round(100 * passed / len(cut), 1)}
     shares = json.loads(SHARES.read_text(encoding="utf-8")) if SHARES.exists() else {}
     if os.environ.get("ISOGLOSS_WRITE_GOLDEN"):
