@@ -32,7 +32,7 @@ HUNSPELL = {
 }  # fmt: skip
 ASPELL = ("bn", "fa", "hi", "mr")  # word lists that know what the dictionaries do not
 WORDFREQ = ("bn", "fa", "he", "hi", "id", "ko", "vi")  # words found in large corpora
-TESSERACT = {"ko": "kor", "mr": "mar", "sw": "swa"}  # the word lists of a text recogniser (Debian: tesseract-ocr-mar and so on)
+TESSERACT = {"ko": "kor", "mr": "mar", "sw": "swa"}  # the word lists of a text recogniser (tesseract-ocr-mar …)
 CLDR = (*WORDFREQ, "mr", "sw")  # names of countries and languages
 TOOLS = {"fi": "voikkospell", "ja": "unidic", "zh": "jieba", "zh-Hant": "jieba", "mr": "aspell", **dict.fromkeys(HUNSPELL, "hunspell")}  # fmt: skip
 ENDINGS = {  # what a regular ending or prefix is replaced by to get the word that a list has
