@@ -73,24 +73,40 @@ CLASHES = [
     ("de", "{nationality:pl nom}", "several forms fit: pl nom strong 'Deutsche', pl weak 'Deutschen'"),
     ("es", "los {profession:fem pl}", "'los' demands 'masc pl'"),
     ("en", "many {profession:sg}", "'many' demands 'pl'"),
-    ("ru", "с {profession:masc sg gen} {profession:masc dat}", "form 'masc dat': there is no such form. Add it to the file."),
+    (
+        "ru",
+        "с {profession:masc sg gen} {profession:masc dat}",
+        "form 'masc dat': there is no such form. Add it to the file.",
+    ),
     ("ru", "вижу {profession:masc acc}", "term 'judge', form 'masc acc': there is no such form. Add it to the file."),
     ("ru", "вижу {этот:masc acc} дом", "or give the word that it agrees with the feature 'anim' or 'inan'."),
-    ("ru", "12 {gender:sg gen}", "'12' demands 'pl gen' or 'pl dat' or 'pl ins' or 'pl loc', but the slot asks for 'sg gen'."),
+    (
+        "ru",
+        "12 {gender:sg gen}",
+        "'12' demands 'pl gen' or 'pl dat' or 'pl ins' or 'pl loc', but the slot asks for 'sg gen'.",
+    ),
     ("ru", "пять {profession:com pl nom}", "'пять' demands 'pl gen', but the slot asks for 'com pl nom'."),
     ("pl", "widzę {profession:masc acc}", "term 'driver', form 'masc acc': there is no such form. Add it to the file."),
     ("pl", "trzy {profession:masc pl}", "'trzy' demands 'fem pl nom', but the slot asks for 'masc pl'."),
     ("pl", "25 {gender:pl nom}", "'25' demands 'pl gen' or"),
     ("el", "των {gender:sg}", "'των' demands 'pl gen', but the slot asks for 'sg'."),
-    ("el", "{ο~profession} {profession:fem pl gen}", "term 'teacher', form 'fem pl gen': there is no such form. Add it"),
-    ("de", "alle {nationality:pl strong}", "'alle' demands 'pl nom weak' or 'pl acc weak', but the slot asks for 'pl strong'."),
+    ("el", "των {adjective_negative:fem pl gen}", "term 'lazy', form 'fem pl gen': there is no such form. Add it"),
+    (
+        "de",
+        "alle {nationality:pl strong}",
+        "'alle' demands 'pl nom weak' or 'pl acc weak', but the slot asks for 'pl strong'.",
+    ),
     ("fr", "certaines {religion:masc pl}", "'certaines' demands 'fem pl'"),
     ("it", "gli {profession:fem pl}", "'gli' demands 'masc pl'"),
     ("nl", "het {profession:masc}", "'het' demands 'neut sg', but the slot asks for 'masc'."),
     ("ro", "toți {profession}", "form 'masc pl def': there is no such form. Add it to the file."),
     ("fi", "kolme {gender:pl}", "'kolme' demands 'sg par', but the slot asks for 'pl'."),
     ("tr", "12 {gender:pl}", "'12' demands 'sg', but the slot asks for 'pl'."),
-    ("de", "auch {nationality:place} ist groß", "there is no 'nom' form. Add it to the file, or ask for 'dat' in the slot."),
+    (
+        "de",
+        "auch {nationality:place} ist groß",
+        "there is no 'nom' form. Add it to the file, or ask for 'dat' in the slot.",
+    ),
     ("ru", "вот {nationality}", "there is no 'sg' form. Add it to the file, or ask for 'pl' in the slot."),
 ]
 
@@ -126,9 +142,7 @@ def test_forms_that_are_alike_are_a_rule_of_the_users_own_language(tmp_path):
     cat = '[terms]\ncat = { gloss = "cat", lemma = "кот", forms = { "sg nom" = "кот", "sg gen" = "кота" } }'
     path, sets = tmp_path / "animal.toml", tmp_path / "sets.toml"
     path.write_text(body + cat, "utf-8")
-    sets.write_text(
-        '[[set]]\nid = "x"\ncategory = "x"\nterms = "animal"\nwordings = ["Я вижу {animal:acc}."]', "utf-8"
-    )
+    sets.write_text('[[set]]\nid = "x"\ncategory = "x"\nterms = "animal"\nwordings = ["Я вижу {animal:acc}."]', "utf-8")
     assert check_templates("ru", folder=tmp_path).problems == (
         f"{path.resolve()}, term 'cat', form 'acc': there is no such form. Add it to the file, or give the word that it "
         f"agrees with the feature 'anim' or 'inan'. The slot is in {sets}, line 5, column 8.",
@@ -143,7 +157,7 @@ def test_a_rule_of_equal_forms_needs_both_forms(tmp_path):
     (tmp_path / "rules.toml").write_text('[[same]]\nform = "pl acc"', "utf-8")
     with pytest.raises(IsoglossError) as caught:
         read_lexicon("ru", tmp_path)
-    needs = 'a rule under \'same\' needs features for \'form\' and \'like\': form = "pl acc", like = "gen".'
+    needs = "a rule under 'same' needs features for 'form' and 'like': form = \"pl acc\", like = \"gen\"."
     assert str(caught.value) == f"{(tmp_path / 'rules.toml').resolve()}: {needs}"
 
 

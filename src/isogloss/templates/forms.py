@@ -97,7 +97,10 @@ def _find(vocabulary: Vocabulary, term: Term, *, features: Features, same: tuple
             known = " or ".join(f"'{show_features([(name, other)])}'" for other in sorted(marked))
             plain = show_features([(name, value)])
             raise MissingForm(
-                vocabulary, term, asked, f"there is no '{plain}' form. Add it to the file, or ask for {known} in the slot."
+                vocabulary,
+                term,
+                asked,
+                f"there is no '{plain}' form. Add it to the file, or ask for {known} in the slot.",
             )
     best = _best(fitting, alike)
     if len({cell.text for cell in best}) > 1:

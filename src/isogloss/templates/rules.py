@@ -131,7 +131,7 @@ def _same(fields: Mapping[str, Any]) -> SameForm:
     _refuse_unknown(fields, {"form", "like", "unless"}, owner="a rule under 'same' has")
     form, like = (parse_features(str(fields.get(name, ""))) for name in ("form", "like"))
     if not form or not like:
-        raise ValueError('a rule under \'same\' needs features for \'form\' and \'like\': form = "pl acc", like = "gen".')
+        raise ValueError("a rule under 'same' needs features for 'form' and 'like': form = \"pl acc\", like = \"gen\".")
     return SameForm(form, like, tuple(str(ending).casefold() for ending in fields.get("unless", ())))
 
 

@@ -14,7 +14,18 @@ from ..errors import BadData
 from .features import USES, Features, parse_features, show_features
 
 MAIN = ""  # the use of a term that has no name: the noun of a noun, the adjective of an adjective
-HEADER = {"category", "language", "features", "inflects", "invariable", "columns", "aliases", "source", "reviewed", "terms"}
+HEADER = {
+    "category",
+    "language",
+    "features",
+    "inflects",
+    "invariable",
+    "columns",
+    "aliases",
+    "source",
+    "reviewed",
+    "terms",
+}
 HEADER |= {f"columns_{use}" for use in USES}
 FIELDS = {"gloss", "lemma", "forms", "features", "invariable", "governs", "group", "region", "note", *USES}
 FIELDS |= {f"features_{use}" for use in USES}
