@@ -91,23 +91,25 @@ def _find(vocabulary: Vocabulary, term: Term, *, features: Features, same: tuple
     fitting = listed or [cell for cell in cells if _fits(cell.features, alike)]
     if not fitting:
         raise MissingForm(vocabulary, term, asked, f"there is no such form. Add it to the file{_hint(wanted, same)}.")
-    for name, value in DEFAULTS.items():
-        marked = {dict(cell.features).get(name, value) for cell in fitting}
-        if name not in alike and value not in marked:
-            known = " or ".join(f"'{show_features([(name, other)])}'" for other in sorted(marked))
-            plain = show_features([(name, value)])
-            raise MissingForm(
-                vocabulary,
-                term,
-                asked,
-                f"there is no '{plain}' form. Add it to the file, or ask for {known} in the slot.",
-            )
+    if marked := _marked_only(fitting, alike):
+        raise MissingForm(vocabulary, term, asked, marked)
     best = _best(fitting, alike)
     if len({cell.text for cell in best}) > 1:
         raise MissingForm(
             vocabulary, term, asked, f"several forms fit: {_several(best)}. Say more, or agree with a slot."
         )
     return Form(best[0].text, make_features(dict(best[0].features) | dict(wanted)))
+
+
+def _marked_only(cells: Sequence[FormCell], wanted: Asked) -> str | None:
+    """What is wrong where a slot names no case, number or the like, and all forms are for another than the default one."""
+    for name, value in DEFAULTS.items():
+        values = {dict(cell.features).get(name, value) for cell in cells}
+        if name not in wanted and value not in values:
+            known = " or ".join(f"'{show_features([(name, other)])}'" for other in sorted(values))
+            default = show_features([(name, value)])
+            return f"there is no '{default}' form. Add it to the file, or ask for {known} in the slot."
+    return None
 
 
 def _like_another(term: Term, wanted: Asked, *, same: Sequence[SameForm]) -> Asked:
