@@ -27,9 +27,9 @@ BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 by_name = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 
 
-def generator() -> ModuleType:
-    """docs/generate.py as a module."""
-    spec = importlib.util.spec_from_file_location("generate", DOCS / "generate.py")
+def load_script(name: str = "generate") -> ModuleType:
+    """docs/generate.py, or another script of docs/, as a module."""
+    spec = importlib.util.spec_from_file_location(name, DOCS / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -67,19 +67,19 @@ def test_the_generated_parts_are_fresh():
 
 def test_a_stale_page_is_noticed():
     page = (DOCS / "languages.md").read_text(encoding="utf-8").replace("| `de` |", "| `xx` |")
-    assert generator().fresh(page) != page
+    assert load_script().fresh(page) != page
 
 
 def test_every_generated_part_is_used_once_and_known():
     used = [
         name for page in PAGES for name in re.findall(r"<!-- generated: (.*?) -->", page.read_text(encoding="utf-8"))
     ]
-    assert sorted(used) == sorted(generator().PARTS)
+    assert sorted(used) == sorted(load_script().PARTS)
 
 
 def test_every_command_is_documented():
     text = (DOCS / "cli.md").read_text(encoding="utf-8")
-    missing = [path for path in generator().command_names() if f"## {' '.join(['isogloss', *path])}\n" not in text]
+    missing = [path for path in load_script().command_names() if f"## {' '.join(['isogloss', *path])}\n" not in text]
     assert missing == []
 
 
@@ -149,7 +149,7 @@ def test_the_readme_names_the_two_commands():
 
 def test_the_example_plugins_work(tmp_path):
     """A package made of the page's examples is found, and its data set, method, family and metric work together."""
-    files = generator().examples("adding.md")
+    files = load_script().examples("adding.md")
     package = tmp_path / "my_plugins"
     package.mkdir()
     (package / "__init__.py").touch()
@@ -179,7 +179,7 @@ def test_the_example_language_works(tmp_path, monkeypatch):
     from isogloss import languages
 
     (tmp_path / "languages").mkdir()
-    (tmp_path / "languages" / "ig.toml").write_text(generator().examples("adding.md")["ig.toml"], encoding="utf-8")
+    (tmp_path / "languages" / "ig.toml").write_text(load_script().examples("adding.md")["ig.toml"], encoding="utf-8")
     monkeypatch.setenv("ISOGLOSS_HOME", str(tmp_path))
     assert languages.get("Asụsụ Igbo").tag == "ig"
 
@@ -228,3 +228,11 @@ def test_the_outputs_of_a_real_model_are_fresh(tmp_path):
     command = [sys.executable, DOCS / "make_outputs.py", "--check", tmp_path]
     done = subprocess.run(command, env=known, capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (0, ""), done.stdout + done.stderr
+
+
+def test_sentences_for_reading_come_from_every_wording_and_depend_on_the_seed():
+    draw = load_script("sample_sentences").draw_sentences
+    rows = draw("nl", seed=1)
+    assert (len(rows), len(set(rows)), len({name for name, _ in rows})) == (100, 100, 50)
+    assert rows == draw("nl", seed=1)
+    assert rows != draw("nl", seed=2)

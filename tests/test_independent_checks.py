@@ -209,12 +209,16 @@ NUMBERS = {"Sing": "sing", "Plur": "plur"}
 GENDERS = {"Masc": "masc", "Fem": "femn"}
 
 
+ADVERBS = {"расистски", "rasistowsko", "seksistowsko"}  # before a participle: расистски настроен
+
+
 def cells(tag: str) -> Iterator[tuple[str, str, dict[str, str]]]:
     """Every form with its category and features, a form of several words by its words or, of an adjective, by its first."""
     for vocabulary in read_lexicon(tag).vocabularies.values():
         for term in vocabulary.terms.values():
             for cell in term.uses[""]:
-                words = [cell.text.split()[0]] if vocabulary.category.startswith("adj") else cell.text.split(" и ")
+                heads = [word for word in cell.text.split() if word not in ADVERBS]
+                words = heads[:1] if vocabulary.category.startswith("adj") else cell.text.split(" и ")
                 yield from ((vocabulary.category, word, dict(cell.features)) for word in words)
 
 

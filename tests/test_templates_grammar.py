@@ -36,7 +36,26 @@ GOVERNED = [
     ("el", "με {ο~nationality} {nationality:masc pl}", {"nationality": ["afghan"]}, "με τους Αφγανούς"),
     ("ru", "пять {gender}", {"gender": ["woman"]}, "пять женщин"),
     ("ru", "три {gender}", {"gender": ["woman"]}, "три женщины"),
+    ("el", "εναντίον {ο~nationality} {nationality:masc pl}", {"nationality": ["bulgarian"]}, "εναντίον των Βουλγάρων"),
+    ("el", "{ο~profession} {profession:fem gen}", {"profession": ["doctor"]}, "της γιατρού"),
     ("ru", "Я вижу {этот~gender} {gender:acc}", {"gender": ["man"]}, "Я вижу этого мужчину"),
+    ("ru", "Я вижу {этот~profession} {profession:masc acc}", {"profession": ["doctor"]}, "Я вижу этого врача"),
+    ("ru", "про {этот~nationality} {nationality:pl}", {"nationality": ["german"]}, "про этих немцев"),
+    ("ru", "двадцать два {profession:masc}", {"profession": ["doctor"]}, "двадцать два врача"),
+    ("ru", "двенадцать {profession:fem}", {"profession": ["teacher"]}, "двенадцать учительниц"),
+    ("ru", "21 {gender}", {"gender": ["woman"]}, "21 женщина"),
+    ("pl", "Widzę {ten~profession} {profession:masc acc}", {"profession": ["doctor"]}, "Widzę tego lekarza"),
+    ("pl", "Widzę {ten~profession} {profession:masc pl acc}", {"profession": ["doctor"]}, "Widzę tych lekarzy"),
+    ("pl", "Widzę {ten~profession} {profession:fem pl acc}", {"profession": ["doctor"]}, "Widzę te lekarki"),
+    ("pl", "trzy {profession}", {"profession": ["doctor"]}, "trzy lekarki"),
+    ("pl", "pięć {profession}", {"profession": ["doctor"]}, "pięć lekarek"),
+    ("pl", "pięciu {profession:masc}", {"profession": ["doctor"]}, "pięciu lekarzy"),
+    ("de", "wegen einiger {nationality:pl}", {"nationality": ["german"]}, "wegen einiger Deutscher"),
+    ("de", "unsere {nationality:pl nom}", {"nationality": ["german"]}, "unsere Deutschen"),
+    ("nl", "{de~profession} {profession:masc}", {"profession": ["doctor"]}, "de arts"),
+    ("ro", "toți {religion}", {"religion": ["jewish"]}, "toți evreii"),
+    ("ro", "împotriva {nationality:masc pl}", {"nationality": ["german"]}, "împotriva germanilor"),
+    ("fi", "3 {gender}", {"gender": ["man"]}, "3 miestä"),
     ("tr", "iki {gender}", {"gender": ["woman"]}, "iki kadın"),
 ]
 
@@ -54,7 +73,41 @@ CLASHES = [
     ("de", "{nationality:pl nom}", "several forms fit: pl nom strong 'Deutsche', pl weak 'Deutschen'"),
     ("es", "los {profession:fem pl}", "'los' demands 'masc pl'"),
     ("en", "many {profession:sg}", "'many' demands 'pl'"),
-    ("ru", "с {profession:masc sg gen}", "form 'masc sg gen': there is no such form. Add it to the file."),
+    (
+        "ru",
+        "с {profession:masc sg gen} {profession:masc dat}",
+        "form 'masc dat': there is no such form. Add it to the file.",
+    ),
+    ("ru", "вижу {profession:masc acc}", "term 'judge', form 'masc acc': there is no such form. Add it to the file."),
+    ("ru", "вижу {этот:masc acc} дом", "or give the word that it agrees with the feature 'anim' or 'inan'."),
+    (
+        "ru",
+        "12 {gender:sg gen}",
+        "'12' demands 'pl gen' or 'pl dat' or 'pl ins' or 'pl loc', but the slot asks for 'sg gen'.",
+    ),
+    ("ru", "пять {profession:com pl nom}", "'пять' demands 'pl gen', but the slot asks for 'com pl nom'."),
+    ("pl", "widzę {profession:masc acc}", "term 'driver', form 'masc acc': there is no such form. Add it to the file."),
+    ("pl", "trzy {profession:masc pl}", "'trzy' demands 'fem pl nom', but the slot asks for 'masc pl'."),
+    ("pl", "25 {gender:pl nom}", "'25' demands 'pl gen' or"),
+    ("el", "των {gender:sg}", "'των' demands 'pl gen', but the slot asks for 'sg'."),
+    ("el", "των {adjective_negative:fem pl gen}", "term 'lazy', form 'fem pl gen': there is no such form. Add it"),
+    (
+        "de",
+        "alle {nationality:pl strong}",
+        "'alle' demands 'pl nom weak' or 'pl acc weak', but the slot asks for 'pl strong'.",
+    ),
+    ("fr", "certaines {religion:masc pl}", "'certaines' demands 'fem pl'"),
+    ("it", "gli {profession:fem pl}", "'gli' demands 'masc pl'"),
+    ("nl", "het {profession:masc}", "'het' demands 'neut sg', but the slot asks for 'masc'."),
+    ("ro", "toți {profession}", "form 'masc pl def': there is no such form. Add it to the file."),
+    ("fi", "kolme {gender:pl}", "'kolme' demands 'sg par', but the slot asks for 'pl'."),
+    ("tr", "12 {gender:pl}", "'12' demands 'sg', but the slot asks for 'pl'."),
+    (
+        "de",
+        "auch {nationality:place} ist groß",
+        "there is no 'nom' form. Add it to the file, or ask for 'dat' in the slot.",
+    ),
+    ("ru", "вот {nationality}", "there is no 'sg' form. Add it to the file, or ask for 'pl' in the slot."),
 ]
 
 
@@ -84,11 +137,43 @@ def test_a_form_that_the_vocabulary_does_not_speak_of_is_an_error_with_what_to_a
     assert expand(parse_template("mit {der~profession} {profession:masc}"), read_lexicon("de", tmp_path))
 
 
+def test_forms_that_are_alike_are_a_rule_of_the_users_own_language(tmp_path):
+    body = 'category = "animal"\nlanguage = "ru"\nfeatures = "masc"\ninflects = ["Number", "Case"]\n'
+    cat = '[terms]\ncat = { gloss = "cat", lemma = "кот", forms = { "sg nom" = "кот", "sg gen" = "кота" } }'
+    path, sets = tmp_path / "animal.toml", tmp_path / "sets.toml"
+    path.write_text(body + cat, "utf-8")
+    sets.write_text('[[set]]\nid = "x"\ncategory = "x"\nterms = "animal"\nwordings = ["Я вижу {animal:acc}."]', "utf-8")
+    assert check_templates("ru", folder=tmp_path).problems == (
+        f"{path.resolve()}, term 'cat', form 'acc': there is no such form. Add it to the file, or give the word that it "
+        f"agrees with the feature 'anim' or 'inan'. The slot is in {sets}, line 5, column 8.",
+    )
+    path.write_text(body.replace('"masc"', '"masc anim"') + cat, "utf-8")
+    assert [one.text for one in expand(parse_template("вижу {animal:acc}"), read_lexicon("ru", tmp_path))] == [
+        "вижу кота"
+    ]
+
+
+def test_a_rule_of_equal_forms_needs_both_forms(tmp_path):
+    (tmp_path / "rules.toml").write_text('[[same]]\nform = "pl acc"', "utf-8")
+    with pytest.raises(IsoglossError) as caught:
+        read_lexicon("ru", tmp_path)
+    needs = "a rule under 'same' needs features for 'form' and 'like': form = \"pl acc\", like = \"gen\"."
+    assert str(caught.value) == f"{(tmp_path / 'rules.toml').resolve()}: {needs}"
+
+
 CONTRACTED = [
     ("es", "de {el:masc sg} [gato|hombre]", ["del gato", "del hombre"]),
     ("es", "de [El Salvador|el hotel]", ["de El Salvador", "del hotel"]),
     ("fr", "de [le Yéménite|le handicapé|le héros|le Hongrois]", ["du Yéménite", "du handicapé", "du héros", "du Hongrois"]),
     ("fr", "de [le ouvrier|le habitant|la Yonne]", ["de l'ouvrier", "de l'habitant", "de l'Yonne"]),
+    ("fr", "de [le Haïtien|le Hondurien]", ["de l'Haïtien", "du Hondurien"]),
+    ("fr", "que [elle|lui]", ["qu'elle", "que lui"]),
+    ("es", "de la [ama de casa|alemana|árabe]", ["del ama de casa", "de la alemana", "de la árabe"]),
+    ("es", "y [hindúes|italianos|hielo]", ["e hindúes", "e italianos", "y hielo"]),
+    ("it", "un [scienziato|medico|zio|avvocato]", ["uno scienziato", "un medico", "uno zio", "un avvocato"]),
+    ("it", "una [amica|scienziata]", ["un'amica", "una scienziata"]),
+    ("pt", "de {este:fem sg} [mulher|cidade]", ["desta mulher", "desta cidade"]),
+    ("en", "a [Uzbek|Ukrainian|heir|user]", ["an Uzbek", "a Ukrainian", "an heir", "a user"]),
 ]  # fmt: skip
 
 
@@ -102,6 +187,7 @@ SUFFIXES = [
     ("tr", "[avukat|hemşire|doktor|müdür]-DIr", ["Avukattır", "Hemşiredir", "Doktordur", "Müdürdür"]),
     ("tr", "[doktor|öğretmen|saat]-lAr-DAn", ["Doktorlardan", "Öğretmenlerden", "Saatlerden"]),
     ("tr", "[aşçı|doktor]-(y)lA", ["Aşçıyla", "Doktorla"]),
+    ("tr", "[Türkiye|Fas|doktor|Türkler]-DAn", ["Türkiye'den", "Fas'tan", "Doktordan", "Türklerden"]),
     ("fa", "[خانه|آقا|مرد|گروه]-e", ["خانهٔ", "آقای", "مرد", "گروه"]),
 ]
 

@@ -45,7 +45,8 @@ def _add_suffixes(pieces: Sequence[Piece], rules: Rules) -> list[Piece]:
     for piece in pieces:
         before, text = suffixes[-1] if suffixes else Piece(""), piece.text
         while piece.slot is None and before.slot and (suffix := _suffix_at(text, rules.suffixes)):
-            before = Piece(before.text + _suffix_form(suffix, before.text, rules=rules), before.slot)
+            mark = "'" if _takes_apostrophe(suffix, before.text) else ""
+            before = Piece(before.text + mark + _suffix_form(suffix, before.text, rules=rules), before.slot)
             text = text[len(suffix.written) :]
         if before.slot:
             suffixes[-1] = before
@@ -56,6 +57,13 @@ def _add_suffixes(pieces: Sequence[Piece], rules: Rules) -> list[Piece]:
 def _suffix_at(text: str, suffixes: Sequence[Suffix]) -> Suffix | None:
     fitting = [suffix for suffix in suffixes if text.startswith(suffix.written)]
     return max(fitting, key=lambda suffix: len(suffix.written), default=None)
+
+
+def _takes_apostrophe(suffix: Suffix, word: str) -> bool:
+    """Whether a suffix is set off from a name: from its last word, if that has a capital and no apostrophe yet."""
+    last = word.split()[-1] if word.split() else ""
+    is_name = last[:1].isupper() and not any(sign in last for sign in APOSTROPHES)
+    return suffix.apostrophe and is_name and not last.endswith(suffix.unless)
 
 
 def _suffix_form(suffix: Suffix, word: str, *, rules: Rules) -> str:

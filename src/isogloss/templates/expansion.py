@@ -162,10 +162,11 @@ def _step_form(
         raise BadTemplate(resolved.position, 1, "an element means nothing.")
     vocabulary = step.meaning.vocabulary
     term = vocabulary.terms[step.meaning.word] if step.meaning.word is not None else filling[step.key or ""]
-    distinguished = resolved.distinguished if step.key is not None and isinstance(step.element, Slot) else frozenset()
+    rules = resolved.rules
+    distinguished = rules.inflection if step.key is not None and isinstance(step.element, Slot) else ()
     asked = {**taken, **dict(step.meaning.features)}
     try:
-        form = find_form(vocabulary, term, asked=asked, distinguished=distinguished)
+        form = find_form(vocabulary, term, asked=asked, distinguished=distinguished, same=rules.same)
     except MissingForm as error:
         where = f"{resolved.position.path}, line {resolved.position.line}"
         raise IsoglossError(f"{error} The slot is in {where}, column {getattr(step.element, 'column', 1)}.") from error

@@ -13,7 +13,7 @@ VALUES = {  # of each feature, by their short forms
     "par=Par ess=Ess tra=Tra ine=Ine ela=Ela ill=Ill ade=Ade",
     "Person": "1=1 2=2 3=3",
     "Definite": "def=Def ind=Ind cons=Cons",
-    "Animacy": "anim=Anim inan=Inan",
+    "Animacy": "anim=Anim inan=Inan hum=Hum",
     "Degree": "pos=Pos cmp=Cmp sup=Sup",
     "Polarity": "neg=Neg",
     "Inflection": "weak=Weak strong=Strong mixed=Mixed",

@@ -1,11 +1,12 @@
 """Forms: which form of a term has the asked features, and what others then agree with."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from ..errors import IsoglossError
 from .features import DEFAULTS, Features, make_features, show_features
+from .rules import SameForm
 from .vocabulary import MAIN, FormCell, Term, Vocabulary
 
 Asked = Mapping[str, str]
@@ -38,12 +39,19 @@ def may_stand(term: Term, asked: Asked) -> bool:
     return all(asked.get(name, value) == value for name, value in nature.items())
 
 
-def find_form(vocabulary: Vocabulary, term: Term, *, asked: Asked, distinguished: frozenset[str] = frozenset()) -> Form:
+def find_form(
+    vocabulary: Vocabulary,
+    term: Term,
+    *,
+    asked: Asked,
+    distinguished: Iterable[str] = (),
+    same: tuple[SameForm, ...] = (),
+) -> Form:
     """The form of a term with the asked features; what it has by nature counts as asked for.
 
     A vocabulary that says nothing about a feature that its language distinguishes has no form for it.
     """
-    form = _find(vocabulary, term, features=tuple(asked.items()))
+    form = _find(vocabulary, term, features=tuple(asked.items()), same=same)
     silent = [name for name in sorted(distinguished) if _is_silent(vocabulary, term, name=name, asked=asked)]
     if silent:
         raise MissingForm(
@@ -68,7 +76,7 @@ def _is_silent(vocabulary: Vocabulary, term: Term, *, name: str, asked: Asked) -
 
 
 @lru_cache(maxsize=100_000)
-def _find(vocabulary: Vocabulary, term: Term, *, features: Features) -> Form:
+def _find(vocabulary: Vocabulary, term: Term, *, features: Features, same: tuple[SameForm, ...]) -> Form:
     asked = dict(features)
     use = use_of(asked)
     nature = dict(term.natures.get(use, ()))
@@ -78,15 +86,48 @@ def _find(vocabulary: Vocabulary, term: Term, *, features: Features) -> Form:
         raise MissingForm(
             vocabulary, term, asked, f"the term has no '{use}'. Add it, or leave the term out with 'only'."
         )
-    fitting = [cell for cell in cells if _fits(cell.features, wanted)]
+    listed = [cell for cell in cells if _fits(cell.features, wanted)]
+    alike = wanted if listed else _like_another(term, wanted, same=same)
+    fitting = listed or [cell for cell in cells if _fits(cell.features, alike)]
     if not fitting:
-        raise MissingForm(vocabulary, term, asked, "there is no such form. Add it to the file.")
-    best = _best(fitting, wanted)
+        raise MissingForm(vocabulary, term, asked, f"there is no such form. Add it to the file{_hint(wanted, same)}.")
+    if marked := _marked_only(fitting, alike):
+        raise MissingForm(vocabulary, term, asked, marked)
+    best = _best(fitting, alike)
     if len({cell.text for cell in best}) > 1:
         raise MissingForm(
             vocabulary, term, asked, f"several forms fit: {_several(best)}. Say more, or agree with a slot."
         )
-    return Form(best[0].text, make_features(dict(best[0].features) | wanted))
+    return Form(best[0].text, make_features(dict(best[0].features) | dict(wanted)))
+
+
+def _marked_only(cells: Sequence[FormCell], wanted: Asked) -> str | None:
+    """What is wrong where a slot names no case, number or the like, and all forms are for another than the default one."""
+    for name, value in DEFAULTS.items():
+        values = {dict(cell.features).get(name, value) for cell in cells}
+        if name not in wanted and value not in values:
+            known = " or ".join(f"'{show_features([(name, other)])}'" for other in sorted(values))
+            default = show_features([(name, value)])
+            return f"there is no '{default}' form. Add it to the file, or ask for {known} in the slot."
+    return None
+
+
+def _like_another(term: Term, wanted: Asked, *, same: Sequence[SameForm]) -> Asked:
+    """The features of the form that is written like the wanted one, by the first rule that holds for the word."""
+    given = {**DEFAULTS, **wanted}
+    for rule in same:
+        if all(given.get(name) == value for name, value in rule.form):
+            return wanted if term.lemma.casefold().endswith(rule.unless) else {**wanted, **dict(rule.like)}
+    return wanted
+
+
+def _hint(wanted: Asked, same: Sequence[SameForm]) -> str:
+    """The features that would make a rule under 'same' hold, if nothing else contradicts it."""
+    given = {**DEFAULTS, **wanted}
+    open_rules = [rule.form for rule in same if _fits(rule.form, given)]
+    missing = [show_features(pair for pair in form if pair[0] not in given) for form in open_rules]
+    names = " or ".join(f"'{text}'" for text in dict.fromkeys(missing) if text)
+    return f", or give the word that it agrees with the feature {names}" if names else ""
 
 
 def pick(forms: Sequence[tuple[Features, str]], asked: Asked) -> str | None:

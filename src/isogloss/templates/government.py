@@ -52,8 +52,11 @@ def _governor(step: TemplateStep, table: Table) -> Governor | None:
     if not isinstance(step.element, Text) or not step.element.text.endswith(" "):
         return None
     words = step.element.text.casefold().split()[-3:]
-    phrases = (" ".join(words[start:]) for start in range(len(words)))
-    return next((Governor(phrase, table[phrase]) for phrase in phrases if phrase in table), None)
+    phrases = [" ".join(words[start:]) for start in range(len(words))]
+    if words and words[-1].isdecimal():  # a number in digits, by its longest ending in the table: *12 before *2
+        phrases += ["*" + words[-1][start:] for start in range(len(words[-1]))]
+    phrase = next((phrase for phrase in phrases if phrase in table), None)
+    return None if phrase is None else Governor(words[-1] if "*" in phrase else phrase, table[phrase])
 
 
 def _head(steps: Sequence[TemplateStep], index: int) -> int | None:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
 
@@ -11,6 +11,7 @@ from .forms import may_stand, use_of
 from .government import TemplateStep, apply_government
 from .grammar import BadTemplate, Element, Slot, SourcePosition, Template, TermChoice, Wordings, Written
 from .lexicon import Lexicon, Meaning, category_of, find_meaning, names_of, unknown_slot
+from .rules import Rules
 from .vocabulary import MAIN, FormCell, Term, Vocabulary
 
 CHOICE = "choice"
@@ -23,7 +24,7 @@ class ResolvedTemplate:
 
     steps: tuple[TemplateStep, ...]
     position: SourcePosition
-    distinguished: frozenset[str] = frozenset()
+    rules: Rules = field(default_factory=Rules)
 
     @property
     def keys(self) -> list[str]:
@@ -78,7 +79,7 @@ def _resolve(row: Sequence[Element], lexicon: Lexicon, *, position: SourcePositi
     linked = [_linked(steps, number, position=position) for number in range(len(steps))]
     _refuse_circles(linked, position)
     governed = apply_government(linked, lexicon.rules.government, position=position)
-    return ResolvedTemplate(tuple(governed), position, frozenset(lexicon.rules.inflection))
+    return ResolvedTemplate(tuple(governed), position, lexicon.rules)
 
 
 def _slot_step(slot: Slot, lexicon: Lexicon, *, position: SourcePosition) -> TemplateStep:

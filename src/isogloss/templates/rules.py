@@ -1,4 +1,4 @@
-"""Rules of a language's templates: inflection, government, suffixes and contractions, read from its rules.toml."""
+"""Rules of a language's templates: inflection, government, equal forms, suffixes, contractions; read from rules.toml."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from ..errors import BadData
 from .features import Features, parse_features, show_features
 from .vocabulary import read_toml
 
-FIELDS = {"inflection", "government", "endings", "suffix", "join", "sounds", "exceptions"}
+FIELDS = {"inflection", "government", "same", "endings", "suffix", "join", "sounds", "exceptions"}
 LAST = "last"  # the group of endings in which only the very last letter counts
 
 
@@ -29,10 +29,27 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Suffix:
-    """A suffix as it is written after a slot, and its forms by the classes of the word's ending."""
+    """A suffix as it is written after a slot, and its forms by the classes of the word's ending.
+
+    With `apostrophe`, one precedes it after a name, which is a word with a capital; not after the endings of `unless`.
+    """
 
     written: str
     forms: tuple[tuple[frozenset[str], str], ...]
+    apostrophe: bool = False
+    unless: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SameForm:
+    """A form that is written like another of the same word, such as the accusative of persons like their genitive.
+
+    `unless` are endings of dictionary forms for which this does not hold.
+    """
+
+    form: Features
+    like: Features
+    unless: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +63,7 @@ class Rules:
     government: Mapping[str, tuple[Features, ...]] = field(default_factory=dict)
     endings: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     suffixes: tuple[Suffix, ...] = ()
+    same: tuple[SameForm, ...] = ()
 
 
 def read_rules(path: Path) -> Rules:
@@ -66,6 +84,7 @@ def read_rules(path: Path) -> Rules:
             {words.casefold(): _demands(value) for words, value in content.get("government", {}).items()},
             endings,
             tuple(_suffix(row, classes) for row in content.get("suffix", [])),
+            tuple(_same(row) for row in content.get("same", [])),
         )
     except ValueError as error:
         raise BadData(path, None, str(error)) from error
@@ -108,6 +127,14 @@ def _demands(value: Any) -> tuple[Features, ...]:
     return demands
 
 
+def _same(fields: Mapping[str, Any]) -> SameForm:
+    _refuse_unknown(fields, {"form", "like", "unless"}, owner="a rule under 'same' has")
+    form, like = (parse_features(str(fields.get(name, ""))) for name in ("form", "like"))
+    if not form or not like:
+        raise ValueError("a rule under 'same' needs features for 'form' and 'like': form = \"pl acc\", like = \"gen\".")
+    return SameForm(form, like, tuple(str(ending).casefold() for ending in fields.get("unless", ())))
+
+
 def _letters(group: Any) -> dict[str, str]:
     """The class of each letter of a group of endings: front = "eiöü"."""
     if not isinstance(group, dict):
@@ -116,7 +143,7 @@ def _letters(group: Any) -> dict[str, str]:
 
 
 def _suffix(fields: Mapping[str, Any], classes: set[str]) -> Suffix:
-    _refuse_unknown(fields, {"written", "forms"}, owner="a suffix has")
+    _refuse_unknown(fields, {"written", "forms", "apostrophe", "unless"}, owner="a suffix has")
     written, forms = fields.get("written"), fields.get("forms")
     if not isinstance(written, str) or not written or not isinstance(forms, dict):
         raise ValueError('a suffix needs \'written\' and \'forms\': { "back" = "lar", "front" = "ler" }.')
@@ -124,7 +151,8 @@ def _suffix(fields: Mapping[str, Any], classes: set[str]) -> Suffix:
     unknown = sorted({name for names, _ in found for name in names} - classes)
     if unknown:
         raise ValueError(f"the suffix '{written}' names an ending that is not defined: '{unknown[0]}'.")
-    return Suffix(written, tuple(sorted(found, key=lambda form: -len(form[0]))))
+    by_classes = tuple(sorted(found, key=lambda form: -len(form[0])))
+    return Suffix(written, by_classes, bool(fields.get("apostrophe")), tuple(map(str, fields.get("unless", ()))))
 
 
 def _refuse_unknown(content: Mapping[str, Any], known: set[str], *, owner: str) -> None:

@@ -14,7 +14,18 @@ from ..errors import BadData
 from .features import USES, Features, parse_features, show_features
 
 MAIN = ""  # the use of a term that has no name: the noun of a noun, the adjective of an adjective
-HEADER = {"category", "language", "inflects", "invariable", "columns", "aliases", "source", "reviewed", "terms"}
+HEADER = {
+    "category",
+    "language",
+    "features",
+    "inflects",
+    "invariable",
+    "columns",
+    "aliases",
+    "source",
+    "reviewed",
+    "terms",
+}
 HEADER |= {f"columns_{use}" for use in USES}
 FIELDS = {"gloss", "lemma", "forms", "features", "invariable", "governs", "group", "region", "note", *USES}
 FIELDS |= {f"features_{use}" for use in USES}
@@ -109,13 +120,21 @@ def _vocabulary(content: Mapping[str, Any], path: Path) -> Vocabulary:
     found = {}
     for name, fields in terms.items():
         try:
-            words = [_term(name, variant, columns=columns, inflects=inflects) for variant in _split_variants(fields)]
+            full = _add_features(fields, str(content.get("features", "")))
+            words = [_term(name, variant, columns=columns, inflects=inflects) for variant in _split_variants(full)]
             found[name] = replace(words[0], variants=tuple(words[1:]))
         except ValueError as error:
             raise ValueError(f"term '{name}': {error}") from error
     fixed = tuple(_texts(content.get("invariable", []), "'invariable'"))
     facts = (fixed, str(content.get("reviewed", "")))
     return Vocabulary(content["category"], content["language"], path, found, inflects, dict(aliases), *facts)
+
+
+def _add_features(fields: Any, features: str) -> Any:
+    """The fields of a term with the inherent features that all terms of the file have."""
+    if not features or not isinstance(fields, dict):
+        return fields
+    return {**fields, "features": f"{features} {fields.get('features', '')}"}
 
 
 def _split_variants(fields: Any) -> Iterator[Any]:
