@@ -128,10 +128,13 @@ def _try_plan(
 
 
 def _differences(lexicon: Lexicon) -> Iterator[str]:
-    """Where ids differ from those of the reference language, so that bars would not align."""
+    """Which categories of the reference language are missing, and where ids differ, so that bars would not align."""
     if lexicon.language == REFERENCE or not (FOLDER / REFERENCE).is_dir():
         return
     other = read_lexicon(REFERENCE)
+    missing = sorted(set(other.vocabularies) - set(lexicon.vocabularies))
+    if missing:
+        yield f"no file for {len(missing)} categories of '{REFERENCE}': {', '.join(missing)}"
     for name, vocabulary in sorted(lexicon.vocabularies.items()):
         if name not in other.vocabularies:
             yield f"{name}: not a category of '{REFERENCE}'"
