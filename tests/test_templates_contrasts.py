@@ -77,14 +77,15 @@ def test_a_template_without_words_for_its_slot_is_named(tmp_path):
 def test_the_command_prints_a_table_in_the_layout(command, tmp_path):
     table = tmp_path / "mine.csv"
     table.write_text(
-        "index,subset,bias_type,en_templates,en_biased_sentences\n"
-        "1,_original,gender,GENDER-PL talk too much.,Women talk too much.\n",
+        "index,subset,bias_type,stereotype_valid_regions,en_templates,en_biased_sentences\n"
+        '1,_original,gender,"France, Spain",GENDER-PL talk too much.,Women talk too much.\n',
         encoding="utf-8",
     )
     code, out, _ = command("templates", "expand", table, "--shades", "--language", "en")
     rows = list(csv.DictReader(io.StringIO(out)))
     assert code == 0
     assert [row["en_biased_sentences"] for row in rows] == ["Women talk too much.", "Men talk too much."]
+    assert {(row["bias_type"], row["stereotype_valid_regions"]) for row in rows} == {("gender", "France, Spain")}
 
 
 def test_a_sentence_that_is_not_its_template_is_found():
