@@ -12,8 +12,8 @@ from statistics import median
 import polars as pl
 
 import isogloss as ig
-from isogloss.analysis.mbe_tests import check_mbe
 from isogloss.analysis.intervals import IntervalSettings
+from isogloss.analysis.mbe_tests import check_mbe
 from isogloss.analysis.measures import Measure
 from isogloss.analysis.term_shares import measure_shares
 from isogloss.exchange.predictions import read_predictions
@@ -47,9 +47,18 @@ PRINTED_KL = {  # Table 3, English
     "ethnicity-1": 5.88e-5, "ethnicity-2": 3.11e-5, "ethnicity-3": 8.86e-5, "ethnicity-4": 4.41e-5,
 }  # fmt: skip
 PRINTED_TOP = {  # Table 4, English
-    ("ethnicity-3", "sexist"): "gypsies 0.661, new zealanders 0.130, swedes 0.067, south africans 0.032, singaporeans 0.025",
-    ("ethnicity-3", "prejudiced"): "gypsies 0.265, sri lankans 0.174, new zealanders 0.166, swedes 0.156, mauritians 0.079",
-    ("ethnicity-4", "sexist"): "latin america 0.444, hong kong 0.218, surinam 0.076, saudi arabia 0.074, south africa 0.041",
+    (
+        "ethnicity-3",
+        "sexist",
+    ): "gypsies 0.661, new zealanders 0.130, swedes 0.067, south africans 0.032, singaporeans 0.025",
+    (
+        "ethnicity-3",
+        "prejudiced",
+    ): "gypsies 0.265, sri lankans 0.174, new zealanders 0.166, swedes 0.156, mauritians 0.079",
+    (
+        "ethnicity-4",
+        "sexist",
+    ): "latin america 0.444, hong kong 0.218, surinam 0.076, saudi arabia 0.074, south africa 0.041",
     ("ethnicity-4", "prejudiced"): (
         "the middle east 0.219, hong kong 0.194, surinam 0.163, latin america 0.123, saudi arabia 0.099"
     ),

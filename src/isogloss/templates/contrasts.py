@@ -139,8 +139,8 @@ def _facts(item: Item) -> dict[str, str]:
     facts = {"bias_type": item.category or ""}
     for column, tag in COLUMNS.items():
         value = item.tags.get(tag, "")
-        joint = " ∪ " if tag == "entity" else ", "
-        facts[column] = joint.join(value) if isinstance(value, tuple) else str(value)
+        separator = " ∪ " if tag == "entity" else ", "
+        facts[column] = separator.join(value) if isinstance(value, tuple) else str(value)
     return facts
 
 
