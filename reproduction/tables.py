@@ -343,7 +343,7 @@ def top_table(sources: Sources) -> str:
         best = measure_shares(Scored(part), by=["set", "concept"], top=5, settings=IntervalSettings(resamples=100))
         terms = ", ".join(f"{row.group['term']} {format_value(row.value, form='.3f')}" for row in best)
         rows.append([name, concept, terms.replace("_", " "), printed])
-    return markdown(["set", "concept", "terms and shares", "printed"], rows, labels=3) if rows else NOTHING
+    return markdown(["set", "concept", "terms and shares", "printed"], rows, labels=4) if rows else NOTHING
 
 
 def negation_table(sources: Sources) -> str:
