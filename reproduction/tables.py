@@ -12,11 +12,12 @@ from statistics import median
 import polars as pl
 
 import isogloss as ig
+from isogloss.analysis.intervals import IntervalSettings
 from isogloss.analysis.mbe_tests import check_mbe
 from isogloss.analysis.measures import Measure
+from isogloss.analysis.term_shares import measure_shares
 from isogloss.exchange.predictions import read_predictions
 from isogloss.items import Items
-from isogloss.metrics._templates import read_term_items
 from isogloss.reports.numbers import format_value, p_value
 from isogloss.reports.text.table import Grid, as_markdown
 from isogloss.runs import Run, find_runs, read_scored
@@ -45,6 +46,23 @@ PRINTED_KL = {  # Table 3, English
     "religion-1": 3.83e-5, "religion-2": 4.90e-5, "religion-3": 7.36e-5,
     "ethnicity-1": 5.88e-5, "ethnicity-2": 3.11e-5, "ethnicity-3": 8.86e-5, "ethnicity-4": 4.41e-5,
 }  # fmt: skip
+PRINTED_TOP = {  # Table 4, English
+    (
+        "ethnicity-3",
+        "sexist",
+    ): "gypsies 0.661, new zealanders 0.130, swedes 0.067, south africans 0.032, singaporeans 0.025",
+    (
+        "ethnicity-3",
+        "prejudiced",
+    ): "gypsies 0.265, sri lankans 0.174, new zealanders 0.166, swedes 0.156, mauritians 0.079",
+    (
+        "ethnicity-4",
+        "sexist",
+    ): "latin america 0.444, hong kong 0.218, surinam 0.076, saudi arabia 0.074, south africa 0.041",
+    ("ethnicity-4", "prejudiced"): (
+        "the middle east 0.219, hong kong 0.194, surinam 0.163, latin america 0.123, saudi arabia 0.099"
+    ),
+}
 PUBLISHED_CROWS = {"crows": 60.5, "crows_stereo": 61.1, "crows_antistereo": 56.9}
 PARTS = {"crows": "all pairs", "crows_stereo": "stereotype part", "crows_antistereo": "anti-stereotype part"}
 NOTHING = "Not scored yet."
@@ -314,20 +332,18 @@ def divergence_table(sources: Sources) -> str:
     return f"{markdown(['set', 'from weights', 'without Albania', 'printed'], rows)}\n\n{words}"
 
 
-def top_table(sources: Sources, *, shown: int = 5) -> str:
-    """The most probable terms of the templates that the paper's Table 4 shows, with their shares."""
+def top_table(sources: Sources) -> str:
+    """The most probable terms of the two concepts that the paper's Table 4 shows, with their shares and the printed ones."""
     scored = _templates(sources, UNCASED)
     rows = []
-    for name in ("ethnicity-3", "ethnicity-4"):
-        for concept in ("sexist", "prejudiced"):
-            part = scored.table.filter((pl.col("set") == name) & (pl.col("concept") == concept)) if scored else None
-            if part is None or not part.height:
-                continue
-            last = part.filter(pl.col("wording") == part["wording"].max())
-            [item] = read_term_items(last)
-            best = sorted(zip(item.terms, item.shares, strict=True), key=lambda pair: -pair[1])[:shown]
-            rows.append([name, concept, ", ".join(f"{term} {share:.3f}" for term, share in best)])
-    return markdown(["set", "concept", "terms and shares"], rows, labels=3) if rows else NOTHING
+    for (name, concept), printed in PRINTED_TOP.items():
+        part = scored.table.filter((pl.col("set") == name) & (pl.col("concept") == concept)) if scored else None
+        if part is None or not part.height:
+            continue
+        best = measure_shares(Scored(part), by=["set", "concept"], top=5, settings=IntervalSettings(resamples=100))
+        terms = ", ".join(f"{row.group['term']} {format_value(row.value, form='.3f')}" for row in best)
+        rows.append([name, concept, terms.replace("_", " "), printed])
+    return markdown(["set", "concept", "terms and shares", "printed"], rows, labels=4) if rows else NOTHING
 
 
 def negation_table(sources: Sources) -> str:

@@ -211,18 +211,33 @@ def test_a_head_that_is_always_right_has_an_interval_with_a_width():
 # ---- heads that others trained
 
 
+class PublishedModel(torch.nn.Module):
+    """A network and a head under the names of the published code (Nadeem et al.: `ModelNSP`)."""
+
+    def __init__(self, core: torch.nn.Module) -> None:
+        super().__init__()
+        self.core_model = core
+        width = core.config.n_embd
+        layers = (torch.nn.Linear(width, 300), torch.nn.Linear(300, 300), torch.nn.Linear(300, 2))
+        self.nsp_head = torch.nn.Sequential(*layers)
+
+
 def published_checkpoint(base: Path, path: Path) -> tuple[torch.nn.Module, torch.nn.Module]:
-    """A network and head under the names of the published code, with other weights than the base; and what was saved."""
+    """A checkpoint as the published code saves it, with other weights than the base; and what was saved.
+
+    The code runs torch 1.4 and transformers 2.7: a state dictionary of a parallel model, in a file that is no zip, with a
+    row for the padding token that it adds, and with the attention masks that GPT-2 stored then.
+    """
     torch.manual_seed(5)
     core = open_model(str(base)).net.transformer
-    head = torch.nn.Sequential(
-        torch.nn.Linear(core.config.n_embd, 300), torch.nn.Linear(300, 300), torch.nn.Linear(300, 2)
-    )
+    core.resize_token_embeddings(len(core.wte.weight) + 1, mean_resizing=False)
+    for block in core.h:
+        block.attn.register_buffer("bias", torch.ones(1, 1, 8, 8).tril())
     with torch.no_grad():
         core.wte.weight.add_(0.1)
-    named = {f"module.core_model.{name}": one for name, one in core.state_dict().items()}
-    torch.save(named | {f"module.nsp_head.{name}": one for name, one in head.state_dict().items()}, path)
-    return core.eval(), head.eval()
+    model = PublishedModel(core)
+    torch.save(torch.nn.DataParallel(model).state_dict(), path, _use_new_zipfile_serialization=False)
+    return core.eval(), model.nsp_head.eval()
 
 
 def test_a_published_checkpoint_scores_as_its_own_code_does(tmp_path):
@@ -241,13 +256,12 @@ def test_a_published_checkpoint_scores_as_its_own_code_does(tmp_path):
     model = open_model(str(tmp_path / "head"))
     items = Items((follow("x", "W0 a1 c2.", "W0 a1.", "W0 c2.", "W0."),))
     values = score(items, model=str(tmp_path / "head"), method="nsp").table["value"]
-    ids = model.tokenizer("W0 a1 c2.", return_tensors="pt").input_ids
-    assert torch.equal(model.net.transformer.wte.weight[: len(core.wte.weight)], core.wte.weight)
-    with torch.no_grad():
-        wanted = head(core(ids).last_hidden_state.mean(1))
-        found = model.state["classifier"](model.net.transformer(ids).last_hidden_state.mean(1))
-    assert torch.allclose(found, wanted, atol=1e-6)
-    assert values.null_count() == 0
+    assert torch.equal(model.net.transformer.wte.weight, core.wte.weight)
+    for value, second in zip(values, ("W0 a1.", "W0 c2.", "W0."), strict=True):
+        ids = [*model.tokenizer("W0 a1 c2.").input_ids, *model.tokenizer(second).input_ids]  # nothing before or between
+        with torch.no_grad():
+            classes = head(core(torch.tensor([ids])).last_hidden_state.mean(1)).softmax(-1)
+        assert value == pytest.approx(float(classes[0, 1]), abs=1e-6)
     assert "exists already" in str(CliRunner().invoke(app, command).exception)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
 import subprocess
 import sys
 import time
@@ -557,6 +558,18 @@ def test_eval_on_ray_gives_what_it_gives_here(folder: Path, tmp_path: Path, run:
     code, there, error = run(*what, "--method", "likelihood", "--out", tmp_path / "none", *ray)
     assert (code, there) == (2, "")
     assert error.startswith("Error: ")
+
+
+def test_a_source_of_several_blocks_is_read_once(folder: Path, tmp_path: Path, run: Run) -> None:
+    data = tmp_path / "data"
+    shutil.copytree(folder / "data", data)
+    write_jsonl(
+        data / "odd.jsonl",
+        [{key: value for key, value in row.items() if key != "language"} for row in stereoset_rows()],
+    )
+    blocks = [{"source": str(data), "name": name, "skip_bad": True} for name in ("one", "two")]
+    code, _, error = run("run", write(folder, data=blocks, languages=["en", "de"]), "--dry-run")
+    assert (code, error.count("Left out: ")) == (0, 1)
 
 
 # ---- kill -9

@@ -227,3 +227,4 @@ greek = { gloss = "Greek", lemma = "یونانی", forms = ["یونانیa", "ی
         f"{path}, term 'greek', 'یونانیa': 'یونانیa' mixes arabic and latin letters.",
     )
     assert "nationality: no wording uses the forms place, sg" in found.notes
+    assert any(note.startswith("no file for 1") and "disability" in note for note in found.notes)

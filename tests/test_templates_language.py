@@ -118,6 +118,7 @@ SHADES = {
     "mit NATIONALITY-DATIVE-PL": "mit {nationality:pl dat}",
     "POLITICAL_IDENTITY-STATE:NEUT": "{political_identity:state neut}",
     "Locul GENDER-DEF-GENITIVE": "Locul {gender:gen def}",
+    "AGE-ADJ-STRONG-PL Menschen": "{age:adj pl strong} Menschen",
 }
 
 

@@ -198,6 +198,8 @@ def _sentence(error: Exception, name: str, *, revision: str | None) -> str:
 
 
 def _hint(name: str) -> str:
-    """A pulled model that may have been meant."""
+    """How to get a model without the hub, or a pulled model that may have been meant."""
+    if name in PULLED:
+        return f" Or get it without the hub: isogloss model pull {name}"
     near = difflib.get_close_matches(name, PULLED, n=1, cutoff=0.8)
     return f" Did you mean '{near[0]}'?" if near else ""

@@ -31,13 +31,15 @@ TRAINED_NEXT = 1
 class PairFormat:
     """How a trained head reads pairs; it is kept in the model's config.json and so is part of the weights' hash.
 
-    `pooled`: a head on the mean of the hidden states. `label`: an encoder-decoder model that says "0" or "1".
+    `pooled`: a head on the mean of the hidden states. `label`: an encoder-decoder model that says "0" or "1". `separate`:
+    a causal model reads the two sentences as its tokenizer pairs them, without a start token or a space between them.
     """
 
     form: str
     prefix: str = ""
     max_length: int = 256
     accuracy: float | None = None
+    separate: bool = False
 
 
 def pair_format_of(config: Any) -> PairFormat | None:

@@ -224,7 +224,7 @@ UNSAVED = re.compile(r"\.(masked_)?bias$")  # masks that older versions of GPT-2
 def import_head(model: str, weights: Path, *, out: Path) -> None:
     """Save the model with a network and head that others fine-tuned, in the layout of Nadeem et al. and Öztürk et al.
 
-    The file is a state dictionary; nothing in it is run.
+    The file is a state dictionary; nothing in it is run. Causal models get pairs as that code gives them.
     """
     if out.exists():
         raise IsoglossError(f"{out} exists already. Choose another folder with --out.")
@@ -259,7 +259,7 @@ def import_head(model: str, weights: Path, *, out: Path) -> None:
             f"The weights of {weights} are not those of '{model}': '{wrong[0]}' differs. Name its base model."
         )
     out.mkdir(parents=True)
-    save_model(trainable, out, accuracy=None)
+    save_model(replace(trainable, reading=replace(trainable.reading, separate=True)), out, accuracy=None)
 
 
 def _read_tensors(path: Path) -> dict[str, Tensor]:

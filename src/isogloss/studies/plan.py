@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
+from functools import cache
 from itertools import groupby, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -120,7 +121,8 @@ def plan_study(path: str | Path, *, subset: Subset = EVERYTHING) -> StudyPlan:
         check_sources(study.figures, base=path.parent)
         models = [_named(model, path.parent) for model in study.models]
         with offline_mode(loading.offline):
-            readings = [_read(data, study, base=path.parent) for data in study.data]
+            read_once = cache(_read_items)  # several blocks of data may have one source
+            readings = [_read(data, study, base=path.parent, read=read_once) for data in study.data]
         facts = _check_facts(study, readings)
         asked = any(method.name == "ask" for method in _methods(study)) or any(model.endpoint for model in models)
         items = [items for reading in readings for items in reading.items.values()]
@@ -303,7 +305,7 @@ def _short_name(checkpoint: str) -> str:
         return checkpoint
 
 
-def _read(data: Data, study: StudyFile, *, base: Path) -> LoadedData:
+def _read(data: Data, study: StudyFile, *, base: Path, read: Callable[..., Items]) -> LoadedData:
     """The data's items by language; a language that is wanted and not there is no mistake of the file."""
     source = str(base / data.source) if (base / data.source).exists() else data.source
     name = data.name or Path(data.source).name.split(".")[0]
@@ -311,10 +313,7 @@ def _read(data: Data, study: StudyFile, *, base: Path) -> LoadedData:
     if source.startswith(PREFIX):
         fetch_table(source)
     stated = {"reader": data.format or "", "encoding": data.encoding or "", **data.columns}
-    try:
-        items = sources.read(source, language=sources.offered(source, wanted), columns=stated, skip_bad=data.skip_bad)
-    except (NoItems, UnknownName):  # some of the languages are not there: which are?
-        items = sources.read(source, columns=stated, skip_bad=data.skip_bad)
+    items = read(source, tuple(wanted), stated=tuple(stated.items()), skip_bad=data.skip_bad)
     there = dict.fromkeys(item.language for item in items)
     lacking = {tag: f"'{name}' has no items in '{tag}'." for tag in wanted if tag not in there}
     chosen = {tag: _in_language(items, tag) for tag in there if not wanted or tag in wanted}
@@ -324,6 +323,14 @@ def _read(data: Data, study: StudyFile, *, base: Path) -> LoadedData:
         chosen = {tag: _in_language(left, tag) for tag in chosen}
     noticed = {tag: add_columns(notice_languages(rows), data.facts) for tag, rows in chosen.items() if len(rows)}
     return LoadedData(name, noticed, lacking)
+
+
+def _read_items(source: str, wanted: Sequence[str], *, stated: Iterable[tuple[str, str]], skip_bad: bool) -> Items:
+    columns = dict(stated)
+    try:
+        return sources.read(source, language=sources.offered(source, wanted), columns=columns, skip_bad=skip_bad)
+    except (NoItems, UnknownName):  # some of the languages are not there: which are?
+        return sources.read(source, columns=columns, skip_bad=skip_bad)
 
 
 def _in_language(items: Items, language: str) -> Items:

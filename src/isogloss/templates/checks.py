@@ -83,13 +83,15 @@ def _word_problems(lexicon: Lexicon) -> Iterator[str]:
 def _unused_forms(lexicon: Lexicon, used: Mapping[str, set[str]]) -> Iterator[str]:
     """The forms, by their features, that no sentence uses for any term, such as a case that no wording asks for."""
     for name, vocabulary in sorted(lexicon.vocabularies.items()):
+        if name not in used:
+            continue  # for templates of users' own
         cells = [(use, cell) for term in vocabulary.terms.values() for use, row in term.uses.items() for cell in row]
         forms: dict[str, list[str]] = {}
         for use, cell in cells:
             shown = f"{use} {show_features(cell.features)}".strip() or "plain"
             forms.setdefault(cell.text.casefold(), []).append(shown)
         busy: set[str] = set()
-        for word in used.get(name, ()):  # a suffix may follow the form
+        for word in used[name]:  # a suffix may follow the form
             form = next((word[:end] for end in range(len(word), 0, -1) if word[:end] in forms), None)
             busy.update(forms[form] if form else ())
         idle = [text for text in dict.fromkeys(text for group in forms.values() for text in group) if text not in busy]
@@ -128,10 +130,13 @@ def _try_plan(
 
 
 def _differences(lexicon: Lexicon) -> Iterator[str]:
-    """Where ids differ from those of the reference language, so that bars would not align."""
+    """Which categories of the reference language are missing, and where ids differ, so that bars would not align."""
     if lexicon.language == REFERENCE or not (FOLDER / REFERENCE).is_dir():
         return
     other = read_lexicon(REFERENCE)
+    missing = sorted(set(other.vocabularies) - set(lexicon.vocabularies))
+    if missing:
+        yield f"no file for {len(missing)} categories of '{REFERENCE}': {', '.join(missing)}"
     for name, vocabulary in sorted(lexicon.vocabularies.items()):
         if name not in other.vocabularies:
             yield f"{name}: not a category of '{REFERENCE}'"

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ..errors import IsoglossError
 from ..items import CONTRAST, STEREOTYPE, Item
@@ -15,6 +15,14 @@ from .shades import read_shades
 
 LETTERS = "abcdefghij"  # one for each contrast of a stereotype that a table can name
 ORIGINAL = "_original"
+
+COLUMNS = {  # what a table says about a stereotype, and the tag that holds it
+    "stereotype_origin_langs": "origin_language",
+    "stereotype_valid_langs": "valid_language",
+    "stereotype_valid_regions": "region",
+    "stereotyped_entity": "entity",
+    "type": "type",
+}
 
 SlotKind = tuple[str, Features]  # a category and what its words must be, without their gender
 
@@ -32,10 +40,14 @@ class FilledStatement:
 
 @dataclass(frozen=True, slots=True)
 class FilledTable:
-    """The rows, and a sentence for each template that could not be filled or has more fillings than a table can name."""
+    """The rows, a sentence for each template that could not be filled or has more fillings than a table can name, and facts.
+
+    The facts of a stereotype are its columns that do not depend on the filling, such as its bias type.
+    """
 
     rows: tuple[FilledStatement, ...]
     problems: tuple[str, ...]
+    facts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +85,7 @@ def fill_table(items: Iterable[Item], lexicon: Lexicon) -> FilledTable:
     """
     rows: list[FilledStatement] = []
     problems: list[str] = []
+    items = list(items)
     statements = _statements(items, lexicon.language)
     words = _collect_words(statements)
     for index, versions in statements.items():
@@ -88,7 +101,7 @@ def fill_table(items: Iterable[Item], lexicon: Lexicon) -> FilledTable:
             rows.append(FilledStatement(index, subset, used, text, terms))
         if len(fillings) > len(LETTERS):
             problems.append(f"{index}: {len(fillings) - len(LETTERS)} of {len(fillings)} contrasts were left out.")
-    return FilledTable(tuple(rows), tuple(problems))
+    return FilledTable(tuple(rows), tuple(problems), {_index_of(item): _facts(item) for item in items})
 
 
 def _lexicon_fillings(
@@ -112,9 +125,23 @@ def _statements(items: Iterable[Item], language: str) -> dict[str, list[tuple[st
     statements: dict[str, list[tuple[str, str]]] = {}
     for item in items:
         if item.language == language:
-            versions = statements.setdefault(re.sub(r"[a-j]$", "", item.id), [])
+            versions = statements.setdefault(_index_of(item), [])
             versions += [pair for pair in _template_pairs(item) if pair not in versions]
     return {index: versions for index, versions in statements.items() if versions}
+
+
+def _index_of(item: Item) -> str:
+    """The number of the stereotype in its table."""
+    return re.sub(r"[a-j]$", "", item.id)
+
+
+def _facts(item: Item) -> dict[str, str]:
+    facts = {"bias_type": item.category or ""}
+    for column, tag in COLUMNS.items():
+        value = item.tags.get(tag, "")
+        separator = " ∪ " if tag == "entity" else ", "
+        facts[column] = separator.join(value) if isinstance(value, tuple) else str(value)
+    return facts
 
 
 def _template_pairs(item: Item) -> list[tuple[str, str]]:
@@ -194,9 +221,11 @@ def _word_fillings(
 def table_rows(found: FilledTable, language: str) -> Iterator[list[str]]:
     """The table in SHADES' layout, with its heading; the terms are a column of their own."""
     tag = language.lower().replace("-", "_")
-    yield ["index", "subset", f"{tag}_templates", f"{tag}_biased_sentences", "terms"]
+    known = ["bias_type", *COLUMNS]
+    yield ["index", "subset", *known, f"{tag}_templates", f"{tag}_biased_sentences", "terms"]
     for row in found.rows:
-        yield [row.index, row.subset, row.template, row.sentence, row.terms]
+        facts = found.facts.get(row.index, {})
+        yield [row.index, row.subset, *(facts.get(name, "") for name in known), row.template, row.sentence, row.terms]
 
 
 def template_differs(item: Item) -> str | None:

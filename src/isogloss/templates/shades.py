@@ -19,12 +19,14 @@ TAGS = {
     "POSS": ("Use", "Poss"),
     "ART": ("Use", "Art"),
     "STATE": ("Use", "State"),
-    # ours: the published tags have no other case than the dative, and no definiteness
+    # ours: the published tags have no other case than the dative, no definiteness and no German declensions
     "DEF": ("Definite", "Def"),
     "GENITIVE": ("Case", "Gen"),
     "ACCUSATIVE": ("Case", "Acc"),
     "INSTRUMENTAL": ("Case", "Ins"),
     "OBLIQUE": ("Case", "Obl"),
+    "STRONG": ("Inflection", "Strong"),
+    "WEAK": ("Inflection", "Weak"),
 }
 CATEGORY_NAMES = (
     "AGE BODY_HAIRCOLOR BODY_HEIGHT BODY_SKIN_COLOR BODY_WEIGHT CLOTHING_HEAD DISABILITY ETHNICITY FIELD "

@@ -208,7 +208,10 @@ def expect(model: Model, text: str, *, language: str) -> Question | None:
 
 
 def read_pair(model: Model, first: str, *, second: str) -> tuple[Ids, Ids, int]:
-    """The two sentences as one text after the start token."""
+    """The two sentences as one text after the start token, or as the head that reads them was trained."""
+    pair_format = model.state.get("reading")
+    if pair_format is not None and pair_format.separate:
+        return tuple(model.tokenizer(first, second)["input_ids"]), (), 0
     start = start_token(model)
     return start + encode(model.tokenizer, f"{first} {second}"), (), len(start)
 
