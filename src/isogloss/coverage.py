@@ -45,8 +45,10 @@ class LanguageCoverage:
 
 def bundled_data() -> dict[str, tuple[str, ...]]:
     """The data sets that ship, with their languages."""
-    found = registry.load_all("dataset").items()
-    return {name: tuple(sorted(one.bundled())) for name, one in found if one.bundled and one.bundled()}
+    datasets = registry.load_all("dataset").items()
+    return {
+        name: tuple(sorted(dataset.bundled())) for name, dataset in datasets if dataset.bundled and dataset.bundled()
+    }
 
 
 def cover_language(tag: str, data: Mapping[str, tuple[str, ...]] | None = None) -> LanguageCoverage:
@@ -67,7 +69,7 @@ def cover_language(tag: str, data: Mapping[str, tuple[str, ...]] | None = None) 
         tag in names or spoken in names,
         "articles" in language.sections,
         tuple(sorted({vocabulary.reviewed for vocabulary in vocabularies.values() if vocabulary.reviewed})),
-        {name: len(one.terms) for name, one in sorted(vocabularies.items())},
+        {name: len(vocabulary.terms) for name, vocabulary in sorted(vocabularies.items())},
     )
 
 
@@ -77,4 +79,6 @@ def count_templates(tag: str) -> tuple[int, int]:
     if not path.exists():
         raise IsoglossError(f"There are no template sets for '{tag}'. See docs/templates.md for how to write them.")
     lexicon, sets = read_lexicon(tag), read_sets(path)
-    return len(sets), sum(count_sentences(frame, lexicon) for one in sets for frame in make_frames(one))
+    return len(sets), sum(
+        count_sentences(frame, lexicon) for template_set in sets for frame in make_frames(template_set)
+    )

@@ -71,16 +71,16 @@ def load(
 
 def load_sides(paths: Folders, a: Where, *, b: Where, data: Items | None = None) -> tuple[Scored, Scored]:
     """Both sides of a comparison: two folders or files, or one with what to choose in it for each side."""
-    found = _paths(paths)
-    if len(found) == 1 and a and b:
-        found *= 2
-    if len(found) != 2:
+    sides = _paths(paths)
+    if len(sides) == 1 and a and b:
+        sides *= 2
+    if len(sides) != 2:
         raise IsoglossError(
             "Give two runs to compare, or one folder and what to choose in it, such as --a language=en --b language=de."
         )
-    files = [_is_file(path) for path in found]  # a run knows its data, the file beside it does not
+    files = [_is_file(path) for path in sides]  # a run knows its data, the file beside it does not
     items = [data if is_file or not any(files) else None for is_file in files]
-    return load(str(found[0]), data=items[0], where=a), load(str(found[1]), data=items[1], where=b)
+    return load(str(sides[0]), data=items[0], where=a), load(str(sides[1]), data=items[1], where=b)
 
 
 def _conditions(where: Where) -> dict[str, str]:

@@ -387,5 +387,5 @@ def labels_of(run: Run) -> dict[str, str]:
     """The columns that all scores of a run share: model, method, family, and the labels that a study gave it."""
     labels: dict[str, str] = {"model": run.info["model"], "method": run.info["method"]}
     family = run.info.get("facts", {}).get("family")
-    given: dict[str, str] = run.info.get("labels", {})
-    return labels | ({"family": family} if family else {}) | given
+    own: dict[str, str] = run.info.get("labels", {})
+    return labels | ({"family": family} if family else {}) | own

@@ -69,9 +69,9 @@ class Evidence:
         """The scores of a group."""
         if group not in self.groups:
             fits = [pl.col(name) == value for name, value in group.names]
-            for one in group.filters:
-                same = pl.col(str(one.column)) == one.value
-                fits.append(~same if one.negated else same)
+            for selector in group.filters:
+                same = pl.col(str(selector.column)) == selector.value
+                fits.append(~same if selector.negated else same)
             self.groups[group] = make_part(self.table.filter(pl.all_horizontal(fits)))
         return self.groups[group]
 
@@ -83,8 +83,8 @@ class Evidence:
             key = (group, metric, 0 if items is None else hash(tuple(items)))
             if key not in self.contributions:
                 part = self.rows(group)
-                found = contribution(registry.get("metric", metric), part, mode=self.mode, items=items)
-                self.contributions[key] = found
+                contributed = contribution(registry.get("metric", metric), part, mode=self.mode, items=items)
+                self.contributions[key] = contributed
             return self.contributions[key]
 
         return align_sides(len(sides), contribute) if all(self.rows(group).rows.height for group, _ in sides) else None
@@ -100,9 +100,9 @@ class Evidence:
                     if rows.rows.height
                     else Competence(None)
                 )
-            found = judge(side.metric, self.competence[group])
-            if found.interpretable is not True:
-                doubts[f"{group.label()}: {found.doubt}"] = found.interpretable
+            judgement = judge(side.metric, self.competence[group])
+            if judgement.interpretable is not True:
+                doubts[f"{group.label()}: {judgement.doubt}"] = judgement.interpretable
         if not doubts:
             return True, None
         return (False if False in doubts.values() else None), "; ".join(doubts)
@@ -120,7 +120,7 @@ def _named(side: ClaimSide) -> str:
 def _shared_label(side: ClaimSide) -> str:
     """What all groups of a mean have in common, and their number."""
     names = [set(group.label().split(", ")) for group in side.groups]
-    shared = [name for name in side.groups[0].label().split(", ") if all(name in one for one in names)]
+    shared = [name for name in side.groups[0].label().split(", ") if all(name in others for others in names)]
     return ", ".join([f"{len(names)} groups", *shared])
 
 
@@ -128,10 +128,14 @@ def start_part(hypothesis: Hypothesis, evidence: Evidence) -> ClaimPart:
     """The part with its names and with what the sides' competence allows."""
     sides = [side for side in (hypothesis.left, hypothesis.right) if isinstance(side, ClaimSide)]
     judged = [evidence.judge(side) for side in sides]
-    worst = False if (False in [one for one, _ in judged]) else (None if None in [one for one, _ in judged] else True)
+    worst = (
+        False
+        if (False in [verdict for verdict, _ in judged])
+        else (None if None in [verdict for verdict, _ in judged] else True)
+    )
     right = hypothesis.right
     b = _named(right) if isinstance(right, ClaimSide) else (HOMOGENEOUS if right is None else f"{right:g}")
-    doubt = "; ".join(dict.fromkeys(text for found, text in judged if text and found is worst)) or None
+    doubt = "; ".join(dict.fromkeys(text for verdict, text in judged if text and verdict is worst)) or None
     return ClaimPart(
         _named(hypothesis.left), b, hypothesis.sign, hypothesis.shift, interpretable=worst, doubt=doubt
     )  # fmt: skip

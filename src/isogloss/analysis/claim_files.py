@@ -73,7 +73,7 @@ def _claim_lines(node: Any) -> list[int]:
     """The line of each claim."""
     for key, value in node.value if isinstance(node, yaml.MappingNode) else ():
         if getattr(key, "value", None) == "claims" and isinstance(value, yaml.SequenceNode):
-            return [one.start_mark.line + 1 for one in value.value]
+            return [entry.start_mark.line + 1 for entry in value.value]
     return []
 
 

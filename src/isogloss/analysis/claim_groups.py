@@ -27,7 +27,9 @@ class ScoreGroup:
     def label(self) -> str:
         """The group in words."""
         shown = [value for name, value in self.names if name not in ("dataset", "method")]
-        return ", ".join([*shown, *(f"{'not ' if one.negated else ''}{one.value}" for one in self.filters)])
+        return ", ".join(
+            [*shown, *(f"{'not ' if selector.negated else ''}{selector.value}" for selector in self.filters)]
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +117,7 @@ def find_column(selector: Selector, catalogue: Catalogue) -> Selector:
     if not columns_with_value and _tag(value):
         columns_with_value = ["language"]
     if not columns_with_value:
-        known = {one for name in {*BARE, *facts} for one in _values(name, catalogue)} - {"True", "False"}
+        known = {value_of for name in {*BARE, *facts} for value_of in _values(name, catalogue)} - {"True", "False"}
         known |= {languages.describe(tag).name for tag in _values("language", catalogue)}
         raise UnknownName("model, language, group or value", value, known)
     if len(columns_with_value) > 1:
@@ -153,12 +155,14 @@ def _tag(value: str) -> str | None:
 def select_groups(term: ClaimTerm, catalogue: Catalogue, *, bound: Sequence[Selector] = ()) -> list[ScoreGroup]:
     """The groups of a term; none where there are no such scores. What a scope binds holds unless the term says otherwise."""
     own = [find_column(selector, catalogue) for selector in term.selectors]
-    named = {one.column for one in own}
-    selectors = [*own, *(one for one in bound if one.column not in named)]
-    filters = tuple(one for one in selectors if one.column in catalogue.columns)
-    rest = [one for one in selectors if one.column not in catalogue.columns]
+    named = {selector.column for selector in own}
+    selectors = [*own, *(selector for selector in bound if selector.column not in named)]
+    filters = tuple(selector for selector in selectors if selector.column in catalogue.columns)
+    rest = [selector for selector in selectors if selector.column not in catalogue.columns]
     cells = [
-        cell for cell in catalogue.cells if all((cell.get(str(one.column)) == one.value) != one.negated for one in rest)
+        cell
+        for cell in catalogue.cells
+        if all((cell.get(str(selector.column)) == selector.value) != selector.negated for selector in rest)
     ]
     return [ScoreGroup(tuple((name, cell[name]) for name in IDENTITY if name in cell), filters) for cell in cells]
 
@@ -170,7 +174,7 @@ def expand(formula: Formula, catalogue: Catalogue, *, where: Sequence[Selector] 
     """
     for term in _terms(formula):
         select_groups(term, catalogue)
-    bound = tuple(find_column(one, catalogue) for one in where)
+    bound = tuple(find_column(selector, catalogue) for selector in where)
     return _expand_scopes(formula, formula.scopes, catalogue=catalogue, bound=bound)
 
 

@@ -52,21 +52,23 @@ def _test_order(hypothesis: Hypothesis, evidence: Evidence) -> ClaimPart:
     bounds = registry.get("metric", hypothesis.left.metric).bounds
     if not isinstance(right, ClaimSide):
         fixed = float(right or 0.0)
-        found = threshold_test(left, fixed + hypothesis.shift, bounds=bounds, settings=evidence.drawing)
-        found = _moved(found, hypothesis.shift)
+        test_result = threshold_test(left, fixed + hypothesis.shift, bounds=bounds, settings=evidence.drawing)
+        test_result = _moved(test_result, hypothesis.shift)
         counts = (left.n, len(left.clusters))
-        return _filled(part, found, values=(left.value, fixed), counts=counts, resamples=evidence.drawing.resamples)
+        return _filled(
+            part, test_result, values=(left.value, fixed), counts=counts, resamples=evidence.drawing.resamples
+        )
     other = _value(right, aligned.sides[count:])
     if hypothesis.left.metric != right.metric or (left.pieces is None) != (other.pieces is None):
         left, other = _plain(left), _plain(other)
     test = unpaired_test if aligned.common == NOTHING else paired_test
-    found = test(left, other, bounds=bounds, settings=evidence.drawing, shift=hypothesis.shift)
+    test_result = test(left, other, bounds=bounds, settings=evidence.drawing, shift=hypothesis.shift)
     counts = (left.n, len(left.clusters))
     if aligned.common != ITEMS:
         part = replace(part, design="unpaired" if aligned.common == NOTHING else "paired by target")
         counts = (left.n + other.n, min(len(left.clusters), len(other.clusters)))
     values = (left.value, other.value)
-    return _filled(part, found, values=values, counts=counts, resamples=evidence.drawing.resamples)
+    return _filled(part, test_result, values=values, counts=counts, resamples=evidence.drawing.resamples)
 
 
 def _value(side: ClaimSide, groups: Sequence[Contribution]) -> Contribution:
@@ -87,19 +89,21 @@ def _moved(difference: Difference, shift: float) -> Difference:
 
 
 def _filled(
-    part: ClaimPart, found: Difference, *, values: tuple[float, float], counts: tuple[int, int], resamples: int
+    part: ClaimPart, test_result: Difference, *, values: tuple[float, float], counts: tuple[int, int], resamples: int
 ) -> ClaimPart:
     """The part with a test's result; two one-sided p-values come from the two-sided one."""
     if math.isnan(values[0]) or math.isnan(values[1]):
         return replace(part, why="the value is a division by zero here")
     difference = values[0] - values[1]
     part = replace(part, value_a=values[0], value_b=values[1], difference=difference, n=counts[0], clusters=counts[1])
-    if found.p is None or (found.low is None and counts[1] < FEWEST_CLUSTERS):
-        return replace(part, why=found.why or "there is no test for these groups")
-    p = _tail(found, difference - part.shift, freedom=counts[1] - 1, resamples=resamples)
+    if test_result.p is None or (test_result.low is None and counts[1] < FEWEST_CLUSTERS):
+        return replace(part, why=test_result.why or "there is no test for these groups")
+    p = _tail(test_result, difference - part.shift, freedom=counts[1] - 1, resamples=resamples)
     side = part.sign * (difference - part.shift)
     p_true, p_false = (p / 2, 1 - p / 2) if side > 0 else (1 - p / 2, p / 2) if side < 0 else (0.5, 0.5)
-    return replace(part, low=found.low, high=found.high, mde=found.mde, p_true=p_true, p_false=p_false)
+    return replace(
+        part, low=test_result.low, high=test_result.high, mde=test_result.mde, p_true=p_true, p_false=p_false
+    )
 
 
 def _tail(difference: Difference, size: float, *, freedom: int, resamples: int) -> float:
@@ -227,7 +231,7 @@ def _test_correlation(hypothesis: Hypothesis, evidence: Evidence) -> ClaimPart:
 
 def _matched(left: ClaimSide, right: ClaimSide) -> list[tuple[ScoreGroup, ScoreGroup]]:
     """The groups of both sides that agree in every name that changes within the left side."""
-    varies = [name for name in ("model", "language") if len({dict(one.names).get(name) for one in left.groups}) > 1]
+    varies = [name for name in ("model", "language") if len({dict(group.names).get(name) for group in left.groups}) > 1]
 
     def key(group: ScoreGroup) -> tuple[str | None, ...]:
         return tuple(dict(group.names).get(name) for name in varies)
@@ -274,7 +278,7 @@ def join_parts(tree: Hypotheses | Hypothesis, evidence: Evidence) -> Joined:
     if isinstance(tree, Hypothesis):
         part = check_part(tree, evidence)
         return Joined(part.p_true if part.tested else 1.0, part.p_false if part.tested else 1.0, part, part)
-    parts = [join_parts(one, evidence) for one in tree.parts]
+    parts = [join_parts(branch, evidence) for branch in tree.parts]
     if tree.quantifier == EVERY:
         hardest, refuted = max(parts, key=lambda part: part.p_true), min(parts, key=lambda part: part.p_false)
         p_false = min(1.0, len(parts) * refuted.p_false)

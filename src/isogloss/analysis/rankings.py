@@ -111,7 +111,7 @@ def _interpretable(
         return dict(parts)
     judged = {name: find_competence(part, mode=blank.mode, drawing=drawing) for name, part in parts.items()}
     where = ", ".join(value for name, value in blank.group.items() if name != "dataset")
-    weak = [name for name, one in judged.items() if one.interpretable is False]
+    weak = [name for name, competence in judged.items() if competence.interpretable is False]
     if weak and len(parts) > 1:
         notes.append(f"no rank by {blank.metric.upper()} ({where}), not interpretable: {', '.join(sorted(weak))}")
     return {name: part for name, part in parts.items() if name not in weak}
@@ -184,5 +184,5 @@ def _told_apart(sides: Mapping[str, Contribution], *, sign: int, drawing: Interv
     pairs = list(combinations(sides, 2))
     tests = [paired_test(sides[a], sides[b], bounds=(0, 100), settings=drawing) for a, b in pairs]
     p = adjust_holm([1.0 if test.p is None else test.p for test in tests])
-    found = [(a, b) if sign * (sides[a].value - sides[b].value) > 0 else (b, a) for a, b in pairs]
-    return {pair for pair, adjusted in zip(found, p, strict=True) if adjusted <= LEVEL}
+    ordered = [(a, b) if sign * (sides[a].value - sides[b].value) > 0 else (b, a) for a, b in pairs]
+    return {pair for pair, adjusted in zip(ordered, p, strict=True) if adjusted <= LEVEL}

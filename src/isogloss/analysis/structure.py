@@ -108,8 +108,8 @@ def _add_overlaps(structure: Structure, part: pl.DataFrame, *, ids: pl.Series) -
     """The structure with the overlap of each pair's subspaces, where all items have vectors."""
     names = ids.to_list()
     vectors = {unit: find_vectors(part.filter(pl.col(structure.over) == unit), names) for unit in structure.units}
-    pairs = [(one, vectors[one.a], vectors[one.b]) for one in structure.likeness]
-    likeness = tuple(replace(one, overlap=find_overlap(a, b) if a and b else None) for one, a, b in pairs)
+    pairs = [(pair, vectors[pair.a], vectors[pair.b]) for pair in structure.likeness]
+    likeness = tuple(replace(pair, overlap=find_overlap(a, b) if a and b else None) for pair, a, b in pairs)
     return replace(structure, likeness=likeness)
 
 
@@ -122,9 +122,9 @@ def _parts(table: pl.DataFrame, over: str) -> Iterator[tuple[Group, pl.DataFrame
 
 def _gaps(part: pl.DataFrame, over: str) -> pl.DataFrame:
     """One row per item: its cluster, and its gap in each unit."""
-    found = item_gaps(part)
-    clusters = found.unique("id", maintain_order=True).select("id", "cluster")
-    wide = found.pivot(on=over, index="id", values="gap", maintain_order=True)
+    gaps = item_gaps(part)
+    clusters = gaps.unique("id", maintain_order=True).select("id", "cluster")
+    wide = gaps.pivot(on=over, index="id", values="gap", maintain_order=True)
     return wide.join(clusters, on="id", maintain_order="left")
 
 
@@ -180,11 +180,11 @@ def _finite(value: float) -> float | None:
 
 def _tree(units: Sequence[str], likeness: Sequence[Likeness]) -> tuple[Merge, ...]:
     """Average linkage over 1 - rank correlation."""
-    if len(units) < 3 or any(one.rho is None for one in likeness):
+    if len(units) < 3 or any(pair.rho is None for pair in likeness):
         return ()
     from scipy.cluster.hierarchy import linkage
 
-    distances = np.array([max(0.0, 1 - (one.rho or 0.0)) for one in likeness])
+    distances = np.array([max(0.0, 1 - (pair.rho or 0.0)) for pair in likeness])
     members: list[tuple[str, ...]] = [(unit,) for unit in units]
     merges = []
     for left, right, distance, _ in linkage(distances, method="average"):

@@ -45,7 +45,7 @@ def check(
     )
     options.show(form, text=lambda: checks_as_text(report), json=lambda: {"checks": report})
     failing = SEVERITIES[: SEVERITIES.index(fail_on) + 1] if fail_on else ()
-    if any(one["count"] and one["severity"] in failing for one in report):
+    if any(row["count"] and row["severity"] in failing for row in report):
         raise typer.Exit(1)
 
 

@@ -120,13 +120,13 @@ def print_result(
     from ..reports.text.sentences import explain_measures, measures_as_json
 
     if form == "json":
-        found = (
+        measured = (
             measures_as_json(result.measures, result.scored)
             if result.measures
             else {"measures": [], "problems": {}, "notes": []}
         )
         claims = {"claims": result.claims.to_dict()} if result.claims else {}
-        options.print_json({**found, **claims, "failed": list(map(asdict, result.failures))})
+        options.print_json({**measured, **claims, "failed": list(map(asdict, result.failures))})
     elif result.measures:
         shown = result.measures
         if headlines and result.scored and UNRELATED in set(result.scored.table["role"]):

@@ -43,8 +43,8 @@ def translate(
     with progress_bars() as progress:
         project = translate_items(items, request, folder=out, progress=progress)
     typer.echo(steps_as_text(project.steps))
-    for one in project.dropped:
-        typer.echo(f"dropped {one.item}: {one.reason}")
+    for item in project.dropped:
+        typer.echo(f"dropped {item.item}: {item.reason}")
 
 
 def repair(

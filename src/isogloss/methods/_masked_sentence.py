@@ -59,8 +59,8 @@ def later_in_word(model: Model, text: str, *, count: int) -> list[list[int]]:
     Words are the tokenizer's, but a space always ends a word, marks and joiners belong to the letter before them, and
     in scripts without spaces every token is a word of its own.
     """
-    made = model.tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
-    words, offsets = made.word_ids(), made["offset_mapping"]
+    encoding = model.tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
+    words, offsets = encoding.word_ids(), encoding["offset_mapping"]
     later: list[list[int]] = [[] for _ in range(count)]
     for position in reversed(range(1, count)):
         known = words[position] is not None and words[position] == words[position - 1]
@@ -110,16 +110,16 @@ def pseudo_likelihood(
     sentences = [read_sentence(model, candidate.text) for candidate in item.candidates]
     questions = [
         [
-            masked_question(model, one, position=hidden[0], hidden=hidden, language=item.language)
-            for hidden in hide(one, candidate.text)
+            masked_question(model, sentence, position=hidden[0], hidden=hidden, language=item.language)
+            for hidden in hide(sentence, candidate.text)
         ]
-        for candidate, one in zip(item.candidates, sentences, strict=True)
+        for candidate, sentence in zip(item.candidates, sentences, strict=True)
     ]
     answers = iter((yield [question for group in questions for question in group]))
     rows: list[Row] = []
-    for candidate, one, group in zip(item.candidates, sentences, questions, strict=True):
+    for candidate, sentence, group in zip(item.candidates, sentences, questions, strict=True):
         logs = np.array([next(answers)[0] for _ in group])
-        row = row_of(item, candidate, model=model, sentence=one, logs=logs)
+        row = row_of(item, candidate, model=model, sentence=sentence, logs=logs)
         value = float(logs.mean() if length == "mean" else logs.sum()) if len(logs) else None
         rows.append(replace(row, value=value))
     return rows

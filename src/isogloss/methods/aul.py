@@ -17,16 +17,16 @@ def ask(item: Item, model: Model, *, options: Options) -> Asking:
     sentences = [read_sentence(model, candidate.text) for candidate in item.candidates]
     wants_vector = item.tags.get("task") in VECTOR_TASKS
     questions = []
-    for one in sentences:
-        if one.tokens:
-            plain = Question(one.ids, tuple(one.inner), one.tokens, language=item.language)
+    for sentence in sentences:
+        if sentence.tokens:
+            plain = Question(sentence.ids, tuple(sentence.inner), sentence.tokens, language=item.language)
             questions += [plain] + ([replace(plain, targets=(), want=VECTOR)] if wants_vector else [])
     answers = iter((yield questions))
     rows: list[Row] = []
-    for candidate, one in zip(item.candidates, sentences, strict=True):
-        logs = next(answers) if one.tokens else np.array([])
-        row = row_of(item, candidate, model=model, sentence=one, logs=logs)
-        if one.tokens:
+    for candidate, sentence in zip(item.candidates, sentences, strict=True):
+        logs = next(answers) if sentence.tokens else np.array([])
+        row = row_of(item, candidate, model=model, sentence=sentence, logs=logs)
+        if sentence.tokens:
             vector = tuple(next(answers).tolist()) if wants_vector else ()
             row = replace(row, value=float(logs.mean()), vector=vector)
         rows.append(row)

@@ -18,10 +18,10 @@ def ask(item: Item, model: Model, *, options: Options) -> Asking:
     wants = (ATTENTION, VECTOR) if item.tags.get("task") in VECTOR_TASKS else (ATTENTION,)
     answers = iter((yield [question for sentence in sentences for question in _questions(item, sentence, wants=wants)]))
     rows: list[Row] = []
-    for candidate, one in zip(item.candidates, sentences, strict=True):
-        logs = next(answers) if one.tokens else np.array([])
-        row = row_of(item, candidate, model=model, sentence=one, logs=logs)
-        rows += _rows(row, logs, more=[next(answers) for _ in wants]) if one.tokens else [row]
+    for candidate, sentence in zip(item.candidates, sentences, strict=True):
+        logs = next(answers) if sentence.tokens else np.array([])
+        row = row_of(item, candidate, model=model, sentence=sentence, logs=logs)
+        rows += _rows(row, logs, more=[next(answers) for _ in wants]) if sentence.tokens else [row]
     return rows
 
 

@@ -22,10 +22,10 @@ NEEDS = {"d": "t", "orig": "ba", "b": "tw", "c": "w", "e": "tb", "f": "wb"}
 def ask(item: Item, model: Model, *, options: Mapping[str, str]) -> Asking:
     """The tokens of every span that the case needs."""
     spans = [_spans(model, item, candidate=candidate, options=options) for candidate in item.candidates]
-    answers = iter((yield [question for group in spans for found in group.values() for question in found.questions]))
+    answers = iter((yield [question for group in spans for span in group.values() for question in span.questions]))
     rows = []
     for candidate, group in zip(item.candidates, spans, strict=True):
-        logs = {name: np.concatenate([[], *(next(answers) for _ in found.questions)]) for name, found in group.items()}
+        logs = {name: np.concatenate([[], *(next(answers) for _ in span.questions)]) for name, span in group.items()}
         row = _row(item, candidate.id, model=model, group=group, logs=logs)
         means = {name: float(np.exp(values.mean())) for name, values in logs.items() if row.value is not None}
         rows.append(replace(row, value=combine(options["case"], means)) if means else row)
@@ -61,7 +61,7 @@ def _row(item: Item, candidate: str, *, model: Model, group: Mapping[str, Span],
         float(np.exp(logs[main].mean())),
         tokens=len(logs[main]),
         unknown=count_unknown(model.tokenizer, (*last.ids, *last.decoder_ids)),
-        truncated=any(found.truncated for found in group.values()),
+        truncated=any(span.truncated for span in group.values()),
         pieces=decode(model.tokenizer, targets),
         logprobs=tuple(logs[main].tolist()),
     )

@@ -103,8 +103,8 @@ def ask(item: Item, model: Model, *, options: Options) -> Asking:
     answers = iter((yield [] if why else [question for side in sides for question in side.questions]))
     rows: list[Row] = []
     for k, side in enumerate(sides):
-        one, other = item.candidates[k], item.candidates[1 - k]
-        row = Row(item, one.id, None, quantity=QUANTITY, against=other.id, truncated=side.truncated, why=why)
+        candidate, other = item.candidates[k], item.candidates[1 - k]
+        row = Row(item, candidate.id, None, quantity=QUANTITY, against=other.id, truncated=side.truncated, why=why)
         row = replace(row, tokens=len(side.own), unknown=count_unknown(model.tokenizer, side.tokens))
         logs = np.array([]) if why else np.concatenate([next(answers) for _ in side.questions])
         rows += [row] if why else _rows(row, side, model=model, logs=logs, variant=options["variant"])
@@ -156,9 +156,9 @@ def _masked_sides(item: Item, model: Model, *, options: Options) -> list[Side]:
     sentences = [read_sentence(model, candidate.text) for candidate in item.candidates]
     both = divergent_positions(sentences[0].tokens, sentences[1].tokens)
     sides = []
-    for candidate, one, own in zip(item.candidates, sentences, both, strict=True):
-        asked = range(len(one.tokens)) if options["variant"] == SENTENCE else own
-        tails = later_in_word(model, candidate.text, count=len(one.tokens)) if options["hide"] == "word" else []
+    for candidate, sentence, own in zip(item.candidates, sentences, both, strict=True):
+        asked = range(len(sentence.tokens)) if options["variant"] == SENTENCE else own
+        tails = later_in_word(model, candidate.text, count=len(sentence.tokens)) if options["hide"] == "word" else []
         questions = []
         for position in asked:
             gone = {
@@ -166,11 +166,15 @@ def _masked_sides(item: Item, model: Model, *, options: Options) -> list[Side]:
                 *(tails[position] if tails else []),
                 *(p for p in own if options["hide"] == "rest" and p > position),
             }
-            hidden = [one.inner[k] for k in sorted(gone)]
+            hidden = [sentence.inner[k] for k in sorted(gone)]
             questions.append(
-                masked_question(model, one, position=one.inner[position], hidden=hidden, language=item.language)
+                masked_question(
+                    model, sentence, position=sentence.inner[position], hidden=hidden, language=item.language
+                )
             )
-        sides.append(Side(one.tokens, own, asked, tuple(questions), one.truncated, options["variant"] == SENTENCE))
+        sides.append(
+            Side(sentence.tokens, own, asked, tuple(questions), sentence.truncated, options["variant"] == SENTENCE)
+        )
     return sides
 
 

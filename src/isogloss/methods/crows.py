@@ -28,24 +28,24 @@ def ask(item: Item, model: Model, *, options: Options) -> Asking:
         positions = shared_positions(sentences[1], sentences[0])[::-1]
     questions = [
         [
-            masked_question(model, one, position=position, hidden=[position], language=item.language)
+            masked_question(model, sentence, position=position, hidden=[position], language=item.language)
             for position in where
         ]
-        for one, where in zip(sentences, positions, strict=True)
+        for sentence, where in zip(sentences, positions, strict=True)
     ]
     answers = iter((yield [question for group in questions for question in group]))
     same = first.text != second.text and sentences[0].ids == sentences[1].ids
     rows = []
-    for candidate, other, one, where in zip((first, second), (second, first), sentences, positions, strict=True):
+    for candidate, other, sentence, where in zip((first, second), (second, first), sentences, positions, strict=True):
         logs = np.array([next(answers)[0] for _ in where])
         value, why = (float(logs.sum()), None) if len(where) and not same else (None, SAME if same else APART)
         row = Row(item, candidate.id, value, tokens=len(where), quantity=QUANTITY, against=other.id, why=why)
-        shown = tuple(one.ids[position] for position in where)
+        shown = tuple(sentence.ids[position] for position in where)
         rows.append(
             replace(
                 row,
-                unknown=count_unknown(model.tokenizer, one.tokens),
-                truncated=one.truncated,
+                unknown=count_unknown(model.tokenizer, sentence.tokens),
+                truncated=sentence.truncated,
                 pieces=decode(model.tokenizer, shown),
                 logprobs=tuple(logs.tolist()),
             )

@@ -47,14 +47,14 @@ def ask(item: Item, model: Model, *, options: Mapping[str, str]) -> Asking:
     return rows
 
 
-def _questions(found: Span, *, wants_vector: bool) -> tuple[Question, ...]:
+def _questions(span: Span, *, wants_vector: bool) -> tuple[Question, ...]:
     """The span's questions, and one for the mean hidden state of the tokens asked for: they end the last question's text."""
-    if not wants_vector or not found.questions:
-        return found.questions
-    last = found.questions[-1]
+    if not wants_vector or not span.questions:
+        return span.questions
+    last = span.questions[-1]
     length = len(last.decoder_ids or last.ids)
-    positions = tuple(range(length - len(found.targets), length))
-    return (*found.questions, replace(last, positions=positions, targets=(), want=VECTOR))
+    positions = tuple(range(length - len(span.targets), length))
+    return (*span.questions, replace(last, positions=positions, targets=(), want=VECTOR))
 
 
 method = Method(

@@ -36,13 +36,13 @@ def ask(item: Item, model: Model, *, options: Mapping[str, str]) -> Asking:
         built = list(_questions(item, candidate, model=model, variant=options["variant"]))
         questions[candidate.id] = [question for question, _ in built]
         short[candidate.id] = any(truncated for _, truncated in built)
-    if options["variant"] == PAPER and any(one.decoder_ids for group in questions.values() for one in group):
+    if options["variant"] == PAPER and any(question.decoder_ids for group in questions.values() for question in group):
         questions = yield from _second_step(questions)
-    found = iter((yield [question for group in questions.values() for question in group]))
+    answers = iter((yield [question for group in questions.values() for question in group]))
     rows = []
     for candidate in item.candidates:
         group = questions[candidate.id]
-        logs = np.concatenate([next(found) for _ in group]) if group else np.array([])
+        logs = np.concatenate([next(answers) for _ in group]) if group else np.array([])
         row = _row(item, candidate.id, model=model, group=group, logs=logs)
         if options["variant"] == "log" and row.value is not None:
             row = replace(row, value=float(logs.mean()))
@@ -80,14 +80,14 @@ def _questions(item: Item, candidate: Candidate, *, model: Model, variant: str) 
 def _steps(tokenizer: Any, context: str, *, word: str, mask: str, at_once: bool) -> Iterator[Step]:
     """The tokens of the filled sentence, where every BLANK has the pieces so far and a mask; the first mask is read."""
     parts = [part for gap in context.split(BLANK) for part in (gap, word)][:-1]
-    found = cut(tokenizer, parts)
-    pieces, mask_id = found[1], token_id(tokenizer, mask)
-    if any(mask_id in part for part in found):
+    tokens_of = cut(tokenizer, parts)
+    pieces, mask_id = tokens_of[1], token_id(tokenizer, mask)
+    if any(mask_id in part for part in tokens_of):
         return
     for shown in (0,) if at_once and pieces else range(len(pieces)):
         filled = [
             ((*part[:shown], *(mask_id,) * (len(part) if at_once else 1)) if index % 2 else part)
-            for index, part in enumerate(found)
+            for index, part in enumerate(tokens_of)
         ]
         masks = (mask_id,) * (len(pieces) if at_once else 1)
         right = tuple(token for part in filled[2:] for token in part)

@@ -40,7 +40,7 @@ class Received:
 def find_attention(net: Any, body: nn.Module, *, inputs: dict[str, Any]) -> AttentionOutputs | None:
     """The modules of a body that give attention when it runs eagerly; nothing for a model without any."""
     length = inputs["input_ids"].shape[1]
-    for told in ({}, {"output_attentions": True}):
+    for arguments in ({}, {"output_attentions": True}):
         seen: dict[int, tuple[nn.Module, int]] = {}
         kept: list[Tensor] = []  # a tensor that is alive keeps its identity to itself
 
@@ -54,14 +54,14 @@ def find_attention(net: Any, body: nn.Module, *, inputs: dict[str, Any]) -> Atte
         hooks = [module.register_forward_hook(look) for module in body.modules()]
         try:
             with eager(net):
-                body(**inputs, **told)
+                body(**inputs, **arguments)
         except (RuntimeError, TypeError, IndexError, ValueError):
             continue
         finally:
             for hook in hooks:
                 hook.remove()
         if seen:
-            return AttentionOutputs(tuple(dict.fromkeys(seen.values())), told)
+            return AttentionOutputs(tuple(dict.fromkeys(seen.values())), arguments)
     return None
 
 
@@ -110,5 +110,5 @@ def watching(net: Any, outputs: AttentionOutputs, *, received: Received) -> Iter
         with eager(net):
             yield
     finally:
-        for one in hooks:
-            one.remove()
+        for handle in hooks:
+            handle.remove()

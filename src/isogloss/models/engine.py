@@ -34,8 +34,8 @@ def run_all(
             except StopIteration as stop:
                 results[index] = stop.value
         questions = [question for _, _, group in asked for question in group]
-        found = iter(answer_all(model, questions, token_budget=token_budget, progress=progress))
-        answers = {index: [next(found) for _ in group] for index, _, group in asked}
+        answered = iter(answer_all(model, questions, token_budget=token_budget, progress=progress))
+        answers = {index: [next(answered) for _ in group] for index, _, group in asked}
         waiting = [(index, generator) for index, generator, _ in asked]
         turn += 1
     trim_memory()
@@ -64,14 +64,14 @@ def answer_all(
     batches = (
         fill_batches(bundles, token_budget, extra=extra) if model.family.pads else fill_unpadded(bundles, token_budget)
     )
-    found: dict[int, Answer] = {}
+    answers: dict[int, Answer] = {}
     done, total = 0, sum(bundle.cost for bundle in bundles)
     for batch in batches:
-        found |= _answer(model, unique, batch=batch)
+        answers |= _answer(model, unique, batch=batch)
         done += sum(bundle.cost for bundle in batch)
         progress(done / total)
-    _refuse_nan(unique, found)
-    by_question = {question: found[index] for index, question in enumerate(unique)}
+    _refuse_nan(unique, answers)
+    by_question = {question: answers[index] for index, question in enumerate(unique)}
     return [by_question[question] for question in questions]
 
 
@@ -156,7 +156,7 @@ def _free_memory(model: Model) -> None:
         torch.cuda.empty_cache()
 
 
-def _refuse_nan(questions: Sequence[Question], found: dict[int, Answer]) -> None:
+def _refuse_nan(questions: Sequence[Question], answers: dict[int, Answer]) -> None:
     for index, question in enumerate(questions):
-        if question.want != ARGMAX and np.isnan(found[index]).any():
+        if question.want != ARGMAX and np.isnan(answers[index]).any():
             raise IsoglossError(NAN)

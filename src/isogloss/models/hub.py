@@ -94,10 +94,10 @@ def find_cached(name: str, revision: str | None) -> Snapshot | None:
     """What the cache of the hub's library holds of the model at that revision; nothing without a configuration."""
     hub = require("huggingface_hub", extra="hf")
     try:
-        found = hub.try_to_load_from_cache(name, "config.json", revision=revision or "main")
+        path = hub.try_to_load_from_cache(name, "config.json", revision=revision or "main")
     except ValueError:  # not a name that the hub could have
         return None
-    folder = Path(found).parent if isinstance(found, str) else None
+    folder = Path(path).parent if isinstance(path, str) else None
     return Snapshot(folder, folder.name) if folder else None
 
 
@@ -116,7 +116,7 @@ def _list_files(name: str, revision: str | None) -> Listing:
         if is_unreachable(error) and getattr(error, "response", None) is None:
             _silent[constants.ENDPOINT] = time.monotonic(), error
         raise
-    return Listing(str(files.sha), {one.rfilename: one.size or 0 for one in files.siblings or []})
+    return Listing(str(files.sha), {file.rfilename: file.size or 0 for file in files.siblings or []})
 
 
 def _download(name: str, listing: Listing, *, wanted: Wanted) -> Path:
@@ -193,8 +193,8 @@ def _write_reference(folder: Path, revision: str, *, commit: str) -> None:
 def _sentence(error: Exception, name: str, *, revision: str | None) -> str:
     if type(error).__name__ == "RevisionNotFoundError":
         return f"'{name}' has no revision '{revision}'. Look at the model's page for its branches, tags and commits."
-    found = explain(error, name, page=f"https://huggingface.co/{name}")
-    return (found or f"The hub does not give '{name}': {short_message(error)}.") + _hint(name)
+    message = explain(error, name, page=f"https://huggingface.co/{name}")
+    return (message or f"The hub does not give '{name}': {short_message(error)}.") + _hint(name)
 
 
 def _hint(name: str) -> str:

@@ -48,7 +48,7 @@ class ModelSource:
 def find_source(name: str) -> ModelSource:
     """Where the model of that name is; a demonstration model must have been pulled."""
     plain, _, revision = name.partition("@")
-    pulled = next((one for one, known in PULLED.items() if plain in (one, known.on_hub)), None)
+    pulled = next((model for model, known in PULLED.items() if plain in (model, known.on_hub)), None)
     if pulled and not Path(plain).exists() and not revision:
         folder = pulled_folder(pulled)
         if not (folder / "config.json").is_file() and PULLED[pulled].on_hub:
@@ -91,13 +91,13 @@ def find_family(name: str, *, offline: bool = False) -> str:
 
 def _recognise(source: ModelSource) -> tuple[str, Any]:
     """A model's family, and its configuration in transformers unless the family loads models by itself."""
-    found = None if source.gguf else facts.added_family(facts.read_config(_folder(source)))
-    if found is not None and registry.get("family", found).load is not None:
-        return found, None
+    family = None if source.gguf else facts.added_family(facts.read_config(_folder(source)))
+    if family is not None and registry.get("family", family).load is not None:
+        return family, None
     transformers = require("transformers", extra="hf")
     with _quiet(transformers):
         config = _load(source, transformers.AutoConfig)
-    return found or facts.family_of(config.to_dict(), source.name), config
+    return family or facts.family_of(config.to_dict(), source.name), config
 
 
 def open_tokenizer(name: str) -> Any:

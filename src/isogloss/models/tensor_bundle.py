@@ -95,7 +95,7 @@ def _entry(value: bytes) -> Entry:
         raise ValueError("an array has no shape")
     sizes = [dict(_fields(dimension)).get(1, 0) for number, dimension in _fields(shape) if isinstance(dimension, bytes)]
     shard, offset, size = (fields.get(number, 0) for number in (ENTRY_SHARD, ENTRY_OFFSET, ENTRY_SIZE))
-    return Entry(tuple(int(one) for one in sizes), int(shard), int(offset), int(size))
+    return Entry(tuple(int(number) for number in sizes), int(shard), int(offset), int(size))
 
 
 def _fields(data: bytes) -> Iterator[tuple[int, int | bytes]]:

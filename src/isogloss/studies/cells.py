@@ -154,8 +154,8 @@ def _run_group(cells: Sequence[ScoringCell], model: Model, *, running: Running) 
     score = partial(_score_all, cells=cells, model=model, running=running, share=share)
     if running.out is None:
         tables: list[list[pl.DataFrame]] = [[] for _ in cells]
-        for work, found in score(list(group_parts([range(len(cell.parts)) for cell in cells]))):
-            for index, rows in zip(work.cells, found, strict=True):
+        for work, scored_tables in score(list(group_parts([range(len(cell.parts)) for cell in cells]))):
+            for index, rows in zip(work.cells, scored_tables, strict=True):
                 tables[index].append(rows)
         return [
             CellResult(_scored(cell, model, rows=pl.concat(rows))) for cell, rows in zip(cells, tables, strict=True)
@@ -167,8 +167,8 @@ def _run_group(cells: Sequence[ScoringCell], model: Model, *, running: Running) 
             locks.enter_context(run_store.locked(runs[-1]))
         started = time.time()
         plan = plan_work(runs)
-        for work, found in score(plan):
-            write_work(work, runs, tables=found)
+        for work, scored_tables in score(plan):
+            write_work(work, runs, tables=scored_tables)
         runs = finish_runs(runs, plan, seconds=time.time() - started)
     return [CellResult(run_store.read_scored([run]), run) for run in runs]
 

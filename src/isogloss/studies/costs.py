@@ -44,7 +44,7 @@ def count_work(
         questions = [question for generator in asking for question in next(generator, [])]
         counts[index].seconds += time.perf_counter() - started
         counts[index].questions += len(questions)
-        counts[index].tokens += sum(len(one.ids) + len(one.decoder_ids) for one in questions)
+        counts[index].tokens += sum(len(question.ids) + len(question.decoder_ids) for question in questions)
         for question in questions:
             owner.setdefault(question, index)
     unique = list(owner)
@@ -60,7 +60,7 @@ def part_costs(group: Sequence[ScoringCell], model: Model) -> list[list[float]]:
     """For each cell of a group, what each of its parts costs."""
     letters = [[_letters(part) for part in cell.parts] for cell in group]
     return [
-        [cost * one / sum(parts) for one in parts]
+        [cost * size / sum(parts) for size in parts]
         for parts, cost in zip(letters, estimate_costs(group, model), strict=True)
     ]
 

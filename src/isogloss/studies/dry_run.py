@@ -80,7 +80,10 @@ def forecast_plan(plan: StudyPlan, *, out: StoragePath, trial: bool = True) -> t
             except Exception as error:
                 running.fail(cell.failures(error), error)
                 continue
-            rows += [_forecast_asking(ask_info(one, backend), one.asks, out=out) for one, backend in asked]
+            rows += [
+                _forecast_asking(ask_info(asked_cell, backend), asked_cell.asks, out=out)
+                for asked_cell, backend in asked
+            ]
     return rows, list(running.failures or ())
 
 
@@ -98,14 +101,14 @@ def _forecast_scoring(planned: Sequence[ScoringCell], model: Model, *, running: 
 
     trial = trial and model.device != OUTLINE
     tried = SpeedTrial(running.token_budget or TOKEN_BUDGET, trial)
-    found: dict[int, tuple[int, QuestionCount]] = {}
+    counted: dict[int, tuple[int, QuestionCount]] = {}
     for indices in group_cells(planned):
         group = [planned[index] for index in indices]
         done = [_done(cell, model, out=running.out) for cell in group]
         counts = _count_group(group, model, done=done, tried=tried)
-        found |= {p: (len(d), c) for p, d, c in zip(indices, done, counts, strict=True)}
+        counted |= {p: (len(d), c) for p, d, c in zip(indices, done, counts, strict=True)}
     rate = _try(model, tried) if trial else None
-    return [_forecast(planned[p], model, done=found[p][0], count=found[p][1], rate=rate) for p in sorted(found)]
+    return [_forecast(planned[p], model, done=counted[p][0], count=counted[p][1], rate=rate) for p in sorted(counted)]
 
 
 def _open_without_download(name: str, loading: Loading) -> Model:

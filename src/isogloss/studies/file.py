@@ -255,14 +255,14 @@ def _compose(path: Path, text: str) -> yaml.Node:
 def _plain(path: Path, node: yaml.Node) -> Any:
     """The tree as plain values; only true and false are truth values, so `no` is Norwegian."""
     if isinstance(node, yaml.MappingNode):
-        found: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         for key, value in node.value:
             if not isinstance(key, yaml.ScalarNode):
                 raise BadData(path, key.start_mark.line + 1, "a key must be a word.")
-            if key.value in found:
+            if key.value in values:
                 raise BadData(path, key.start_mark.line + 1, f"the key '{key.value}' is there twice.")
-            found[key.value] = _plain(path, value)
-        return found
+            values[key.value] = _plain(path, value)
+        return values
     if isinstance(node, yaml.SequenceNode):
         return [_plain(path, value) for value in node.value]
     kind = node.tag.rpartition(":")[2]
@@ -286,7 +286,7 @@ def _plain(path: Path, node: yaml.Node) -> Any:
 def _sentence(path: Path, node: yaml.Node, *, error: ValidationError) -> BadData:
     """The first thing that is wrong, in one sentence."""
     errors = error.errors(include_url=False)
-    first = next((one for one in errors if one["type"] in UNKNOWN_KEY), errors[0])
+    first = next((problem for problem in errors if problem["type"] in UNKNOWN_KEY), errors[0])
     at, line = _find(node, first["loc"])
     last = str(first["loc"][-1]) if first["loc"] else ""
     if first["type"] in UNKNOWN_KEY:
@@ -326,8 +326,8 @@ def _known(where: Sequence[int | str]) -> list[str]:
 
 def _step(node: yaml.Node | None, part: int | str) -> yaml.Node | None:
     if isinstance(node, yaml.SequenceNode) and isinstance(part, int) and part < len(node.value):
-        found: yaml.Node = node.value[part]
-        return found
+        entry: yaml.Node = node.value[part]
+        return entry
     if isinstance(node, yaml.MappingNode):
         return next((value for key, value in node.value if key.value == part), None)
     return None

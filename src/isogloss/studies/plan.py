@@ -230,7 +230,7 @@ def check_method(name: str, options: Mapping[str, str]) -> None:
 
         read_ask_settings(options)
     elif name != "auto":
-        fill_options(name, registry.get("method", name), given=options)
+        fill_options(name, registry.get("method", name), chosen=options)
 
 
 def check_measuring(
@@ -256,7 +256,7 @@ def _check_names(study: StudyFile) -> None:
 
     for method in _methods(study):
         check_method(method.name, method.options)
-    entries = [study.languages, *(model.languages for model in study.models), *(one.languages for one in study.data)]
+    entries = [study.languages, *(model.languages for model in study.models), *(data.languages for data in study.data)]
     for name in (name for names in entries for name in names):
         languages.resolve(name)
     for table in study.tables:
@@ -289,8 +289,8 @@ def _named(model: ModelSettings, base: Path) -> ModelSettings:
         return model.model_copy(update={"label": model.label or model.checkpoint})
     label = model.label or _short_name(beside(str(model.checkpoint)))
     tags = {
-        languages.resolve(tag): one.model_copy(update={"checkpoint": beside(one.checkpoint)})
-        for tag, one in model.checkpoints.items()
+        languages.resolve(tag): checkpoint.model_copy(update={"checkpoint": beside(checkpoint.checkpoint)})
+        for tag, checkpoint in model.checkpoints.items()
     }
     whole = beside(model.checkpoint) if model.checkpoint else None
     return model.model_copy(update={"label": label, "checkpoint": whole, "checkpoints": tags})
@@ -307,7 +307,7 @@ def _read(data: Data, study: StudyFile, *, base: Path) -> LoadedData:
     """The data's items by language; a language that is wanted and not there is no mistake of the file."""
     source = str(base / data.source) if (base / data.source).exists() else data.source
     name = data.name or Path(data.source).name.split(".")[0]
-    wanted = [languages.resolve(one) for one in data.languages or study.languages]
+    wanted = [languages.resolve(name) for name in data.languages or study.languages]
     if source.startswith(PREFIX):
         fetch_table(source)
     stated = {"reader": data.format or "", "encoding": data.encoding or "", **data.columns}
@@ -347,13 +347,15 @@ def _study_cells(
         if data.models and model.label not in data.models:
             continue
         for tag in (*reading.items, *reading.lacking):
-            found = _checkpoint(model, tag)
-            if found is None:
+            opened = _checkpoint(model, tag)
+            if opened is None:
                 continue
             names.append(f"{model.label}/{reading.name}/{tag}")
             for method in (data.methods or study.methods) if _fits(names[-1], only) else ():
                 if tag in reading.items:
-                    cells.append(_study_cell(model, found[0], facts=found[1], items=reading.items[tag], method=method))
+                    cells.append(
+                        _study_cell(model, opened[0], facts=opened[1], items=reading.items[tag], method=method)
+                    )
                 else:
                     lacking.append(Failure(str(model.label), reading.name, tag, method.name, reading.lacking[tag]))
     for pattern in only:
@@ -383,8 +385,8 @@ def _checkpoint(model: ModelSettings, language: str) -> tuple[str, Mapping[str, 
         return None
     if model.checkpoint:
         return model.checkpoint, model.facts
-    one = model.checkpoints.get(language)
-    return (one.checkpoint, {**model.facts, **one.facts}) if one else None
+    checkpoint = model.checkpoints.get(language)
+    return (checkpoint.checkpoint, {**model.facts, **checkpoint.facts}) if checkpoint else None
 
 
 def _fits(name: str, patterns: Sequence[str]) -> bool:

@@ -84,8 +84,8 @@ def probe_items(request: ProbeRequest, *, limit: int = LIMIT) -> Items:
     template = parse_template(request.template)
     lexicon = read_lexicon(request.language, request.folder)
     terms, concepts = _slots(template, lexicon, wanted=request.terms)
-    one = TemplateSet("probe", "probe", terms, (TemplateWording("w1", template, SourcePosition()),), concepts)
-    return Items(tuple(make_items([one], lexicon, limit=limit)))
+    template_set = TemplateSet("probe", "probe", terms, (TemplateWording("w1", template, SourcePosition()),), concepts)
+    return Items(tuple(make_items([template_set], lexicon, limit=limit)))
 
 
 def _slots(template: Template, lexicon: Lexicon, *, wanted: str | None) -> tuple[str, str | None]:

@@ -65,7 +65,7 @@ def run_plan(
         groups = [cells for cells in groups if cells[0].endpoint is not None]
         results += run_on_ray(there, loading=plan.loading, running=running, cluster=cluster) if there else []
     results += run_here(groups, running, loading=plan.loading)
-    scored = join_scored([one.scored for one in results]) if results else None
+    scored = join_scored([result.scored for result in results]) if results else None
     runs = tuple(result.run for result in results if result.run)
     return StudyResult(scored, runs, tuple(running.failures or ()))
 
@@ -121,7 +121,7 @@ def failures_as_text(failures: Iterable[Failure]) -> str:
     groups = group_by(failures, lambda failure: (failure.model, failure.why))
     lines = []
     for (model, why), group in groups.items():
-        cells = [" ".join(filter(None, (one.data, one.language, one.method))) for one in group]
+        cells = [" ".join(filter(None, (failure.data, failure.language, failure.method))) for failure in group]
         shown = ", ".join(dict.fromkeys(cells[:3])) + (f" and {len(cells) - 3} more" if len(cells) > 3 else "")
         lines.append(": ".join(filter(None, (" ".join(filter(None, (model, shown))), why))))
     return "\n".join(lines)

@@ -184,8 +184,8 @@ def expect(model: Model, text: str, *, language: str) -> Question | None:
 
 def read_pair(model: Model, first: str, *, second: str) -> tuple[Ids, Ids, int]:
     """The two sentences as the tokenizer pairs them, with segments where the model has them."""
-    made = model.tokenizer(first, second, return_token_type_ids=True)
-    ids, segments = tuple(made["input_ids"]), tuple(made["token_type_ids"])
+    encoding = model.tokenizer(first, second, return_token_type_ids=True)
+    ids, segments = tuple(encoding["input_ids"]), tuple(encoding["token_type_ids"])
     has_segments = "reading" not in model.state or getattr(model.net.config, "type_vocab_size", 0) > 1
     return ids, segments if has_segments else (), 1
 
