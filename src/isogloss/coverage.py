@@ -45,10 +45,8 @@ class LanguageCoverage:
 
 def bundled_data() -> dict[str, tuple[str, ...]]:
     """The data sets that ship, with their languages."""
-    datasets = registry.load_all("dataset").items()
-    return {
-        name: tuple(sorted(dataset.bundled())) for name, dataset in datasets if dataset.bundled and dataset.bundled()
-    }
+    files = {name: data.bundled() for name, data in registry.load_all("dataset").items() if data.bundled}
+    return {name: tuple(sorted(tags)) for name, tags in files.items() if tags}
 
 
 def cover_language(tag: str, data: Mapping[str, tuple[str, ...]] | None = None) -> LanguageCoverage:
@@ -79,6 +77,4 @@ def count_templates(tag: str) -> tuple[int, int]:
     if not path.exists():
         raise IsoglossError(f"There are no template sets for '{tag}'. See docs/templates.md for how to write them.")
     lexicon, sets = read_lexicon(tag), read_sets(path)
-    return len(sets), sum(
-        count_sentences(frame, lexicon) for template_set in sets for frame in make_frames(template_set)
-    )
+    return len(sets), sum(count_sentences(frame, lexicon) for entry in sets for frame in make_frames(entry))

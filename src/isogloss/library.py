@@ -287,22 +287,23 @@ def table(
         | model | SS en |
         ...
     """
-    from .reports.paper.output import Paper, write_paper
+    from .reports.paper.output import write_paper
     from .reports.paper.tables import Layout
     from .studies.outputs import write_tables
 
     if study is not None:
         return write_tables(study, load(source), kind=format, out=out, facts=_facts(facts))
-    paper = Paper(
-        tuple(map(str, _paths(source))),
-        as_names(languages),
-        as_names(metrics),
+    layout = Layout(
+        sources=tuple(map(str, _paths(source))),
+        languages=tuple(resolve(tag) for tag in as_names(languages)),
+        metrics=as_names(metrics),
+        task=task,
+        intervals=intervals,
         mode=mode,
         drawing=IntervalSettings(interval, resamples, seed),
         facts=_facts(facts),
     )
-    layout = Layout({}, {}, task, intervals, resamples, tuple(resolve(tag) for tag in as_names(languages)))
-    return write_paper(paper, format, layout=layout, out=Path(out) if out is not None else None)
+    return write_paper(layout, format, out=Path(out) if out is not None else None)
 
 
 def _facts(facts: Facts) -> Mapping[str, Mapping[str, Any]]:
@@ -384,7 +385,6 @@ def report(
         >>> ig.report("runs/mine", "report.html", resamples=200)
         PosixPath('report.html')
     """
-    from .analysis.intervals import IntervalSettings
     from .reports.page.added_files import read_extras
     from .reports.page.document import write_report
 

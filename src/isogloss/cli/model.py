@@ -85,27 +85,13 @@ def show_language(name: str, form: str) -> None:
 
     language = languages.get(name)
     covered = cover_language(language.tag)
-    words = ", ".join(f"{category} {count}" for category, count in covered.vocabularies.items())
-    facts = [(key, getattr(language, key)) for key in languages.FACTS]
-    facts += [
-        ("sections", ", ".join(language.sections) or "-"),
-        ("words", words or "-"),
-        ("data", ", ".join(covered.data) or "-"),
-    ]
-    facts += [
-        ("reviewed", ", ".join(covered.reviewed) or "by no native speaker"),
-        ("missing", ", ".join(covered.missing) or "-"),
-    ]
-    facts += [("file", language.path)]
-    options.show(
-        form,
-        text=lambda: "\n".join(f"{key:10} {value}" for key, value in facts),
-        json=lambda: (
-            language_facts(language)
-            | {"sections": language.sections, "words": dict(covered.vocabularies), "data": covered.data}
-            | {"reviewed": covered.reviewed, "missing": covered.missing}
-        ),
-    )
+    facts = language_facts(language) | {"sections": language.sections, "words": dict(covered.vocabularies)}
+    facts |= {"data": covered.data, "reviewed": covered.reviewed, "missing": covered.missing}
+    shown = facts | {"spaces": str(language.spaces), "sections": list(language.sections)}
+    shown |= {"words": [f"{category} {count}" for category, count in covered.vocabularies.items()]}
+    shown |= {"reviewed": covered.reviewed or "by no native speaker", "file": str(shown.pop("path"))}
+    lines = [f"{key:10} {_readable(value)}" for key, value in shown.items()]
+    options.show(form, text=lambda: "\n".join(lines), json=lambda: facts)
 
 
 @languages.command("new")

@@ -90,11 +90,8 @@ def _languages(row: Mapping[str, Any]) -> dict[str, str]:
 
 def _items(path: Path, group: Mapping[str, Statement], *, tag: str, prefix: str, bad: OnBadRow) -> Iterator[Item]:
     """A stereotype's items in one language; where the language has no sentence, there is none."""
-    texts = {
-        letter: text
-        for letter, statement in group.items()
-        if (text := _cell(statement, "biased_sentences", prefix=prefix))
-    }
+    cells = {letter: _cell(statement, "biased_sentences", prefix=prefix) for letter, statement in group.items()}
+    texts = {letter: text for letter, text in cells.items() if text}
     contrasts = sorted(letter for letter in texts if letter)
     original = group.get("")
     if original is None or "" not in texts:

@@ -1,18 +1,21 @@
 """Scoring methods: one file each turns an item into questions and the answers into scores; here is what a method is."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from .. import registry
 from ..errors import IsoglossError, UnknownName
 from ..items import CONTRAST, Item
 from ..models.model import Family, Model
-from ..models.questions import Asking
+from ..models.questions import Answer, Asking
+from ..models.text import Ids, count_unknown, decode
+from ..scores import Row
 
 Options = Mapping[str, str]
 HEADS = {"lm": "language-model", "nsp": "next-sentence"}
 VECTOR_TASKS = ("sentence", CONTRAST)  # of these items the sentences get a vector
+EMPTY = "the sentence has no tokens"
 
 
 class Ask(Protocol):
@@ -105,3 +108,14 @@ def check_model(name: str, method: Method, *, model: Model, options: Options) ->
     reason = method.refuse(model, options) or model.family.refuse(model, asked=way, options=options)
     if reason:
         raise IsoglossError(reason)
+
+
+def fill_row(row: Row, model: Model, *, tokens: Ids, logs: Answer, read: Ids | None = None) -> Row:
+    """The row with its tokens and their log-probabilities; unknown ones are counted in what was `read`, by default the tokens."""
+    return replace(
+        row,
+        tokens=len(tokens),
+        unknown=count_unknown(model.tokenizer, tokens if read is None else read),
+        pieces=decode(model.tokenizer, tokens),
+        logprobs=tuple(logs.tolist()),
+    )

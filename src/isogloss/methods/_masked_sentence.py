@@ -10,10 +10,10 @@ import numpy as np
 from ..items import Candidate, Item
 from ..models.model import Model
 from ..models.questions import Answer, Asking, Question
-from ..models.text import Ids, count_unknown, decode, encode, special_tokens
+from ..models.text import Ids, encode, special_tokens
 from ..scores import Row
+from . import EMPTY, fill_row
 
-EMPTY = "the sentence has no tokens"
 JOINERS = ("\u200c", "\u200d")
 UNSPACED = re.compile(  # Thai, Lao, Tibetan, Burmese, Khmer, kana, Han
     "[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
@@ -89,18 +89,10 @@ def _is_mark(letter: str) -> bool:
 
 def row_of(item: Item, candidate: Candidate, *, model: Model, sentence: MaskedSentence, logs: Answer) -> Row:
     """A row without a value yet: the tokens, their log-probabilities, unknown ones counted."""
+    row = Row(item, candidate.id, None, truncated=sentence.truncated)
     if not sentence.tokens:
-        return Row(item, candidate.id, None, truncated=sentence.truncated, why=EMPTY)
-    return Row(
-        item,
-        candidate.id,
-        None,
-        tokens=len(sentence.tokens),
-        unknown=count_unknown(model.tokenizer, sentence.tokens),
-        truncated=sentence.truncated,
-        pieces=decode(model.tokenizer, sentence.tokens),
-        logprobs=tuple(logs.tolist()),
-    )
+        return replace(row, why=EMPTY)
+    return fill_row(row, model, tokens=sentence.tokens, logs=logs)
 
 
 def pseudo_likelihood(

@@ -10,9 +10,9 @@ from ..errors import IsoglossError
 from ..items import BLANK, Candidate, Item
 from ..models.model import FILL, Model
 from ..models.questions import ARGMAX, Answer, Asking, Question
-from ..models.text import Ids, count_unknown, cut, decode, encode, special_tokens, token_id
+from ..models.text import Ids, cut, encode, special_tokens, token_id
 from ..scores import Row
-from . import Method
+from . import Method, fill_row
 
 PAPER = "paper"
 LOST = "the word has no tokens, or the context holds the mask token itself"
@@ -54,15 +54,8 @@ def _row(item: Item, candidate: str, *, model: Model, group: Sequence[Question],
     if not group:
         return Row(item, candidate, None, why=LOST)
     pieces = tuple(token for question in group for token in question.targets)
-    return Row(
-        item,
-        candidate,
-        float(np.exp(logs).mean()),
-        tokens=len(pieces),
-        unknown=count_unknown(model.tokenizer, (*group[-1].ids, *group[-1].targets)),
-        pieces=decode(model.tokenizer, pieces),
-        logprobs=tuple(logs.tolist()),
-    )
+    row = Row(item, candidate, float(np.exp(logs).mean()))
+    return fill_row(row, model, tokens=pieces, logs=logs, read=(*group[-1].ids, *group[-1].targets))
 
 
 def _questions(item: Item, candidate: Candidate, *, model: Model, variant: str) -> Iterator[tuple[Question, bool]]:

@@ -44,21 +44,14 @@ class Listing:
     sizes: dict[str, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """Which weights a caller needs beside configuration, tokenizer and card: none, safetensors, or also pickled ones."""
-
-    weights: bool = True
-    pickle: bool = False
-
-
-def fetch_snapshot(name: str, revision: str | None, *, wanted: Wanted, offline: bool = False) -> Snapshot:
+def fetch_snapshot(name: str, revision: str | None, *, weights: bool, pickle: bool, offline: bool = False) -> Snapshot:
     """The model's folder at the commit that the revision (by default the branch main) has now; every file is of that commit.
 
-    Offline, or when the hub does not answer, it is the commit that the cache knows.
+    Without `weights`, only configuration, tokenizer and card are fetched. Offline, or when the hub does not answer, it is
+    the commit that the cache knows.
     """
     cached = find_cached(name, revision)
-    if cached and wanted.weights and not stored_weights(cached.folder, pickle=True):
+    if cached and weights and not stored_weights(cached.folder, pickle=True):
         cached = None
     if offline or is_offline():
         if cached is None:
@@ -80,12 +73,12 @@ def fetch_snapshot(name: str, revision: str | None, *, wanted: Wanted, offline: 
         )
         return cached
     try:
-        folder = _download(name, listing, wanted=wanted)
+        folder = _download(name, listing, weights=weights, pickle=pickle)
     except IsoglossError:
         raise
     except Exception as error:
         raise IsoglossError(_sentence(error, name, revision=revision)) from error
-    if wanted.weights or cached is None:
+    if weights or cached is None:
         _write_reference(folder, revision or "main", commit=listing.commit)
     return Snapshot(folder, listing.commit)
 
@@ -119,7 +112,7 @@ def _list_files(name: str, revision: str | None) -> Listing:
     return Listing(str(files.sha), {file.rfilename: file.size or 0 for file in files.siblings or []})
 
 
-def _download(name: str, listing: Listing, *, wanted: Wanted) -> Path:
+def _download(name: str, listing: Listing, *, weights: bool, pickle: bool) -> Path:
     """Bring the needed files of a commit into the cache, weights last; files that are there cost no request."""
     from huggingface_hub import hf_hub_download
 
@@ -132,7 +125,7 @@ def _download(name: str, listing: Listing, *, wanted: Wanted) -> Path:
     for file in listing.sizes:
         if _is_text(file):
             get(file)
-    entry = weights_entry(folder, listing.sizes.__contains__, pickle=wanted.pickle) if wanted.weights else None
+    entry = weights_entry(folder, listing.sizes.__contains__, pickle=pickle) if weights else None
     if entry is not None:
         if entry.endswith(".json"):
             get(entry)

@@ -78,7 +78,7 @@ def fetch_place(name: str, *, offline: bool = False, weights: bool = True, pickl
     if source.folder is None:
         with _quiet(require("transformers", extra="hf")):
             snapshot = hub.fetch_snapshot(
-                source.source, source.revision, wanted=hub.Wanted(weights, pickle), offline=offline
+                source.source, source.revision, weights=weights, pickle=pickle, offline=offline
             )
         source = replace(source, folder=snapshot.folder, commit=snapshot.commit)
     return source
@@ -100,17 +100,12 @@ def _recognise(source: ModelSource) -> tuple[str, Any]:
     return family or facts.family_of(config.to_dict(), source.name), config
 
 
-def open_tokenizer(name: str) -> Any:
-    """The tokenizer of the model of that name; no weight is downloaded."""
-    transformers = require("transformers", extra="hf")
-    index = fetch_place(name, weights=False)
-    with _quiet(transformers):
-        return _load(index, transformers.AutoTokenizer)
-
-
 def open_counter(name: str) -> Callable[[str], int]:
     """A function that counts a text's tokens, special tokens apart, with the tokenizer of that model; no weight is loaded."""
-    tokenizer = open_tokenizer(name)
+    transformers = require("transformers", extra="hf")
+    source = fetch_place(name, weights=False)
+    with _quiet(transformers):
+        tokenizer = _load(source, transformers.AutoTokenizer)
     if len(tokenizer) <= len(tokenizer.all_special_tokens):  # transformers makes an empty one where files are missing
         raise IsoglossError(f"'{name}' has no tokenizer that can be read. Download it again.")
     return lambda text: len(tokenizer.encode(" " + text, add_special_tokens=False))
@@ -217,10 +212,9 @@ def open_outline(name: str, *, offline: bool = False) -> Model:
 def _attach_head(model: Model, source: ModelSource) -> None:
     """Let the model use the next-sentence head that was trained for it, where it has one."""
     reading = pair_format_of(model.net.config)
-    if reading is None:
-        return
-    path = _folder(source) / WEIGHTS
-    attach(model, reading, head=read_head_weights(path, name=source.name) if reading.form == POOLED else None)
+    if reading is not None:
+        pooled, path = reading.form == POOLED, _folder(source) / WEIGHTS
+        attach(model, reading, head=read_head_weights(path, name=source.name) if pooled else None)
 
 
 def _weight_files(source: ModelSource, config: Any, *, pickle: bool) -> list[str]:
@@ -331,9 +325,8 @@ def _load_error_message(source: ModelSource, error: Exception, *, loader: str) -
     message = str(error)
     low = message.lower()
     where = f"'{source.name}'"
-    if type(error).__name__ == "SafetensorError":
-        return INCOMPLETE.format(source.name)
-    if "safetensors" in low and ("does not appear" in low or "no file named" in low or "not found" in low):
+    absent = "safetensors" in low and any(words in low for words in ("does not appear", "no file named", "not found"))
+    if absent or type(error).__name__ == "SafetensorError":
         return INCOMPLETE.format(source.name)
     if "ignore_mismatched_sizes" in low:
         return f"{where} has weights of other sizes than its config.json says. Download it again."

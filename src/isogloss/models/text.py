@@ -81,12 +81,10 @@ def _added(tokenizer: Any, text: str, *, left: str, anchors: Sequence[str]) -> I
     return encode(tokenizer, text)
 
 
-def shared_start(first: Ids, second: Ids) -> int:
+def shared_start(first: Sequence[int], second: Sequence[int]) -> int:
     """How many tokens two texts have in common at their beginning."""
-    for index, (a, b) in enumerate(zip(first, second, strict=False)):
-        if a != b:
-            return index
-    return min(len(first), len(second))
+    pairs = enumerate(zip(first, second, strict=False))
+    return next((index for index, (a, b) in pairs if a != b), min(len(first), len(second)))
 
 
 def decode(tokenizer: Any, ids: Ids) -> tuple[str, ...]:

@@ -103,9 +103,17 @@ def announce_plan(
 ) -> None:
     """Tell what the cells of all checkpoints cost before the first is opened, and how much of that is there already.
 
-    `opened` are models that are open already. A model that cannot be outlined is left out.
+    One model in one language is not announced: it is the whole job. `opened` are models that are open already. A model
+    that cannot be outlined is left out.
     """
-    if running.progress is silent or not any(cell.kind == "score" for cells in groups for cell in cells):
+    every = [cell for cells in groups for cell in cells]
+    if (
+        running.progress is silent
+        or len({(cell.checkpoint, item.language) for cell in every for item in cell.items}) < 2
+    ):
+        return
+    running.progress("", 0.0, items=sum(len(cell.items) for cell in every))
+    if not any(cell.kind == "score" for cell in every):
         return
     running.progress(f"{LOADING}tokenizers", 0.0)
     there = _written_shares(running.out)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
-from itertools import groupby, product
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +23,7 @@ from ..files.hub import PREFIX, fetch_table, offline_mode
 from ..items import Item, Items, group_by, sample_items
 from ..models.load import DEFAULT_LOADING, Loading, find_family, find_source
 from ..scores import ITEM_SCHEMA, ROW_SCHEMA
-from .cells import Failure
+from .cells import Failure, nothing_done
 from .method_choice import PlannedCell, choose_method, fitting_items, notice_languages, problems_of
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def plan_command(cells: Sequence[PlannedCell], loading: Loading, *, measuring: M
     )
     good, failures = check_cells(cells, loading)
     if not good:
-        raise IsoglossError(" ".join(dict.fromkeys(failure.why for failure in failures)) or "There is nothing to do.")
+        raise nothing_done(failures)
     return StudyPlan(tuple(good), loading, tuple(failures), measuring)
 
 
@@ -129,7 +129,10 @@ def plan_study(path: str | Path, *, subset: Subset = EVERYTHING) -> StudyPlan:
         raise
     except IsoglossError as error:
         raise IsoglossError(f"{path}: {error}") from error
-    readings = [_sampled(reading, **sampling) for reading in readings]
+    readings = [
+        replace(reading, items={tag: take_sample(rows, **sampling) for tag, rows in reading.items.items()})
+        for reading in readings
+    ]
     cells, lacking = _study_cells(study, models, readings=readings, only=subset.only)
     if not cells and not lacking:
         raise IsoglossError(f"{path}: no model has a checkpoint for a language of the data, so there is nothing to do.")
@@ -150,15 +153,10 @@ def take_sample(items: Items, limit: int | None, *, seed: int = 0) -> Items:
     def key(item: Item) -> tuple[str, str, str]:
         return (item.dataset, item.language, str(item.tags.get("task")))
 
-    kept: set[tuple[str, str, str]] = set()
-    for _, group in groupby(sorted(items, key=key), key=key):
-        kept |= {item.key for item in sample_items(Items(tuple(group)), limit=limit, seed=seed)}
+    groups = [Items(tuple(rows)) for rows in group_by(items, key).values()]
+    kept = {item.key for group in groups for item in sample_items(group, limit=limit, seed=seed)}
     rows = tuple(item for item in items if item.key in kept)
     return Items(rows, problems_of(items, rows))
-
-
-def _sampled(reading: LoadedData, *, limit: int | None, seed: int) -> LoadedData:
-    return replace(reading, items={tag: take_sample(rows, limit, seed=seed) for tag, rows in reading.items.items()})
 
 
 # ---- checks, each made once

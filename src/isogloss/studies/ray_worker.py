@@ -40,9 +40,7 @@ def unpack_cells(text: str) -> tuple[list[PlannedCell], Loading]:
 
 
 def _items(packed: Mapping[str, Any]) -> Items:
-    return Items(
-        tuple(_item(row) for row in packed["rows"]), tuple(Problem(**problem) for problem in packed["problems"])
-    )
+    return Items(tuple(map(_item, packed["rows"])), tuple(Problem(**problem) for problem in packed["problems"]))
 
 
 def _item(row: Mapping[str, Any]) -> Item:

@@ -123,15 +123,10 @@ def _try(
         return model
     how = replace(loading, dtype=setting.dtype, token_budget=setting.token_budget or loading.token_budget)
     try:
-        scored = score(
-            Items(tuple(rows)),
-            model=model,
-            method=setting.method,
-            options=dict(setting.options),
-            loading=how,
-            progress=progress,
+        items, options = Items(tuple(rows)), dict(setting.options)
+        table = check_rows(
+            score(items, model=model, method=setting.method, options=options, loading=how, progress=progress)
         )
-        table = check_rows(scored)
         item_gaps(table)
         return table
     except (IsoglossError, RuntimeError) as error:

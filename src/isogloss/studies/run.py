@@ -20,7 +20,7 @@ from ..progress import Progress, silent
 from ..runs import Run, find_runs, read_run, run_folders
 from ..scores import Scored, join_scored
 from ..storage import RemotePath, StoragePath
-from .cells import LIBRARIES, CellResult, Failure, Running, run_cells
+from .cells import LIBRARIES, CellResult, Failure, Running, nothing_done, run_cells
 from .costs import announce_plan
 from .method_choice import PlannedCell, plan_scoring
 from .plan import StudyPlan
@@ -54,7 +54,6 @@ def run_plan(
     Models behind endpoints are always asked from here.
     """
     running = Running(out, plan.loading.token_budget, progress, list(plan.failures))
-    progress("", 0.0, items=sum(len(cell.items) for cell in plan.cells))
     groups = plan.by_checkpoint()
     announce_plan(groups, running, loading=plan.loading)
     results: list[CellResult] = []
@@ -110,9 +109,7 @@ def _run_checkpoint(
 def require_scores(result: StudyResult) -> StudyResult:
     """The result, when anything was scored; else an error that says why not."""
     if result.scored is None:
-        raise IsoglossError(
-            " ".join(dict.fromkeys(failure.why for failure in result.failures)) or "There is nothing to do."
-        )
+        raise nothing_done(result.failures)
     return result
 
 

@@ -8,13 +8,23 @@ import torch
 
 from ...errors import IsoglossError
 from ...items import BLANK
-from ..attention import AttentionOutputs, Received, find_attention, watching
-from ..forward import find_activations, one_pass, send
+from ..forward import (
+    WORTH,
+    AttentionOutputs,
+    Received,
+    find_activations,
+    find_attention,
+    find_limited_module,
+    find_spots,
+    limit_positions,
+    one_pass,
+    send,
+    watching,
+)
 from ..head import TOLERANCE, as_array, blank_inputs, find_head, gap, read_head
 from ..info import MASKED_LM, auto_class
 from ..model import EXPECT, FILL, HIDE, Bundle, Family, Filling, Model
 from ..next_sentence import read_classes
-from ..partial_last_layer import WORTH, find_limited_module, find_spots, limit_positions
 from ..questions import ARGMAX, ATTENTION, CLASS, DISTRIBUTION, LOGPROB, VECTOR, Answer, Question
 from ..text import Ids, cut, special_tokens
 
