@@ -96,22 +96,22 @@ def pair_question(model: Model, first: str, *, second: str) -> tuple[Question, b
         return Question(ids, want=CLASS, segments=segments), extra > 0
     if pair_format.form == POOLED:
         return Question(ids, tuple(range(len(ids))), want=CLASS, segments=segments), extra > 0
-    first, second, step = label_ids(model.tokenizer)
-    begin = (model.net.config.decoder_start_token_id, *first[:step])
-    asked = Question(ids, (step, step), (first[step], second[step]), LOGPROB, decoder_ids=begin)
+    zero, unit, step = label_ids(model.tokenizer)
+    begin = (model.net.config.decoder_start_token_id, *zero[:step])
+    asked = Question(ids, (step, step), (zero[step], unit[step]), LOGPROB, decoder_ids=begin)
     return asked, extra > 0
 
 
 def label_ids(tokenizer: Any) -> tuple[Ids, Ids, int]:
     """The tokens of the two labels, and the step at which they part: there the label is trained and read."""
-    first, second = (encode(tokenizer, label) for label in LABELS)
-    step = shared_start(first, second)
+    zero, unit = (encode(tokenizer, label) for label in LABELS)
+    step = shared_start(zero, unit)
     unknown = tokenizer.unk_token_id
-    if step == min(len(first), len(second)) or unknown in (first[step], second[step]):
+    if step == min(len(zero), len(unit)) or unknown in (zero[step], unit[step]):
         raise IsoglossError(
             "The tokenizer cannot tell the labels '0' and '1' apart, so no head can be trained on them."
         )
-    return first, second, step
+    return zero, unit, step
 
 
 def next_class(model: Model) -> int:

@@ -6,7 +6,7 @@ import platform
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from importlib.metadata import version
 from pathlib import Path
@@ -18,7 +18,7 @@ from .. import runs as run_store
 from ..errors import CannotWrite, IsoglossError, short_message
 from ..items import Item, Items, Problem, group_by, items_hash, problem_counts
 from ..progress import Progress, silent
-from ..scores import Scored, find_builds, item_table, make_scored, row_table, skipped_rows
+from ..scores import Scored, item_table, row_table, skipped_rows
 from ..storage import StoragePath
 
 if TYPE_CHECKING:
@@ -154,28 +154,32 @@ def run_cells(cells: Sequence[ScoringCell], model: Model, *, running: Running) -
 
 
 def _run_group(cells: Sequence[ScoringCell], model: Model, *, running: Running) -> list[CellResult]:
-    """The results of cells of one language."""
+    """The results of cells of one language; parts that were on disk before are read, the others are still in memory."""
     share = partial(running.progress, group_title(cells, model), items=sum(len(cell.items) for cell in cells))
-    score = partial(_score_all, cells=cells, model=model, running=running, share=share)
-    if running.out is None:
-        tables: list[list[pl.DataFrame]] = [[] for _ in cells]
-        for work, scored_tables in score(list(group_parts([range(len(cell.parts)) for cell in cells]))):
+    tables: list[list[pl.DataFrame]] = [[] for _ in cells]
+    runs: list[run_store.Run] = []
+    with ExitStack() as locks:
+        if running.out is not None:
+            for cell in cells:
+                runs.append(open_cell(cell, model, out=running.out))
+                locks.enter_context(run_store.locked(runs[-1]))
+        started = time.time()
+        plan = plan_work(runs) if runs else list(group_parts([range(len(cell.parts)) for cell in cells]))
+        for work, scored_tables in _score_all(plan, cells, model=model, running=running, share=share):
+            if runs:
+                write_work(work, runs, tables=scored_tables)
             for index, rows in zip(work.cells, scored_tables, strict=True):
                 tables[index].append(rows)
-        return [
-            CellResult(_scored(cell, model, rows=pl.concat(rows))) for cell, rows in zip(cells, tables, strict=True)
-        ]
-    with ExitStack() as locks:
-        runs = []
-        for cell in cells:
-            runs.append(open_cell(cell, model, out=running.out))
-            locks.enter_context(run_store.locked(runs[-1]))
-        started = time.time()
-        plan = plan_work(runs)
-        for work, scored_tables in score(plan):
-            write_work(work, runs, tables=scored_tables)
         runs = finish_runs(runs, plan, seconds=time.time() - started)
-    return [CellResult(run_store.read_scored([run]), run) for run in runs]
+    results = []
+    for index, cell in enumerate(cells):
+        run = runs[index] if runs else run_store.Run(Path(), run_info(cell, model))
+        if len(tables[index]) < run.parts:
+            scored = run_store.read_scored([run])
+        else:
+            scored = run_store.scored_run(run, cell.table, rows=pl.concat(tables[index]), whole=True)
+        results.append(CellResult(scored, run if runs else None))
+    return results
 
 
 def group_cells(cells: Sequence[ScoringCell]) -> list[list[int]]:
@@ -188,12 +192,6 @@ def group_title(cells: Sequence[ScoringCell], model: Model) -> str:
     names = (" + ".join(dict.fromkeys(names)) for names in ([c.dataset for c in cells], [c.label for c in cells]))
     data, methods = names
     return f"{cells[0].labels.get('model', model.info.name)} {data} {cells[0].language} {methods}"
-
-
-def _scored(cell: ScoringCell, model: Model, *, rows: pl.DataFrame) -> Scored:
-    info = run_info(cell, model)
-    scored = make_scored(cell.table, rows, labels=run_store.labels_of(run_store.Run(Path(), info)))
-    return replace(scored, skipped=info["skipped"], notes=tuple(info["notes"]), builds=find_builds(info))
 
 
 def open_cell(cell: ScoringCell, model: Model, *, out: StoragePath) -> run_store.Run:

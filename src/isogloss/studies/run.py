@@ -97,13 +97,15 @@ def _run_checkpoint(
     except Exception as error:
         running.fail([failure for cell in cells for failure in cell.failures(error)], error)
         return []
-    scored = run_cells(plan_scoring(cells, model, running=running), model, running=running) if model else []
     asked = [cell for cell in cells if cell.kind == "ask"]
-    if asked:
+    results: list[CellResult] = []
+    if model and len(asked) < len(cells):
+        results += run_cells(plan_scoring(cells, model, running=running), model, running=running)
+    for cell in asked:
         from .asking import ask_planned
 
-        scored += [result for cell in asked for result in ask_planned(cell, model, running=running)]
-    return scored
+        results += ask_planned(cell, model, running=running)
+    return results
 
 
 def require_scores(result: StudyResult) -> StudyResult:
