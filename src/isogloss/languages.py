@@ -62,7 +62,7 @@ def get(name: str) -> Language:
 
 def resolve(name: str) -> str:
     """The tag for a tag or a language's name; a well-formed tag needs no file."""
-    known = _names().get(name.casefold())
+    known = name if name in _paths() else _names().get(name.casefold())
     if known:
         return known
     if not _is_tag(_with_hyphens(name)):

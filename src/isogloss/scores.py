@@ -1,5 +1,6 @@
 """Scored items: a long table with one row per item, candidate and quantity, and the item's own columns beside it."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -221,11 +222,7 @@ def scored_from_values(items: Items, values: dict[str, float], *, model: str, me
 
 def skipped_rows(items: Items) -> dict[str, int]:
     """How many rows could not be read, by file."""
-    counts: dict[str, int] = {}
-    for problem in items.problems:
-        if problem.check == "unreadable":
-            counts[problem.item] = counts.get(problem.item, 0) + 1
-    return counts
+    return dict(Counter(problem.item for problem in items.problems if problem.check == "unreadable"))
 
 
 def _covered(items: Items, values: dict[str, float]) -> tuple[list[Item], list[str]]:

@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -93,6 +93,25 @@ def row_of(item: Item, candidate: Candidate, *, model: Model, sentence: MaskedSe
     if not sentence.tokens:
         return replace(row, why=EMPTY)
     return fill_row(row, model, tokens=sentence.tokens, logs=logs)
+
+
+def unmasked_rows(
+    item: Item, model: Model, *, wants: Sequence[str]
+) -> Generator[list[Question], list[Answer], list[tuple[Row, Answer, list[Answer]]]]:
+    """For each candidate a row without a value, its tokens' log-probabilities where they stand, and what else of the
+    same pass is wanted; a sentence without tokens has neither."""
+    sentences = [read_sentence(model, candidate.text) for candidate in item.candidates]
+    questions = [
+        Question(read.ids, tuple(read.inner), read.tokens, language=item.language) for read in sentences if read.tokens
+    ]
+    more = [[replace(question, targets=(), want=want) for want in wants] for question in questions]
+    answers = iter((yield [asked for first, rest in zip(questions, more, strict=True) for asked in (first, *rest)]))
+    rows = []
+    for candidate, sentence in zip(item.candidates, sentences, strict=True):
+        logs = next(answers) if sentence.tokens else np.array([])
+        row = row_of(item, candidate, model=model, sentence=sentence, logs=logs)
+        rows.append((row, logs, [next(answers) for _ in wants] if sentence.tokens else []))
+    return rows
 
 
 def pseudo_likelihood(

@@ -7,7 +7,7 @@ import polars as pl
 
 from ..stats.resampling import Array
 from . import Contribution, Metric, from_sums
-from ._contrasts import QUANTITY, differences, of_statements
+from ._pairs import QUANTITY, differences, of_statements
 
 VALID = "valid"
 
