@@ -61,7 +61,7 @@ def share_won(items: pl.DataFrame, *, mode: str, neutral_counts: bool, decimals:
     wins = (won > lost) + (0.5 * ties if mode == "corrected" else 0.0)
     counted = np.ones(len(won)) if mode == "corrected" or neutral_counts else (~ties).astype(np.float64)
     sums = np.column_stack([wins, counted])
-    contribution = from_sums(sums, items["cluster"], finish=percent, n=len(won), ties=int(ties.sum()))
+    contribution = from_sums(sums, items["cluster"], finish=percent, ties=int(ties.sum()))
     return replace(contribution, items=tuple(items["id"]))
 
 

@@ -20,7 +20,7 @@ def contribute(rows: pl.DataFrame, mode: str) -> Contribution:
     foreign = np.arange(pairs.height) < sides[0].height
     values = pairs["difference"].to_numpy()
     sums = np.column_stack([values * foreign, foreign, values * ~foreign, ~foreign])
-    gap = from_sums(sums, pairs["cluster"], finish=_gap, n=len(values), ties=int((values == 0).sum()))
+    gap = from_sums(sums, pairs["cluster"], finish=_gap, ties=int((values == 0).sum()))
     return replace(gap, alone=None, items=tuple(pairs["id"]))
 
 
