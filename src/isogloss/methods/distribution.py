@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..items import BLANK, Candidate, Item
+from ..items import BLANK, Candidate, Item, group_by
 from ..models.model import EXPECT, Model
 from ..models.questions import Answer, Asking, Question
 from ..models.text import count_unknown, decode
@@ -58,9 +58,7 @@ def ask(item: Item, model: Model, *, options: Options) -> Asking:
 
 def _average_variants(logs: Answer, candidates: Sequence[Candidate]) -> tuple[Answer, list[int]]:
     """The log of the mean distribution over the variants of each term, and the number of each term's first candidate."""
-    groups: dict[str, list[int]] = {}
-    for number, candidate in enumerate(candidates):
-        groups.setdefault(candidate.role, []).append(number)
+    groups = group_by(range(len(candidates)), lambda number: candidates[number].role)
     if len(groups) == len(candidates):
         return logs, list(range(len(candidates)))
     means = [np.logaddexp.reduce(logs[group], axis=0) - np.log(len(group)) for group in groups.values()]

@@ -70,7 +70,8 @@ def answer_all(
         answers |= _answer(model, unique, batch=batch)
         done += sum(bundle.cost for bundle in batch)
         progress(done / total)
-    _refuse_nan(unique, answers)
+    if any(question.want != ARGMAX and np.isnan(answers[index]).any() for index, question in enumerate(unique)):
+        raise IsoglossError(NAN)
     by_question = {question: answers[index] for index, question in enumerate(unique)}
     return [by_question[question] for question in questions]
 
@@ -132,7 +133,10 @@ def _answer(model: Model, questions: Sequence[Question], *, batch: list[Bundle])
     except (MemoryError, RuntimeError) as error:
         if not _is_out_of_memory(error):
             raise
-    _free_memory(model)
+    if model.device.startswith("cuda"):
+        import torch
+
+        torch.cuda.empty_cache()
     if len(batch) == 1:
         raise IsoglossError(
             f"Out of memory with a single input of {batch[0].cost} tokens on {model.device}. "
@@ -147,16 +151,3 @@ def _is_out_of_memory(error: BaseException) -> bool:
     if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
         return True
     return "out of memory" in str(error) or "can't allocate memory" in str(error)
-
-
-def _free_memory(model: Model) -> None:
-    if model.device.startswith("cuda"):
-        import torch
-
-        torch.cuda.empty_cache()
-
-
-def _refuse_nan(questions: Sequence[Question], answers: dict[int, Answer]) -> None:
-    for index, question in enumerate(questions):
-        if question.want != ARGMAX and np.isnan(answers[index]).any():
-            raise IsoglossError(NAN)

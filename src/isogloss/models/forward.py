@@ -57,6 +57,14 @@ def send(inputs: Mapping[str, Tensor], device: str) -> dict[str, Tensor]:
     return {name: tensor.pin_memory().to(device, non_blocking=True) for name, tensor in inputs.items()}
 
 
+def pad(texts: Sequence[Sequence[int]], fill: int = 0) -> tuple[Tensor, Tensor]:
+    """The tokens of texts as rows of one length, and a mask with 1 for each token that is not filled in."""
+    longest = max(map(len, texts))
+    ids = torch.tensor([[*text, *[fill] * (longest - len(text))] for text in texts])
+    lengths = torch.tensor([len(text) for text in texts])
+    return ids, (torch.arange(longest)[None] < lengths[:, None]).long()
+
+
 def _gelu(values: Tensor) -> Tensor:
     return nn.functional.gelu(values, approximate="tanh")
 

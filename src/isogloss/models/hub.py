@@ -29,14 +29,6 @@ _silent: dict[str, tuple[float, Exception]] = {}
 
 
 @dataclass(frozen=True, slots=True)
-class Snapshot:
-    """A model's folder in the cache, and the commit whose files it holds."""
-
-    folder: Path
-    commit: str
-
-
-@dataclass(frozen=True, slots=True)
 class Listing:
     """What the hub says about a revision: its commit, and its files with their sizes."""
 
@@ -44,14 +36,14 @@ class Listing:
     sizes: dict[str, int]
 
 
-def fetch_snapshot(name: str, revision: str | None, *, weights: bool, pickle: bool, offline: bool = False) -> Snapshot:
-    """The model's folder at the commit that the revision (by default the branch main) has now; every file is of that commit.
+def fetch_snapshot(name: str, revision: str | None, *, weights: bool, pickle: bool, offline: bool = False) -> Path:
+    """The model's folder, named by its commit, at the commit that the revision (by default the branch main) has now; every file is of that commit.
 
     Without `weights`, only configuration, tokenizer and card are fetched. Offline, or when the hub does not answer, it is
     the commit that the cache knows.
     """
     cached = find_cached(name, revision)
-    if cached and weights and not stored_weights(cached.folder, pickle=True):
+    if cached and weights and not stored_weights(cached, pickle=True):
         cached = None
     if offline or is_offline():
         if cached is None:
@@ -68,7 +60,7 @@ def fetch_snapshot(name: str, revision: str | None, *, weights: bool, pickle: bo
         if cached is None or not is_unreachable(error):
             raise IsoglossError(_sentence(error, name, revision=revision)) from error
         warnings.warn(
-            f"The hub ({address()}) cannot be reached; '{name}' is taken from the cache, commit {cached.commit[:12]}.",
+            f"The hub ({address()}) cannot be reached; '{name}' is taken from the cache, commit {cached.name[:12]}.",
             stacklevel=2,
         )
         return cached
@@ -80,18 +72,17 @@ def fetch_snapshot(name: str, revision: str | None, *, weights: bool, pickle: bo
         raise IsoglossError(_sentence(error, name, revision=revision)) from error
     if weights or cached is None:
         _write_reference(folder, revision or "main", commit=listing.commit)
-    return Snapshot(folder, listing.commit)
+    return folder
 
 
-def find_cached(name: str, revision: str | None) -> Snapshot | None:
-    """What the cache of the hub's library holds of the model at that revision; nothing without a configuration."""
+def find_cached(name: str, revision: str | None) -> Path | None:
+    """The model's folder at that revision in the cache of the hub's library; nothing without a configuration."""
     hub = require("huggingface_hub", extra="hf")
     try:
         path = hub.try_to_load_from_cache(name, "config.json", revision=revision or "main")
     except ValueError:  # not a name that the hub could have
         return None
-    folder = Path(path).parent if isinstance(path, str) else None
-    return Snapshot(folder, folder.name) if folder else None
+    return Path(path).parent if isinstance(path, str) else None
 
 
 def _list_files(name: str, revision: str | None) -> Listing:

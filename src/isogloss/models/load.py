@@ -77,10 +77,8 @@ def fetch_place(name: str, *, offline: bool = False, weights: bool = True, pickl
     source = find_source(name)
     if source.folder is None:
         with _quiet(require("transformers", extra="hf")):
-            snapshot = hub.fetch_snapshot(
-                source.source, source.revision, weights=weights, pickle=pickle, offline=offline
-            )
-        source = replace(source, folder=snapshot.folder, commit=snapshot.commit)
+            folder = hub.fetch_snapshot(source.source, source.revision, weights=weights, pickle=pickle, offline=offline)
+        source = replace(source, folder=folder, commit=folder.name)
     return source
 
 
@@ -188,7 +186,7 @@ def has_weights(name: str) -> bool:
     """Whether the weights of the model of that name are on this disk."""
     source = find_source(name)
     cached = None if source.folder else hub.find_cached(source.source, source.revision)
-    return bool(source.folder or (cached and facts.stored_weights(cached.folder, pickle=True)))
+    return bool(source.folder or (cached and facts.stored_weights(cached, pickle=True)))
 
 
 def open_outline(name: str, *, offline: bool = False) -> Model:

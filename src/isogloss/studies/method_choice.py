@@ -83,7 +83,10 @@ def plan_cells(planned: PlannedCell, model: Model) -> list[ScoringCell]:
             errors.append((rows, error))
     if errors and not (auto and cells):
         raise errors[-1][1]
-    left_out = [_left_out(rows, error) for rows, error in errors]
+    left_out = []
+    for rows, reason in errors:
+        kind = "items" if any(row.variant is None for row in rows) else "control items"
+        left_out.append(f"the {len(rows)} {_tasks(rows)} {kind} in {rows[0].language} were left out: {reason}")
     return [replace(cell, notes=(*cell.notes, *left_out), problems=problems_of(items, cell.items)) for cell in cells]
 
 
@@ -113,11 +116,6 @@ def _method_of(item: Item, model: Model) -> str | IsoglossError:
         return choose_method(item, model.info.family, heads=model.info.heads)
     except IsoglossError as error:
         return error
-
-
-def _left_out(rows: Sequence[Item], error: IsoglossError) -> str:
-    kind = "items" if any(row.variant is None for row in rows) else "control items"
-    return f"the {len(rows)} {_tasks(rows)} {kind} in {rows[0].language} were left out: {error}"
 
 
 def _check_options(names: Sequence[str], options: Mapping[str, str]) -> None:

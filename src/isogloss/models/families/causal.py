@@ -10,7 +10,7 @@ import torch
 from ...errors import IsoglossError
 from ...items import BLANK
 from ..continuations import left_to_right, span, start_token
-from ..forward import find_activations, one_pass, send
+from ..forward import find_activations, one_pass, pad, send
 from ..head import blank_inputs, find_head, gap, read_head
 from ..info import CAUSAL_LM, auto_class
 from ..model import Bundle, Family, Generating, Model
@@ -158,12 +158,7 @@ Rows = Sequence[tuple[list[tuple[int, ...]], int, int]]
 
 
 def _plain_inputs(rows: Rows) -> dict[str, Any]:
-    longest = max(length for _, _, length in rows)
-    ids = torch.zeros(len(rows), longest, dtype=torch.long)
-    mask = torch.zeros(len(rows), longest, dtype=torch.long)
-    for number, (texts, _, length) in enumerate(rows):
-        ids[number, :length] = torch.tensor(texts[0])
-        mask[number, :length] = 1
+    ids, mask = pad([texts[0] for texts, _, _ in rows])
     return {"input_ids": ids} if bool(mask.all()) else {"input_ids": ids, "attention_mask": mask}
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from ...errors import IsoglossError
-from ...items import BLANK
+from ...items import BLANK, group_by
 from ..forward import (
     WORTH,
     AttentionOutputs,
@@ -18,6 +18,7 @@ from ..forward import (
     find_spots,
     limit_positions,
     one_pass,
+    pad,
     send,
     watching,
 )
@@ -62,10 +63,12 @@ def _padding_is_exact(model: Model, sample: Question) -> bool:
 
 def bundle(model: Model, questions: Sequence[Question]) -> list[Bundle]:
     """Questions with the same input go together."""
-    same: dict[tuple[Any, ...], list[int]] = {}
-    for index, question in enumerate(questions):
-        same.setdefault((question.ids, question.segments, question.language), []).append(index)
-    return [Bundle(tuple(indices), len(key[0])) for key, indices in same.items()]
+
+    def read(index: int) -> tuple[Any, ...]:
+        return (questions[index].ids, questions[index].segments, questions[index].language)
+
+    groups = group_by(range(len(questions)), read)
+    return [Bundle(tuple(indices), len(key[0])) for key, indices in groups.items()]
 
 
 def answer(model: Model, questions: Sequence[Question], *, batch: Sequence[Bundle]) -> dict[int, Answer]:
@@ -136,26 +139,18 @@ def _classes(
 
 
 def _inputs(model: Model, firsts: Sequence[Question]) -> dict[str, Any]:
-    longest = max(len(question.ids) for question in firsts)
-    pad = model.tokenizer.pad_token_id or 0
-    ids = torch.tensor([[*question.ids, *[pad] * (longest - len(question.ids))] for question in firsts])
-    inputs: dict[str, torch.Tensor] = {"input_ids": ids}
-    if any(len(question.ids) < longest for question in firsts):
-        lengths = torch.tensor([len(question.ids) for question in firsts])
-        inputs["attention_mask"] = (torch.arange(longest)[None] < lengths[:, None]).long()
+    config = model.net.config
+    ids, mask = pad([question.ids for question in firsts], model.tokenizer.pad_token_id or 0)
+    inputs: dict[str, torch.Tensor] = {"input_ids": ids} | ({} if bool(mask.all()) else {"attention_mask": mask})
     if any(question.segments for question in firsts):
+        longest = ids.shape[1]
         segments = [[*question.segments, *[0] * (longest - len(question.segments))] for question in firsts]
         inputs["token_type_ids"] = torch.tensor(segments)
-    if _has_languages(model):
+    if getattr(config, "n_langs", 1) > 1 and getattr(config, "use_lang_emb", False):
         inputs["langs"] = torch.tensor([_language(model, question.language) for question in firsts])[:, None].expand_as(
             ids
         )
-    return send(inputs, model.device) | ({"cache": _NoCache()} if getattr(model.net.config, "pre_norm", False) else {})
-
-
-def _has_languages(model: Model) -> bool:
-    config = model.net.config
-    return bool(getattr(config, "n_langs", 1) > 1 and getattr(config, "use_lang_emb", False))
+    return send(inputs, model.device) | ({"cache": _NoCache()} if getattr(config, "pre_norm", False) else {})
 
 
 def _language(model: Model, language: str | None) -> int:
