@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ..models.questions import Asking
 
 PART_CANDIDATES = 768
+FACTS = ("family", "model_type", "revision", "commit", "vocabulary", "parameters")
 LIBRARIES = ("isogloss", "torch", "transformers", "tokenizers", "polars", "numpy")
 
 
@@ -328,14 +329,9 @@ def run_info(cell: ScoringCell, model: Model) -> dict[str, Any]:
         "problems": problem_counts(cell.problems),
         "labels": {name: value for name, value in cell.labels.items() if name != "model"},
         "facts": {
+            **{name: getattr(known, name) for name in FACTS},
             "checkpoint": known.name,
-            "family": known.family,
-            "model_type": known.model_type,
-            "revision": known.revision,
-            "commit": known.commit,
             "source": known.name if known.source is None or Path(known.source).exists() else known.source,
-            "vocabulary": known.vocabulary,
-            "parameters": known.parameters,
             "languages": list(known.languages),
             "device": model.device,
         },
