@@ -107,10 +107,12 @@ def announce_plan(
     that cannot be outlined is left out.
     """
     every = [cell for cells in groups for cell in cells]
-    if (
-        running.progress is silent
-        or len({(cell.checkpoint, item.language) for cell in every for item in cell.items}) < 2
-    ):
+    pieces = {
+        (cell.checkpoint, item.language, item.dataset if cell.kind == "ask" else "")
+        for cell in every
+        for item in cell.items
+    }
+    if running.progress is silent or len(pieces) < 2:
         return
     running.progress("", 0.0, items=sum(len(cell.items) for cell in every))
     if not any(cell.kind == "score" for cell in every):
