@@ -37,6 +37,7 @@ def plan_asking(
     measuring: Mapping[str, Any] | None = None,
 ) -> StudyPlan:
     """Every chat model asked about the items, here or behind an endpoint; refused when none can be asked."""
+    check_askable(items, settings or AskSettings())
     options = (settings or AskSettings()).options
     at = {name: replace(endpoint, model=name) if endpoint else None for name in models}
     items = notice_languages(items)
