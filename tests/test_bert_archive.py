@@ -13,8 +13,7 @@ import pytest
 import transformers
 
 from isogloss.errors import IsoglossError
-from isogloss.models.bert_archive import convert_bert, hub_name
-from isogloss.models.tensor_bundle import read_bundle
+from isogloss.models.bert_archive import convert_bert, hub_name, read_bundle
 from support import tiny
 
 

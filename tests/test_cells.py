@@ -45,7 +45,7 @@ def make(items: Sequence[Item], methods: Sequence[tuple[str, dict[str, str]]]) -
     found = []
     for name, options in methods:
         method = registry.get("method", name)
-        found.append(ScoringCell(tuple(items), name, method, fill_options(name, method, given=options)))
+        found.append(ScoringCell(tuple(items), name, method, fill_options(name, method, chosen=options)))
     return found
 
 

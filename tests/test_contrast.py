@@ -52,7 +52,7 @@ PAIRS = [
 def rows_of(model: Model, items: Sequence[Item], *, budget: int = 2048, **options: str) -> dict[tuple[str, str], Row]:
     """The rows by candidate and quantity."""
     method = registry.get("method", "contrast")
-    filled = fill_options("contrast", method, given=options)
+    filled = fill_options("contrast", method, chosen=options)
     check_model("contrast", method, model=model, options=filled)
     found = run_all(model, (method.ask(item, model, options=filled) for item in items), token_budget=budget)
     return {(row.candidate, row.quantity): row for rows in found for row in rows}

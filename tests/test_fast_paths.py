@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 
-from isogloss.models import engine, forward, partial_last_layer, text
+from isogloss.models import engine, forward, text
 from isogloss.models.families import masked
 from isogloss.models.head import patched_forward
 from isogloss.models.model import Model
@@ -61,12 +61,12 @@ def test_the_last_layer_at_asked_positions_gives_what_the_full_one_gives(
 def test_the_last_layer_is_whole_when_more_than_positions_is_wanted() -> None:
     asked = [(0, 0), (1, 1)]
     plain = Question(IDS[0], (2,), (4,))
-    assert partial_last_layer.find_spots([plain, replace(plain, positions=(2, 3))], asked) == {
+    assert forward.find_spots([plain, replace(plain, positions=(2, 3))], asked) == {
         (0, 2): 0,
         (1, 2): 1,
         (1, 3): 2,
     }
-    assert partial_last_layer.find_spots([plain, replace(plain, want=VECTOR)], asked) is None
+    assert forward.find_spots([plain, replace(plain, want=VECTOR)], asked) is None
 
 
 def test_a_layer_that_mixes_positions_behind_its_attention_is_not_cut() -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from contextlib import suppress
+from dataclasses import replace
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, settings
@@ -13,6 +15,7 @@ from hypothesis import strategies as st
 from isogloss import registry
 from isogloss.analysis.measures import MODES, Measure, Metric, measure
 from isogloss.errors import IsoglossError
+from isogloss.metrics import from_sums, percent
 from isogloss.scores import Scored
 from support import groups
 from support.builders import TRIPLE, score, triple
@@ -45,8 +48,20 @@ def test_every_metric_says_what_it_is_and_what_it_is_not(name):
     metric = METRICS[name]
     assert all([metric.title, metric.formula, metric.citation, metric.caution, metric.quantity])
     assert metric.bounds[0] < metric.bounds[1]
-    assert metric.swap in ("mirror", "same", "none")
-    assert (metric.neutral is not None) or metric.swap != "mirror"
+
+
+@pytest.mark.parametrize(
+    ("law", "problem"),
+    [("negate", "'negate'; use mirror, same, none"), ("mirror", "mirror, which needs 'neutral'")],
+)
+def test_a_swap_law_that_cannot_be_is_refused(law, problem):
+    with pytest.raises(IsoglossError) as error:
+        replace(METRICS["lms"], swap=law)
+    assert str(error.value) == f"The metric 'Language model score (LMS)' has the swap law {problem}."
+
+
+def test_a_function_of_sums_counts_its_rows():
+    assert from_sums(np.ones((3, 2)), ["a", "a", "b"], finish=percent).n == 3
 
 
 # ---- laws of every metric: its group is made of the same numbers

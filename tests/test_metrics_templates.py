@@ -230,7 +230,7 @@ BLANKS = [
 
 
 def ask(method: Any, items: list[Item], model: Any, budget: int = 2048) -> list[list[Row]]:
-    options = fill_options("x", method.method, given={})
+    options = fill_options("x", method.method, chosen={})
     return run_all(model, [method.ask(one, model, options=options) for one in items], token_budget=budget)
 
 

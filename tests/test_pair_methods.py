@@ -42,7 +42,7 @@ SENTENCES = [pair(f"s{n}", item.language, item.candidates[0].text, task="sentenc
 def rows_of(model: Model, items: list[Item], name: str, *, budget: int = 2048, **options: str) -> dict[str, list[Row]]:
     """The rows of each candidate, by its id."""
     method = registry.get("method", name)
-    filled = fill_options(name, method, given=options)
+    filled = fill_options(name, method, chosen=options)
     check_model(name, method, model=model, options=filled)
     found: dict[str, list[Row]] = {}
     asking = (method.ask(item, model, options=filled) for item in items)

@@ -12,6 +12,7 @@ from huggingface_hub import ModelCard
 from huggingface_hub.repocard_data import model_index_to_eval_results
 from typer.testing import CliRunner
 
+from isogloss.analysis.intervals import IntervalSettings
 from isogloss.analysis.measures import Measure, Measures, measure
 from isogloss.analysis.rankings import Rank
 from isogloss.cli import app
@@ -145,7 +146,9 @@ def test_models_of_no_known_kind_stand_last_and_without_ranks_none_is_told():
 
 
 def test_the_caption_says_n_mode_and_what_an_interval_is(measures):
-    caption = paper_tables(measures, Layout(KINDS, NAMES, intervals=True, resamples=500))[0].caption
+    caption = paper_tables(measures, Layout(KINDS, NAMES, intervals=True, drawing=IntervalSettings(resamples=500)))[
+        0
+    ].caption
     for part in ("n = 40 items", "mode corrected (ties count one half)", "bootstrap over 12 clusters", "500 resamples"):
         assert part in caption
 

@@ -271,7 +271,7 @@ def test_aul_aula_and_vectors_are_those_of_kaneko(name: str) -> None:
 
 def test_aula_is_seen_in_bfloat16() -> None:
     """Rows of attention add up to one only as exactly as the number format allows."""
-    from isogloss.models.attention import is_attention
+    from isogloss.models.forward import is_attention
 
     exact = torch.softmax(4 * torch.randn(2, 3, 60, 60, generator=torch.Generator().manual_seed(0)), -1)
     assert is_attention(exact, 60)

@@ -45,8 +45,8 @@ class LanguageCoverage:
 
 def bundled_data() -> dict[str, tuple[str, ...]]:
     """The data sets that ship, with their languages."""
-    found = registry.load_all("dataset").items()
-    return {name: tuple(sorted(one.bundled())) for name, one in found if one.bundled and one.bundled()}
+    files = {name: data.bundled() for name, data in registry.load_all("dataset").items() if data.bundled}
+    return {name: tuple(sorted(tags)) for name, tags in files.items() if tags}
 
 
 def cover_language(tag: str, data: Mapping[str, tuple[str, ...]] | None = None) -> LanguageCoverage:
@@ -67,7 +67,7 @@ def cover_language(tag: str, data: Mapping[str, tuple[str, ...]] | None = None) 
         tag in names or spoken in names,
         "articles" in language.sections,
         tuple(sorted({vocabulary.reviewed for vocabulary in vocabularies.values() if vocabulary.reviewed})),
-        {name: len(one.terms) for name, one in sorted(vocabularies.items())},
+        {name: len(vocabulary.terms) for name, vocabulary in sorted(vocabularies.items())},
     )
 
 
@@ -77,4 +77,4 @@ def count_templates(tag: str) -> tuple[int, int]:
     if not path.exists():
         raise IsoglossError(f"There are no template sets for '{tag}'. See docs/templates.md for how to write them.")
     lexicon, sets = read_lexicon(tag), read_sets(path)
-    return len(sets), sum(count_sentences(frame, lexicon) for one in sets for frame in make_frames(one))
+    return len(sets), sum(count_sentences(frame, lexicon) for entry in sets for frame in make_frames(entry))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -117,10 +118,7 @@ class Items:
 
 def problem_counts(problems: tuple[Problem, ...]) -> dict[str, int]:
     """How often each check spoke, by name."""
-    counts: dict[str, int] = {}
-    for problem in problems:
-        counts[problem.check] = counts.get(problem.check, 0) + 1
-    return counts
+    return dict(Counter(problem.check for problem in problems))
 
 
 def items_hash(items: tuple[Item, ...]) -> str:

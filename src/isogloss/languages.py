@@ -62,7 +62,7 @@ def get(name: str) -> Language:
 
 def resolve(name: str) -> str:
     """The tag for a tag or a language's name; a well-formed tag needs no file."""
-    known = _names().get(name.casefold())
+    known = _known_tag(name)
     if known:
         return known
     if not _is_tag(_with_hyphens(name)):
@@ -153,6 +153,12 @@ spaces = true        # are words separated by spaces?
 @cache
 def _is_tag(text: str) -> bool:
     return text.isascii() and len(text.split("-")[0]) in (2, 3) and bool(langcodes.tag_is_valid(text))
+
+
+@cache
+def _known_tag(name: str) -> str | None:
+    """The tag of a language with a file; for a tag itself no file is read."""
+    return name if name in _paths() else _names().get(name.casefold())
 
 
 @cache

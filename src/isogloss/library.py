@@ -71,16 +71,16 @@ def load(
 
 def load_sides(paths: Folders, a: Where, *, b: Where, data: Items | None = None) -> tuple[Scored, Scored]:
     """Both sides of a comparison: two folders or files, or one with what to choose in it for each side."""
-    found = _paths(paths)
-    if len(found) == 1 and a and b:
-        found *= 2
-    if len(found) != 2:
+    sides = _paths(paths)
+    if len(sides) == 1 and a and b:
+        sides *= 2
+    if len(sides) != 2:
         raise IsoglossError(
             "Give two runs to compare, or one folder and what to choose in it, such as --a language=en --b language=de."
         )
-    files = [_is_file(path) for path in found]  # a run knows its data, the file beside it does not
+    files = [_is_file(path) for path in sides]  # a run knows its data, the file beside it does not
     items = [data if is_file or not any(files) else None for is_file in files]
-    return load(str(found[0]), data=items[0], where=a), load(str(found[1]), data=items[1], where=b)
+    return load(str(sides[0]), data=items[0], where=a), load(str(sides[1]), data=items[1], where=b)
 
 
 def _conditions(where: Where) -> dict[str, str]:
@@ -287,22 +287,23 @@ def table(
         | model | SS en |
         ...
     """
-    from .reports.paper.output import Paper, write_paper
+    from .reports.paper.output import write_paper
     from .reports.paper.tables import Layout
     from .studies.outputs import write_tables
 
     if study is not None:
         return write_tables(study, load(source), kind=format, out=out, facts=_facts(facts))
-    paper = Paper(
-        tuple(map(str, _paths(source))),
-        as_names(languages),
-        as_names(metrics),
+    layout = Layout(
+        sources=tuple(map(str, _paths(source))),
+        languages=tuple(resolve(tag) for tag in as_names(languages)),
+        metrics=as_names(metrics),
+        task=task,
+        intervals=intervals,
         mode=mode,
         drawing=IntervalSettings(interval, resamples, seed),
         facts=_facts(facts),
     )
-    layout = Layout({}, {}, task, intervals, resamples, tuple(resolve(tag) for tag in as_names(languages)))
-    return write_paper(paper, format, layout=layout, out=Path(out) if out is not None else None)
+    return write_paper(layout, format, out=Path(out) if out is not None else None)
 
 
 def _facts(facts: Facts) -> Mapping[str, Mapping[str, Any]]:
@@ -384,7 +385,6 @@ def report(
         >>> ig.report("runs/mine", "report.html", resamples=200)
         PosixPath('report.html')
     """
-    from .analysis.intervals import IntervalSettings
     from .reports.page.added_files import read_extras
     from .reports.page.document import write_report
 

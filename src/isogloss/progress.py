@@ -145,18 +145,18 @@ def progress_bars() -> Iterator[Progress]:
     clock = JobClock()
     drawn = find_spec("ipywidgets") is not None if console.is_jupyter else console.is_terminal
     with _bar(clock, console) if drawn else _log(clock, console) as show:
-        said = False
+        resumed = False
 
         def tell(label: str, share: float, *, items: int = 0, cost: float = 0.0) -> None:
-            nonlocal said
+            nonlocal resumed
             clock.tell(label, share, items=items, cost=cost)
-            if not said and clock.kept and share < 1 and items and not cost:
-                said = True
+            if not resumed and clock.kept and share < 1 and items and not cost:
+                resumed = True
                 console.out(clock.resumed, highlight=False)
             show()
 
         yield tell
-    if not said and clock.kept:
+    if not resumed and clock.kept:
         console.out(clock.resumed, highlight=False)
 
 

@@ -23,8 +23,8 @@ PLUGIN_PACKAGES = {
 
 def chosen(kind: str, wanted: str | Iterable[str] | None) -> dict[str, Any]:
     """The plug-ins with these names, one or several, under their own names; an unknown one is refused."""
-    given = [wanted] if isinstance(wanted, str) else wanted or ()
-    return {name.replace("-", "_"): get(kind, name) for name in given}
+    wanted_names = [wanted] if isinstance(wanted, str) else wanted or ()
+    return {name.replace("-", "_"): get(kind, name) for name in wanted_names}
 
 
 def names(kind: str) -> list[str]:

@@ -109,11 +109,13 @@ def dict_of(result: Any) -> dict[str, Any]:
 def _plain(value: Any) -> Any:
     """Data classes become dictionaries of their fields and public properties."""
     if is_dataclass(value):
-        properties = [name for name, one in vars(type(value)).items() if isinstance(one, property) and name[0] != "_"]
-        return {name: _plain(getattr(value, name)) for name in [*(one.name for one in fields(value)), *properties]}
+        properties = [
+            name for name, member in vars(type(value)).items() if isinstance(member, property) and name[0] != "_"
+        ]
+        return {name: _plain(getattr(value, name)) for name in [*(entry.name for entry in fields(value)), *properties]}
     if isinstance(value, Mapping):
-        return {str(name): _plain(one) for name, one in value.items()}
-    return [_plain(one) for one in value] if isinstance(value, tuple | list) else value
+        return {str(name): _plain(inner) for name, inner in value.items()}
+    return [_plain(inner) for inner in value] if isinstance(value, tuple | list) else value
 
 
 def json_of(result: Any) -> str:
@@ -129,7 +131,7 @@ def polars_of(result: Any) -> pl.DataFrame:
     rows = []
     for row in getattr(result, "rows", (result,)):
         inner = getattr(row, detail) if detail else ()
-        rows += [_merge(_flat(row), _flat(one)) for one in inner] if detail else [_flat(row)]
+        rows += [_merge(_flat(row), _flat(detailed)) for detailed in inner] if detail else [_flat(row)]
     groups = list(dict.fromkeys(name for group, _ in rows for name in group))
     names = list(dict.fromkeys([*groups, *(name for _, values in rows for name in values)]))
     data = [{name: {**values, **group}.get(name) for name in names} for group, values in rows]
@@ -147,18 +149,18 @@ def _flat(row: Any) -> Flat:
     """The columns of the row's group, and all others; a column of side a is called name_a."""
     group: dict[str, Any] = {}
     values: dict[str, Any] = {}
-    for one in fields(row):
-        value = getattr(row, one.name)
-        if one.name == "group":
+    for entry in fields(row):
+        value = getattr(row, entry.name)
+        if entry.name == "group":
             group |= value
         elif isinstance(value, Mapping):
-            values |= {f"{name}_{one.name}": inner for name, inner in value.items()}
+            values |= {f"{name}_{entry.name}": inner for name, inner in value.items()}
         elif is_dataclass(value):
             inner = _flat(value)
             group |= inner[0]
-            values |= {f"{one.name}_{name}": found for name, found in inner[1].items()}
+            values |= {f"{entry.name}_{name}": cell for name, cell in inner[1].items()}
         elif not isinstance(value, tuple) or all(isinstance(text, str) for text in value):
-            values[one.name] = list(value) if isinstance(value, tuple) else value
+            values[entry.name] = list(value) if isinstance(value, tuple) else value
     return group, values
 
 

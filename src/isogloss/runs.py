@@ -379,7 +379,8 @@ def scored_run(run: Run, items: pl.DataFrame, *, rows: pl.DataFrame, whole: bool
         raise BadData(str(run.folder / "run.json"), None, problem)
     rows = make_answer_rows(rows) if run.info.get("holds") == ANSWERS else rows
     scored = make_scored(items, rows, labels=labels_of(run))
-    notes, builds = tuple(run.info.get("notes", ())), find_builds(run.info, where=f"{run.folder} ")
+    where = f"{run.folder} " if run.folder.name else ""  # scores in memory have no folder
+    notes, builds = tuple(run.info.get("notes", ())), find_builds(run.info, where=where)
     return replace(scored, skipped=run.info.get("skipped", {}), notes=notes, builds=builds)
 
 
@@ -387,5 +388,5 @@ def labels_of(run: Run) -> dict[str, str]:
     """The columns that all scores of a run share: model, method, family, and the labels that a study gave it."""
     labels: dict[str, str] = {"model": run.info["model"], "method": run.info["method"]}
     family = run.info.get("facts", {}).get("family")
-    given: dict[str, str] = run.info.get("labels", {})
-    return labels | ({"family": family} if family else {}) | given
+    own: dict[str, str] = run.info.get("labels", {})
+    return labels | ({"family": family} if family else {}) | own

@@ -1,7 +1,9 @@
 """Scored items: a long table with one row per item, candidate and quantity, and the item's own columns beside it."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from typing import Any
 
 import polars as pl
@@ -114,24 +116,8 @@ def unsupported_language_note(model: str, language: str) -> str:
 
 def row_table(rows: Iterable[Row]) -> pl.DataFrame:
     """The narrow table of a method's rows: keys and numbers only."""
-    data = [
-        (
-            *row.item.key,
-            row.candidate,
-            row.against,
-            row.quantity,
-            row.value,
-            row.tokens,
-            row.unknown,
-            row.truncated,
-            list(row.pieces),
-            list(row.logprobs),
-            list(row.vector),
-            row.why,
-        )
-        for row in rows
-    ]
-    return pl.DataFrame(data, schema=ROW_SCHEMA, orient="row")
+    values_of = attrgetter(*(name for name in ROW_SCHEMA if name not in KEY))
+    return pl.DataFrame([(*row.item.key, *values_of(row)) for row in rows], schema=ROW_SCHEMA, orient="row")
 
 
 def item_table(items: Items) -> pl.DataFrame:
@@ -151,24 +137,15 @@ def item_table(items: Items) -> pl.DataFrame:
     odd: dict[tuple[str | None, str], list[str]] = {}
     for problem in items.problems:
         odd.setdefault((problem.language, problem.item), []).append(problem.check)
-    data = [
-        (
-            *item.key,
-            item.category,
-            item.cluster,
-            item.derived_from,
-            item.variant,
-            odd.get((item.language, item.id), []),
-            item.context,
-            candidate.id,
-            candidate.role,
-            candidate.text,
-            candidate.word,
-            *(_cell(item.tags.get(name), name in lists) for name in names),
-        )
-        for item in items
-        for candidate in item.candidates
-    ]
+    facts_of, texts_of = (
+        attrgetter("category", "cluster", "derived_from", "variant"),
+        attrgetter("id", "role", "text", "word"),
+    )
+    data = []
+    for item in items:
+        before = (*item.key, *facts_of(item), odd.get((item.language, item.id), []), item.context)
+        tags = [_cell(item.tags.get(name), name in lists) for name in names]
+        data += [(*before, *texts_of(candidate), *tags) for candidate in item.candidates]
     return pl.DataFrame(data, schema=schema, orient="row")
 
 
@@ -221,11 +198,7 @@ def scored_from_values(items: Items, values: dict[str, float], *, model: str, me
 
 def skipped_rows(items: Items) -> dict[str, int]:
     """How many rows could not be read, by file."""
-    counts: dict[str, int] = {}
-    for problem in items.problems:
-        if problem.check == "unreadable":
-            counts[problem.item] = counts.get(problem.item, 0) + 1
-    return counts
+    return dict(Counter(problem.item for problem in items.problems if problem.check == "unreadable"))
 
 
 def _covered(items: Items, values: dict[str, float]) -> tuple[list[Item], list[str]]:

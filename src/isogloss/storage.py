@@ -80,7 +80,7 @@ class RemotePath:
     def names(self) -> list[str]:
         """The names of what lies in this folder."""
         with self._reached() as (system, path):
-            return [str(found).rstrip("/").rpartition("/")[2] for found in system.ls(path, detail=False)]
+            return [str(entry).rstrip("/").rpartition("/")[2] for entry in system.ls(path, detail=False)]
 
     def rglob(self, name: str) -> list[RemotePath]:
         """The files of this name in the folder and below it."""

@@ -70,7 +70,7 @@ def rows_of(
 ) -> dict[str, Row]:
     """The method's rows by candidate."""
     method = registry.get("method", name)
-    filled = fill_options(name, method, given=options)
+    filled = fill_options(name, method, chosen=options)
     check_model(name, method, model=model, options=filled)
     asking = (method.ask(item, model, options=filled) for item in items)
     return {row.candidate: row for rows in run_all(model, asking, token_budget=budget) for row in rows}

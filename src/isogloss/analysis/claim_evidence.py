@@ -69,9 +69,9 @@ class Evidence:
         """The scores of a group."""
         if group not in self.groups:
             fits = [pl.col(name) == value for name, value in group.names]
-            for one in group.filters:
-                same = pl.col(str(one.column)) == one.value
-                fits.append(~same if one.negated else same)
+            for selector in group.filters:
+                same = pl.col(str(selector.column)) == selector.value
+                fits.append(~same if selector.negated else same)
             self.groups[group] = make_part(self.table.filter(pl.all_horizontal(fits)))
         return self.groups[group]
 
@@ -82,9 +82,8 @@ class Evidence:
             group, metric = sides[number]
             key = (group, metric, 0 if items is None else hash(tuple(items)))
             if key not in self.contributions:
-                part = self.rows(group)
-                found = contribution(registry.get("metric", metric), part, mode=self.mode, items=items)
-                self.contributions[key] = found
+                chosen, part = registry.get("metric", metric), self.rows(group)
+                self.contributions[key] = contribution(chosen, part, mode=self.mode, items=items)
             return self.contributions[key]
 
         return align_sides(len(sides), contribute) if all(self.rows(group).rows.height for group, _ in sides) else None
@@ -100,9 +99,9 @@ class Evidence:
                     if rows.rows.height
                     else Competence(None)
                 )
-            found = judge(side.metric, self.competence[group])
-            if found.interpretable is not True:
-                doubts[f"{group.label()}: {found.doubt}"] = found.interpretable
+            judgement = judge(side.metric, self.competence[group])
+            if judgement.interpretable is not True:
+                doubts[f"{group.label()}: {judgement.doubt}"] = judgement.interpretable
         if not doubts:
             return True, None
         return (False if False in doubts.values() else None), "; ".join(doubts)
@@ -114,24 +113,20 @@ def _named(side: ClaimSide) -> str:
     short = f"distance of {short}" if side.distance else short
     if len(side.groups) == 1:
         return f"{short} of {side.groups[0].label()}"
-    return f"mean {short} of {_shared_label(side)}"
-
-
-def _shared_label(side: ClaimSide) -> str:
-    """What all groups of a mean have in common, and their number."""
-    names = [set(group.label().split(", ")) for group in side.groups]
-    shared = [name for name in side.groups[0].label().split(", ") if all(name in one for one in names)]
-    return ", ".join([f"{len(names)} groups", *shared])
+    names = [group.label().split(", ") for group in side.groups]
+    shared = [name for name in names[0] if all(name in others for others in names)]
+    return f"mean {short} of {', '.join([f'{len(names)} groups', *shared])}"
 
 
 def start_part(hypothesis: Hypothesis, evidence: Evidence) -> ClaimPart:
     """The part with its names and with what the sides' competence allows."""
     sides = [side for side in (hypothesis.left, hypothesis.right) if isinstance(side, ClaimSide)]
     judged = [evidence.judge(side) for side in sides]
-    worst = False if (False in [one for one, _ in judged]) else (None if None in [one for one, _ in judged] else True)
+    verdicts = [verdict for verdict, _ in judged]
+    worst = False if False in verdicts else None if None in verdicts else True
     right = hypothesis.right
     b = _named(right) if isinstance(right, ClaimSide) else (HOMOGENEOUS if right is None else f"{right:g}")
-    doubt = "; ".join(dict.fromkeys(text for found, text in judged if text and found is worst)) or None
+    doubt = "; ".join(dict.fromkeys(text for verdict, text in judged if text and verdict is worst)) or None
     return ClaimPart(
         _named(hypothesis.left), b, hypothesis.sign, hypothesis.shift, interpretable=worst, doubt=doubt
     )  # fmt: skip

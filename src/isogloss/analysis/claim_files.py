@@ -73,7 +73,7 @@ def _claim_lines(node: Any) -> list[int]:
     """The line of each claim."""
     for key, value in node.value if isinstance(node, yaml.MappingNode) else ():
         if getattr(key, "value", None) == "claims" and isinstance(value, yaml.SequenceNode):
-            return [one.start_mark.line + 1 for one in value.value]
+            return [entry.start_mark.line + 1 for entry in value.value]
     return []
 
 
@@ -138,7 +138,7 @@ def _claim(path: str | Path, row: Any, *, number: int, line: int | None, source:
         formula,
         texts["sentence"],
         ", ".join(text for text in (source, texts["source"]) if text),
-        tuple(Selector(str(value), SYNONYMS.get(str(column), str(column))) for column, value in where.items()),
+        _selectors(where),
         texts["needs"],
         texts["by_construction"],
         texts["note"],
@@ -161,11 +161,12 @@ def _faults(path: str | Path, faults: Any) -> Faults:
         raise BadData(
             path, None, "'faults' must be an object with 'items', a list of ids, and 'groups', a list of objects."
         )
-    groups = [
-        tuple(Selector(str(value), SYNONYMS.get(str(column), str(column))) for column, value in group.items())
-        for group in faults.get("groups", [])
-    ]
-    return Faults(frozenset(map(str, faults.get("items", []))), tuple(groups))
+    return Faults(frozenset(map(str, faults.get("items", []))), tuple(map(_selectors, faults.get("groups", []))))
+
+
+def _selectors(values: Mapping[Any, Any]) -> tuple[Selector, ...]:
+    """Columns with the values that they must have."""
+    return tuple(Selector(str(value), SYNONYMS.get(str(name), str(name))) for name, value in values.items())
 
 
 # ---- registration

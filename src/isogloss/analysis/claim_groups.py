@@ -9,7 +9,7 @@ import polars as pl
 
 from .. import languages
 from ..errors import IsoglossError, UnknownName
-from .claim_language import EVERY, MEAN, ClaimTerm, Formula, Relation, Scope, Selector
+from .claim_language import EVERY, MEAN, ClaimTerm, Formula, Relation, Scope, Selector, relations
 from .groups import group_columns, several_methods
 
 IDENTITY = ("model", "language", "dataset", "method")
@@ -27,7 +27,7 @@ class ScoreGroup:
     def label(self) -> str:
         """The group in words."""
         shown = [value for name, value in self.names if name not in ("dataset", "method")]
-        return ", ".join([*shown, *(f"{'not ' if one.negated else ''}{one.value}" for one in self.filters)])
+        return ", ".join([*shown, *("not " * filtered.negated + filtered.value for filtered in self.filters)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,15 +115,14 @@ def find_column(selector: Selector, catalogue: Catalogue) -> Selector:
     if not columns_with_value and _tag(value):
         columns_with_value = ["language"]
     if not columns_with_value:
-        known = {one for name in {*BARE, *facts} for one in _values(name, catalogue)} - {"True", "False"}
+        known = set().union(*(_values(name, catalogue) for name in {*BARE, *facts})) - {"True", "False"}
         known |= {languages.describe(tag).name for tag in _values("language", catalogue)}
         raise UnknownName("model, language, group or value", value, known)
     if len(columns_with_value) > 1:
         choices = " or ".join(f"{name}={value}" for name in columns_with_value)
         raise IsoglossError(f"'{value}' is a value of several columns. Write {choices}.")
-    return replace(
-        selector, column=columns_with_value[0], value=_value(columns_with_value[0], value, catalogue=catalogue)
-    )
+    column = columns_with_value[0]
+    return replace(selector, column=column, value=_value(column, value, catalogue=catalogue))
 
 
 def _values(column: str, catalogue: Catalogue) -> set[str]:
@@ -153,13 +152,11 @@ def _tag(value: str) -> str | None:
 def select_groups(term: ClaimTerm, catalogue: Catalogue, *, bound: Sequence[Selector] = ()) -> list[ScoreGroup]:
     """The groups of a term; none where there are no such scores. What a scope binds holds unless the term says otherwise."""
     own = [find_column(selector, catalogue) for selector in term.selectors]
-    named = {one.column for one in own}
-    selectors = [*own, *(one for one in bound if one.column not in named)]
-    filters = tuple(one for one in selectors if one.column in catalogue.columns)
-    rest = [one for one in selectors if one.column not in catalogue.columns]
-    cells = [
-        cell for cell in catalogue.cells if all((cell.get(str(one.column)) == one.value) != one.negated for one in rest)
-    ]
+    named = {selector.column for selector in own}
+    selectors = [*own, *(selector for selector in bound if selector.column not in named)]
+    filters = tuple(selector for selector in selectors if selector.column in catalogue.columns)
+    rest = [selector for selector in selectors if selector.column not in catalogue.columns]
+    cells = [cell for cell in catalogue.cells if all((cell.get(str(s.column)) == s.value) != s.negated for s in rest)]
     return [ScoreGroup(tuple((name, cell[name]) for name in IDENTITY if name in cell), filters) for cell in cells]
 
 
@@ -168,18 +165,12 @@ def expand(formula: Formula, catalogue: Catalogue, *, where: Sequence[Selector] 
 
     `where` holds for every term that does not say otherwise.
     """
-    for term in _terms(formula):
-        select_groups(term, catalogue)
-    bound = tuple(find_column(one, catalogue) for one in where)
+    for relation in relations(formula):
+        for term in (relation.left, relation.right):
+            if isinstance(term, ClaimTerm):
+                select_groups(term, catalogue)
+    bound = tuple(find_column(selector, catalogue) for selector in where)
     return _expand_scopes(formula, formula.scopes, catalogue=catalogue, bound=bound)
-
-
-def _terms(formula: Formula) -> Iterator[ClaimTerm]:
-    for part in formula.parts:
-        if isinstance(part, Relation):
-            yield from (side for side in (part.left, part.right) if isinstance(side, ClaimTerm))
-        else:
-            yield from _terms(part)
 
 
 def _expand_scopes(

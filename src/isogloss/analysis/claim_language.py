@@ -198,7 +198,7 @@ BUILDERS: Mapping[str, Callable[[list[Any]], Any]] = {
 
 
 def _build(node: Any) -> Any:
-    return BUILDERS[str(node.data)]([_build(one) for one in node.children]) if isinstance(node, Tree) else node
+    return BUILDERS[str(node.data)]([_build(child) for child in node.children]) if isinstance(node, Tree) else node
 
 
 @cache

@@ -13,13 +13,7 @@ from ..metrics import Contribution
 from ..metrics._preferences import icat, triple_sums
 from ..stats.associations import FEWEST_UNITS, ranks
 from ..stats.hypotheses import detectable_effect
-from ..stats.resampling import (
-    FEWEST_CLUSTERS,
-    Array,
-    bootstrap_values,
-    expanded_level,
-    percentile_interval,
-)
+from ..stats.resampling import FEWEST_CLUSTERS, Array, bootstrap_values, expanded_level, percentile_interval
 from .alignment import ITEMS, NOTHING, distance_from, mean_of
 from .claim_evidence import ClaimPart, Evidence, start_part
 from .claim_groups import ClaimSide, Hypotheses, Hypothesis, ScoreGroup
@@ -52,21 +46,22 @@ def _test_order(hypothesis: Hypothesis, evidence: Evidence) -> ClaimPart:
     bounds = registry.get("metric", hypothesis.left.metric).bounds
     if not isinstance(right, ClaimSide):
         fixed = float(right or 0.0)
-        found = threshold_test(left, fixed + hypothesis.shift, bounds=bounds, settings=evidence.drawing)
-        found = _moved(found, hypothesis.shift)
+        result = threshold_test(left, fixed + hypothesis.shift, bounds=bounds, settings=evidence.drawing)
+        if result.low is not None and result.high is not None:
+            result = replace(result, low=result.low + hypothesis.shift, high=result.high + hypothesis.shift)
         counts = (left.n, len(left.clusters))
-        return _filled(part, found, values=(left.value, fixed), counts=counts, resamples=evidence.drawing.resamples)
+        return _filled(part, result, values=(left.value, fixed), counts=counts, resamples=evidence.drawing.resamples)
     other = _value(right, aligned.sides[count:])
     if hypothesis.left.metric != right.metric or (left.pieces is None) != (other.pieces is None):
         left, other = _plain(left), _plain(other)
     test = unpaired_test if aligned.common == NOTHING else paired_test
-    found = test(left, other, bounds=bounds, settings=evidence.drawing, shift=hypothesis.shift)
+    result = test(left, other, bounds=bounds, settings=evidence.drawing, shift=hypothesis.shift)
     counts = (left.n, len(left.clusters))
     if aligned.common != ITEMS:
         part = replace(part, design="unpaired" if aligned.common == NOTHING else "paired by target")
         counts = (left.n + other.n, min(len(left.clusters), len(other.clusters)))
     values = (left.value, other.value)
-    return _filled(part, found, values=values, counts=counts, resamples=evidence.drawing.resamples)
+    return _filled(part, result, values=values, counts=counts, resamples=evidence.drawing.resamples)
 
 
 def _value(side: ClaimSide, groups: Sequence[Contribution]) -> Contribution:
@@ -80,26 +75,20 @@ def _plain(side: Contribution) -> Contribution:
     return replace(side, totals=None, finish=None, pieces=None, alone=None)
 
 
-def _moved(difference: Difference, shift: float) -> Difference:
-    if difference.low is None or difference.high is None:
-        return difference
-    return replace(difference, low=difference.low + shift, high=difference.high + shift)
-
-
 def _filled(
-    part: ClaimPart, found: Difference, *, values: tuple[float, float], counts: tuple[int, int], resamples: int
+    part: ClaimPart, result: Difference, *, values: tuple[float, float], counts: tuple[int, int], resamples: int
 ) -> ClaimPart:
     """The part with a test's result; two one-sided p-values come from the two-sided one."""
     if math.isnan(values[0]) or math.isnan(values[1]):
         return replace(part, why="the value is a division by zero here")
     difference = values[0] - values[1]
     part = replace(part, value_a=values[0], value_b=values[1], difference=difference, n=counts[0], clusters=counts[1])
-    if found.p is None or (found.low is None and counts[1] < FEWEST_CLUSTERS):
-        return replace(part, why=found.why or "there is no test for these groups")
-    p = _tail(found, difference - part.shift, freedom=counts[1] - 1, resamples=resamples)
+    if result.p is None or (result.low is None and counts[1] < FEWEST_CLUSTERS):
+        return replace(part, why=result.why or "there is no test for these groups")
+    p = _tail(result, difference - part.shift, freedom=counts[1] - 1, resamples=resamples)
     side = part.sign * (difference - part.shift)
     p_true, p_false = (p / 2, 1 - p / 2) if side > 0 else (1 - p / 2, p / 2) if side < 0 else (0.5, 0.5)
-    return replace(part, low=found.low, high=found.high, mde=found.mde, p_true=p_true, p_false=p_false)
+    return replace(part, low=result.low, high=result.high, mde=result.mde, p_true=p_true, p_false=p_false)
 
 
 def _tail(difference: Difference, size: float, *, freedom: int, resamples: int) -> float:
@@ -227,7 +216,7 @@ def _test_correlation(hypothesis: Hypothesis, evidence: Evidence) -> ClaimPart:
 
 def _matched(left: ClaimSide, right: ClaimSide) -> list[tuple[ScoreGroup, ScoreGroup]]:
     """The groups of both sides that agree in every name that changes within the left side."""
-    varies = [name for name in ("model", "language") if len({dict(one.names).get(name) for one in left.groups}) > 1]
+    varies = [name for name in ("model", "language") if len({dict(group.names).get(name) for group in left.groups}) > 1]
 
     def key(group: ScoreGroup) -> tuple[str | None, ...]:
         return tuple(dict(group.names).get(name) for name in varies)
@@ -274,7 +263,7 @@ def join_parts(tree: Hypotheses | Hypothesis, evidence: Evidence) -> Joined:
     if isinstance(tree, Hypothesis):
         part = check_part(tree, evidence)
         return Joined(part.p_true if part.tested else 1.0, part.p_false if part.tested else 1.0, part, part)
-    parts = [join_parts(one, evidence) for one in tree.parts]
+    parts = [join_parts(branch, evidence) for branch in tree.parts]
     if tree.quantifier == EVERY:
         hardest, refuted = max(parts, key=lambda part: part.p_true), min(parts, key=lambda part: part.p_false)
         p_false = min(1.0, len(parts) * refuted.p_false)

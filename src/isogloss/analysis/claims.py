@@ -155,8 +155,8 @@ def check_claims(
     lines: list[dict[str, str]] = [{} for _ in verdicts]
     quick = replace(drawing, resamples=min(resamples, CHECKED_RESAMPLES))
     for name, part, mode in _variants(table, file, catalogue=catalogue):
-        found = _check_all(part, replace(file, mode=mode), catalogue=restrict(catalogue, part), drawing=quick)
-        for line, verdict in zip(lines, found, strict=True):
+        again = _check_all(part, replace(file, mode=mode), catalogue=restrict(catalogue, part), drawing=quick)
+        for line, verdict in zip(lines, again, strict=True):
             if verdict.status not in (NOT_TESTABLE, NO_TEST):
                 line[name] = verdict.status
     return [replace(verdict, robustness=line) for verdict, line in zip(verdicts, lines, strict=True)]
@@ -179,16 +179,16 @@ def _check_all(
     table: pl.DataFrame, file: ClaimsFile, *, catalogue: Catalogue, drawing: IntervalSettings
 ) -> list[ClaimVerdict]:
     evidence = Evidence(table, catalogue, file.mode, drawing, file.min_n)
-    found = [_check_one(claim, file, evidence=evidence) for claim in file.claims]
-    tested = [i for i, one in enumerate(found) if one.p is not None]
-    p = [one.p for one in found if one.p is not None]
+    verdicts = [_check_one(claim, file, evidence=evidence) for claim in file.claims]
+    tested = [i for i, verdict in enumerate(verdicts) if verdict.p is not None]
+    p = [verdict.p for verdict in verdicts if verdict.p is not None]
     holm = dict(zip(tested, adjust_holm(p), strict=True))
     bh = dict(zip(tested, adjust_bh(p), strict=True))
     decided = sum(value <= LEVEL for value in holm.values())
     level = LEVEL / max(1, len(p) - decided) if file.adjust == "holm" else LEVEL
     return [
-        _decide(replace(one, p_holm=holm.get(i), p_bh=bh.get(i)), adjusted=file.adjust == "holm", level=level)
-        for i, one in enumerate(found)
+        _decide(replace(verdict, p_holm=holm.get(i), p_bh=bh.get(i)), adjusted=file.adjust == "holm", level=level)
+        for i, verdict in enumerate(verdicts)
     ]
 
 
@@ -211,8 +211,8 @@ def _check_one(claim: Claim, file: ClaimsFile, *, evidence: Evidence) -> ClaimVe
     counted = replace(
         blank,
         parts=len(parts),
-        held=sum(one.tested and one.p_true <= LEVEL / 2 for one in parts),
-        opposed=sum(one.tested and one.p_false <= LEVEL / 2 for one in parts),
+        held=sum(part.tested and part.p_true <= LEVEL / 2 for part in parts),
+        opposed=sum(part.tested and part.p_false <= LEVEL / 2 for part in parts),
         details=parts,
     )
     if claim.by_construction or _is_by_construction(tree):
@@ -250,7 +250,7 @@ def _without_test(verdict: ClaimVerdict, parts: Sequence[ClaimPart]) -> ClaimVer
     doubts = _doubts([part for part in parts if part.why is None])
     if doubts:
         return replace(verdict, status=NOT_INTERPRETABLE, reason=_several(doubts))
-    return replace(verdict, status=NOT_TESTABLE, reason=_several([str(one.why) for one in parts]))
+    return replace(verdict, status=NOT_TESTABLE, reason=_several([str(part.why) for part in parts]))
 
 
 def _with_p(verdict: ClaimVerdict, joined: Joined) -> ClaimVerdict:
@@ -267,10 +267,10 @@ def _decide(verdict: ClaimVerdict, *, adjusted: bool, level: float) -> ClaimVerd
         return verdict
     if p <= LEVEL:
         return replace(verdict, reason=_why(verdict))
-    doubts = _doubts([one for one in verdict.details if one.why is None and one.interpretable is False])
-    hardest = max((one for one in verdict.details if one.tested), key=lambda detail: detail.p_true)
+    doubts = _doubts([detail for detail in verdict.details if detail.why is None and detail.interpretable is False])
+    hardest = max((detail for detail in verdict.details if detail.tested), key=lambda detail: detail.p_true)
     if doubts:
-        clear = sum(one.tested for one in verdict.details)
+        clear = sum(detail.tested for detail in verdict.details)
         reason = f"{_several(doubts)}; {verdict.held} of the {clear} parts that can be interpreted hold"
         return replace(verdict, status=NOT_INTERPRETABLE, reason=reason, part=hardest)
     absent = [str(detail.why) for detail in verdict.details if detail.why is not None]
@@ -337,7 +337,7 @@ def without_faults(table: pl.DataFrame, faults: Faults, *, catalogue: Catalogue)
     """The rows without the items and groups that are known to be wrong."""
     kept = table.filter(~pl.col("id").is_in(sorted(faults.items)))
     for group in faults.groups:
-        selectors = [find_column(one, catalogue) for one in group]
+        selectors = [find_column(selector, catalogue) for selector in group]
         fits = [pl.col(str(selector.column)) == selector.value for selector in selectors]
         kept = kept.filter(~pl.all_horizontal(fits))
     return kept

@@ -7,8 +7,7 @@ import polars as pl
 
 from ..errors import IsoglossError
 from ..items import STEREOTYPE
-from ..metrics._contrasts import QUANTITY
-from ..metrics._pairs import two_sides
+from ..metrics._pairs import QUANTITY, two_sides
 from ..runs import Run, read_items, read_scored
 from ..scores import KEY
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 
@@ -54,6 +54,7 @@ class Rank:
 
 
 Rankings = Results[Rank]
+Key = tuple[tuple[str, str], ...]  # what the models of a ranking have in common
 
 
 def rank_models(
@@ -87,34 +88,28 @@ def rank_models(
     drawing = check_interval_settings(IntervalSettings(resamples=resamples, seed=seed))
     chosen = registry.chosen("metric", metric) or {}
     table = check_rows(scored)
-    rankings: dict[tuple[tuple[str, str], ...], dict[str, Part]] = {}
+    rankings: dict[Key, dict[str, Part]] = {}
     for part in default_parts(table, check_by(by, scored.table.columns)):
         rest = tuple((name, value) for name, value in part.group.items() if name != "model")
         rankings.setdefault(rest, {})[part.group["model"]] = part
+    rankings = {group: parts for group, parts in rankings.items() if len(parts) > 1}
+    incompetent: dict[Key, list[str]] = {}
     rows: list[Rank] = []
     notes: list[str] = []
-    for name in chosen:
-        for group, parts in rankings.items():
-            blank = Rank("", name, dict(group), 0.0, 0, None, None, None, None, True, True, (), (), 0, 0, mode)
-            kept = _interpretable(parts, blank, drawing=drawing, notes=notes)
-            rows += _rank_parts(kept, blank, drawing=drawing, notes=notes) if len(kept) > 1 else []
+    for name, (group, parts) in product(chosen, rankings.items()):
+        if name not in OWN and group not in incompetent:
+            judged = {model: find_competence(part, mode=mode, drawing=drawing) for model, part in parts.items()}
+            incompetent[group] = [model for model, verdict in judged.items() if verdict.interpretable is False]
+        blank = Rank("", name, dict(group), 0.0, 0, None, None, None, None, True, True, (), (), 0, 0, mode)
+        weak = [] if name in OWN else incompetent[group]
+        if weak:
+            where = ", ".join(value for column, value in group if column != "dataset")
+            notes.append(f"no rank by {name.upper()} ({where}), not interpretable: {', '.join(sorted(weak))}")
+        kept = {model: part for model, part in parts.items() if model not in weak}
+        rows += _rank_parts(kept, blank, drawing=drawing, notes=notes) if len(kept) > 1 else []
     if not rows:
         raise IsoglossError(next(iter(notes), "A ranking needs two models with scores in one language."))
     return Results(tuple(rows), notes=(*scored.notes, *notes))
-
-
-def _interpretable(
-    parts: Mapping[str, Part], blank: Rank, *, drawing: IntervalSettings, notes: list[str]
-) -> dict[str, Part]:
-    """The models whose value can be interpreted; the notes say which cannot."""
-    if blank.metric in OWN:
-        return dict(parts)
-    judged = {name: find_competence(part, mode=blank.mode, drawing=drawing) for name, part in parts.items()}
-    where = ", ".join(value for name, value in blank.group.items() if name != "dataset")
-    weak = [name for name, one in judged.items() if one.interpretable is False]
-    if weak and len(parts) > 1:
-        notes.append(f"no rank by {blank.metric.upper()} ({where}), not interpretable: {', '.join(sorted(weak))}")
-    return {name: part for name, part in parts.items() if name not in weak}
 
 
 def _rank_parts(parts: Mapping[str, Part], blank: Rank, *, drawing: IntervalSettings, notes: list[str]) -> list[Rank]:
@@ -184,5 +179,5 @@ def _told_apart(sides: Mapping[str, Contribution], *, sign: int, drawing: Interv
     pairs = list(combinations(sides, 2))
     tests = [paired_test(sides[a], sides[b], bounds=(0, 100), settings=drawing) for a, b in pairs]
     p = adjust_holm([1.0 if test.p is None else test.p for test in tests])
-    found = [(a, b) if sign * (sides[a].value - sides[b].value) > 0 else (b, a) for a, b in pairs]
-    return {pair for pair, adjusted in zip(found, p, strict=True) if adjusted <= LEVEL}
+    ordered = [(a, b) if sign * (sides[a].value - sides[b].value) > 0 else (b, a) for a, b in pairs]
+    return {pair for pair, adjusted in zip(ordered, p, strict=True) if adjusted <= LEVEL}

@@ -1,7 +1,7 @@
 """Which stereotypes languages (or models) share: agreement item by item, a tree, and what is common or specific."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
@@ -16,7 +16,7 @@ from ..scores import Scored
 from ..stats.associations import kappa_of_table, ranks
 from ..stats.estimates import CONSTANT, fisher_ends
 from ..stats.resampling import FEWEST_CLUSTERS, Array, cluster_sums
-from .groups import Group, check_rows, group_rows, item_gaps, several_methods
+from .groups import check_rows, group_rows, item_gaps, several_methods
 from .subspaces import Overlap, find_overlap, find_vectors
 
 OVER = ("language", "model")
@@ -91,14 +91,13 @@ def find_structure(scored: Scored, *, over: str = "language") -> Results[Structu
             f"Give runs of other {over}s, or use --over {other}."
         )
     structure = []
-    for group, part in _parts(table, over):
+    fixed = ["dataset", OVER[1 - OVER.index(over)], *(["method"] if several_methods(table) else [])]
+    for group, part in group_rows(table, fixed, keep_null=True):
         wide = _gaps(part, over)
         units = [name for name in names if name in wide.columns]
         whole = wide.drop_nulls(units)
         if len(units) > 1 and whole.height:
-            structure.append(
-                _add_overlaps(_structure(whole, units, group={"over": over, **group}), part, ids=whole["id"])
-            )
+            structure.append(_add_overlaps(_structure(whole, units, over=over, group=group), part, ids=whole["id"]))
     if not structure:
         raise IsoglossError(f"No item has scores in two {over}s, so there is nothing to look at across them.")
     return Results(tuple(structure), notes=scored.notes)
@@ -108,37 +107,29 @@ def _add_overlaps(structure: Structure, part: pl.DataFrame, *, ids: pl.Series) -
     """The structure with the overlap of each pair's subspaces, where all items have vectors."""
     names = ids.to_list()
     vectors = {unit: find_vectors(part.filter(pl.col(structure.over) == unit), names) for unit in structure.units}
-    pairs = [(one, vectors[one.a], vectors[one.b]) for one in structure.likeness]
-    likeness = tuple(replace(one, overlap=find_overlap(a, b) if a and b else None) for one, a, b in pairs)
+    pairs = [(pair, vectors[pair.a], vectors[pair.b]) for pair in structure.likeness]
+    likeness = tuple(replace(pair, overlap=find_overlap(a, b) if a and b else None) for pair, a, b in pairs)
     return replace(structure, likeness=likeness)
-
-
-def _parts(table: pl.DataFrame, over: str) -> Iterator[tuple[Group, pl.DataFrame]]:
-    fixed = ["dataset", OVER[1 - OVER.index(over)]]
-    if several_methods(table):
-        fixed.append("method")
-    yield from group_rows(table, fixed, keep_null=True)
 
 
 def _gaps(part: pl.DataFrame, over: str) -> pl.DataFrame:
     """One row per item: its cluster, and its gap in each unit."""
-    found = item_gaps(part)
-    clusters = found.unique("id", maintain_order=True).select("id", "cluster")
-    wide = found.pivot(on=over, index="id", values="gap", maintain_order=True)
+    gaps = item_gaps(part)
+    clusters = gaps.unique("id", maintain_order=True).select("id", "cluster")
+    wide = gaps.pivot(on=over, index="id", values="gap", maintain_order=True)
     return wide.join(clusters, on="id", maintain_order="left")
 
 
-def _structure(wide: pl.DataFrame, units: Sequence[str], *, group: Mapping[str, str]) -> Structure:
+def _structure(wide: pl.DataFrame, units: Sequence[str], *, over: str, group: Mapping[str, str]) -> Structure:
     index = number_clusters(wide["cluster"])[0]
     gaps = {unit: wide[unit].to_numpy() for unit in units}
     sides = {unit: (np.sign(gap).astype(int) + 1, ranks(gap)) for unit, gap in gaps.items()}
     likeness = tuple(_likeness((a, b), (sides[a], sides[b]), index=index) for a, b in combinations(units, 2))
     preferred = np.column_stack([gaps[unit] > 0 for unit in units])
     alone = preferred & (preferred.sum(axis=1, keepdims=True) == 1)
-    rest = {name: value for name, value in group.items() if name != "over"}
     return Structure(
-        group["over"],
-        rest,
+        over,
+        group,
         tuple(units),
         likeness,
         _tree(units, likeness),
@@ -153,9 +144,10 @@ def _likeness(names: tuple[str, str], sides: tuple[Side, Side], *, index: Any) -
     (first, x), (second, y) = sides
     cells = np.bincount(9 * index + 3 * first + second, minlength=9 * (index.max() + 1)).reshape(-1, 9).astype(float)
     moments = cluster_sums(np.column_stack([np.ones(len(x)), x, y, x * x, y * y, x * y]), index)
-    measures = ((_kappa, cells), (_rho, moments))
+    measures = ((lambda sums: kappa_of_table(sums.reshape(-1, 3, 3)), cells), (_rho, moments))
     clusters = len(cells)
-    values = [_finite(float(finish(sums.sum(0)[None])[0])) for finish, sums in measures]
+    plain = [float(finish(sums.sum(0)[None])[0]) for finish, sums in measures]
+    values = [value if math.isfinite(value) else None for value in plain]
     if clusters < FEWEST_CLUSTERS or None in values:
         why = f"{clusters} clusters; an interval needs {FEWEST_CLUSTERS}" if None not in values else "one never changes"
         return Likeness(*names, values[0], None, None, values[1], None, None, len(x), clusters, why)
@@ -164,27 +156,19 @@ def _likeness(names: tuple[str, str], sides: tuple[Side, Side], *, index: Any) -
     return Likeness(*names, values[0], kappa[0], kappa[1], values[1], rho[0], rho[1], len(x), clusters, constant)
 
 
-def _kappa(sums: Array) -> Array:
-    return kappa_of_table(sums.reshape(-1, 3, 3))
-
-
 def _rho(sums: Array) -> Array:
     n, x, y, xx, yy, xy = sums.T
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray((n * xy - x * y) / np.sqrt((n * xx - x * x) * (n * yy - y * y)))
 
 
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None
-
-
 def _tree(units: Sequence[str], likeness: Sequence[Likeness]) -> tuple[Merge, ...]:
     """Average linkage over 1 - rank correlation."""
-    if len(units) < 3 or any(one.rho is None for one in likeness):
+    if len(units) < 3 or any(pair.rho is None for pair in likeness):
         return ()
     from scipy.cluster.hierarchy import linkage
 
-    distances = np.array([max(0.0, 1 - (one.rho or 0.0)) for one in likeness])
+    distances = np.array([max(0.0, 1 - (pair.rho or 0.0)) for pair in likeness])
     members: list[tuple[str, ...]] = [(unit,) for unit in units]
     merges = []
     for left, right, distance, _ in linkage(distances, method="average"):

@@ -13,7 +13,7 @@ import typer
 
 from ..errors import IsoglossError, without_controls
 from ..files.hub import report as report_download
-from . import ask, data, evaluate, look, measure, model, nsp, options, run, serve, templates
+from . import ask, data, look, measure, model, nsp, options, score, serve, templates
 
 COLOUR = re.compile("(\x1b\\[[0-9;]*m)")
 
@@ -26,10 +26,10 @@ app = typer.Typer(
 )
 PANELS: dict[str, dict[str, Any]] = {
     "Score": {
-        "eval": evaluate.evaluate,
+        "eval": score.evaluate,
         "ask": ask.ask,
-        "run": run.run,
-        "probe": evaluate.probe,
+        "run": score.run,
+        "probe": score.probe,
     },
     "Measure": {
         "measure": measure.measure,

@@ -11,7 +11,7 @@ import typer
 from ..errors import IsoglossError
 from ..settings import read_fields
 from . import options
-from .run import print_result
+from .score import print_result
 
 if TYPE_CHECKING:
     from ..chat.endpoint import Endpoint

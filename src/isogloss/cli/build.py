@@ -81,10 +81,10 @@ def build(
     form: options.TextOrJson = options.Format,
 ) -> None:
     """Build data from corpora or other data: sentences of two groups, pairs, parallel texts, templates."""
-    given = {"target": target, "language": languages, "list": lists, "without": without, "native-names": native_names}
-    given |= {"category": category != "gender", "columns": columns, "folder": folder, "limit": limit, "seed": seed}
+    passed = {"target": target, "language": languages, "list": lists, "without": without, "native-names": native_names}
+    passed |= {"category": category != "gender", "columns": columns, "folder": folder, "limit": limit, "seed": seed}
     builder, allowed = BUILDERS[kind]
-    if foreign := [name for name, value in given.items() if value and name not in allowed]:
+    if foreign := [name for name, value in passed.items() if value and name not in allowed]:
         raise IsoglossError(f"--{foreign[0]} does not apply to 'data build {kind}'.")
     if bool(sources) == (kind == "occupations"):
         raise IsoglossError(f"'data build {kind}' {'takes no source' if sources else 'needs a source'}.")

@@ -243,8 +243,8 @@ def list_known(
         lines = [f"{plural}: {', '.join(known)}" for plural, known in names.items()]
         options.show(form, text=lambda: "\n".join(lines), json=lambda: names)
         return
-    found, lines = _describe(kind)
-    options.show(form, text=lambda: "\n".join(lines), json=lambda: found)
+    facts, lines = _describe(kind)
+    options.show(form, text=lambda: "\n".join(lines), json=lambda: facts)
 
 
 def _names(kind: str) -> list[str]:
@@ -269,23 +269,26 @@ def _describe(kind: str) -> tuple[Any, list[str]]:
 
         folders = {name: pulled_folder(name) for name in PULLED if (pulled_folder(name) / "config.json").is_file()}
         pulled = {
-            name: {"title": one.title, "licence": one.licence, "size": one.size, "here": name in folders}
-            for name, one in PULLED.items()
+            name: {"title": model.title, "licence": model.licence, "size": model.size, "here": name in folders}
+            for name, model in PULLED.items()
         }
         return pulled, [
-            f"{name}: {one.title} ({one.licence}; {one.size})\n    "
+            f"{name}: {model.title} ({model.licence}; {model.size})\n    "
             + (f"in {folders[name]}" if name in folders else f"not pulled yet: isogloss model pull {name}")
-            for name, one in PULLED.items()
+            for name, model in PULLED.items()
         ]
     if kind == "languages":
         every = [languages.get(tag) for tag in languages.tags()]
-        lines = [f"{one.tag:8} {one.name:24} {one.script}  {one.direction}  {one.autonym}" for one in every]
-        return [language_facts(one) for one in every], lines
+        lines = [
+            f"{language.tag:8} {language.name:24} {language.script}  {language.direction}  {language.autonym}"
+            for language in every
+        ]
+        return [language_facts(language) for language in every], lines
     known = registry.load_all(PLUGINS.get(kind, "dataset"))
     if kind == "data":
         return _describe_data(known)
-    titles = {name: getattr(one, "title", "") for name, one in known.items()}
-    needs = {name: f"\n    needs {one.needs}" for name, one in known.items() if kind == "figures"}
+    titles = {name: getattr(plugin, "title", "") for name, plugin in known.items()}
+    needs = {name: f"\n    needs {plugin.needs}" for name, plugin in known.items() if kind == "figures"}
     return titles, [f"{name}: {title}{needs.get(name, '')}".rstrip(": ") for name, title in titles.items()]
 
 
@@ -294,11 +297,11 @@ def _describe_data(known: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]
     from ..files.catalogue import sources
 
     keys = ("title", "summary", "licence", "citation", "url")
-    facts = {name: {key: getattr(one, key) for key in keys} for name, one in known.items()}
+    facts = {name: {key: getattr(dataset, key) for key in keys} for name, dataset in known.items()}
     lines = {}
-    for name, one in known.items():
-        where = f"ships in {', '.join(sorted(one.bundled()))}" if one.bundled else f"from {one.url}"
-        lines[name] = f"{name}: {one.summary}\n    {one.licence}; {where}\n    {one.citation}"
+    for name, dataset in known.items():
+        where = f"ships in {', '.join(sorted(dataset.bundled()))}" if dataset.bundled else f"from {dataset.url}"
+        lines[name] = f"{name}: {dataset.summary}\n    {dataset.licence}; {where}\n    {dataset.citation}"
     for name, source in sources().items():
         shared = {key: getattr(source, key) for key in ("title", "licence", "citation", "kind")}
         facts[name] = {**facts.get(name, {}), **shared, "url": source.page, "languages": list(source.languages)}

@@ -94,27 +94,27 @@ def _items(data: list[str], languages: list[str], *, columns: str | None, skip_b
 
 
 def _test_mbe(
-    scored: Scored, found: Measures, *, by: list[str] | None, resamples: int, seed: int
+    scored: Scored, measures: Measures, *, by: list[str] | None, resamples: int, seed: int
 ) -> Results[MbeTest] | None:
     """The tests that belong to MBE, where it was measured."""
     from ..analysis.mbe_tests import check_mbe
 
-    if not any(one.metric == "mbe" for one in found):
+    if not any(row.metric == "mbe" for row in measures):
         return None
-    return check_mbe(scored, found, by=by, permutations=min(resamples, PERMUTATIONS), seed=seed)
+    return check_mbe(scored, measures, by=by, permutations=min(resamples, PERMUTATIONS), seed=seed)
 
 
-def _show_measures(found: Measures, tests: Results[MbeTest] | None, *, form: str) -> None:
+def _show_measures(measures: Measures, tests: Results[MbeTest] | None, *, form: str) -> None:
     from ..reports.text.measures import grid
 
     def as_json() -> dict[str, Any]:
-        table, extra = found.to_dict(), tests.to_dict() if tests else {"notes": []}
+        table, extra = measures.to_dict(), tests.to_dict() if tests else {"notes": []}
         return table | extra | {"notes": [*table["notes"], *extra["notes"]]}
 
     def as_text() -> str:
-        return "\n\n".join([str(found), *([str(tests)] if tests else [])])
+        return "\n\n".join([str(measures), *([str(tests)] if tests else [])])
 
-    options.show_table(form, found, grid=grid, text=as_text, json=as_json)
+    options.show_table(form, measures, grid=grid, text=as_text, json=as_json)
 
 
 def _measure_shares(scored: Scored, what: str, *, by: list[str], top: int) -> Measures:
@@ -135,7 +135,7 @@ def _show_term_pairs(scored: Scored, *, form: str) -> None:
         f"{pair.nats:.4f} nats  {pair.per_token:.3e} by |V|"
         for pair in pairs
     ]
-    options.show(form, text=lambda: "\n".join(lines), json=lambda: [asdict(one) for one in pairs])
+    options.show(form, text=lambda: "\n".join(lines), json=lambda: [asdict(pair) for pair in pairs])
 
 
 def compare(

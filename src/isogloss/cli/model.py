@@ -71,11 +71,11 @@ def pull(
     pull_model(name, accept_licence=accept_licence, say=lambda line: typer.echo(line, err=True))
 
 
-def language_facts(one: Language) -> dict[str, Any]:
+def language_facts(language: Language) -> dict[str, Any]:
     """What a language file says at its top, and where it is."""
     from ..languages import FACTS
 
-    return {key: getattr(one, key) for key in FACTS} | {"path": str(one.path)}
+    return {key: getattr(language, key) for key in FACTS} | {"path": str(language.path)}
 
 
 def show_language(name: str, form: str) -> None:
@@ -83,29 +83,15 @@ def show_language(name: str, form: str) -> None:
     from .. import languages
     from ..coverage import cover_language
 
-    found = languages.get(name)
-    covered = cover_language(found.tag)
-    words = ", ".join(f"{category} {count}" for category, count in covered.vocabularies.items())
-    facts = [(key, getattr(found, key)) for key in languages.FACTS]
-    facts += [
-        ("sections", ", ".join(found.sections) or "-"),
-        ("words", words or "-"),
-        ("data", ", ".join(covered.data) or "-"),
-    ]
-    facts += [
-        ("reviewed", ", ".join(covered.reviewed) or "by no native speaker"),
-        ("missing", ", ".join(covered.missing) or "-"),
-    ]
-    facts += [("file", found.path)]
-    options.show(
-        form,
-        text=lambda: "\n".join(f"{key:10} {value}" for key, value in facts),
-        json=lambda: (
-            language_facts(found)
-            | {"sections": found.sections, "words": dict(covered.vocabularies), "data": covered.data}
-            | {"reviewed": covered.reviewed, "missing": covered.missing}
-        ),
-    )
+    language = languages.get(name)
+    covered = cover_language(language.tag)
+    facts = language_facts(language) | {"sections": language.sections, "words": dict(covered.vocabularies)}
+    facts |= {"data": covered.data, "reviewed": covered.reviewed, "missing": covered.missing}
+    shown = facts | {"spaces": str(language.spaces), "sections": list(language.sections)}
+    shown |= {"words": [f"{category} {count}" for category, count in covered.vocabularies.items()]}
+    shown |= {"reviewed": covered.reviewed or "by no native speaker", "file": str(shown.pop("path"))}
+    lines = [f"{key:10} {_readable(value)}" for key, value in shown.items()]
+    options.show(form, text=lambda: "\n".join(lines), json=lambda: facts)
 
 
 @languages.command("new")

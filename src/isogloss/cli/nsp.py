@@ -44,9 +44,9 @@ def build(
     from ..nsp.data import PairSettings, build_data, counts_as_text, read_pair_settings
 
     settings = read_pair_settings(options.split_pairs(option), PairSettings(seed, limit=limit))
-    found = parse_sources(sources, language=language)
+    articles = parse_sources(sources, language=language)
     with _counting() as progress:
-        card = build_data(found, out, settings=settings, on_message=progress)
+        card = build_data(articles, out, settings=settings, on_message=progress)
     options.show(form, text=lambda: counts_as_text(card), json=lambda: card)
 
 

@@ -35,9 +35,9 @@ Model = typer.Argument(metavar="MODEL", help="A pulled model, a folder, a GGUF f
 Runs = typer.Argument(help="Folders of runs.")
 
 
-def split_languages(given: list[str]) -> list[str]:
+def split_languages(texts: list[str]) -> list[str]:
     """The languages in options that may each name several."""
-    return [name for text in given for name in split_names(text) or []]
+    return [name for text in texts for name in split_names(text) or []]
 
 
 Languages = typer.Option(
@@ -197,13 +197,13 @@ def split_columns(text: str | None) -> dict[str, str]:
 
 def split_pairs(pairs: list[str]) -> dict[str, str]:
     """The names and values in options written as name=value."""
-    found = {}
+    values = {}
     for pair in pairs:
         name, sign, value = pair.partition("=")
         if not sign:
             raise IsoglossError(f"'{pair}' is not an option. Write it as name=value, such as case=e.")
-        found[name.strip()] = value.strip()
-    return found
+        values[name.strip()] = value.strip()
+    return values
 
 
 def hide_types() -> None:

@@ -45,15 +45,16 @@ def expand(
         return
     if template is not None:
         parsed = read_shades(template) if shades else parse_template(template)
-        rows = [("", "", one) for one in expand(parsed, lexicon, limit=limit)]
+        rows = [("", "", sentence) for sentence in expand(parsed, lexicon, limit=limit)]
     else:
         chosen = choose_sets(read_sets(sets_path(lexicon.language, folder)), sets)
-        rows = [(f.name, f.variant or "", one) for f, one in expand_sets(chosen, lexicon, limit=limit)]
+        rows = [(f.name, f.variant or "", sentence) for f, sentence in expand_sets(chosen, lexicon, limit=limit)]
     options.show(
         form,
-        text=lambda: "\n".join("\t".join(filter(None, [name, kind, one.text])) for name, kind, one in rows),
+        text=lambda: "\n".join("\t".join(filter(None, [name, kind, sentence.text])) for name, kind, sentence in rows),
         json=lambda: [
-            {"template": name, "variant": kind or None, "text": one.text, **one.fillers} for name, kind, one in rows
+            {"template": name, "variant": kind or None, "text": sentence.text, **sentence.fillers}
+            for name, kind, sentence in rows
         ],
     )
 
@@ -95,11 +96,11 @@ def check(
     options.show(
         form,
         text=lambda: "\n".join(map(checked_templates_as_text, checked)),
-        json=lambda: [asdict(one) for one in checked],
+        json=lambda: [asdict(result) for result in checked],
     )
     if sheet is not None and not sheet.exists():
         _write_review(sheet, checked[0].language, folder=folder)
-    if any(one.problems for one in checked):
+    if any(result.problems for result in checked):
         raise typer.Exit(1)
 
 

@@ -101,7 +101,7 @@ def _tag(tag: str) -> str:
 
 def _text(row: Mapping[str, Any], names: tuple[str, ...], *, ending: str = "") -> str:
     """The first of the columns that the row has; `ending` belongs to their names."""
-    name = next((f"{one}{ending}" for one in names if f"{one}{ending}" in row), f"{names[0]}{ending}")
+    name = next((f"{column}{ending}" for column in names if f"{column}{ending}" in row), f"{names[0]}{ending}")
     value = row.get(name)
     if not isinstance(value, str) or not value.strip():
         raise ValueError(f"'{name}' is missing or empty.")

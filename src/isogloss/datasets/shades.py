@@ -52,13 +52,13 @@ def parse(path: Path, language: str | None, *, bad: OnBadRow) -> Iterator[Item]:
     statements: dict[str, dict[str, Statement]] = {}
     for line, row in read_rows(path, bad):
         try:
-            one = _statement(line, row)
-            if one.letter in statements.setdefault(one.index, {}):
-                raise ValueError(f"index {one.index} has the subset '{one.letter or ORIGINAL}' twice.")
-            statements[one.index][one.letter] = one
+            statement = _statement(line, row)
+            if statement.letter in statements.setdefault(statement.index, {}):
+                raise ValueError(f"index {statement.index} has the subset '{statement.letter or ORIGINAL}' twice.")
+            statements[statement.index][statement.letter] = statement
         except ValueError as error:
             bad(BadData(path, line, str(error)))
-    tags = _languages(next((one.cells for group in statements.values() for one in group.values()), {}))
+    tags = _languages(next((statement.cells for group in statements.values() for statement in group.values()), {}))
     for group in statements.values():
         for tag, prefix in tags.items():
             yield from _items(path, group, tag=tag, prefix=prefix, bad=bad)
@@ -90,7 +90,8 @@ def _languages(row: Mapping[str, Any]) -> dict[str, str]:
 
 def _items(path: Path, group: Mapping[str, Statement], *, tag: str, prefix: str, bad: OnBadRow) -> Iterator[Item]:
     """A stereotype's items in one language; where the language has no sentence, there is none."""
-    texts = {letter: text for letter, one in group.items() if (text := _cell(one, "biased_sentences", prefix=prefix))}
+    cells = {letter: _cell(statement, "biased_sentences", prefix=prefix) for letter, statement in group.items()}
+    texts = {letter: text for letter, text in cells.items() if text}
     contrasts = sorted(letter for letter in texts if letter)
     original = group.get("")
     if original is None or "" not in texts:
@@ -144,7 +145,7 @@ def _is_among(tag: str, known: tuple[str, ...]) -> str | None:
     """Whether a language is among others, also when they name its country: es-DO is es; nothing when there are none."""
     if not known:
         return None
-    return "yes" if tag in known or tag in {without_region(one) for one in known} else "no"
+    return "yes" if tag in known or tag in {without_region(other) for other in known} else "no"
 
 
 def _cell(statement: Statement, field: str, *, prefix: str) -> str | None:

@@ -121,12 +121,12 @@ def _annotations(row: Mapping[str, Any]) -> dict[str, Tag]:
     cells = row.get("candidates") or row.get("sentences")
     for cell in cells if isinstance(cells, list) else ():
         labels = cell.get("labels") if isinstance(cell, dict) else None
-        if not isinstance(labels, list) or not all(isinstance(one, dict) and "label" in one for one in labels):
+        if not isinstance(labels, list) or not all(isinstance(label, dict) and "label" in label for label in labels):
             return {}
         tags[f"{ANNOTATORS}_{WIDE.get(cell.get('gold_label'), 'unknown')}"] = tuple(
             str(label["label"]) for label in labels
         )
-        tags[ANNOTATORS] = tuple(intern(str(one.get("human_id", ""))) for one in labels)
+        tags[ANNOTATORS] = tuple(intern(str(label.get("human_id", ""))) for label in labels)
     asked = [tags.get(f"{ANNOTATORS}_{WIDE[role]}", ()) for role in ROLES[:2]]
     if all(asked):
         tags[f"{ANNOTATORS}_agree"] = "yes" if all(len(set(labels)) == 1 for labels in asked) else "no"

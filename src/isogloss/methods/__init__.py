@@ -1,18 +1,21 @@
 """Scoring methods: one file each turns an item into questions and the answers into scores; here is what a method is."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from .. import registry
 from ..errors import IsoglossError, UnknownName
 from ..items import CONTRAST, Item
 from ..models.model import Family, Model
-from ..models.questions import Asking
+from ..models.questions import Answer, Asking
+from ..models.text import Ids, count_unknown, decode
+from ..scores import Row
 
 Options = Mapping[str, str]
 HEADS = {"lm": "language-model", "nsp": "next-sentence"}
 VECTOR_TASKS = ("sentence", CONTRAST)  # of these items the sentences get a vector
+EMPTY = "the sentence has no tokens"
 
 
 class Ask(Protocol):
@@ -44,14 +47,14 @@ class Method:
     version: int = 1
 
 
-def fill_options(name: str, method: Method, *, given: Mapping[str, str]) -> dict[str, str]:
-    """All the method's options, the given ones checked and the others at their default."""
-    for key, value in given.items():
+def fill_options(name: str, method: Method, *, chosen: Mapping[str, str]) -> dict[str, str]:
+    """All the method's options, the chosen values checked and the others at their default."""
+    for key, value in chosen.items():
         if key not in method.options:
             raise UnknownName(f"option of '{name}'", key, method.options)
         if value not in method.options[key]:
             raise UnknownName(f"value of '{name}' option '{key}'", value, method.options[key])
-    return {key: given.get(key, values[0]) for key, values in method.options.items()}
+    return {key: chosen.get(key, values[0]) for key, values in method.options.items()}
 
 
 def label(name: str, method: Method, *, options: Options) -> str:
@@ -73,8 +76,8 @@ def families_of(method: Method) -> list[str]:
 def default_methods(task: str, family: str) -> dict[str, Method]:
     """The methods that declare themselves for a task and can ask a family, those with the most specific way first."""
     asked: Family = registry.get("family", family)
-    declared = {name: one for name, one in registry.load_all("method").items() if task in one.auto}
-    ways = {name: way_to_ask(one, asked) for name, one in declared.items()}
+    declared = {name: method for name, method in registry.load_all("method").items() if task in method.auto}
+    ways = {name: way_to_ask(method, asked) for name, method in declared.items()}
     ranks = {name: asked.offers.index(way) for name, way in ways.items() if way}
     return {name: declared[name] for name in sorted(ranks, key=ranks.__getitem__)}
 
@@ -105,3 +108,14 @@ def check_model(name: str, method: Method, *, model: Model, options: Options) ->
     reason = method.refuse(model, options) or model.family.refuse(model, asked=way, options=options)
     if reason:
         raise IsoglossError(reason)
+
+
+def fill_row(row: Row, model: Model, *, tokens: Ids, logs: Answer, read: Ids | None = None) -> Row:
+    """The row with its tokens and their log-probabilities; unknown ones are counted in what was `read`, by default the tokens."""
+    return replace(
+        row,
+        tokens=len(tokens),
+        unknown=count_unknown(model.tokenizer, tokens if read is None else read),
+        pieces=decode(model.tokenizer, tokens),
+        logprobs=tuple(logs.tolist()),
+    )

@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,10 +10,10 @@ import numpy as np
 from ..items import Candidate, Item
 from ..models.model import Model
 from ..models.questions import Answer, Asking, Question
-from ..models.text import Ids, count_unknown, decode, encode, special_tokens
+from ..models.text import Ids, encode, special_tokens
 from ..scores import Row
+from . import EMPTY, fill_row
 
-EMPTY = "the sentence has no tokens"
 JOINERS = ("\u200c", "\u200d")
 UNSPACED = re.compile(  # Thai, Lao, Tibetan, Burmese, Khmer, kana, Han
     "[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
@@ -59,8 +59,8 @@ def later_in_word(model: Model, text: str, *, count: int) -> list[list[int]]:
     Words are the tokenizer's, but a space always ends a word, marks and joiners belong to the letter before them, and
     in scripts without spaces every token is a word of its own.
     """
-    made = model.tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
-    words, offsets = made.word_ids(), made["offset_mapping"]
+    encoding = model.tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
+    words, offsets = encoding.word_ids(), encoding["offset_mapping"]
     later: list[list[int]] = [[] for _ in range(count)]
     for position in reversed(range(1, count)):
         known = words[position] is not None and words[position] == words[position - 1]
@@ -89,18 +89,29 @@ def _is_mark(letter: str) -> bool:
 
 def row_of(item: Item, candidate: Candidate, *, model: Model, sentence: MaskedSentence, logs: Answer) -> Row:
     """A row without a value yet: the tokens, their log-probabilities, unknown ones counted."""
+    row = Row(item, candidate.id, None, truncated=sentence.truncated)
     if not sentence.tokens:
-        return Row(item, candidate.id, None, truncated=sentence.truncated, why=EMPTY)
-    return Row(
-        item,
-        candidate.id,
-        None,
-        tokens=len(sentence.tokens),
-        unknown=count_unknown(model.tokenizer, sentence.tokens),
-        truncated=sentence.truncated,
-        pieces=decode(model.tokenizer, sentence.tokens),
-        logprobs=tuple(logs.tolist()),
-    )
+        return replace(row, why=EMPTY)
+    return fill_row(row, model, tokens=sentence.tokens, logs=logs)
+
+
+def unmasked_rows(
+    item: Item, model: Model, *, wants: Sequence[str]
+) -> Generator[list[Question], list[Answer], list[tuple[Row, Answer, list[Answer]]]]:
+    """For each candidate a row without a value, its tokens' log-probabilities where they stand, and what else of the
+    same pass is wanted; a sentence without tokens has neither."""
+    sentences = [read_sentence(model, candidate.text) for candidate in item.candidates]
+    questions = [
+        Question(read.ids, tuple(read.inner), read.tokens, language=item.language) for read in sentences if read.tokens
+    ]
+    more = [[replace(question, targets=(), want=want) for want in wants] for question in questions]
+    answers = iter((yield [asked for first, rest in zip(questions, more, strict=True) for asked in (first, *rest)]))
+    rows = []
+    for candidate, sentence in zip(item.candidates, sentences, strict=True):
+        logs = next(answers) if sentence.tokens else np.array([])
+        row = row_of(item, candidate, model=model, sentence=sentence, logs=logs)
+        rows.append((row, logs, [next(answers) for _ in wants] if sentence.tokens else []))
+    return rows
 
 
 def pseudo_likelihood(
@@ -110,16 +121,16 @@ def pseudo_likelihood(
     sentences = [read_sentence(model, candidate.text) for candidate in item.candidates]
     questions = [
         [
-            masked_question(model, one, position=hidden[0], hidden=hidden, language=item.language)
-            for hidden in hide(one, candidate.text)
+            masked_question(model, sentence, position=hidden[0], hidden=hidden, language=item.language)
+            for hidden in hide(sentence, candidate.text)
         ]
-        for candidate, one in zip(item.candidates, sentences, strict=True)
+        for candidate, sentence in zip(item.candidates, sentences, strict=True)
     ]
     answers = iter((yield [question for group in questions for question in group]))
     rows: list[Row] = []
-    for candidate, one, group in zip(item.candidates, sentences, questions, strict=True):
+    for candidate, sentence, group in zip(item.candidates, sentences, questions, strict=True):
         logs = np.array([next(answers)[0] for _ in group])
-        row = row_of(item, candidate, model=model, sentence=one, logs=logs)
+        row = row_of(item, candidate, model=model, sentence=sentence, logs=logs)
         value = float(logs.mean() if length == "mean" else logs.sum()) if len(logs) else None
         rows.append(replace(row, value=value))
     return rows

@@ -2,35 +2,20 @@
 
 from dataclasses import replace
 
-import numpy as np
-
 from ..items import Item
 from ..models.model import IN_PLACE, Model
-from ..models.questions import VECTOR, Asking, Question
-from ..scores import Row
+from ..models.questions import VECTOR, Asking
 from . import VECTOR_TASKS, Method, Options
-from ._masked_sentence import read_sentence, row_of
+from ._masked_sentence import unmasked_rows
 
 
 def ask(item: Item, model: Model, *, options: Options) -> Asking:
     """Two questions per candidate that share one pass: the tokens, and their mean hidden state for single sentences."""
-    sentences = [read_sentence(model, candidate.text) for candidate in item.candidates]
-    wants_vector = item.tags.get("task") in VECTOR_TASKS
-    questions = []
-    for one in sentences:
-        if one.tokens:
-            plain = Question(one.ids, tuple(one.inner), one.tokens, language=item.language)
-            questions += [plain] + ([replace(plain, targets=(), want=VECTOR)] if wants_vector else [])
-    answers = iter((yield questions))
-    rows: list[Row] = []
-    for candidate, one in zip(item.candidates, sentences, strict=True):
-        logs = next(answers) if one.tokens else np.array([])
-        row = row_of(item, candidate, model=model, sentence=one, logs=logs)
-        if one.tokens:
-            vector = tuple(next(answers).tolist()) if wants_vector else ()
-            row = replace(row, value=float(logs.mean()), vector=vector)
-        rows.append(row)
-    return rows
+    read = yield from unmasked_rows(item, model, wants=[VECTOR] if item.tags.get("task") in VECTOR_TASKS else [])
+    return [
+        replace(row, value=float(logs.mean()), vector=tuple(more[0].tolist()) if more else ()) if len(logs) else row
+        for row, logs, more in read
+    ]
 
 
 method = Method(

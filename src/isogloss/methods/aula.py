@@ -2,34 +2,19 @@
 
 from dataclasses import replace
 
-import numpy as np
-
 from ..items import Item
 from ..models.model import Model
-from ..models.questions import ATTENTION, VECTOR, Answer, Asking, Question
+from ..models.questions import ATTENTION, VECTOR, Answer, Asking
 from ..scores import Row
 from . import VECTOR_TASKS, Method, Options
-from ._masked_sentence import MaskedSentence, read_sentence, row_of
+from ._masked_sentence import unmasked_rows
 
 
 def ask(item: Item, model: Model, *, options: Options) -> Asking:
     """Questions that share one pass: the tokens, the attention they receive, and the vector of a single sentence."""
-    sentences = [read_sentence(model, candidate.text) for candidate in item.candidates]
-    wants = (ATTENTION, VECTOR) if item.tags.get("task") in VECTOR_TASKS else (ATTENTION,)
-    answers = iter((yield [question for sentence in sentences for question in _questions(item, sentence, wants=wants)]))
-    rows: list[Row] = []
-    for candidate, one in zip(item.candidates, sentences, strict=True):
-        logs = next(answers) if one.tokens else np.array([])
-        row = row_of(item, candidate, model=model, sentence=one, logs=logs)
-        rows += _rows(row, logs, more=[next(answers) for _ in wants]) if one.tokens else [row]
-    return rows
-
-
-def _questions(item: Item, sentence: MaskedSentence, *, wants: tuple[str, ...]) -> list[Question]:
-    if not sentence.tokens:
-        return []
-    plain = Question(sentence.ids, tuple(sentence.inner), sentence.tokens, language=item.language)
-    return [plain, *(replace(plain, targets=(), want=want) for want in wants)]
+    wants = [ATTENTION, *([VECTOR] if item.tags.get("task") in VECTOR_TASKS else [])]
+    read = yield from unmasked_rows(item, model, wants=wants)
+    return [filled for row, logs, more in read for filled in (_rows(row, logs, more=more) if more else [row])]
 
 
 def _rows(row: Row, logs: Answer, *, more: list[Answer]) -> list[Row]:

@@ -11,10 +11,8 @@ from ..languages import finish_sentence, join_sentences
 from ..models.continuations import STARTS, ask_for, left_to_right
 from ..models.model import CONTINUE, Model
 from ..models.questions import Answer, Asking, Passage, Span
-from ..models.text import count_unknown, decode
 from ..scores import Row
-from . import Method
-from ._masked_sentence import EMPTY
+from . import EMPTY, Method, fill_row
 
 NEEDS = {"d": "t", "orig": "ba", "b": "tw", "c": "w", "e": "tb", "f": "wb"}
 
@@ -22,10 +20,10 @@ NEEDS = {"d": "t", "orig": "ba", "b": "tw", "c": "w", "e": "tb", "f": "wb"}
 def ask(item: Item, model: Model, *, options: Mapping[str, str]) -> Asking:
     """The tokens of every span that the case needs."""
     spans = [_spans(model, item, candidate=candidate, options=options) for candidate in item.candidates]
-    answers = iter((yield [question for group in spans for found in group.values() for question in found.questions]))
+    answers = iter((yield [question for group in spans for span in group.values() for question in span.questions]))
     rows = []
     for candidate, group in zip(item.candidates, spans, strict=True):
-        logs = {name: np.concatenate([[], *(next(answers) for _ in found.questions)]) for name, found in group.items()}
+        logs = {name: np.concatenate([[], *(next(answers) for _ in span.questions)]) for name, span in group.items()}
         row = _row(item, candidate.id, model=model, group=group, logs=logs)
         means = {name: float(np.exp(values.mean())) for name, values in logs.items() if row.value is not None}
         rows.append(replace(row, value=combine(options["case"], means)) if means else row)
@@ -52,19 +50,10 @@ def _spans(model: Model, item: Item, *, candidate: Candidate, options: Mapping[s
 def _row(item: Item, candidate: str, *, model: Model, group: Mapping[str, Span], logs: Mapping[str, Answer]) -> Row:
     if any(not len(values) for values in logs.values()):
         return Row(item, candidate, None, why=EMPTY)
-    main = next(iter(group))
-    targets = group[main].targets
-    last = group[main].questions[-1]
-    return Row(
-        item,
-        candidate,
-        float(np.exp(logs[main].mean())),
-        tokens=len(logs[main]),
-        unknown=count_unknown(model.tokenizer, (*last.ids, *last.decoder_ids)),
-        truncated=any(found.truncated for found in group.values()),
-        pieces=decode(model.tokenizer, targets),
-        logprobs=tuple(logs[main].tolist()),
-    )
+    (name, main), *_ = group.items()
+    last, truncated = main.questions[-1], any(span.truncated for span in group.values())
+    row = Row(item, candidate, float(np.exp(logs[name].mean())), truncated=truncated)
+    return fill_row(row, model, tokens=main.targets, logs=logs[name], read=(*last.ids, *last.decoder_ids))
 
 
 def combine(case: str, means: Mapping[str, float]) -> float:

@@ -9,7 +9,7 @@ from ..items import Item
 from ..models.continuations import ask_for
 from ..models.model import CONTINUE, HIDE, Model
 from ..models.questions import Answer, Asking, Passage, Question
-from ..models.text import Ids, count_unknown, decode
+from ..models.text import Ids, count_unknown, decode, shared_start
 from ..scores import Row
 from . import Method, Options
 from ._masked_sentence import later_in_word, masked_question, read_sentence
@@ -26,8 +26,8 @@ def shared_in_order(first: Sequence[int], second: Sequence[int]) -> Positions:
     if list(second) < list(first):
         right, left = shared_in_order(second, first)
         return left, right
-    head = _common(first, second)
-    tail = _common(first[head:][::-1], second[head:][::-1])
+    head = shared_start(first, second)
+    tail = shared_start(first[head:][::-1], second[head:][::-1])
     ends = len(first) - tail, len(second) - tail
     inner = _subsequence(first[head : ends[0]], second[head : ends[1]])
     pairs = [(k, k) for k in range(head)]
@@ -40,12 +40,6 @@ def divergent_positions(first: Sequence[int], second: Sequence[int]) -> Position
     """The places that are not shared: what the first sequence has of its own, and the second; also in several stretches."""
     left, right = (set(positions) for positions in shared_in_order(first, second))
     return [k for k in range(len(first)) if k not in left], [k for k in range(len(second)) if k not in right]
-
-
-def _common(first: Sequence[int], second: Sequence[int]) -> int:
-    """How many tokens the two have in common at their beginning."""
-    pairs = zip(first, second, strict=False)
-    return next((k for k, (a, b) in enumerate(pairs) if a != b), min(len(first), len(second)))
 
 
 def _subsequence(first: Sequence[int], second: Sequence[int]) -> list[tuple[int, int]]:
@@ -103,8 +97,8 @@ def ask(item: Item, model: Model, *, options: Options) -> Asking:
     answers = iter((yield [] if why else [question for side in sides for question in side.questions]))
     rows: list[Row] = []
     for k, side in enumerate(sides):
-        one, other = item.candidates[k], item.candidates[1 - k]
-        row = Row(item, one.id, None, quantity=QUANTITY, against=other.id, truncated=side.truncated, why=why)
+        candidate, other = item.candidates[k], item.candidates[1 - k]
+        row = Row(item, candidate.id, None, quantity=QUANTITY, against=other.id, truncated=side.truncated, why=why)
         row = replace(row, tokens=len(side.own), unknown=count_unknown(model.tokenizer, side.tokens))
         logs = np.array([]) if why else np.concatenate([next(answers) for _ in side.questions])
         rows += [row] if why else _rows(row, side, model=model, logs=logs, variant=options["variant"])
@@ -156,21 +150,18 @@ def _masked_sides(item: Item, model: Model, *, options: Options) -> list[Side]:
     sentences = [read_sentence(model, candidate.text) for candidate in item.candidates]
     both = divergent_positions(sentences[0].tokens, sentences[1].tokens)
     sides = []
-    for candidate, one, own in zip(item.candidates, sentences, both, strict=True):
-        asked = range(len(one.tokens)) if options["variant"] == SENTENCE else own
-        tails = later_in_word(model, candidate.text, count=len(one.tokens)) if options["hide"] == "word" else []
+    for candidate, sentence, own in zip(item.candidates, sentences, both, strict=True):
+        whole = options["variant"] == SENTENCE
+        asked = range(len(sentence.tokens)) if whole else own
+        tails = later_in_word(model, candidate.text, count=len(sentence.tokens)) if options["hide"] == "word" else []
         questions = []
         for position in asked:
-            gone = {
-                position,
-                *(tails[position] if tails else []),
-                *(p for p in own if options["hide"] == "rest" and p > position),
-            }
-            hidden = [one.inner[k] for k in sorted(gone)]
+            later = tails[position] if tails else [p for p in own if options["hide"] == "rest" and p > position]
+            hidden = [sentence.inner[k] for k in (position, *later)]
             questions.append(
-                masked_question(model, one, position=one.inner[position], hidden=hidden, language=item.language)
+                masked_question(model, sentence, position=hidden[0], hidden=hidden, language=item.language)
             )
-        sides.append(Side(one.tokens, own, asked, tuple(questions), one.truncated, options["variant"] == SENTENCE))
+        sides.append(Side(sentence.tokens, own, asked, tuple(questions), sentence.truncated, whole))
     return sides
 
 

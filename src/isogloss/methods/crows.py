@@ -1,7 +1,6 @@
 """CrowS-Pairs' own scoring: the tokens that two sentences share, each masked alone, in either sentence."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from difflib import SequenceMatcher
 
 import numpy as np
@@ -9,9 +8,8 @@ import numpy as np
 from ..items import Item
 from ..models.model import HIDE, Model
 from ..models.questions import Asking
-from ..models.text import count_unknown, decode
 from ..scores import Row
-from . import Method, Options
+from . import Method, Options, fill_row
 from ._masked_sentence import MaskedSentence, masked_question, read_sentence
 
 QUANTITY = "shared"
@@ -28,28 +26,20 @@ def ask(item: Item, model: Model, *, options: Options) -> Asking:
         positions = shared_positions(sentences[1], sentences[0])[::-1]
     questions = [
         [
-            masked_question(model, one, position=position, hidden=[position], language=item.language)
+            masked_question(model, sentence, position=position, hidden=[position], language=item.language)
             for position in where
         ]
-        for one, where in zip(sentences, positions, strict=True)
+        for sentence, where in zip(sentences, positions, strict=True)
     ]
     answers = iter((yield [question for group in questions for question in group]))
     same = first.text != second.text and sentences[0].ids == sentences[1].ids
     rows = []
-    for candidate, other, one, where in zip((first, second), (second, first), sentences, positions, strict=True):
+    for candidate, other, sentence, where in zip((first, second), (second, first), sentences, positions, strict=True):
         logs = np.array([next(answers)[0] for _ in where])
         value, why = (float(logs.sum()), None) if len(where) and not same else (None, SAME if same else APART)
-        row = Row(item, candidate.id, value, tokens=len(where), quantity=QUANTITY, against=other.id, why=why)
-        shown = tuple(one.ids[position] for position in where)
-        rows.append(
-            replace(
-                row,
-                unknown=count_unknown(model.tokenizer, one.tokens),
-                truncated=one.truncated,
-                pieces=decode(model.tokenizer, shown),
-                logprobs=tuple(logs.tolist()),
-            )
-        )
+        row = Row(item, candidate.id, value, quantity=QUANTITY, against=other.id, why=why, truncated=sentence.truncated)
+        shown = tuple(sentence.ids[position] for position in where)
+        rows.append(fill_row(row, model, tokens=shown, logs=logs, read=sentence.tokens))
     return rows
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..items import BLANK, Candidate, Item
+from ..items import BLANK, Candidate, Item, group_by
 from ..models.model import EXPECT, Model
 from ..models.questions import Answer, Asking, Question
 from ..models.text import count_unknown, decode
@@ -41,10 +41,10 @@ def ask(item: Item, model: Model, *, options: Options) -> Asking:
     divergence, entropies = compare(logs)
     size = logs.shape[1]
     rows = [
-        Row(item, one.id, float(divergence[i, k]), tokens=size, quantity=KL, against=other.id, unknown=unknown[i])
-        if questions[i].ids != questions[k].ids or one.text == other.text
-        else Row(item, one.id, None, quantity=KL, against=other.id, unknown=unknown[i], why=SAME)
-        for i, one in enumerate(terms)
+        Row(item, term.id, float(divergence[i, k]), tokens=size, quantity=KL, against=other.id, unknown=unknown[i])
+        if questions[i].ids != questions[k].ids or term.text == other.text
+        else Row(item, term.id, None, quantity=KL, against=other.id, unknown=unknown[i], why=SAME)
+        for i, term in enumerate(terms)
         for k, other in enumerate(terms)
         if i != k
     ]
@@ -58,9 +58,7 @@ def ask(item: Item, model: Model, *, options: Options) -> Asking:
 
 def _average_variants(logs: Answer, candidates: Sequence[Candidate]) -> tuple[Answer, list[int]]:
     """The log of the mean distribution over the variants of each term, and the number of each term's first candidate."""
-    groups: dict[str, list[int]] = {}
-    for number, candidate in enumerate(candidates):
-        groups.setdefault(candidate.role, []).append(number)
+    groups = group_by(range(len(candidates)), lambda number: candidates[number].role)
     if len(groups) == len(candidates):
         return logs, list(range(len(candidates)))
     means = [np.logaddexp.reduce(logs[group], axis=0) - np.log(len(group)) for group in groups.values()]
@@ -78,13 +76,13 @@ def compare(logs: Answer) -> tuple[Answer, Answer]:
     return np.maximum(own[:, None] - cross, 0.0), -own
 
 
-def _problem(found: Sequence[Question | None], model: Model) -> str | None:
-    if any(question is None for question in found):
+def _problem(questions: Sequence[Question | None], model: Model) -> str | None:
+    if any(question is None for question in questions):
         return LOST
     limit = model.info.max_length
-    if limit is not None and any(len(question.ids) > limit for question in found if question is not None):
+    if limit is not None and any(len(question.ids) > limit for question in questions if question is not None):
         return LONG
-    if model.family.continuing and len(found) > 1 and len({q.ids for q in found if q is not None}) == 1:
+    if model.family.continuing and len(questions) > 1 and len({q.ids for q in questions if q is not None}) == 1:
         return UNSEEN
     return None
 

@@ -9,10 +9,8 @@ from ..items import Item
 from ..models.continuations import STARTS, ask_for
 from ..models.model import CONTINUE, Model
 from ..models.questions import VECTOR, Asking, Passage, Question, Span
-from ..models.text import count_unknown, decode
 from ..scores import Row
-from . import VECTOR_TASKS, Method
-from ._masked_sentence import EMPTY
+from . import EMPTY, VECTOR_TASKS, Method, fill_row
 
 
 def ask(item: Item, model: Model, *, options: Mapping[str, str]) -> Asking:
@@ -22,39 +20,28 @@ def ask(item: Item, model: Model, *, options: Mapping[str, str]) -> Asking:
     ]
     spans = [ask_for(model, passage) for passage in passages]
     wants_vector = item.tags.get("task") in VECTOR_TASKS
-    answers = iter(
-        (yield [q for spans_of_candidate in spans for q in _questions(spans_of_candidate, wants_vector=wants_vector)])
-    )
+    answers = iter((yield [question for span in spans for question in _questions(span, wants_vector=wants_vector)]))
     rows = []
-    for candidate, spans_of_candidate in zip(item.candidates, spans, strict=True):
-        if not spans_of_candidate.questions:
+    for candidate, span in zip(item.candidates, spans, strict=True):
+        if not span.questions:
             rows.append(Row(item, candidate.id, None, why=EMPTY))
             continue
-        logs = np.concatenate([next(answers) for _ in spans_of_candidate.questions])
-        rows.append(
-            Row(
-                item,
-                candidate.id,
-                float(logs.sum() if options["length"] == "sum" else np.exp(logs.mean())),
-                tokens=len(logs),
-                unknown=count_unknown(model.tokenizer, spans_of_candidate.targets),
-                truncated=spans_of_candidate.truncated,
-                pieces=decode(model.tokenizer, spans_of_candidate.targets),
-                logprobs=tuple(logs.tolist()),
-                vector=tuple(next(answers).tolist()) if wants_vector else (),
-            )
-        )
+        logs = np.concatenate([next(answers) for _ in span.questions])
+        value = float(logs.sum() if options["length"] == "sum" else np.exp(logs.mean()))
+        vector = tuple(next(answers).tolist()) if wants_vector else ()
+        row = Row(item, candidate.id, value, truncated=span.truncated, vector=vector)
+        rows.append(fill_row(row, model, tokens=span.targets, logs=logs))
     return rows
 
 
-def _questions(found: Span, *, wants_vector: bool) -> tuple[Question, ...]:
+def _questions(span: Span, *, wants_vector: bool) -> tuple[Question, ...]:
     """The span's questions, and one for the mean hidden state of the tokens asked for: they end the last question's text."""
-    if not wants_vector or not found.questions:
-        return found.questions
-    last = found.questions[-1]
+    if not wants_vector or not span.questions:
+        return span.questions
+    last = span.questions[-1]
     length = len(last.decoder_ids or last.ids)
-    positions = tuple(range(length - len(found.targets), length))
-    return (*found.questions, replace(last, positions=positions, targets=(), want=VECTOR))
+    positions = tuple(range(length - len(span.targets), length))
+    return (*span.questions, replace(last, positions=positions, targets=(), want=VECTOR))
 
 
 method = Method(

@@ -3,14 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from ..items import BLANK, Candidate, Item
 from ..models.model import HIDE, Model
 from ..models.questions import Asking, Question
-from ..models.text import Ids, count_unknown, cut, decode, special_tokens
+from ..models.text import Ids, cut, special_tokens
 from ..scores import Row
-from . import Method, Options
+from . import Method, Options, fill_row
 
 QUANTITY = "normalised"
 LOST = "term or concept cannot be masked by themselves here"
@@ -35,18 +33,8 @@ def ask(item: Item, model: Model, *, options: Options) -> Asking:
             rows.append(Row(item, candidate.id, None, quantity=QUANTITY, why=LOST))
             continue
         shown, hidden = next(answers), next(answers)
-        rows.append(
-            Row(
-                item,
-                candidate.id,
-                float(shown.sum() - hidden.sum()),
-                tokens=len(pair.pieces),
-                quantity=QUANTITY,
-                unknown=count_unknown(model.tokenizer, (*pair.shown.ids, *pair.pieces)),
-                pieces=decode(model.tokenizer, pair.pieces),
-                logprobs=tuple(np.asarray(shown - hidden).tolist()),
-            )
-        )
+        row, read = Row(item, candidate.id, float(shown.sum() - hidden.sum()), quantity=QUANTITY), pair.shown.ids
+        rows.append(fill_row(row, model, tokens=pair.pieces, logs=shown - hidden, read=(*read, *pair.pieces)))
     return rows
 
 

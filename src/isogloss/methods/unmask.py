@@ -10,9 +10,9 @@ from ..errors import IsoglossError
 from ..items import BLANK, Candidate, Item
 from ..models.model import FILL, Model
 from ..models.questions import ARGMAX, Answer, Asking, Question
-from ..models.text import Ids, count_unknown, cut, decode, encode, special_tokens, token_id
+from ..models.text import Ids, cut, encode, special_tokens, token_id
 from ..scores import Row
-from . import Method
+from . import Method, fill_row
 
 PAPER = "paper"
 LOST = "the word has no tokens, or the context holds the mask token itself"
@@ -36,13 +36,13 @@ def ask(item: Item, model: Model, *, options: Mapping[str, str]) -> Asking:
         built = list(_questions(item, candidate, model=model, variant=options["variant"]))
         questions[candidate.id] = [question for question, _ in built]
         short[candidate.id] = any(truncated for _, truncated in built)
-    if options["variant"] == PAPER and any(one.decoder_ids for group in questions.values() for one in group):
+    if options["variant"] == PAPER and any(question.decoder_ids for group in questions.values() for question in group):
         questions = yield from _second_step(questions)
-    found = iter((yield [question for group in questions.values() for question in group]))
+    answers = iter((yield [question for group in questions.values() for question in group]))
     rows = []
     for candidate in item.candidates:
         group = questions[candidate.id]
-        logs = np.concatenate([next(found) for _ in group]) if group else np.array([])
+        logs = np.concatenate([next(answers) for _ in group]) if group else np.array([])
         row = _row(item, candidate.id, model=model, group=group, logs=logs)
         if options["variant"] == "log" and row.value is not None:
             row = replace(row, value=float(logs.mean()))
@@ -54,15 +54,8 @@ def _row(item: Item, candidate: str, *, model: Model, group: Sequence[Question],
     if not group:
         return Row(item, candidate, None, why=LOST)
     pieces = tuple(token for question in group for token in question.targets)
-    return Row(
-        item,
-        candidate,
-        float(np.exp(logs).mean()),
-        tokens=len(pieces),
-        unknown=count_unknown(model.tokenizer, (*group[-1].ids, *group[-1].targets)),
-        pieces=decode(model.tokenizer, pieces),
-        logprobs=tuple(logs.tolist()),
-    )
+    row = Row(item, candidate, float(np.exp(logs).mean()))
+    return fill_row(row, model, tokens=pieces, logs=logs, read=(*group[-1].ids, *group[-1].targets))
 
 
 def _questions(item: Item, candidate: Candidate, *, model: Model, variant: str) -> Iterator[tuple[Question, bool]]:
@@ -80,14 +73,14 @@ def _questions(item: Item, candidate: Candidate, *, model: Model, variant: str) 
 def _steps(tokenizer: Any, context: str, *, word: str, mask: str, at_once: bool) -> Iterator[Step]:
     """The tokens of the filled sentence, where every BLANK has the pieces so far and a mask; the first mask is read."""
     parts = [part for gap in context.split(BLANK) for part in (gap, word)][:-1]
-    found = cut(tokenizer, parts)
-    pieces, mask_id = found[1], token_id(tokenizer, mask)
-    if any(mask_id in part for part in found):
+    tokens_of = cut(tokenizer, parts)
+    pieces, mask_id = tokens_of[1], token_id(tokenizer, mask)
+    if any(mask_id in part for part in tokens_of):
         return
     for shown in (0,) if at_once and pieces else range(len(pieces)):
         filled = [
             ((*part[:shown], *(mask_id,) * (len(part) if at_once else 1)) if index % 2 else part)
-            for index, part in enumerate(found)
+            for index, part in enumerate(tokens_of)
         ]
         masks = (mask_id,) * (len(pieces) if at_once else 1)
         right = tuple(token for part in filled[2:] for token in part)

@@ -8,9 +8,11 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from ..errors import IsoglossError
 from ..stats.resampling import Array, cluster_sums
 
 Finish = Callable[[Array], Array]
+SWAPS = ("mirror", "same", "none")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +81,14 @@ class Metric:
     fits: Callable[[pl.DataFrame], bool] = lambda rows: True
     order: int = 100
 
+    def __post_init__(self) -> None:
+        """Refuse a law that does not exist: whoever adds a metric in a package of their own has no test for it."""
+        if self.swap not in SWAPS or (self.swap == "mirror" and self.neutral is None):
+            law = (
+                f"'{self.swap}'; use {', '.join(SWAPS)}" if self.swap not in SWAPS else "mirror, which needs 'neutral'"
+            )
+            raise IsoglossError(f"The metric '{self.title}' has the swap law {law}.")
+
 
 def number_clusters(clusters: Iterable[str]) -> tuple[npt.NDArray[np.int64], tuple[str, ...]]:
     """The number of each unit's cluster, counted in the order in which the clusters come first, and their names."""
@@ -87,10 +97,13 @@ def number_clusters(clusters: Iterable[str]) -> tuple[npt.NDArray[np.int64], tup
     return np.array(list(map(labels.__getitem__, names)), dtype=np.int64), tuple(labels)
 
 
-def from_sums(sums: Array, clusters: Iterable[str], *, finish: Finish, n: int, ties: int = 0) -> Contribution:
+def from_sums(
+    sums: Array, clusters: Iterable[str], *, finish: Finish, n: int | None = None, ties: int = 0
+) -> Contribution:
     """The contribution of a metric that is a function of sums: one row of `sums` and one cluster name per unit.
 
-    Resampling clusters is then a matrix product. Without any unit, n is 0 and the value is not a number.
+    Resampling clusters is then a matrix product. `n` is the number of units, unless the items are others. Without any
+    unit, n is 0 and the value is not a number.
     """
     index, names = number_clusters(clusters)
     totals = cluster_sums(sums, index)
@@ -99,7 +112,8 @@ def from_sums(sums: Array, clusters: Iterable[str], *, finish: Finish, n: int, t
         with np.errstate(invalid="ignore", divide="ignore"):
             return finish(weights @ totals)
 
-    return Contribution(names, evaluate, n, ties, alone=lambda: finish(totals), totals=totals, finish=finish)
+    count = len(sums) if n is None else n
+    return Contribution(names, evaluate, count, ties, alone=lambda: finish(totals), totals=totals, finish=finish)
 
 
 def ratio(sums: Array) -> Array:
@@ -115,4 +129,4 @@ def percent(sums: Array) -> Array:
 def from_values(values: Array, clusters: Iterable[str], *, finish: Finish = ratio, ties: int = 0) -> Contribution:
     """The contribution of the mean of one value per unit, or with `percent` of 100 times the mean."""
     sums = np.column_stack([values, np.ones(len(values))])
-    return from_sums(sums, clusters, finish=finish, n=len(values), ties=ties)
+    return from_sums(sums, clusters, finish=finish, ties=ties)

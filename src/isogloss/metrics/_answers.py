@@ -64,4 +64,4 @@ def agreeing_pairs(rows: pl.DataFrame) -> Contribution:
 
 def _count_pairs(agree: list[str] | None, disagree: list[str] | None) -> tuple[int, int]:
     pairs = [pair for pair in zip(agree or [], disagree or [], strict=False) if set(pair) <= {YES, NO}]
-    return sum(one != other for one, other in pairs), len(pairs)
+    return sum(first != second for first, second in pairs), len(pairs)

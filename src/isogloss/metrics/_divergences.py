@@ -50,7 +50,7 @@ def _pair_table(rows: pl.DataFrame) -> PairTable:
         values_of.append(dict(zip(zip(part["role"], part["other"], strict=True), part["value"], strict=True)))
         clusters.append(str(part["cluster"][0]))
     pairs = sorted(set.intersection(*map(set, values_of)))
-    values = np.array([[one[pair] for pair in pairs] for one in values_of]).reshape(len(values_of), len(pairs))
+    values = np.array([[row[pair] for pair in pairs] for row in values_of]).reshape(len(values_of), len(pairs))
     name = str(rows["set"][0]) if "set" in rows.columns else ""
     size = int(rows["tokens"].max() or 1)  # type: ignore[arg-type]
     where = (str(rows["model"][0]), str(rows["language"][0]), name)

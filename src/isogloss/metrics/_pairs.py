@@ -1,4 +1,4 @@
-"""What the metrics of pairs and of single sentences share: both sides of every pair, the order of two groups."""
+"""What the metrics of pairs, contrasts and single sentences share: both sides of every pair, the order of two groups, which statements."""
 
 from dataclasses import replace
 
@@ -8,10 +8,14 @@ import polars as pl
 from ..errors import IsoglossError
 from ..items import STEREOTYPE
 from ..scores import KEY
-from . import Contribution, from_sums, percent
+from . import Contribution, from_sums, from_values, percent
 
 DECIMALS = 3
 ITEM = ["model", "method", *KEY]
+IMPLICIT = "implicit"
+STATEMENT = "statement"
+QUANTITY = "contrast"
+GENDER = "gender"
 
 
 def is_task(rows: pl.DataFrame, task: str) -> bool:
@@ -57,7 +61,7 @@ def share_won(items: pl.DataFrame, *, mode: str, neutral_counts: bool, decimals:
     wins = (won > lost) + (0.5 * ties if mode == "corrected" else 0.0)
     counted = np.ones(len(won)) if mode == "corrected" or neutral_counts else (~ties).astype(np.float64)
     sums = np.column_stack([wins, counted])
-    contribution = from_sums(sums, items["cluster"], finish=percent, n=len(won), ties=int(ties.sum()))
+    contribution = from_sums(sums, items["cluster"], finish=percent, ties=int(ties.sum()))
     return replace(contribution, items=tuple(items["id"]))
 
 
@@ -70,3 +74,36 @@ def crows_part(rows: pl.DataFrame, *, mode: str, direction: str) -> Contribution
 def has_direction(rows: pl.DataFrame, direction: str) -> bool:
     """Whether the rows are pairs, some of them of that direction."""
     return is_task(rows, "pair") and "direction" in rows.columns and direction in rows["direction"].unique()
+
+
+# ---- contrasts
+
+
+def of_statements(rows: pl.DataFrame, *, implicit: bool) -> pl.DataFrame:
+    """The rows of implicitly biased statements, or of all others; a row that names no kind of statement is implicit."""
+    if STATEMENT not in rows.columns:
+        return rows if implicit else rows.clear()
+    headline = pl.col(STATEMENT).fill_null(IMPLICIT) == IMPLICIT
+    return rows.filter(headline if implicit else ~headline)
+
+
+def has_statements(rows: pl.DataFrame, *, implicit: bool) -> bool:
+    """Whether a group has such statements that were contrasted."""
+    return bool(of_statements(rows.filter(pl.col("quantity") == QUANTITY), implicit=implicit).height)
+
+
+def of_gender(rows: pl.DataFrame) -> pl.DataFrame:
+    """The rows whose bias type is gender, also together with another, as in gender+age."""
+    return rows.filter(pl.col("category").str.split("+").list.contains(GENDER))
+
+
+def differences(rows: pl.DataFrame) -> pl.DataFrame:
+    """One row per pair: its cluster and the stereotype's value minus the contrast's."""
+    return two_sides(rows).select("id", "cluster", difference=pl.col("won") - pl.col("lost"))
+
+
+def mean_of(pairs: pl.DataFrame) -> Contribution:
+    """The mean of the pairs' differences under any weights on their clusters; differences of zero are ties."""
+    values = pairs["difference"].to_numpy()
+    contribution = from_values(values, pairs["cluster"], ties=int((values == 0).sum()))
+    return replace(contribution, alone=None, items=tuple(pairs["id"]))  # a difference is no share

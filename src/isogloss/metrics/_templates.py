@@ -93,9 +93,9 @@ def read_term_cells(frames: list[TermItem]) -> tuple[list[TermCell], tuple[str, 
     groups = group_by(frames, lambda frame: frame.cell)
     cells = []
     for group in groups.values():
-        terms = [term for term in group[0].terms if all(term in one.terms for one in group)]
-        table = np.array([[one.shares[one.terms.index(term)] for term in terms] for one in group])
-        cells.append(TermCell(tuple(terms), table, tuple(number[one.cluster] for one in group)))
+        terms = [term for term in group[0].terms if all(term in item.terms for item in group)]
+        table = np.array([[item.shares[item.terms.index(term)] for term in terms] for item in group])
+        cells.append(TermCell(tuple(terms), table, tuple(number[item.cluster] for item in group)))
     return cells, names
 
 
@@ -122,9 +122,9 @@ def mean_over_wordings(rows: pl.DataFrame, number: Callable[[Array], float]) -> 
     groups = group_by(read_term_items(rows), lambda item: item.cell)
     values, sets = [], []
     for (name, _), group in groups.items():
-        terms = [term for term in group[0].terms if all(term in one.terms for one in group)]
+        terms = [term for term in group[0].terms if all(term in item.terms for item in group)]
         if len(group) > 1 and len(terms) > 1:
-            logs = np.array([[one.logs[one.terms.index(term)] for term in terms] for one in group])
+            logs = np.array([[item.logs[item.terms.index(term)] for term in terms] for item in group])
             values.append(number(logs - logs.mean(1, keepdims=True)))
             sets.append(name)
     return from_values(np.array(values), sets)

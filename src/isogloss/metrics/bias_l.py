@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 
 from . import Contribution, Metric
-from ._contrasts import differences, has_statements, mean_of, of_gender, of_statements
+from ._pairs import differences, has_statements, mean_of, of_gender, of_statements
 
 
 def contribute(rows: pl.DataFrame, mode: str) -> Contribution:

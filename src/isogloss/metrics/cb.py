@@ -17,8 +17,8 @@ def contribute(rows: pl.DataFrame, mode: str) -> Contribution:
 
     def evaluate(weights: Array) -> Array:
         with np.errstate(divide="ignore", invalid="ignore"):
-            found = [np.var(np.log(mean_shares(cell, weights)), axis=1) for cell in cells]
-        return mean_present(found, len(weights))
+            variances = [np.var(np.log(mean_shares(cell, weights)), axis=1) for cell in cells]
+        return mean_present(variances, len(weights))
 
     return Contribution(names, evaluate, len(frames))
 

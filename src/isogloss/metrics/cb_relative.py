@@ -14,7 +14,7 @@ def contribute(rows: pl.DataFrame, mode: str) -> Contribution:
     frames = read_term_items(rows)
     usual = _usual(frames)
     kept = [frame for frame in frames if frame.cluster in usual and usual[frame.cluster][0] == frame.terms]
-    values = [float(np.var(np.log(one.shares) - np.log(usual[one.cluster][1]))) for one in kept]
+    values = [float(np.var(np.log(frame.shares) - np.log(usual[frame.cluster][1]))) for frame in kept]
     return mean_over_items(values, kept)
 
 
@@ -22,9 +22,9 @@ def _usual(frames: list[TermItem]) -> dict[str, tuple[tuple[str, ...], Array]]:
     """For each template with several concepts, its terms and their mean shares."""
     groups = group_by(frames, lambda frame: frame.cluster)
     return {
-        name: (group[0].terms, np.mean([one.shares for one in group], axis=0))
+        name: (group[0].terms, np.mean([frame.shares for frame in group], axis=0))
         for name, group in groups.items()
-        if len(group) > 1 and len({one.terms for one in group}) == 1
+        if len(group) > 1 and len({frame.terms for frame in group}) == 1
     }
 
 

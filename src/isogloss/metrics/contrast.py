@@ -1,7 +1,7 @@
 """Contrast score: by how much a model prefers stereotypes to their contrasts, over implicitly biased statements."""
 
 from . import Metric
-from ._contrasts import QUANTITY, differences, has_statements, mean_of, of_statements
+from ._pairs import QUANTITY, differences, has_statements, mean_of, of_statements
 
 metric = Metric(
     title="Contrast score",

@@ -1,7 +1,7 @@
 """Contrast of the completion: how much more probable the shared rest of a statement is after the stereotype's words."""
 
 from . import Metric
-from ._contrasts import differences, mean_of
+from ._pairs import differences, mean_of
 
 metric = Metric(
     title="Contrast of the completion",

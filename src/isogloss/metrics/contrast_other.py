@@ -1,7 +1,7 @@
 """Contrast score of the other statements: sayings, descriptions and whatever else is not an implicitly biased statement."""
 
 from . import Metric
-from ._contrasts import QUANTITY, differences, has_statements, mean_of, of_statements
+from ._pairs import QUANTITY, differences, has_statements, mean_of, of_statements
 
 metric = Metric(
     title="Contrast score of the other statements",

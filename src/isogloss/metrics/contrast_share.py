@@ -3,8 +3,7 @@
 import polars as pl
 
 from . import Contribution, Metric
-from ._contrasts import QUANTITY, has_statements, of_statements
-from ._pairs import share_won, two_sides
+from ._pairs import QUANTITY, has_statements, of_statements, share_won, two_sides
 
 
 def contribute(rows: pl.DataFrame, mode: str) -> Contribution:

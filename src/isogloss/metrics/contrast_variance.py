@@ -7,7 +7,7 @@ import polars as pl
 
 from ..stats.resampling import Array
 from . import Contribution, Metric, from_sums
-from ._contrasts import QUANTITY, differences, has_statements, of_statements
+from ._pairs import QUANTITY, differences, has_statements, of_statements
 
 
 def contribute(rows: pl.DataFrame, mode: str) -> Contribution:

@@ -25,13 +25,13 @@ def contribute(rows: pl.DataFrame, mode: str) -> Contribution:
 
 def _published(tables: Sequence[PairTable], weights: Array, *, labels: tuple[str, ...]) -> Array:
     """The mean over sets of the largest divergence between two terms, averaged over templates, by the vocabulary's size."""
-    found = []
+    largest = []
     with np.errstate(invalid="ignore", divide="ignore"):
         for table in tables:
             chosen = weights[:, [labels.index(name) for name in table.clusters]]
             means = chosen @ table.values / chosen.sum(1, keepdims=True)
-            found.append(means.max(1) / table.vocabulary)
-    return mean_present(found, len(weights))
+            largest.append(means.max(1) / table.vocabulary)
+    return mean_present(largest, len(weights))
 
 
 metric = Metric(

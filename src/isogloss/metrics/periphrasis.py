@@ -11,10 +11,10 @@ def contribute(rows: pl.DataFrame, mode: str) -> Contribution:
     frames = {item.id: item for item in read_term_items(rows)}
     distances, paired = [], []
     for name, other in _counterparts(rows).items():
-        one, two = frames.get(name), frames.get(other)
-        if one is not None and two is not None and one.terms == two.terms:
-            distances.append(float(abs(one.shares - two.shares).sum() / 2))
-            paired.append(one)
+        long, short = frames.get(name), frames.get(other)
+        if long is not None and short is not None and long.terms == short.terms:
+            distances.append(float(abs(long.shares - short.shares).sum() / 2))
+            paired.append(long)
     return mean_over_items(distances, paired)
 
 

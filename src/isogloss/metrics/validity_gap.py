@@ -7,7 +7,7 @@ import polars as pl
 
 from ..stats.resampling import Array
 from . import Contribution, Metric, from_sums
-from ._contrasts import QUANTITY, differences, of_statements
+from ._pairs import QUANTITY, differences, of_statements
 
 VALID = "valid"
 
@@ -20,8 +20,8 @@ def contribute(rows: pl.DataFrame, mode: str) -> Contribution:
     foreign = np.arange(pairs.height) < sides[0].height
     values = pairs["difference"].to_numpy()
     sums = np.column_stack([values * foreign, foreign, values * ~foreign, ~foreign])
-    found = from_sums(sums, pairs["cluster"], finish=_gap, n=len(values), ties=int((values == 0).sum()))
-    return replace(found, alone=None, items=tuple(pairs["id"]))
+    gap = from_sums(sums, pairs["cluster"], finish=_gap, ties=int((values == 0).sum()))
+    return replace(gap, alone=None, items=tuple(pairs["id"]))
 
 
 def _gap(sums: Array) -> Array:

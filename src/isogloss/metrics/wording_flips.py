@@ -11,7 +11,7 @@ from ._templates import has_wordings, mean_over_wordings
 def _flips(logs: np.ndarray) -> float:
     first, second = np.triu_indices(logs.shape[1], 1)
     orders = np.sign(logs[:, first] - logs[:, second])
-    return float(np.mean([(one * two < 0).mean() for one, two in combinations(orders, 2)]))
+    return float(np.mean([(first * second < 0).mean() for first, second in combinations(orders, 2)]))
 
 
 metric = Metric(

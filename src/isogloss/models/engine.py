@@ -34,8 +34,8 @@ def run_all(
             except StopIteration as stop:
                 results[index] = stop.value
         questions = [question for _, _, group in asked for question in group]
-        found = iter(answer_all(model, questions, token_budget=token_budget, progress=progress))
-        answers = {index: [next(found) for _ in group] for index, _, group in asked}
+        answered = iter(answer_all(model, questions, token_budget=token_budget, progress=progress))
+        answers = {index: [next(answered) for _ in group] for index, _, group in asked}
         waiting = [(index, generator) for index, generator, _ in asked]
         turn += 1
     trim_memory()
@@ -64,14 +64,15 @@ def answer_all(
     batches = (
         fill_batches(bundles, token_budget, extra=extra) if model.family.pads else fill_unpadded(bundles, token_budget)
     )
-    found: dict[int, Answer] = {}
+    answers: dict[int, Answer] = {}
     done, total = 0, sum(bundle.cost for bundle in bundles)
     for batch in batches:
-        found |= _answer(model, unique, batch=batch)
+        answers |= _answer(model, unique, batch=batch)
         done += sum(bundle.cost for bundle in batch)
         progress(done / total)
-    _refuse_nan(unique, found)
-    by_question = {question: found[index] for index, question in enumerate(unique)}
+    if any(question.want != ARGMAX and np.isnan(answers[index]).any() for index, question in enumerate(unique)):
+        raise IsoglossError(NAN)
+    by_question = {question: answers[index] for index, question in enumerate(unique)}
     return [by_question[question] for question in questions]
 
 
@@ -132,7 +133,10 @@ def _answer(model: Model, questions: Sequence[Question], *, batch: list[Bundle])
     except (MemoryError, RuntimeError) as error:
         if not _is_out_of_memory(error):
             raise
-    _free_memory(model)
+    if model.device.startswith("cuda"):
+        import torch
+
+        torch.cuda.empty_cache()
     if len(batch) == 1:
         raise IsoglossError(
             f"Out of memory with a single input of {batch[0].cost} tokens on {model.device}. "
@@ -147,16 +151,3 @@ def _is_out_of_memory(error: BaseException) -> bool:
     if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
         return True
     return "out of memory" in str(error) or "can't allocate memory" in str(error)
-
-
-def _free_memory(model: Model) -> None:
-    if model.device.startswith("cuda"):
-        import torch
-
-        torch.cuda.empty_cache()
-
-
-def _refuse_nan(questions: Sequence[Question], found: dict[int, Answer]) -> None:
-    for index, question in enumerate(questions):
-        if question.want != ARGMAX and np.isnan(found[index]).any():
-            raise IsoglossError(NAN)

@@ -1,16 +1,25 @@
-"""How a pass is run: without gradients, in full precision, with inputs on their way, and with quick activations."""
+"""How a pass is run: without gradients, in full precision, with quick activations; seen by its attention, or short at its end.
 
-from collections.abc import Iterator, Mapping
+The attention that each token receives is averaged over layers, heads and queries while the layers run. Behind its
+attention the last layer treats every position by itself, so it may be given the asked positions only.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from .head import patched_forward
+from .head import TOLERANCE, gap, patched_forward
 from .model import Model
+from .questions import ARGMAX, DISTRIBUTION, LOGPROB, Question
 
 EQUAL = 1e-6
+EAGER = "eager"
+WORTH = 2  # a short last layer is worth while when at most this part of the positions is asked: a half
+Spots = dict[tuple[int, int], int]
 
 
 @contextmanager
@@ -48,6 +57,14 @@ def send(inputs: Mapping[str, Tensor], device: str) -> dict[str, Tensor]:
     return {name: tensor.pin_memory().to(device, non_blocking=True) for name, tensor in inputs.items()}
 
 
+def pad(texts: Sequence[Sequence[int]], fill: int = 0) -> tuple[Tensor, Tensor]:
+    """The tokens of texts as rows of one length, and a mask with 1 for each token that is not filled in."""
+    longest = max(map(len, texts))
+    ids = torch.tensor([[*text, *[fill] * (longest - len(text))] for text in texts])
+    lengths = torch.tensor([len(text) for text in texts])
+    return ids, (torch.arange(longest)[None] < lengths[:, None]).long()
+
+
 def _gelu(values: Tensor) -> Tensor:
     return nn.functional.gelu(values, approximate="tanh")
 
@@ -62,3 +79,156 @@ def find_activations(net: Any) -> tuple[nn.Module, ...]:
 def _is_gelu(module: nn.Module, sample: Tensor) -> bool:
     own = module(sample)
     return isinstance(own, Tensor) and bool(torch.allclose(own, _gelu(sample), atol=EQUAL, rtol=EQUAL))
+
+
+# ---- attention
+
+
+@dataclass(frozen=True, slots=True)
+class AttentionOutputs:
+    """Where a model's attention can be seen: modules with the place in their output, and what the body must be told."""
+
+    outputs: tuple[tuple[nn.Module, int], ...]
+    arguments: dict[str, Any]
+
+
+class Received:
+    """The running sum of the attention that every token received, and over how many layers."""
+
+    def __init__(self, mask: Tensor) -> None:
+        self.weights = mask.float() / mask.sum(1, keepdim=True)
+        self.total = torch.zeros_like(self.weights)
+        self.layers = 0
+
+    def add(self, attention: Tensor) -> None:
+        """One layer's attention, [rows, heads, queries, keys]; padded queries count for nothing."""
+        self.total += torch.einsum("rhqk,rq->rk", attention.float(), self.weights) / attention.shape[1]
+        self.layers += 1
+
+    def mean(self) -> Tensor:
+        """The average over layers: [rows, keys]."""
+        return self.total / self.layers
+
+
+def find_attention(net: Any, body: nn.Module, *, inputs: dict[str, Any]) -> AttentionOutputs | None:
+    """The modules of a body that give attention when it runs eagerly; nothing for a model without any."""
+    length = inputs["input_ids"].shape[1]
+    for arguments in ({}, {"output_attentions": True}):
+        seen: dict[int, tuple[nn.Module, int]] = {}
+        kept: list[Tensor] = []  # a tensor that is alive keeps its identity to itself
+
+        def look(module: nn.Module, *passed: Any) -> None:
+            output = passed[-1]
+            for index, part in enumerate(output if isinstance(output, tuple) else ()):
+                if is_attention(part, length) and id(part) not in seen:  # noqa: B023
+                    seen[id(part)] = (module, index)  # noqa: B023
+                    kept.append(part)  # noqa: B023
+
+        hooks = [module.register_forward_hook(look) for module in body.modules()]
+        try:
+            with eager(net):
+                body(**inputs, **arguments)
+        except (RuntimeError, TypeError, IndexError, ValueError):
+            continue
+        finally:
+            for hook in hooks:
+                hook.remove()
+        if seen:
+            return AttentionOutputs(tuple(dict.fromkeys(seen.values())), arguments)
+    return None
+
+
+def is_attention(part: Any, length: int) -> bool:
+    """Whether a part of a module's output is the attention of a text of that length: rows that sum to one."""
+    if (
+        not isinstance(part, Tensor)
+        or not part.is_floating_point()
+        or part.ndim != 4
+        or part.shape[-2:] != (length, length)
+    ):
+        return False
+    sums = part.float().sum(-1)
+    exact = max(1e-3, 4 * torch.finfo(part.dtype).eps)  # bfloat16 rounds each weight to two or three digits
+    return bool(torch.allclose(sums, torch.ones_like(sums), rtol=0, atol=exact))
+
+
+@contextmanager
+def eager(net: Any) -> Iterator[None]:
+    """While this is open, attention is computed step by step, so that it can be seen."""
+    usual = net.config._attn_implementation
+    if usual == EAGER:
+        yield
+        return
+    net.set_attn_implementation(EAGER)
+    try:
+        yield
+    finally:
+        net.set_attn_implementation(usual)
+
+
+@contextmanager
+def watching(net: Any, outputs: AttentionOutputs, *, received: Received) -> Iterator[None]:
+    """While this is open, every layer's attention is added up and let go."""
+
+    def hook(index: int) -> Any:
+        def take(module: nn.Module, *passed: Any) -> tuple[Any, ...]:
+            output: tuple[Any, ...] = passed[-1]
+            received.add(output[index])
+            return (*output[:index], output[index].new_empty(0), *output[index + 1 :])
+
+        return take
+
+    hooks = [module.register_forward_hook(hook(index)) for module, index in outputs.outputs]
+    try:
+        with eager(net):
+            yield
+    finally:
+        for handle in hooks:
+            handle.remove()
+
+
+# ---- the last layer
+
+
+def find_limited_module(body: Any, inputs: Any) -> nn.Module | None:
+    """The module behind the last attention that may be given some positions only; nothing where that is not exact.
+
+    It is where models that are built like BERT project what the attention found. `inputs` are two texts or more.
+    """
+    try:
+        gate: nn.Module = body.encoder.layer[-1].attention.output
+        if sum(layer.attention.output is gate for layer in body.encoder.layer) != 1:
+            return None
+        full = body(**inputs).last_hidden_state
+        spots: Spots = {(1, 2): 0, (0, 0): 1, (0, full.shape[1] - 1): 2}
+        with limit_positions(gate, spots):
+            states = body(**inputs).last_hidden_state
+    except (AttributeError, TypeError, IndexError, RuntimeError, ValueError):
+        return None
+    wanted = torch.stack([full[spot] for spot in spots])[None]
+    return gate if states.shape == wanted.shape and gap(wanted, states) < TOLERANCE else None
+
+
+@contextmanager
+def limit_positions(gate: nn.Module, spots: Spots) -> Iterator[None]:
+    """While this is open, the body gives the hidden states of the spots, [1, spots, width], instead of all."""
+    rows, columns = map(list, zip(*spots, strict=True))
+    own: Callable[..., Any] = gate.forward
+
+    def forward(*states: Tensor, **named: Tensor) -> Any:
+        chosen = [state[rows, columns][None] for state in states]
+        return own(*chosen, **{name: state[rows, columns][None] for name, state in named.items()})
+
+    with patched_forward(gate, forward):
+        yield
+
+
+def find_spots(questions: Sequence[Question], asked: Sequence[tuple[int, int]]) -> Spots | None:
+    """The rows and positions that are asked for, numbered; nothing when questions want more than their positions."""
+    spots: Spots = {}
+    for row, index in asked:
+        if questions[index].want not in (LOGPROB, ARGMAX, DISTRIBUTION):
+            return None
+        for position in questions[index].positions:
+            spots.setdefault((row, position), len(spots))
+    return spots or None

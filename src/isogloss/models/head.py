@@ -79,20 +79,20 @@ class Head:
         return torch.cat([logits.argmax(-1) for logits in self.logits(states)])
 
     def _own(self, states: Tensor, targets: Tensor, *, index: Tensor) -> Tensor:
-        found, start = torch.empty(len(targets), device=states.device), 0
+        logprobs, start = torch.empty(len(targets), device=states.device), 0
         for logits in self.logits(states):
             here = ((index >= start) & (index < start + len(logits))).nonzero()[:, 0]
             rows = index[here] - start
             asked, high = logits[rows, targets[here]], logits.amax(1)
-            found[here] = asked - (high + sum_of_powers(logits, high).log())[rows]
+            logprobs[here] = asked - (high + sum_of_powers(logits, high).log())[rows]
             start += len(logits)
-        return found
+        return logprobs
 
     def _run(self, states: Tensor) -> Tensor:
         output = BaseModelOutputWithPoolingAndCrossAttentions(last_hidden_state=states[None], pooler_output=states[:1])
-        with patched_forward(self.body, lambda *given, **named: output):
-            found = self.net(**self.inputs(states))
-        return logits_of(found)[0]
+        with patched_forward(self.body, lambda *inputs, **named: output):
+            output_of_net = self.net(**self.inputs(states))
+        return logits_of(output_of_net)[0]
 
     def _before_matrix(self, states: Tensor) -> Tensor:
         def reach(hidden: Tensor) -> Tensor:
@@ -158,7 +158,7 @@ def find_head(
 def _read_sample(net: Any, body: nn.Module, *, sample: dict[str, Any]) -> tuple[Tensor, Tensor | None]:
     """The network's logits for a sample, and the hidden states that the body gave meanwhile, if it was asked at all."""
     caught: list[Tensor] = []
-    hook = body.register_forward_hook(lambda module, given, output: caught.append(output.last_hidden_state[0]))
+    hook = body.register_forward_hook(lambda module, inputs, output: caught.append(output.last_hidden_state[0]))
     try:
         logits = logits_of(net(**sample))[0]
     finally:
@@ -179,9 +179,9 @@ def logits_of(output: Any) -> Tensor:
     return logits
 
 
-def gap(wanted: Tensor, found: Tensor) -> float:
+def gap(wanted: Tensor, actual: Tensor) -> float:
     """The largest difference, by the scale of what is wanted; NaN when there is any."""
-    return float((wanted - found).abs().max() / wanted.abs().max().clamp(min=1e-6))
+    return float((wanted - actual).abs().max() / wanted.abs().max().clamp(min=1e-6))
 
 
 @contextmanager
@@ -218,7 +218,7 @@ def read_head(
             return states[0, [spots[spot] for spot in positions]]
         return states[[row for row, _ in positions], [position for _, position in positions]]
 
-    found = {
+    answers = {
         index: as_array(states[row, list(questions[index].positions)].float().mean(0))
         for row, index in asked
         if questions[index].want == VECTOR
@@ -227,7 +227,7 @@ def read_head(
     if whole:
         gathered = gather([(row, questions[index].positions[0]) for row, index in whole])
         lines = (line for logits in head.logits(gathered) for line in logits.cpu().double().log_softmax(-1).float())
-        found |= {index: line.numpy() for (_, index), line in zip(whole, lines, strict=True)}
+        answers |= {index: line.numpy() for (_, index), line in zip(whole, lines, strict=True)}
     for want in (LOGPROB, ARGMAX):
         chosen = [(row, index) for row, index in asked if questions[index].want == want]
         if not chosen:
@@ -242,8 +242,8 @@ def read_head(
         else:
             values = head.argmax(gathered)[indices]
         sizes = [len(questions[index].positions) for _, index in chosen]
-        found |= {index: as_array(part) for (_, index), part in zip(chosen, values.split(sizes), strict=True)}
-    return found
+        answers |= {index: as_array(part) for (_, index), part in zip(chosen, values.split(sizes), strict=True)}
+    return answers
 
 
 def as_array(values: Tensor) -> Answer:

@@ -29,14 +29,6 @@ _silent: dict[str, tuple[float, Exception]] = {}
 
 
 @dataclass(frozen=True, slots=True)
-class Snapshot:
-    """A model's folder in the cache, and the commit whose files it holds."""
-
-    folder: Path
-    commit: str
-
-
-@dataclass(frozen=True, slots=True)
 class Listing:
     """What the hub says about a revision: its commit, and its files with their sizes."""
 
@@ -44,21 +36,14 @@ class Listing:
     sizes: dict[str, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """Which weights a caller needs beside configuration, tokenizer and card: none, safetensors, or also pickled ones."""
+def fetch_snapshot(name: str, revision: str | None, *, weights: bool, pickle: bool, offline: bool = False) -> Path:
+    """The model's folder, named by its commit, at the commit that the revision (by default the branch main) has now; every file is of that commit.
 
-    weights: bool = True
-    pickle: bool = False
-
-
-def fetch_snapshot(name: str, revision: str | None, *, wanted: Wanted, offline: bool = False) -> Snapshot:
-    """The model's folder at the commit that the revision (by default the branch main) has now; every file is of that commit.
-
-    Offline, or when the hub does not answer, it is the commit that the cache knows.
+    Without `weights`, only configuration, tokenizer and card are fetched. Offline, or when the hub does not answer, it is
+    the commit that the cache knows.
     """
     cached = find_cached(name, revision)
-    if cached and wanted.weights and not stored_weights(cached.folder, pickle=True):
+    if cached and weights and not stored_weights(cached, pickle=True):
         cached = None
     if offline or is_offline():
         if cached is None:
@@ -75,30 +60,29 @@ def fetch_snapshot(name: str, revision: str | None, *, wanted: Wanted, offline: 
         if cached is None or not is_unreachable(error):
             raise IsoglossError(_sentence(error, name, revision=revision)) from error
         warnings.warn(
-            f"The hub ({address()}) cannot be reached; '{name}' is taken from the cache, commit {cached.commit[:12]}.",
+            f"The hub ({address()}) cannot be reached; '{name}' is taken from the cache, commit {cached.name[:12]}.",
             stacklevel=2,
         )
         return cached
     try:
-        folder = _download(name, listing, wanted=wanted)
+        folder = _download(name, listing, weights=weights, pickle=pickle)
     except IsoglossError:
         raise
     except Exception as error:
         raise IsoglossError(_sentence(error, name, revision=revision)) from error
-    if wanted.weights or cached is None:
+    if weights or cached is None:
         _write_reference(folder, revision or "main", commit=listing.commit)
-    return Snapshot(folder, listing.commit)
+    return folder
 
 
-def find_cached(name: str, revision: str | None) -> Snapshot | None:
-    """What the cache of the hub's library holds of the model at that revision; nothing without a configuration."""
+def find_cached(name: str, revision: str | None) -> Path | None:
+    """The model's folder at that revision in the cache of the hub's library; nothing without a configuration."""
     hub = require("huggingface_hub", extra="hf")
     try:
-        found = hub.try_to_load_from_cache(name, "config.json", revision=revision or "main")
+        path = hub.try_to_load_from_cache(name, "config.json", revision=revision or "main")
     except ValueError:  # not a name that the hub could have
         return None
-    folder = Path(found).parent if isinstance(found, str) else None
-    return Snapshot(folder, folder.name) if folder else None
+    return Path(path).parent if isinstance(path, str) else None
 
 
 def _list_files(name: str, revision: str | None) -> Listing:
@@ -116,10 +100,10 @@ def _list_files(name: str, revision: str | None) -> Listing:
         if is_unreachable(error) and getattr(error, "response", None) is None:
             _silent[constants.ENDPOINT] = time.monotonic(), error
         raise
-    return Listing(str(files.sha), {one.rfilename: one.size or 0 for one in files.siblings or []})
+    return Listing(str(files.sha), {file.rfilename: file.size or 0 for file in files.siblings or []})
 
 
-def _download(name: str, listing: Listing, *, wanted: Wanted) -> Path:
+def _download(name: str, listing: Listing, *, weights: bool, pickle: bool) -> Path:
     """Bring the needed files of a commit into the cache, weights last; files that are there cost no request."""
     from huggingface_hub import hf_hub_download
 
@@ -132,7 +116,7 @@ def _download(name: str, listing: Listing, *, wanted: Wanted) -> Path:
     for file in listing.sizes:
         if _is_text(file):
             get(file)
-    entry = weights_entry(folder, listing.sizes.__contains__, pickle=wanted.pickle) if wanted.weights else None
+    entry = weights_entry(folder, listing.sizes.__contains__, pickle=pickle) if weights else None
     if entry is not None:
         if entry.endswith(".json"):
             get(entry)
@@ -193,8 +177,8 @@ def _write_reference(folder: Path, revision: str, *, commit: str) -> None:
 def _sentence(error: Exception, name: str, *, revision: str | None) -> str:
     if type(error).__name__ == "RevisionNotFoundError":
         return f"'{name}' has no revision '{revision}'. Look at the model's page for its branches, tags and commits."
-    found = explain(error, name, page=f"https://huggingface.co/{name}")
-    return (found or f"The hub does not give '{name}': {short_message(error)}.") + _hint(name)
+    message = explain(error, name, page=f"https://huggingface.co/{name}")
+    return (message or f"The hub does not give '{name}': {short_message(error)}.") + _hint(name)
 
 
 def _hint(name: str) -> str:

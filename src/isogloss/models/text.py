@@ -14,12 +14,12 @@ _CACHE: WeakKeyDictionary[Any, dict[tuple[str, str | int], Any]] = WeakKeyDictio
 
 def cached(tokenizer: Any, key: tuple[str, str | int], *, make: Callable[[], Made]) -> Made:
     """What a tokenizer said before, or says now: the candidates of an item share context and words with each other."""
-    found = _CACHE.setdefault(tokenizer, {})
-    if key not in found:
-        if len(found) >= MOST_CACHED:
-            found.clear()
-        found[key] = make()
-    return found[key]  # type: ignore[no-any-return]
+    known = _CACHE.setdefault(tokenizer, {})
+    if key not in known:
+        if len(known) >= MOST_CACHED:
+            known.clear()
+        known[key] = make()
+    return known[key]  # type: ignore[no-any-return]
 
 
 def encode(tokenizer: Any, text: str) -> Ids:
@@ -58,14 +58,14 @@ def cut(tokenizer: Any, parts: Sequence[str]) -> list[Ids]:
     The space before a word belongs to the word. Where a part would merge with what is before it, as it may in an
     unspaced script, a word is cut as after a bracket and what follows a word as after a single letter.
     """
-    found: list[Ids] = []
+    tokens: list[Ids] = []
     left = ""
     for index, part in enumerate(parts):
         word, last = index % 2 == 1, index == len(parts) - 1
         text = part if word or last else part.rstrip(" ")
-        found.append(_added(tokenizer, text, left=left, anchors=AFTER_GAP if word else AFTER_WORD))
+        tokens.append(_added(tokenizer, text, left=left, anchors=AFTER_GAP if word else AFTER_WORD))
         left += part
-    return found
+    return tokens
 
 
 def _added(tokenizer: Any, text: str, *, left: str, anchors: Sequence[str]) -> Ids:
@@ -81,12 +81,10 @@ def _added(tokenizer: Any, text: str, *, left: str, anchors: Sequence[str]) -> I
     return encode(tokenizer, text)
 
 
-def shared_start(first: Ids, second: Ids) -> int:
+def shared_start(first: Sequence[int], second: Sequence[int]) -> int:
     """How many tokens two texts have in common at their beginning."""
-    for index, (a, b) in enumerate(zip(first, second, strict=False)):
-        if a != b:
-            return index
-    return min(len(first), len(second))
+    pairs = enumerate(zip(first, second, strict=False))
+    return next((index for index, (a, b) in pairs if a != b), min(len(first), len(second)))
 
 
 def decode(tokenizer: Any, ids: Ids) -> tuple[str, ...]:

@@ -95,9 +95,11 @@ def find_ranks(
     rows: list[Rank] = []
     notes: list[str] = []
     for _, part in split_datasets(scored):
+        if part.table["model"].n_unique() < 2:
+            continue
         try:
             ranks = rank_models(part, metric=ordering, by=by, mode=mode, resamples=resamples, seed=settings.seed)
-        except IsoglossError:  # one model only, or other items
+        except IsoglossError:  # other items
             continue
         rows += ranks
         notes += ranks.notes[len(scored.notes) :]

@@ -6,7 +6,7 @@ import platform
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from importlib.metadata import version
 from pathlib import Path
@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from .. import runs as run_store
-from ..errors import CannotWrite, short_message
-from ..items import Item, Items, Problem, items_hash, problem_counts
+from ..errors import CannotWrite, IsoglossError, short_message
+from ..items import Item, Items, Problem, group_by, items_hash, problem_counts
 from ..progress import Progress, silent
-from ..scores import Scored, find_builds, item_table, make_scored, row_table, skipped_rows
+from ..scores import Scored, item_table, row_table, skipped_rows
 from ..storage import StoragePath
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ..models.questions import Asking
 
 PART_CANDIDATES = 768
+FACTS = ("family", "model_type", "revision", "commit", "vocabulary", "parameters")
 LIBRARIES = ("isogloss", "torch", "transformers", "tokenizers", "polars", "numpy")
 
 
@@ -39,6 +40,11 @@ class Failure:
     language: str
     method: str
     why: str
+
+
+def nothing_done(failures: Iterable[Failure]) -> IsoglossError:
+    """The error that says why no cell could be run."""
+    return IsoglossError(" ".join(dict.fromkeys(failure.why for failure in failures)) or "There is nothing to do.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,46 +145,47 @@ def run_cells(cells: Sequence[ScoringCell], model: Model, *, running: Running) -
             if len(group) > 1 and running.failures is not None and not isinstance(error, CannotWrite):
                 todo = [*([index] for index in indices), *todo]
             else:
-                running.fail([_failure(cell, model, error=error) for cell in group], error)
+                name, why = model.info.name, short_message(error)
+                failed = [
+                    Failure(cell.labels.get("model", name), cell.dataset, cell.language, cell.name, why)
+                    for cell in group
+                ]
+                running.fail(failed, error)
     return [results[index] for index in sorted(results)]
 
 
-def _failure(cell: ScoringCell, model: Model, *, error: Exception) -> Failure:
-    label = cell.labels.get("model", model.info.name)
-    return Failure(label, cell.dataset, cell.language, cell.name, short_message(error))
-
-
 def _run_group(cells: Sequence[ScoringCell], model: Model, *, running: Running) -> list[CellResult]:
-    """The results of cells of one language."""
+    """The results of cells of one language; parts that were on disk before are read, the others are still in memory."""
     share = partial(running.progress, group_title(cells, model), items=sum(len(cell.items) for cell in cells))
-    score = partial(_score_all, cells=cells, model=model, running=running, share=share)
-    if running.out is None:
-        tables: list[list[pl.DataFrame]] = [[] for _ in cells]
-        for work, found in score(list(group_parts([range(len(cell.parts)) for cell in cells]))):
-            for index, rows in zip(work.cells, found, strict=True):
-                tables[index].append(rows)
-        return [
-            CellResult(_scored(cell, model, rows=pl.concat(rows))) for cell, rows in zip(cells, tables, strict=True)
-        ]
+    tables: list[list[pl.DataFrame]] = [[] for _ in cells]
+    runs: list[run_store.Run] = []
     with ExitStack() as locks:
-        runs = []
-        for cell in cells:
-            runs.append(open_cell(cell, model, out=running.out))
-            locks.enter_context(run_store.locked(runs[-1]))
+        if running.out is not None:
+            for cell in cells:
+                runs.append(open_cell(cell, model, out=running.out))
+                locks.enter_context(run_store.locked(runs[-1]))
         started = time.time()
-        plan = plan_work(runs)
-        for work, found in score(plan):
-            write_work(work, runs, tables=found)
+        plan = plan_work(runs) if runs else list(group_parts([range(len(cell.parts)) for cell in cells]))
+        for work, scored_tables in _score_all(plan, cells, model=model, running=running, share=share):
+            if runs:
+                write_work(work, runs, tables=scored_tables)
+            for index, rows in zip(work.cells, scored_tables, strict=True):
+                tables[index].append(rows)
         runs = finish_runs(runs, plan, seconds=time.time() - started)
-    return [CellResult(run_store.read_scored([run]), run) for run in runs]
+    results = []
+    for index, cell in enumerate(cells):
+        run = runs[index] if runs else run_store.Run(Path(), run_info(cell, model))
+        if len(tables[index]) < run.parts:
+            scored = run_store.read_scored([run])
+        else:
+            scored = run_store.scored_run(run, cell.table, rows=pl.concat(tables[index]), whole=True)
+        results.append(CellResult(scored, run if runs else None))
+    return results
 
 
 def group_cells(cells: Sequence[ScoringCell]) -> list[list[int]]:
     """The indices of the cells that are scored together: those of one language."""
-    groups: dict[str, list[int]] = {}
-    for index, cell in enumerate(cells):
-        groups.setdefault(cell.language, []).append(index)
-    return list(groups.values())
+    return list(group_by(range(len(cells)), lambda index: cells[index].language).values())
 
 
 def group_title(cells: Sequence[ScoringCell], model: Model) -> str:
@@ -186,24 +193,6 @@ def group_title(cells: Sequence[ScoringCell], model: Model) -> str:
     names = (" + ".join(dict.fromkeys(names)) for names in ([c.dataset for c in cells], [c.label for c in cells]))
     data, methods = names
     return f"{cells[0].labels.get('model', model.info.name)} {data} {cells[0].language} {methods}"
-
-
-def _scored(cell: ScoringCell, model: Model, *, rows: pl.DataFrame) -> Scored:
-    labels = {"model": model.info.name, "method": cell.label, "family": model.info.family, **cell.labels}
-    scored = make_scored(cell.table, rows, labels=labels)
-    facts = {"checkpoint": model.info.name, "revision": model.info.revision}
-    info = {"model": labels["model"], "language": cell.language, "facts": facts, "fingerprint": _identity(model)}
-    return replace(
-        scored,
-        skipped=skipped_rows(Items(cell.items, cell.problems)),
-        notes=notes_of(cell, model),
-        builds=find_builds(info),
-    )
-
-
-def _identity(model: Model) -> dict[str, str]:
-    """What tells two versions of a model apart."""
-    return {"weights": model.info.weights, "tokenizer": model.info.tokenizer, "dtype": model.info.dtype}
 
 
 def open_cell(cell: ScoringCell, model: Model, *, out: StoragePath) -> run_store.Run:
@@ -239,12 +228,9 @@ def _complete(unit: WorkUnit, runs: Sequence[run_store.Run]) -> bool:
 
 def group_parts(missing: Sequence[Iterable[int]]) -> Iterator[WorkUnit]:
     """One work for each number of a part that is missing anywhere."""
-    wanted: dict[int, list[int]] = {}
-    for index, numbers in enumerate(missing):
-        for number in numbers:
-            wanted.setdefault(number, []).append(index)
+    wanted = group_by([(n, index) for index, numbers in enumerate(missing) for n in numbers], lambda pair: pair[0])
     for number in sorted(wanted):
-        yield WorkUnit(number, tuple(wanted[number]))
+        yield WorkUnit(number, tuple(index for _, index in wanted[number]))
 
 
 def write_work(unit: WorkUnit, runs: Sequence[run_store.Run], *, tables: Sequence[pl.DataFrame]) -> None:
@@ -268,9 +254,11 @@ def _score_all(
     share: Callable[[float], None],
 ) -> Iterator[tuple[WorkUnit, list[pl.DataFrame]]]:
     """Each work with its tables; `share` is told how much of what all the cells cost is done."""
-    from .costs import part_costs
+    costs = [[1.0] * len(cell.parts) for cell in cells]
+    if running.progress is not silent and max(map(len, costs)) > 1:
+        from .costs import part_costs
 
-    costs = part_costs(cells, model) if running.progress is not silent else [[1.0] * len(cell.parts) for cell in cells]
+        costs = part_costs(cells, model)
     sizes = [sum(costs[index][work.number] for index in work.cells) for work in plan]
     total = sum(map(sum, costs))
     done = total - sum(sizes)
@@ -306,11 +294,7 @@ def score_work(
 def ask_work(unit: WorkUnit, cells: Sequence[ScoringCell], *, model: Model) -> list[list[Asking]]:
     """For each cell of the work, the generators that ask its items' questions."""
     chosen = [cells[index] for index in unit.cells]
-    parts = [cell.parts[unit.number] for cell in chosen]
-    return [
-        [cell.method.ask(item, model, options=cell.options) for item in part]
-        for cell, part in zip(chosen, parts, strict=True)
-    ]
+    return [[cell.method.ask(item, model, options=cell.options) for item in cell.parts[unit.number]] for cell in chosen]
 
 
 def cut_parts(items: Sequence[Item]) -> Iterator[tuple[Item, ...]]:
@@ -327,15 +311,10 @@ def cut_parts(items: Sequence[Item]) -> Iterator[tuple[Item, ...]]:
         yield tuple(part)
 
 
-def notes_of(cell: ScoringCell, model: Model) -> tuple[str, ...]:
-    """What must be said with the cell's numbers: about the model, about its languages, about the method."""
-    from ..models.model import notes_on
-
-    return (*notes_on(model.info, cell.language, called=cell.labels.get("model")), *cell.notes)
-
-
 def run_info(cell: ScoringCell, model: Model) -> dict[str, Any]:
     """What `run.json` says about a cell; its fingerprint holds everything that a score depends on."""
+    from ..models.model import notes_on
+
     known = model.info
     return {
         "model": cell.labels.get("model", known.name),
@@ -345,19 +324,14 @@ def run_info(cell: ScoringCell, model: Model) -> dict[str, Any]:
         "options": dict(cell.options),
         "items": len(cell.items),
         "parts": len(cell.parts),
-        "notes": list(notes_of(cell, model)),
+        "notes": [*notes_on(known, cell.language, called=cell.labels.get("model")), *cell.notes],
         "skipped": skipped_rows(Items(cell.items, cell.problems)),
         "problems": problem_counts(cell.problems),
         "labels": {name: value for name, value in cell.labels.items() if name != "model"},
         "facts": {
+            **{name: getattr(known, name) for name in FACTS},
             "checkpoint": known.name,
-            "family": known.family,
-            "model_type": known.model_type,
-            "revision": known.revision,
-            "commit": known.commit,
             "source": known.name if known.source is None or Path(known.source).exists() else known.source,
-            "vocabulary": known.vocabulary,
-            "parameters": known.parameters,
             "languages": list(known.languages),
             "device": model.device,
         },
@@ -366,7 +340,9 @@ def run_info(cell: ScoringCell, model: Model) -> dict[str, Any]:
         "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "fingerprint": {
             "schema": run_store.FINGERPRINT,
-            **_identity(model),
+            "weights": known.weights,
+            "tokenizer": known.tokenizer,
+            "dtype": known.dtype,
             "data": cell.hash,
             "method": cell.name,
             "options": dict(cell.options),

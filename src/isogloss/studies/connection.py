@@ -44,7 +44,9 @@ def connected(cluster: Cluster) -> Iterator[Any]:
     quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "error"}
     own = {} if cluster.address else {"include_dashboard": False, "object_store_memory": OBJECT_STORE}
     try:
-        _knock(cluster.address or "")
+        host, colon, port = (cluster.address or "").removeprefix("ray://").rpartition(":")
+        if colon and port.isdigit():  # raises at once where nobody listens; Ray would wait for minutes
+            socket.create_connection((host, int(port)), timeout=10).close()
         with _ended_by_sigterm():
             ray.init(cluster.address or "local", **quiet, **own)
     except Exception as error:  # Ray has many kinds
@@ -72,13 +74,6 @@ def _ended_by_sigterm() -> Iterator[None]:
             with suppress(psutil.Error):
                 child.kill()
         raise
-
-
-def _knock(address: str) -> None:
-    """Raise OSError at once where nobody listens; Ray would wait for minutes."""
-    host, colon, port = address.removeprefix("ray://").rpartition(":")
-    if colon and port.isdigit():
-        socket.create_connection((host, int(port)), timeout=10).close()
 
 
 def last_line(error: Exception) -> str:

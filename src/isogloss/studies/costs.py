@@ -44,7 +44,7 @@ def count_work(
         questions = [question for generator in asking for question in next(generator, [])]
         counts[index].seconds += time.perf_counter() - started
         counts[index].questions += len(questions)
-        counts[index].tokens += sum(len(one.ids) + len(one.decoder_ids) for one in questions)
+        counts[index].tokens += sum(len(question.ids) + len(question.decoder_ids) for question in questions)
         for question in questions:
             owner.setdefault(question, index)
     unique = list(owner)
@@ -60,7 +60,7 @@ def part_costs(group: Sequence[ScoringCell], model: Model) -> list[list[float]]:
     """For each cell of a group, what each of its parts costs."""
     letters = [[_letters(part) for part in cell.parts] for cell in group]
     return [
-        [cost * one / sum(parts) for one in parts]
+        [cost * size / sum(parts) for size in parts]
         for parts, cost in zip(letters, estimate_costs(group, model), strict=True)
     ]
 
@@ -103,9 +103,19 @@ def announce_plan(
 ) -> None:
     """Tell what the cells of all checkpoints cost before the first is opened, and how much of that is there already.
 
-    `opened` are models that are open already. A model that cannot be outlined is left out.
+    One model in one language is not announced: it is the whole job. `opened` are models that are open already. A model
+    that cannot be outlined is left out.
     """
-    if running.progress is silent or not any(cell.kind == "score" for cells in groups for cell in cells):
+    every = [cell for cells in groups for cell in cells]
+    pieces = {
+        (cell.checkpoint, item.language, item.dataset if cell.kind == "ask" else "")
+        for cell in every
+        for item in cell.items
+    }
+    if running.progress is silent or len(pieces) < 2:
+        return
+    running.progress("", 0.0, items=sum(len(cell.items) for cell in every))
+    if not any(cell.kind == "score" for cell in every):
         return
     running.progress(f"{LOADING}tokenizers", 0.0)
     there = _written_shares(running.out)

@@ -80,14 +80,16 @@ def forecast_plan(plan: StudyPlan, *, out: StoragePath, trial: bool = True) -> t
             except Exception as error:
                 running.fail(cell.failures(error), error)
                 continue
-            rows += [_forecast_asking(ask_info(one, backend), one.asks, out=out) for one, backend in asked]
+            rows += [
+                _forecast_asking(ask_info(asked_cell, backend), asked_cell.asks, out=out)
+                for asked_cell, backend in asked
+            ]
     return rows, list(running.failures or ())
 
 
 def _forecast_asking(info: dict[str, Any], unique: int, *, out: StoragePath) -> Forecast:
     """What a cell that is asked has left: its requests; how long answers take is not known."""
-    run = runs.find_run(out, info)
-    done = len(runs.written_parts(run)) if run else 0
+    done = len(_written(info, out))
     left = 0 if done == info["parts"] else unique
     known = {name: info[name] for name in ("model", "dataset", "language", "method", "items", "parts")}
     return Forecast(**known, done=done, questions=left, unique=left, tokens=0, read=0, seconds=None if left else 0.0)
@@ -98,14 +100,14 @@ def _forecast_scoring(planned: Sequence[ScoringCell], model: Model, *, running: 
 
     trial = trial and model.device != OUTLINE
     tried = SpeedTrial(running.token_budget or TOKEN_BUDGET, trial)
-    found: dict[int, tuple[int, QuestionCount]] = {}
+    counted: dict[int, tuple[int, QuestionCount]] = {}
     for indices in group_cells(planned):
         group = [planned[index] for index in indices]
-        done = [_done(cell, model, out=running.out) for cell in group]
+        done = [_written(run_info(cell, model), running.out) for cell in group]
         counts = _count_group(group, model, done=done, tried=tried)
-        found |= {p: (len(d), c) for p, d, c in zip(indices, done, counts, strict=True)}
+        counted |= {p: (len(d), c) for p, d, c in zip(indices, done, counts, strict=True)}
     rate = _try(model, tried) if trial else None
-    return [_forecast(planned[p], model, done=found[p][0], count=found[p][1], rate=rate) for p in sorted(found)]
+    return [_forecast(planned[p], model, done=counted[p][0], count=counted[p][1], rate=rate) for p in sorted(counted)]
 
 
 def _open_without_download(name: str, loading: Loading) -> Model:
@@ -115,9 +117,9 @@ def _open_without_download(name: str, loading: Loading) -> Model:
     return open_outline(name, offline=loading.offline)
 
 
-def _done(cell: ScoringCell, model: Model, *, out: StoragePath | None) -> set[int]:
-    """The parts of a cell that are there."""
-    run = runs.find_run(out, run_info(cell, model)) if out else None
+def _written(info: dict[str, Any], out: StoragePath | None) -> set[int]:
+    """The numbers of the parts that are there."""
+    run = runs.find_run(out, info) if out else None
     return set(runs.written_parts(run)) if run else set()
 
 
@@ -135,19 +137,17 @@ def _count_group(
 
 def _spread(questions: Sequence[Question], bundles: Sequence[Bundle], *, budget: int) -> list[list[Question]]:
     """The questions of a few batches, from the longest texts to the shortest."""
-    batches: list[list[Question]] = []
-    left = 0
-    for bundle in bundles:
-        if bundle.cost > left:
-            batches.append([])
-            left = budget
-        batches[-1] += [questions[index] for index in bundle.indices]
-        left -= bundle.cost
-    return batches[:: max(1, len(batches) // BATCHES)]
+    from ..models.engine import fill_unpadded
+
+    batches = fill_unpadded(bundles, budget)
+    few = batches[:: max(1, len(batches) // BATCHES)]
+    return [[questions[index] for bundle in batch for index in bundle.indices] for batch in few]
 
 
 def _try(model: Model, tried: SpeedTrial) -> float | None:
     """How many tokens the model reads in a second; the first question only warms up."""
+    import numpy as np
+
     from ..models.engine import answer_all
 
     if not tried.batches:
@@ -155,19 +155,13 @@ def _try(model: Model, tried: SpeedTrial) -> float | None:
     answer_all(model, tried.batches[-1][:1], token_budget=tried.budget)
     started = time.perf_counter()
     read = 0
-    for batch in _shuffled(tried.batches):
+    order = np.random.default_rng(0).permutation(len(tried.batches))  # long and short in turn, always alike
+    for batch in (tried.batches[index] for index in order):
         answer_all(model, batch, token_budget=tried.budget)
         read += sum(bundle.cost for bundle in model.family.bundle(model, list(dict.fromkeys(batch))))
         if time.perf_counter() - started > PATIENCE:
             break
     return read / (time.perf_counter() - started)
-
-
-def _shuffled(batches: Sequence[list[Question]]) -> list[list[Question]]:
-    """Long and short batches in turn, always in the same order."""
-    import numpy as np
-
-    return [batches[index] for index in np.random.default_rng(0).permutation(len(batches))]
 
 
 def _forecast(cell: ScoringCell, model: Model, *, done: int, count: QuestionCount, rate: float | None) -> Forecast:
@@ -189,31 +183,20 @@ def _forecast(cell: ScoringCell, model: Model, *, done: int, count: QuestionCoun
 
 def forecasts_as_text(rows: Sequence[Forecast]) -> str:
     """The forecasts for a terminal, with a sum below."""
-    heading = [
-        "model",
-        "dataset",
-        "language",
-        "method",
-        "items",
-        "parts",
-        "questions",
-        "unique",
-        "tokens",
-        "read",
-        "time",
-    ]
+    counts = ("questions", "unique", "tokens", "read")
     shown = [
         [
             *(row.model, row.dataset, row.language, row.method, str(row.items), f"{row.done}/{row.parts}"),
-            *(str(number) for number in (row.questions, row.unique, row.tokens, row.read)),
+            *(str(getattr(row, name)) for name in counts),
             duration(row.seconds),
         ]
         for row in rows
     ]
     known = [row.seconds for row in rows if row.seconds is not None]
     total = f", about {duration(sum(known))}" if len(known) == len(rows) else ""
-    sums = [sum(getattr(row, name) for row in rows) for name in ("items", "questions", "unique", "tokens", "read")]
+    sums = [sum(getattr(row, name) for row in rows) for name in ("items", *counts)]
     remark = "{} cells, {} items, {} questions, {} of them unique, {} tokens, {} to read".format(len(rows), *sums)
+    heading = ["model", "dataset", "language", "method", "items", "parts", *counts, "time"]
     return as_text(Grid(heading, shown, 4, (remark + total,)))
 
 

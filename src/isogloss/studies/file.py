@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields
 from pathlib import Path, PurePath
 from typing import Annotated, Any, Literal
 
@@ -41,12 +40,11 @@ def _word(value: Any) -> Any:
     return str(value) if isinstance(value, int | float) else value
 
 
-def _checkpoint(value: Any) -> Any:
-    return {"checkpoint": value} if isinstance(value, str) else value
-
-
-def _data(value: Any) -> Any:
-    return {"source": value} if isinstance(value, str) else value
+def _under(key: str, kind: Any) -> BeforeValidator:
+    """Reads a text as an entry with this key alone."""
+    return BeforeValidator(
+        lambda value: {key: value} if isinstance(value, str) else value, json_schema_input_type=str | kind
+    )
 
 
 def _method(value: Any) -> Any:
@@ -84,7 +82,7 @@ class Checkpoint(BaseModel):
     facts: dict[str, Word] = Field(default={}, description="Facts of this checkpoint; they come before the model's.")
 
 
-CheckpointEntry = Annotated[Checkpoint, BeforeValidator(_checkpoint, json_schema_input_type=str | Checkpoint)]
+CheckpointEntry = Annotated[Checkpoint, _under("checkpoint", Checkpoint)]
 
 
 class ModelSettings(BaseModel):
@@ -116,7 +114,7 @@ class MethodSettings(BaseModel):
     options: dict[str, Word] = Field(default={}, description="The method's options.")
 
 
-ModelEntry = Annotated[ModelSettings, BeforeValidator(_checkpoint, json_schema_input_type=str | ModelSettings)]
+ModelEntry = Annotated[ModelSettings, _under("checkpoint", ModelSettings)]
 MethodEntry = Annotated[
     MethodSettings,
     BeforeValidator(_method, json_schema_input_type=str | MethodSettings | dict[str, dict[str, Plain] | None]),
@@ -148,7 +146,7 @@ class Data(BaseModel):
     )
 
 
-DataEntry = Annotated[Data, BeforeValidator(_data, json_schema_input_type=str | Data)]
+DataEntry = Annotated[Data, _under("source", Data)]
 
 
 class Measuring(BaseModel):
@@ -255,14 +253,14 @@ def _compose(path: Path, text: str) -> yaml.Node:
 def _plain(path: Path, node: yaml.Node) -> Any:
     """The tree as plain values; only true and false are truth values, so `no` is Norwegian."""
     if isinstance(node, yaml.MappingNode):
-        found: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         for key, value in node.value:
             if not isinstance(key, yaml.ScalarNode):
                 raise BadData(path, key.start_mark.line + 1, "a key must be a word.")
-            if key.value in found:
+            if key.value in values:
                 raise BadData(path, key.start_mark.line + 1, f"the key '{key.value}' is there twice.")
-            found[key.value] = _plain(path, value)
-        return found
+            values[key.value] = _plain(path, value)
+        return values
     if isinstance(node, yaml.SequenceNode):
         return [_plain(path, value) for value in node.value]
     kind = node.tag.rpartition(":")[2]
@@ -286,14 +284,13 @@ def _plain(path: Path, node: yaml.Node) -> Any:
 def _sentence(path: Path, node: yaml.Node, *, error: ValidationError) -> BadData:
     """The first thing that is wrong, in one sentence."""
     errors = error.errors(include_url=False)
-    first = next((one for one in errors if one["type"] in UNKNOWN_KEY), errors[0])
+    first = next((problem for problem in errors if problem["type"] in UNKNOWN_KEY), errors[0])
     at, line = _find(node, first["loc"])
     last = str(first["loc"][-1]) if first["loc"] else ""
     if first["type"] in UNKNOWN_KEY:
-        known = _known(first["loc"])
-        return BadData(
-            path, line, f"{_parent(at)}no key named '{last}'.{_near(last, known)} Known: {', '.join(known)}."
-        )
+        known, above = _known(first["loc"]), at.rpartition(", ")[0]
+        parent = f"{above}: " if above else ""
+        return BadData(path, line, f"{parent}no key named '{last}'.{_near(last, known)} Known: {', '.join(known)}.")
     message = str(first["msg"]).removeprefix("Value error, ")
     problem = PROBLEMS.get(first["type"], f"{message[:1].lower()}{message[1:]}.").replace("{}", last)
     return BadData(path, line, f"{at}: {problem}" if at else problem)
@@ -306,28 +303,17 @@ def _near(name: str, known: Iterable[str]) -> str:
 
 def _known(where: Sequence[int | str]) -> list[str]:
     """The keys that are allowed at a place in the file."""
-    kinds: dict[str, type[BaseModel]] = {
-        "checkpoints": Checkpoint,
-        "models": ModelSettings,
-        "methods": MethodSettings,
-        "data": Data,
-        "measures": Measuring,
-        "sample": Sampling,
-        "loading": Opening,
-    }
-    outputs = {"tables": LayoutRequest, "figures": StudyFigure, "training": HeadTraining}
-    for part in reversed(where[:-1]):
-        if part in kinds:
-            return sorted(kinds[str(part)].model_fields)
-        if part in outputs:
-            return sorted(field.name for field in fields(outputs[str(part)]))
-    return sorted(StudyFile.model_fields)
+    kinds: dict[int | str, Any] = {"checkpoints": Checkpoint, "models": ModelSettings, "methods": MethodSettings}
+    kinds |= {"data": Data, "measures": Measuring, "sample": Sampling, "loading": Opening}
+    kinds |= {"tables": LayoutRequest, "figures": StudyFigure, "training": HeadTraining}
+    kind = next((kinds[part] for part in reversed(where[:-1]) if part in kinds), StudyFile)
+    return sorted(kind.model_fields if issubclass(kind, BaseModel) else kind.__dataclass_fields__)
 
 
 def _step(node: yaml.Node | None, part: int | str) -> yaml.Node | None:
     if isinstance(node, yaml.SequenceNode) and isinstance(part, int) and part < len(node.value):
-        found: yaml.Node = node.value[part]
-        return found
+        entry: yaml.Node = node.value[part]
+        return entry
     if isinstance(node, yaml.MappingNode):
         return next((value for key, value in node.value if key.value == part), None)
     return None
@@ -352,12 +338,6 @@ def _find(node: yaml.Node, where: Sequence[int | str]) -> tuple[str, int]:
             line = below.start_mark.line
         inner = below
     return ", ".join(words), line + 1
-
-
-def _parent(parent: str) -> str:
-    """The place without the key itself."""
-    above = parent.rpartition(", ")[0]
-    return f"{above}: " if above else ""
 
 
 def _checked(path: Path, study: StudyFile, *, node: yaml.Node) -> StudyFile:

@@ -51,13 +51,13 @@ class PlannedCell:
 def plan_scoring(planned: Sequence[PlannedCell], model: Model, *, running: Running) -> list[ScoringCell]:
     """The scoring cells of everything that is planned for an open model, each once; what cannot be is a failure."""
     planned_cells: dict[tuple[str, ...], ScoringCell] = {}
-    for one in planned:
-        if one.kind != "score":
+    for cell_plan in planned:
+        if cell_plan.kind != "score":
             continue
         try:
-            cells = plan_cells(one, model)
+            cells = plan_cells(cell_plan, model)
         except Exception as error:
-            running.fail(one.failures(error), error)
+            running.fail(cell_plan.failures(error), error)
             continue
         for cell in cells:
             planned_cells.setdefault((cell.labels.get("model", ""), cell.label, cell.hash), cell)
@@ -83,7 +83,10 @@ def plan_cells(planned: PlannedCell, model: Model) -> list[ScoringCell]:
             errors.append((rows, error))
     if errors and not (auto and cells):
         raise errors[-1][1]
-    left_out = [_left_out(rows, error) for rows, error in errors]
+    left_out = []
+    for rows, reason in errors:
+        kind = "items" if any(row.variant is None for row in rows) else "control items"
+        left_out.append(f"the {len(rows)} {_tasks(rows)} {kind} in {rows[0].language} were left out: {reason}")
     return [replace(cell, notes=(*cell.notes, *left_out), problems=problems_of(items, cell.items)) for cell in cells]
 
 
@@ -115,11 +118,6 @@ def _method_of(item: Item, model: Model) -> str | IsoglossError:
         return error
 
 
-def _left_out(rows: Sequence[Item], error: IsoglossError) -> str:
-    kind = "items" if any(row.variant is None for row in rows) else "control items"
-    return f"the {len(rows)} {_tasks(rows)} {kind} in {rows[0].language} were left out: {error}"
-
-
 def _check_options(names: Sequence[str], options: Mapping[str, str]) -> None:
     """Refuse an option that none of the chosen methods has."""
     known = {option for name in names for option in registry.get("method", name).options}
@@ -136,11 +134,13 @@ def choose_method(item: Item, family: str, *, heads: Sequence[str] = ("lm",)) ->
     from ..methods import default_methods, way_to_ask
 
     task = str(item.tags.get("task") or "")
-    heads_of = {name: one.needs for name, one in default_methods(task, family).items()}
+    heads_of = {name: method.needs for name, method in default_methods(task, family).items()}
     if heads_of:
         return max(heads_of, key=lambda name: (heads_of[name] in heads, heads_of[name] != "lm"))
     asked = registry.get("family", family)
-    fitting = [name for name, one in registry.load_all("method").items() if one.suits(item) and way_to_ask(one, asked)]
+    fitting = [
+        name for name, method in registry.load_all("method").items() if method.suits(item) and way_to_ask(method, asked)
+    ]
     raise IsoglossError(
         f"There is no default method for a {family} model on '{task or item.dataset}' items. "
         f"Use --method {' or '.join(fitting) or 'NAME'}."
@@ -152,8 +152,8 @@ def _plan_cell(name: str, rows: Sequence[Item], *, model: Model, planned: Planne
 
     method: Method = registry.get("method", name)
     auto = planned.method == "auto"
-    given = {key: value for key, value in planned.options.items() if not auto or key in method.options}
-    filled = fill_options(name, method, given=given)
+    chosen = {key: value for key, value in planned.options.items() if not auto or key in method.options}
+    filled = fill_options(name, method, chosen=chosen)
     check_model(name, method, model=model, options=filled)
     fitting = fitting_items(name, method, rows=rows)
     cell = ScoringCell(tuple(fitting), name, method, filled, labels=planned.labels)
@@ -194,7 +194,7 @@ def notice_languages(items: Items) -> Items:
     """The items with what a sample shows of their language; where most are in another one, that is said at once."""
     problems = notice_language(items.rows)
     for tag in dict.fromkeys(problem.language for problem in problems):
-        wrong = [one.message for one in problems if one.language == tag]
+        wrong = [problem.message for problem in problems if problem.language == tag]
         report.get()(f"Warning: an item in '{tag}' {max(wrong, key=wrong.count)}, and so do most. Is --language right?")
     return replace(items, problems=(*items.problems, *problems))
 
@@ -209,7 +209,7 @@ def fitting_methods(model: Model) -> list[str]:
 
     def fits(name: str, method: Method) -> bool:
         try:
-            check_model(name, method, model=model, options=fill_options(name, method, given={}))
+            check_model(name, method, model=model, options=fill_options(name, method, chosen={}))
         except IsoglossError:
             return False
         return True

@@ -70,7 +70,7 @@ def check_study_claims(study: StudyFile, scored: Scored, *, folder: Path) -> Gat
         for model in study.models
     }
     facts = {name: {**known.get(name, {}), **file.facts.get(name, {})} for name in {**known, **file.facts}}
-    table = scored.table.drop({name for one in known.values() for name in one}, strict=False)
+    table = scored.table.drop({name for facts_of in known.values() for name in facts_of}, strict=False)
     verdicts = check_claims(replace(scored, table=table), replace(file, facts=facts))
     return make_result(verdicts, file, notes=scored.notes)
 
@@ -120,12 +120,12 @@ def write_outputs(study: StudyFile, scored: Scored, *, out: Path, base: Path) ->
     if study.tables:
         for kind, name in (("markdown", "tables.md"), ("latex", "tables.tex")):
             write_atomically(out / name, make_tables(study, scored, kind=kind))
-    for number, one in enumerate(study.figures, 1):
+    for number, figure in enumerate(study.figures, 1):
         try:
-            sources = tuple(str(base / name) for name in one.sources) or (str(out),)
-            _write_figure(one, out / FOLDER / (one.file or f"{number}-{one.figure}.png"), sources=sources)
+            sources = tuple(str(base / name) for name in figure.sources) or (str(out),)
+            _write_figure(figure, out / FOLDER / (figure.file or f"{number}-{figure.figure}.png"), sources=sources)
         except Exception as error:  # whatever happens here, the scores are done
-            yield f"The figure '{one.figure}' could not be drawn: {short_message(error)}"
+            yield f"The figure '{figure.figure}' could not be drawn: {short_message(error)}"
 
 
 def _add_run_facts(scored: Scored, runs: Sequence[Run]) -> Scored:
@@ -134,7 +134,9 @@ def _add_run_facts(scored: Scored, runs: Sequence[Run]) -> Scored:
         (run.info["model"], run.info["language"]): [run.info.get("facts", {}).get(name) for name in RUN_FACTS]
         for run in runs
     }
-    rows = [(*key, *(f"{value:,}" if isinstance(value, int) else None for value in one)) for key, one in facts.items()]
+    rows = [
+        (*key, *(f"{value:,}" if isinstance(value, int) else None for value in values)) for key, values in facts.items()
+    ]
     schema = dict.fromkeys(("model", "language", *RUN_FACTS), pl.String)
     known = pl.DataFrame(rows, schema=schema, orient="row")
     joined = scored.table.join(known, on=["model", "language"], how="left", suffix="_found", maintain_order="left")
@@ -143,11 +145,13 @@ def _add_run_facts(scored: Scored, runs: Sequence[Run]) -> Scored:
     return replace(scored, table=joined.drop(f"{name}_found" for name in stated))
 
 
-def _write_figure(one: StudyFigure, path: Path, *, sources: tuple[str, ...]) -> None:
+def _write_figure(figure: StudyFigure, path: Path, *, sources: tuple[str, ...]) -> None:
     from ..reports.figures import FigureRequest, write_figure
     from ..reports.figures._style import open_canvas
 
-    tags = tuple(languages.resolve(name) for name in one.languages)
-    request = FigureRequest(sources, tags, one.metrics, dict(one.where), one.mode)
+    tags = tuple(languages.resolve(name) for name in figure.languages)
+    request = FigureRequest(sources, tags, figure.metrics, dict(figure.where), figure.mode)
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_figure(one.figure, request, path=path, canvas=open_canvas(one.width, names=one.names, languages=tags))
+    write_figure(
+        figure.figure, request, path=path, canvas=open_canvas(figure.width, names=figure.names, languages=tags)
+    )

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import cache
-from itertools import groupby, product
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +24,7 @@ from ..files.hub import PREFIX, fetch_table, offline_mode
 from ..items import Item, Items, group_by, sample_items
 from ..models.load import DEFAULT_LOADING, Loading, find_family, find_source
 from ..scores import ITEM_SCHEMA, ROW_SCHEMA
-from .cells import Failure
+from .cells import Failure, nothing_done
 from .method_choice import PlannedCell, choose_method, fitting_items, notice_languages, problems_of
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def plan_command(cells: Sequence[PlannedCell], loading: Loading, *, measuring: M
     )
     good, failures = check_cells(cells, loading)
     if not good:
-        raise IsoglossError(" ".join(dict.fromkeys(failure.why for failure in failures)) or "There is nothing to do.")
+        raise nothing_done(failures)
     return StudyPlan(tuple(good), loading, tuple(failures), measuring)
 
 
@@ -131,7 +131,10 @@ def plan_study(path: str | Path, *, subset: Subset = EVERYTHING) -> StudyPlan:
         raise
     except IsoglossError as error:
         raise IsoglossError(f"{path}: {error}") from error
-    readings = [_sampled(reading, **sampling) for reading in readings]
+    readings = [
+        replace(reading, items={tag: take_sample(rows, **sampling) for tag, rows in reading.items.items()})
+        for reading in readings
+    ]
     cells, lacking = _study_cells(study, models, readings=readings, only=subset.only)
     if not cells and not lacking:
         raise IsoglossError(f"{path}: no model has a checkpoint for a language of the data, so there is nothing to do.")
@@ -152,15 +155,10 @@ def take_sample(items: Items, limit: int | None, *, seed: int = 0) -> Items:
     def key(item: Item) -> tuple[str, str, str]:
         return (item.dataset, item.language, str(item.tags.get("task")))
 
-    kept: set[tuple[str, str, str]] = set()
-    for _, group in groupby(sorted(items, key=key), key=key):
-        kept |= {item.key for item in sample_items(Items(tuple(group)), limit=limit, seed=seed)}
+    groups = [Items(tuple(rows)) for rows in group_by(items, key).values()]
+    kept = {item.key for group in groups for item in sample_items(group, limit=limit, seed=seed)}
     rows = tuple(item for item in items if item.key in kept)
     return Items(rows, problems_of(items, rows))
-
-
-def _sampled(reading: LoadedData, *, limit: int | None, seed: int) -> LoadedData:
-    return replace(reading, items={tag: take_sample(rows, limit, seed=seed) for tag, rows in reading.items.items()})
 
 
 # ---- checks, each made once
@@ -232,7 +230,7 @@ def check_method(name: str, options: Mapping[str, str]) -> None:
 
         read_ask_settings(options)
     elif name != "auto":
-        fill_options(name, registry.get("method", name), given=options)
+        fill_options(name, registry.get("method", name), chosen=options)
 
 
 def check_measuring(
@@ -258,7 +256,7 @@ def _check_names(study: StudyFile) -> None:
 
     for method in _methods(study):
         check_method(method.name, method.options)
-    entries = [study.languages, *(model.languages for model in study.models), *(one.languages for one in study.data)]
+    entries = [study.languages, *(model.languages for model in study.models), *(data.languages for data in study.data)]
     for name in (name for names in entries for name in names):
         languages.resolve(name)
     for table in study.tables:
@@ -291,8 +289,8 @@ def _named(model: ModelSettings, base: Path) -> ModelSettings:
         return model.model_copy(update={"label": model.label or model.checkpoint})
     label = model.label or _short_name(beside(str(model.checkpoint)))
     tags = {
-        languages.resolve(tag): one.model_copy(update={"checkpoint": beside(one.checkpoint)})
-        for tag, one in model.checkpoints.items()
+        languages.resolve(tag): checkpoint.model_copy(update={"checkpoint": beside(checkpoint.checkpoint)})
+        for tag, checkpoint in model.checkpoints.items()
     }
     whole = beside(model.checkpoint) if model.checkpoint else None
     return model.model_copy(update={"label": label, "checkpoint": whole, "checkpoints": tags})
@@ -309,7 +307,7 @@ def _read(data: Data, study: StudyFile, *, base: Path, read: Callable[..., Items
     """The data's items by language; a language that is wanted and not there is no mistake of the file."""
     source = str(base / data.source) if (base / data.source).exists() else data.source
     name = data.name or Path(data.source).name.split(".")[0]
-    wanted = [languages.resolve(one) for one in data.languages or study.languages]
+    wanted = [languages.resolve(name) for name in data.languages or study.languages]
     if source.startswith(PREFIX):
         fetch_table(source)
     stated = {"reader": data.format or "", "encoding": data.encoding or "", **data.columns}
@@ -354,13 +352,15 @@ def _study_cells(
         if data.models and model.label not in data.models:
             continue
         for tag in (*reading.items, *reading.lacking):
-            found = _checkpoint(model, tag)
-            if found is None:
+            opened = _checkpoint(model, tag)
+            if opened is None:
                 continue
             names.append(f"{model.label}/{reading.name}/{tag}")
             for method in (data.methods or study.methods) if _fits(names[-1], only) else ():
                 if tag in reading.items:
-                    cells.append(_study_cell(model, found[0], facts=found[1], items=reading.items[tag], method=method))
+                    cells.append(
+                        _study_cell(model, opened[0], facts=opened[1], items=reading.items[tag], method=method)
+                    )
                 else:
                     lacking.append(Failure(str(model.label), reading.name, tag, method.name, reading.lacking[tag]))
     for pattern in only:
@@ -390,8 +390,8 @@ def _checkpoint(model: ModelSettings, language: str) -> tuple[str, Mapping[str, 
         return None
     if model.checkpoint:
         return model.checkpoint, model.facts
-    one = model.checkpoints.get(language)
-    return (one.checkpoint, {**model.facts, **one.facts}) if one else None
+    checkpoint = model.checkpoints.get(language)
+    return (checkpoint.checkpoint, {**model.facts, **checkpoint.facts}) if checkpoint else None
 
 
 def _fits(name: str, patterns: Sequence[str]) -> bool:

@@ -84,8 +84,8 @@ def probe_items(request: ProbeRequest, *, limit: int = LIMIT) -> Items:
     template = parse_template(request.template)
     lexicon = read_lexicon(request.language, request.folder)
     terms, concepts = _slots(template, lexicon, wanted=request.terms)
-    one = TemplateSet("probe", "probe", terms, (TemplateWording("w1", template, SourcePosition()),), concepts)
-    return Items(tuple(make_items([one], lexicon, limit=limit)))
+    template_set = TemplateSet("probe", "probe", terms, (TemplateWording("w1", template, SourcePosition()),), concepts)
+    return Items(tuple(make_items([template_set], lexicon, limit=limit)))
 
 
 def _slots(template: Template, lexicon: Lexicon, *, wanted: str | None) -> tuple[str, str | None]:
@@ -118,10 +118,7 @@ def probe_as_text(probe: Probe, *, top: int = 20) -> str:
     left = len(probe.shares) - top
     more = f"; {left} more terms" if left > 0 else ""
     over = f", mean over {probe.concepts} concepts" if probe.concepts > 1 else ""
-    lines = [
-        f"{probe.model} · {probe.language} · {probe.method} · {probe.sentences} sentences",
-        "",
-        bars_as_text(shown),
-    ]
-    lines += ["", f"shares of whole-sentence probability{over}{more}"]
-    return "\n".join([*lines, "longer and rarer words have smaller shares, whatever they are about"])
+    title = f"{probe.model} · {probe.language} · {probe.method} · {probe.sentences} sentences"
+    remark = f"shares of whole-sentence probability{over}{more}"
+    caution = "longer and rarer words have smaller shares, whatever they are about"
+    return "\n".join([title, "", bars_as_text(shown), "", remark, caution])

@@ -256,8 +256,8 @@ def _run_checkpoint(
     if answer.get("error"):
         raise IsoglossError(answer["error"])
     groups = [
-        Group(one["title"], one["items"], _read_runs(one["folders"], out=out), one.get("asked", False))
-        for one in answer["groups"]
+        Group(group["title"], group["items"], _read_runs(group["folders"], out=out), group.get("asked", False))
+        for group in answer["groups"]
     ]
     with ExitStack() as locks:
         for run in (run for group in groups for run in group.runs if not group.asked):
@@ -270,7 +270,7 @@ def _run_checkpoint(
         _run_tasks(queue, pool, groups=groups, progress=running.progress)
         runs = _finish(groups, seconds=time.time() - started, out=out, failed=bool(queue.failed))
     if running.failures is not None:
-        running.failures.extend([*(Failure(**one) for one in answer["failed"]), *queue.failed])
+        running.failures.extend([*(Failure(**failure) for failure in answer["failed"]), *queue.failed])
     return runs
 
 

@@ -33,19 +33,19 @@ def pack_cells(cells: Sequence[PlannedCell], loading: Loading) -> str:
 
 def unpack_cells(text: str) -> tuple[list[PlannedCell], Loading]:
     """What `pack_cells` wrote."""
-    given = json.loads(text)
-    return [PlannedCell(**{**one, "items": _items(one["items"])}) for one in given["cells"]], Loading(
-        **given["loading"]
+    packed = json.loads(text)
+    return [PlannedCell(**{**cell, "items": _items(cell["items"])}) for cell in packed["cells"]], Loading(
+        **packed["loading"]
     )
 
 
-def _items(given: Mapping[str, Any]) -> Items:
-    return Items(tuple(_item(row) for row in given["rows"]), tuple(Problem(**one) for one in given["problems"]))
+def _items(packed: Mapping[str, Any]) -> Items:
+    return Items(tuple(map(_item, packed["rows"])), tuple(Problem(**problem) for problem in packed["problems"]))
 
 
 def _item(row: Mapping[str, Any]) -> Item:
     tags = {name: tuple(value) if isinstance(value, list) else value for name, value in row["tags"].items()}
-    return Item(**{**row, "tags": tags, "candidates": tuple(Candidate(**one) for one in row["candidates"])})
+    return Item(**{**row, "tags": tags, "candidates": tuple(Candidate(**candidate) for candidate in row["candidates"])})
 
 
 def ending_signal(path: Path) -> str | None:
@@ -83,11 +83,11 @@ class Worker:
             model = self.model = open_model(planned[0].checkpoint, loading)
             scoring = plan_scoring(planned, model, running=cells.Running(failures=self.failed))
             self.groups = [[scoring[index] for index in indices] for indices in cells.group_cells(scoring)]
-            for one in planned:
+            for cell in planned:
                 try:
-                    self.asking += plan_ask(one, model, token_budget=self.token_budget)
+                    self.asking += plan_ask(cell, model, token_budget=self.token_budget)
                 except IsoglossError as error:
-                    self.failed += one.failures(error)
+                    self.failed += cell.failures(error)
         except IsoglossError as error:
             return {"error": str(error)}
         return {}
@@ -108,7 +108,7 @@ class Worker:
                 run = open_ask_run(cell, backend, out=folder)
                 title = " ".join(run.info[name] for name in ("model", "dataset", "language", "method"))
                 groups.append({"title": title, "items": len(cell.items), "folders": [str(run.folder)], "asked": True})
-            return {"groups": groups, "failed": [asdict(one) for one in self.failed]}
+            return {"groups": groups, "failed": [asdict(failure) for failure in self.failed]}
         except IsoglossError as error:
             return {"error": str(error)}
 

@@ -61,10 +61,10 @@ def check_robustness(
     for dtype in ("float32", *dtypes):
         opened = first if dtype == "float32" else _try_open(str(model), loading, dtype=dtype)
         for key, known in tables.items():
-            for setting in (one for one in plans[key] if one.dtype == dtype):
+            for setting in (plan for plan in plans[key] if plan.dtype == dtype):
                 known[setting] = _try(setting, groups[key], model=opened, loading=loading, progress=progress)
     return Results(
-        tuple(_report(first.info.name, key, found=known, resamples=resamples) for key, known in tables.items())
+        tuple(_report(first.info.name, key, tables=known, resamples=resamples) for key, known in tables.items())
     )
 
 
@@ -123,37 +123,32 @@ def _try(
         return model
     how = replace(loading, dtype=setting.dtype, token_budget=setting.token_budget or loading.token_budget)
     try:
-        scored = score(
-            Items(tuple(rows)),
-            model=model,
-            method=setting.method,
-            options=dict(setting.options),
-            loading=how,
-            progress=progress,
+        items, options = Items(tuple(rows)), dict(setting.options)
+        table = check_rows(
+            score(items, model=model, method=setting.method, options=options, loading=how, progress=progress)
         )
-        table = check_rows(scored)
         item_gaps(table)
         return table
     except (IsoglossError, RuntimeError) as error:
         return str(error)
 
 
-def _report(name: str, key: Key, *, found: Mapping[Setting, pl.DataFrame | str], resamples: int) -> RobustnessReport:
-    gaps = {setting: _gaps(table) for setting, table in found.items() if not isinstance(table, str)}
-    default = next(iter(found))
+def _report(name: str, key: Key, *, tables: Mapping[Setting, pl.DataFrame | str], resamples: int) -> RobustnessReport:
+    gaps = {setting: _gaps(table) for setting, table in tables.items() if not isinstance(table, str)}
+    default = next(iter(tables))
     if default not in gaps:
-        raise IsoglossError(f"The {key[2]} items in {key[1]} cannot be scored at all: {found[default]}")
+        raise IsoglossError(f"The {key[2]} items in {key[1]} cannot be scored at all: {tables[default]}")
     base = gaps[default]
     trials = [
         _setting_result(setting, table, gaps=(base, gaps.get(setting, {})), resamples=resamples)
-        for setting, table in found.items()
+        for setting, table in tables.items()
     ]
     methods = [setting for setting in gaps if setting.kind in ("default", "method")]
     agreement = tuple((a.name, b.name, *_agree(gaps[a], gaps[b])) for a, b in combinations(methods, 2))
     worst = max((trial.noise or 0.0 for trial in trials), default=0.0)
     below = tuple(item for item, gap in base.items() if abs(gap) < worst)
     return RobustnessReport(
-        name, *key, tuple(trials), sign_of([one for one in trials if one.value is not None]), agreement, below
+        name, *key, tuple(trials), sign_of([trial for trial in trials if trial.value is not None]), agreement, below
     )
 
 

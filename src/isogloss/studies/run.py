@@ -20,7 +20,7 @@ from ..progress import Progress, silent
 from ..runs import Run, find_runs, read_run, run_folders
 from ..scores import Scored, join_scored
 from ..storage import RemotePath, StoragePath
-from .cells import LIBRARIES, CellResult, Failure, Running, run_cells
+from .cells import LIBRARIES, CellResult, Failure, Running, nothing_done, run_cells
 from .costs import announce_plan
 from .method_choice import PlannedCell, plan_scoring
 from .plan import StudyPlan
@@ -54,7 +54,6 @@ def run_plan(
     Models behind endpoints are always asked from here.
     """
     running = Running(out, plan.loading.token_budget, progress, list(plan.failures))
-    progress("", 0.0, items=sum(len(cell.items) for cell in plan.cells))
     groups = plan.by_checkpoint()
     announce_plan(groups, running, loading=plan.loading)
     results: list[CellResult] = []
@@ -65,7 +64,7 @@ def run_plan(
         groups = [cells for cells in groups if cells[0].endpoint is not None]
         results += run_on_ray(there, loading=plan.loading, running=running, cluster=cluster) if there else []
     results += run_here(groups, running, loading=plan.loading)
-    scored = join_scored([one.scored for one in results]) if results else None
+    scored = join_scored([result.scored for result in results]) if results else None
     runs = tuple(result.run for result in results if result.run)
     return StudyResult(scored, runs, tuple(running.failures or ()))
 
@@ -98,21 +97,21 @@ def _run_checkpoint(
     except Exception as error:
         running.fail([failure for cell in cells for failure in cell.failures(error)], error)
         return []
-    scored = run_cells(plan_scoring(cells, model, running=running), model, running=running) if model else []
     asked = [cell for cell in cells if cell.kind == "ask"]
-    if asked:
+    results: list[CellResult] = []
+    if model and len(asked) < len(cells):
+        results += run_cells(plan_scoring(cells, model, running=running), model, running=running)
+    for cell in asked:
         from .asking import ask_planned
 
-        scored += [result for cell in asked for result in ask_planned(cell, model, running=running)]
-    return scored
+        results += ask_planned(cell, model, running=running)
+    return results
 
 
 def require_scores(result: StudyResult) -> StudyResult:
     """The result, when anything was scored; else an error that says why not."""
     if result.scored is None:
-        raise IsoglossError(
-            " ".join(dict.fromkeys(failure.why for failure in result.failures)) or "There is nothing to do."
-        )
+        raise nothing_done(result.failures)
     return result
 
 
@@ -121,7 +120,7 @@ def failures_as_text(failures: Iterable[Failure]) -> str:
     groups = group_by(failures, lambda failure: (failure.model, failure.why))
     lines = []
     for (model, why), group in groups.items():
-        cells = [" ".join(filter(None, (one.data, one.language, one.method))) for one in group]
+        cells = [" ".join(filter(None, (failure.data, failure.language, failure.method))) for failure in group]
         shown = ", ".join(dict.fromkeys(cells[:3])) + (f" and {len(cells) - 3} more" if len(cells) > 3 else "")
         lines.append(": ".join(filter(None, (" ".join(filter(None, (model, shown))), why))))
     return "\n".join(lines)

@@ -34,24 +34,24 @@ def train_heads(path: str | Path) -> list[Path]:
     from .file import read_study
 
     base = Path(path).parent
-    return [_train_head(one, base) for one in read_study(path).training]
+    return [_train_head(head, base) for head in read_study(path).training]
 
 
-def _train_head(one: HeadTraining, base: Path) -> Path:
+def _train_head(head: HeadTraining, base: Path) -> Path:
     from ..nsp.articles import parse_sources
     from ..nsp.data import PairSettings, build_data, read_pair_settings
     from ..nsp.settings import TrainingSettings, read_training_settings
     from ..nsp.train import train_head
 
-    data, out = base / one.data, base / one.out
-    settings = read_training_settings(one.options, TrainingSettings(epochs=one.epochs, pairs=one.pairs))
+    data, out = base / head.data, base / head.out
+    settings = read_training_settings(head.options, TrainingSettings(epochs=head.epochs, pairs=head.pairs))
     if not data.exists():
-        if not one.articles:
+        if not head.articles:
             raise IsoglossError(f"No such folder: {data}. Make it with isogloss nsp data, or name 'articles'.")
-        sources = [_beside(source, base) for source in one.articles]
-        made = read_pair_settings(one.data_options, PairSettings(limit=one.limit))
-        build_data(parse_sources(sources, language=one.language), data, settings=made)
-    model = str(base / one.model) if (base / one.model).exists() else one.model
+        sources = [_beside(source, base) for source in head.articles]
+        pair_settings = read_pair_settings(head.data_options, PairSettings(limit=head.limit))
+        build_data(parse_sources(sources, language=head.language), data, settings=pair_settings)
+    model = str(base / head.model) if (base / head.model).exists() else head.model
     train_head(model, data, out=out, settings=settings)
     return out
 

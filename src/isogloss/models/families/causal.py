@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -9,7 +10,7 @@ import torch
 from ...errors import IsoglossError
 from ...items import BLANK
 from ..continuations import left_to_right, span, start_token
-from ..forward import find_activations, one_pass, send
+from ..forward import find_activations, one_pass, pad, send
 from ..head import blank_inputs, find_head, gap, read_head
 from ..info import CAUSAL_LM, auto_class
 from ..model import Bundle, Family, Generating, Model
@@ -65,9 +66,7 @@ def _packing_is_exact(model: Model, sample: tuple[int, ...]) -> bool:
         ]
     except (RuntimeError, ValueError, TypeError, IndexError, AttributeError):
         return False
-    return all(
-        gap(plain[index], packed[row, indices[index].columns]) < CLOSE for row, index in ((0, 0), (0, 1), (1, 2))
-    )
+    return all(gap(plain[index], packed[row, indices[index][1]]) < CLOSE for row, index in ((0, 0), (0, 1), (1, 2)))
 
 
 def bundle(model: Model, questions: Sequence[Question]) -> list[Bundle]:
@@ -108,14 +107,6 @@ def _packed_length(questions: Sequence[Question], group: list[int]) -> int:
     return shared + sum(len(text) - shared for text in texts)
 
 
-class _PackedPositions:
-    """Where a text's tokens stand in its packed row."""
-
-    def __init__(self, row: int, shared: int, *, start: int, length: int) -> None:
-        self.row = row
-        self.columns = [*range(shared), *range(start, start + length - shared)]
-
-
 def answer(model: Model, questions: Sequence[Question], *, batch: Sequence[Bundle]) -> dict[int, Answer]:
     """One pass over plain or packed rows; texts that are longer than the model's window keep the model's own mask."""
     far = [bundle for bundle in batch if len(questions[bundle.indices[0]].ids) > model.state["window"]]
@@ -131,27 +122,22 @@ def _answer(model: Model, questions: Sequence[Question], *, batch: Sequence[Bund
     with one_pass(model):
         states, indices = _packed_states(model, questions, batch=batch)
         moved = {
-            index: Question(
-                (),
-                tuple(where.columns[p] for p in questions[index].positions),
-                questions[index].targets,
-                questions[index].want,
-            )
-            for index, where in indices.items()
+            index: replace(questions[index], ids=(), positions=tuple(columns[p] for p in questions[index].positions))
+            for index, (_, columns) in indices.items()
         }
         order = sorted(moved)
-        asked = [(indices[index].row, i) for i, index in enumerate(order)]
-        answers = read_head(model.state["head"], states, questions=[moved[index] for index in order], asked=asked)
+        asked = [(indices[index][0], i) for i, index in enumerate(order)]
+        own = [moved[index] for index in order]
+        answers = read_head(model.state["head"], states, questions=own, asked=asked)
         if "classifier" in model.state:
-            own = [moved[index] for index in order]
             answers |= read_classes(model.state["classifier"], states, questions=own, asked=asked)
         return {order[i]: value for i, value in answers.items()}
 
 
 def _packed_states(
     model: Model, questions: Sequence[Question], *, batch: Sequence[Bundle]
-) -> tuple[torch.Tensor, dict[int, _PackedPositions]]:
-    """The hidden states of the batch's rows, and where each question's tokens stand in them."""
+) -> tuple[torch.Tensor, dict[int, tuple[int, list[int]]]]:
+    """The hidden states of the batch's rows, and for each question its row and where its tokens stand in it."""
     rows, indices = [], {}
     for number, bundle in enumerate(batch):
         texts = list(dict.fromkeys(questions[index].ids for index in bundle.indices))
@@ -163,7 +149,7 @@ def _packed_states(
         rows.append((texts, shared, cursor))
         for index in bundle.indices:
             ids = questions[index].ids
-            indices[index] = _PackedPositions(number, shared, start=starts[ids], length=len(ids))
+            indices[index] = number, [*range(shared), *range(starts[ids], starts[ids] + len(ids) - shared)]
     inputs = _plain_inputs(rows) if all(len(texts) == 1 for texts, _, _ in rows) else _packed_inputs(rows)
     return model.state["body"](**send(inputs, model.device), use_cache=False).last_hidden_state, indices
 
@@ -172,12 +158,7 @@ Rows = Sequence[tuple[list[tuple[int, ...]], int, int]]
 
 
 def _plain_inputs(rows: Rows) -> dict[str, Any]:
-    longest = max(length for _, _, length in rows)
-    ids = torch.zeros(len(rows), longest, dtype=torch.long)
-    mask = torch.zeros(len(rows), longest, dtype=torch.long)
-    for number, (texts, _, length) in enumerate(rows):
-        ids[number, :length] = torch.tensor(texts[0])
-        mask[number, :length] = 1
+    ids, mask = pad([texts[0] for texts, _, _ in rows])
     return {"input_ids": ids} if bool(mask.all()) else {"input_ids": ids, "attention_mask": mask}
 
 

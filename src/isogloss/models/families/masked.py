@@ -7,14 +7,25 @@ from typing import Any
 import torch
 
 from ...errors import IsoglossError
-from ...items import BLANK
-from ..attention import AttentionOutputs, Received, find_attention, watching
-from ..forward import find_activations, one_pass, send
+from ...items import BLANK, group_by
+from ..forward import (
+    WORTH,
+    AttentionOutputs,
+    Received,
+    find_activations,
+    find_attention,
+    find_limited_module,
+    find_spots,
+    limit_positions,
+    one_pass,
+    pad,
+    send,
+    watching,
+)
 from ..head import TOLERANCE, as_array, blank_inputs, find_head, gap, read_head
 from ..info import MASKED_LM, auto_class
 from ..model import EXPECT, FILL, HIDE, Bundle, Family, Filling, Model
 from ..next_sentence import read_classes
-from ..partial_last_layer import WORTH, find_limited_module, find_spots, limit_positions
 from ..questions import ARGMAX, ATTENTION, CLASS, DISTRIBUTION, LOGPROB, VECTOR, Answer, Question
 from ..text import Ids, cut, special_tokens
 
@@ -52,10 +63,12 @@ def _padding_is_exact(model: Model, sample: Question) -> bool:
 
 def bundle(model: Model, questions: Sequence[Question]) -> list[Bundle]:
     """Questions with the same input go together."""
-    same: dict[tuple[Any, ...], list[int]] = {}
-    for index, question in enumerate(questions):
-        same.setdefault((question.ids, question.segments, question.language), []).append(index)
-    return [Bundle(tuple(indices), len(key[0])) for key, indices in same.items()]
+
+    def read(index: int) -> tuple[Any, ...]:
+        return (questions[index].ids, questions[index].segments, questions[index].language)
+
+    groups = group_by(range(len(questions)), read)
+    return [Bundle(tuple(indices), len(key[0])) for key, indices in groups.items()]
 
 
 def answer(model: Model, questions: Sequence[Question], *, batch: Sequence[Bundle]) -> dict[int, Answer]:
@@ -126,26 +139,18 @@ def _classes(
 
 
 def _inputs(model: Model, firsts: Sequence[Question]) -> dict[str, Any]:
-    longest = max(len(question.ids) for question in firsts)
-    pad = model.tokenizer.pad_token_id or 0
-    ids = torch.tensor([[*question.ids, *[pad] * (longest - len(question.ids))] for question in firsts])
-    inputs: dict[str, torch.Tensor] = {"input_ids": ids}
-    if any(len(question.ids) < longest for question in firsts):
-        lengths = torch.tensor([len(question.ids) for question in firsts])
-        inputs["attention_mask"] = (torch.arange(longest)[None] < lengths[:, None]).long()
+    config = model.net.config
+    ids, mask = pad([question.ids for question in firsts], model.tokenizer.pad_token_id or 0)
+    inputs: dict[str, torch.Tensor] = {"input_ids": ids} | ({} if bool(mask.all()) else {"attention_mask": mask})
     if any(question.segments for question in firsts):
+        longest = ids.shape[1]
         segments = [[*question.segments, *[0] * (longest - len(question.segments))] for question in firsts]
         inputs["token_type_ids"] = torch.tensor(segments)
-    if _has_languages(model):
+    if getattr(config, "n_langs", 1) > 1 and getattr(config, "use_lang_emb", False):
         inputs["langs"] = torch.tensor([_language(model, question.language) for question in firsts])[:, None].expand_as(
             ids
         )
-    return send(inputs, model.device) | ({"cache": _NoCache()} if getattr(model.net.config, "pre_norm", False) else {})
-
-
-def _has_languages(model: Model) -> bool:
-    config = model.net.config
-    return bool(getattr(config, "n_langs", 1) > 1 and getattr(config, "use_lang_emb", False))
+    return send(inputs, model.device) | ({"cache": _NoCache()} if getattr(config, "pre_norm", False) else {})
 
 
 def _language(model: Model, language: str | None) -> int:
@@ -184,8 +189,8 @@ def expect(model: Model, text: str, *, language: str) -> Question | None:
 
 def read_pair(model: Model, first: str, *, second: str) -> tuple[Ids, Ids, int]:
     """The two sentences as the tokenizer pairs them, with segments where the model has them."""
-    made = model.tokenizer(first, second, return_token_type_ids=True)
-    ids, segments = tuple(made["input_ids"]), tuple(made["token_type_ids"])
+    encoding = model.tokenizer(first, second, return_token_type_ids=True)
+    ids, segments = tuple(encoding["input_ids"]), tuple(encoding["token_type_ids"])
     has_segments = "reading" not in model.state or getattr(model.net.config, "type_vocab_size", 0) > 1
     return ids, segments if has_segments else (), 1
 

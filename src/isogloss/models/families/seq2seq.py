@@ -7,9 +7,10 @@ from typing import Any
 import torch
 from transformers.modeling_outputs import BaseModelOutput
 
+from ...items import group_by
 from ...languages import join_sentences
 from ..engine import fill_batches
-from ..forward import find_activations, one_pass, send
+from ..forward import find_activations, one_pass, pad, send
 from ..head import find_head, read_head
 from ..info import SEQ2SEQ_LM, auto_class
 from ..model import CONTINUE, FILL, Bundle, Family, Filling, Generating, Model
@@ -48,12 +49,10 @@ def _leave_unscaled(net: Any) -> None:
 
 def bundle(model: Model, questions: Sequence[Question]) -> list[Bundle]:
     """Questions with the same encoder input go together."""
-    same: dict[tuple[int, ...], list[int]] = {}
-    for index, question in enumerate(questions):
-        same.setdefault(question.ids, []).append(index)
+    groups = group_by(range(len(questions)), lambda index: questions[index].ids)
     return [
         Bundle(tuple(part), len(ids) + sum(map(len, {questions[index].decoder_ids for index in part})))
-        for ids, indices in same.items()
+        for ids, indices in groups.items()
         for part in _cut(questions, indices)
     ]
 
@@ -109,20 +108,17 @@ def _encode(model: Model, texts: Sequence[tuple[int, ...]]) -> dict[int, torch.T
     """The hidden states of each text, by its place."""
     states_by_index: dict[int, torch.Tensor] = {}
     for group in _alike([len(text) for text in texts]):
-        ids, mask = _padded([texts[index] for index in group], model.device)
-        states = model.state["encoder"](input_ids=ids, attention_mask=mask).last_hidden_state
+        states = model.state["encoder"](**_sent([texts[index] for index in group], model.device)).last_hidden_state
         states_by_index |= {index: line[: len(texts[index])] for index, line in zip(group, states, strict=True)}
     return states_by_index
 
 
 def _decode(model: Model, texts: Sequence[tuple[int, ...]], *, encoded: Sequence[torch.Tensor]) -> torch.Tensor:
     """The decoder's hidden states for texts that follow what was encoded."""
-    ids, mask = _padded(texts, model.device)
     source = torch.nn.utils.rnn.pad_sequence(list(encoded), batch_first=True)
     lengths = torch.tensor([len(states) for states in encoded], device=source.device)
     states: torch.Tensor = model.state["decoder"](
-        input_ids=ids,
-        attention_mask=mask,
+        **_sent(texts, model.device),
         encoder_hidden_states=source,
         encoder_attention_mask=(torch.arange(source.shape[1], device=source.device)[None] < lengths[:, None]).long(),
         use_cache=False,
@@ -130,13 +126,9 @@ def _decode(model: Model, texts: Sequence[tuple[int, ...]], *, encoded: Sequence
     return states
 
 
-def _padded(texts: Sequence[tuple[int, ...]], device: str) -> tuple[torch.Tensor, torch.Tensor]:
-    longest = max(map(len, texts))
-    ids = torch.tensor([[*text, *[0] * (longest - len(text))] for text in texts])
-    lengths = torch.tensor([len(text) for text in texts])
-    mask = (torch.arange(longest)[None] < lengths[:, None]).long()
-    sent = send({"ids": ids, "mask": mask}, device)
-    return sent["ids"], sent["mask"]
+def _sent(texts: Sequence[tuple[int, ...]], device: str) -> dict[str, torch.Tensor]:
+    ids, mask = pad(texts)
+    return send({"input_ids": ids, "attention_mask": mask}, device)
 
 
 def continue_text(model: Model, passage: Passage) -> Span:

@@ -2,12 +2,11 @@
 
 import io
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 
 from ...analysis.comparisons import HEADLINES
 from ...analysis.groups import check_rows
-from ...analysis.intervals import IntervalSettings
 from ...analysis.measures import Measures, fitting_metrics, measure_with
 from ...analysis.published import PUBLISHED, add_published
 from ...errors import IsoglossError, UnknownName
@@ -15,42 +14,29 @@ from ...runs import Run, find_runs, in_languages, read_scored
 from ...scores import Scored
 from ...sealing import write_file
 from ...storage import as_path
-from ..chart_data import Facts, find_ranks, model_kinds, row_names
+from ..chart_data import find_ranks, model_kinds, row_names
 from ..text.table import as_latex, as_markdown
 from .layouts import LayoutRequest, Order, layout_grid
 from .model_card import index_as_yaml, model_index
 from .tables import Layout, group_key, paper_tables, papers_as_latex, papers_as_markdown, papers_as_rows
 
-USUAL = IntervalSettings()
 FORMATS = ("latex", "markdown", "csv", "parquet", "model-index")
 
 
-@dataclass(frozen=True, slots=True)
-class Paper:
-    """What a table is made of: runs, and which languages and metrics of them, measured how."""
-
-    sources: tuple[str, ...]
-    languages: tuple[str, ...] = ()
-    metrics: tuple[str, ...] = ()
-    mode: str = "corrected"
-    drawing: IntervalSettings = USUAL
-    facts: Facts = field(default_factory=dict)
-
-
-def write_paper(paper: Paper, kind: str, *, layout: Layout, out: Path | None = None) -> str:
+def write_paper(layout: Layout, kind: str, *, out: Path | None = None) -> str:
     """The tables as text, or, with a file, what was written to it."""
     if kind not in FORMATS:
         raise UnknownName("format of tables", kind, FORMATS)
     if kind == "parquet" and out is None:
         raise IsoglossError("Parquet is not text and cannot be printed. Name a file with --out.")
-    own = [path for path in paper.sources if path != PUBLISHED]
-    runs = in_languages([r for path in own for r in find_runs(as_path(path))], paper.languages)
+    own = [path for path in layout.sources if path != PUBLISHED]
+    runs = in_languages([r for path in own for r in find_runs(as_path(path))], layout.languages)
     scored = read_scored(runs)
-    measures = measure_paper(paper, scored)
-    layout = replace(layout, kinds=model_kinds(runs, paper.facts), names=row_names(paper.facts))
+    measures = _measure(layout, scored)
+    layout = replace(layout, kinds=model_kinds(runs, layout.facts), names=row_names(layout.facts))
     if kind != "model-index":
         metrics = dict.fromkeys(row.metric for row in measures)
-        ranks = find_ranks(scored, metrics, settings=paper.drawing, mode=paper.mode)
+        ranks = find_ranks(scored, metrics, settings=layout.drawing, mode=layout.mode)
         layout = replace(layout, ranks={(row.metric, group_key(row.model, row.group)): row for row in ranks})
     content = _content(measures, runs, kind=kind, layout=layout)
     if out is None:
@@ -59,11 +45,11 @@ def write_paper(paper: Paper, kind: str, *, layout: Layout, out: Path | None = N
     return f"Wrote {out}."
 
 
-def measure_paper(paper: Paper, scored: Scored) -> Measures:
+def _measure(layout: Layout, scored: Scored) -> Measures:
     """The measures of the scores: the named metrics, or the headline ones that fit."""
     fitting = list(fitting_metrics(check_rows(scored)))
-    metrics = list(paper.metrics) or [name for name in fitting if name in HEADLINES] or fitting
-    return add_published(measure_with(paper.drawing, scored, metrics=metrics, mode=paper.mode), paper.sources)
+    metrics = list(layout.metrics) or [name for name in fitting if name in HEADLINES] or fitting
+    return add_published(measure_with(layout.drawing, scored, metrics=metrics, mode=layout.mode), layout.sources)
 
 
 def write_layouts(

@@ -6,17 +6,18 @@ from dataclasses import asdict, dataclass, field
 import polars as pl
 
 from ... import registry
+from ...analysis.intervals import IntervalSettings
 from ...analysis.measures import Measure, Measures
 from ...analysis.rankings import Rank
 from ...errors import IsoglossError
-from ...stats import RESAMPLES
-from ..chart_data import KINDS, MONOLINGUAL, MULTILINGUAL, OTHER, datasets, distinct, without_task
+from ..chart_data import KINDS, MONOLINGUAL, MULTILINGUAL, OTHER, Facts, datasets, distinct, without_task
 from ..numbers import dagger, english_first, format_interval, format_value, listed, metric_name, model_label
 from ..text.claims import rank_lines, rank_span
 from ..text.measures import remarks
 from ..text.table import Grid, as_markdown, latex, latex_lines
 
 MISSING = "—"
+USUAL = IntervalSettings()
 
 Group = frozenset[tuple[str, str]]
 
@@ -46,15 +47,20 @@ class PaperTable:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How a table is arranged: each model's kind and name, the ranks, one task or all, and whether intervals are shown."""
+    """What a table is made of and how it is arranged: runs, which languages, metrics and task of them, measured how, with
+    intervals or without; and, as they are found in the runs, each model's kind and name, and the ranks."""
 
-    kinds: Mapping[str, str]
-    names: Mapping[str, str]
+    kinds: Mapping[str, str] = field(default_factory=dict)
+    names: Mapping[str, str] = field(default_factory=dict)
+    ranks: Mapping[tuple[str, Group], Rank] = field(default_factory=dict)
+    sources: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
+    metrics: tuple[str, ...] = ()
     task: str | None = None
     intervals: bool = False
-    resamples: int = RESAMPLES
-    languages: tuple[str, ...] = ()
-    ranks: Mapping[tuple[str, Group], Rank] = field(default_factory=dict)
+    mode: str = "corrected"
+    drawing: IntervalSettings = USUAL
+    facts: Facts = field(default_factory=dict)
 
 
 def group_key(model: str, group: Mapping[str, str]) -> Group:
@@ -138,7 +144,7 @@ def _caption(where: str, rows: Sequence[Measure], *, kinds: set[str], ranked: bo
         said = "".join(f"; by {name}, nearest {neutral:g}" for name, neutral in near if neutral is not None)
         parts.append(f"In parentheses: the 95 % interval of the rank among all models of a language (1 is best{said}).")
     if layout.intervals and any(row.low is not None for row in rows):
-        parts.append(_said_of_intervals(rows, layout.resamples))
+        parts.append(_said_of_intervals(rows, layout.drawing.resamples))
     return " ".join(parts)
 
 
