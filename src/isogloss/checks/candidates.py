@@ -43,8 +43,8 @@ def not_minimal(item: Item, language: Language) -> str | None:
     if pair is None or is_cloze(item) or item.context:
         return None
     spaced = language.spaces
-    first, second = (text.split() if spaced else list(text) for text in pair)
-    shared = len(set(first) & set(second)) / max(len(set(first) | set(second)), 1)
+    first, second = (set(text.split() if spaced else text) for text in pair)
+    shared = len(first & second) / max(len(first | second), 1)
     return (
         f"the two sentences share {shared:.0%} of their {'words' if spaced else 'characters'}"
         if shared < FEWEST_SHARED
