@@ -15,7 +15,7 @@ from ..stats import RESAMPLES
 from ..stats.hypotheses import LEVEL, adjust_holm
 from ..stats.resampling import FEWEST_CLUSTERS, Array, bootstrap_values
 from .alignment import ITEMS, align, distance_from
-from .competence import OWN, find_competence
+from .competence import OWN, Competence, find_competence
 from .differences import paired_p
 from .groups import Part, check_by, check_rows, default_parts
 from .intervals import IntervalSettings, check_interval_settings, find_estimates
@@ -93,10 +93,14 @@ def rank_models(
         rankings.setdefault(rest, {})[part.group["model"]] = part
     rows: list[Rank] = []
     notes: list[str] = []
+    judged = {
+        group: {model: find_competence(part, mode=mode, drawing=drawing) for model, part in parts.items()}
+        for group, parts in (rankings.items() if set(chosen) - set(OWN) else ())
+    }
     for name in chosen:
         for group, parts in rankings.items():
             blank = Rank("", name, dict(group), 0.0, 0, None, None, None, None, True, True, (), (), 0, 0, mode)
-            kept = _interpretable(parts, blank, drawing=drawing, notes=notes)
+            kept = _interpretable(parts, blank, judged=judged.get(group, {}), notes=notes)
             rows += _rank_parts(kept, blank, drawing=drawing, notes=notes) if len(kept) > 1 else []
     if not rows:
         raise IsoglossError(next(iter(notes), "A ranking needs two models with scores in one language."))
@@ -104,12 +108,11 @@ def rank_models(
 
 
 def _interpretable(
-    parts: Mapping[str, Part], blank: Rank, *, drawing: IntervalSettings, notes: list[str]
+    parts: Mapping[str, Part], blank: Rank, *, judged: Mapping[str, Competence], notes: list[str]
 ) -> dict[str, Part]:
     """The models whose value can be interpreted; the notes say which cannot."""
     if blank.metric in OWN:
         return dict(parts)
-    judged = {name: find_competence(part, mode=blank.mode, drawing=drawing) for name, part in parts.items()}
     where = ", ".join(value for name, value in blank.group.items() if name != "dataset")
     weak = [name for name, one in judged.items() if one.interpretable is False]
     if weak and len(parts) > 1:
