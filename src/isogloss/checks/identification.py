@@ -1,6 +1,5 @@
 """The language of many texts at once: py3langid's model applied to arrays instead of one text after the other."""
 
-import math
 from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
@@ -59,7 +58,8 @@ def language_scores(texts: Sequence[str]) -> Array:
     counts.data = np.log1p(counts.data)
     scores = counts @ identifier.nb_ptc[used].astype(np.float32) + identifier.nb_pc
     scores[np.diff(counts.indptr) == 0] = 0.0  # nothing known in the text: all languages alike
-    return np.asarray(scores / np.array([[math.sqrt(len(text) or 1)] for text in encoded], np.float32))
+    lengths = np.array([len(text) or 1 for text in encoded])
+    return np.asarray(scores / np.sqrt(lengths).astype(np.float32)[:, None])
 
 
 def probabilities(scores: Array) -> Array:

@@ -46,8 +46,8 @@ def _own_language(tag: str) -> tuple[str, bool]:
 
 def _whole_text(item: Item) -> str:
     """The context without BLANK, and all sentences that differ."""
-    texts = (candidate.text for candidate in item.candidates)
-    return " ".join(dict.fromkeys([(item.context or "").replace(BLANK, " "), *texts]))
+    context = item.context.replace(BLANK, " ") if item.context else ""
+    return " ".join(dict.fromkeys([context, *[candidate.text for candidate in item.candidates]]))
 
 
 def notice_language(items: Sequence[Item]) -> tuple[Problem, ...]:

@@ -62,7 +62,7 @@ def spaces(item: Item) -> str | None:
 
 def odd_characters(text: str) -> str | None:
     """A sentence when there are control, invisible or replacement characters."""
-    if text.isprintable() and "\ufffd" not in text:
+    if text.isprintable() and (text.isascii() or "\ufffd" not in text):
         return None
     for letter in text:
         kind = unicodedata.category(letter)
