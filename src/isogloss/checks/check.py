@@ -65,7 +65,7 @@ def texts(item: Item) -> list[str]:
 
 def is_cloze(item: Item) -> bool:
     """Whether the item's candidates are words that fill BLANK."""
-    return any([candidate.word is not None for candidate in item.candidates])
+    return any(candidate.word is not None for candidate in item.candidates)
 
 
 def fold(text: str, language: str) -> str:

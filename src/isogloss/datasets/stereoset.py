@@ -111,9 +111,7 @@ def _item(row: Mapping[str, Any], language: str | None, *, shared: Shared) -> It
     tags = common.tags
     if annotations := _annotations(row):
         tags = {**tags, **annotations}
-    return Item(
-        item_id, common.dataset, common.language, common.category, candidates, context, common.cluster, tags
-    )
+    return Item(item_id, common.dataset, common.language, common.category, candidates, context, common.cluster, tags)
 
 
 def _common(row: Mapping[str, Any], language: str | None, *, task: str, shared: Shared) -> Common:
@@ -159,7 +157,7 @@ def _annotations(row: Mapping[str, Any]) -> dict[str, Tag]:
 
 def _candidates(row: Mapping[str, Any], item_id: str, *, context: str | None, language: str) -> tuple[Candidate, ...]:
     cells = row.get("candidates") or row.get("sentences") or _wide_cells(row, item_id)
-    if not isinstance(cells, list) or not all([isinstance(cell, dict) for cell in cells]):
+    if not isinstance(cells, list) or not all(isinstance(cell, dict) for cell in cells):
         raise ValueError("'candidates' must be a list of objects.")
     candidates = tuple([_candidate(cell, context, language=language) for cell in cells])
     if len(candidates) != len(ROLES) or {candidate.role for candidate in candidates} != ALL_ROLES:
