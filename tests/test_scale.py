@@ -106,7 +106,7 @@ def test_competence_from_a_measured_lms_is_that_found_alone(interval: str, clust
 def test_p_values_of_a_ranking_are_those_of_the_paired_test() -> None:
     one, two = shares(1), shares(1, lift=0.004)
     sides = tuple(find_estimates(side, SETTINGS, bounds=(0, 100)) for side in (one, two))
-    assert paired_p(one, two, sides, settings=SETTINGS) == pair().p
+    assert paired_p(one, two, sides=sides, settings=SETTINGS) == pair().p
 
 
 def test_text_in_another_normal_form_is_still_changed_when_lines_are_cleaned_at_once(tmp_path: Path) -> None:

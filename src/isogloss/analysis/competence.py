@@ -46,10 +46,10 @@ def find_competence(part: Part, *, mode: str, drawing: IntervalSettings) -> Comp
         estimate, name = _against_shuffled(part.rows), "real against shuffled sentences"
     if estimate is None or not estimate.n:
         return Competence(None, UNMEASURED)
-    return judge_value(name, estimate.value, find_interval(estimate, drawing, bounds=BOUNDS), least=least)
+    return judge_value(name, estimate.value, ends=find_interval(estimate, drawing, bounds=BOUNDS), least=least)
 
 
-def judge_value(name: str, value: float, ends: Interval, *, least: float = LEAST_COMPETENCE) -> Competence:
+def judge_value(name: str, value: float, *, ends: Interval, least: float = LEAST_COMPETENCE) -> Competence:
     """What a measure of competence with its interval says."""
     text = f"{name} {value:.1f}"
     if ends.low is None or ends.high is None:

@@ -43,7 +43,7 @@ def paired_test(
         find_estimates(a, settings, bounds=bounds, sums=sums[0]),
         find_estimates(b, settings, bounds=bounds, sums=sums[1]),
     )
-    p = paired_p(a, b, sides, settings=settings, shift=shift)
+    p = paired_p(a, b, sides=sides, settings=settings, shift=shift)
     if fewest(a) < FEWEST_CLUSTERS:
         return Difference(p, why=f"{too_few(fewest(a))}, and no p below {2 / 2**count:.3g} is possible")
     drawn = _drawn(sides[0], a.pieces) - _drawn(sides[1], b.pieces)
@@ -55,7 +55,7 @@ def paired_test(
 
 
 def paired_p(
-    a: Contribution, b: Contribution, sides: Sides, *, settings: IntervalSettings, shift: float = 0.0
+    a: Contribution, b: Contribution, *, sides: Sides, settings: IntervalSettings, shift: float = 0.0
 ) -> float | None:
     """The p-value of `paired_test`, with the estimates of both sides."""
     swapped = _swapped(a, b) if not shift else None

@@ -189,7 +189,7 @@ def _known_competence(rows: Iterable[Measure]) -> Competence | None:
     """What the LMS among a group's measures says; nothing without one."""
     for row in rows:
         if row.metric == "lms" and row.value is not None:
-            return judge_value("LMS", row.value, Interval(row.low, row.high, row.interval or "", row.why))
+            return judge_value("LMS", row.value, ends=Interval(row.low, row.high, row.interval or "", row.why))
     return None
 
 

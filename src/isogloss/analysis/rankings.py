@@ -186,7 +186,7 @@ def _told_apart(sides: Mapping[str, Contribution], *, sign: int, drawing: Interv
     """The pairs (better, worse) that differ by paired tests, adjusted for all pairs (Holm)."""
     pairs = list(combinations(sides, 2))
     estimates = {name: find_estimates(side, drawing, bounds=(0, 100)) for name, side in sides.items()}
-    tests = [paired_p(sides[a], sides[b], (estimates[a], estimates[b]), settings=drawing) for a, b in pairs]
+    tests = [paired_p(sides[a], sides[b], sides=(estimates[a], estimates[b]), settings=drawing) for a, b in pairs]
     p = adjust_holm([1.0 if test is None else test for test in tests])
     found = [(a, b) if sign * (sides[a].value - sides[b].value) > 0 else (b, a) for a, b in pairs]
     return {pair for pair, adjusted in zip(found, p, strict=True) if adjusted <= LEVEL}

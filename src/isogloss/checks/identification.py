@@ -36,12 +36,12 @@ def find_foreign(texts: Sequence[str], expected: Sequence[str]) -> Iterator[tupl
         own = np.array(expected[start : start + BATCH])
         other = np.flatnonzero(labels[scores.argmax(axis=1)] != own)
         chances = probabilities(scores[other])
-        for index, chance in zip(other, chances, strict=True):
+        for index, chance in zip(other.tolist(), chances, strict=True):
             guess, sure = str(labels[chance.argmax()]), float(chance.max())
             if abs(sure - SURE) < MARGIN:
                 guess, sure = identifier.classify(texts[start + index])
             if guess != own[index] and sure >= SURE:
-                yield start + int(index), guess
+                yield start + index, guess
 
 
 def language_scores(texts: Sequence[str]) -> Array:
