@@ -3,9 +3,10 @@
 import string
 import unicodedata
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from sys import intern
-from typing import Any, NamedTuple
+from typing import Any
 
 from .. import languages
 from ..errors import BadData
@@ -21,7 +22,8 @@ WIDE = {role: role.replace("-", "_") for role in ROLES}
 FEW = ("language", "dataset", "bias_type", "target", "target_original", *ORIGIN)  # columns with few different cells
 
 
-class Common(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Common:
     """What an item shares with many others."""
 
     dataset: str
