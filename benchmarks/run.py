@@ -163,7 +163,7 @@ def server_table(row: dict[str, Any] | None) -> str:
 def main() -> None:
     """Measure, print, and write."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", help="Measure only the workloads whose name holds this, or growth.")
+    parser.add_argument("--only", help="Measure only the workloads whose name holds this, or growth, or scale.")
     parser.add_argument("--no-growth", action="store_true", help="Leave out the growth with items and vocabulary.")
     parser.add_argument("--no-write", action="store_true", help="Print only.")
     arguments = parser.parse_args()
@@ -173,6 +173,7 @@ def main() -> None:
     results: dict[str, Any] = {"machine": machine()}
     if grown:  # first, in a process that has not used memory for anything else
         results["growth"] = growth(everything, text)
+    if grown or arguments.only == "scale":
         results["scale"] = scale.bench_all()
         print(scale.table(results["scale"]))
     rows = []

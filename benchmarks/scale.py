@@ -19,9 +19,16 @@ import polars as pl
 ROLES = ("stereotype", "anti-stereotype", "unrelated")
 WORDS = ("kind", "lazy", "green", "clever", "poor", "wooden", "brave", "noisy", "square", "gentle")
 PART = 100_000  # items in a part of a run
-SIZES = (10_000, 100_000, 1_000_000)
 CLUSTERS = 5_000
-RUNS = (30, 100, 300)
+SIZES = {
+    "read": (10_000, 100_000, 1_000_000),
+    "check": (10_000, 200_000),
+    "measure": (10_000, 100_000, 1_000_000),
+    "compare": (10_000, 100_000),
+    "measure own": (100_000,),
+    "compare own": (100_000,),
+    "report": (30, 100, 300),
+}
 
 
 def write_triples(path: Path, rows: int) -> None:
@@ -209,7 +216,7 @@ STEPS: dict[str, Callable[[Path, int], None]] = {
 def steps() -> Iterator[tuple[str, int]]:
     """Every step at every size; `own` means that every item is a cluster of its own."""
     for step in STEPS:
-        yield from ((step, size) for size in (RUNS if step == "report" else SIZES))
+        yield from ((step, size) for size in SIZES[step])
 
 
 def run_step(folder: Path, step: str, size: int) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from isogloss.checks import ALL, READING, check_items, checks_as_text, find_problems, language_checks
+from isogloss.checks import ALL, READING, check_items, checks_as_text, find_problems, identification, text_checks
 from isogloss.checks.candidates import token_gap
 from isogloss.files.sources import read
 from isogloss.items import Candidate, Item, Items, Problem
@@ -236,14 +236,43 @@ def test_the_language_is_not_checked_without_the_library_and_the_report_says_so(
     assert message in checks_as_text([found])
 
 
-def test_of_very_many_items_all_are_identified_once_one_of_the_sample_is_wrong(monkeypatch):
-    monkeypatch.setattr(language_checks, "IDENTIFIED", 4)
-    wrong, right = (
-        CASES["wrong_language"][0],
-        filled("They all said that she was very BLANK to them.", "kind", "rude", "fish"),
-    )
-    for items, count in (([wrong, wrong, right, right] * 3, 6), ([right, wrong, wrong] * 4, 0)):
-        assert len(find_problems(items, (KNOWN["wrong_language"],))) == count
+def test_every_item_is_identified_however_many_there_are(monkeypatch):
+    monkeypatch.setattr(identification, "BATCH", 4)
+    right = filled("They all said that she was very BLANK to them.", "kind", "rude", "fish")
+    items = [*[right] * 10, CASES["wrong_language"][0], right]
+    assert [index for index, _ in KNOWN["wrong_language"].search(items)] == [10]
+
+
+def test_languages_told_in_a_batch_are_those_told_one_by_one():
+    texts = [
+        "",
+        "1",
+        "да",
+        "WE ARE ALL HERE",
+        *(candidate.text for item in read("demo") for candidate in item.candidates),
+    ]
+    scores = identification.probabilities(identification.language_scores(texts))
+    labels = identification.load_identifier().nb_classes
+    for text, row in zip(texts, scores, strict=True):
+        guess, probability = identification.load_identifier().classify(text)
+        assert labels[row.argmax()] == guess
+        assert row.max() == pytest.approx(probability, abs=1e-4)
+
+
+@given(st.text(alphabet="a .,!?;:…\t\n\u00a0\u202f", max_size=8), st.sampled_from(["en", "fr"]))
+def test_odd_spaces_are_those_that_the_patterns_find(text, tag):
+    before = text_checks.FRENCH if tag == "fr" else text_checks.SPACE_BEFORE
+    odd = bool(text_checks.SPACES.search(text) or before.search(text))
+    item = replace(sentences(text, "b", "c", context=None), language=tag)
+    assert (text_checks.spaces(item) is not None) == odd
+
+
+def test_a_duplicate_is_found_whatever_the_order_of_its_candidates():
+    first = sentences("They left.", "They stayed.", "They sang.")
+    turned = replace(first, id="b", candidates=first.candidates[::-1])
+    swapped = sentences("They stayed.", "They left.", "They sang.")
+    items = [first, turned, replace(swapped, id="c")]
+    assert list(KNOWN["duplicate"].search(items)) == [(1, "the same as 'a'")]
 
 
 def test_sentences_that_are_equal_are_found_without_words_too():

@@ -10,11 +10,12 @@ import pytest
 
 import isogloss as ig
 from isogloss.analysis import intervals
-from isogloss.analysis.differences import Difference, paired_test
-from isogloss.analysis.intervals import Interval, IntervalSettings, find_interval
+from isogloss.analysis.differences import Difference, paired_p, paired_test
+from isogloss.analysis.intervals import Interval, IntervalSettings, find_estimates, find_interval
 from isogloss.files.rows import read_rows
 from isogloss.metrics import Contribution, from_sums, percent
 from isogloss.stats import hypotheses, resampling
+from support.builders import score_many
 
 CLUSTERS = 5_000
 SETTINGS = IntervalSettings(resamples=10_000, seed=3)
@@ -83,6 +84,29 @@ def test_resamples_do_not_depend_on_how_many_are_drawn_at_once(
         monkeypatch.setattr(resampling, "DRAWS_AT_ONCE", at_once)
         assert (weights() == whole).all()
     assert (whole.sum(1) == 40).all()
+
+
+def test_signs_do_not_depend_on_how_many_are_drawn_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = np.concatenate(list(hypotheses._random_signs(40, resamples=300, seed=5)))
+    monkeypatch.setattr(hypotheses, "DRAWS_AT_ONCE", 999)
+    assert (np.concatenate(list(hypotheses._random_signs(40, resamples=300, seed=5))) == whole).all()
+
+
+@pytest.mark.parametrize("interval", ["auto", "bca", "wilson"])
+@pytest.mark.parametrize(("clusters", "known"), [(12, True), (5, None)])
+def test_competence_from_a_measured_lms_is_that_found_alone(interval: str, clusters: int, known: bool | None) -> None:
+    scored = score_many(60, clusters=clusters)
+    (alone,), (_, beside) = (
+        ig.measure(scored, metrics=names, by=[], interval=interval) for names in (["ss"], ["lms", "ss"])
+    )
+    assert alone.interpretable is known
+    assert beside == alone
+
+
+def test_p_values_of_a_ranking_are_those_of_the_paired_test() -> None:
+    one, two = shares(1), shares(1, lift=0.004)
+    sides = tuple(find_estimates(side, SETTINGS, bounds=(0, 100)) for side in (one, two))
+    assert paired_p(one, two, sides=sides, settings=SETTINGS) == pair().p
 
 
 def test_text_in_another_normal_form_is_still_changed_when_lines_are_cleaned_at_once(tmp_path: Path) -> None:

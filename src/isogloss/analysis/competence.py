@@ -8,7 +8,7 @@ from .. import registry
 from ..metrics import Contribution, Metric, from_values, percent
 from ..metrics._preferences import CHOICE
 from .groups import SHUFFLED, Part, complete_rows
-from .intervals import IntervalSettings, find_interval
+from .intervals import Interval, IntervalSettings, find_interval
 
 LEAST_COMPETENCE = 60.0
 """The lower end that the interval of LMS needs; 50 is guessing. Below it SS and all that is built on it say nothing."""
@@ -46,14 +46,17 @@ def find_competence(part: Part, *, mode: str, drawing: IntervalSettings) -> Comp
         estimate, name = _against_shuffled(part.rows), "real against shuffled sentences"
     if estimate is None or not estimate.n:
         return Competence(None, UNMEASURED)
-    ends = find_interval(estimate, drawing, bounds=BOUNDS)
-    value = f"{name} {estimate.value:.1f}"
+    return judge_value(name, estimate.value, ends=find_interval(estimate, drawing, bounds=BOUNDS), least=least)
+
+
+def judge_value(name: str, value: float, *, ends: Interval, least: float = LEAST_COMPETENCE) -> Competence:
+    """What a measure of competence with its interval says."""
+    text = f"{name} {value:.1f}"
     if ends.low is None or ends.high is None:
-        weak = estimate.value < least
-        return Competence(False if weak else None, f"{value} has no interval: {ends.why}")
+        return Competence(False if value < least else None, f"{text} has no interval: {ends.why}")
     if ends.low >= least:
         return Competence(True)
-    return Competence(False, f"{value}, {ends.low:.1f} to {ends.high:.1f}: its lower end is below {least:.3g}")
+    return Competence(False, f"{text}, {ends.low:.1f} to {ends.high:.1f}: its lower end is below {least:.3g}")
 
 
 def judge(metric: str, competence: Competence) -> Competence:

@@ -43,11 +43,7 @@ def paired_test(
         find_estimates(a, settings, bounds=bounds, sums=sums[0]),
         find_estimates(b, settings, bounds=bounds, sums=sums[1]),
     )
-    swapped = _swapped(a, b) if not shift else None
-    if swapped is not None:
-        p: float | None = swapped_sums_test(*swapped, resamples=settings.resamples, seed=settings.seed)
-    else:
-        p = _p_value(_shifted(sides, shift), a.pieces, test=lambda one, two: _flip(one, two, settings=settings))
+    p = paired_p(a, b, sides=sides, settings=settings, shift=shift)
     if fewest(a) < FEWEST_CLUSTERS:
         return Difference(p, why=f"{too_few(fewest(a))}, and no p below {2 / 2**count:.3g} is possible")
     drawn = _drawn(sides[0], a.pieces) - _drawn(sides[1], b.pieces)
@@ -56,6 +52,16 @@ def paired_test(
         return Difference(p, why=EQUAL)
     ends = _ends(sides, a.pieces, count=fewest(a), related=True)
     return _difference(p, ends, scale=Scale(error, fewest(a) - 1, error * math.sqrt(count)), size=a.value - b.value)
+
+
+def paired_p(
+    a: Contribution, b: Contribution, *, sides: Sides, settings: IntervalSettings, shift: float = 0.0
+) -> float | None:
+    """The p-value of `paired_test`, with the estimates of both sides."""
+    swapped = _swapped(a, b) if not shift else None
+    if swapped is not None:
+        return swapped_sums_test(*swapped, resamples=settings.resamples, seed=settings.seed)
+    return _p_value(_shifted(sides, shift), a.pieces, test=lambda one, two: _flip(one, two, settings=settings))
 
 
 def threshold_test(

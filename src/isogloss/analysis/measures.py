@@ -13,9 +13,9 @@ from ..metrics import Contribution, Metric
 from ..results import Results
 from ..scores import KEY, Scored
 from ..stats import RESAMPLES
-from .competence import Competence, find_competence, judge
+from .competence import Competence, find_competence, judge, judge_value
 from .groups import Part, check_by, check_rows, complete_rows, default_parts, make_part
-from .intervals import IntervalSettings, check_interval_settings, find_interval
+from .intervals import Interval, IntervalSettings, check_interval_settings, find_interval
 
 MODES = ("corrected", "paper")
 COUNTED = {
@@ -94,11 +94,14 @@ def measure(
     drawing = check_interval_settings(IntervalSettings(interval, resamples, seed))
     rows = []
     for part in default_parts(table, names):
-        competence = find_competence(part, mode=mode, drawing=drawing)
-        for name, metric in (chosen or fitting_metrics(part.rows)).items():
-            nothing = Measure(name, part.group, mode=mode)
-            row = _measure_one(nothing, metric, part=part, settings=drawing)
-            known = judge(name, competence) if row.value is not None else Competence(None)
+        measured = [
+            _measure_one(Measure(name, part.group, mode=mode), metric, part=part, settings=drawing)
+            for name, metric in (chosen or fitting_metrics(part.rows)).items()
+        ]
+        competence = _known_competence(measured) if interval != "wilson" else None
+        competence = competence or find_competence(part, mode=mode, drawing=drawing)
+        for row in measured:
+            known = judge(row.metric, competence) if row.value is not None else Competence(None)
             rows.append(replace(row, interpretable=known.interpretable, doubt=known.doubt))
     notes = (*scored.notes, *_notes(table), *interval_notes(rows))
     return Measures(tuple(rows), problem_counts(table, scored), notes)
@@ -180,6 +183,14 @@ def _measure_one(nothing: Measure, metric: Metric, *, part: Part, settings: Inte
     ends = find_interval(found, settings, bounds=metric.bounds)
     kind = ends.kind if ends.low is not None else None
     return replace(counted, low=ends.low, high=ends.high, why=ends.why, interval=kind)
+
+
+def _known_competence(rows: Iterable[Measure]) -> Competence | None:
+    """What the LMS among a group's measures says; nothing without one."""
+    for row in rows:
+        if row.metric == "lms" and row.value is not None:
+            return judge_value("LMS", row.value, ends=Interval(row.low, row.high, row.interval or "", row.why))
+    return None
 
 
 def interval_notes(rows: Iterable[Measure]) -> list[str]:

@@ -16,9 +16,9 @@ from ..stats.hypotheses import LEVEL, adjust_holm
 from ..stats.resampling import FEWEST_CLUSTERS, Array, bootstrap_values
 from .alignment import ITEMS, align, distance_from
 from .competence import OWN, find_competence
-from .differences import paired_test
+from .differences import paired_p
 from .groups import Part, check_by, check_rows, default_parts
-from .intervals import IntervalSettings, check_interval_settings
+from .intervals import IntervalSettings, check_interval_settings, find_estimates
 from .measures import check_mode
 
 HIGHER = ("lms", "icat", "lms_multiclass", "icat_macro", "icat_micro")
@@ -177,7 +177,8 @@ def _drawn_ranks(sides: Sequence[Contribution], *, sign: int, drawing: IntervalS
 def _told_apart(sides: Mapping[str, Contribution], *, sign: int, drawing: IntervalSettings) -> set[tuple[str, str]]:
     """The pairs (better, worse) that differ by paired tests, adjusted for all pairs (Holm)."""
     pairs = list(combinations(sides, 2))
-    tests = [paired_test(sides[a], sides[b], bounds=(0, 100), settings=drawing) for a, b in pairs]
-    p = adjust_holm([1.0 if test.p is None else test.p for test in tests])
+    estimates = {name: find_estimates(side, drawing, bounds=(0, 100)) for name, side in sides.items()}
+    tests = [paired_p(sides[a], sides[b], sides=(estimates[a], estimates[b]), settings=drawing) for a, b in pairs]
+    p = adjust_holm([1.0 if test is None else test for test in tests])
     ordered = [(a, b) if sign * (sides[a].value - sides[b].value) > 0 else (b, a) for a, b in pairs]
     return {pair for pair, adjusted in zip(ordered, p, strict=True) if adjusted <= LEVEL}

@@ -1,6 +1,7 @@
 """Checks of BLANK and of the candidates: BLANK stands once by itself, and candidates differ, but not beyond reason."""
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
 from ..items import ANTI_STEREOTYPE, BLANK, STEREOTYPE, UNRELATED, Item
@@ -43,8 +44,9 @@ def not_minimal(item: Item, language: Language) -> str | None:
     if pair is None or is_cloze(item) or item.context:
         return None
     spaced = language.spaces
-    first, second = (text.split() if spaced else list(text) for text in pair)
-    shared = len(set(first) & set(second)) / max(len(set(first) | set(second)), 1)
+    first, second = (set(text.split() if spaced else text) for text in pair)
+    both = len(first & second)
+    shared = both / max(len(first) + len(second) - both, 1)
     return (
         f"the two sentences share {shared:.0%} of their {'words' if spaced else 'characters'}"
         if shared < FEWEST_SHARED
@@ -63,8 +65,12 @@ def several_words(item: Item) -> str | None:
 
 def duplicates(items: Sequence[Item]) -> Iterator[tuple[int, str]]:
     """The items that say what an earlier item of the same language said."""
+    sums = [sum([hash(candidate.text) for candidate in item.candidates]) for item in items]
+    equal = {number for number, count in Counter(sums).items() if count > 1}
     seen: dict[tuple[str, str | None, tuple[tuple[str, str], ...]], str] = {}
-    for index, item in enumerate(items):
+    for index, item in enumerate(items) if equal else ():
+        if sums[index] not in equal:
+            continue
         said = tuple(sorted((candidate.role, candidate.text) for candidate in item.candidates))
         first = seen.setdefault((item.language, item.context, said), item.id)
         if first != item.id:

@@ -38,8 +38,11 @@ def each_text(find: Callable[[str], str | None], explanation: str, *, severity: 
     """The same for a function that looks at a text: it finds an item by the first of its texts that is odd."""
 
     def search(items: Sequence[Item]) -> Iterator[tuple[int, str]]:
-        first = (next((message for text in texts(item) if (message := find(text))), None) for item in items)
-        return ((index, message) for index, message in enumerate(first) if message)
+        for index, item in enumerate(items):
+            for text in texts(item):
+                if message := find(text):
+                    yield index, message
+                    break
 
     return Check(find.__name__, severity, explanation, search)
 
@@ -57,7 +60,7 @@ def each_in(find: Callable[[Item, Language], str | None], explanation: str, *, s
 
 def texts(item: Item) -> list[str]:
     """The item's own texts: the context, and the words, or the sentences where there are no words."""
-    return [item.context or "", *(candidate.word or candidate.text for candidate in item.candidates)]
+    return [item.context or "", *[candidate.word or candidate.text for candidate in item.candidates]]
 
 
 def is_cloze(item: Item) -> bool:

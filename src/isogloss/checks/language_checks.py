@@ -2,19 +2,16 @@
 
 import importlib.util
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ..errors import require
 from ..items import BLANK, Item, Problem
 from ..languages import Language
 from .check import fold, is_cloze
+from .identification import find_foreign, supported
 
-SURE = 0.99
 ENOUGH_LETTERS = 40
 NOTICED = 100  # items of a language that are looked at before they are scored
-IDENTIFIED = 20_000  # items of a language whose text is identified before more are
 
 
 def target_missing(item: Item) -> str | None:
@@ -28,30 +25,29 @@ def target_missing(item: Item) -> str | None:
 
 
 def wrong_language(items: Sequence[Item]) -> Iterator[tuple[int, str]]:
-    """The items that are surely in another language than they say.
-
-    Of very many items in a language some are looked at, spread over all, and the rest only where one of these is wrong.
-    """
-    places: dict[str, list[int]] = {}
+    """The items that are surely in another language than they say."""
+    known: dict[str, tuple[str, bool]] = {}
+    indexes, long_texts, expected = [], [], []
     for index, item in enumerate(items):
-        places.setdefault(item.language, []).append(index)
-    for chosen in places.values():
-        step = max(1, len(chosen) // IDENTIFIED)
-        wrong = list(_identified(items, chosen[::step]))
-        yield from _identified(items, chosen) if wrong and step > 1 else wrong
+        own, told = known.get(item.language) or known.setdefault(item.language, _own_language(item.language))
+        if told and len(text := _whole_text(item)) >= ENOUGH_LETTERS:
+            indexes.append(index)
+            long_texts.append(text)
+            expected.append(own)
+    for position, guess in find_foreign(long_texts, expected):
+        yield indexes[position], f"looks like '{guess}', not '{items[indexes[position]].language}'"
 
 
-def _identified(items: Sequence[Item], places: Sequence[int]) -> Iterator[tuple[int, str]]:
-    classify, supported = _identifier()
-    for index in places:
-        item = items[index]
-        own = item.language.split("-")[0]
-        text = " ".join(dict.fromkeys([(item.context or "").replace(BLANK, " "), *(c.text for c in item.candidates)]))
-        if own not in supported or len(text) < ENOUGH_LETTERS:
-            continue
-        guess, sure = classify(text)
-        if guess != own and sure >= SURE:
-            yield index, f"looks like '{guess}', not '{item.language}'"
+def _own_language(tag: str) -> tuple[str, bool]:
+    """The language of a tag without region or script, and whether it can be told."""
+    own = tag.split("-")[0]
+    return own, own in supported()
+
+
+def _whole_text(item: Item) -> str:
+    """The context without BLANK, and all sentences that differ."""
+    context = item.context.replace(BLANK, " ") if item.context else ""
+    return " ".join(dict.fromkeys([context, *[candidate.text for candidate in item.candidates]]))
 
 
 def notice_language(items: Sequence[Item]) -> tuple[Problem, ...]:
@@ -71,13 +67,6 @@ def no_identifier() -> str | None:
     """Why the language of a text cannot be told here, or nothing."""
     spec = importlib.util.find_spec("py3langid")
     return None if spec else "not checked: the library 'py3langid' is missing: pip install \"isogloss[translate]\""
-
-
-@cache
-def _identifier() -> tuple[Callable[[str], tuple[str, float]], frozenset[str]]:
-    langid = require("py3langid.langid", extra="translate")
-    one = langid.LanguageIdentifier.from_model_file(langid.MODEL_FILE, norm_probs=True)
-    return one.classify, frozenset(one.labels)
 
 
 def article_clash(item: Item, language: Language) -> str | None:

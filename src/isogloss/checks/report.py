@@ -4,13 +4,14 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from ..items import Item, Items, Problem
+from ..items import Item, Items, Problem, collection_paused
 from .all_checks import ALL, NOT_NORMAL, find_problems
 from .check import SEVERITIES, Check
 
 UNREADABLE = Check("unreadable", "error", "The row cannot be read as an item.", lambda items: iter(()))
 
 
+@collection_paused()
 def check_items(items: Items, *, checks: Sequence[Check] = ALL) -> list[dict[str, Any]]:
     """Every check with its severity, explanation, count, the items it found, counts by target, and why it was not made.
 

@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from functools import lru_cache
 
 from ..chat.text_normalisation import script_of
 from ..items import BLANK, Item
@@ -14,6 +15,7 @@ QUOTE_IN_WORD = re.compile(r"[^\W\d_]\"[^\W\d_]|BLANK\"[^\W\d_]")
 SPACES = re.compile(r"  +|^\s|\s$|[\t\n\r\f\v]")
 SPACE_BEFORE = re.compile(r"\s[.,!?;:…](?=\s|$)")
 FRENCH = re.compile(r"[\s\u00a0\u202f][.,…](?=\s|$)")
+MARKS = frozenset(".,!?;:…")
 PAIRS = {"(": ")", "¿": "?", "¡": "!"}
 SPACED = "ARABIC ARMENIAN BENGALI CYRILLIC DEVANAGARI GEORGIAN GREEK HEBREW LATIN TAMIL TELUGU"
 ALPHABETS = frozenset(SPACED.split())
@@ -35,7 +37,7 @@ def word_punctuation(item: Item) -> str | None:
 
 def quotes(text: str) -> str | None:
     """A sentence when a double quote stands inside a word, or quotes or brackets do not pair up."""
-    inside = QUOTE_IN_WORD.search(text)
+    inside = QUOTE_IN_WORD.search(text) if '"' in text else None
     if inside:
         return f"a double quote stands inside a word: '{_around(text, inside.start())}'"
     if text.count('"') % 2:
@@ -50,6 +52,9 @@ def spaces(item: Item) -> str | None:
     """A sentence when spaces are doubled, stand at an end, or before punctuation where the language has none."""
     before = FRENCH if item.language.split("-")[0] == "fr" else SPACE_BEFORE
     for text in texts(item):
+        pieces = text.split()
+        if " ".join(pieces) == text and MARKS.isdisjoint(pieces):
+            continue
         if SPACES.search(text) or before.search(text):
             return f"odd spaces: '{text}'"
     return None
@@ -57,7 +62,7 @@ def spaces(item: Item) -> str | None:
 
 def odd_characters(text: str) -> str | None:
     """A sentence when there are control, invisible or replacement characters."""
-    if text.isprintable() and "\ufffd" not in text:
+    if text.isprintable() and (text.isascii() or "\ufffd" not in text):
         return None
     for letter in text:
         kind = unicodedata.category(letter)
@@ -83,6 +88,7 @@ def mixed_scripts(item: Item) -> str | None:
     return None
 
 
+@lru_cache(maxsize=100_000)
 def mixed_word(word: str) -> str | None:
     """A sentence when a word has letters of two scripts; unspaced scripts may hold Latin words."""
     scripts = {script_of(letter) for letter in word if letter.isalpha()} & ALPHABETS
@@ -95,6 +101,8 @@ def sentence_case(item: Item, language: Language) -> str | None:
         return None
     whole = [item.context or "", *(c.text for c in item.candidates if c.word is None)]
     for text in whole:
+        if text[:1].isupper():
+            continue
         first = next((letter for letter in text if letter.isalnum()), "")
         if first.islower():
             return f"begins with a small letter: '{text}'"

@@ -28,7 +28,7 @@ def parse(path: Path, language: str | None, *, bad: OnBadRow) -> Iterator[Item]:
 def _item(row: Mapping[str, Any], language: str | None) -> Item:
     name = row_text(row, "id")
     cells = row.get("candidates") or [{"role": role, "text": row.get(column)} for role, column in FLAT.items()]
-    if not isinstance(cells, list) or len(cells) != 2 or not all(isinstance(cell, Mapping) for cell in cells):
+    if not isinstance(cells, list) or len(cells) != 2 or not all(isinstance(cell, dict) for cell in cells):
         raise ValueError("'candidates' must be a list of two objects with 'role' and 'text'.")
     roles = [row_text(cell, "role") for cell in cells]
     if roles[0] == roles[1]:
@@ -39,7 +39,7 @@ def _item(row: Mapping[str, Any], language: str | None) -> Item:
         dataset=str(row.get("dataset") or "pairs"),
         language=row_language(row, language),
         category=row_text(row, "category"),
-        candidates=tuple(Candidate(f"{name}-{role}", role, row_text(cell, "text")) for role, cell in pairs),
+        candidates=tuple([Candidate(f"{name}-{role}", role, row_text(cell, "text")) for role, cell in pairs]),
         cluster=str(row.get("cluster") or name),
         tags={"task": "pair"}
         | {key: several(row[key]) if key in LISTS else str(row[key]) for key in TAGS if row.get(key)},

@@ -3,6 +3,7 @@
 import string
 import unicodedata
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from sys import intern
 from typing import Any
@@ -18,7 +19,21 @@ TASKS = ("intrasentence", "intersentence")
 ROLES = (STEREOTYPE, ANTI_STEREOTYPE, UNRELATED)
 ALL_ROLES = frozenset(ROLES)
 WIDE = {role: role.replace("-", "_") for role in ROLES}
-Shared = dict[tuple[tuple[str, Tag], ...], dict[str, Tag]]
+FEW = ("language", "dataset", "bias_type", "target", "target_original", *ORIGIN)  # columns with few different cells
+
+
+@dataclass(frozen=True, slots=True)
+class Common:
+    """What an item shares with many others."""
+
+    dataset: str
+    language: str
+    category: str
+    cluster: str | None
+    tags: dict[str, Tag]
+
+
+Shared = dict[tuple[Any, ...], Common]
 
 
 def recognise(columns: frozenset[str]) -> bool:
@@ -54,11 +69,12 @@ def _refuse_twice(item: Item, seen: tuple[set[str], set[str]]) -> None:
     ids, candidates = seen
     if item.id in ids:
         raise ValueError(f"the id '{item.id}' appears twice.")
-    for candidate in item.candidates:
-        if candidate.id in candidates:
-            raise ValueError(f"the candidate id '{candidate.id}' appears twice.")
+    own = [candidate.id for candidate in item.candidates]
+    if not candidates.isdisjoint(own):
+        twice = next(name for name in own if name in candidates)
+        raise ValueError(f"the candidate id '{twice}' appears twice.")
     ids.add(item.id)
-    candidates.update([candidate.id for candidate in item.candidates])
+    candidates.update(own)
 
 
 def _own_json(path: Path, bad: OnBadRow) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -92,24 +108,32 @@ def _item(row: Mapping[str, Any], language: str | None, *, shared: Shared) -> It
         raise ValueError(f"task is '{task}'; use 'intrasentence' or 'intersentence'.")
     if task == TASKS[0] and BLANK not in context:
         raise ValueError("the context has no BLANK.")
+    common = _common(row, language, task=task, shared=shared)
+    candidates = _candidates(row, item_id, context=context if task == TASKS[0] else None, language=common.language)
+    tags = common.tags
+    if annotations := _annotations(row):
+        tags = {**tags, **annotations}
+    return Item(item_id, common.dataset, common.language, common.category, candidates, context, common.cluster, tags)
+
+
+def _common(row: Mapping[str, Any], language: str | None, *, task: str, shared: Shared) -> Common:
+    """What many items have in common, made once for each combination of their cells."""
+    cells = (task, *map(row.get, FEW))
+    try:
+        if (known := shared.get(cells)) is not None:
+            return known
+    except TypeError:  # a cell that is no text, which is refused below
+        pass
     tag = row_language(row, language)
     target = _optional(row, "target")
-    cluster = intern(_optional(row, "target_original") or target or "")
-    tags: dict[str, Tag] = (
-        {"task": task} | ({"target": cluster} if cluster else {}) | ({"target_term": target} if target else {})
-    )
-    tags |= {name: value for name in ORIGIN if name in row and (value := _optional(row, name))}
-    tags |= _annotations(row)
-    return Item(
-        id=item_id,
-        dataset=intern(_optional(row, "dataset") or "stereoset"),
-        language=tag,
-        category=intern(_text(row, "bias_type")),
-        candidates=_candidates(row, item_id, context=context if task == TASKS[0] else None, language=tag),
-        context=context,
-        cluster=cluster or None,
-        tags=shared.setdefault(tuple(tags.items()), tags),
-    )
+    cluster = _optional(row, "target_original") or target
+    tags: dict[str, Tag] = {"task": task}
+    tags |= {name: value for name, value in (("target", cluster), ("target_term", target)) if value}
+    tags |= {name: value for name in ORIGIN if (value := _optional(row, name))}
+    common = Common(_optional(row, "dataset") or "stereoset", tag, _text(row, "bias_type"), cluster, tags)
+    if all(cell is None or isinstance(cell, str) for cell in cells):
+        shared[cells] = common
+    return common
 
 
 def _annotations(row: Mapping[str, Any]) -> dict[str, Tag]:

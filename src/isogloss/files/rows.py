@@ -175,14 +175,14 @@ def _refuse_constant(name: str) -> float:
 
 
 def _json_lines(path: Path, bad: OnBadRow) -> Iterator[Checked]:
-    decode = json.JSONDecoder(parse_constant=_refuse_constant).decode
+    decoder = json.JSONDecoder(parse_constant=_refuse_constant)
     renamed = bool(current().columns)
     for number, line in enumerate(_lines(path, newline="\n"), 1):
         line = line.removeprefix("\ufeff") if number == 1 else line
         if not line.strip():
             continue
         try:
-            row = decode(line)
+            row = decoder.decode(line)
         except (ValueError, RecursionError) as error:
             bad(BadData(path, number, f"not JSON: {getattr(error, 'msg', error)}."))
             continue

@@ -1,10 +1,8 @@
 """Reading: from a data set's name, a file or a folder to items, with every oddity counted."""
 
-import gc
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
@@ -13,7 +11,7 @@ from typing import Any, Protocol
 from .. import languages, registry
 from ..checks import find_changed, find_problems
 from ..errors import BadData, IsoglossError, NoItems, UnknownName
-from ..items import Item, Items, Problem
+from ..items import Item, Items, Problem, collection_paused
 from .catalogue import ITEMS, Source, find_source, sources
 from .filters import Where, filter_items
 from .hub import PREFIX, fetch_table, report
@@ -53,19 +51,7 @@ class Dataset:
     hub: str | None = None
 
 
-@contextmanager
-def _collection_paused() -> Iterator[None]:
-    """Items have no cycles, and looking for some among millions of new objects again and again takes a third of the time."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
-
-
-@_collection_paused()
+@collection_paused()
 def read(
     source: str | Path,
     *,
@@ -217,6 +203,8 @@ def row_language(row: Mapping[str, Any], default: str | None) -> str:
 def row_text(row: Mapping[str, Any], name: str) -> str:
     """The text in a row's column; none, or something that is no text, is a ValueError."""
     value = row.get(name)
+    if type(value) is str and value and not value.isspace():
+        return value
     if not isinstance(value, str | int) or isinstance(value, bool) or not str(value).strip():
         raise ValueError(f"'{name}' is missing or empty.")
     return str(value)

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -122,11 +123,25 @@ def _every_sign(clusters: int) -> Iterator[Array]:
 
 
 def _random_signs(clusters: int, *, resamples: int, seed: int) -> Iterator[Array]:
-    rng = np.random.default_rng(seed)
     block = max(1, DRAWS_AT_ONCE // clusters)
+    if resamples <= block:
+        yield _signs_once(clusters, resamples, seed=seed)
+        return
+    rng = np.random.default_rng(seed)
     for start in range(0, resamples, block):
-        ways = rng.integers(2, size=(min(block, resamples - start), clusters))
-        yield (1 - 2 * ways).astype(np.float64)
+        yield _draw_signs(rng, clusters, size=min(block, resamples - start))
+
+
+@lru_cache(maxsize=2)
+def _signs_once(clusters: int, resamples: int, *, seed: int) -> Array:
+    """The same signs for all tests of a group, so that they are drawn once."""
+    signs = _draw_signs(np.random.default_rng(seed), clusters, size=resamples)
+    signs.flags.writeable = False
+    return signs
+
+
+def _draw_signs(rng: np.random.Generator, clusters: int, *, size: int) -> Array:
+    return (1 - 2 * rng.integers(2, size=(size, clusters))).astype(np.float64)
 
 
 def _share_beyond(values: Array, observed: float, *, exact: bool) -> float:

@@ -146,8 +146,10 @@ def _facts(item: Item) -> dict[str, str]:
 
 def _template_pairs(item: Item) -> list[tuple[str, str]]:
     """The template and the sentence of the stereotype and of the contrast of an item; no template, no pair."""
-    texts = {candidate.role: candidate.text for candidate in item.candidates}
     own = item.tags.get("template")
+    if own is None and "contrast_template" not in item.tags:
+        return []
+    texts = {candidate.role: candidate.text for candidate in item.candidates}
     templates = {STEREOTYPE: own, CONTRAST: item.tags.get("contrast_template", own)}
     return [(one, texts[role]) for role, one in templates.items() if isinstance(one, str) and role in texts]
 
