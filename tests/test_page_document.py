@@ -149,7 +149,7 @@ def test_scores_in_memory_make_a_report_without_sentences(tmp_path):
     reader = read_page(path.read_text(encoding="utf-8"))
     assert "heatmap" in reader.ids
     assert "explorer" not in reader.ids
-    assert "The scores were handed over in memory" in " ".join(reader.text)
+    assert "The scores were passed in memory" in " ".join(reader.text)
 
 
 def test_the_verb_works_after_the_room_was_imported(tmp_path):

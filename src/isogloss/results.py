@@ -68,6 +68,8 @@ def text_of(result: Any) -> str:
         text: str = _call("reports.text.table.as_text", _call(kind.grid, result))
     else:
         text = "\n\n".join(_call(kind.text, row) for row in (result.rows if kind.each else [result]))
+    if kind.text and kind.grid:  # its remarks contain the notes
+        return text
     return "\n".join([text, *(f"· {note}" for note in result.notes if note not in text)])
 
 

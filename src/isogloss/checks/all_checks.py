@@ -56,7 +56,7 @@ ALL = (
     Check(
         "wrong_language",
         "warning",
-        "The text is surely in another language than the item says (of more than 20,000 items, a sample is looked at first).",
+        "The text is clearly in another language than stated (above 20,000 items, a sample is checked first).",
         language_checks.wrong_language,
         language_checks.no_identifier,
     ),
