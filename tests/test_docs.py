@@ -27,9 +27,9 @@ BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 by_name = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 
 
-def generator() -> ModuleType:
-    """docs/generate.py as a module."""
-    spec = importlib.util.spec_from_file_location("generate", DOCS / "generate.py")
+def generator(name: str = "generate") -> ModuleType:
+    """docs/generate.py, or another program there, as a module."""
+    spec = importlib.util.spec_from_file_location(name, DOCS / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -217,6 +217,30 @@ def test_the_site_builds_without_a_warning(tmp_path):
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "site" / "tutorial.html").is_file()
+
+
+def test_no_output_is_pasted():
+    """Each block of text in a page is made by a command, or shows a format or layout."""
+    marks = ("<!-- output", "<!-- error", "<!-- example", "<!-- generated", "<!-- reproduce")
+    formats = {"architecture.md", "cli.md", "data-formats.md", "scores.md", "templates.md"}
+    pasted = [
+        (page.name, text[: match.start()].count("\n") + 1)
+        for page in PAGES
+        if page.name not in formats
+        for text in [page.read_text(encoding="utf-8")]
+        for match in re.finditer("^```text$", text, re.MULTILINE)
+        if not text[: match.start()].rstrip().splitlines()[-1].startswith(marks)
+    ]
+    assert pasted == []
+
+
+def test_the_errors_that_pages_show_are_fresh(tmp_path):
+    outputs = generator("make_outputs")
+    outputs.prepare(tmp_path)
+    texts = {page.name: page.read_text(encoding="utf-8") for page in PAGES}
+    shown = {name: text for name, text in texts.items() if "<!-- error: " in text}
+    assert shown
+    assert {name: outputs.fresh(text, tmp_path, kinds=("error",)) for name, text in shown.items()} == shown
 
 
 @pytest.mark.slow

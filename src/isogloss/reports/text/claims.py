@@ -16,7 +16,7 @@ from ...analysis.claims import (
     GateResult,
 )
 from ...analysis.rankings import Rank, Rankings
-from ..numbers import format_value, metric_name, p_value, percent
+from ..numbers import format_value, merge_notes, metric_name, p_value, percent
 from .table import Grid
 
 ORDER = (SUPPORTED, CONTRADICTED, UNDECIDED, NOT_INTERPRETABLE, NOT_TESTABLE, NO_TEST)
@@ -92,8 +92,9 @@ def robustness_line(verdict: ClaimVerdict) -> str:
 
 
 def gate_as_text(result: GateResult) -> str:
-    """Each claim with its verdict and the sentence that explains it, then the counts."""
-    lines = [result.title] if result.title else []
+    """The outcome with the counts, then each claim with its verdict and the sentence that explains it."""
+    outcome = f"{result.status} ({count_verdicts(result)})"
+    lines = [f"{result.title}: {outcome}" if result.title else outcome, ""]
     for verdict in result.verdicts:
         lines.append(
             f"{verdict.status:<21}  {verdict.name}"
@@ -105,7 +106,7 @@ def gate_as_text(result: GateResult) -> str:
         )
         line = robustness_line(verdict)
         lines += [f"{'':<23}Robustness: {line}."] if line else []
-    return "\n".join([*lines, "", f"{result.status}: {count_verdicts(result)}", *_file_lines(result)])
+    return "\n".join([*lines, *_file_lines(result)])
 
 
 def count_verdicts(result: GateResult) -> str:
@@ -115,7 +116,7 @@ def count_verdicts(result: GateResult) -> str:
 
 
 def _file_lines(result: GateResult) -> list[str]:
-    lines = [f"· {note}" for note in result.notes]
+    lines = [f"· {note}" for note in merge_notes(result.notes)]
     if result.sha256:
         lines.append(
             f"· claims file {result.sha256[:12]}, tested {result.tested}"
@@ -149,7 +150,7 @@ def claims_grid(result: GateResult) -> Grid:
         "difference: of the comparison that decides, with its 95 % confidence interval over targets",
         "parts: the comparisons of the claim that hold by themselves",
         f"Holm and BH adjust p for the {sum(one.p is not None for one in result.verdicts)} claims that were tested",
-        *result.notes,
+        *merge_notes(result.notes),
     )
     return Grid(["claim", "source", "verdict", "difference", "p", "Holm", "BH", "parts"], rows, 3, remarks)
 

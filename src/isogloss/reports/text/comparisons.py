@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from ...analysis.agreements import Agreement
 from ...analysis.comparisons import Comparison, Comparisons
 from ..chart_data import without_task
-from ..numbers import dagger, format_value, metric_name, p_value, percent, side_name
+from ..numbers import dagger, format_value, merge_notes, metric_name, p_value, percent, side_name
 from .measures import doubts
 from .table import Grid, as_text
 
@@ -49,7 +49,7 @@ def remarks(comparisons: Comparisons) -> list[str]:
     lines.append(
         f"Holm and BH adjust p for the {len([1 for row in comparisons if row.p is not None])} tests of this table"
     )
-    lines += comparisons.notes
+    lines += merge_notes(comparisons.notes)
     lines += doubts(comparisons)
     lines += [
         f"{metric_name(row.metric)} depends on the number of items per target: a model without any preference would get "

@@ -9,7 +9,7 @@ from ...analysis.competence import UNMEASURED
 from ...analysis.measures import Measure, Measures, by_group
 from ...scores import UNSUPPORTED_LANGUAGE, unsupported_language_note
 from ..chart_data import without_task
-from ..numbers import DAGGER, expected, metric_name, number
+from ..numbers import DAGGER, expected, merge_notes, metric_name, number
 from .table import Grid, as_text
 
 if TYPE_CHECKING:
@@ -78,7 +78,8 @@ def grid(measures: Measures) -> Grid:
         counts = [str(most), str(max(row.ties for row in found)), str(max(row.clusters for row in found))]
         rows.append([*labels, *(values.get(name, "-") for name in metrics), *counts])
     heading = [*columns, *map(metric_name, metrics), "n", "ties", "clusters"]
-    return Grid(heading, rows, len(columns), tuple(remarks(measures)), repeated=COUNTS)
+    said = tuple(f"* {line}" if UNSUPPORTED_LANGUAGE in line else line for line in remarks(measures))
+    return Grid(heading, rows, len(columns), said, repeated=COUNTS)
 
 
 def mark(column: str, group: Mapping[str, str], *, measures: Measures) -> str:
@@ -90,7 +91,7 @@ def mark(column: str, group: Mapping[str, str], *, measures: Measures) -> str:
 def remarks(measures: Measures) -> list[str]:
     """What must be said with the table: odd data, left-out items, missing intervals."""
     lines = [f"{count} {PROBLEMS.get(name, name)}" for name, count in sorted(measures.problems.items())]
-    lines += _join_unsupported(measures.notes)
+    lines += merge_notes(measures.notes)
     lines += doubts(measures)
     if any(expected(row) for row in measures):
         lines.append(EXPECTED)
@@ -100,19 +101,6 @@ def remarks(measures: Measures) -> list[str]:
             whys.setdefault(row.why, {})[metric_name(row.metric)] = None
     lines += [f"no interval for {', '.join(names)}: {why}" for why, names in whys.items()]
     return lines
-
-
-def _join_unsupported(notes: Iterable[str]) -> list[str]:
-    """The notes; of one model, those about languages that it does not claim to know are one."""
-    lines: dict[tuple[str, str], list[str]] = {}
-    for note in notes:
-        model, unsupported, rest = note.partition(f" {UNSUPPORTED_LANGUAGE} ")
-        language, _, known = rest.partition(", ")
-        lines.setdefault((model, known), []).extend([language] if unsupported else [])
-    return [
-        f"* {model} {UNSUPPORTED_LANGUAGE} {', '.join(languages)}{', ' if known else ''}{known}" if languages else model
-        for (model, known), languages in lines.items()
-    ]
 
 
 def measures_as_text(measures: Measures, *, width: int = 120) -> str:
