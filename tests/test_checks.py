@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 
 from isogloss.checks import ALL, READING, check_items, checks_as_text, find_problems, language_checks
 from isogloss.checks.candidates import token_gap
+from isogloss.files.hub import report
 from isogloss.files.sources import read
 from isogloss.items import Candidate, Item, Items, Problem
+from isogloss.studies.method_choice import notice_languages
 from support.builders import triple
 
 ROLES = ("stereotype", "anti-stereotype", "unrelated")
@@ -234,6 +236,15 @@ def test_the_language_is_not_checked_without_the_library_and_the_report_says_so(
     message = "not checked: the library 'py3langid' is missing: pip install \"isogloss[translate]\""
     assert (found["count"], found["note"]) == (0, message)
     assert message in checks_as_text([found])
+
+
+def test_a_wrong_language_is_said_before_scoring():
+    said = []
+    token = report.set(said.append)
+    items = Items(tuple(replace(CASES["wrong_language"][0], id=str(index)) for index in range(3)))
+    assert len(notice_languages(items).problems) == 3
+    report.reset(token)
+    assert said == ["Warning: most items look like 'es', not 'en'. Is --language right?"]
 
 
 def test_of_very_many_items_all_are_identified_once_one_of_the_sample_is_wrong(monkeypatch):

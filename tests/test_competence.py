@@ -248,7 +248,8 @@ def test_the_gate_is_undecided_where_a_score_is_not_interpretable(command, runs,
     path = claims(tmp_path, "claims: [ss(de) = 50 ± 5]")
     code, out, _ = command("gate", runs, "--claims", path)
     assert code == 3
-    assert out.startswith("not interpretable      ss(de) = 50 ± 5\n")
+    assert out.startswith("undecided (1 not interpretable)\n\nnot interpretable      ss(de) = 50 ± 5\n")
+    assert out.count("does not claim to know") == 1
     assert "small, de: LMS 57" in out
     assert command("gate", runs, "--claims", path, "--strict")[0] == 1
 

@@ -110,7 +110,7 @@ def test_an_empty_folder_says_what_to_do(root, models):
 def test_runs_are_listed_with_their_models_and_languages(client):
     text = client.get("/").text
     assert "one, two" in text
-    assert "de, en, fa, hi, ja" in text
+    assert "German (de), English (en), Persian (fa), Hindi (hi), Japanese (ja)" in text
     assert client.get("/runs/plain").text.count('name="a"') == 10
 
 
