@@ -27,5 +27,5 @@ def test_labels_of_near_points_do_not_overlap():
 def test_a_label_stays_inside_the_frame_and_off_lines():
     assert place_labels([(285, 200)], [(40, 11)], lines=[], frame=FRAME)[0][0] < 0
     level = (60.0, 106.0, 140.0, 106.0)  # through the usual place of the label
-    dx, dy = place_labels([(100, 100)], [(40, 11)], lines=[level], frame=FRAME)[0]
-    assert dy < 0
+    offset = place_labels([(100, 100)], [(40, 11)], lines=[level], frame=FRAME)[0]
+    assert offset[1] < 0
