@@ -207,8 +207,8 @@ def rank_lines(ranks: Sequence[Rank], names: Mapping[str, str] | None = None) ->
     """For each metric, the models that may be the best and the worst, language by language."""
     lines = []
     for metric in dict.fromkeys(row.metric for row in ranks):
-        said = {end: "; ".join(_ends(ranks, metric, end=end, names=names or {})) for end in ("best", "worst")}
-        lines.append(f"{metric_name(metric)}: may be best {said['best']}; may be worst {said['worst']}")
+        said = {end: ", ".join(_ends(ranks, metric, end=end, names=names or {})) for end in ("best", "worst")}
+        lines.append(f"{metric_name(metric)}: the best may be {said['best']}; the worst may be {said['worst']}")
     return lines
 
 
@@ -216,7 +216,7 @@ def _ends(ranks: Sequence[Rank], metric: str, *, end: str, names: Mapping[str, s
     for tag in dict.fromkeys(row.group["language"] for row in ranks if row.metric == metric):
         own = [row for row in ranks if row.metric == metric and row.group["language"] == tag]
         kept = [names.get(row.model, row.model) for row in own if getattr(row, f"may_be_{end}")]
-        yield f"{'any' if len(kept) == len(own) else ', '.join(kept)} ({tag})"
+        yield f"{'any model' if len(kept) == len(own) else ' or '.join(kept)} ({tag})"
 
 
 def rank_grid(ranks: Rankings) -> Grid:
