@@ -18,6 +18,7 @@ import typer
 import yaml
 
 import isogloss
+from isogloss import registry
 from isogloss.cli import app
 
 ROOT = Path(__file__).parent.parent
@@ -217,6 +218,12 @@ def test_the_site_builds_without_a_warning(tmp_path):
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "site" / "tutorial.html").is_file()
+
+
+def test_every_figure_has_a_picture():
+    text = (DOCS / "figures.md").read_text(encoding="utf-8")
+    pictures = [f"assets/figure-{name}.png" for name in registry.names("figure")]
+    assert [path for path in pictures if path not in text or not (DOCS / path).is_file()] == []
 
 
 def test_no_output_is_pasted():
