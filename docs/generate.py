@@ -167,13 +167,13 @@ def demo_overview() -> str:
     return fenced(run_command("show", "demo", "--language", "en"))
 
 
-def own_scores(*by: str) -> str:
-    """The table for the scores that the tutorial's example writes, by these columns."""
+def own_scores() -> str:
+    """The table for the scores that the tutorial's example writes."""
     code = examples("tutorial.md")["short.py"]
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
         exec(compile(code, "short.py", "exec"), {})
         words = "measure short.json --data demo --language en --metrics lms,ss,icat"
-        return fenced(run_command(*words.split(), *(word for name in by for word in ("--by", name))))
+        return fenced(run_command(*words.split()))
 
 
 def public_names() -> str:
@@ -605,7 +605,6 @@ PARTS: dict[str, Callable[[], str]] = {
     "methods": methods,
     "metrics": metrics,
     "own-scores": own_scores,
-    "own-scores-by-category": lambda: own_scores("category"),
     "public-names": public_names,
     "repairs": repairs,
     "modules": module_list,

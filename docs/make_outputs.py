@@ -1,8 +1,9 @@
 """Write what commands print into the documentation: python docs/make_outputs.py [--check] [FOLDER].
 
-A comment <!-- output: COMMAND --> before a block of text says which command printed it. The commands run in FOLDER (by
-default runs/outputs), where their runs are kept, so that a second call only measures. They need SmolLM2: isogloss model pull
-smollm2. With --check nothing is written, and the exit status is 1 if a page is stale.
+A comment <!-- output: COMMAND --> before a block of text says which command printed it; <!-- output, 9 lines: COMMAND -->
+shows its beginning, and <!-- error: COMMAND --> what a command prints that fails. The commands run in FOLDER (by default
+runs/outputs), where their runs are kept, so that a second call only measures. They need SmolLM2: isogloss model pull smollm2.
+With --check nothing is written, and the exit status is 1 if a page is stale.
 """
 
 from __future__ import annotations
@@ -10,35 +11,62 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-MARKED = re.compile(r"(<!-- output: (.+?) -->\n+```(\w+)\n).*?(\n```)", re.DOTALL)
+MARKED = re.compile(
+    r"(?P<head><!-- (?P<kind>output|error)(?:, (?P<lines>\d+) lines)?: (?P<command>.+?) -->\n+```\w+\n).*?(?P<end>\n```)",
+    re.DOTALL,
+)
 PLAIN = {"TERMINAL_WIDTH": "120", "COLUMNS": "120", "NO_COLOR": "1", "TERM": "dumb"}
 
 
+def prepare(folder: Path) -> None:
+    """The files that the commands find in their folder: studies, a table from a Polish spreadsheet, a folder without runs."""
+    (folder / "empty").mkdir(parents=True, exist_ok=True)
+    page = (ROOT / "docs" / "own-data.md").read_text(encoding="utf-8")
+    pairs = page.partition("<!-- example: pairs.csv -->")[2].split("```")[1].removeprefix("text\n")
+    (folder / "pairs.csv").write_text(pairs, encoding="cp1250")
+    shutil.copytree(ROOT / "studies", folder / "studies", dirs_exist_ok=True)
+
+
 @cache
-def output(command: str, folder: Path) -> str:
-    """What a command prints on standard output, without blanks at line ends."""
+def output(command: str, folder: Path, *, fails: bool = False) -> str:
+    """What a command prints, without blanks at line ends; of one that fails, its error."""
     words = [sys.executable, "-m", "isogloss", *shlex.split(command)]
     done = subprocess.run(words, cwd=folder, env=os.environ | PLAIN, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise SystemExit(f"isogloss {command} failed:\n{done.stderr}")
-    return "\n".join(line.rstrip() for line in done.stdout.splitlines()).strip("\n")
+    if bool(done.returncode) != fails:
+        raise SystemExit(f"isogloss {command} ended with status {done.returncode}:\n{done.stderr}")
+    shown = done.stderr if fails else done.stdout
+    return "\n".join(line.rstrip() for line in shown.splitlines()).strip("\n")
+
+
+def fresh(text: str, folder: Path, *, kinds: tuple[str, ...] = ("output", "error")) -> str:
+    """A page with what its commands print now."""
+
+    def replace(match: re.Match[str]) -> str:
+        if match["kind"] not in kinds:
+            return match[0]
+        lines = output(match["command"], folder, fails=match["kind"] == "error").splitlines()
+        kept = lines[: int(match["lines"])] if match["lines"] else lines
+        return match["head"] + "\n".join(kept).strip("\n") + match["end"]
+
+    return MARKED.sub(replace, text)
 
 
 def main() -> int:
     """Write the pages, or only name those that are stale."""
     words = [word for word in sys.argv[1:] if word != "--check"]
     folder = Path(words[0] if words else "runs/outputs").resolve()
-    folder.mkdir(parents=True, exist_ok=True)
+    prepare(folder)
     stale = []
     for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
         old = page.read_text(encoding="utf-8")
-        new = MARKED.sub(lambda found: found[1] + output(found[2], folder) + found[4], old)
+        new = fresh(old, folder)
         if new != old:
             stale.append(str(page.relative_to(ROOT)))
             if "--check" not in sys.argv:

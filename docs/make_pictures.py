@@ -19,6 +19,7 @@ from typing import Any
 ROOT = Path(__file__).parent.parent
 ASSETS = ROOT / "docs" / "assets"
 DEMO = ROOT / "src" / "isogloss" / "data" / "parallel_demo"
+TASKS = ("intrasentence", "intersentence")
 MULTILINGUAL = "bert-base-multilingual-cased"
 PUBLISHED = {  # files of scores, each with the name of its model, or the language of multilingual BERT
     "published": {tag: f"{MULTILINGUAL}_BertLM_BertNextSentence_{tag}" for tag in ("en", "de", "es", "fr", "tr")},
@@ -73,10 +74,11 @@ def make_runs(folder: Path, name: str) -> Path:
         data = Path(os.environ["ISOGLOSS_REAL_DATA"])
         for called, file in PUBLISHED[name].items():
             tag = file[-2:]
-            items = str(data / "stereoset" / "dev.json.gz" if tag == "en" else data / "stereoset")
+            names = ["dev.json.gz"] if tag == "en" else [f"{task}_{tag}.jsonl.gz" for task in TASKS]
+            items = [word for file_name in names for word in ("--data", str(data / "stereoset" / file_name))]
             model = called if name == "english" else MULTILINGUAL
             scores = str(data / "predictions" / f"{file}.json.gz")
-            isogloss("data", "import", scores, "--data", items, "-l", tag, "--model", model, "--out", str(path))
+            isogloss("data", "import", scores, *items, "-l", tag, "--model", model, "--out", str(path))
     elif name == "training":
         sys.path.insert(0, str(ROOT / "tests"))
         from isogloss.nsp.settings import Rates, TrainingSettings

@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 
 from isogloss.checks import ALL, READING, check_items, checks_as_text, find_problems, identification, text_checks
 from isogloss.checks.candidates import token_gap
+from isogloss.files.hub import report
 from isogloss.files.sources import read
 from isogloss.items import Candidate, Item, Items, Problem
+from isogloss.studies.method_choice import notice_languages
 from support.builders import triple
 
 ROLES = ("stereotype", "anti-stereotype", "unrelated")
@@ -273,6 +275,15 @@ def test_a_duplicate_is_found_whatever_the_order_of_its_candidates():
     swapped = sentences("They stayed.", "They left.", "They sang.")
     items = [first, turned, replace(swapped, id="c")]
     assert list(KNOWN["duplicate"].search(items)) == [(1, "the same as 'a'")]
+
+
+def test_a_wrong_language_is_said_before_scoring():
+    said = []
+    token = report.set(said.append)
+    items = Items(tuple(replace(CASES["wrong_language"][0], id=str(index)) for index in range(3)))
+    assert len(notice_languages(items).problems) == 3
+    report.reset(token)
+    assert said == ["Warning: most items look like 'es', not 'en'. Is --language right?"]
 
 
 def test_sentences_that_are_equal_are_found_without_words_too():

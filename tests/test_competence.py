@@ -178,7 +178,7 @@ def test_the_report_hatches_it_and_says_the_same_sentence(command, runs, tmp_pat
     command("report", runs, "-o", tmp_path / "r.html")
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
     _, out, _ = command("measure", runs, "--metrics", "lms,ss,icat")
-    assert out.strip().splitlines()[-1] in page
+    assert out.splitlines()[0] in page
     assert page.count('class="weak"') >= 2
     assert "above 50" not in next(line for line in page.splitlines() if 'class="verdict"' in line)
 
@@ -248,7 +248,8 @@ def test_the_gate_is_undecided_where_a_score_is_not_interpretable(command, runs,
     path = claims(tmp_path, "claims: [ss(de) = 50 ± 5]")
     code, out, _ = command("gate", runs, "--claims", path)
     assert code == 3
-    assert out.startswith("not interpretable      ss(de) = 50 ± 5\n")
+    assert out.startswith("undecided (1 not interpretable)\n\nnot interpretable      ss(de) = 50 ± 5\n")
+    assert out.count("does not claim to know") == 1
     assert "small, de: LMS 57" in out
     assert command("gate", runs, "--claims", path, "--strict")[0] == 1
 

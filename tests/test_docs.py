@@ -18,6 +18,7 @@ import typer
 import yaml
 
 import isogloss
+from isogloss import registry
 from isogloss.cli import app
 
 ROOT = Path(__file__).parent.parent
@@ -217,6 +218,36 @@ def test_the_site_builds_without_a_warning(tmp_path):
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "site" / "tutorial.html").is_file()
+
+
+def test_every_figure_has_a_picture():
+    text = (DOCS / "figures.md").read_text(encoding="utf-8")
+    pictures = [f"assets/figure-{name}.png" for name in registry.names("figure")]
+    assert [path for path in pictures if path not in text or not (DOCS / path).is_file()] == []
+
+
+def test_no_output_is_pasted():
+    """Each block of text in a page is made by a command, or shows a format or layout."""
+    marks = ("<!-- output", "<!-- error", "<!-- example", "<!-- generated", "<!-- reproduce")
+    formats = {"architecture.md", "cli.md", "data-formats.md", "scores.md", "templates.md"}
+    pasted = [
+        (page.name, text[: match.start()].count("\n") + 1)
+        for page in PAGES
+        if page.name not in formats
+        for text in [page.read_text(encoding="utf-8")]
+        for match in re.finditer("^```text$", text, re.MULTILINE)
+        if not text[: match.start()].rstrip().splitlines()[-1].startswith(marks)
+    ]
+    assert pasted == []
+
+
+def test_the_errors_that_pages_show_are_fresh(tmp_path):
+    outputs = load_script("make_outputs")
+    outputs.prepare(tmp_path)
+    texts = {page.name: page.read_text(encoding="utf-8") for page in PAGES}
+    shown = {name: text for name, text in texts.items() if "<!-- error: " in text}
+    assert shown
+    assert {name: outputs.fresh(text, tmp_path, kinds=("error",)) for name, text in shown.items()} == shown
 
 
 @pytest.mark.slow

@@ -149,7 +149,7 @@ def test_scores_in_memory_make_a_report_without_sentences(tmp_path):
     reader = read_page(path.read_text(encoding="utf-8"))
     assert "heatmap" in reader.ids
     assert "explorer" not in reader.ids
-    assert "The scores were handed over in memory" in " ".join(reader.text)
+    assert "The scores were passed in memory" in " ".join(reader.text)
 
 
 def test_the_verb_works_after_the_room_was_imported(tmp_path):
@@ -311,7 +311,7 @@ def test_the_explorer_keeps_the_most_telling_items_and_says_so(found, monkeypatc
     shown = html_of(found, "explorer")
     data = json.loads(re.search(r'id="explorer-data">(.*?)</script>', shown, re.DOTALL)[1])
     assert 0 < len(data["items"]) < 24 * len(WORDS)
-    assert f"the {len(data['items'])} most telling of {24 * len(WORDS)} items" in shown
+    assert f"contains {len(data['items'])} of {24 * len(WORDS)} items" in shown
     largest = max(abs(gap) for item in json.loads(json.dumps(data["items"])) for gap in item["g"] if gap is not None)
     gaps = explorer._gaps(found)["gap"].abs()
     assert largest == pytest.approx(gaps.max(), abs=0.001)
@@ -450,7 +450,7 @@ def test_the_command_writes_one_file(runs, tmp_path):
     assert done.exit_code == 0, done.output
     assert done.stdout.startswith(f"{out}: ")
     text = out.read_text(encoding="utf-8")
-    assert "100 times over clusters with the seed 0" in text
+    assert "100 resamples of clusters (seed 0)" in text
     assert read_scored(list(gather(runs).runs)).table.height == 2 * len(WORDS) * 24 * 3
 
 

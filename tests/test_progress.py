@@ -129,6 +129,7 @@ def test_a_log_has_plain_lines_now_and_then(at, capsys):
         "Kept 50 of 200 items from before.",
         "m en: 60 of 200 items, 2.0 items/s, 1:10 left",
         "m en: 120 of 200 items, 2.0 items/s, 0:40 left",
+        "130 of 200 items in 0:40",
     ]
 
 

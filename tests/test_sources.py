@@ -108,6 +108,14 @@ def test_an_item_in_two_files_of_a_folder_is_an_error_that_can_be_skipped(folder
     assert [p.check for p in read(folder, language="en", skip_bad=True).problems] == ["unreadable"]
 
 
+def test_a_file_without_a_language_in_its_name_is_named_when_ids_repeat(folder):
+    write_jsonl(folder / "again.jsonl", [{**row, "language": None} for row in stereoset_rows()[:1]])
+    assert message(folder, language="de") == (
+        f"{folder}: the id 'intra0' (de) appears twice. again.jsonl has no language in its name; "
+        "if it is in another one, use --data for each file."
+    )
+
+
 def test_several_sources_are_read_together_and_may_not_overlap(folder):
     paths = [folder / "set_en.jsonl", folder / "set_de.jsonl"]
     assert len(read_many(paths)) == 8

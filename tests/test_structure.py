@@ -109,7 +109,7 @@ def test_structures_can_be_shown_and_written():
     assert json.loads(found.to_json())["structures"][0]["units"] == ["de", "en", "tr"]
     text = structure_as_text(found[0])
     assert "de, en + tr" in text or "tr + de, en" in text
-    assert "if they had nothing to do with each other it would be" in text
+    assert "if they were independent, it would be" in text
 
 
 def with_vectors(directions: dict[str, np.ndarray], *, n: int = 40, size: int = 30) -> Scored:

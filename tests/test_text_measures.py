@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from dataclasses import replace
 
 import pytest
 
@@ -11,6 +12,7 @@ from isogloss import measure
 from isogloss.analysis.measures import Measure, Measures
 from isogloss.reports.numbers import number
 from isogloss.reports.text.measures import (
+    doubts,
     grid,
     measures_as_text,
 )
@@ -48,6 +50,32 @@ def test_the_text_shows_what_is_shared_once_and_what_must_be_said_below():
         "· one note\n"
         "· no interval for SS: 9 clusters; too few"
     )
+
+
+def test_the_finding_leads_and_unsupported_languages_are_one_remark():
+    groups = [{"model": "tiny", "dataset": "d", "language": tag} for tag in ("de", "en", "fr")]
+    notes = ("a note", *(f"tiny does not claim to know '{tag}', only en" for tag in ("de", "fr")))
+    lines = str(Measures(tuple(row("ss", group, low=55.0) for group in groups), {}, notes)).splitlines()
+    assert lines[0] == (
+        "tiny prefers stereotypes in English (62.5, 55.0 to 75.0), German (62.5, 55.0 to 75.0) "
+        "and French (62.5, 55.0 to 75.0)."
+    )
+    assert lines[-2:] == ["· a note", "· * tiny does not claim to know 'de', 'fr', only en"]
+
+
+def test_a_reason_that_all_doubts_share_is_given_once():
+    weak = [
+        replace(
+            row("ss", {"model": "tiny", "dataset": "d", "language": tag}),
+            interpretable=False,
+            doubt="LMS 55.0, 50.0 to 60.0: its lower end is below 60",
+        )
+        for tag in ("de", "fr")
+    ]
+    assert doubts([*weak, replace(weak[0], group=weak[0].group | {"task": "intrasentence"})]) == [
+        "† not interpretable, because the model is not shown to tell sense from nonsense (every lower end is below 60): "
+        "tiny, de: LMS 55.0, 50.0 to 60.0; tiny, fr: LMS 55.0, 50.0 to 60.0"
+    ]
 
 
 def test_metrics_that_do_not_fit_come_in_a_second_block():

@@ -196,6 +196,8 @@ def _log(clock: JobClock, console: Any) -> Iterator[Any]:
             console.out(", ".join(filter(None, (line, clock.speed))), highlight=False)
 
     yield show
+    if clock.done > clock.kept:
+        console.out(f"{round(clock.done)} of {clock.whole} items in {clock_time(clock.seconds)}", highlight=False)
 
 
 @contextmanager

@@ -20,7 +20,7 @@ class Kind:
     """How a result of one kind is shown: its key in JSON, and the functions that make its text and its table.
 
     A function takes the whole result, unless `each` is set: then it takes one row. Without a function for the text, the
-    table is the text. `detail` is the field whose rows are the rows of the table.
+    table is the text. `detail` is the field whose rows are the rows of the table. A `whole` text has the result's notes.
     """
 
     key: str
@@ -28,11 +28,14 @@ class Kind:
     grid: str = ""
     each: bool = False
     detail: str | None = None
+    whole: bool = False
 
 
 KINDS = {  # by the class of a row, or of the result itself where it has no rows of its own
-    "Measure": Kind("measures", "reports.text.measures.measures_as_text", "reports.text.measures.grid"),
-    "Comparison": Kind("comparisons", "reports.text.comparisons.comparisons_as_text", "reports.text.comparisons.grid"),
+    "Measure": Kind("measures", "reports.text.measures.measures_as_text", "reports.text.measures.grid", whole=True),
+    "Comparison": Kind(
+        "comparisons", "reports.text.comparisons.comparisons_as_text", "reports.text.comparisons.grid", whole=True
+    ),
     "Agreement": Kind("agreements", grid="reports.text.comparisons.agreement_grid"),
     "Control": Kind("controls", "reports.text.analyses.controls_as_text"),
     "Explanation": Kind("explanations", "reports.text.analyses.explanations_as_text", detail="differences"),
@@ -40,7 +43,7 @@ KINDS = {  # by the class of a row, or of the result itself where it has no rows
     "RobustnessReport": Kind("cards", "reports.text.analyses.robustness_as_text", each=True, detail="trials"),
     "Structure": Kind("structures", "reports.text.analyses.structure_as_text", each=True, detail="likeness"),
     "Rank": Kind("ranks", grid="reports.text.claims.rank_grid"),
-    "GateResult": Kind("verdicts", "reports.text.claims.gate_as_text", detail="verdicts"),
+    "GateResult": Kind("verdicts", "reports.text.claims.gate_as_text", detail="verdicts", whole=True),
     "MixedModel": Kind("effects", "reports.text.analyses.mixed_as_text", detail="effects"),
     "Probe": Kind("shares", "studies.probe.probe_as_text", detail="shares"),
 }
@@ -68,6 +71,8 @@ def text_of(result: Any) -> str:
         text: str = _call("reports.text.table.as_text", _call(kind.grid, result))
     else:
         text = "\n\n".join(_call(kind.text, row) for row in (result.rows if kind.each else [result]))
+    if kind.whole:
+        return text
     return "\n".join([text, *(f"· {note}" for note in result.notes if note not in text)])
 
 

@@ -56,7 +56,7 @@ ALL = (
     Check(
         "wrong_language",
         "warning",
-        "The text is surely in another language than the item says.",
+        "The text is clearly in another language than stated.",
         language_checks.wrong_language,
         language_checks.no_identifier,
     ),

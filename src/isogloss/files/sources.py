@@ -328,11 +328,21 @@ def _unique(rows: list[Item], source: str, *, bad: OnBadRow) -> list[Item]:
     for item in rows:
         ids = seen.setdefault((item.dataset, item.language), set())
         if item.id in ids:
-            bad(BadData(source, None, f"the id '{item.id}' ({item.language}) appears twice."))
+            bad(BadData(source, None, f"the id '{item.id}' ({item.language}) appears twice.{_unnamed(source)}"))
             continue
         ids.add(item.id)
         kept.append(item)
     return kept
+
+
+def _unnamed(source: str) -> str:
+    """What to do about a file of a folder whose name has no language, and which may be in another than the rest."""
+    paths = sorted(Path(source).iterdir()) if os.path.isdir(source) else []
+    names = [path.name for path in paths if is_readable(path) and language_in_name(path) is None]
+    hint = (
+        f" {names[0]} has no language in its name; if it is in another one, use --data for each file." if names else ""
+    )
+    return hint if len(names) < len(paths) else ""
 
 
 def _in(wanted: list[str]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import polars as pl
 
@@ -21,9 +21,11 @@ from ..scores import Scored
 from .numbers import model_label
 
 if TYPE_CHECKING:
+    from ..analysis.comparisons import Comparison
     from ..analysis.structure import Structure
 
 Facts = Mapping[str, Mapping[str, Any]]
+Row = TypeVar("Row", "Measure", "Comparison")
 Point = Mapping[str, Measure]
 Position = tuple[float, float]
 MONOLINGUAL, MULTILINGUAL, OTHER = "monolingual", "multilingual", "other"
@@ -44,8 +46,8 @@ def headline(metrics: Sequence[str]) -> str:
     return next((name for name in metrics if registry.get("metric", name).neutral is not None), metrics[0])
 
 
-def without_task(rows: Iterable[Measure]) -> list[Measure]:
-    """The measures over all tasks; where a group has one task only, that one."""
+def without_task(rows: Iterable[Row]) -> list[Row]:
+    """The rows over all tasks; where a group has one task only, that one."""
     shown = list(rows)
     without = {(row.metric, _key(row.group)) for row in shown if "task" not in row.group}
     return [row for row in shown if "task" not in row.group or (row.metric, _key(row.group)) not in without]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from .. import languages, registry
 from ..analysis.measures import Measure
+from ..scores import UNSUPPORTED_LANGUAGE
 
 if TYPE_CHECKING:
     from ..analysis.comparisons import Comparison
@@ -158,3 +159,16 @@ def english_first(tags: Iterable[str]) -> list[str]:
 def listed(names: Sequence[str]) -> str:
     """The names as in a sentence: a, b and c."""
     return ", ".join(names[:-1]) + f" and {names[-1]}" if len(names) > 1 else names[0]
+
+
+def merge_notes(notes: Iterable[str]) -> list[str]:
+    """The notes, each once; those about languages that one model does not claim to know are one."""
+    languages_of: dict[tuple[str, str], list[str]] = {}
+    for note in dict.fromkeys(notes):
+        model, unsupported, rest = note.partition(f" {UNSUPPORTED_LANGUAGE} ")
+        language, _, known = rest.partition(", ")
+        languages_of.setdefault((model, known), []).extend([language] if unsupported else [])
+    return [
+        f"{model} {UNSUPPORTED_LANGUAGE} {', '.join([*tags, known] if known else tags)}" if tags else model
+        for (model, known), tags in languages_of.items()
+    ]

@@ -195,7 +195,8 @@ def notice_languages(items: Items) -> Items:
     problems = notice_language(items.rows)
     for tag in dict.fromkeys(problem.language for problem in problems):
         wrong = [problem.message for problem in problems if problem.language == tag]
-        report.get()(f"Warning: an item in '{tag}' {max(wrong, key=wrong.count)}, and so do most. Is --language right?")
+        seen = max(wrong, key=wrong.count).removeprefix("looks ")
+        report.get()(f"Warning: most items look {seen}. Is --language right?")
     return replace(items, problems=(*items.problems, *problems))
 
 

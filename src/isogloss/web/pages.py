@@ -13,7 +13,7 @@ from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse
 from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
 
-from ..reports.numbers import metric_name
+from ..reports.numbers import language_name, metric_name
 from ..reports.page.parts import open_templates
 from .jobs import Jobs
 from .model_cache import ModelCache
@@ -70,6 +70,7 @@ def _environment() -> Any:
     templates.globals |= {"version": __version__, "arranged": arrange_measures}
     templates.filters["number"] = lambda value: "-" if value is None else f"{value:.2f}".replace("-", "−")
     templates.filters["metric"] = metric_name
+    templates.filters["language"] = lambda tag: language_name(tag) if tag else ""
     return templates
 
 

@@ -53,7 +53,7 @@ async def show_study(request: Request, name: str) -> HTMLResponse:
     measures = runs_folder.read_measures(folder)
     if measures is None and entry.finished:
         measures = await run_slow(state, measure_study, folder, entry.stamp)
-    return page("study.html", here="runs", study=entry, measures=measures)
+    return page("study.html", here="runs", study=entry, measures=measures, pair=likely_pair([entry]))
 
 
 @lru_cache(maxsize=64)

@@ -19,6 +19,7 @@ from ...runs import Run, find_runs, in_languages, read_items, read_scored, run_f
 from ...scores import Scored, item_table
 from ...storage import as_path
 from ..chart_data import Facts
+from ..numbers import merge_notes
 from ._style import Canvas, save_figure, set_fonts, styled
 
 USUAL = IntervalSettings()
@@ -99,7 +100,7 @@ def _remarks(request: FigureRequest) -> list[str]:
     """What must be said of the runs that a figure is made of."""
     paths = [path for path in map(as_path, request.sources) if path.exists() and run_folders(path)]
     runs = in_languages([run for path in paths for run in find_runs(path)], request.languages) if paths else []
-    return [f"{note}." for note in dict.fromkeys(note for run in runs for note in run.info.get("notes", ()))]
+    return [f"{note}." for note in merge_notes(note for run in runs for note in run.info.get("notes", ()))]
 
 
 def draw_plot(plot: Plot, found: Any, *, canvas: Canvas) -> Any:

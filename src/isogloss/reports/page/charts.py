@@ -4,6 +4,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ... import registry
@@ -141,6 +142,10 @@ def interval_part(name: str, pairs: Sequence[tuple[str, Measure]], *, title: str
         _interval_figure(f"{name}-{i}", [pair for pair in pairs if pair[0] in group], who=who, span=span, title=title)
         for i, group in enumerate([heads] if len(pairs) <= MANY else [[head] for head in heads])
     ]
+    if len(figures) == 1:  # a caption that its axis gives already is left out
+        known = {metric_name(row.metric) for row in rows}
+        caption = "" if len(heads) > 1 or heads[0] in known else f"{title.capitalize()}: {heads[0]}"
+        figures = [replace(figures[0], caption=caption)]
     return {"figures": figures, "legend": legend(who, weak=any_weak(rows))}
 
 

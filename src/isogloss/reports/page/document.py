@@ -11,7 +11,7 @@ from ...analysis.intervals import IntervalSettings
 from ...errors import require
 from ...sealing import write_file
 from ..chart_data import distinct
-from ..numbers import plain_name
+from ..numbers import english_first, listed, plain_name
 from .added_files import Extras
 from .data import PageData, Source, gather, measure_all
 from .parts import FOLDER, Section, render
@@ -82,7 +82,9 @@ def _policy(*scripts: str) -> str:
 
 def _title(data: PageData) -> str:
     """What the report is about, by its models and languages."""
-    models, tags = distinct(data.overall, "model"), distinct(data.overall, "language")
-    who = ", ".join(models) if len(models) <= 3 else f"{len(models)} models"
-    where = ", ".join(map(plain_name, tags)) if len(tags) <= 3 else f"{len(tags)} languages"
-    return f"Stereotypes of {who} in {where}" if models else "Stereotypes of language models"
+    models, tags = distinct(data.overall, "model"), english_first(distinct(data.overall, "language"))
+    if not models:
+        return "Stereotypes of language models"
+    who = listed(models) if len(models) <= 3 else f"{len(models)} models"
+    where = listed([plain_name(tag) for tag in tags]) if len(tags) <= 3 else f"{len(tags)} languages"
+    return f"Stereotypes of {who} in {where}"

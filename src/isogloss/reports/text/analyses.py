@@ -199,7 +199,7 @@ def _common_lines(structure: Structure) -> list[str]:
     every, chance = structure.common[-1].share, structure.common[-1].expected
     said = (
         f"Of {structure.n} items, all {len(structure.units)} {structure.over}s prefer the stereotype on {100 * every:.1f} %; "
-        f"if they had nothing to do with each other it would be {100 * chance:.1f} %."
+        f"if they were independent, it would be {100 * chance:.1f} %."
     )
     only = ", ".join(f"{unit} {100 * share:.1f} %" for unit, share in structure.specific.items())
     table = as_text(Grid(["stereotype preferred by", "items", "share", "if independent"], rows, 1))

@@ -16,7 +16,7 @@ from ...analysis.claims import (
     GateResult,
 )
 from ...analysis.rankings import Rank, Rankings
-from ..numbers import format_value, metric_name, p_value, percent
+from ..numbers import format_value, merge_notes, metric_name, p_value, percent
 from .table import Grid
 
 ORDER = (SUPPORTED, CONTRADICTED, UNDECIDED, NOT_INTERPRETABLE, NOT_TESTABLE, NO_TEST)
@@ -92,8 +92,9 @@ def robustness_line(verdict: ClaimVerdict) -> str:
 
 
 def gate_as_text(result: GateResult) -> str:
-    """Each claim with its verdict and the sentence that explains it, then the counts."""
-    lines = [result.title] if result.title else []
+    """The outcome with the counts, then each claim with its verdict and the sentence that explains it."""
+    outcome = f"{result.status} ({count_verdicts(result)})"
+    lines = [f"{result.title}: {outcome}" if result.title else outcome, ""]
     for verdict in result.verdicts:
         lines.append(
             f"{verdict.status:<21}  {verdict.name}"
@@ -105,7 +106,7 @@ def gate_as_text(result: GateResult) -> str:
         )
         line = robustness_line(verdict)
         lines += [f"{'':<23}Robustness: {line}."] if line else []
-    return "\n".join([*lines, "", f"{result.status}: {count_verdicts(result)}", *_file_lines(result)])
+    return "\n".join([*lines, *_file_lines(result)])
 
 
 def count_verdicts(result: GateResult) -> str:
@@ -115,7 +116,7 @@ def count_verdicts(result: GateResult) -> str:
 
 
 def _file_lines(result: GateResult) -> list[str]:
-    lines = [f"· {note}" for note in result.notes]
+    lines = [f"· {note}" for note in merge_notes(result.notes)]
     if result.sha256:
         lines.append(
             f"· claims file {result.sha256[:12]}, tested {result.tested}"
@@ -149,7 +150,7 @@ def claims_grid(result: GateResult) -> Grid:
         "difference: of the comparison that decides, with its 95 % confidence interval over targets",
         "parts: the comparisons of the claim that hold by themselves",
         f"Holm and BH adjust p for the {sum(one.p is not None for one in result.verdicts)} claims that were tested",
-        *result.notes,
+        *merge_notes(result.notes),
     )
     return Grid(["claim", "source", "verdict", "difference", "p", "Holm", "BH", "parts"], rows, 3, remarks)
 
@@ -206,8 +207,8 @@ def rank_lines(ranks: Sequence[Rank], names: Mapping[str, str] | None = None) ->
     """For each metric, the models that may be the best and the worst, language by language."""
     lines = []
     for metric in dict.fromkeys(row.metric for row in ranks):
-        said = {end: "; ".join(_ends(ranks, metric, end=end, names=names or {})) for end in ("best", "worst")}
-        lines.append(f"{metric_name(metric)}: may be best {said['best']}; may be worst {said['worst']}")
+        said = {end: ", ".join(_ends(ranks, metric, end=end, names=names or {})) for end in ("best", "worst")}
+        lines.append(f"{metric_name(metric)}: the best may be {said['best']}; the worst may be {said['worst']}")
     return lines
 
 
@@ -215,7 +216,7 @@ def _ends(ranks: Sequence[Rank], metric: str, *, end: str, names: Mapping[str, s
     for tag in dict.fromkeys(row.group["language"] for row in ranks if row.metric == metric):
         own = [row for row in ranks if row.metric == metric and row.group["language"] == tag]
         kept = [names.get(row.model, row.model) for row in own if getattr(row, f"may_be_{end}")]
-        yield f"{'any' if len(kept) == len(own) else ', '.join(kept)} ({tag})"
+        yield f"{'any model' if len(kept) == len(own) else ' or '.join(kept)} ({tag})"
 
 
 def rank_grid(ranks: Rankings) -> Grid:

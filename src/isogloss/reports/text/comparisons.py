@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from ...analysis.agreements import Agreement
 from ...analysis.comparisons import Comparison, Comparisons
-from ..numbers import dagger, format_value, metric_name, p_value, percent, side_name
+from ..chart_data import without_task
+from ..numbers import dagger, format_value, merge_notes, metric_name, p_value, percent, side_name
 from .measures import doubts
 from .table import Grid, as_text
 
@@ -48,7 +49,7 @@ def remarks(comparisons: Comparisons) -> list[str]:
     lines.append(
         f"Holm and BH adjust p for the {len([1 for row in comparisons if row.p is not None])} tests of this table"
     )
-    lines += comparisons.notes
+    lines += merge_notes(comparisons.notes)
     lines += doubts(comparisons)
     lines += [
         f"{metric_name(row.metric)} depends on the number of items per target: a model without any preference would get "
@@ -61,10 +62,12 @@ def remarks(comparisons: Comparisons) -> list[str]:
 
 
 def comparisons_as_text(comparisons: Comparisons) -> str:
-    """The table for a terminal, and in words what it says."""
+    """In words what was found over all tasks, and the table, for a terminal."""
     from .sentences import explain_comparisons
 
-    return "\n".join([as_text(grid(comparisons)), "", *explain_comparisons(comparisons)])
+    whole = without_task(comparisons)
+    said = [line for row, line in zip(comparisons, explain_comparisons(comparisons), strict=True) if row in whole]
+    return "\n".join([*said, "", as_text(grid(comparisons))])
 
 
 def agreement_grid(agreements: Sequence[Agreement]) -> Grid:

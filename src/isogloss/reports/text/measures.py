@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING
 from ...analysis.competence import UNMEASURED
 from ...analysis.measures import Measure, Measures, by_group
 from ...scores import UNSUPPORTED_LANGUAGE, unsupported_language_note
-from ..numbers import DAGGER, expected, metric_name, number
+from ..chart_data import without_task
+from ..numbers import DAGGER, expected, merge_notes, metric_name, number
 from .table import Grid, as_text
 
 if TYPE_CHECKING:
     from ...analysis.comparisons import Comparison
 
-NOT_INTERPRETABLE = "not interpretable, because sense is not told from nonsense"
+NOT_INTERPRETABLE = "not interpretable, because the model is not shown to tell sense from nonsense"
+LOWER_END = ": its lower end "
 MOST = 5  # groups that a remark names
 COUNTS = 3  # columns: n, ties and clusters
 EXPECTED = (
@@ -29,22 +31,28 @@ PROBLEMS = {
     "odd_characters": "items with invisible, control or replacement characters",
     "mixed_scripts": "items with a word of letters of two scripts",
     "unreadable": "bad rows, left out",
-    "wrong_language": "items of a sample that are surely in another language than they say",
+    "wrong_language": "sampled items that are clearly in another language than stated",
 }
 
 
 def doubts(rows: Iterable[Measure | Comparison]) -> list[str]:
-    """What must be said of numbers that are not interpretable, or whose competence is not known; each once."""
+    """What must be said of numbers that are not interpretable, or whose competence is not known; each once.
+
+    A task is not named where the same holds for all tasks together.
+    """
     weak: dict[str, str] = {}
     unknown: dict[str, str] = {}
-    for row in rows:
-        if row.doubt is not None:
-            label = ", ".join(value for name, value in row.group.items() if name not in ("dataset", "method"))
-            (weak if row.interpretable is False else unknown)[f"{label}: {row.doubt}"] = row.doubt
+    for row in without_task([row for row in rows if row.doubt is not None]):
+        label = ", ".join(value for name, value in row.group.items() if name not in ("dataset", "method"))
+        (weak if row.interpretable is False else unknown)[f"{label}: {row.doubt}"] = str(row.doubt)
     lines = []
     if weak:
+        shown, why = list(weak)[:MOST], ""
+        same = {label.rpartition(LOWER_END)[2] for label in shown}
+        if len(shown) > 1 and len(same) == 1 and LOWER_END in shown[0]:  # the reason is given once
+            shown, why = [label.rpartition(LOWER_END)[0] for label in shown], f" (every lower end {same.pop()})"
         more = f"; and {len(weak) - MOST} more" if len(weak) > MOST else ""
-        lines.append(f"{DAGGER} {NOT_INTERPRETABLE}: {'; '.join(list(weak)[:MOST])}{more}")
+        lines.append(f"{DAGGER} {NOT_INTERPRETABLE}{why}: {'; '.join(shown)}{more}")
     if UNMEASURED in unknown.values():
         lines.append(f"{UNMEASURED}: these scores have neither unrelated candidates nor shuffled controls")
     rest = [label for label, doubt in unknown.items() if doubt != UNMEASURED]
@@ -70,7 +78,8 @@ def grid(measures: Measures) -> Grid:
         counts = [str(most), str(max(row.ties for row in found)), str(max(row.clusters for row in found))]
         rows.append([*labels, *(values.get(name, "-") for name in metrics), *counts])
     heading = [*columns, *map(metric_name, metrics), "n", "ties", "clusters"]
-    return Grid(heading, rows, len(columns), tuple(remarks(measures)), repeated=COUNTS)
+    said = tuple(f"* {line}" if UNSUPPORTED_LANGUAGE in line else line for line in remarks(measures))
+    return Grid(heading, rows, len(columns), said, repeated=COUNTS)
 
 
 def mark(column: str, group: Mapping[str, str], *, measures: Measures) -> str:
@@ -82,7 +91,7 @@ def mark(column: str, group: Mapping[str, str], *, measures: Measures) -> str:
 def remarks(measures: Measures) -> list[str]:
     """What must be said with the table: odd data, left-out items, missing intervals."""
     lines = [f"{count} {PROBLEMS.get(name, name)}" for name, count in sorted(measures.problems.items())]
-    lines += [f"* {note}" if UNSUPPORTED_LANGUAGE in note else note for note in measures.notes]
+    lines += merge_notes(measures.notes)
     lines += doubts(measures)
     if any(expected(row) for row in measures):
         lines.append(EXPECTED)
@@ -95,8 +104,8 @@ def remarks(measures: Measures) -> list[str]:
 
 
 def measures_as_text(measures: Measures, *, width: int = 120) -> str:
-    """The table for a terminal: what all rows share stands above, and metrics that do not fit come in a second block."""
+    """The finding and its table for a terminal: what all rows share stands above, and metrics that do not fit come in a second block."""
     from .sentences import state_findings
 
     finding = "\n".join(state_findings(measures))
-    return as_text(grid(measures), width=width) + (f"\n\n{finding}" if finding else "")
+    return (f"{finding}\n\n" if finding else "") + as_text(grid(measures), width=width)

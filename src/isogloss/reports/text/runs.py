@@ -5,7 +5,7 @@ from typing import Any
 
 from ...analysis.extremes import WHO
 
-WARNING = "Content warning: the data holds stereotypes, some of them offensive."
+WARNING = "Content warning: the data contains stereotypes, some of them offensive."
 
 
 def inspection_as_text(found: Sequence[dict[str, Any]]) -> str:
@@ -31,7 +31,7 @@ def inspection_as_text(found: Sequence[dict[str, Any]]) -> str:
             lines.append("  score    none: this candidate could not be scored")
             continue
         marks = "".join([", truncated" * bool(row["truncated"]), f", {row['unknown']} unknown" * bool(row["unknown"])])
-        lines.append(f"  {row['quantity']:8} {row['value']:.6g} over {row['tokens']} tokens{marks}")
+        lines.append(f"  {row['quantity']:8} {row['value']:.4g} over {row['tokens']} tokens{marks}")
         pairs = zip(row["pieces"] or [], row["logprobs"] or [], strict=False)
         lines += [f"    {logprob:9.4f}  {piece!r}" for piece, logprob in pairs]
     return "\n".join(lines)

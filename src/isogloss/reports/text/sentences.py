@@ -35,15 +35,19 @@ def state_findings(measures: Iterable[Measure]) -> list[str]:
     sets = datasets(without_task(rows))
     findings = []
     for name, group in sets.items():
-        main = headline([row.metric for row in group])
         models: dict[str, list[Measure]] = {}
         for row in group:
-            if row.metric == main:
-                models.setdefault(model_label(row.group), []).append(row)
-        said = [_finding(model, kept) for model, kept in list(models.items())[:MOST]]
+            models.setdefault(model_label(row.group), []).append(row)
+        said = [_finding(model, _main_rows(kept)) for model, kept in list(models.items())[:MOST]]
         more = [f"{len(models) - MOST} more models are in the table."] if len(models) > MOST else []
         findings.append((f"{name}: " if len(sets) > 1 else "") + " ".join([*said, *more]))
     return findings
+
+
+def _main_rows(rows: Sequence[Measure]) -> list[Measure]:
+    """The rows of the metric that speaks for a model: of those that have a value, if any has."""
+    main = headline([row.metric for row in rows if row.value is not None] or [row.metric for row in rows])
+    return [row for row in rows if row.metric == main]
 
 
 def _finding(model: str, rows: Sequence[Measure]) -> str:

@@ -59,7 +59,7 @@ def _said(structure: Structure) -> str:
     every, count = structure.common[-1], len(structure.units)
     return (
         f"On {100 * every.share:.1f} % of {structure.n} items {'both' if count == 2 else f'all {count}'} {structure.over}s prefer the stereotype; "
-        f"if they had nothing to do with each other it would be {100 * every.expected:.1f} %."
+        f"if they were independent, it would be {100 * every.expected:.1f} %."
     )
 
 

@@ -7,6 +7,7 @@ from ....analysis.competence import LEAST_COMPETENCE
 from ....analysis.measures import Measures
 from ....analysis.published import add_published
 from ...chart_data import Point, icat_lines, models_of, plane_points
+from ...labels import place_labels
 from ...numbers import any_weak, language_name, model_label, number, plain_name
 from ..charts import altair, colour_or_grey, data, domain, finish, legend, shape_of
 from ..data import PageData
@@ -15,6 +16,8 @@ from . import Panel
 
 GUESSING = f"LMS below {LEAST_COMPETENCE:g}: guessing"
 
+NARROW, HEIGHT = 290, 380  # the plot on a narrow screen, in pixels
+LETTER = 0.62  # the width of a letter, as a share of its size
 CROWDED = 16  # points; beyond that their labels are smaller, and tags
 
 
@@ -97,12 +100,43 @@ def _chart(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> dict[str,
     points = base.mark_point(size=70, filled=True, opacity=1).encode(
         x=x, y=y, shape=shape_of("who", names), tooltip=[alt.Tooltip("tip:N", title=" ")]
     )
-    crowded = len(rows) > CROWDED
-    tags = base.mark_text(
-        dx=7, dy=-7, align="left", fontWeight=400 if crowded else 600, fontSize=9 if crowded else 11
-    ).encode(x=x, y=y, text="tag:N")
+    colour = colour_or_grey("who", names)
+    tags = [layer.encode(x=x, y=y, text="tag:N", color=colour) for layer in _tags(rows, xs, ys=ys)]
     neutral = alt.Chart(data([{"ss": 50}])).mark_rule(strokeDash=[4, 3], color="#7d838c").encode(x="ss:Q")
-    return finish(_guessing(xs, ys) + _contours(xs, ys) + neutral + across + along + points + tags, height=380)
+    layers = [_guessing(xs, ys), _contours(xs, ys), neutral, across, along, points, *tags]
+    return finish(alt.layer(*layers), height=HEIGHT)
+
+
+def _tags(rows: Sequence[Mapping[str, Any]], xs: Sequence[float], *, ys: Sequence[float]) -> list[Any]:
+    """The labels of the points, a layer for each place beside a point; they do not overlap on a narrow screen."""
+    alt = altair()
+    size = 9 if len(rows) > CROWDED else 11
+    across, along = NARROW / (xs[1] - xs[0]), HEIGHT / (ys[1] - ys[0])
+
+    def at(row: Mapping[str, Any], ss: str, lms: str) -> tuple[float, float]:
+        x, y = (row["ss"] if row[ss] is None else row[ss]), (row["lms"] if row[lms] is None else row[lms])
+        return (x - xs[0]) * across, (y - ys[0]) * along
+
+    offsets = place_labels(
+        [at(row, "ss", "lms") for row in rows],
+        [(len(row["tag"]) * size * LETTER, size) for row in rows],
+        lines=[
+            (*at(row, *low), *at(row, *high))
+            for row in rows
+            for low, high in ((("ss_low", "lms"), ("ss_high", "lms")), (("ss", "lms_low"), ("ss", "lms_high")))
+        ],
+        frame=(0, 0, NARROW, HEIGHT),
+    )
+    places: dict[tuple[int, int], list[Mapping[str, Any]]] = {}
+    for row, offset in zip(rows, offsets, strict=True):
+        places.setdefault(offset, []).append(row)
+    return [
+        alt.Chart(data(group)).mark_text(
+            dx=dx, dy=-dy, align="left" if dx > 0 else "right", baseline="bottom",
+            fontWeight=400 if len(rows) > CROWDED else 600, fontSize=size,
+        )
+        for (dx, dy), group in places.items()
+    ]  # fmt: skip
 
 
 def _guessing(xs: Sequence[float], ys: Sequence[float]) -> Any:
