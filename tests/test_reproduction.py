@@ -195,7 +195,7 @@ def test_the_study_of_small_models_runs_those_that_are_pulled(tmp_path: Path, mo
 
 
 def test_small_models_are_compared_masked_minus_causal() -> None:
-    items = [triple(f"i{k}", f"t{k % 6}") for k in range(60)]
+    items = [triple(f"i{k}", f"t{k % 12}") for k in range(60)]
     kinds = {"mBERT": ("masked", [(2, 1, 0)] * 60), "SmolLM2": ("causal", [(2, 1, 3)] * 30 + [(1, 2, 3)] * 30)}
     tables = [
         score(items, numbers, model=name).table.with_columns(pl.lit(family).alias("family"))
@@ -213,13 +213,15 @@ def test_small_models_are_compared_masked_minus_causal() -> None:
 
 
 def test_a_stage_writes_its_own_tables_and_keeps_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    kept = {name: (pages.DOCS / name).read_text(encoding="utf-8") for name in ("reproducing.md", "findings.md")}
-    for name, text in kept.items():
-        (tmp_path / name).write_text(text, encoding="utf-8")
+    names = ("reproducing.md", "findings.md")
+    for name in names:
+        (tmp_path / name).write_text((pages.DOCS / name).read_text(encoding="utf-8"), encoding="utf-8")
+    before = [pages.read_blocks((tmp_path / name).read_text(encoding="utf-8")) for name in names]
     monkeypatch.setattr(pages, "DOCS", tmp_path)
-    sources = Sources(tmp_path / "nothing", tmp_path, {})
-    pages.write_pages(sources, print, stages=["small"])
-    assert {name: (tmp_path / name).read_text(encoding="utf-8") for name in kept} == kept
+    said: list[str] = []
+    pages.write_pages(Sources(tmp_path / "nothing", tmp_path, {}), said.append, stages=["small"])
+    assert said == [f"findings.md: {block} …" for block in pages.SMALL]
+    assert [pages.read_blocks((tmp_path / name).read_text(encoding="utf-8")) for name in names] == before
 
 
 def stand_in_data(folder: Path) -> None:
