@@ -23,6 +23,7 @@ from isogloss.models.model import Model
 
 HERE = Path(__file__).parent
 PAGE = HERE.parent / "docs" / "performance.md"
+TRAINED = [workload.name for workload in WORKLOADS if workload.trained]
 PLAIN_SHARE = {1: 0.25, 32: 0.5}
 
 
@@ -151,6 +152,23 @@ def table(rows: list[dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
+def trained_table(rows: list[dict[str, Any]]) -> str:
+    """Where the time of the trained models goes, per item, as a Markdown table."""
+    lines = [
+        "| trained model | questions | tokens read | ms per item | body at the floor | output matrix at the floor | remaining |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for row in (row for row in rows if row["workload"] in TRAINED):
+        counts, total = row["per_item"], 1000 / row["items_per_second"]["ours"]
+        body = 1000 * counts["tokens"] / row["floor_tokens_per_second"]
+        head = 1000 * counts["positions"] / row["floor_positions_per_second"]
+        times = [f"{ms:.1f} ({ms / total:.0%})" for ms in (body, head, total - body - head)]
+        lines.append(
+            f"| {row['workload']} | {counts['questions']:.1f} | {counts['tokens']:.1f} | {total:.1f} | {' | '.join(times)} |"
+        )
+    return "\n".join(lines) + "\n\n" if len(lines) > 2 else ""
+
+
 def growth_table(found: dict[str, Any] | None) -> str:
     """How time and memory grow, as a Markdown table."""
     if not found:
@@ -254,7 +272,7 @@ def _by_name(rows: list[dict[str, Any]], order: Sequence[Any]) -> list[dict[str,
 
 def write_page(results: dict[str, Any]) -> None:
     """Put the table into the documentation, between its markers."""
-    block = f"<!-- bench -->\n\n{tables(results)}\n\nMeasured on {describe(results['machine'])}.\n\n{pairs.table(results['pairs'])}\n\n{growth_table(results.get('growth'))}{scale.table(results.get('scale', []))}{server_table(results.get('server'))}{version_table(results.get('versions'))}<!-- end bench -->"
+    block = f"<!-- bench -->\n\n{tables(results)}\n\n{trained_table(results['workloads'])}Measured on {describe(results['machine'])}.\n\n{pairs.table(results['pairs'])}\n\n{growth_table(results.get('growth'))}{scale.table(results.get('scale', []))}{server_table(results.get('server'))}{version_table(results.get('versions'))}<!-- end bench -->"
     page = PAGE.read_text(encoding="utf-8")
     PAGE.write_text(
         re.sub(r"<!-- bench -->.*?<!-- end bench -->", lambda match: block, page, flags=re.DOTALL), encoding="utf-8"

@@ -18,7 +18,7 @@ from typing import Any
 from benchmarks.run import HERE, machine, write_page
 from isogloss.models.packaged import pulled_folder
 
-ROUNDS = 3
+ROUNDS = 2
 SCORE = """
 import sys, time
 import isogloss as ig
@@ -33,10 +33,10 @@ ig.score(items, model=model, method=method)
 print(time.process_time() - started, len(items))
 """
 INTRA, CROWS = "stereoset/intrasentence_en.jsonl.gz", "crows_pairs/crows_pairs_anonymized.csv"
-SCORED = {  # model, file, method, and how many items are skipped for one that is scored
-    "StereoSet intra, bert-base-cased": ("bert-base-cased", INTRA, "unmask", 13),
-    "StereoSet intra, SmolLM2, likelihood": ("smollm2", INTRA, "likelihood", 13),
-    "CrowS-Pairs, bert-base-cased": ("bert-base-cased", CROWS, "crows", 50),
+SCORED = {  # model, file, method, and every how many-th item is scored
+    "StereoSet intra, bert-base-cased": ("bert-base-cased", INTRA, "unmask", 26),
+    "StereoSet intra, SmolLM2, likelihood": ("smollm2", INTRA, "likelihood", 26),
+    "CrowS-Pairs, bert-base-cased": ("bert-base-cased", CROWS, "crows", 100),
 }
 PREDICTIONS = (
     "predictions/bert-base-cased_BertLM_BertNextSentence_en.json.gz "
