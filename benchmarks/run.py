@@ -184,13 +184,15 @@ def server_table(row: dict[str, Any] | None) -> str:
     """The row against a server, as a Markdown table; without one, what is missing."""
     if not row:
         return "Against a vLLM server: not measured on this machine, which ran none.\n\n"
-    rate = row["items_per_second"]
-    heading = (
-        "| against a vLLM server on the same cores | ours (items/s) | server | ratio | largest difference | load |"
-    )
-    where = f"Measured on {describe(row['machine'])}."
-    line = f"| {row['workload']} | {rate['ours']} | {rate['server']} | {row['ratio']} | {row['largest_difference']:.0e} | {row['load']} |"
-    return f"\n{where}\n\n{heading}\n|---|---|---|---|---|---|\n{line}\n\n"
+    rate, cpu = row["items_per_second"], row.get("cpu_ms_per_item", {"ours": "-", "server": "-"})
+    heading = "| against a vLLM server on the same cores | ours | server | ratio | largest difference | load |"
+    share = f"{cpu['server'] / cpu['ours']:.2f}" if "cpu_ms_per_item" in row else "-"
+    lines = [
+        f"| {row['workload']}, items/s | {rate['ours']} | {rate['server']} | {row['ratio']} | {row['largest_difference']:.0e} | {row['load']} |",
+        f"| the same, CPU ms per item | {cpu['ours']} | {cpu['server']} | {share} | | |",
+    ]
+    table = "\n".join((heading, "|---|---|---|---|---|---|", *lines))
+    return f"\nMeasured on {describe(row['machine'])}.\n\n{table}\n\n"
 
 
 def version_table(versions: dict[str, Any] | None) -> str:
