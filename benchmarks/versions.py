@@ -71,7 +71,8 @@ def _used() -> float:
 
 
 def _run(checkout: Path, arguments: list[str], data: Path) -> str:
-    environment = {**os.environ, "PYTHONPATH": str(checkout / "src"), "OMP_NUM_THREADS": "1"}
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    environment = {**kept, "PYTHONPATH": str(checkout / "src"), "OMP_NUM_THREADS": "1"}
     done = subprocess.run([sys.executable, *arguments], env=environment, cwd=data, capture_output=True, text=True)
     if done.returncode:
         raise SystemExit(f"{checkout.name}: {done.stderr.strip()}")
