@@ -58,28 +58,31 @@ def _seconds(read: Callable[[torch.Tensor], None], ids: torch.Tensor) -> float:
 
 
 @contextmanager
-def counted_positions() -> Iterator[list[int]]:
-    """How many hidden states go through the head meanwhile, one number per call."""
-    usual, found = Head.logprobs, list[int]()
+def watched_head() -> Iterator[Counter[str]]:
+    """How many hidden states go through the head meanwhile, and how many seconds that takes."""
+    usual, watched = Head.logprobs, Counter[str]()
 
     def logprobs(self: Head, states: torch.Tensor, targets: torch.Tensor, **more: Any) -> torch.Tensor:
-        found.append(len(states))
-        return usual(self, states, targets, **more)
+        started = time.perf_counter()
+        values = usual(self, states, targets, **more)
+        watched["seconds"] += time.perf_counter() - started  # type: ignore[assignment]
+        watched["positions"] += len(states)
+        return values
 
     Head.logprobs = logprobs  # type: ignore[method-assign,assignment]
     try:
-        yield found
+        yield watched
     finally:
         Head.logprobs = usual  # type: ignore[method-assign]
 
 
 def count(model: Model, items: Items, method: str) -> dict[str, float]:
-    """Per item, without any clock: questions, passes over inputs, tokens in the plain way and in ours, and padding.
+    """Per item: questions, passes over inputs, tokens in the plain way and in ours, padding, and where the time goes.
 
     They explain the ratios: plain tokens by ours is what sharing gives, the rest is batching and the head.
     """
     found: Counter[str] = Counter()
-    family = model.family
+    family, passes = model.family, 0.0
 
     def bundle(opened: Model, questions: Any) -> Any:
         found["questions"] += len(questions)
@@ -87,16 +90,24 @@ def count(model: Model, items: Items, method: str) -> dict[str, float]:
         return family.bundle(opened, questions)
 
     def answer(opened: Model, questions: Any, *, batch: Any) -> Any:
+        nonlocal passes
         found["inputs"] += len(batch)
         found["tokens"] += sum(one.cost for one in batch)
         found["tokens read"] += batch[0].cost * len(batch) if family.pads else sum(one.cost for one in batch)
-        return family.answer(opened, questions, batch=batch)
+        started = time.perf_counter()
+        answers = family.answer(opened, questions, batch=batch)
+        passes += time.perf_counter() - started
+        return answers
 
     counting = replace(model, family=replace(family, answer=answer, bundle=bundle))
-    with counted_positions() as positions:
+    with watched_head() as head:
+        started = time.perf_counter()
         scored = ig.score(items, model=counting, method=method)
-    found["positions"] = sum(positions)
+        total = time.perf_counter() - started
+    found["positions"] = head["positions"]
+    spent = {"body": passes - head["seconds"], "head": head["seconds"], "outside": total - passes}
     per_item = {name: round(value / len(items), 2) for name, value in found.items()}
+    per_item |= {f"ms, {part}": round(1000 * seconds / len(items), 2) for part, seconds in spent.items()}
     pieces = float(scored.table["tokens"].mean())  # type: ignore[arg-type]
     waste = 1 - found["tokens"] / found["tokens read"]
     return per_item | {"tokens asked per candidate": round(pieces, 2), "padding": round(waste, 3)}

@@ -23,7 +23,8 @@ from isogloss.models.model import Model
 
 HERE = Path(__file__).parent
 PAGE = HERE.parent / "docs" / "performance.md"
-PLAIN_SHARE = {1: 0.125, 32: 0.5}
+TRAINED = [workload.name for workload in WORKLOADS if workload.trained]
+PLAIN_SHARE = {1: 0.25, 32: 0.5}
 
 
 def bench(workload: Workload, everything: Items, text: list[str]) -> dict[str, Any]:
@@ -53,6 +54,7 @@ def bench(workload: Workload, everything: Items, text: list[str]) -> dict[str, A
         "tokens_per_second": round(counts["tokens"] * rates["ours"]),
         "floor_tokens_per_second": round(floor.tokens / seconds["body"]),
         "floor_positions_per_second": round(floor.positions / seconds["head"]),
+        "machine": machine(),
     }
 
 
@@ -121,6 +123,19 @@ def machine() -> dict[str, Any]:
     }
 
 
+def tables(results: dict[str, Any]) -> str:
+    """A Markdown table of the workloads for each machine that they were measured on."""
+    machines: dict[str, list[dict[str, Any]]] = {}
+    for row in results["workloads"]:
+        machines.setdefault(describe(row.get("machine", results["machine"])), []).append(row)
+    return "\n\n".join(f"Measured on {name}.\n\n{table(rows)}" for name, rows in machines.items())
+
+
+def describe(where: dict[str, Any]) -> str:
+    """A machine in one phrase."""
+    return f"{where['processor']}, {where['cores']} cores, torch {where['torch']}; text: {where['text']}"
+
+
 def table(rows: list[dict[str, Any]]) -> str:
     """The results as a Markdown table."""
     lines = [
@@ -135,6 +150,23 @@ def table(rows: list[dict[str, Any]]) -> str:
             f"| {best['1']} / {best['32']} | {target['1']} / {target['32']} | {share:.0%} | {row['memory_added_mb']['ours']} MB |"
         )
     return "\n".join(lines)
+
+
+def trained_table(rows: list[dict[str, Any]]) -> str:
+    """Where the time of the trained models goes, per item, as a Markdown table."""
+    lines = [
+        "| trained model | questions | tokens read | ms per item | body at the floor | output matrix at the floor | remaining |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for row in (row for row in rows if row["workload"] in TRAINED):
+        counts, total = row["per_item"], 1000 / row["items_per_second"]["ours"]
+        body = 1000 * counts["tokens"] / row["floor_tokens_per_second"]
+        head = 1000 * counts["positions"] / row["floor_positions_per_second"]
+        times = [f"{ms:.1f} ({ms / total:.0%})" for ms in (body, head, total - body - head)]
+        lines.append(
+            f"| {row['workload']} | {counts['questions']:.1f} | {counts['tokens']:.1f} | {total:.1f} | {' | '.join(times)} |"
+        )
+    return "\n".join(lines) + "\n\n" if len(lines) > 2 else ""
 
 
 def growth_table(found: dict[str, Any] | None) -> str:
@@ -152,12 +184,30 @@ def server_table(row: dict[str, Any] | None) -> str:
     """The row against a server, as a Markdown table; without one, what is missing."""
     if not row:
         return "Against a vLLM server: not measured on this machine, which ran none.\n\n"
-    rate = row["items_per_second"]
-    heading = (
-        "| against a vLLM server on the same cores | ours (items/s) | server | ratio | largest difference | load |"
-    )
-    line = f"| {row['workload']} | {rate['ours']} | {rate['server']} | {row['ratio']} | {row['largest_difference']:.0e} | {row['load']} |"
-    return f"{heading}\n|---|---|---|---|---|---|\n{line}\n\n"
+    rate, cpu = row["items_per_second"], row.get("cpu_ms_per_item", {"ours": "-", "server": "-"})
+    heading = "| against a vLLM server on the same cores | ours | server | ratio | largest difference | load |"
+    share = f"{cpu['server'] / cpu['ours']:.2f}" if "cpu_ms_per_item" in row else "-"
+    lines = [
+        f"| {row['workload']}, items/s | {rate['ours']} | {rate['server']} | {row['ratio']} | {row['largest_difference']:.0e} | {row['load']} |",
+        f"| the same, CPU ms per item | {cpu['ours']} | {cpu['server']} | {share} | | |",
+    ]
+    table = "\n".join((heading, "|---|---|---|---|---|---|", *lines))
+    return f"\nMeasured on {describe(row['machine'])}.\n\n{table}\n\n"
+
+
+def version_table(versions: dict[str, Any] | None) -> str:
+    """An older version beside today's, as a Markdown table."""
+    if not versions:
+        return ""
+    lines = [
+        f"| the same items and model, CPU seconds on one thread | {versions['before']} | now | ratio |",
+        "|---|---|---|---|",
+    ]
+    for row in versions["rows"]:
+        before, now = (row["seconds"][version] for version in ("before", "now"))
+        counted = f" ({row['items']} items)" if row["items"] else ""
+        lines.append(f"| {row['workload']}{counted} | {before:.2f} | {now:.2f} | {before / now:.2f} |")
+    return f"\nMeasured on {describe(versions['machine'])}.\n\n" + "\n".join(lines) + "\n\n"
 
 
 def main() -> None:
@@ -202,8 +252,10 @@ def merge(results: dict[str, Any]) -> dict[str, Any]:
     fresh = [*results["workloads"], *results["pairs"]["rows"]]
     names = {row["workload"] for row in fresh}
     pairs_before = before.get("pairs", {"rows": [], "mbe": None})
+    whole = {"machine": before["machine"]} if "machine" in before and "growth" not in results else {}
     return before | {
         **results,
+        **whole,
         "workloads": _by_name([*_without(before.get("workloads", []), names), *results["workloads"]], WORKLOADS),
         "pairs": {
             "rows": _by_name([*_without(pairs_before["rows"], names), *results["pairs"]["rows"]], pairs.ROWS),
@@ -223,9 +275,7 @@ def _by_name(rows: list[dict[str, Any]], order: Sequence[Any]) -> list[dict[str,
 
 def write_page(results: dict[str, Any]) -> None:
     """Put the table into the documentation, between its markers."""
-    where = results["machine"]
-    named = f"{where['processor']}, {where['cores']} cores, torch {where['torch']}; text: {where['text']}"
-    block = f"<!-- bench -->\n\nMeasured on {named}.\n\n{table(results['workloads'])}\n\n{pairs.table(results['pairs'])}\n\n{server_table(results.get('server'))}{growth_table(results.get('growth'))}{scale.table(results.get('scale', []))}<!-- end bench -->"
+    block = f"<!-- bench -->\n\n{tables(results)}\n\n{trained_table(results['workloads'])}Measured on {describe(results['machine'])}.\n\n{pairs.table(results['pairs'])}\n\n{growth_table(results.get('growth'))}{scale.table(results.get('scale', []))}{server_table(results.get('server'))}{version_table(results.get('versions'))}<!-- end bench -->"
     page = PAGE.read_text(encoding="utf-8")
     PAGE.write_text(
         re.sub(r"<!-- bench -->.*?<!-- end bench -->", lambda match: block, page, flags=re.DOTALL), encoding="utf-8"

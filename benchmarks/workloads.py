@@ -47,7 +47,7 @@ def trained(name: str, language: str, *, targets: tuple[float, float]) -> Worklo
     """The intrasentence items of a language with a trained model."""
     title = f"StereoSet intra, {name}, {language}"
     make = partial(lambda checkpoint, _: open_model(checkpoint), name)
-    return Workload(title, make, "intrasentence", "unmask", plain.unmask, targets, 48, language, name)
+    return Workload(title, make, "intrasentence", "unmask", plain.unmask, targets, 160, language, name)
 
 
 WORKLOADS = [

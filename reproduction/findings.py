@@ -149,7 +149,7 @@ def agreement_table(sources: Sources, model: str, *, dataset: str) -> str:
         ]
         rows.append([f"{a}, {b}", *cells, str(len(first))])
     heading = ["methods", "same preference", "items that flip", "rank correlation of gaps", "items"]
-    return markdown(heading, rows) if rows else NOTHING
+    return markdown(heading, rows)
 
 
 def _rank_interval(first: np.ndarray, second: np.ndarray, *, resamples: int = 1_000) -> tuple[float, float]:
@@ -180,28 +180,31 @@ def preference_table(sources: Sources) -> str:
     return markdown(["pairs", "model", "method", "stereotype preferred (%)", "n", "ties"], rows, labels=3)
 
 
-def small_table(sources: Sources) -> str:
+def load_small(sources: Sources) -> Scored | None:
+    """The intrasentence scores of the study of small models."""
+    folder = sources.runs / "small"
+    return ig.load(folder, where={"task": TASKS[0]}) if folder.is_dir() else None
+
+
+def small_table(scored: Scored) -> str:
     """Causal and masked models on the same sample of intrasentence items."""
-    if not (sources.runs / "small").is_dir():
-        return NOTHING
-    scored = ig.load(sources.runs / "small", where={"task": TASKS[0]})
     rows = []
+    kinds = dict(scored.table.select("model", "family").unique().iter_rows())
     measures = {
         (m.group["model"], m.group["language"], m.metric): m
         for m in ig.measure(scored, metrics=["lms", "ss"], by=["model", "language"])
     }
-    for model, tag in dict.fromkeys((model, tag) for model, tag, _ in measures):
-        lms, ss = (measures[model, tag, metric] for metric in ("lms", "ss"))
-        reads = "yes" if ss.interpretable else "no"
-        rows.append([model, languages.get(tag).name, shown(lms), shown(ss), reads, str(ss.n)])
-    return markdown(["model", "language", "LMS", "SS", "SS can be interpreted", "n"], rows, labels=2)
+    for tag in LANGUAGES:
+        for model in sorted(kinds, key=lambda name: (kinds[name] != "masked", name)):
+            if (model, tag, "ss") in measures:
+                lms, ss = (measures[model, tag, metric] for metric in ("lms", "ss"))
+                reads = "yes" if ss.interpretable else "no"
+                rows.append([languages.get(tag).name, model, kinds[model], shown(lms), shown(ss), reads, str(ss.n)])
+    return markdown(["language", "model", "family", "LMS", "SS", "SS can be interpreted", "n"], rows, labels=3)
 
 
-def small_difference_table(sources: Sources) -> str:
-    """Every masked model beside every causal one, on the same items of a language."""
-    if not (sources.runs / "small").is_dir():
-        return ""
-    scored = ig.load(sources.runs / "small", where={"task": TASKS[0]})
+def compare_small(scored: Scored) -> list[tuple[str, str, str, Comparison, float]]:
+    """Every masked model beside every causal one on the same items of a language, with p-values adjusted over all."""
     kinds = dict(scored.table.select("model", "family").unique().iter_rows())
     compared = []
     for tag in LANGUAGES:
@@ -212,13 +215,30 @@ def small_difference_table(sources: Sources) -> str:
         for a, b in pairs:
             if len(here[a]) and len(here[b]):
                 compared += [(tag, a, b, row) for row in ig.compare(here[a], here[b], metrics=["lms", "ss"], by=[])]
+    adjusted = adjust_holm([1.0 if row.p is None else row.p for *_, row in compared])
+    return [(*names, p) for names, p in zip(compared, adjusted, strict=True)]
+
+
+def small_difference_table(scored: Scored) -> str:
+    """The differences between masked and causal models."""
     rows = []
-    for (tag, a, b, row), p_holm in zip(compared, adjust_holm([row.p or 1.0 for *_, row in compared]), strict=True):
+    for tag, a, b, row, p_holm in compare_small(scored):
         difference = format_value(row.difference, (row.low, row.high), form="+.1f")
-        rows.append(
-            [languages.get(tag).name, f"{a} - {b}", row.metric.upper(), difference, p_value(p_holm), str(row.n)]
-        )
-    return markdown(["language", "models", "metric", "difference", "p (Holm)", "items"], rows, labels=3)
+        cells = [difference, p_value(row.p), p_value(p_holm), "yes" if p_holm < 0.05 else "no", str(row.n)]
+        rows.append([languages.get(tag).name, f"{a} - {b}", row.metric.upper(), *cells])
+    heading = ["language", "models", "metric", "difference", "p", "p (Holm)", "survives", "items"]
+    return markdown(heading, rows, labels=3)
+
+
+def small_summary(scored: Scored) -> str:
+    """How many of the differences survive, by metric."""
+    compared, said = compare_small(scored), []
+    for metric in ("lms", "ss"):
+        rows = [(tag, a, b, row.difference, p) for tag, a, b, row, p in compared if row.metric == metric]
+        clear = [f"{a} - {b} {tag} {gap:+.1f}" for tag, a, b, gap, p in rows if p < 0.05]
+        named = f" ({'; '.join(clear)})" if clear else ""
+        said.append(f"{len(clear)} of {len(rows)} differences in {metric.upper()} survive{named}.")
+    return " ".join(said)
 
 
 # ---- in short
@@ -226,6 +246,8 @@ def small_difference_table(sources: Sources) -> str:
 
 def summary(sources: Sources) -> str:
     """What the page shows, in a few sentences made of its numbers."""
+    if not check_candidates(sources, TASKS[0]):
+        return NOTHING
     return "\n".join(f"* {text}" for text in (_of_languages(sources), _of_methods(sources), _of_published(sources)))
 
 

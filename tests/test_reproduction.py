@@ -7,6 +7,7 @@ import json
 import os
 from pathlib import Path
 
+import polars as pl
 import pytest
 import torch
 import transformers
@@ -15,8 +16,9 @@ from reproduction import pages, weights
 from reproduction.batches import find_shift, published_inputs, published_scores
 from reproduction.claims import CLAIMS, FROM_WEIGHTS, load_weights, without_scores
 from reproduction.data import CROWS, NEEDED, PREDICTIONS, STEREOSET, TEMPLATES, find_data
+from reproduction.findings import small_difference_table, small_summary, small_table
 from reproduction.pages import FINDINGS, PUBLISHED, REPRODUCING
-from reproduction.tables import NOTHING
+from reproduction.tables import NOTHING, Sources
 from safetensors.torch import load_file, save_file
 
 import isogloss as ig
@@ -25,6 +27,7 @@ from isogloss.analysis.claims import check_claims
 from isogloss.errors import IsoglossError
 from isogloss.items import Candidate, Item, Items, items_hash
 from isogloss.models.load import Loading, open_model
+from isogloss.scores import Scored
 from support import tiny
 from support.builders import TRIPLE, score, triple
 from support.local_hub import Hub, read_folder
@@ -177,17 +180,48 @@ def test_without_a_pulled_copy_the_weights_come_from_a_hub_that_answers(
     for name in weights.MODELS:
         hub.add(name, read_folder(tmp_path / "model"))
     said: list[str] = []
-    assert weights.get_weights(tmp_path, said.append)
+    assert weights.get_weights(weights.MODELS, said.append)
     assert said == [f"Fetching {name} from the hub …" for name in weights.MODELS]
     assert open_model("bert-base-cased").info.untrained == ()
 
 
 def test_the_study_of_small_models_runs_those_that_are_pulled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ISOGLOSS_HOME", str(tmp_path))
-    for name in ("smollm2", "bert-base-cased"):
-        (tmp_path / "models" / name).mkdir(parents=True)
-        (tmp_path / "models" / name / "config.json").write_text("{}", encoding="utf-8")
-    assert command.find_small_models() == ["SmolLM2/*/*", "BERT/*/*"]
+    (tmp_path / "models" / "smollm2").mkdir(parents=True)
+    (tmp_path / "models" / "smollm2" / "config.json").write_text("{}", encoding="utf-8")
+    said: list[str] = []
+    assert command.find_small_models(said.append) == ["SmolLM2/*/*", "BERT/*/*", "mBERT/*/*"]
+    assert said == ["gemma3-270m is left out. To include it: isogloss model pull gemma3-270m --accept-licence"]
+
+
+def test_small_models_are_compared_masked_minus_causal() -> None:
+    items = [triple(f"i{k}", f"t{k % 12}") for k in range(60)]
+    kinds = {"mBERT": ("masked", [(2, 1, 0)] * 60), "SmolLM2": ("causal", [(2, 1, 3)] * 30 + [(1, 2, 3)] * 30)}
+    tables = [
+        score(items, numbers, model=name).table.with_columns(pl.lit(family).alias("family"))
+        for name, (family, numbers) in kinds.items()
+    ]
+    scored = Scored(pl.concat(tables))
+    assert [line.split(" | ")[:3] for line in small_table(scored).splitlines()[2:]] == [
+        ["| English", "mBERT", "masked"],
+        ["| English", "SmolLM2", "causal"],
+    ]
+    lms, ss = (line.split(" | ") for line in small_difference_table(scored).splitlines()[2:])
+    assert (lms[1:3], lms[3][:6], lms[-2]) == (["mBERT - SmolLM2", "LMS"], "+100.0", "yes")
+    assert (ss[2], ss[3][:5]) == ("SS", "+50.0")
+    assert small_summary(scored).startswith("1 of 1 differences in LMS survive (mBERT - SmolLM2 en +100.0).")
+
+
+def test_a_stage_writes_its_own_tables_and_keeps_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = ("reproducing.md", "findings.md")
+    for name in names:
+        (tmp_path / name).write_text((pages.DOCS / name).read_text(encoding="utf-8"), encoding="utf-8")
+    before = [pages.read_blocks((tmp_path / name).read_text(encoding="utf-8")) for name in names]
+    monkeypatch.setattr(pages, "DOCS", tmp_path)
+    said: list[str] = []
+    pages.write_pages(Sources(tmp_path / "nothing", tmp_path, {}), said.append, stages=["small"])
+    assert said == [f"findings.md: {block} …" for block in pages.SMALL]
+    assert [pages.read_blocks((tmp_path / name).read_text(encoding="utf-8")) for name in names] == before
 
 
 def stand_in_data(folder: Path) -> None:
@@ -238,7 +272,7 @@ def test_the_whole_command_runs_on_stand_ins_and_writes_both_pages(
     assert "| bert-base-multilingual-cased | tr | recovered | 90 of 90 |" in page
     assert page.count("| bert-base-multilingual-cased |") > 20
     assert "**Languages.** Multilingual BERT" in findings_page
-    assert findings_page.count(NOTHING) == len(PUBLISHED) + 2  # no CrowS-Pairs, no small models
+    assert findings_page.count(NOTHING) == len(PUBLISHED) + 4  # no CrowS-Pairs, no small models
 
 
 def test_words_and_tables_of_the_pages_go_together() -> None:

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from isogloss.errors import IsoglossError
-from isogloss.files.sources import data_names, language_in_name, read, read_many
+from isogloss.files.catalogue import data_names
+from isogloss.files.sources import language_in_name, read, read_many
 from support.builders import stereoset_rows, write_jsonl
 
 

@@ -254,7 +254,7 @@ def _names(kind: str) -> list[str]:
     if kind == "models":
         return list(PULLED)
     if kind == "data":
-        from ..files.sources import data_names
+        from ..files.catalogue import data_names
 
         return data_names()
     return list(languages.tags() if kind == "languages" else registry.names(PLUGINS[kind]))

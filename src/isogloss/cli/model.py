@@ -21,7 +21,7 @@ languages = typer.Typer(help="Start a new language.", no_args_is_help=True)
 def is_language(source: str) -> bool:
     """Whether the source is the tag or the name of a language, and of nothing else."""
     from .. import languages
-    from ..files.sources import data_names
+    from ..files.catalogue import data_names
 
     if Path(source).exists() or source in data_names():
         return False

