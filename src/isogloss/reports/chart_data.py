@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ..analysis.structure import Structure
 
 Facts = Mapping[str, Mapping[str, Any]]
-Row = TypeVar("Row", "Measure", "Comparison")
+Row = TypeVar("Row", bound="Measure | Comparison")
 Point = Mapping[str, Measure]
 Position = tuple[float, float]
 MONOLINGUAL, MULTILINGUAL, OTHER = "monolingual", "multilingual", "other"

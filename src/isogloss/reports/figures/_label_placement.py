@@ -49,7 +49,8 @@ def spread_labels(figure: Any, panels: Sequence[Labels]) -> None:
 def _spread(panel: Labels, *, scale: float) -> None:
     transform = panel.axes.transData.transform
     marks = [(float(x), float(y)) for x, y in transform(np.array(panel.points).reshape(-1, 2))]
-    lines = [tuple(map(float, line)) for line in transform(np.array(panel.lines).reshape(-1, 2)).reshape(-1, 4)]
+    ends = transform(np.array(panel.lines).reshape(-1, 2)).reshape(-1, 4)
+    lines = [(float(x0), float(y0), float(x1), float(y1)) for x0, y0, x1, y1 in ends]
     sizes = [text.get_window_extent().size for text in panel.texts]
     frame = panel.axes.get_window_extent()
     offsets = place_labels(marks, sizes, lines=lines, frame=(frame.x0, frame.y0, frame.x1, frame.y1), scale=scale)

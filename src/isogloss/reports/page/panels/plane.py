@@ -113,18 +113,19 @@ def _tags(rows: Sequence[Mapping[str, Any]], xs: Sequence[float], *, ys: Sequenc
     size = 9 if len(rows) > CROWDED else 11
     across, along = NARROW / (xs[1] - xs[0]), HEIGHT / (ys[1] - ys[0])
 
-    def at(row: Mapping[str, Any], ss: str, lms: str) -> tuple[float, float]:
-        x, y = (row["ss"] if row[ss] is None else row[ss]), (row["lms"] if row[lms] is None else row[lms])
+    def at(row: Mapping[str, Any], end: str = "") -> tuple[float, float]:
+        x, y = (row[key if row.get(f"{key}{end}") is None else f"{key}{end}"] for key in ("ss", "lms"))
         return (x - xs[0]) * across, (y - ys[0]) * along
 
+    lines = []
+    for row in rows:
+        (x, y), (left, low), (right, high) = (at(row, end) for end in ("", "_low", "_high"))
+        lines += [(left, y, right, y), (x, low, x, high)]
+
     offsets = place_labels(
-        [at(row, "ss", "lms") for row in rows],
+        [at(row) for row in rows],
         [(len(row["tag"]) * size * LETTER, size) for row in rows],
-        lines=[
-            (*at(row, *low), *at(row, *high))
-            for row in rows
-            for low, high in ((("ss_low", "lms"), ("ss_high", "lms")), (("ss", "lms_low"), ("ss", "lms_high")))
-        ],
+        lines=lines,
         frame=(0, 0, NARROW, HEIGHT),
     )
     places: dict[tuple[int, int], list[Mapping[str, Any]]] = {}
