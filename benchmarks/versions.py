@@ -27,7 +27,7 @@ from isogloss.models.load import open_model
 folder, path, method, step = sys.argv[1:]
 items = Items(tuple(ig.read(path, language="en"))[::int(step)])
 model = open_model(folder)
-ig.score(Items(items.rows[:8]), model=model, method=method)
+ig.score(Items(items.rows[:2]), model=model, method=method)
 started = time.process_time()
 ig.score(items, model=model, method=method)
 print(time.process_time() - started, len(items))
