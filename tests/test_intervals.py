@@ -112,10 +112,10 @@ def test_metrics_that_are_no_shares_keep_the_bootstrap():
 
 
 def test_a_scale_without_an_end_has_no_shares():
-    values = np.linspace(1, 12, 12)
-    sums = np.column_stack([values, np.ones(12)])
-    names = [f"c{number}" for number in range(12)]
-    mean = from_sums(sums, names, finish=lambda total: total[..., 0] / total[..., 1], n=12)
+    values = np.linspace(1, 12, 20)
+    sums = np.column_stack([values, np.ones(20)])
+    names = [f"c{number}" for number in range(20)]
+    mean = from_sums(sums, names, finish=lambda total: total[..., 0] / total[..., 1], n=20)
     found = find_interval(mean, IntervalSettings(resamples=200), bounds=(0, np.inf))
     assert found.low is not None
     assert 0 < found.low < 6.5 < found.high < np.inf

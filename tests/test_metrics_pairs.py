@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats as scipy_stats
 
 from isogloss import read
 from isogloss.analysis.groups import check_rows
@@ -26,7 +27,7 @@ from isogloss.registry import get
 from isogloss.reports.text.sentences import explain_measures
 from isogloss.scores import Row, Scored, item_table, make_scored, row_table
 from isogloss.stats.hypotheses import shuffle_test
-from isogloss.stats.pairwise import BLOCK, count_wins, rank, unit, weighted_share
+from isogloss.stats.pairwise import BLOCK, count_wins, rank, studentised_share, unit, weighted_share
 from isogloss.studies.pipeline import score
 from support import references_pairs, tiny
 
@@ -215,13 +216,37 @@ def test_wins_and_ties_of_all_pairs_are_counted() -> None:
     assert count_wins(first, second) == (int(above.sum()), int(equal.sum()))
 
 
+@pytest.mark.parametrize(("decimals", "ties"), [(9, 0.5), (1, 0.5), (1, 0.0), (-1, 0.5)])
+def test_the_studentised_share_is_that_of_the_matrix_of_pairs(decimals: int, ties: float) -> None:
+    rng, count = np.random.default_rng(7), 2 * BLOCK + 7
+    numbers, vectors = rng.normal(size=count).round(decimals), unit(rng.normal(size=(count, 5)) + 1)
+    first = (rng.random((3, count)) < 0.4).astype(float)
+    found = studentised_share(rank(numbers, vectors, ties=ties), first, second=1 - first)
+    for members, t in zip(first > 0, found, strict=True):
+        likeness = vectors[members] @ vectors[~members].T
+        above, equal = (compare(numbers[members][:, None], numbers[~members]) for compare in (np.greater, np.equal))
+        share = (likeness * (above + ties * equal)).sum() / likeness.sum()
+        parts = [(likeness * (above + ties * equal - share)).sum(axis) for axis in (1, 0)]
+        variance = sum(len(part) / (len(part) - 1) * part @ part for part in parts) / likeness.sum() ** 2
+        error = max(variance**0.5, 0.5 / (members.sum() * (~members).sum()))
+        assert t == pytest.approx((share - 0.5) / error)
+
+
+def test_the_studentised_share_of_sentences_that_are_all_alike_is_brunner_and_munzels() -> None:
+    rng = np.random.default_rng(8)
+    first, second = rng.normal(size=20), 2 * rng.normal(size=30) + 0.5
+    members = np.repeat([1.0, 0.0], [20, 30])[None]
+    found = studentised_share(rank(np.concatenate([first, second]), np.ones((50, 1)), ties=0.5), members, second=1 - members)  # fmt: skip
+    assert found[0] == pytest.approx(scipy_stats.brunnermunzel(second, first).statistic)
+
+
 def test_the_permutation_of_labels_agrees_with_all_permutations() -> None:
     rng = np.random.default_rng(5)
     numbers, vectors = rng.normal(size=8), rng.normal(size=(8, 3)) + 2
     ranked = rank(numbers, unit(vectors), ties=0.5)
 
     def statistic(first: np.ndarray) -> np.ndarray:
-        return 100 * weighted_share(ranked, first, second=1 - first) - 50
+        return studentised_share(ranked, first, second=1 - first)
 
     ways = np.array([[k in chosen for k in range(8)] for chosen in itertools.combinations(range(8), 4)], dtype=float)
     exact = np.mean(np.abs(statistic(ways)) >= abs(statistic(ways[:1])[0]) - 1e-9)

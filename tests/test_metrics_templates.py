@@ -125,10 +125,10 @@ def test_shares_have_an_interval_over_templates_from_ten_on():
 
 
 def test_intervals_are_over_templates_in_both_modes():
-    rows = [(item(f"s.w{n}.c{k}", MW), (0.1 + 0.04 * n + 0.1 * k, 0.4)) for n in range(12) for k in range(2)]
+    rows = [(item(f"s.w{n}.c{k}", MW), (0.1 + 0.04 * n + 0.1 * k, 0.4)) for n in range(20) for k in range(2)]
     for mode in ("corrected", "paper"):
         found = measure(scored(rows), metrics=["cb"], by=[], mode=mode)[0]
-        assert found.clusters == 12
+        assert found.clusters == 20
         assert found.low <= found.value <= found.high
 
 

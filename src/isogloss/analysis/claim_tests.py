@@ -19,6 +19,7 @@ from .claim_evidence import ClaimPart, Evidence, start_part
 from .claim_groups import ClaimSide, Hypotheses, Hypothesis, ScoreGroup
 from .claim_language import EVERY, HOMOGENEOUS
 from .differences import Difference, paired_test, threshold_test, unpaired_test
+from .intervals import needed
 
 PERMUTATIONS = 2_000  # of items over targets
 FEWEST_BEYOND = 10  # permutations beyond the observed value that a p-value needs; with fewer it is Student's
@@ -50,6 +51,7 @@ def _test_order(hypothesis: Hypothesis, evidence: Evidence) -> ClaimPart:
         if result.low is not None and result.high is not None:
             result = replace(result, low=result.low + hypothesis.shift, high=result.high + hypothesis.shift)
         counts = (left.n, len(left.clusters))
+        result = _testable(result, clusters=counts[1], bounds=bounds)
         return _filled(part, result, values=(left.value, fixed), counts=counts, resamples=evidence.drawing.resamples)
     other = _value(right, aligned.sides[count:])
     if hypothesis.left.metric != right.metric or (left.pieces is None) != (other.pieces is None):
@@ -60,7 +62,7 @@ def _test_order(hypothesis: Hypothesis, evidence: Evidence) -> ClaimPart:
     if aligned.common != ITEMS:
         part = replace(part, design="unpaired" if aligned.common == NOTHING else "paired by target")
         counts = (left.n + other.n, min(len(left.clusters), len(other.clusters)))
-    values = (left.value, other.value)
+    values, result = (left.value, other.value), _testable(result, clusters=counts[1], bounds=bounds)
     return _filled(part, result, values=values, counts=counts, resamples=evidence.drawing.resamples)
 
 
@@ -75,6 +77,11 @@ def _plain(side: Contribution) -> Contribution:
     return replace(side, totals=None, finish=None, pieces=None, alone=None)
 
 
+def _testable(difference: Difference, *, clusters: int, bounds: tuple[float, float]) -> Difference:
+    """The difference, without its p where there are too few clusters for an interval."""
+    return replace(difference, p=None) if difference.low is None and clusters < needed(bounds) else difference
+
+
 def _filled(
     part: ClaimPart, result: Difference, *, values: tuple[float, float], counts: tuple[int, int], resamples: int
 ) -> ClaimPart:
@@ -83,7 +90,7 @@ def _filled(
         return replace(part, why="the value is a division by zero here")
     difference = values[0] - values[1]
     part = replace(part, value_a=values[0], value_b=values[1], difference=difference, n=counts[0], clusters=counts[1])
-    if result.p is None or (result.low is None and counts[1] < FEWEST_CLUSTERS):
+    if result.p is None:
         return replace(part, why=result.why or "there is no test for these groups")
     p = _tail(result, difference - part.shift, freedom=counts[1] - 1, resamples=resamples)
     side = part.sign * (difference - part.shift)

@@ -12,6 +12,7 @@ from ..stats import RESAMPLES
 from ..stats.estimates import CONSTANT, Estimate, find_ends
 from ..stats.resampling import (
     FEWEST_CLUSTERS,
+    FEWEST_UNBOUNDED,
     MOST_DRAWN,
     Array,
     bootstrap_values,
@@ -61,8 +62,8 @@ def find_interval(contribution: Contribution, settings: IntervalSettings, *, bou
     `find_ends` says. A metric made of pieces has the combined ends of their intervals.
     """
     count = fewest(contribution)
-    if count < FEWEST_CLUSTERS:
-        return Interval(None, None, settings.kind, too_few(count))
+    if count < needed(bounds):
+        return Interval(None, None, settings.kind, too_few(count, bounds=bounds))
     share = _share(contribution, bounds) if settings.kind in ("auto", "wilson") else None
     if share is not None:
         low, high = wilson_interval(share, contribution.n)
@@ -155,9 +156,15 @@ def fewest(contribution: Contribution) -> int:
     )
 
 
-def too_few(count: int) -> str:
+def needed(bounds: tuple[float, float]) -> int:
+    """How many clusters an interval of a value with these bounds needs."""
+    return FEWEST_UNBOUNDED if bounds == (0, math.inf) else FEWEST_CLUSTERS
+
+
+def too_few(count: int, *, bounds: tuple[float, float]) -> str:
     """Why so few clusters have no interval."""
-    return f"{count} cluster{'' if count == 1 else 's'}; an interval needs {FEWEST_CLUSTERS}"
+    value = " of a value without an upper bound" if needed(bounds) > FEWEST_CLUSTERS else ""
+    return f"{count} cluster{'' if count == 1 else 's'}; an interval{value} needs {needed(bounds)}"
 
 
 def _share(contribution: Contribution, bounds: tuple[float, float]) -> float | None:

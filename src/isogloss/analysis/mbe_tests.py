@@ -12,7 +12,7 @@ from ..metrics._pairs import group_order
 from ..results import Results
 from ..scores import Scored
 from ..stats.hypotheses import shuffle_test
-from ..stats.pairwise import count_wins, rank, unit, weighted_share
+from ..stats.pairwise import count_wins, rank, studentised_share, unit
 from ..stats.resampling import Array
 from .groups import check_rows, default_groups
 from .measures import Measure
@@ -70,22 +70,32 @@ def check_mbe(
 def _tests(rows: pl.DataFrame, *, mode: str, permutations: int, seed: int) -> dict[str, Any]:
     low, high = group_order(rows)
     male, scores = (rows["role"] == high).to_numpy(), rows["value"].to_numpy()
+    ties = 0.5 if mode == "corrected" else 0.0
+    return {
+        "preferred": high,
+        "sentences": {low: int((~male).sum()), high: int(male.sum())},
+        "shuffled": shuffled_score(scores[male], scores[~male], ties=ties, seed=seed),
+        "p_permutation": permutation_p(rows, mode=mode, permutations=permutations, seed=seed),
+        "p_mcnemar": mcnemar(scores[male], scores[~male], seed=seed),
+    }
+
+
+def permutation_p(rows: pl.DataFrame, *, mode: str, permutations: int, seed: int) -> float:
+    """The two-sided p of an MBE of 50: labels are permuted, and values compared in units of their standard errors.
+
+    For lists of the same distribution it is exact; without the standard errors, lists whose scores vary differently would
+    be told apart although the value is 50 (Neubert and Brunner 2007).
+    """
+    male, scores = (rows["role"] == group_order(rows)[1]).to_numpy(), rows["value"].to_numpy()
     order = np.argsort(~male, kind="stable")  # the preferred group first, as the test wants it
     vectors = np.stack(rows["vector"].to_numpy()).astype(np.float64)[order]  # type: ignore[call-overload]
     corrected = mode == "corrected"
     ranked = rank(scores[order], unit(vectors) if corrected else vectors, ties=0.5 if corrected else 0.0)
-    sizes = int(male.sum()), int((~male).sum())
 
     def statistic(first: Array) -> Array:
-        return 100 * weighted_share(ranked, first, second=1 - first) - 50
+        return studentised_share(ranked, first, second=1 - first)
 
-    return {
-        "preferred": high,
-        "sentences": {low: sizes[1], high: sizes[0]},
-        "shuffled": shuffled_score(scores[male], scores[~male], ties=0.5 if corrected else 0.0, seed=seed),
-        "p_permutation": shuffle_test(statistic, sizes, resamples=permutations, seed=seed),
-        "p_mcnemar": mcnemar(scores[male], scores[~male], seed=seed),
-    }
+    return shuffle_test(statistic, (int(male.sum()), int((~male).sum())), resamples=permutations, seed=seed)
 
 
 def shuffled_score(first: Array, second: Array, *, ties: float = 0.5, seed: int = 0) -> float:

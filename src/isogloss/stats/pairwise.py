@@ -79,6 +79,50 @@ def weighted_share(ranked: Ranked, first: Array, *, second: Array) -> Array:
         return np.asarray(won / np.einsum("rd,rd->r", all_first, below), dtype=np.float64)
 
 
+def studentised_share(ranked: Ranked, first: Array, *, second: Array) -> Array:
+    """How many standard errors `weighted_share` lies above one half: [r], for lists of 0 or 1 of each sentence.
+
+    The error is that of a ratio of sums over pairs of independent sentences (DeLong et al. 1988): each sentence's
+    Σ C·([A > A'] - share) over the other list, squared, with n/(n - 1) for each list. With equal weights this is the
+    statistic of Brunner and Munzel (2000). A share of exactly one half is zero.
+    """
+    ours, theirs = first @ _unsorted(ranked), second @ _unsorted(ranked)
+    below, above = np.zeros_like(ours), ours.copy()
+    moments = np.zeros((2, 3, len(first)))  # of either list: Σ won², Σ won · all, Σ all²
+    won = np.zeros(len(first))
+    for block in ranked.blocks:
+        order, u = ranked.order[block.start : block.stop], ranked.vectors[block.start : block.stop]
+        a, b = first[:, order], second[:, order]
+        own, other = _sum(a, u), _sum(b, u)
+        above -= own
+        if block.wins is None:
+            beaten, lost = (below + ranked.half * other) @ u.T, (above + ranked.half * own) @ u.T
+        else:
+            beaten, lost = below @ u.T + b @ block.wins.T, above @ u.T + a @ block.wins
+        for side, (members, wins, total) in enumerate(((a, beaten, theirs @ u.T), (b, lost, ours @ u.T))):
+            moments[side] += [np.einsum("rj,rj->r", members, part) for part in (wins**2, wins * total, total**2)]
+        won += np.einsum("rj,rj->r", a, beaten)
+        below += other
+    return _studentise(won, np.einsum("rd,rd->r", ours, theirs), moments=moments, counts=(first.sum(1), second.sum(1)))
+
+
+def _studentise(won: Array, pairs: Array, *, moments: Array, counts: tuple[Array, Array]) -> Array:
+    """The statistic from sums; an error below that of half a pair's win, as of lists apart, counts as that much."""
+    share = won / pairs
+    squares = moments[:, 0] - 2 * share * moments[:, 1] + share**2 * moments[:, 2]
+    variance = sum(n / np.maximum(n - 1, 1) * square for n, square in zip(counts, squares, strict=True)) / pairs**2
+    least = 0.5 / (counts[0] * counts[1])
+    distance = np.where(np.abs(share - 0.5) < 1e-12, 0.0, share - 0.5)
+    return np.asarray(distance / np.sqrt(np.maximum(variance, least**2)), dtype=np.float64)
+
+
+def _unsorted(ranked: Ranked) -> Array:
+    """The vectors in the order they were given."""
+    vectors = np.empty_like(ranked.vectors)
+    vectors[ranked.order] = ranked.vectors
+    return vectors
+
+
 def _sum(weights: Array, vectors: Array) -> Array:
     """The weighted sums of the vectors; those that no row has a weight for are left out of the work."""
     used = weights.any(0)

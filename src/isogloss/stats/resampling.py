@@ -12,6 +12,9 @@ Array = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.uint8] | npt.NDArray[np.uint16]
 
 FEWEST_CLUSTERS = 10
+FEWEST_UNBOUNDED = 20
+"""The clusters that a value from 0 without an upper bound needs: those that a fifth of all clusters are like, and that make
+most of the value, are absent from 11 % of samples of 10 and from 1 % of samples of 20."""
 DRAWS_AT_ONCE = 4_000_000
 MOST_KEPT = 100_000_000  # draws, two bytes each, that are kept for the next metric
 MOST_DRAWN = 10_000
