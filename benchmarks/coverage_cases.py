@@ -37,7 +37,8 @@ GRID = (
     C(sizes=OWN),
 )
 """Each row of the grid, for `GRID_METRICS` and every number of clusters."""
-GRID_METRICS = ("ss", "icat")
+GRID_METRICS = ("ss", "icat", "ss_multiclass")
+PAIR_CLUSTERS = (10, 20)
 
 BEFORE = (
     (C("ss", share=0.5), 96.1),
@@ -54,17 +55,22 @@ BEFORE = (
     (C("icat", share=0.5, related=0.99), 31.3),
     (C("icat", share=0.5, related=0.99, spread=1.0), 10.5),
     (C("icat", clusters=10, share=0.5), 75.1),
+    (C("icat", clusters=20, share=0.5), 72.2),
     (C("icat", clusters=20, share=0.97, spread=1.0), 90.8),
     (C("icat_macro", share=0.5), 95.5),
     (C("icat_macro", clusters=20, sizes=FEW, share=0.99, spread=0.0, ties=0.0), 61.1),
+    (C("contrast", clusters=12, sizes=OWN), 93.4),
     (C("contrast", clusters=40, sizes=OWN, tails="skewed"), 92.3),
     (C("contrast_variance", clusters=12, sizes=OWN, ties=0.0), 83.9),
     (C("contrast_variance", clusters=40, sizes=OWN, ties=0.0), 91.3),
     (C("contrast_variance", clusters=40, sizes=OWN, ties=0.0, tails="skewed"), 70.1),
+    (C("contrast_variance", clusters=150, sizes=OWN, ties=0.0, tails="skewed"), 83.0),
     (C("contrast_variance", clusters=20, sizes=(5, 5), ties=0.0, tails="skewed"), 81.0),
+    (C("contrast_variance", clusters=20, sizes=(5, 5), ties=0.0, tails="heavy"), 72.0),
     (C("cb", clusters=12, spread=0.5), 86.0),
     (C("cb", clusters=40, spread=0.5), 87.0),
     (C("mbe", clusters=50, sizes=(50, 50)), 96.3),
+    (C("mbe", clusters=50, sizes=(2, 2)), 76.5),
     (C("mbe", clusters=50, sizes=(5, 5)), 89.5),
     (C("mbe", clusters=200, sizes=(10, 10)), 90.7),
 )
@@ -72,6 +78,7 @@ BEFORE = (
 CASES = (
     *(C(m, clusters=n) for m in ("lms", "ss_multiclass", "lms_multiclass", "icat_micro", "icat_macro") for n in (10, 20, 79)),
     C("contrast_variance", clusters=40, sizes=OWN, ties=0.0, tails="heavy"),
+    *(C("ss", clusters=n, sizes="split", spread=s) for n in (10, 20, 79) for s in (0.3, 1.0)),
     C("ss_multiclass", sizes="informative"),
     C("ss_multiclass", clusters=20, sizes="skewed", spread=1.0),
     C("icat_micro", share=0.5),
@@ -80,15 +87,16 @@ CASES = (
     C("icat_macro_corrected", clusters=20, share=0.5),
     C("icat_macro_corrected", sizes=FEW, spread=1.0),
     *(C(m, clusters=n, sizes=OWN) for m in ("pair_score", "crows", "crows_stereo", "crows_antistereo", "contrast_share") for n in (20, 200)),
-    *(C(m, clusters=n, sizes=OWN) for m in ("contrast", "contrast_other", "bias_l") for n in (15, 60)),
+    *(C(m, clusters=n, sizes=OWN) for m in ("contrast", "contrast_other", "contrast_completion", "bias_l", "validity_gap") for n in (15, 60)),
     *(C(m, clusters=20, sizes=FEW) for m in ("agreement", "agreement_probability", "recognition", "recognition_probability",
                                              "answered_yes", "answered_no", "answered_none", "refused", "consistency")),
     *(C(m, clusters=n, sizes=FEW) for m in ("ss_choice", "sense_choice", "coverage_choice") for n in (20, 79)),
     C("recognition", clusters=20, sizes=FEW, share=0.97),
     C("agreement", clusters=79, sizes=FEW, spread=1.0),
     *(C(m, clusters=n, spread=0.5) for m in ("cb_relative", "cb_normalised", "top_share", "periphrasis", "distribution_difference",
-                                                          "wording_flips", "wording_variance") for n in (12, 40)),
-    *(C("cb", clusters=n, spread=s) for n, s in ((10, 0.5), (20, 0.5), (79, 0.5), (12, 0.0), (12, 0.25), (12, 0.75), (40, 0.75))),
+                                                          "wording_flips", "wording_variance") for n in (12, 20, 40)),
+    *(C("cb", clusters=n, spread=s) for n, s in ((20, 0.5), (79, 0.5), (20, 0.0), (20, 0.25), (20, 0.75), (40, 0.75))),
+    *(C("cb", clusters=n, spread=0.5, tails=t) for t in ("gamma", "mixture", "student") for n in (12, 20, 40, 79)),
     C("mbe", clusters=20, sizes=(20, 20)),
     C("shf", clusters=50, sizes=(30, 30)),
     C("mbe", clusters=50, sizes=(12, 12), share=0.8),
@@ -142,5 +150,72 @@ PAIRS = (
     Pair(C("cb", clusters=20, spread=0.5), C("cb", clusters=20, spread=0.5), paired=False),
     Pair(replace(SS, clusters=12_000, sizes=(1, 4)), replace(SS, clusters=12_000, sizes=(1, 4)), paired=False),
 )  # fmt: skip
+LABELS = (
+    (C("mbe", clusters=50, sizes=(50, 50), share=0.5), 4.5),
+    (C("mbe", clusters=50, sizes=(5, 5), share=0.5), 6.8),
+    (C("mbe", clusters=200, sizes=(10, 10), share=0.5), 7.0),
+    (C("mbe", clusters=200, sizes=(20, 20), share=0.5, tails="wide"), 16.7),
+    (C("mbe", clusters=20, sizes=(200, 200), share=0.5, tails="wide"), 0.0),
+    (C("mbe", clusters=50, sizes=(50, 50), share=0.5, tails="wide"), None),
+)
+"""Lists of sentences whose MBE is 50, for the permutation test of labels, and how often 0.1.0 found it to be another."""
+POWER = ((replace(FEW_CLUSTERS, sizes=(20, 33)), 68.8), (replace(SS, clusters=20), 72.8), (SS, 80.5))
+"""For the power at the printed detectable difference, and that of 0.1.0."""
+ROLES = (
+    "lms",
+    "lms_multiclass",
+    "icat_micro",
+    "icat_macro",
+    "icat_macro_corrected",
+    "ss_choice",
+    "sense_choice",
+    "coverage_choice",
+)
+ANSWERS = (
+    "agreement",
+    "agreement_probability",
+    "recognition",
+    "recognition_probability",
+    "answered_yes",
+    "answered_no",
+    "answered_none",
+    "refused",
+    "consistency",
+)
+TEMPLATES = (
+    "cb",
+    "cb_relative",
+    "cb_normalised",
+    "top_share",
+    "periphrasis",
+    "distribution_difference",
+    "wording_flips",
+    "wording_variance",
+)
+TWO_SIDED = (
+    "crows",
+    "crows_stereo",
+    "crows_antistereo",
+    "contrast",
+    "contrast_other",
+    "contrast_completion",
+    "contrast_share",
+    "contrast_variance",
+    "bias_l",
+    "validity_gap",
+)
+ALL_PAIRS = tuple(
+    Pair(case, case, paired=paired)
+    for case in (
+        *(C(m, clusters=20) for m in ROLES),
+        *(C(m, clusters=40, sizes=OWN) for m in TWO_SIDED),
+        *(C(m, clusters=20, sizes=FEW) for m in ANSWERS),
+        *(C(m, clusters=20, spread=0.5) for m in TEMPLATES),
+        C("mbe", clusters=40, sizes=(20, 20)),
+        C("shf", clusters=40, sizes=(20, 20)),
+    )
+    for paired in (True, False)
+)  # fmt: skip
+"""Each of the other metrics compared with itself."""
 LIKENESS = ((79, 27, 0.3), (12, 27, 0.3), (20, 27, 1.0), (12, 4, 0.3), (12, 27, 1.0), (40, 1, 0.0))
 """Clusters, items per cluster and spread of the clusters for kappa and the rank correlation of two languages."""

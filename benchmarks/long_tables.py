@@ -57,11 +57,12 @@ def answers(case: Any, rng: np.random.Generator, clusters: int) -> pl.DataFrame:
 
 
 def templates(case: Any, rng: np.random.Generator, clusters: int) -> pl.DataFrame:
-    """Sentences for every template, concept and term; templates differ in how far terms lie apart (`spread`)."""
-    scale = np.exp(case.spread * rng.normal(size=clusters))
+    """Sentences for every template, concept and term; templates differ in how far terms lie apart (`draw_scales`)."""
+    scale = draw_scales(case, rng, clusters)
     number = np.arange(clusters * CONCEPTS * TERMS)
     template = number // (CONCEPTS * TERMS)
-    value = -30 + scale[template] * rng.normal(size=len(number))
+    noise = rng.standard_t(5, size=len(number)) * 0.6**0.5 if case.tails == "student" else rng.normal(size=len(number))
+    value = -30 + scale[template] * noise
     frame = pl.DataFrame(
         {
             "id": number // TERMS,
@@ -73,6 +74,22 @@ def templates(case: Any, rng: np.random.Generator, clusters: int) -> pl.DataFram
     )
     text = frame.with_columns(pl.col("concept", "role").cast(pl.String), logprobs=pl.concat_list("value"))
     return _finished(text, quantity="normalised" if case.metric == "cb_normalised" else "score", task="template")
+
+
+def draw_scales(case: Any, rng: np.random.Generator, clusters: int) -> Any:
+    """How far the terms of each template lie apart: lognormal, or such that the squares are gamma-distributed with the
+    same coefficient of variation, or of two kinds ("mixture": one template in five has three times the scale)."""
+    if case.tails == "gamma":
+        shape = 1 / np.expm1(4 * case.spread**2)
+        return np.sqrt(rng.gamma(shape, 1 / shape, size=clusters))
+    if case.tails == "mixture":
+        return np.where(rng.random(clusters) < 0.2, 3.0, 1.0)
+    return np.exp(case.spread * rng.normal(size=clusters))
+
+
+def mean_square_scale(case: Any) -> float:
+    """The mean square of `draw_scales`."""
+    return {"gamma": 1.0, "mixture": 2.6}.get(case.tails, float(np.exp(2 * case.spread**2)))
 
 
 def wordings(case: Any, rng: np.random.Generator, clusters: int) -> pl.DataFrame:
@@ -97,7 +114,7 @@ def periphrases(case: Any, rng: np.random.Generator, clusters: int) -> pl.DataFr
 
 def divergences(case: Any, rng: np.random.Generator, clusters: int) -> pl.DataFrame:
     """Divergences between every two of a template's terms."""
-    scale = np.exp(case.spread * rng.normal(size=clusters))
+    scale = draw_scales(case, rng, clusters)
     pairs = [(a, b) for a in range(TERMS) for b in range(TERMS) if a != b]
     number = np.arange(clusters * len(pairs))
     template, pair = number // len(pairs), number % len(pairs)
@@ -114,8 +131,9 @@ def sentences(case: Any, rng: np.random.Generator, clusters: int) -> pl.DataFram
 
     counts = (clusters, case.sizes[0])
     role = np.repeat(["female", "male"], counts)
-    lift = 2**0.5 * norm.ppf(case.share)
-    value = rng.normal(size=len(role)) + lift * (role == "male")
+    wide = 3.0 if case.tails == "wide" else 1.0
+    lift = (1 + wide**2) ** 0.5 * norm.ppf(case.share)
+    value = np.where(role == "male", lift + wide * rng.normal(size=len(role)), rng.normal(size=len(role)))
     vectors = 1 + 0.5 * rng.normal(size=(len(role), WIDTH))
     frame = pl.DataFrame({"cluster": np.arange(len(role)), "role": role, "value": value}).with_row_index("id")
     return _finished(frame, quantity="score", task="sentence").with_columns(vector=pl.Series(vectors.tolist()))

@@ -36,9 +36,10 @@ class Case:
     """A metric on clusters of items.
 
     The preference of a cluster is logistic(centre + spread · normal) with the mean `share`. `sizes` are the fewest and most
-    items of a cluster, or "skewed" (lognormal), "informative" (lognormal and the larger the more stereotyping), or "huge"
-    (one cluster of 600). `ties` is the share of ties, `tails` the distribution of the differences between scores.
-    A tie is no answer for metrics of choices. For MBE and Shf, `clusters` and the first of `sizes` are the numbers of sentences of the two groups.
+    items of a cluster, or "skewed" (lognormal), "informative" (lognormal and the larger the more stereotyping), "split"
+    (45 where the preference is above its median, else 9), or "huge" (one cluster of 600). `ties` is the share of ties, `tails` the distribution of the differences between scores.
+    A tie is no answer for metrics of choices. For MBE and Shf, `clusters` and the first of `sizes` are the numbers of sentences
+    of the two groups; with "wide" tails, the second group's scores vary three times as much. Templates: `long_tables.draw_scales`.
     """
 
     metric: str = "ss"
@@ -54,9 +55,14 @@ class Case:
     def data(self) -> str:
         """The data in a few words, without the number of clusters."""
         if self.metric in SENTENCES:
-            return f"{self.clusters} and {self.sizes[0]} sentences"
+            words = [
+                f"{self.clusters} and {self.sizes[0]} sentences",
+                *([] if self.share == 0.6 else [f"MBE {100 * self.share:g}"]),
+            ]
+            return ", ".join([*words, *([self.tails] if self.tails != "normal" else [])])  # fmt: skip
         if long_tables.is_template(self.metric):
-            return f"{long_tables.CONCEPTS} concepts, {long_tables.TERMS} terms, spread {self.spread:g}"
+            words = [f"{long_tables.CONCEPTS} concepts", f"{long_tables.TERMS} terms", f"spread {self.spread:g}"]
+            return ", ".join([*words, *([self.tails] if self.tails != "normal" else [])])
         size = self.sizes if isinstance(self.sizes, str) else "{}-{} items".format(*self.sizes)
         words = [size, f"SS {100 * self.share:g}", f"spread {self.spread:g}"]
         words += [f"LMS {100 * self.related:g}"] if self.related != Case.related else []
@@ -86,6 +92,8 @@ def draw_sizes(case: Case, effects: Any, rng: np.random.Generator) -> npt.NDArra
         sizes = rng.integers(20, 34, count)
         sizes[:: case.clusters] = 600
         return sizes
+    if case.sizes == "split":
+        return np.where(effects > 0, 45, 9)
     z = effects if case.sizes == "informative" else rng.normal(size=count)
     return np.maximum(1, np.round(27 * np.exp(z - 0.5))).astype(np.int64)
 
@@ -128,10 +136,17 @@ def draw_latent(case: Case, rng: np.random.Generator, *, clusters: int | None = 
 def draw(case: Case, rng: np.random.Generator, *, clusters: int | None = None) -> Contribution:
     """A data set as the metric sees it: with its roles, or as the long table of pairs, answers, templates or sentences."""
     metric = registry.get("metric", case.metric)
-    make = long_tables.maker_of(metric, case.metric)
-    if make is None:
+    if long_tables.maker_of(metric, case.metric) is None:
         return contribute(case, draw_table(case, rng, clusters=clusters))
-    return metric.contribute(make(case, rng, clusters or case.clusters), "corrected")
+    return metric.contribute(draw_rows(case, rng, clusters=clusters), "corrected")
+
+
+def draw_rows(case: Case, rng: np.random.Generator, *, clusters: int | None = None) -> pl.DataFrame:
+    """The long table of answers, templates or sentences."""
+    make = long_tables.maker_of(registry.get("metric", case.metric), case.metric)
+    if make is None:
+        raise ValueError(f"{case.metric} is a metric of pairs or triples.")
+    return make(case, rng, clusters or case.clusters)
 
 
 def contribute(case: Case, table: pl.DataFrame) -> Contribution:
@@ -150,6 +165,9 @@ def contribute(case: Case, table: pl.DataFrame) -> Contribution:
     kind = "explicit" if case.metric == "contrast_other" else "implicit"
     extra = {**long_tables.FIXED, "task": "pair", "direction": direction, "statement": kind}
     marked = long.with_columns(pl.lit(value).alias(name) for name, value in extra.items())
+    if case.metric == "validity_gap":  # every other cluster holds stereotypes that the language does not know
+        known = pl.when(pl.col("cluster").cast(pl.Int64) % 2 == 0).then(pl.lit("yes")).otherwise(pl.lit("no"))
+        marked = marked.with_columns(valid=known)
     return metric.contribute(marked.with_columns(quantity=pl.lit(metric.quantity)), "corrected")
 
 
@@ -159,7 +177,7 @@ def truth_of(case: Case) -> float:
     rng = np.random.default_rng(7)
     if case.metric in SHARES or case.metric in ("icat", "icat_micro", "icat_macro_corrected"):
         effects = rng.normal(size=2 * 10**6)
-        sizes = draw_sizes(case, effects, rng) if case.sizes == "informative" else np.ones(len(effects))
+        sizes = draw_sizes(case, effects, rng) if case.sizes in ("informative", "split") else np.ones(len(effects))
         sizes = (
             np.ones(len(effects)) if case.metric in ("ss_multiclass", "icat_micro", "icat_macro_corrected") else sizes
         )
@@ -174,7 +192,7 @@ def truth_of(case: Case) -> float:
     if case.metric in simple:
         return 100 * simple[case.metric]
     if case.metric in ("cb", "cb_normalised"):
-        return (1 - 1 / long_tables.TERMS) * float(np.exp(2 * case.spread**2))
+        return (1 - 1 / long_tables.TERMS) * long_tables.mean_square_scale(case)
     if case.metric == "contrast_variance" and case.tails == "heavy":
         return 3.0
     whole = replace(case, sizes=(FEWER, FEWER)) if case.metric == "mbe" else case
@@ -183,8 +201,8 @@ def truth_of(case: Case) -> float:
 
 
 def draw_pair(a: Case, b: Case, rng: np.random.Generator, *, paired: bool) -> tuple[Contribution, Contribution]:
-    """Two sides; paired, of the same items, whose effects and noise are half in common."""
-    if not paired:
+    """Two sides; paired, of the same clusters; items of pairs and triples have effects and noise that are half in common."""
+    if not paired or long_tables.maker_of(registry.get("metric", a.metric), a.metric) is not None:
         return draw(a, rng), draw(b, rng)
     effects, noise, index = draw_latent(a, rng)
     sides = []

@@ -19,7 +19,7 @@ from .claim_evidence import ClaimPart, Evidence, start_part
 from .claim_groups import ClaimSide, Hypotheses, Hypothesis, ScoreGroup
 from .claim_language import EVERY, HOMOGENEOUS
 from .differences import Difference, paired_test, threshold_test, unpaired_test
-from .intervals import needed
+from .intervals import clusters_needed
 
 PERMUTATIONS = 2_000  # of items over targets
 FEWEST_BEYOND = 10  # permutations beyond the observed value that a p-value needs; with fewer it is Student's
@@ -79,7 +79,7 @@ def _plain(side: Contribution) -> Contribution:
 
 def _testable(difference: Difference, *, clusters: int, bounds: tuple[float, float]) -> Difference:
     """The difference, without its p where there are too few clusters for an interval."""
-    return replace(difference, p=None) if difference.low is None and clusters < needed(bounds) else difference
+    return replace(difference, p=None) if difference.low is None and clusters < clusters_needed(bounds) else difference
 
 
 def _filled(

@@ -12,7 +12,7 @@ from ..metrics import Contribution, Pieces
 from ..stats.estimates import CONSTANT, Ends, Estimate, difference_ends, recovered_p, welch_freedom
 from ..stats.hypotheses import detectable_effect, sign_flip_test, swapped_sums_test, welch_test
 from ..stats.resampling import Array, normal_sums
-from .intervals import IntervalSettings, fewest, find_estimates, find_interval, is_linearised, needed, too_few
+from .intervals import IntervalSettings, clusters_needed, fewest, find_estimates, find_interval, is_linearised, too_few
 
 Sides = tuple[list[Estimate], list[Estimate]]
 EQUAL = "the two sides never differ, so there is nothing to test"
@@ -44,7 +44,7 @@ def paired_test(
         find_estimates(b, settings, bounds=bounds, sums=sums[1]),
     )
     p = paired_p(a, b, sides=sides, settings=settings, shift=shift)
-    if fewest(a) < needed(bounds):
+    if fewest(a) < clusters_needed(bounds):
         return Difference(p, why=f"{too_few(fewest(a), bounds=bounds)}, and no p below {2 / 2**count:.3g} is possible")
     drawn = _drawn(sides[0], a.pieces) - _drawn(sides[1], b.pieces)
     error = float(np.nanstd(drawn, ddof=1)) * math.sqrt(count / (count - 1))
@@ -97,7 +97,7 @@ def unpaired_test(
     sides = find_estimates(a, settings, bounds=bounds), find_estimates(b, other, bounds=bounds)
     counts, least = (len(a.clusters), len(b.clusters)), min(fewest(a), fewest(b))
     p = _p_value(_shifted(sides, shift), a.pieces, test=lambda one, two: _welch(one, two, settings=settings))
-    if least < needed(bounds):
+    if least < clusters_needed(bounds):
         ways = math.comb(sum(counts), counts[0]) / (2 if counts[0] == counts[1] else 1)
         possible = f", and no p below {1 / ways:.3g} is possible" if ways < settings.resamples else ""
         return Difference(p, why=f"on one side {too_few(least, bounds=bounds)}{possible}")

@@ -62,7 +62,7 @@ def find_interval(contribution: Contribution, settings: IntervalSettings, *, bou
     `find_ends` says. A metric made of pieces has the combined ends of their intervals.
     """
     count = fewest(contribution)
-    if count < needed(bounds):
+    if count < clusters_needed(bounds):
         return Interval(None, None, settings.kind, too_few(count, bounds=bounds))
     share = _share(contribution, bounds) if settings.kind in ("auto", "wilson") else None
     if share is not None:
@@ -156,15 +156,15 @@ def fewest(contribution: Contribution) -> int:
     )
 
 
-def needed(bounds: tuple[float, float]) -> int:
+def clusters_needed(bounds: tuple[float, float]) -> int:
     """How many clusters an interval of a value with these bounds needs."""
     return FEWEST_UNBOUNDED if bounds == (0, math.inf) else FEWEST_CLUSTERS
 
 
 def too_few(count: int, *, bounds: tuple[float, float]) -> str:
     """Why so few clusters have no interval."""
-    value = " of a value without an upper bound" if needed(bounds) > FEWEST_CLUSTERS else ""
-    return f"{count} cluster{'' if count == 1 else 's'}; an interval{value} needs {needed(bounds)}"
+    value = " of a value without an upper bound" if clusters_needed(bounds) > FEWEST_CLUSTERS else ""
+    return f"{count} cluster{'' if count == 1 else 's'}; an interval{value} needs {clusters_needed(bounds)}"
 
 
 def _share(contribution: Contribution, bounds: tuple[float, float]) -> float | None:

@@ -86,7 +86,7 @@ def studentised_share(ranked: Ranked, first: Array, *, second: Array) -> Array:
     Σ C·([A > A'] - share) over the other list, squared, with n/(n - 1) for each list. With equal weights this is the
     statistic of Brunner and Munzel (2000). A share of exactly one half is zero.
     """
-    ours, theirs = first @ _unsorted(ranked), second @ _unsorted(ranked)
+    ours, theirs = (members[:, ranked.order] @ ranked.vectors for members in (first, second))
     below, above = np.zeros_like(ours), ours.copy()
     moments = np.zeros((2, 3, len(first)))  # of either list: Σ won², Σ won · all, Σ all²
     won = np.zeros(len(first))
@@ -114,13 +114,6 @@ def _studentise(won: Array, pairs: Array, *, moments: Array, counts: tuple[Array
     least = 0.5 / (counts[0] * counts[1])
     distance = np.where(np.abs(share - 0.5) < 1e-12, 0.0, share - 0.5)
     return np.asarray(distance / np.sqrt(np.maximum(variance, least**2)), dtype=np.float64)
-
-
-def _unsorted(ranked: Ranked) -> Array:
-    """The vectors in the order they were given."""
-    vectors = np.empty_like(ranked.vectors)
-    vectors[ranked.order] = ranked.vectors
-    return vectors
 
 
 def _sum(weights: Array, vectors: Array) -> Array:
