@@ -327,6 +327,11 @@ def identifiers(module: ast.Module) -> Iterator[str]:
             yield node.arg
 
 
+@each
+def test_names_are_nouns_for_what_they_hold(name):
+    assert not {"found", "made", "told", "said", "given", "heard"} & set(identifiers(tree(name)))
+
+
 def docstrings(module: ast.Module) -> Iterator[str]:
     """Every docstring of a file."""
     for node in ast.walk(module):

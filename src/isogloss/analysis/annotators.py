@@ -63,7 +63,7 @@ def measure_annotators(
     rows = []
     for key, members in sorted(groups.items()):
         clusters = [item.cluster or item.id for item in members for _ in ROLES]
-        counts = [[_labels(item, role).count(one) for one in labels] for item in members for role in ROLES]
+        counts = [[_labels(item, role).count(name) for name in labels] for item in members for role in ROLES]
         sums = agreement_sums(np.array(counts, dtype=np.float64))
         ends = [_estimate(sums, clusters, finish=finish, drawing=drawing) for finish in FINISHES]
         known = all(len(item.tags.get(ANNOTATORS, ())) == len(_labels(item, ROLES[0])) for item in members)
@@ -81,9 +81,9 @@ def _draw_both(
     items: Sequence[Item], labels: Sequence[str], *, clusters: Sequence[str], drawing: IntervalSettings
 ) -> list[tuple[float, float]]:
     """The intervals of alpha and AC1 when clusters and annotators are drawn again, each with replacement (Owen 2007)."""
-    given = [_labels(item, role) for item in items for role in ROLES]
-    unit = np.repeat(np.arange(len(given)), [len(one) for one in given])
-    label = np.array([labels.index(one) for several in given for one in several])
+    listed = [_labels(item, role) for item in items for role in ROLES]
+    unit = np.repeat(np.arange(len(listed)), [len(entry) for entry in listed])
+    label = np.array([labels.index(entry) for several in listed for entry in several])
     who = [name for item in items for role in ROLES for name in item.tags[ANNOTATORS][: len(_labels(item, role))]]
     people, person = np.unique(who, return_inverse=True)
     targets, target = np.unique(clusters, return_inverse=True)
@@ -91,8 +91,8 @@ def _draw_both(
     for _ in range(min(drawing.resamples, MOST_DRAWS)):
         times, again = (np.bincount(rng.integers(n, size=n), minlength=n) for n in (len(people), len(targets)))
         weights = times[person].astype(np.float64)
-        counts = _add_up(unit * len(labels) + label, weights, count=len(given) * len(labels)).reshape(len(given), -1)
-        sums = agreement_sums(counts, _add_up(unit, weights**2, count=len(given))).T @ again[target]
+        counts = _add_up(unit * len(labels) + label, weights, count=len(listed) * len(labels)).reshape(len(listed), -1)
+        sums = agreement_sums(counts, _add_up(unit, weights**2, count=len(listed))).T @ again[target]
         drawn.append([float(finish(sums)) for finish in FINISHES])
     level = expanded_level(min(len(targets), len(people)))
     return [percentile_interval(values, level=level) for values in np.array(drawn).T]

@@ -68,10 +68,14 @@ def judge_both(metric: str, sides: tuple[Competence, Competence], *, names: tupl
     """The competence behind a difference: that of the weaker side, which is named."""
     judgements = [judge(metric, side) for side in sides]
     for verdict in (False, None):
-        doubts = {name: one.doubt for name, one in zip(names, judgements, strict=True) if one.interpretable is verdict}
+        doubts = {
+            name: judgement.doubt
+            for name, judgement in zip(names, judgements, strict=True)
+            if judgement.interpretable is verdict
+        }
         if doubts:
-            told = "; ".join(f"{name}: {doubt}" for name, doubt in doubts.items())
-            return Competence(verdict, UNMEASURED if set(doubts.values()) == {UNMEASURED} else told)
+            text = "; ".join(f"{name}: {doubt}" for name, doubt in doubts.items())
+            return Competence(verdict, UNMEASURED if set(doubts.values()) == {UNMEASURED} else text)
     return Competence(True)
 
 

@@ -111,8 +111,8 @@ def permuted_labels(scored: Scored, *, group: Mapping[str, str], resamples: int 
     table = check_rows(scored)
     sides = [table, table.with_columns(pl.col("role").replace(swap))]
     marked = [
-        one.with_columns((pl.lit(mark) + pl.col(name)).alias(name) for name in ("id", "cluster"))
-        for mark, one in zip(("o/", "s/"), sides, strict=True)
+        side.with_columns((pl.lit(mark) + pl.col(name)).alias(name) for name in ("id", "cluster"))
+        for mark, side in zip(("o/", "s/"), sides, strict=True)
     ]
     both_labels = contribution(metric, pl.concat(marked), mode="corrected")
     if both_labels is None:
@@ -190,8 +190,8 @@ def _baseline_row(
     """The score of a model that prefers by `values` alone, and how often the real one prefers the same."""
     name = f"{group['control']} words" if group["control"] != "fewer tokens" else "fewer tokens"
     labels = {key: value for key, value in group.items() if key != "control"}
-    given = pl.DataFrame({"candidate": list(values), "baseline": list(values.values())})
-    table = real.table.join(given, on="candidate", how="left", maintain_order="left")
+    baseline = pl.DataFrame({"candidate": list(values), "baseline": list(values.values())})
+    table = real.table.join(baseline, on="candidate", how="left", maintain_order="left")
     table = table.with_columns(value=pl.col("baseline")).drop("baseline")
     row = _score(Scored(table), labels, name=name, resamples=resamples, seed=seed)
     return Control(

@@ -104,7 +104,7 @@ def _differences(
     if paper is not None:
         yield ExplainedDifference("ties counted as published", group, ours, paper.value, paper.ties)
     tasks = [contribution(metric, task, mode="corrected") for task in _tasks(part)]
-    values = [one.value for one in tasks if one is not None]
+    values = [measured.value for measured in tasks if measured is not None]
     if len(values) > 1:
         yield ExplainedDifference(
             "the mean of the tasks instead of all items pooled", group, ours, float(np.mean(values)), pooled.n
@@ -126,7 +126,7 @@ def _value(metric: Metric, part: pl.DataFrame) -> float | None:
 
 
 def _tasks(part: pl.DataFrame) -> list[pl.DataFrame]:
-    return [one for _, one in group_rows(part, ["task"], keep_null=True)] if "task" in part.columns else []
+    return [rows for _, rows in group_rows(part, ["task"], keep_null=True)] if "task" in part.columns else []
 
 
 def _other_classes(
@@ -154,8 +154,8 @@ def _widths(metric: Metric, *, group: Mapping[str, str], part: pl.DataFrame) -> 
     settings = IntervalSettings("bootstrap", resamples=1000)
     ends = []
     for table in (part, part.with_columns(cluster=pl.col("id"))):
-        found = contribution(metric, table, mode="corrected")
-        ends.append(find_interval(found, settings, bounds=metric.bounds) if found is not None else None)
+        contributed = contribution(metric, table, mode="corrected")
+        ends.append(find_interval(contributed, settings, bounds=metric.bounds) if contributed is not None else None)
     first, second = ends
     if metric.title.startswith(("Multi", "Macro", "Micro")) or first is None or second is None:
         return

@@ -132,10 +132,10 @@ class Part:
 
     def items(self, quantity: str) -> pl.DataFrame:
         """The group's table of `pivot_roles`, sorted by cluster."""
-        found = self.whole.items_of(quantity)
-        if found is None:
+        table = self.whole.items_of(quantity)
+        if table is None:
             return pivot_roles(self.rows, quantity=quantity).sort("cluster", maintain_order=True)
-        wide, starts = found
+        wide, starts = table
         slices = [wide.slice(starts[number], starts[number + 1] - starts[number]) for number in self.numbers]
         return slices[0] if len(slices) == 1 else pl.concat(slices).sort("cluster", maintain_order=True)
 
@@ -289,10 +289,10 @@ def _fold(table: pl.DataFrame, index: list[str]) -> pl.DataFrame:
     """The table with a column per role; rows that come item by item with the same roles, as they mostly do, need no search."""
     count = max(1, table["role"].n_unique())
     rows = [table.gather_every(count, offset) for offset in range(count)]
-    same = (is_single(one["role"]) and one.select(index).equals(rows[0].select(index)) for one in rows)
+    same = (is_single(part["role"]) and part.select(index).equals(rows[0].select(index)) for part in rows)
     if not table.height or table["role"].null_count() or not all(same):
         return table.pivot(on="role", index=index, values="value", aggregate_function="first", maintain_order=True)
-    return rows[0].select(index).hstack([one["value"].rename(one["role"][0]) for one in rows])
+    return rows[0].select(index).hstack([part["value"].rename(part["role"][0]) for part in rows])
 
 
 def complete_rows(table: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:

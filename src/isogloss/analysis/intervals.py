@@ -80,8 +80,12 @@ def find_interval(contribution: Contribution, settings: IntervalSettings, *, bou
     if None in ends:
         return Interval(None, None, settings.kind, CONSTANT)
     combine = contribution.pieces.combine if contribution.pieces else np.min
-    low, high = (float(np.clip(combine([getattr(one, name) for one in ends]), *bounds)) for name in ("low", "high"))
-    return Interval(low, high, next((one.kind for one in ends if one and one.kind != "bootstrap"), "bootstrap"))
+    low, high = (
+        float(np.clip(combine([getattr(interval, name) for interval in ends]), *bounds)) for name in ("low", "high")
+    )
+    return Interval(
+        low, high, next((interval.kind for interval in ends if interval and interval.kind != "bootstrap"), "bootstrap")
+    )
 
 
 def find_estimates(

@@ -135,14 +135,14 @@ def check_metrics(names: Sequence[str] | None) -> None:
 def fitting_metrics(rows: pl.DataFrame) -> dict[str, Metric]:
     """The metrics that can be measured on a group's rows, in the order they are shown."""
     quantities, roles = set(rows["quantity"].unique()), set(rows["role"].unique())
-    found = {
+    fitting = {
         name: metric
         for name, metric in registry.load_all("metric").items()
         if metric.quantity in quantities and set(metric.roles) <= roles and metric.fits(rows)
     }
-    if not found:
+    if not fitting:
         raise IsoglossError(f"No metric fits items with the roles {', '.join(sorted(map(str, roles)))}.")
-    return dict(sorted(found.items(), key=lambda pair: (pair[1].order, pair[0])))
+    return dict(sorted(fitting.items(), key=lambda pair: (pair[1].order, pair[0])))
 
 
 def contribution(
@@ -163,24 +163,28 @@ def contribution(
         table = complete_rows(table, metric.roles)
     if items is not None:
         table = table.filter(pl.col("id").is_in(items))
-    found = metric.contribute(table, mode) if table.height else None
-    if found is None or not found.n:
+    contributed = metric.contribute(table, mode) if table.height else None
+    if contributed is None or not contributed.n:
         return None
-    return found if found.items is not None else replace(found, items=tuple(table["id"].unique().to_list()))
+    return (
+        contributed
+        if contributed.items is not None
+        else replace(contributed, items=tuple(table["id"].unique().to_list()))
+    )
 
 
 def _measure_one(nothing: Measure, metric: Metric, *, part: Part, settings: IntervalSettings) -> Measure:
     """`nothing` with the metric's value over the part's items filled in."""
-    found = contribution(metric, part, mode=nothing.mode)
-    if found is None:
+    contributed = contribution(metric, part, mode=nothing.mode)
+    if contributed is None:
         lacks = "all the roles" if metric.roles else "what this metric needs"
         return replace(nothing, why=f"no item of the group has {lacks}")
-    value, clusters = found.value, len(found.clusters)
-    counted = replace(nothing, value=value, n=found.n, ties=found.ties, clusters=clusters)
-    counted = replace(counted, unbiased=found.unbiased, homogeneous=found.homogeneous)
+    value, clusters = contributed.value, len(contributed.clusters)
+    counted = replace(nothing, value=value, n=contributed.n, ties=contributed.ties, clusters=clusters)
+    counted = replace(counted, unbiased=contributed.unbiased, homogeneous=contributed.homogeneous)
     if math.isnan(value):
         return replace(counted, value=None, why="the value is a division by zero here")
-    ends = find_interval(found, settings, bounds=metric.bounds)
+    ends = find_interval(contributed, settings, bounds=metric.bounds)
     kind = ends.kind if ends.low is not None else None
     return replace(counted, low=ends.low, high=ends.high, why=ends.why, interval=kind)
 

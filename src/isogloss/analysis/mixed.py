@@ -105,7 +105,7 @@ def fit_mixed(scored: Scored, *, facts: Facts | None = None) -> MixedModel:
         _effect(name, 100 * float(estimate), error=100 * float(error), freedom=targets - 1)
         for name, estimate, error in zip(columns, estimates, errors, strict=True)
     )
-    notes = tuple(dict.fromkeys([*(str(one.message).split(". ")[0] for one in caught), *scored.notes]))
+    notes = tuple(dict.fromkeys([*(str(warning.message).split(". ")[0] for warning in caught), *scored.notes]))
     return MixedModel(
         effects, 100 * float(np.sqrt(spread)), 100 * float(np.sqrt(fitted.scale)), len(shares), targets, notes
     )

@@ -50,9 +50,9 @@ def country_names() -> dict[str, str]:
 def region_table() -> dict[str, tuple[str, ...]]:
     """The countries of every known region: parts and groups of countries, the countries themselves, and the world."""
     content = _region_file()
-    found = {name: (row["code"],) for row in _countries() for name in _spellings(row)}
-    found |= {name: tuple(codes) for kind in ("parts", "groups") for name, codes in content[kind].items()}
-    return found | dict.fromkeys(content["worldwide"], tuple(country_names()))
+    codes_of = {name: (row["code"],) for row in _countries() for name in _spellings(row)}
+    codes_of |= {name: tuple(codes) for kind in ("parts", "groups") for name, codes in content[kind].items()}
+    return codes_of | dict.fromkeys(content["worldwide"], tuple(country_names()))
 
 
 def countries_of(region: str) -> tuple[str, ...] | None:

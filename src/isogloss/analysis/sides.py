@@ -35,7 +35,7 @@ def select(scored: Scored, where: Mapping[str, str]) -> Scored:
         several = isinstance(table.schema[name], pl.List)
         known = table[name].explode() if several else table[name]
         if value not in set(known.cast(pl.String)):
-            raise UnknownName(name, value, {str(one) for one in known.drop_nulls().unique()})
+            raise UnknownName(name, value, {str(value_there) for value_there in known.drop_nulls().unique()})
         here = pl.col(name).list.contains(value) if several else pl.col(name).cast(pl.String) == value
         table = table.filter(here)
     return replace(scored, table=table)
@@ -54,8 +54,8 @@ def match_sides(a: Scored, b: Scored, *, design: str = "paired") -> Sides:
         tables, more = _pair(tables, [*KEY[:2], *matched])
         notes += more
     both = [table.with_columns(side=pl.lit(side)) for side, table in zip("ab", tables, strict=True)]
-    said = tuple(dict.fromkeys([*a.notes, *b.notes, *notes]))
-    return Sides(pl.concat(both, how="diagonal_relaxed"), labels[0], labels[1], shared, tuple(matched), said)
+    remarks = tuple(dict.fromkeys([*a.notes, *b.notes, *notes]))
+    return Sides(pl.concat(both, how="diagonal_relaxed"), labels[0], labels[1], shared, tuple(matched), remarks)
 
 
 def _describe_sides(
@@ -69,7 +69,7 @@ def _describe_sides(
     for name in WHO:
         values = [sorted(map(str, table[name].unique())) for table in tables]
         if name == "method" and not any(several_methods(table) for table in tables):
-            values = [[" + ".join(found)] for found in values]
+            values = [[" + ".join(names)] for names in values]
         if max(map(len, values)) > 1:
             matched.append(name)
             notes += _one_sided(name, values)
@@ -104,7 +104,7 @@ def _pair(tables: Sequence[pl.DataFrame], key: list[str]) -> tuple[list[pl.DataF
         )
     _check_same_things(both)
     notes = []
-    lost = sum(one.height - both.height for one in items)
+    lost = sum(side.height - both.height for side in items)
     if lost:
         notes.append(f"{lost} items are on one side only and were left out")
     columns = [

@@ -25,7 +25,7 @@ class Overlap:
 def find_vectors(rows: pl.DataFrame, ids: Sequence[str]) -> tuple[Array, Array] | None:
     """The vectors of the stereotypes and of their counterparts, one row per item; nothing if an item has none."""
     kept = rows.filter(pl.col("id").is_in(list(ids)) & (pl.col("vector").list.len().fill_null(0) > 0))
-    vectors = {(one["id"], one["role"]): one["vector"] for one in kept.iter_rows(named=True)}
+    vectors = {(row["id"], row["role"]): row["vector"] for row in kept.iter_rows(named=True)}
     other = CONTRAST if any(role == CONTRAST for _, role in vectors) else ANTI_STEREOTYPE
     if any((name, role) not in vectors for name in ids for role in (STEREOTYPE, other)):
         return None

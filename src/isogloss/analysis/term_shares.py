@@ -49,11 +49,11 @@ def measure_shares(
         items = [_sum_regions(item, str(part["language"][0])) for item in items] if regions else items
         if "concept" in group and "concept_word" in part.columns:
             group = {**group, "concept_word": str(part["concept_word"][0] or "")}
-        for term, found in _by_term(items)[:top]:
+        for term, shares in _by_term(items)[:top]:
             word = words.get((str(part["language"][0]), group.get("set"), term))
             named = {"region": term} if regions else {"term": term, **({"word": word} if word else {})}
             nothing = Measure(SHARE, {**group, **named})
-            rows.append(_measure(found, nothing, settings=settings, bounds=(0, 1)))
+            rows.append(_measure(shares, nothing, settings=settings, bounds=(0, 1)))
     notes = ("a share is relative to the other terms: frequent and short terms have large ones for every concept",)
     return Measures(tuple(rows), problem_counts(table, scored), (*scored.notes, *notes))
 
@@ -114,11 +114,11 @@ def _by_term(frames: Sequence[TermItem]) -> list[tuple[str, Contribution]]:
     for one in frames:
         for term, share in zip(one.terms, one.shares, strict=True):
             values.setdefault(term, []).append((float(share), one))
-    found = [
+    ranked = [
         (term, mean_over_items([share for share, _ in list_], [one for _, one in list_]))
         for term, list_ in values.items()
     ]
-    return sorted(found, key=lambda pair: (-pair[1].value, pair[0]))
+    return sorted(ranked, key=lambda pair: (-pair[1].value, pair[0]))
 
 
 def _scored_words(table: pl.DataFrame) -> dict[tuple[str, str | None, str], str]:

@@ -132,13 +132,13 @@ def _between(values: Array, target: npt.NDArray[np.int64]) -> float:
     sizes_used = sizes[sizes > 0]
     count, total = len(sizes_used), sizes_used.sum()
     typical = (total - (sizes_used**2).sum() / total) / (count - 1)
-    found = []
+    parts = []
     for column in values.T:
         means = np.bincount(target, weights=column)[sizes > 0] / sizes_used
         within = np.sum(column**2) - np.sum(sizes_used * means**2)
         between = np.sum(sizes_used * (means - column.mean()) ** 2) / (count - 1)
-        found.append((between - within / (total - count)) / typical)
-    return float(np.mean(found))
+        parts.append((between - within / (total - count)) / typical)
+    return float(np.mean(parts))
 
 
 def _shares(components: Array | Sequence[float]) -> Array:

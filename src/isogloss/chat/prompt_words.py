@@ -17,6 +17,7 @@ PROMPTS = ("stereotype", "agree", "disagree")
 LISTS = (
     "yes", "no", "agree", "disagree", "stereotype", "facts", "negations", "refusals", "joiners", "openers", "conditions"
 )  # fmt: skip
+OPTIONAL = ("facts",)
 SLOTS = ("{statement}", "{first}", "{second}")
 
 
@@ -40,7 +41,7 @@ def prompt_words_of(language: Language, prompts: str = "") -> PromptWords:
         where = language.path if language.path.name else f"a file for it (isogloss language new {language.tag})"
         raise IsoglossError(f"{language.name} has no prompts. Add [ask.prompts] and [ask.answers] to {where}.")
     own = read_prompts(Path(prompts), language.tag) if prompts else section["prompts"]
-    return PromptWords(own, {name: tuple(words) for name, words in section["answers"].items()})
+    return PromptWords(own, {name: tuple(section["answers"].get(name, ())) for name in LISTS})
 
 
 def read_prompts(path: Path, tag: str) -> Mapping[str, str]:
@@ -65,6 +66,8 @@ def check_prompt_words(path: Path, section: Any) -> None:
         if not isinstance(prompt, str) or any(prompt.count(slot) != 1 for slot in SLOTS):
             raise BadData(path, None, f"the prompt ask.prompts.{name} must hold {', '.join(SLOTS)}, each once.")
     for name in LISTS:
+        if name in OPTIONAL and name not in answers:
+            continue
         words = answers.get(name)
         if (
             not isinstance(words, list)

@@ -309,7 +309,7 @@ def _is_negated(clause: Words, positions: tuple[int, ...], *, lexicon: AnswerWor
     if any(_find(tuple(clause[position] for position in positions), negation, gap=0) for negation in negations):
         return False
     rest = tuple("" if index in positions else word for index, word in enumerate(clause))
-    return any(_find(rest, one, gap=0) and rest.count(one[0]) != 2 for one in negations)
+    return any(_find(rest, phrase, gap=0) and rest.count(phrase[0]) != 2 for phrase in negations)
 
 
 def _is_echo(first: AnswerSentence, asked: Sequence[Words], *, prompt: str) -> bool:

@@ -15,7 +15,7 @@ def unfit_items(items: Sequence[Item]) -> Iterator[tuple[int, str]]:
     """The items that a usual method of their task does not fit, with its name."""
     methods = registry.load_all("method")
     tasks = {task for method in methods.values() for task in method.auto}
-    usual = {task: [name for name, one in methods.items() if task in one.auto] for task in tasks}
+    usual = {task: [name for name, plugin in methods.items() if task in plugin.auto] for task in tasks}
     for index, item in enumerate(items):
         unfit = [name for name in usual.get(str(item.tags.get("task") or ""), ()) if not methods[name].suits(item)]
         if unfit:
@@ -102,4 +102,4 @@ def find_problems(items: Iterable[Item], checks: tuple[Check, ...] = READING) ->
         if check.missing() is None
         for index, message in check.search(rows)
     ]
-    return tuple(problem for _, _, problem in sorted(problems, key=lambda one: one[:2]))
+    return tuple(problem for _, _, problem in sorted(problems, key=lambda row: row[:2]))

@@ -16,16 +16,16 @@ FEWEST_SHARED = 0.5
 
 def equal_words(item: Item) -> str | None:
     """A sentence when stereotype and anti-stereotype are the same."""
-    found = {candidate.role: candidate.word or candidate.text for candidate in item.candidates}
-    same = STEREOTYPE in found and found.get(STEREOTYPE) == found.get(ANTI_STEREOTYPE)
-    return f"stereotype and anti-stereotype are both '{found[STEREOTYPE]}'" if same else None
+    by_role = {candidate.role: candidate.word or candidate.text for candidate in item.candidates}
+    same = STEREOTYPE in by_role and by_role.get(STEREOTYPE) == by_role.get(ANTI_STEREOTYPE)
+    return f"stereotype and anti-stereotype are both '{by_role[STEREOTYPE]}'" if same else None
 
 
 def equal_unrelated(item: Item) -> str | None:
     """A sentence when the unrelated candidate is the same as another one."""
-    found = {candidate.role: candidate.word or candidate.text for candidate in item.candidates}
-    same = [role for role in found if role != UNRELATED and found[role] == found.get(UNRELATED)]
-    return f"{same[0]} and unrelated are both '{found[UNRELATED]}'" if same else None
+    by_role = {candidate.role: candidate.word or candidate.text for candidate in item.candidates}
+    same = [role for role in by_role if role != UNRELATED and by_role[role] == by_role.get(UNRELATED)]
+    return f"{same[0]} and unrelated are both '{by_role[UNRELATED]}'" if same else None
 
 
 def length_gap(item: Item) -> str | None:
@@ -71,8 +71,8 @@ def duplicates(items: Sequence[Item]) -> Iterator[tuple[int, str]]:
     for index, item in enumerate(items) if equal else ():
         if sums[index] not in equal:
             continue
-        said = tuple(sorted((candidate.role, candidate.text) for candidate in item.candidates))
-        first = seen.setdefault((item.language, item.context, said), item.id)
+        texts = tuple(sorted((candidate.role, candidate.text) for candidate in item.candidates))
+        first = seen.setdefault((item.language, item.context, texts), item.id)
         if first != item.id:
             yield index, f"the same as '{first}'"
 
@@ -92,10 +92,10 @@ def token_gap(count: Callable[[str], int]) -> Check:
 
 
 def _pair(item: Item) -> tuple[str, str] | None:
-    found = {candidate.role: candidate.word or candidate.text for candidate in item.candidates}
-    if STEREOTYPE not in found or ANTI_STEREOTYPE not in found:
+    by_role = {candidate.role: candidate.word or candidate.text for candidate in item.candidates}
+    if STEREOTYPE not in by_role or ANTI_STEREOTYPE not in by_role:
         return None
-    return found[STEREOTYPE], found[ANTI_STEREOTYPE]
+    return by_role[STEREOTYPE], by_role[ANTI_STEREOTYPE]
 
 
 # What may touch BLANK: brackets, quotes and the marks that open or close a sentence.
@@ -120,9 +120,9 @@ def no_blank(item: Item) -> str | None:
 
 def glued_blank(item: Item) -> str | None:
     """A sentence when a hyphen, an ending or another word touches BLANK."""
-    for found in GLUED.finditer(item.context or ""):
-        if found["before"] or found["after"]:
-            return f"'{found[0]}' is more than BLANK"
+    for match in GLUED.finditer(item.context or ""):
+        if match["before"] or match["after"]:
+            return f"'{match[0]}' is more than BLANK"
     return None
 
 

@@ -29,8 +29,8 @@ def wrong_language(items: Sequence[Item]) -> Iterator[tuple[int, str]]:
     known: dict[str, tuple[str, bool]] = {}
     indexes, long_texts, expected = [], [], []
     for index, item in enumerate(items):
-        own, told = known.get(item.language) or known.setdefault(item.language, _own_language(item.language))
-        if told and len(text := _whole_text(item)) >= ENOUGH_LETTERS:
+        own, reliable = known.get(item.language) or known.setdefault(item.language, _own_language(item.language))
+        if reliable and len(text := _whole_text(item)) >= ENOUGH_LETTERS:
             indexes.append(index)
             long_texts.append(text)
             expected.append(own)
@@ -58,7 +58,9 @@ def notice_language(items: Sequence[Item]) -> tuple[Problem, ...]:
     for tag in dict.fromkeys(item.language for item in items):
         rows = [item for item in items if item.language == tag]
         rows = rows[:: max(1, len(rows) // NOTICED)]
-        wrong = [Problem("wrong_language", "warning", rows[at].id, said, tag) for at, said in wrong_language(rows)]
+        wrong = [
+            Problem("wrong_language", "warning", rows[at].id, message, tag) for at, message in wrong_language(rows)
+        ]
         problems += wrong if 2 * len(wrong) > len(rows) else []
     return tuple(problems)
 

@@ -20,21 +20,21 @@ def check_items(items: Items, *, checks: Sequence[Check] = ALL) -> list[dict[str
     clusters = {(item.id, item.language): item.cluster for item in items if item.cluster not in (None, item.id)}
     problems = [problem for problem in items.problems if problem.check in (UNREADABLE.name, NOT_NORMAL.name)]
     problems += find_problems(items.rows, tuple(checks))
-    found: dict[str, list[Problem]] = {check.name: [] for check in (UNREADABLE, *checks)}
+    by_check: dict[str, list[Problem]] = {check.name: [] for check in (UNREADABLE, *checks)}
     for problem in problems:
-        found.setdefault(problem.check, []).append(problem)
+        by_check.setdefault(problem.check, []).append(problem)
     return [
         {
             "check": check.name,
             "severity": check.severity,
-            "count": len(found[check.name]),
-            "items": [one.message if check is UNREADABLE else one.item for one in found[check.name]],
+            "count": len(by_check[check.name]),
+            "items": [entry.message if check is UNREADABLE else entry.item for entry in by_check[check.name]],
             "explanation": check.explanation,
             "targets": dict(
                 Counter(
-                    clusters[one.item, one.language or ""]
-                    for one in found[check.name]
-                    if (one.item, one.language or "") in clusters
+                    clusters[entry.item, entry.language or ""]
+                    for entry in by_check[check.name]
+                    if (entry.item, entry.language or "") in clusters
                 ).most_common()
             ),
             "note": check.missing(),
@@ -43,23 +43,25 @@ def check_items(items: Items, *, checks: Sequence[Check] = ALL) -> list[dict[str
     ]
 
 
-def checks_as_text(found: Sequence[dict[str, Any]]) -> str:
+def checks_as_text(results: Sequence[dict[str, Any]]) -> str:
     """The report for a terminal: a line for each check that found something, the targets with the most problems, the rest."""
     lines = []
-    for one in found:
-        if one["count"]:
-            first = f"  first: {', '.join(one['items'][:3])}"
-            lines.append(f"{one['severity']:8} {one['check']:18} {one['count']:6}  {one['explanation']}{first}")
+    for result in results:
+        if result["count"]:
+            first = f"  first: {', '.join(result['items'][:3])}"
+            lines.append(
+                f"{result['severity']:8} {result['check']:18} {result['count']:6}  {result['explanation']}{first}"
+            )
     grave: Counter[str] = Counter()
-    for one in found:
-        if one["severity"] in SEVERITIES[:2]:
-            grave.update(one["targets"])
+    for result in results:
+        if result["severity"] in SEVERITIES[:2]:
+            grave.update(result["targets"])
     if grave:
         shown = ", ".join(f"{target} {count}" for target, count in grave.most_common(12))
         more = f", … ({len(grave)} in all)" if len(grave) > 12 else ""
         lines.append(f"targets with the most errors and warnings: {shown}{more}")
-    lines += [f"{one['check']}: {one['note']}" for one in found if one["note"]]
-    nothing = [one["check"] for one in found if not one["count"] and not one["note"]]
+    lines += [f"{result['check']}: {result['note']}" for result in results if result["note"]]
+    nothing = [result["check"] for result in results if not result["count"] and not result["note"]]
     if nothing:
         lines.append(f"{len(nothing)} checks found nothing: {', '.join(nothing)}")
     return "\n".join(lines)

@@ -90,8 +90,8 @@ def train(
         return
     settings = TrainingSettings(seed=seed, epochs=epochs, pairs=pairs, lora=read_lora(lora), device=device)
     settings = read_training_settings(options.split_pairs(option), settings)
-    with _training() as heard:
-        card = train_head(model, data, out=out, settings=settings, on_status=heard)
+    with _training() as on_status:
+        card = train_head(model, data, out=out, settings=settings, on_status=on_status)
     if card:
         typer.echo(card_as_text(card))
 
@@ -136,7 +136,7 @@ def _training() -> Iterator[Callable[[TrainingStatus], None]]:
     ) as bars:
         task = bars.add_task("training", total=None)
 
-        def heard(status: TrainingStatus) -> None:
+        def show(status: TrainingStatus) -> None:
             if not math.isnan(status.loss):
                 label = f"loss {status.loss:.3f} accuracy {status.accuracy:.2f}"
                 bars.update(task, description=label, total=status.steps, completed=status.step)
@@ -145,4 +145,4 @@ def _training() -> Iterator[Callable[[TrainingStatus], None]]:
             ):  # the bar shows the lines of the log
                 bars.console.out(f"{status.step}/{status.steps} {status.message}", highlight=False)
 
-        yield heard
+        yield show

@@ -23,7 +23,7 @@ FEW = ("language", "dataset", "bias_type", "target", "target_original", *ORIGIN)
 
 
 @dataclass(frozen=True, slots=True)
-class Common:
+class SharedColumns:
     """What an item shares with many others."""
 
     dataset: str
@@ -33,7 +33,7 @@ class Common:
     tags: dict[str, Tag]
 
 
-Shared = dict[tuple[Any, ...], Common]
+Shared = dict[tuple[Any, ...], SharedColumns]
 
 
 def recognise(columns: frozenset[str]) -> bool:
@@ -116,7 +116,7 @@ def _item(row: Mapping[str, Any], language: str | None, *, shared: Shared) -> It
     return Item(item_id, common.dataset, common.language, common.category, candidates, context, common.cluster, tags)
 
 
-def _common(row: Mapping[str, Any], language: str | None, *, task: str, shared: Shared) -> Common:
+def _common(row: Mapping[str, Any], language: str | None, *, task: str, shared: Shared) -> SharedColumns:
     """What many items have in common, made once for each combination of their cells."""
     cells = (task, *map(row.get, FEW))
     try:
@@ -130,7 +130,7 @@ def _common(row: Mapping[str, Any], language: str | None, *, task: str, shared: 
     tags: dict[str, Tag] = {"task": task}
     tags |= {name: value for name, value in (("target", cluster), ("target_term", target)) if value}
     tags |= {name: value for name in ORIGIN if (value := _optional(row, name))}
-    common = Common(_optional(row, "dataset") or "stereoset", tag, _text(row, "bias_type"), cluster, tags)
+    common = SharedColumns(_optional(row, "dataset") or "stereoset", tag, _text(row, "bias_type"), cluster, tags)
     if all(cell is None or isinstance(cell, str) for cell in cells):
         shared[cells] = common
     return common

@@ -77,7 +77,7 @@ def without_region(tag: str) -> str:
 
 def legal_text(text: str) -> str:
     """The text with a visible sign for each character that a sheet cannot hold: ␇ for a bell."""
-    return ILLEGAL.sub(lambda found: chr(0x2400 + ord(found[0])) if found[0] < " " else "\ufffd", text)
+    return ILLEGAL.sub(lambda match: chr(0x2400 + ord(match[0])) if match[0] < " " else "\ufffd", text)
 
 
 def guard_formula(text: str) -> str:

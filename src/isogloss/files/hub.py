@@ -192,6 +192,6 @@ def _data_sentence(error: Exception, source: str, *, name: str) -> str:
     if "Config name is missing" in message:
         known = message.partition("[")[2].partition("]")[0].replace("'", "")
         return f"The data set '{name}' has several configurations. Give one of them as hf:{name}:NAME. Known: {known}."
-    found = explain(error, name, page=data_page(name))
+    sentence = explain(error, name, page=data_page(name))
     reason = message.split("\n")[0][:160].rstrip(".") or type(error).__name__
-    return found or f"The data set '{source.removeprefix(PREFIX)}' cannot be read from the hub: {reason}."
+    return sentence or f"The data set '{source.removeprefix(PREFIX)}' cannot be read from the hub: {reason}."

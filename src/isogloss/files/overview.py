@@ -39,17 +39,17 @@ def describe_items(items: Items) -> dict[str, Any]:
     }
 
 
-def overview_as_text(found: dict[str, Any]) -> str:
+def overview_as_text(overview: dict[str, Any]) -> str:
     """The overview for a terminal."""
-    lines = [f"{found['items']} items, {found['candidates']} candidates"]
-    for name, counts in found["counts"].items():
+    lines = [f"{overview['items']} items, {overview['candidates']} candidates"]
+    for name, counts in overview["counts"].items():
         shown = ", ".join(f"{value} {count}" for value, count in list(counts.items())[:12])
         more = f", … ({len(counts)} in all)" if len(counts) > 12 else ""
         lines.append(f"{name}: {shown}{more}")
-    sizes = found["characters"]
-    lines.append(f"duplicate contexts: {found['duplicate_contexts']}")
+    sizes = overview["characters"]
+    lines.append(f"duplicate contexts: {overview['duplicate_contexts']}")
     lines.append(
         f"characters: {sizes['distinct']} distinct; candidates have {sizes['shortest']} to {sizes['longest']}, {sizes['mean']:.1f} on average"
     )
-    lines += [f"{name}: {count}" for name, count in found["problems"].items()]
+    lines += [f"{name}: {count}" for name, count in overview["problems"].items()]
     return "\n".join(lines)

@@ -36,15 +36,15 @@ def _rows(table: Any) -> list[dict[str, Any]]:
         raise ValueError("not a table")
     blocks, (columns, _) = table.state["_mgr"].arguments
     names = columns.arguments[1]["data"].state[4]
-    found: dict[str, list[Any]] = {}
+    by_name: dict[str, list[Any]] = {}
     for block in blocks:
         values, place, _ = block.arguments
         _, (width, height), _, by_column, cells = values.state
         if by_column or len(cells) != width * height:
             raise ValueError("another order of cells")
         for index, column in enumerate(range(*place.arguments)):
-            found[names[column]] = cells[index * height : (index + 1) * height]
-    return [dict(zip(names, row, strict=True)) for row in zip(*(found[name] for name in names), strict=True)]
+            by_name[names[column]] = cells[index * height : (index + 1) * height]
+    return [dict(zip(names, row, strict=True)) for row in zip(*(by_name[name] for name in names), strict=True)]
 
 
 def _read_stack(data: bytes) -> Any:

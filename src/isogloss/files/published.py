@@ -41,7 +41,7 @@ def pull_data(name: str, wanted: Sequence[str] = ()) -> list[str]:
     if source.hub:
         return [f"{source.name}: {fetch_table(source.hub)}"]
     lines = []
-    for tag, paths in pull(source, [languages.resolve(one) for one in wanted]).items():
+    for tag, paths in pull(source, [languages.resolve(language) for language in wanted]).items():
         number, content = source.contents.get(tag, (0, ""))
         what = f"{number:,} items with the published content" if content else f"{len(paths)} files"
         lines.append(f"{source.name} ({tag}): {what}, in {source.folder(tag)}")

@@ -138,9 +138,9 @@ def read_many(
     """The items of several sources together, as far as they meet the conditions; an item that two of them hold is an error."""
     if not sources:
         raise IsoglossError("No data was given. Use --data with a data set's name, a file or a folder.")
-    found = [read(source, language=language, columns=columns, skip_bad=skip_bad) for source in sources]
-    rows = _unique([item for part in found for item in part], ", ".join(map(str, sources)), bad=raise_bad_row)
-    items = Items(tuple(rows), tuple(problem for part in found for problem in part.problems))
+    parts = [read(source, language=language, columns=columns, skip_bad=skip_bad) for source in sources]
+    rows = _unique([item for part in parts for item in part], ", ".join(map(str, sources)), bad=raise_bad_row)
+    items = Items(tuple(rows), tuple(problem for part in parts for problem in part.problems))
     return filter_items(items, where)
 
 
@@ -253,7 +253,7 @@ def _bundled(source: str, wanted: list[str]) -> Files:
     if known is not None:
         return _published(known, wanted)
     if source.replace("-", "_") not in registry.names("dataset"):
-        if source.startswith(PREFIX) or source in {one.hub for one in registry.load_all("dataset").values()}:
+        if source.startswith(PREFIX) or source in {reader.hub for reader in registry.load_all("dataset").values()}:
             return [(None, fetch_table(source), None)]
         if "/" in source or is_readable(Path(source)):
             raise IsoglossError(f"No such file: {source}.")
@@ -306,10 +306,12 @@ def _nearest_layout(columns: frozenset[str], known: Mapping[str, Dataset]) -> st
         return "".join(filter(str.isalnum, name.casefold()))
 
     theirs = {plain(name): name for name in sorted(columns)}
-    near = {name: sum(plain(one) in theirs for one in known[name].columns) for name in known if known[name].columns}
+    near = {
+        name: sum(plain(heading) in theirs for heading in known[name].columns) for name in known if known[name].columns
+    }
     name = max(near, key=lambda name: (near[name] / len(known[name].columns), -len(known[name].columns)))
     missing = [column for column in known[name].columns if column not in columns]
-    hint = ",".join(f"{one}={theirs.get(plain(one), 'YOURS')}" for one in missing)
+    hint = ",".join(f"{heading}={theirs.get(plain(heading), 'YOURS')}" for heading in missing)
     seen = ", ".join(sorted(columns)[:12]) or "none"
     return (
         f"the columns ({seen}) are of no layout that Isogloss knows. The nearest is '{name}', "

@@ -232,13 +232,13 @@ class LanguageSample:
     """What languages the sampled articles were found to be in, for each language that they were said to be in."""
 
     seen: Counter[str] = field(default_factory=Counter)
-    found: dict[str, Counter[str]] = field(default_factory=dict)
+    guesses: dict[str, Counter[str]] = field(default_factory=dict)
 
     def add(self, article: Article) -> None:
         """Look at an article, if it is in the sample; a text that is plainly in another language is refused."""
         tag = article.language
         self.seen[tag] += 1
-        counts = self.found.setdefault(tag, Counter())
+        counts = self.guesses.setdefault(tag, Counter())
         if self.seen[tag] > FIRST and (self.seen[tag] % THEN or counts.total() >= MOST):
             return
         text = article.text[:LETTERS]
@@ -249,7 +249,7 @@ class LanguageSample:
 
     def check(self) -> None:
         """Refuse a language whose articles are mostly in another; warn where some are."""
-        for tag, counts in self.found.items():
+        for tag, counts in self.guesses.items():
             _refuse_wrong(tag, counts)
             other, share = _other(tag, counts)
             if share > MIXED:

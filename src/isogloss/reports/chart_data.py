@@ -118,8 +118,8 @@ def model_kinds(runs: Iterable[Run], facts: Facts | None = None) -> dict[str, st
         model, kind = run.info["model"], _kind_of(run)
         if kind != OTHER or model not in kinds:
             kinds[model] = kind
-    given = {model: known[MULTILINGUAL] for model, known in (facts or {}).items() if MULTILINGUAL in known}
-    return kinds | {model: _by_fact(value) for model, value in given.items()}
+    stated = {model: known[MULTILINGUAL] for model, known in (facts or {}).items() if MULTILINGUAL in known}
+    return kinds | {model: _by_fact(value) for model, value in stated.items()}
 
 
 def row_names(facts: Facts | None = None) -> dict[str, str]:

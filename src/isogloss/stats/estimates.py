@@ -112,7 +112,7 @@ def recovered_p(a: Estimate, b: Estimate) -> float:
 
 
 def _are_plain(ends: tuple[Ends | None, Ends | None], kinds: tuple[str, ...]) -> bool:
-    return all(one is not None and one.kind in kinds for one in ends)
+    return all(interval is not None and interval.kind in kinds for interval in ends)
 
 
 def _recovered(sides: tuple[Estimate, Estimate], ends: tuple[Ends | None, Ends | None], *, r: float) -> Ends | None:

@@ -83,7 +83,7 @@ def welch_test(first: Array, second: Array, *, resamples: int = 10_000, seed: in
         own = members @ moments
         return _welch(own, sizes[0], other=sums - own, size=sizes[1])[0]
 
-    t, freedom = (float(one[0]) for one in _welch_of(first, second))
+    t, freedom = (float(value[0]) for value in _welch_of(first, second))
     if math.isnan(t):
         return 1.0
     student = 2 * float(stdtr(freedom, -abs(t))) if math.isfinite(t) else 0.0

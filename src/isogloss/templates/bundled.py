@@ -26,8 +26,8 @@ def parse_sets(path: Path, language: str | None, *, make: Make, bad: OnBadRow) -
     """
     try:
         if suffix(path) == ".json":
-            for one, lexicon in read_published(path):
-                yield from make([one], lexicon)
+            for template_set, lexicon in read_published(path):
+                yield from make([template_set], lexicon)
             return
         yield from make(read_sets(path), read_lexicon(language or path.parent.name, path.parent))
     except BadData as error:

@@ -53,10 +53,15 @@ def check_templates(language: str, *, folder: Path | None = None, names: Sequenc
     problems: Counter[str] = Counter(_word_problems(lexicon))
     used: dict[str, set[str]] = {}
     counts = []
-    for one in sets:
-        made = [_try_frame(frame, set_lexicon(one, lexicon), problems=problems) for frame in make_frames(one)]
-        counts.append(SetCount(one.id, len(made), sum(map(len, made))))
-        for key, word in ((key, word) for frame in made for sentence in frame for key, word in sentence.words.items()):
+    for template_set in sets:
+        sentences = [
+            _try_frame(frame, set_lexicon(template_set, lexicon), problems=problems)
+            for frame in make_frames(template_set)
+        ]
+        counts.append(SetCount(template_set.id, len(sentences), sum(map(len, sentences))))
+        for key, word in (
+            (key, word) for frame in sentences for sentence in frame for key, word in sentence.words.items()
+        ):
             used.setdefault(category_of(key), set()).add(word.casefold())
     sizes = {name: len(vocabulary.terms) for name, vocabulary in sorted(lexicon.vocabularies.items())}
     notes = (*_differences(lexicon), *([] if names else _unused_forms(lexicon, used)))
@@ -101,15 +106,15 @@ def _unused_forms(lexicon: Lexicon, used: Mapping[str, set[str]]) -> Iterator[st
 
 def _try_frame(frame: TemplateFrame, lexicon: Lexicon, *, problems: Counter[str]) -> list[ExpandedSentence]:
     """The sentences of a template that can be made; what is wrong is added to the problems."""
-    made: list[ExpandedSentence] = []
+    sentences: list[ExpandedSentence] = []
     try:
         for plan in resolve_template(frame.template, lexicon, position=frame.wording.position):
-            made += _try_plan(frame, plan, lexicon=lexicon, problems=problems)
+            sentences += _try_plan(frame, plan, lexicon=lexicon, problems=problems)
         if frame.set.unique:
-            refuse_equal(made, frame.wording.position)
+            refuse_equal(sentences, frame.wording.position)
     except IsoglossError as error:
         problems[str(error)] += 1
-    return made
+    return sentences
 
 
 def _try_plan(
@@ -147,13 +152,15 @@ def _differences(lexicon: Lexicon) -> Iterator[str]:
                 yield f"{name}: {verb} {len(ids)} ids: {', '.join(sorted(ids)[:8])}{', …' if len(ids) > 8 else ''}"
 
 
-def checked_templates_as_text(found: CheckedTemplates) -> str:
+def checked_templates_as_text(checked: CheckedTemplates) -> str:
     """What a check found, for a terminal."""
-    lines = [f"{found.language}: " + ", ".join(f"{name} {count}" for name, count in found.vocabularies.items())]
-    lines += [f"  {one.set}: {one.templates} templates, {one.sentences:,} sentences" for one in found.sets]
-    lines += [f"  note: {note}" for note in found.notes]
-    lines += [f"  problem: {problem}" for problem in found.problems]
-    return "\n".join([*lines, f"  {len(found.problems)} problems"])
+    lines = [f"{checked.language}: " + ", ".join(f"{name} {count}" for name, count in checked.vocabularies.items())]
+    lines += [
+        f"  {counts.set}: {counts.templates} templates, {counts.sentences:,} sentences" for counts in checked.sets
+    ]
+    lines += [f"  note: {note}" for note in checked.notes]
+    lines += [f"  problem: {problem}" for problem in checked.problems]
+    return "\n".join([*lines, f"  {len(checked.problems)} problems"])
 
 
 def expand_sets(
@@ -161,11 +168,11 @@ def expand_sets(
 ) -> Iterator[tuple[TemplateFrame, ExpandedSentence]]:
     """Every sentence of the sets, with the template it comes from; more than `limit` are refused."""
     count = 0
-    for one in sets:
-        ours = set_lexicon(one, lexicon)
-        for frame in make_frames(one):
+    for template_set in sets:
+        ours = set_lexicon(template_set, lexicon)
+        for frame in make_frames(template_set):
             for plan in resolve_template(frame.template, lexicon, position=frame.wording.position):
-                chosen = chosen_terms(plan, one.only)
+                chosen = chosen_terms(plan, template_set.only)
                 count += count_fillings(chosen)
                 if count > limit:
                     raise IsoglossError(

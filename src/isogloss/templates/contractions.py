@@ -75,8 +75,8 @@ def _suffix_form(suffix: Suffix, word: str, *, rules: Rules) -> str:
         if known and (group != LAST or len(rules.endings) == 1):
             classes |= set(known[0].split())
             continue
-        heard = letters[-1:] if group == LAST else [letter for letter in letters if letter in table][-1:]
-        classes |= {name for letter in heard if letter in table for name in table[letter].split()}
+        sounds = letters[-1:] if group == LAST else [letter for letter in letters if letter in table][-1:]
+        classes |= {name for letter in sounds if letter in table for name in table[letter].split()}
     for needed, text in suffix.forms:
         if needed <= classes:
             return text
@@ -156,7 +156,7 @@ def _touches(pieces: Sequence[Piece], span: tuple[int, int], *, across: bool) ->
 
 def _replace(pieces: Sequence[Piece], span: tuple[int, int], *, new: str) -> list[Piece]:
     """The pieces with the span's text replaced; the new text belongs to the span's last slot."""
-    found, cursor, owner = [], 0, None
+    pieces_out, cursor, owner = [], 0, None
     for piece in pieces:
         stop = cursor + len(piece.text)
         if cursor < span[1] and stop > span[0]:
@@ -168,15 +168,15 @@ def _replace(pieces: Sequence[Piece], span: tuple[int, int], *, new: str) -> lis
         stop = cursor + len(piece.text)
         head, tail = piece.text[: max(0, span[0] - cursor)], piece.text[max(0, span[1] - cursor) :]
         if stop <= span[0] or cursor >= span[1]:
-            found.append(piece)
+            pieces_out.append(piece)
         else:
-            found.append(Piece(head, piece.slot))
+            pieces_out.append(Piece(head, piece.slot))
             if not placed:
-                found.append(Piece(new, owner))
+                pieces_out.append(Piece(new, owner))
                 placed = True
-            found.append(Piece(tail, piece.slot))
+            pieces_out.append(Piece(tail, piece.slot))
         cursor = stop
-    return [piece for piece in found if piece.text]
+    return [piece for piece in pieces_out if piece.text]
 
 
 def _match_case(old: str, new: str) -> str:

@@ -151,7 +151,9 @@ def _template_pairs(item: Item) -> list[tuple[str, str]]:
         return []
     texts = {candidate.role: candidate.text for candidate in item.candidates}
     templates = {STEREOTYPE: own, CONTRAST: item.tags.get("contrast_template", own)}
-    return [(one, texts[role]) for role, one in templates.items() if isinstance(one, str) and role in texts]
+    return [
+        (template, texts[role]) for role, template in templates.items() if isinstance(template, str) and role in texts
+    ]
 
 
 # ---- words of the table
@@ -163,7 +165,7 @@ def _read_frame(template: str) -> _Frame | None:
         elements = read_shades(template).elements
     except IsoglossError:
         return None
-    slots = [number for number, one in enumerate(elements) if isinstance(one, Slot)]
+    slots = [number for number, part in enumerate(elements) if isinstance(part, Slot)]
     if len(slots) != 1:
         return None
     slot = elements[slots[0]]
@@ -220,13 +222,13 @@ def _word_fillings(
     return word_fillings
 
 
-def table_rows(found: FilledTable, language: str) -> Iterator[list[str]]:
+def table_rows(table: FilledTable, language: str) -> Iterator[list[str]]:
     """The table in SHADES' layout, with its heading; the terms are a column of their own."""
     tag = language.lower().replace("-", "_")
     known = ["bias_type", *COLUMNS]
     yield ["index", "subset", *known, f"{tag}_templates", f"{tag}_biased_sentences", "terms"]
-    for row in found.rows:
-        facts = found.facts.get(row.index, {})
+    for row in table.rows:
+        facts = table.facts.get(row.index, {})
         yield [row.index, row.subset, *(facts.get(name, "") for name in known), row.template, row.sentence, row.terms]
 
 

@@ -50,18 +50,18 @@ def expand(
             f"The template '{template}' has {count:,} sentences, more than {limit:,}. "
             f"Use --limit {count} to have them all, or use fewer terms."
         )
-    found = [
+    sentences = [
         realise(plan, lexicon, filling=filling)
         for plan, terms in zip(plans, chosen, strict=True)
         for filling in fillings(terms)
     ]
-    refuse_equal(found, position or SourcePosition())
-    return found
+    refuse_equal(sentences, position or SourcePosition())
+    return sentences
 
 
 def chosen_terms(resolved: ResolvedTemplate, only: Only) -> dict[str, list[Term]]:
     """The terms for each of a plan's slots, each followed by its variants; an empty choice or an unknown id is refused."""
-    found = {}
+    chosen = {}
     for key in resolved.keys:
         terms = {term.id: term for term in fillers(resolved, key)}
         wanted = only.get(key, only.get(category_of(key)))
@@ -69,12 +69,12 @@ def chosen_terms(resolved: ResolvedTemplate, only: Only) -> dict[str, list[Term]
         if unknown:
             raise IsoglossError(f"'only' names '{unknown[0]}', which the category '{category_of(key)}' does not have.")
         kept = [terms[name] for name in (wanted if wanted is not None else terms) if name in terms]
-        found[key] = [word for term in kept for word in (term, *term.variants)]
-        if not found[key]:
+        chosen[key] = [word for term in kept for word in (term, *term.variants)]
+        if not chosen[key]:
             raise BadTemplate(
                 resolved.position, 1, f"no term of '{category_of(key)}' has the features that its slot asks for."
             )
-    return found
+    return chosen
 
 
 def _all_ids(resolved: ResolvedTemplate, key: str) -> set[str]:
@@ -176,38 +176,38 @@ def _step_form(
 
 def tidy(pieces: Sequence[Piece]) -> list[Piece]:
     """The pieces without empty ones, doubled spaces, spaces at the ends, and spaces left before a full stop."""
-    found: list[Piece] = []
+    tidied: list[Piece] = []
     gap = False
     for piece in pieces:
         text = re.sub(" {2,}", " ", piece.text) if "  " in piece.text else piece.text
         if not text:
             gap = True
             continue
-        last = found[-1].text if found else " "
+        last = tidied[-1].text if tidied else " "
         if last.endswith(" ") and text.startswith(" "):
             text = text.lstrip(" ")
-        elif gap and found and last.endswith(" ") and text[0] in CLOSING:
-            found[-1] = Piece(last.rstrip(" "), found[-1].slot)
+        elif gap and tidied and last.endswith(" ") and text[0] in CLOSING:
+            tidied[-1] = Piece(last.rstrip(" "), tidied[-1].slot)
         gap = False
         if text:
-            found.append(Piece(text, piece.slot))
-    if found:
-        found[-1] = Piece(found[-1].text.rstrip(" "), found[-1].slot)
-    return [piece for piece in found if piece.text]
+            tidied.append(Piece(text, piece.slot))
+    if tidied:
+        tidied[-1] = Piece(tidied[-1].text.rstrip(" "), tidied[-1].slot)
+    return [piece for piece in tidied if piece.text]
 
 
 def capital(pieces: Sequence[Piece], language: str) -> list[Piece]:
     """The pieces with a capital at the beginning of the sentence, where the first word comes from a slot."""
-    found = list(pieces)
-    for number, piece in enumerate(found):
+    capitalised = list(pieces)
+    for number, piece in enumerate(capitalised):
         match = re.search(r"[^\W\d_]", piece.text)
         if match is None:
             continue
         if piece.slot is not None:
             letter = "İ" if match[0] == "i" and language.split("-")[0] in DOTTED else match[0].title()
-            found[number] = Piece(piece.text[: match.start()] + letter + piece.text[match.end() :], piece.slot)
+            capitalised[number] = Piece(piece.text[: match.start()] + letter + piece.text[match.end() :], piece.slot)
         break
-    return found
+    return capitalised
 
 
 def refuse_equal(sentences: Sequence[ExpandedSentence], position: SourcePosition) -> None:

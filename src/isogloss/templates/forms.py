@@ -70,8 +70,8 @@ def _is_silent(vocabulary: Vocabulary, term: Term, *, name: str, asked: Asked) -
     if term.invariable or asked.get(name, DEFAULTS.get(name)) == DEFAULTS.get(name):
         return False
     declared = {*vocabulary.inflects, *vocabulary.invariable} if use in (MAIN, "adj") else set()
-    declared |= {given for cell in term.uses[use] for given, _ in cell.features}
-    declared |= {given for given, _ in term.natures.get(use, ())}
+    declared |= {feature for cell in term.uses[use] for feature, _ in cell.features}
+    declared |= {feature for feature, _ in term.natures.get(use, ())}
     return name not in declared
 
 
@@ -114,18 +114,18 @@ def _marked_only(cells: Sequence[FormCell], wanted: Asked) -> str | None:
 
 def _like_another(term: Term, wanted: Asked, *, same: Sequence[SameForm]) -> Asked:
     """The features of the form that is written like the wanted one, by the first rule that holds for the word."""
-    given = {**DEFAULTS, **wanted}
+    features = {**DEFAULTS, **wanted}
     for rule in same:
-        if all(given.get(name) == value for name, value in rule.form):
+        if all(features.get(name) == value for name, value in rule.form):
             return wanted if term.lemma.casefold().endswith(rule.unless) else {**wanted, **dict(rule.like)}
     return wanted
 
 
 def _hint(wanted: Asked, same: Sequence[SameForm]) -> str:
     """The features that would make a rule under 'same' hold, if nothing else contradicts it."""
-    given = {**DEFAULTS, **wanted}
-    open_rules = [rule.form for rule in same if _fits(rule.form, given)]
-    missing = [show_features(pair for pair in form if pair[0] not in given) for form in open_rules]
+    features = {**DEFAULTS, **wanted}
+    open_rules = [rule.form for rule in same if _fits(rule.form, features)]
+    missing = [show_features(pair for pair in form if pair[0] not in features) for form in open_rules]
     names = " or ".join(f"'{text}'" for text in dict.fromkeys(missing) if text)
     return f", or give the word that it agrees with the feature {names}" if names else ""
 

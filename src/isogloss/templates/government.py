@@ -76,18 +76,20 @@ def _head(steps: Sequence[TemplateStep], index: int) -> int | None:
 def _governed(step: TemplateStep, governor: Governor, *, position: SourcePosition) -> TemplateStep:
     if step.meaning is None or not isinstance(step.element, Slot):
         return step
-    said = dict(step.meaning.features)
-    if "Use" in said and said["Use"] != "Adj":
+    features = dict(step.meaning.features)
+    if "Use" in features and features["Use"] != "Adj":
         return step
-    left = [set(demand) for demand in governor.demands if all(said.get(name, value) == value for name, value in demand)]
+    left = [
+        set(demand) for demand in governor.demands if all(features.get(name, value) == value for name, value in demand)
+    ]
     if not left:
         raise BadTemplate(
-            position, step.element.column, _clash(governor, f"the slot asks for '{show_features(said.items())}'")
+            position, step.element.column, _clash(governor, f"the slot asks for '{show_features(features.items())}'")
         )
     common = dict(set.intersection(*left))
     return replace(
         step,
-        meaning=Meaning(step.meaning.vocabulary, make_features({**common, **said}), step.meaning.word),
+        meaning=Meaning(step.meaning.vocabulary, make_features({**common, **features}), step.meaning.word),
         governors=(*step.governors, governor),
     )
 

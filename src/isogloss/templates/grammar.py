@@ -192,7 +192,7 @@ def _choice(token: Any, position: SourcePosition) -> str:
 
 
 def _wordings(node: Any, position: SourcePosition) -> Wordings | list[Element]:
-    rows = [_join([_element(child, position) for child in one.children]) for one in node.children]
+    rows = [_join([_element(child, position) for child in row.children]) for row in node.children]
     if len(rows) == 1:
         return [Text("("), *rows[0], Text(")")]
     return Wordings(tuple(rows))
@@ -217,14 +217,14 @@ def _cut(text: str) -> tuple[str, str, str]:
 
 def _join(elements: list[Element | list[Element]]) -> tuple[Element, ...]:
     """The elements in one row, texts that touch put together."""
-    flat = [one for element in elements for one in (element if isinstance(element, list) else [element])]
-    found: list[Element] = []
-    for one in flat:
-        if isinstance(one, Text) and found and isinstance(found[-1], Text):
-            found[-1] = Text(found[-1].text + one.text)
-        elif one != Text(""):
-            found.append(one)
-    return tuple(found)
+    flat = [part for element in elements for part in (element if isinstance(element, list) else [element])]
+    joined: list[Element] = []
+    for part in flat:
+        if isinstance(part, Text) and joined and isinstance(joined[-1], Text):
+            joined[-1] = Text(joined[-1].text + part.text)
+        elif part != Text(""):
+            joined.append(part)
+    return tuple(joined)
 
 
 def _plain(text: str) -> str:

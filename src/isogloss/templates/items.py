@@ -35,9 +35,9 @@ class TemplateFrame:
 
 def make_items(sets: Sequence[TemplateSet], lexicon: Lexicon, *, limit: int = LIMIT) -> Iterator[Item]:
     """The items of sets, negated counterparts beside their sources; more than `limit` sentences in a set are refused."""
-    for one in sets:
-        frames, ours = list(make_frames(one)), set_lexicon(one, lexicon)
-        _refuse_many(one, frames, lexicon=ours, limit=limit)
+    for template_set in sets:
+        frames, ours = list(make_frames(template_set)), set_lexicon(template_set, lexicon)
+        _refuse_many(template_set, frames, lexicon=ours, limit=limit)
         for frame in frames:
             yield from _frame_items(frame, ours)
 
@@ -47,26 +47,26 @@ def make_blanks(sets: Sequence[TemplateSet], lexicon: Lexicon) -> Iterator[Item]
 
     Words that agree with the concept keep the form that they have for the first concept.
     """
-    for one in sets:
-        for frame in make_frames(one):
-            if one.concepts is not None and frame.variant is None:
+    for template_set in sets:
+        for frame in make_frames(template_set):
+            if template_set.concepts is not None and frame.variant is None:
                 plan = resolve_template(frame.template, lexicon, position=frame.wording.position)[0]
-                yield _blank_item(frame, plan, lexicon=set_lexicon(one, lexicon))
+                yield _blank_item(frame, plan, lexicon=set_lexicon(template_set, lexicon))
 
 
-def set_lexicon(one: TemplateSet, lexicon: Lexicon) -> Lexicon:
+def set_lexicon(template_set: TemplateSet, lexicon: Lexicon) -> Lexicon:
     """The lexicon without the automatic steps that a set switches off."""
-    rules = lexicon.rules if one.contractions else Rules()
-    return replace(lexicon, rules=rules, capitals=lexicon.capitals and one.capitals)
+    rules = lexicon.rules if template_set.contractions else Rules()
+    return replace(lexicon, rules=rules, capitals=lexicon.capitals and template_set.capitals)
 
 
-def make_frames(one: TemplateSet) -> Iterator[TemplateFrame]:
+def make_frames(template_set: TemplateSet) -> Iterator[TemplateFrame]:
     """The templates of a set, each followed by its negated counterpart."""
-    for wording in one.wordings:
-        name = f"{one.id}-{wording.id}"
-        yield TemplateFrame(one, wording, name, wording.template)
+    for wording in template_set.wordings:
+        name = f"{template_set.id}-{wording.id}"
+        yield TemplateFrame(template_set, wording, name, wording.template)
         if wording.negated is not None:
-            yield TemplateFrame(one, wording, name, wording.negated, NEGATED)
+            yield TemplateFrame(template_set, wording, name, wording.negated, NEGATED)
 
 
 def count_sentences(frame: TemplateFrame, lexicon: Lexicon) -> int:
@@ -75,11 +75,11 @@ def count_sentences(frame: TemplateFrame, lexicon: Lexicon) -> int:
     return sum(count_fillings(chosen_terms(plan, frame.set.only)) for plan in plans)
 
 
-def _refuse_many(one: TemplateSet, frames: Sequence[TemplateFrame], *, lexicon: Lexicon, limit: int) -> None:
+def _refuse_many(template_set: TemplateSet, frames: Sequence[TemplateFrame], *, lexicon: Lexicon, limit: int) -> None:
     count = sum(count_sentences(frame, lexicon) for frame in frames)
     if count > limit:
         raise IsoglossError(
-            f"The set '{one.id}' ({lexicon.language}) has {count:,} sentences, more than {limit:,}. "
+            f"The set '{template_set.id}' ({lexicon.language}) has {count:,} sentences, more than {limit:,}. "
             f"Use --limit {count} to have them all, or name fewer terms under 'only'."
         )
 
@@ -209,18 +209,18 @@ def _blank_item(frame: TemplateFrame, resolved: ResolvedTemplate, *, lexicon: Le
     _check_slots(frame, resolved)
     chosen = chosen_terms(resolved, frame.set.only)
     chosen[concepts] = chosen[concepts][:1]
-    found = []
+    candidates = []
     for filling in fillings(chosen):
         role = "+".join(term.id for key, term in filling.items() if category_of(key) == frame.set.terms)
         sentence = realise(resolved, lexicon, filling=filling, blank=concepts)
-        found.append(Candidate(f"{frame.name}-blank-{role}", role, sentence.text))
+        candidates.append(Candidate(f"{frame.name}-blank-{role}", role, sentence.text))
     tags: dict[str, Tag] = {"task": "template-blank", "set": frame.set.id, "wording": frame.wording.id}
     return Item(
         frame.name,
         "template_blanks",
         lexicon.language,
         frame.set.category,
-        number_variants(found),
+        number_variants(candidates),
         cluster=frame.name,
         tags=tags,
     )

@@ -50,12 +50,14 @@ def read_lexicon(language: str, folder: Path | None = None) -> Lexicon:
     tag = languages.resolve(language)
     if folder is not None and not folder.is_dir():
         raise IsoglossError(f"No such folder: {folder}.")
-    folders = list(dict.fromkeys(one.resolve() for one in (FOLDER / tag, folder) if one is not None and one.is_dir()))
+    folders = list(
+        dict.fromkeys(path.resolve() for path in (FOLDER / tag, folder) if path is not None and path.is_dir())
+    )
     vocabularies: dict[str, Vocabulary] = {}
     rules = Rules()
-    for one in folders:
-        vocabularies |= _vocabularies(one, tag)
-        rules = read_rules(one / "rules.toml") if (one / "rules.toml").exists() else rules
+    for path in folders:
+        vocabularies |= _vocabularies(path, tag)
+        rules = read_rules(path / "rules.toml") if (path / "rules.toml").exists() else rules
     words = vocabularies.pop(WORDS, None)
     _refuse_double_names(vocabularies, words)
     return Lexicon(tag, vocabularies, words, rules)
@@ -77,7 +79,7 @@ def _vocabularies(folder: Path, tag: str) -> dict[str, Vocabulary]:
 
 def _refuse_double_names(vocabularies: Mapping[str, Vocabulary], words: Vocabulary | None) -> None:
     seen: dict[str, Path] = {}
-    names: list[tuple[str, Path]] = [(name, one.path) for name, one in vocabularies.items()]
+    names: list[tuple[str, Path]] = [(name, listed.path) for name, listed in vocabularies.items()]
     names += [(alias, vocabulary.path) for vocabulary in vocabularies.values() for alias in vocabulary.aliases]
     names += [(word, words.path) for word in words.terms] if words else []
     for name, path in names:

@@ -70,8 +70,8 @@ def mine_corpus(path: Path, lexicon: Lexicon, *, category: str, limit: int = 100
         hits = list(pattern.finditer(sentence))
         without, several = without + (not hits), several + (len(hits) > 1)
         if len(hits) == 1 and (not spaced or FEWEST <= len(sentence.split()) <= MOST) and len(mined) < limit:
-            one = _mined(sentence, hits[0], readings=readings, lexicon=lexicon, vocabulary=vocabulary)
-            mined.setdefault(show_template(one.template), one)
+            candidate = _mined(sentence, hits[0], readings=readings, lexicon=lexicon, vocabulary=vocabulary)
+            mined.setdefault(show_template(candidate.template), candidate)
     return Found(tuple(mined.values()), lines, without, several)
 
 
@@ -131,7 +131,11 @@ def _word_before(
         return left, None, list(fitting)
     for name, term in lexicon.words.terms.items():
         cells = [cell for cell in term.uses[MAIN] if cell.text.casefold() == match[1].casefold() and cell.features]
-        kept = [one for one in fitting if any(_agree(cell.features, one, vocabulary=vocabulary) for cell in cells)]
+        kept = [
+            features
+            for features in fitting
+            if any(_agree(cell.features, features, vocabulary=vocabulary) for cell in cells)
+        ]
         if kept:
             return left[: match.start()], SlotElement(name, vocabulary.category), kept
     return left, None, list(fitting)
@@ -145,20 +149,20 @@ def _agree(features: Features, term_match: TermMatch, *, vocabulary: Vocabulary)
 
 def _try(template: Template, lexicon: Lexicon) -> tuple[tuple[str, ...], str]:
     try:
-        return tuple(one.text for one in expand(template, lexicon)[:4]), ""
+        return tuple(sentence.text for sentence in expand(template, lexicon)[:4]), ""
     except IsoglossError as error:
         return (), NO_EXPANSION + str(error)
 
 
-def write_sheet(found: Found, path: Path) -> Path:
+def write_sheet(mined: Found, path: Path) -> Path:
     """The path of the review sheet: one template a row; the column `keep` is for the reviewer."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(COLUMNS)
-        for number, one in enumerate(found.rows, 1):
-            others = "; ".join(f"{other.term}: {show_features(other.features)}" for other in one.others)
-            shown = (one.reading.term, show_features(one.reading.features), others, " / ".join(one.examples))
-            cells = (f"m{number}", "", show_template(one.template), one.sentence, *shown, one.remark)
+        for number, row in enumerate(mined.rows, 1):
+            others = "; ".join(f"{other.term}: {show_features(other.features)}" for other in row.others)
+            shown = (row.reading.term, show_features(row.reading.features), others, " / ".join(row.examples))
+            cells = (f"m{number}", "", show_template(row.template), row.sentence, *shown, row.remark)
             writer.writerow(map(guard_formula, cells))
     return path

@@ -67,7 +67,7 @@ def _read_language(source: _Source) -> Iterator[tuple[TemplateSet, Lexicon]]:
             "[MASK]": Slot(terms.category),
             "{prior}": Slot(concepts.category, terms.category if feminine is not None else None),
         }
-        found = TemplateSet(
+        template_set = TemplateSet(
             f"{category}-{number}",
             category,
             terms.category,
@@ -78,7 +78,10 @@ def _read_language(source: _Source) -> Iterator[tuple[TemplateSet, Lexicon]]:
             contractions=bool(source.content.get("contractions")),
             unique=False,
         )
-        yield found, Lexicon(source.tag, {one.category: one for one in (terms, concepts)}, rules=rules)
+        yield (
+            template_set,
+            Lexicon(source.tag, {vocabulary.category: vocabulary for vocabulary in (terms, concepts)}, rules=rules),
+        )
 
 
 def _blocks(content: Mapping[str, Any]) -> Iterator[tuple[str, int, Mapping[str, Any]]]:
@@ -115,8 +118,10 @@ def _vocabulary(source: _Source, reference: str, *, feminine: str | None = None,
         pairs = zip(_variants(entry), _variants(other), strict=feminine is not None)
         forms = [_cells(one, two, inflects=feminine is not None) for one, two in pairs]
         natures = {MAIN: parse_features(gender)} if agrees else {}
-        made = [Term(key, _variants(gloss)[0], cells[0].text, {MAIN: cells}, natures) for cells in forms]
-        terms[key] = Term(key, made[0].gloss, made[0].lemma, made[0].uses, natures, variants=tuple(made[1:]))
+        made_terms = [Term(key, _variants(gloss)[0], cells[0].text, {MAIN: cells}, natures) for cells in forms]
+        terms[key] = Term(
+            key, made_terms[0].gloss, made_terms[0].lemma, made_terms[0].uses, natures, variants=tuple(made_terms[1:])
+        )
     return Vocabulary(name, source.tag, source.path, terms)
 
 

@@ -58,8 +58,8 @@ def count_wordings(elements: Sequence[Element]) -> int:
 def unfold(elements: Sequence[Element]) -> Iterator[tuple[Element, ...]]:
     """The rows of elements that alternative wordings stand for."""
     options = [
-        [row for inner in one.alternatives for row in unfold(inner)] if isinstance(one, Wordings) else [(one,)]
-        for one in elements
+        [row for inner in part.alternatives for row in unfold(inner)] if isinstance(part, Wordings) else [(part,)]
+        for part in elements
     ]
     for combination in product(*options):
         yield tuple(element for row in combination for element in row)
@@ -100,7 +100,7 @@ def _refuse_foreign_values(slot: Slot, meaning: Meaning, *, lexicon: Lexicon, po
     for name, value in meaning.features:
         known = lexicon.rules.inflection.get(name, (value,))
         if value not in known:
-            values = ", ".join(show_features([(name, one)]) for one in known)
+            values = ", ".join(show_features([(name, value_name)]) for value_name in known)
             raise BadTemplate(
                 position,
                 slot.column,
@@ -124,11 +124,13 @@ def _linked(steps: Sequence[TemplateStep], number: int, *, position: SourcePosit
         return step
     near = [
         (abs(other - number), other < number, other)
-        for other, one in enumerate(steps)
-        if other != number and element.agrees in (one.key, getattr(one.element, "name", None))
+        for other, candidate in enumerate(steps)
+        if other != number and element.agrees in (candidate.key, getattr(candidate.element, "name", None))
     ]
     if not near:
-        known = sorted({name for one in steps for name in (one.key, getattr(one.element, "name", None)) if name})
+        known = sorted(
+            {name for candidate in steps for name in (candidate.key, getattr(candidate.element, "name", None)) if name}
+        )
         raise BadTemplate(
             position, element.column, f"nothing is named '{element.agrees}', to agree with. {_there(known)}"
         )
@@ -146,7 +148,7 @@ def _refuse_circles(steps: Sequence[TemplateStep], position: SourcePosition) -> 
             way.append(now)
             now = steps[now].follows
         if now == start:
-            names = " ~ ".join(str(getattr(steps[one].element, "name", "[…]")) for one in [*way, start])
+            names = " ~ ".join(str(getattr(steps[index].element, "name", "[…]")) for index in [*way, start])
             raise BadTemplate(
                 position, getattr(steps[start].element, "column", 1), f"agreement goes in a circle: {names}."
             )

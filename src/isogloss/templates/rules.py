@@ -112,11 +112,13 @@ def _inflection(table: Any) -> dict[str, tuple[str, ...]]:
     """The features that nouns and adjectives distinguish, each with its values: Case = ["nom", "acc"]."""
     if not isinstance(table, dict):
         raise ValueError('\'inflection\' is a table of features: Case = ["nom", "acc"].')
-    found = {name: [pair for value in values for pair in parse_features(str(value))] for name, values in table.items()}
-    for name, pairs in found.items():
+    features = {
+        name: [pair for value in values for pair in parse_features(str(value))] for name, values in table.items()
+    }
+    for name, pairs in features.items():
         if not pairs or any(pair[0] != name for pair in pairs):
             raise ValueError(f"'inflection' has values of '{name}' that are none: {show_features(pairs) or 'nothing'}.")
-    return {name: tuple(value for _, value in pairs) for name, pairs in found.items()}
+    return {name: tuple(value for _, value in pairs) for name, pairs in features.items()}
 
 
 def _demands(value: Any) -> tuple[Features, ...]:
@@ -147,11 +149,11 @@ def _suffix(fields: Mapping[str, Any], classes: set[str]) -> Suffix:
     written, forms = fields.get("written"), fields.get("forms")
     if not isinstance(written, str) or not written or not isinstance(forms, dict):
         raise ValueError('a suffix needs \'written\' and \'forms\': { "back" = "lar", "front" = "ler" }.')
-    found = [(frozenset(key.split()) - {"else"}, str(text)) for key, text in forms.items()]
-    unknown = sorted({name for names, _ in found for name in names} - classes)
+    pairs = [(frozenset(key.split()) - {"else"}, str(text)) for key, text in forms.items()]
+    unknown = sorted({name for names, _ in pairs for name in names} - classes)
     if unknown:
         raise ValueError(f"the suffix '{written}' names an ending that is not defined: '{unknown[0]}'.")
-    by_classes = tuple(sorted(found, key=lambda form: -len(form[0])))
+    by_classes = tuple(sorted(pairs, key=lambda form: -len(form[0])))
     return Suffix(written, by_classes, bool(fields.get("apostrophe")), tuple(map(str, fields.get("unless", ()))))
 
 

@@ -52,18 +52,22 @@ def read_sets(path: Path) -> list[TemplateSet]:
     if not isinstance(rows, list) or not rows or set(content) != {"set"}:
         raise BadData(path, None, "a file of sets has tables [[set]] and nothing else.")
     sets = [_set(row, path, lines=lines) for row in rows]
-    ids = [one.id for one in sets]
-    for one in sets:
-        if ids.count(one.id) > 1:
-            raise BadData(path, None, f"the set '{one.id}' is given twice.")
-        if one.periphrasis_of is not None and one.periphrasis_of not in ids:
-            raise BadData(path, None, f"set '{one.id}' is a periphrasis of '{one.periphrasis_of}', which is not there.")
+    ids = [template_set.id for template_set in sets]
+    for template_set in sets:
+        if ids.count(template_set.id) > 1:
+            raise BadData(path, None, f"the set '{template_set.id}' is given twice.")
+        if template_set.periphrasis_of is not None and template_set.periphrasis_of not in ids:
+            raise BadData(
+                path,
+                None,
+                f"set '{template_set.id}' is a periphrasis of '{template_set.periphrasis_of}', which is not there.",
+            )
     return sets
 
 
 def choose_sets(sets: list[TemplateSet], names: list[str]) -> list[TemplateSet]:
     """The sets of these names; all without names."""
-    known = {one.id: one for one in sets}
+    known = {template_set.id: template_set for template_set in sets}
     for name in names:
         if name not in known:
             raise UnknownName("set", name, known)
@@ -82,8 +86,10 @@ def _set(row: Mapping[str, Any], path: Path, *, lines: list[str]) -> TemplateSet
         wordings = row.get("wordings")
         if not isinstance(wordings, list) or not wordings:
             raise ValueError("'wordings' must be a list of templates.")
-        wordings_read = tuple(_wording(one, number, path=path, lines=lines) for number, one in enumerate(wordings, 1))
-        ids = [one.id for one in wordings_read]
+        wordings_read = tuple(
+            _wording(wording, number, path=path, lines=lines) for number, wording in enumerate(wordings, 1)
+        )
+        ids = [wording.id for wording in wordings_read]
         if len(set(ids)) < len(ids):
             raise ValueError("two wordings have the same id.")
         wrong = [key for key in SWITCHES if not isinstance(row.get(key, True), bool)]
@@ -104,8 +110,8 @@ def _set(row: Mapping[str, Any], path: Path, *, lines: list[str]) -> TemplateSet
     )
 
 
-def _wording(one: Any, number: int, *, path: Path, lines: list[str]) -> TemplateWording:
-    fields = {"text": one} if isinstance(one, str) else one
+def _wording(entry: Any, number: int, *, path: Path, lines: list[str]) -> TemplateWording:
+    fields = {"text": entry} if isinstance(entry, str) else entry
     if not isinstance(fields, dict) or not isinstance(fields.get("text"), str):
         raise ValueError('a wording is a template, or { id = "…", text = "…", negated = "…" }.')
     _refuse_unknown(fields, WORDING)

@@ -58,7 +58,7 @@ def read_shades(text: str, position: SourcePosition | None = None) -> Template:
     if not any(isinstance(element, Slot) for element in elements):
         where = position or SourcePosition()
         raise IsoglossError(f"{where.path}, line {where.line}: there is no slot in capitals, such as GENDER-PL.")
-    return Template(tuple(one for one in elements if one != Text("")))
+    return Template(tuple(part for part in elements if part != Text("")))
 
 
 def _slot(name: str, *, column: int) -> Slot:

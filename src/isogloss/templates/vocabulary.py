@@ -117,17 +117,17 @@ def _vocabulary(content: Mapping[str, Any], path: Path) -> Vocabulary:
         raise ValueError(f"'aliases' names uses, such as {{ nation = \"place\" }}; uses are {', '.join(USES)}.")
     columns = {use: _columns(content, use) for use in (MAIN, *USES)}
     inflects = tuple(_texts(content.get("inflects", []), "'inflects'"))
-    found = {}
+    by_id = {}
     for name, fields in terms.items():
         try:
             full = _add_features(fields, str(content.get("features", "")))
             words = [_term(name, variant, columns=columns, inflects=inflects) for variant in _split_variants(full)]
-            found[name] = replace(words[0], variants=tuple(words[1:]))
+            by_id[name] = replace(words[0], variants=tuple(words[1:]))
         except ValueError as error:
             raise ValueError(f"term '{name}': {error}") from error
     fixed = tuple(_texts(content.get("invariable", []), "'invariable'"))
     facts = (fixed, str(content.get("reviewed", "")))
-    return Vocabulary(content["category"], content["language"], path, found, inflects, dict(aliases), *facts)
+    return Vocabulary(content["category"], content["language"], path, by_id, inflects, dict(aliases), *facts)
 
 
 def _add_features(fields: Any, features: str) -> Any:
@@ -225,14 +225,16 @@ def _cells(value: Any, columns: list[Features], *, where: str) -> tuple[FormCell
     for features, text in texts:
         if not isinstance(text, str) or text != text.strip(" "):
             raise ValueError(f"the form '{show_features(features)}' must be a text without spaces around it.")
-    twice = [features for index, (features, _) in enumerate(texts) if features in [one for one, _ in texts[:index]]]
+    twice = [
+        features for index, (features, _) in enumerate(texts) if features in [earlier for earlier, _ in texts[:index]]
+    ]
     if twice:
         raise ValueError(f"the form '{show_features(twice[0])}' is given twice.")
     return tuple(FormCell(features, text) for features, text in texts)
 
 
 def _texts(value: Any, name: str) -> list[str]:
-    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+    if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
         raise ValueError(f"{name} must be a list of texts.")
     return value
 

@@ -103,10 +103,10 @@ def _remarks(request: FigureRequest) -> list[str]:
     return [f"{note}." for note in merge_notes(note for run in runs for note in run.info.get("notes", ()))]
 
 
-def draw_plot(plot: Plot, found: Any, *, canvas: Canvas) -> Any:
+def draw_plot(plot: Plot, data: Any, *, canvas: Canvas) -> Any:
     """The plot of what was found, in our style and with the fonts that its letters need."""
     with styled():
-        figure = set_fonts(plot.draw(found, canvas), canvas)
+        figure = set_fonts(plot.draw(data, canvas), canvas)
         figure.set_label(plot.title)
         return figure
 

@@ -55,7 +55,7 @@ def draw_world(axes: Any, colours: Mapping[str, Any], *, hatched: Collection[str
 def _countries() -> dict[str, Any]:
     """The path of each country by its code."""
     return {
-        feature["id"]: _path([one for ring in _rings(feature["geometry"]) for one in _unrolled(ring)])
+        feature["id"]: _path([part for ring in _rings(feature["geometry"]) for part in _unrolled(ring)])
         for feature in world()["features"]
     }
 

@@ -134,9 +134,9 @@ def set_fonts(figure: Any, canvas: Canvas) -> Any:
     for axis in figure.findobj(require("matplotlib.axis", extra="report").Axis):
         axis.get_ticklabels()  # some are not made before they are asked for
     texts = list(figure.findobj(text.Text))
-    chosen = families((one.get_text() for one in texts), languages=canvas.languages)
-    for one in texts:
-        one.set_fontfamily(chosen)
+    chosen = families((label.get_text() for label in texts), languages=canvas.languages)
+    for label in texts:
+        label.set_fontfamily(chosen)
     return figure
 
 
@@ -144,7 +144,7 @@ def check_ending(path: Path) -> str:
     """The format that a file's ending stands for."""
     kind = path.suffix.lstrip(".").lower()
     if kind not in FORMATS:
-        endings = ", ".join(f".{one}" for one in FORMATS)
+        endings = ", ".join(f".{ending}" for ending in FORMATS)
         raise IsoglossError(f"A chart cannot be written as '{path.suffix}'. Use one of {endings}.")
     return kind
 
@@ -154,25 +154,25 @@ def save_figure(figure: Any, path: str | Path, *, title: str = "") -> Path:
     target = Path(path)
     kind = check_ending(target)
     dates = {"svg": {"Date": None}, "pdf": {"CreationDate": None, "ModDate": None}, "png": {}}[kind]
-    with styled(), warnings.catch_warnings(record=True) as heard:
+    with styled(), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
             figure.savefig(target, metadata={"Title": title, **dates})
         except OSError as error:
             raise CannotWrite(target, error) from error
-    _pass_on(heard)
+    _pass_on(caught)
     return target
 
 
-def _pass_on(heard: Sequence[warnings.WarningMessage]) -> None:
+def _pass_on(caught: Sequence[warnings.WarningMessage]) -> None:
     """Say once which letters no font has; pass on every other warning."""
     missing = []
-    for one in heard:
-        words = str(one.message).split()
+    for warning in caught:
+        words = str(warning.message).split()
         if words[0] == "Glyph" and "missing" in words:
             missing.append(chr(int(words[1])))
         else:
-            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
     if missing:
         letters = " ".join(dict.fromkeys(missing))
         warnings.warn(

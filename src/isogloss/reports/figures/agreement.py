@@ -70,14 +70,14 @@ def _of(rows: Sequence[Measure], group: Mapping[str, str]) -> Measure:
 
 def draw(pairings: Sequence[Pairing], canvas: Canvas) -> Any:
     """A scatter for each two measures; letters beside a point are its language, with one language its model."""
-    models = list(dict.fromkeys(a.group["model"] for one in pairings for a, _ in one.points))
-    named = models if len({a.group["language"] for one in pairings for a, _ in one.points}) > 1 else []
+    models = list(dict.fromkeys(a.group["model"] for pairing in pairings for a, _ in pairing.points))
+    named = models if len({a.group["language"] for pairing in pairings for a, _ in pairing.points}) > 1 else []
     space = legend_height(canvas, named)
     figure, axes_of, _ = new_panels(canvas, len(pairings), height=lambda down, width: down * min(width, 3.4) + space)
     panels = []
-    for axes, one in zip(axes_of, pairings, strict=True):
-        labels = [language_label(a.group["language"], canvas) if named else a.group["model"] for a, _ in one.points]
-        panels.append(_draw_pairing(axes, one, models=models, labels=labels))
+    for axes, pairing in zip(axes_of, pairings, strict=True):
+        labels = [language_label(a.group["language"], canvas) if named else a.group["model"] for a, _ in pairing.points]
+        panels.append(_draw_pairing(axes, pairing, models=models, labels=labels))
     add_legend(figure, marks(named), labels=named, canvas=canvas)
     spread_labels(figure, panels)
     return figure
@@ -100,7 +100,10 @@ def _draw_pairing(axes: Any, pairing: Pairing, *, models: list[str], labels: lis
 
 def _said(agreement: Agreement) -> str:
     ways = {"Spearman": agreement.spearman, "Pearson": agreement.pearson}
-    parts = [f"{name} {format_value(one.value, (one.low, one.high), missing='–')}" for name, one in ways.items()]
+    parts = [
+        f"{name} {format_value(correlation.value, (correlation.low, correlation.high), missing='–')}"
+        for name, correlation in ways.items()
+    ]
     return ", ".join([f"n = {agreement.n}", *parts]).replace("-", "−")
 
 

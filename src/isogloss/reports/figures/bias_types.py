@@ -33,13 +33,13 @@ def find(request: FigureRequest) -> list[TypeCount]:
     if "variant" in table.columns:
         table = table.filter(pl.col("variant").is_null())
     columns = ["dataset", "language", "task", "category"]
-    found = table.drop_nulls("category").group_by(columns, maintain_order=True).agg(pl.col("id").n_unique())
-    return [TypeCount(data, tag, task or "", kind, count) for data, tag, task, kind, count in found.iter_rows()]
+    counted = table.drop_nulls("category").group_by(columns, maintain_order=True).agg(pl.col("id").n_unique())
+    return [TypeCount(data, tag, task or "", kind, count) for data, tag, task, kind, count in counted.iter_rows()]
 
 
 def draw(counts: Sequence[TypeCount], canvas: Canvas) -> Any:
     """A panel for each task, bars for each language; the number and its share of the task stand beside a bar."""
-    tasks = list(dict.fromkeys((one.dataset, one.task) for one in counts))
+    tasks = list(dict.fromkeys((row.dataset, row.task) for row in counts))
     kinds = _by_size(counts)
     tags = english_first(count.language for count in counts)
     line = LINE * max(1.0, 0.72 * len(tags))
@@ -47,7 +47,7 @@ def draw(counts: Sequence[TypeCount], canvas: Canvas) -> Any:
     figure, axes_of, grid = new_panels(canvas, len(tasks), height=lambda down, _: 0.3 + down * each, shared=True)
     several = len({data for data, _ in tasks}) > 1
     for axes, (data, task) in zip(axes_of, tasks, strict=True):
-        chosen = [one for one in counts if (one.dataset, one.task) == (data, task)]
+        chosen = [row for row in counts if (row.dataset, row.task) == (data, task)]
         _draw_task(axes, chosen, kinds=kinds, tags=tags, canvas=canvas)
         axes.set_title(" · ".join(filter(None, [data if several else "", task])) or data)
     for axes in grid[-1]:
@@ -68,9 +68,9 @@ def _draw_task(axes: Any, counts: Sequence[TypeCount], *, kinds: list[str], tags
     thick = 0.8 / len(tags)
     for number, tag in enumerate(tags):
         chosen = [count for count in counts if count.language == tag]
-        total = sum(one.items for one in chosen)
-        indices = [kinds.index(one.category) + 0.4 - thick * (number + 0.5) for one in chosen]
-        sizes = [one.items for one in chosen]
+        total = sum(row.items for row in chosen)
+        indices = [kinds.index(row.category) + 0.4 - thick * (number + 0.5) for row in chosen]
+        sizes = [row.items for row in chosen]
         colour = COLOURS[number % len(COLOURS)]
         bars = axes.barh(indices, sizes, thick * 0.94, color=colour, label=language_label(tag, canvas))
         axes.bar_label(bars, [f"{size:,} ({100 * size / total:.0f} %)" for size in sizes], padding=2, fontsize=6)

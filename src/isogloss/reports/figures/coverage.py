@@ -24,11 +24,11 @@ def find(request: FigureRequest) -> dict[str, float]:
         .drop_nulls(REGION)
     )
     rows = rows.explode(REGION) if isinstance(rows.schema[REGION], pl.List) else rows
-    told: dict[str, set[tuple[str, str]]] = {}
+    sentences: dict[str, set[tuple[str, str]]] = {}
     for dataset, cluster, region in rows.unique().iter_rows():
         for code in countries_of(region) or ():
-            told.setdefault(code, set()).add((dataset, cluster))
-    return {code: float(len(found)) for code, found in told.items()}
+            sentences.setdefault(code, set()).add((dataset, cluster))
+    return {code: float(len(keys)) for code, keys in sentences.items()}
 
 
 def draw(counts: Mapping[str, float], canvas: Canvas) -> Any:

@@ -26,16 +26,16 @@ def find(request: FigureRequest) -> list[Measure]:
 def draw(rows: Sequence[Measure], canvas: Canvas) -> Any:
     """A panel for each bias type; languages one below the other, models side by side in colour and marker."""
     kinds, who, data = distinct(rows, "category"), models_of(rows), distinct(rows, "dataset")
-    panels = [(one, kind) for one in data for kind in kinds if _of(rows, one, kind=kind)]
+    panels = [(dataset, kind) for dataset in data for kind in kinds if _of(rows, dataset, kind=kind)]
     tags = english_first(row.group["language"] for row in rows)
     each = 0.28 + len(tags) * max(0.17, LINE * len(who) + 0.05)
     labels = [*who, WEAK_NAME] if any_weak(rows) else who
     space = 0.35 + legend_height(canvas, labels)
     figure, axes_of, grid = new_panels(canvas, len(panels), height=lambda down, _: space + down * each, shared=True)
-    for axes, (one, kind) in zip(axes_of, panels, strict=True):
-        for row in _of(rows, one, kind=kind):
+    for axes, (dataset, kind) in zip(axes_of, panels, strict=True):
+        for row in _of(rows, dataset, kind=kind):
             _draw_row(axes, row, tags=tags, who=who)
-        axes.set_title(f"{one} · {kind}" if len(data) > 1 else kind, loc="left", pad=2)
+        axes.set_title(f"{dataset} · {kind}" if len(data) > 1 else kind, loc="left", pad=2)
         draw_neutral(axes.axvline, rows[0].metric)
         axes.set_yticks(range(len(tags)), [language_label(tag, canvas) for tag in tags])
         axes.tick_params(axis="y", length=0)

@@ -30,12 +30,12 @@ def find(request: FigureRequest) -> list[HeatmapTable]:
     """A table for each data set and metric; without metrics the headline of the data."""
     scored = open_scored(request)
     kinds = model_kinds(open_runs(request), request.facts)
-    found = []
+    panels = []
     for name, group in datasets(without_task(measured(request, scored, metrics=()))).items():
         metrics = list(dict.fromkeys(row.metric for row in group))
         for metric in metrics if request.metrics else [headline(metrics)]:
-            found.append(HeatmapTable(name, metric, tuple(row for row in group if row.metric == metric), kinds))
-    return found
+            panels.append(HeatmapTable(name, metric, tuple(row for row in group if row.metric == metric), kinds))
+    return panels
 
 
 def draw(tables: Sequence[HeatmapTable], canvas: Canvas) -> Any:

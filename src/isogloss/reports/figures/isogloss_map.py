@@ -20,26 +20,26 @@ def find(request: FigureRequest) -> list[Structure]:
     return structures(scored, over)
 
 
-def draw(found: Sequence[Structure], canvas: Canvas) -> Any:
+def draw(structures: Sequence[Structure], canvas: Canvas) -> Any:
     """A tree and a matrix for each structure, two abreast on a wide canvas."""
-    columns = min(len(found), 2 if canvas.width >= DOUBLE else 1)
-    down = -(-len(found) // columns)
-    most = max(len(one.units) for one in found)
+    columns = min(len(structures), 2 if canvas.width >= DOUBLE else 1)
+    down = -(-len(structures) // columns)
+    most = max(len(structure.units) for structure in structures)
     side = min(CELL, 0.56 * canvas.width / columns / most) if canvas.width < DOUBLE or columns > 1 else CELL
     figure = new_figure(canvas, down * (0.62 + max(side, 0.2) * most))
     parts = figure.subfigures(down, columns, squeeze=False)
     paint = colour_map(-1, 1, neutral=0)
-    for part, one in zip(parts.flat, found, strict=False):
+    for part, structure in zip(parts.flat, structures, strict=False):
         tree, matrix = part.subplots(1, 2, gridspec_kw={"width_ratios": [0.3, 1], "wspace": 0})
-        _draw_tree(tree, one)
-        _draw_matrix(matrix, one, paint=paint, canvas=canvas)
-        said = [value for key, value in one.group.items() if key != "dataset" or len(_data(found)) > 1]
-        part.suptitle(" · ".join(said), fontsize=7.5, fontweight="bold")
+        _draw_tree(tree, structure)
+        _draw_matrix(matrix, structure, paint=paint, canvas=canvas)
+        names = [value for key, value in structure.group.items() if key != "dataset" or len(_data(structures)) > 1]
+        part.suptitle(" · ".join(names), fontsize=7.5, fontweight="bold")
     return figure
 
 
-def _data(found: Sequence[Structure]) -> set[str]:
-    return {one.group.get("dataset", "") for one in found}
+def _data(structures: Sequence[Structure]) -> set[str]:
+    return {structure.group.get("dataset", "") for structure in structures}
 
 
 def _draw_tree(axes: Any, structure: Structure) -> None:
@@ -59,7 +59,7 @@ def _draw_tree(axes: Any, structure: Structure) -> None:
 def _draw_matrix(axes: Any, structure: Structure, *, paint: Any, canvas: Canvas) -> None:
     """Every pair's rank correlation, below the diagonal with its interval."""
     order = leaves(structure)
-    pairs = {frozenset((one.a, one.b)): one for one in structure.likeness}
+    pairs = {frozenset((likeness.a, likeness.b)): likeness for likeness in structure.likeness}
     for row, a in enumerate(order):
         for column, b in enumerate(order):
             if a != b:
@@ -78,17 +78,17 @@ def _draw_matrix(axes: Any, structure: Structure, *, paint: Any, canvas: Canvas)
     axes.set_xlabel(f"rank correlation ρ, n = {structure.n:,} items", fontsize=SMALL, color=GREY)
 
 
-def _draw_cell(axes: Any, one: Likeness, *, at: tuple[int, int], paint: Any) -> None:
+def _draw_cell(axes: Any, likeness: Likeness, *, at: tuple[int, int], paint: Any) -> None:
     from matplotlib.patches import Rectangle
 
     x, y = at
-    if one.rho is None:
+    if likeness.rho is None:
         axes.text(x, y, "–", ha="center", va="center", fontsize=SMALL, color=GREY)
         return
-    colour = paint.to_rgba(one.rho)
+    colour = paint.to_rgba(likeness.rho)
     axes.add_patch(Rectangle((x - 0.49, y - 0.49), 0.98, 0.98, color=colour, linewidth=0))
-    ends = between(one.rho_low, one.rho_high, form=".2f").replace("0.", ".")
-    shown = f"{one.rho:.2f}".replace("-", "−") if x > y or not ends else ends
+    ends = between(likeness.rho_low, likeness.rho_high, form=".2f").replace("0.", ".")
+    shown = f"{likeness.rho:.2f}".replace("-", "−") if x > y or not ends else ends
     axes.text(x, y, shown, ha="center", va="center", fontsize=SMALL, color=ink_on(colour))
 
 

@@ -14,16 +14,16 @@ def find(request: FigureRequest) -> list[Tradeoff]:
     return find_tradeoffs(open_scored(request), mode=request.mode, settings=request.drawing)
 
 
-def draw(found: Sequence[Tradeoff], canvas: Canvas) -> Any:
+def draw(tradeoffs: Sequence[Tradeoff], canvas: Canvas) -> Any:
     """For each data set and language: left the plane with its front, right the share of first places by the weight of LMS."""
-    panels = list(dict.fromkeys((one.dataset, one.language) for one in found))
-    names = list(dict.fromkeys(one.model for one in found))
-    labels = [*names, WEAK_NAME] if any(one.interpretable is False for one in found) else names
+    panels = list(dict.fromkeys((tradeoff.dataset, tradeoff.language) for tradeoff in tradeoffs))
+    names = list(dict.fromkeys(tradeoff.model for tradeoff in tradeoffs))
+    labels = [*names, WEAK_NAME] if any(tradeoff.interpretable is False for tradeoff in tradeoffs) else names
     figure = new_figure(canvas, len(panels) * canvas.width * 0.5 + legend_height(canvas, labels))
     axes_of = figure.subplots(len(panels), 2, squeeze=False)
     several = len({dataset for dataset, _ in panels}) > 1
     for (plane, lines), (dataset, language) in zip(axes_of, panels, strict=True):
-        rows = [one for one in found if (one.dataset, one.language) == (dataset, language)]
+        rows = [tradeoff for tradeoff in tradeoffs if (tradeoff.dataset, tradeoff.language) == (dataset, language)]
         _draw_plane(plane, rows, names=names)
         for row in rows:
             lines.plot(WEIGHTS, row.first, color=_style(row, names)[0], linewidth=1.2)
@@ -36,16 +36,18 @@ def draw(found: Sequence[Tradeoff], canvas: Canvas) -> Any:
     return figure
 
 
-def _style(one: Tradeoff, names: Sequence[str]) -> tuple[str, str]:
+def _style(tradeoff: Tradeoff, names: Sequence[str]) -> tuple[str, str]:
     """The colour and marker of a model; grey where it cannot be interpreted."""
-    colour, marker = style_of(names.index(one.model))
-    return (WEAK if one.interpretable is False else colour), marker
+    colour, marker = style_of(names.index(tradeoff.model))
+    return (WEAK if tradeoff.interpretable is False else colour), marker
 
 
 def _draw_plane(axes: Any, rows: Sequence[Tradeoff], *, names: Sequence[str]) -> None:
     """Each model as a point, larger the more often it is on the front; the front as a line."""
     front = sorted(
-        (one.lms, 100 - 2 * abs(one.ss - 50)) for one in rows if one.on_front and one.interpretable is not False
+        (tradeoff.lms, 100 - 2 * abs(tradeoff.ss - 50))
+        for tradeoff in rows
+        if tradeoff.on_front and tradeoff.interpretable is not False
     )
     axes.plot([y for _, y in front], [x for x, _ in front], color=GREY, linewidth=0.8, zorder=0)
     for row in rows:

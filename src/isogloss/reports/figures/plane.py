@@ -17,16 +17,16 @@ def find(request: FigureRequest) -> dict[str, list[Point]]:
     return plane_points(measured(request, open_scored(request), metrics=PLANE))
 
 
-def draw(found: Mapping[str, Sequence[Point]], canvas: Canvas) -> Any:
+def draw(chosen: Mapping[str, Sequence[Point]], canvas: Canvas) -> Any:
     """A plane for each data set; colour and marker are the model, the name beside a point its language."""
-    points = [point["ss"] for group in found.values() for point in group]
+    points = [point["ss"] for group in chosen.values() for point in group]
     names = models_of(points)
     labels = [*names, WEAK_NAME] if any_weak(points) else names
-    shape = 0.55 if canvas.width >= DOUBLE and len(found) == 1 else 0.86
+    shape = 0.55 if canvas.width >= DOUBLE and len(chosen) == 1 else 0.86
     space = legend_height(canvas, labels)
-    figure, axes_of, _ = new_panels(canvas, len(found), height=lambda down, width: down * width * shape + space)
+    figure, axes_of, _ = new_panels(canvas, len(chosen), height=lambda down, width: down * width * shape + space)
     panels = []
-    for axes, (dataset, group) in zip(axes_of, found.items(), strict=True):
+    for axes, (dataset, group) in zip(axes_of, chosen.items(), strict=True):
         labelled = [
             (ss, point["lms"], language_label(ss.group["language"], canvas), names.index(model_label(ss.group)))
             for point in group
@@ -37,7 +37,7 @@ def draw(found: Mapping[str, Sequence[Point]], canvas: Canvas) -> Any:
         _draw_lines(axes)
         axes.set_xlabel("SS (50: no preference)")
         axes.set_ylabel("LMS")
-        if len(found) > 1:
+        if len(chosen) > 1:
             axes.set_title(dataset)
     add_legend(figure, marks(labels), labels=labels, canvas=canvas)
     spread_labels(figure, panels)

@@ -40,7 +40,7 @@ def _read(path: Path) -> list[Preservation]:
 
 def draw(rows: Sequence[Preservation], canvas: Canvas) -> Any:
     """Two bars for each text, with Wilson's intervals."""
-    texts = list(dict.fromkeys((one.language, one.corpus) for one in rows))
+    texts = list(dict.fromkeys((preserved.language, preserved.corpus) for preserved in rows))
     several = len({tag for tag, _ in texts}) < len(texts)
     figure = new_figure(canvas, 0.75 + LINE * len(texts))
     axes = figure.subplots()

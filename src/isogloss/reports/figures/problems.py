@@ -78,7 +78,7 @@ def _draw_steps(axes: Any, steps: Sequence[Step]) -> None:
     for number, task in enumerate(tasks):
         sizes = [step["tasks"].get(task, 0) for step in steps]
         axes.barh(positions, sizes, 0.7, left=left, color=COLOURS[number % len(COLOURS)], label=task)
-        left = [one + size for one, size in zip(left, sizes, strict=True)]
+        left = [edge + size for edge, size in zip(left, sizes, strict=True)]
     for position, total in zip(positions, left, strict=True):
         axes.annotate(f"{total:,}", (total, position), (3, 0), textcoords="offset points", va="center", fontsize=6)
     axes.set_yticks(list(positions), [_said(step) for step in steps])

@@ -45,8 +45,8 @@ def draw(rows: Sequence[Measure], canvas: Canvas) -> Any:
         _draw_panel(axes, _sorted(panel, terms[0]), terms=terms, lines=count, canvas=canvas)
         _draw_legend(part, panel, terms=terms, canvas=replace(canvas, width=canvas.width / columns))
         first = panel[0].group
-        said = [first["model"]] * several + [language_label(first["language"], canvas), first.get("set", "")]
-        axes.set_title(" · ".join(filter(None, said)), loc="left", fontweight="bold", pad=3)
+        title_parts = [first["model"]] * several + [language_label(first["language"], canvas), first.get("set", "")]
+        axes.set_title(" · ".join(filter(None, title_parts)), loc="left", fontweight="bold", pad=3)
     return figure
 
 

@@ -30,7 +30,7 @@ class Training:
 
 def find(request: FigureRequest) -> list[Training]:
     """The trainings in folders that `nsp train` wrote."""
-    return [one for source in request.sources if len((one := _read(Path(source))).columns["examples"])]
+    return [training for source in request.sources if len((training := _read(Path(source))).columns["examples"])]
 
 
 def _read(folder: Path) -> Training:
@@ -55,13 +55,13 @@ def draw(trainings: Sequence[Training], canvas: Canvas) -> Any:
     down, columns = (len(trainings), 3) if wide else (3 * len(trainings), 1)
     figure = new_figure(canvas, down * (1.75 if wide else 1.35))
     grid = figure.subplots(down, columns, squeeze=False)
-    for number, one in enumerate(trainings):
+    for number, training in enumerate(trainings):
         axes = grid.flat[3 * number : 3 * number + 3]
-        _draw_curve(axes[0], one, name="loss")
-        _draw_curve(axes[1], one, name="accuracy")
-        _draw_rates(axes[2], one)
+        _draw_curve(axes[0], training, name="loss")
+        _draw_curve(axes[1], training, name="accuracy")
+        _draw_rates(axes[2], training)
         if len(trainings) > 1:
-            axes[0].set_title(one.name, loc="left", fontweight="bold")
+            axes[0].set_title(training.name, loc="left", fontweight="bold")
         for each in axes if wide else axes[2:]:
             each.set_xlabel("examples")
     return figure
@@ -72,8 +72,8 @@ def _draw_curve(axes: Any, training: Training, *, name: str) -> None:
     axes.plot(x, y, color=COLOURS[5], linewidth=0.5, alpha=0.6, label="raw")
     axes.plot(x, smooth(y), color=COLOURS[0], linewidth=1.1, label="smoothed")
     if name == "accuracy" and training.validations:
-        seen, found = ([point[key] for point in training.validations] for key in ("examples", "accuracy"))
-        axes.plot(seen, found, "o", color=COLOURS[1], markersize=3.5, label="validation")
+        seen, accuracies = ([point[key] for point in training.validations] for key in ("examples", "accuracy"))
+        axes.plot(seen, accuracies, "o", color=COLOURS[1], markersize=3.5, label="validation")
     axes.set_ylabel(name)
     axes.legend()
     axes.locator_params(axis="both", nbins=4)

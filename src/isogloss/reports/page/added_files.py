@@ -100,7 +100,7 @@ def _read_json(path: Path) -> tuple[str, list[Any]]:
     makers: dict[str, Callable[[Mapping[str, Any]], Any]] = {
         "cards": _card,
         "agreements": _agreement,
-        "controls": lambda one: Control(**one),
+        "controls": lambda entry: Control(**entry),
         "verdicts": _verdict,
     }
     kind = next((name for name in makers if isinstance(content, dict) and name in content), None)
@@ -111,26 +111,26 @@ def _read_json(path: Path) -> tuple[str, list[Any]]:
             "a JSON file for a report is what gate, robustness, measure --controls or compare --agreement print with --format json.",
         )
     try:
-        return kind, [makers[kind](one) for one in content[kind]]
+        return kind, [makers[kind](entry) for entry in content[kind]]
     except (TypeError, KeyError, ValueError) as error:
         raise BadData(path, None, f"'{kind}' is not what this Isogloss writes. Make the file again.") from error
 
 
-def _card(one: Mapping[str, Any]) -> RobustnessReport:
-    trials = tuple(SettingResult(**trial) for trial in one["trials"])
-    pairs = tuple(tuple(pair) for pair in one["agreement"])
-    return RobustnessReport(**{**one, "trials": trials, "agreement": pairs, "below": tuple(one["below"])})
+def _card(entry: Mapping[str, Any]) -> RobustnessReport:
+    trials = tuple(SettingResult(**trial) for trial in entry["trials"])
+    pairs = tuple(tuple(pair) for pair in entry["agreement"])
+    return RobustnessReport(**{**entry, "trials": trials, "agreement": pairs, "below": tuple(entry["below"])})
 
 
-def _verdict(one: Mapping[str, Any]) -> ClaimVerdict:
+def _verdict(entry: Mapping[str, Any]) -> ClaimVerdict:
     """A claim's verdict without the properties that JSON shows beside its fields."""
-    own = {name: value for name, value in one.items() if name not in ("outcome", "details")}
+    own = {name: value for name, value in entry.items() if name not in ("outcome", "details")}
     part = own.get("part")
     if part is not None:
         own["part"] = ClaimPart(**{name: value for name, value in part.items() if name != "tested"})
     return ClaimVerdict(**own)
 
 
-def _agreement(one: Mapping[str, Any]) -> Agreement:
-    made = {name: Correlation(**one[name]) for name in ("spearman", "pearson")}
-    return Agreement(**{**one, **made, "groups": tuple(one["groups"])})
+def _agreement(entry: Mapping[str, Any]) -> Agreement:
+    correlations = {name: Correlation(**entry[name]) for name in ("spearman", "pearson")}
+    return Agreement(**{**entry, **correlations, "groups": tuple(entry["groups"])})

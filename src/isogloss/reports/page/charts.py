@@ -73,10 +73,10 @@ def data(rows: Sequence[Row]) -> Any:
 def finish(chart: Any, *, height: int | None = None) -> dict[str, Any]:
     """The chart as wide as its place, quiet for screen readers (its table speaks), in the page's own type."""
     sized = chart.properties(width="container", **({"height": height} if height else {}))
-    made: dict[str, Any] = _once(sized.to_dict())
-    made["autosize"] = {"type": "fit-x", "contains": "padding"}
+    spec: dict[str, Any] = _once(sized.to_dict())
+    spec["autosize"] = {"type": "fit-x", "contains": "padding"}
     font = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif"
-    made["config"] = {
+    spec["config"] = {
         "background": "transparent",
         "font": font,
         "aria": False,
@@ -86,8 +86,8 @@ def finish(chart: Any, *, height: int | None = None) -> dict[str, Any]:
         "text": {"fontSize": 11},
         "legend": {"labelFontSize": 12, "titleFontSize": 12, "aria": False, "labelLimit": 260},
     }
-    made.pop("usermeta", None)
-    return made
+    spec.pop("usermeta", None)
+    return spec
 
 
 def _once(spec: dict[str, Any]) -> dict[str, Any]:
@@ -96,15 +96,15 @@ def _once(spec: dict[str, Any]) -> dict[str, Any]:
 
     def walk(part: Any) -> Any:
         if isinstance(part, list):
-            return [walk(one) for one in part]
+            return [walk(child) for child in part]
         if not isinstance(part, dict):
             return part
         if set(part) == {"name"} and part["name"].startswith("["):
             return {"name": tables.setdefault(part["name"], f"table-{len(tables)}")}
         return {key: walk(value) for key, value in part.items()}
 
-    made: dict[str, Any] = walk(spec)
-    return {**made, "datasets": {name: json.loads(text) for text, name in tables.items()}}
+    shared: dict[str, Any] = walk(spec)
+    return {**shared, "datasets": {name: json.loads(text) for text, name in tables.items()}}
 
 
 def domain(values: Sequence[float | None], *, around: float | None) -> list[float]:

@@ -101,14 +101,14 @@ def measure_all(gathered: LoadedRuns, extras: Extras, *, settings: IntervalSetti
     if extras.answers is None:
         extras = replace(extras, answers=find_answers(scored))
     rows: dict[str, list[Measure]] = {"overall": [], "categories": [], "targets": [], "regions": []}
-    said: list[str] = []
+    notes: list[str] = []
     ranks: list[Rank] = []
     unranked: list[str] = []
     for part, metrics in _sets(scored, problems):
         ranking = find_ranks(part, metrics, settings=settings)
         ranks += ranking
         unranked += ranking.notes
-        for name, value in _measured(part, metrics, settings=settings, said=said).items():
+        for name, value in _measured(part, metrics, settings=settings, notes=notes).items():
             rows[name] += value
     if not rows["overall"] and extras.shares is None and extras.answers is None:
         raise IsoglossError(f"Nothing in these runs can be measured. {' '.join(problems)}".strip())
@@ -123,7 +123,7 @@ def measure_all(gathered: LoadedRuns, extras: Extras, *, settings: IntervalSetti
         controls=(*_controls(gathered, settings=settings), *extras.controls),
         extras=extras,
         problems=tuple(dict.fromkeys(problems)),
-        remarks=tuple(dict.fromkeys(said)),
+        remarks=tuple(dict.fromkeys(notes)),
         settings=settings,
     )
 
@@ -140,12 +140,12 @@ def _sets(scored: Scored, problems: list[str]) -> Iterator[tuple[Scored, list[st
 
 
 def _measured(
-    scored: Scored, metrics: list[str], *, settings: IntervalSettings, said: list[str]
+    scored: Scored, metrics: list[str], *, settings: IntervalSettings, notes: list[str]
 ) -> dict[str, Iterable[Measure]]:
     """The data set measured as a whole and by its columns, where it has them."""
     settings = replace(settings, kind="auto")
     overall = measure_with(settings, scored, metrics=metrics)
-    said += remarks(overall)
+    notes += remarks(overall)
     measured: dict[str, Iterable[Measure]] = {"overall": overall}
     main = headline(metrics)
     if holds(scored, "category"):

@@ -145,14 +145,14 @@ def _measure(scored: Scored, request: LayoutRequest, *, by: Sequence[str], setti
 
 def _measure_cells(scored: Scored, request: LayoutRequest, *, settings: IntervalSettings) -> _Table:
     by = [*request.rows, *request.columns]
-    found = _measure(scored, request, by=by, settings=settings)
+    measures = _measure(scored, request, by=by, settings=settings)
     cells: dict[Key, dict[tuple[str, Key], Measure]] = {}
-    _put(cells, found, request=request)
+    _put(cells, measures, request=request)
     if request.total:
         depth = request.rows.index(request.total) + 1
         whole = [*request.rows[:depth], *request.columns]
         _put(cells, _measure(scored, request, by=whole, settings=settings), request=request, depth=depth)
-    tests = check_mbe(scored, found, by=[name for name in by if name not in IDENTITY]) if request.marks else ()
+    tests = check_mbe(scored, measures, by=[name for name in by if name not in IDENTITY]) if request.marks else ()
     marked = [(test.group, test.p_mcnemar) for test in tests]
     stars = frozenset((_key(g, request.rows), _key(g, request.columns)) for g, p in marked if p < LEVEL)
     return _Table(cells, stars, _ranks(scored, request, settings=settings) if request.bold else {})
@@ -215,23 +215,23 @@ def _cell(cells: Mapping[tuple[str, Key], Measure], entry: str, *, column: Key) 
 
 
 def _metric_grid(table: _Table, request: LayoutRequest, *, order: Order) -> Grid:
-    entries = request.metrics or tuple(dict.fromkeys(metric for one in table.cells.values() for metric, _ in one))
-    columns = _sorted([column for one in table.cells.values() for _, column in one], request.columns, order=order)
+    entries = request.metrics or tuple(dict.fromkeys(metric for values in table.cells.values() for metric, _ in values))
+    columns = _sorted([column for values in table.cells.values() for _, column in values], request.columns, order=order)
     lines = _sorted(list(table.cells), request.rows, order=order)
     keys = [(entry, column) for entry in entries for column in columns if _shown(table, entry, column=column)]
     texts, below = [], {}
     for number, line in enumerate(lines):
-        found = [_cell(table.cells[line], entry, column=column) for entry, column in keys]
+        cells = [_cell(table.cells[line], entry, column=column) for entry, column in keys]
         shown = [
-            _value(one, request, marked=(line, key[1]) in table.marked, ranks=table.ranks)
-            for one, key in zip(found, keys, strict=True)
+            _value(values, request, marked=(line, key[1]) in table.marked, ranks=table.ranks)
+            for values, key in zip(cells, keys, strict=True)
         ]
         extra = (
             [_difference(table, line, entry=e, column=c, request=request) for e, c in keys] if request.against else []
         )
         names = _row_names(line, lines[number - 1] if number else (), request=request)
         texts.append([*names, *shown, *extra])
-        ends = [_ends(one, request) for one in found]
+        ends = [_ends(values, request) for values in cells]
         if request.mode == "corrected" and any(ends):
             below[number] = [*[""] * len(names), *ends, *[""] * len(extra)]
     spans = [
@@ -295,12 +295,12 @@ def _bold(
     table: _Table, lines: Sequence[Key], *, keys: Sequence[tuple[str, Key]], request: LayoutRequest
 ) -> frozenset[tuple[int, int]]:
     """The best values of each block of rows (rows with the same first name) under each heading."""
-    found = set()
+    bold = set()
     for _, block in groupby(enumerate(lines), key=lambda pair: pair[1][:-1]):
         kept = list(block)
         for place, (entry, column) in enumerate(keys):
             cells = {number: _cell(table.cells[line], entry, column=column) for number, line in kept}
-            rows = {number: one[0] for number, one in cells.items() if one}
+            rows = {number: values[0] for number, values in cells.items() if values}
             merits = {number: _merit(row) for number, row in rows.items()}
             top = max((merit for merit in merits.values() if merit is not None), default=None)
             best = (
@@ -308,8 +308,8 @@ def _bold(
                 if len(rows) > 1 and top is not None
                 else []
             )
-            found |= {(number, len(request.rows) + place) for number in best}
-    return frozenset(found)
+            bold |= {(number, len(request.rows) + place) for number in best}
+    return frozenset(bold)
 
 
 def _merit(row: Measure) -> float | None:
@@ -343,14 +343,14 @@ def _share_grid(scored: Scored, request: LayoutRequest, *, order: Order, setting
 def _agreement_grid(scored: Scored, request: LayoutRequest, *, order: Order, settings: IntervalSettings) -> Grid:
     """How each metric agrees with one over the models: correlations, direction and mean difference, row by row."""
     by = [*request.rows, "model"]
-    found = _measure(scored, request, by=by, settings=settings)
-    lines = _sorted([_key(row.group, request.rows) for row in found], request.rows, order=order)
+    measures = _measure(scored, request, by=by, settings=settings)
+    lines = _sorted([_key(row.group, request.rows) for row in measures], request.rows, order=order)
     texts: list[list[str]] = []
     for line in lines:
-        of_line = [row for row in found if _key(row.group, request.rows) == line]
+        of_line = [row for row in measures if _key(row.group, request.rows) == line]
         sides = {name: tuple(row for row in of_line if row.metric == name) for name in metric_names(request)}
-        reference = replace(found, rows=sides[str(request.agreement)])
-        columns = [_statistics(agree(replace(found, rows=sides[name]), reference)[0]) for name in request.metrics]
+        reference = replace(measures, rows=sides[str(request.agreement)])
+        columns = [_statistics(agree(replace(measures, rows=sides[name]), reference)[0]) for name in request.metrics]
         shown = [_label(value, name, request=request) for value, name in zip(line, request.rows, strict=True)]
         for number, statistic in enumerate(STATISTICS):
             texts.append(
@@ -361,7 +361,7 @@ def _agreement_grid(scored: Scored, request: LayoutRequest, *, order: Order, set
 
 def _statistics(agreement: Agreement) -> list[str]:
     """The four statistics as text; a correlation whose interval excludes zero is marked."""
-    pairs = [(one.low, one.high) for one in (agreement.spearman, agreement.pearson)]
+    pairs = [(correlation.low, correlation.high) for correlation in (agreement.spearman, agreement.pearson)]
     marks = ["†" * (low is not None and high is not None and low * high > 0) for low, high in pairs]
     values = [
         agreement.spearman.value,

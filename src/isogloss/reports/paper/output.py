@@ -58,9 +58,9 @@ def write_layouts(
     """Tables in their papers' layouts, one after the other; one as published is followed by ours, with intervals."""
     texts = []
     for request in requests:
-        for title, one in _editions(request):
+        for title, edition in _editions(request):
             try:
-                grid = layout_grid(scored, one, order=order)
+                grid = layout_grid(scored, edition, order=order)
             except IsoglossError as error:
                 texts.append(f"{title}\n\n{error}\n")
                 continue

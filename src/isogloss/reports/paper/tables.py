@@ -104,8 +104,8 @@ def _table(dataset: str, rows: Sequence[Measure], *, task: str, layout: Layout, 
             ranks |= {(line.name, metric, tag): rank} if rank else {}
     where = f"{dataset}, {task}" if task else dataset
     caption = _caption(where, rows, kinds={line.kind for line in lines}, ranked=bool(ranks), layout=layout)
-    said = rank_lines(list(ranks.values()), layout.names)
-    return PaperTable(dataset, task, metrics, tuple(tags), lines, ranks, caption, (*said, *notes))
+    rank_notes = rank_lines(list(ranks.values()), layout.names)
+    return PaperTable(dataset, task, metrics, tuple(tags), lines, ranks, caption, (*rank_notes, *notes))
 
 
 def _lines(rows: Sequence[Measure], layout: Layout) -> Iterator[Line]:
@@ -122,9 +122,9 @@ def _lines(rows: Sequence[Measure], layout: Layout) -> Iterator[Line]:
                 "Give them different labels in the facts."
             )
         cells[key] = row
-    given = list(dict.fromkeys(layout.names.values()))
-    order = {name: index for index, name in enumerate(given)}
-    for kind, name in sorted(cells_of, key=lambda pair: (KINDS.index(pair[0]), order.get(pair[1], len(given)))):
+    names = list(dict.fromkeys(layout.names.values()))
+    order = {name: index for index, name in enumerate(names)}
+    for kind, name in sorted(cells_of, key=lambda pair: (KINDS.index(pair[0]), order.get(pair[1], len(names)))):
         yield Line(kind, name, cells_of[kind, name])
 
 
@@ -141,8 +141,8 @@ def _caption(where: str, rows: Sequence[Measure], *, kinds: set[str], ranked: bo
         parts.append("Monolingual models above, multilingual models below.")
     if ranked:
         near = [(metric_name(name), registry.get("metric", name).neutral) for name in metrics]
-        said = "".join(f"; by {name}, nearest {neutral:g}" for name, neutral in near if neutral is not None)
-        parts.append(f"In parentheses: the 95 % interval of the rank among all models of a language (1 is best{said}).")
+        text = "".join(f"; by {name}, nearest {neutral:g}" for name, neutral in near if neutral is not None)
+        parts.append(f"In parentheses: the 95 % interval of the rank among all models of a language (1 is best{text}).")
     if layout.intervals and any(row.low is not None for row in rows):
         parts.append(_said_of_intervals(rows, layout.drawing.resamples))
     return " ".join(parts)

@@ -17,13 +17,13 @@ from .table import Grid, as_text
 CELLS = ("what", "SS", "score - this", "p", "kappa", "n")
 
 
-def controls_as_text(found: Sequence[Control]) -> str:
+def controls_as_text(controls: Sequence[Control]) -> str:
     """One row per control: what it scores, how far the score lies above it, and how often both prefer the same."""
-    columns = list(dict.fromkeys(name for one in found for name in one.group))
-    rows = [[*(one.group.get(name, "-") for name in columns), *control_cells(one)] for one in found]
-    whys = tuple(dict.fromkeys(f"{one.name}: {one.why}" for one in found if one.why))
+    columns = list(dict.fromkeys(name for control in controls for name in control.group))
+    rows = [[*(control.group.get(name, "-") for name in columns), *control_cells(control)] for control in controls]
+    whys = tuple(dict.fromkeys(f"{control.name}: {control.why}" for control in controls if control.why))
     table = as_text(Grid([*columns, *CELLS], rows, len(columns) + 1, whys))
-    return "\n".join([table, "", *_explained(found)])
+    return "\n".join([table, "", *_explained(controls)])
 
 
 def control_cells(control: Control) -> list[str]:
@@ -42,15 +42,15 @@ def explain_control_items(control: Control) -> str | None:
     """Whether the score can be told from that of its control items; None for what is not control items, or has no interval."""
     if control.kind != "items" or control.difference_low is None or control.difference_high is None:
         return None
-    said = "differs from" if control.difference_low > 0 or control.difference_high < 0 else "cannot be told from"
-    return f"the score {said} that of its {control.name}, in which nothing is a stereotype of the target."
+    verdict = "differs from" if control.difference_low > 0 or control.difference_high < 0 else "cannot be told from"
+    return f"the score {verdict} that of its {control.name}, in which nothing is a stereotype of the target."
 
 
-def _explained(found: Sequence[Control]) -> list[str]:
+def _explained(controls: Sequence[Control]) -> list[str]:
     lines = []
-    for one in found:
-        label = ", ".join(one.group[key] for key in ("model", "language") if key in one.group)
-        lines += [f"{label}: {said}" for said in [explain_control_items(one)] if said]
+    for control in controls:
+        label = ", ".join(control.group[key] for key in ("model", "language") if key in control.group)
+        lines += [f"{label}: {sentence}" for sentence in [explain_control_items(control)] if sentence]
     lines.append(
         "Permuted labels show where chance alone puts SS (95 %). A baseline near the score, with a high kappa, says that "
         "length or frequency could explain it; a baseline far away does not prove a stereotype."
@@ -63,56 +63,56 @@ def _explained(found: Sequence[Control]) -> list[str]:
 LEAST = 0.1  # points; a smaller difference is not shown
 
 
-def explanations_as_text(found: Sequence[Explanation]) -> str:
+def explanations_as_text(explanations: Sequence[Explanation]) -> str:
     """Per metric its definition, what was published, what we do, and the points that each difference makes."""
-    return "\n\n".join(_explain(explanation) for explanation in found)
+    return "\n\n".join(_explain(explanation) for explanation in explanations)
 
 
-def _explain(found: Explanation) -> str:
+def _explain(explanation: Explanation) -> str:
     lines = [
-        f"{found.title}",
-        f"  definition      {found.definition}",
-        f"  published in    {found.citation}",
-        f"  published code  {found.published_code}",
-        f"  ours            {found.ours}",
-        f"  caution         {found.caution}",
+        f"{explanation.title}",
+        f"  definition      {explanation.definition}",
+        f"  published in    {explanation.citation}",
+        f"  published code  {explanation.published_code}",
+        f"  ours            {explanation.ours}",
+        f"  caution         {explanation.caution}",
     ]
     shown = sorted(
-        (difference for difference in found.differences if abs(difference.points) >= LEAST),
+        (difference for difference in explanation.differences if abs(difference.points) >= LEAST),
         key=lambda difference: -abs(difference.points),
     )
     if not shown:
         return "\n".join([*lines, f"  on these scores none of this makes a difference of {LEAST:g} points or more"])
-    columns = [name for name in shown[0].group if len({one.group[name] for one in found.differences}) > 1]
+    columns = [name for name in shown[0].group if len({row.group[name] for row in explanation.differences}) > 1]
     rows = [
         [
-            *(one.group[name] for name in columns),
-            one.what,
-            f"{one.ours:.2f}",
-            f"{one.other:.2f}",
-            f"{one.points:+.2f}",
-            str(one.n),
+            *(row.group[name] for name in columns),
+            row.what,
+            f"{row.ours:.2f}",
+            f"{row.other:.2f}",
+            f"{row.points:+.2f}",
+            str(row.n),
         ]
-        for one in shown
+        for row in shown
     ]
     grid = Grid([*columns, "the other way", "ours", "other", "points", "n"], rows, len(columns) + 1)
     table = as_text(grid)
-    hidden = len(found.differences) - len(shown)
+    hidden = len(explanation.differences) - len(shown)
     more = [f"  {hidden} more make less than {LEAST:g} points"] if hidden else []
     return "\n".join([*lines, "", *(f"  {line}" for line in table.splitlines()), *more])
 
 
-def mbe_as_text(found: Sequence[MbeTest]) -> str:
+def mbe_as_text(tests: Sequence[MbeTest]) -> str:
     """One block per group, and what must be said of the tests."""
     blocks = []
-    for one in found:
-        counted = ", ".join(f"{count:,} {group}" for group, count in one.sentences.items())
+    for test in tests:
+        counted = ", ".join(f"{count:,} {group}" for group, count in test.sentences.items())
         blocks.append(
-            f"{' · '.join(one.group.values())}\n"
-            f"  MBE {format_value(one.value, (one.low, one.high))}   more than 50: '{one.preferred}' sentences are found more likely\n"
-            f"  {counted} sentences; {one.ties:,} tied pairs; {one.mode}\n"
-            f"  p {one.p_permutation:.4f} (permutation of labels)   p {one.p_mcnemar:.4g} (McNemar)   "
-            f"Shf {one.shuffled:.2f} (paired at random)"
+            f"{' · '.join(test.group.values())}\n"
+            f"  MBE {format_value(test.value, (test.low, test.high))}   more than 50: '{test.preferred}' sentences are found more likely\n"
+            f"  {counted} sentences; {test.ties:,} tied pairs; {test.mode}\n"
+            f"  p {test.p_permutation:.4f} (permutation of labels)   p {test.p_mcnemar:.4g} (McNemar)   "
+            f"Shf {test.shuffled:.2f} (paired at random)"
         )
     return "\n".join([*blocks, f"Note: {DEPENDENT}.", f"Note: {UNMEASURED}."])
 
@@ -141,7 +141,7 @@ def robustness_grid(report: RobustnessReport) -> Grid:
         ]
         for trial in report.trials
     ]
-    whys = tuple(dict.fromkeys(f"{one.setting}: {one.why}" for one in report.trials if one.why))
+    whys = tuple(dict.fromkeys(f"{setting.setting}: {setting.why}" for setting in report.trials if setting.why))
     heading = ["setting", "changes", "SS", "items that flip", "rank", "noise", "below noise", "n"]
     return Grid(heading, rows, 2, whys)
 
@@ -167,19 +167,23 @@ def robustness_as_text(report: RobustnessReport) -> str:
 def structure_as_text(structure: Structure) -> str:
     """Agreement of each pair, the tree, and what is common or specific."""
     label = " · ".join(f"{name} {value}" for name, value in structure.group.items())
-    shown = any(one.overlap for one in structure.likeness)
+    shown = any(likeness.overlap for likeness in structure.likeness)
     pairs = [
         [
-            f"{one.a} - {one.b}",
-            format_value(one.kappa, (one.kappa_low, one.kappa_high)),
-            format_value(one.rho, (one.rho_low, one.rho_high)),
-            str(one.n),
-            str(one.clusters),
-            *([f"{one.overlap.value:.2f} ({one.overlap.chance:.2f})" if one.overlap else ""] if shown else []),
+            f"{likeness.a} - {likeness.b}",
+            format_value(likeness.kappa, (likeness.kappa_low, likeness.kappa_high)),
+            format_value(likeness.rho, (likeness.rho_low, likeness.rho_high)),
+            str(likeness.n),
+            str(likeness.clusters),
+            *(
+                [f"{likeness.overlap.value:.2f} ({likeness.overlap.chance:.2f})" if likeness.overlap else ""]
+                if shown
+                else []
+            ),
         ]
-        for one in structure.likeness
+        for likeness in structure.likeness
     ]
-    whys = tuple(dict.fromkeys(one.why for one in structure.likeness if one.why))
+    whys = tuple(dict.fromkeys(likeness.why for likeness in structure.likeness if likeness.why))
     whys += ("overlap: of the subspaces from contrasts to stereotypes (in brackets: of unrelated sentences)",) * shown
     heading = [structure.over + "s", "kappa", "rank correlation", "n", "clusters", *["overlap"] * shown]
     table = as_text(Grid(heading, pairs, 1, whys), title=label)
@@ -187,23 +191,28 @@ def structure_as_text(structure: Structure) -> str:
 
 
 def _tree_lines(structure: Structure) -> list[str]:
-    lines = [f"  {one.distance:.2f}  {', '.join(one.left)} + {', '.join(one.right)}" for one in structure.tree]
+    lines = [f"  {merge.distance:.2f}  {', '.join(merge.left)} + {', '.join(merge.right)}" for merge in structure.tree]
     return ["Most alike first (1 - rank correlation, average linkage):", *lines, ""] if lines else []
 
 
 def _common_lines(structure: Structure) -> list[str]:
     rows = [
-        [f"{one.units} of {len(structure.units)}", str(one.count), percent(one.share), percent(one.expected)]
-        for one in structure.common
+        [
+            f"{shared.units} of {len(structure.units)}",
+            str(shared.count),
+            percent(shared.share),
+            percent(shared.expected),
+        ]
+        for shared in structure.common
     ]
     every, chance = structure.common[-1].share, structure.common[-1].expected
-    said = (
+    text = (
         f"Of {structure.n} items, all {len(structure.units)} {structure.over}s prefer the stereotype on {100 * every:.1f} %; "
         f"if they were independent, it would be {100 * chance:.1f} %."
     )
     only = ", ".join(f"{unit} {100 * share:.1f} %" for unit, share in structure.specific.items())
     table = as_text(Grid(["stereotype preferred by", "items", "share", "if independent"], rows, 1))
-    return [table, "", said, f"Preferred in one only: {only}."]
+    return [table, "", text, f"Preferred in one only: {only}."]
 
 
 def mixed_as_text(mixed: MixedModel) -> str:

@@ -73,13 +73,13 @@ def _bibliography() -> dict[str, str]:
 def citations_as_text(citations: Sequence[Citation]) -> str:
     """A line for each plug-in, then the BibTeX of all papers, each once, and of Isogloss."""
     titles = {"dataset": "Data", "method": "Method", "metric": "Metric"}
-    lines = [f"{titles[one.kind]:7} {one.name}: {one.text}" for one in citations]
-    entries = dict.fromkeys(entry for one in citations for entry in one.entries)
+    lines = [f"{titles[citation.kind]:7} {citation.name}: {citation.text}" for citation in citations]
+    entries = dict.fromkeys(entry for citation in citations for entry in citation.entries)
     return "\n".join([*lines, f"{'Tool':7} Isogloss {__version__}", "", "\n\n".join([*entries, OURS])])
 
 
 def citations_as_json(citations: Sequence[Citation]) -> dict[str, Any]:
     """The same for machines."""
-    cited = [{"kind": one.kind, "name": one.name, "citation": one.text} for one in citations]
-    entries = dict.fromkeys(entry for one in citations for entry in one.entries)
+    cited = [{"kind": citation.kind, "name": citation.name, "citation": citation.text} for citation in citations]
+    entries = dict.fromkeys(entry for citation in citations for entry in citation.entries)
     return {"cited": cited, "bibtex": [*entries, OURS]}

@@ -149,7 +149,7 @@ def claims_grid(result: GateResult) -> Grid:
     remarks = (
         "difference: of the comparison that decides, with its 95 % confidence interval over targets",
         "parts: the comparisons of the claim that hold by themselves",
-        f"Holm and BH adjust p for the {sum(one.p is not None for one in result.verdicts)} claims that were tested",
+        f"Holm and BH adjust p for the {sum(tested.p is not None for tested in result.verdicts)} claims that were tested",
         *merge_notes(result.notes),
     )
     return Grid(["claim", "source", "verdict", "difference", "p", "Holm", "BH", "parts"], rows, 3, remarks)
@@ -173,7 +173,9 @@ def _cell(text: str) -> str:
 
 def claims_as_junit(result: GateResult) -> str:
     """The verdicts as a JUnit report: a failed claim is a failure, an undecided one is skipped, or fails when strict."""
-    counts = Counter("failed" if result.strict and one.outcome != "passed" else one.outcome for one in result.verdicts)
+    counts = Counter(
+        "failed" if result.strict and checked.outcome != "passed" else checked.outcome for checked in result.verdicts
+    )
     suite = ElementTree.Element(
         "testsuite",
         name=result.title or "isogloss gate",
@@ -207,8 +209,10 @@ def rank_lines(ranks: Sequence[Rank], names: Mapping[str, str] | None = None) ->
     """For each metric, the models that may be the best and the worst, language by language."""
     lines = []
     for metric in dict.fromkeys(row.metric for row in ranks):
-        said = {end: ", ".join(_ends(ranks, metric, end=end, names=names or {})) for end in ("best", "worst")}
-        lines.append(f"{metric_name(metric)}: the best may be {said['best']}; the worst may be {said['worst']}")
+        sentences = {end: ", ".join(_ends(ranks, metric, end=end, names=names or {})) for end in ("best", "worst")}
+        lines.append(
+            f"{metric_name(metric)}: the best may be {sentences['best']}; the worst may be {sentences['worst']}"
+        )
     return lines
 
 
@@ -241,10 +245,10 @@ def rank_grid(ranks: Rankings) -> Grid:
         ]
         for row in ranks
     ]
-    said = [
+    cells = [
         "first and last: how often the model has the best and the worst value when targets are drawn again",
         "may be best: no model is shown to be better (paired tests, Holm over all pairs)",
         *(row.why for row in ranks if row.why),
         *ranks.notes,
     ]
-    return Grid([*heading, "better than"], rows, labels, tuple(dict.fromkeys(said)))
+    return Grid([*heading, "better than"], rows, labels, tuple(dict.fromkeys(cells)))

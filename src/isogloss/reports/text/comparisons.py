@@ -66,23 +66,28 @@ def comparisons_as_text(comparisons: Comparisons) -> str:
     from .sentences import explain_comparisons
 
     whole = without_task(comparisons)
-    said = [line for row, line in zip(comparisons, explain_comparisons(comparisons), strict=True) if row in whole]
-    return "\n".join([*said, "", as_text(grid(comparisons))])
+    sentences = [line for row, line in zip(comparisons, explain_comparisons(comparisons), strict=True) if row in whole]
+    return "\n".join([*sentences, "", as_text(grid(comparisons))])
 
 
 def agreement_grid(agreements: Sequence[Agreement]) -> Grid:
     """One row for each two measures that were compared over models or languages."""
     rows = [
         [
-            " / ".join(dict.fromkeys([metric_name(one.metric), metric_name(one.other)])),
-            *(format_value(way.value, (way.low, way.high)) for way in (one.spearman, one.pearson)),
-            percent(one.direction, form=".0f"),
-            f"{one.mean_difference:+.2f}",
-            f"{one.mean_absolute_difference:.2f}",
-            str(one.n),
+            " / ".join(dict.fromkeys([metric_name(agreement.metric), metric_name(agreement.other)])),
+            *(format_value(way.value, (way.low, way.high)) for way in (agreement.spearman, agreement.pearson)),
+            percent(agreement.direction, form=".0f"),
+            f"{agreement.mean_difference:+.2f}",
+            f"{agreement.mean_absolute_difference:.2f}",
+            str(agreement.n),
         ]
-        for one in agreements
+        for agreement in agreements
     ]
-    notes = [f"{metric_name(one.metric)}: {c.why}" for one in agreements for c in (one.spearman, one.pearson) if c.why]
+    notes = [
+        f"{metric_name(agreement.metric)}: {c.why}"
+        for agreement in agreements
+        for c in (agreement.spearman, agreement.pearson)
+        if c.why
+    ]
     heading = ["metric", "Spearman", "Pearson", "same side", "mean a - b", "mean |a - b|", "n"]
     return Grid(heading, rows, 1, tuple(dict.fromkeys(notes)))

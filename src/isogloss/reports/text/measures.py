@@ -70,22 +70,26 @@ def grid(measures: Measures) -> Grid:
     columns = list(dict.fromkeys(name for row in measures for name in row.group))
     metrics = list(dict.fromkeys(row.metric for row in measures))
     rows = []
-    for group, found in by_group(measures):
-        most = max(row.n for row in found)
-        values = {row.metric: number(row) + (f" (n {row.n})" if 0 < row.n < most else "") for row in found}
+    for group, rows_of_group in by_group(measures):
+        most = max(row.n for row in rows_of_group)
+        values = {row.metric: number(row) + (f" (n {row.n})" if 0 < row.n < most else "") for row in rows_of_group}
         empty = "overall" if "task" in columns else "all"
         labels = [group.get(name, empty) + mark(name, group, measures=measures) for name in columns]
-        counts = [str(most), str(max(row.ties for row in found)), str(max(row.clusters for row in found))]
+        counts = [
+            str(most),
+            str(max(row.ties for row in rows_of_group)),
+            str(max(row.clusters for row in rows_of_group)),
+        ]
         rows.append([*labels, *(values.get(name, "-") for name in metrics), *counts])
     heading = [*columns, *map(metric_name, metrics), "n", "ties", "clusters"]
-    said = tuple(f"* {line}" if UNSUPPORTED_LANGUAGE in line else line for line in remarks(measures))
-    return Grid(heading, rows, len(columns), said, repeated=COUNTS)
+    marked = tuple(f"* {line}" if UNSUPPORTED_LANGUAGE in line else line for line in remarks(measures))
+    return Grid(heading, rows, len(columns), marked, repeated=COUNTS)
 
 
 def mark(column: str, group: Mapping[str, str], *, measures: Measures) -> str:
     """An asterisk for a language that the model does not claim to know; the remark that says so has one too."""
-    said = unsupported_language_note(group.get("model", ""), group.get("language", ""))
-    return " *" if column == "language" and any(note.startswith(said) for note in measures.notes) else ""
+    text = unsupported_language_note(group.get("model", ""), group.get("language", ""))
+    return " *" if column == "language" and any(note.startswith(text) for note in measures.notes) else ""
 
 
 def remarks(measures: Measures) -> list[str]:

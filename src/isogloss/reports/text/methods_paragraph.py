@@ -31,7 +31,12 @@ def describe_methods(runs: Sequence[Run], *, resamples: int = RESAMPLES) -> str:
         CAUTION,
     ]
     sources = [find_source(str(run.info["dataset"])) for run in runs]
-    entries = [entry for one in cited if one.kind != "metric" or one.name in HEADLINES for entry in one.entries]
+    entries = [
+        entry
+        for citation in cited
+        if citation.kind != "metric" or citation.name in HEADLINES
+        for entry in citation.entries
+    ]
     entries += [entry for source in sources if source for entry in entries_of(source.citation)]
     return "\n\n".join([" ".join(sentences), *dict.fromkeys(entries), OURS])
 
@@ -69,15 +74,15 @@ def _methods(runs: Sequence[Run]) -> Iterable[str]:
     for run in runs:
         name = str(run.info["fingerprint"].get("method", run.info["method"]))
         known = registry.get("method", name) if name in registry.names("method") else None
-        given = ", ".join(f"{key}={value}" for key, value in (run.info.get("options") or {}).items())
+        options = ", ".join(f"{key}={value}" for key, value in (run.info.get("options") or {}).items())
         cite = f" ({known.citation.rstrip('.')})" if known else ""
-        yield f"'{name}'{f' with {given}' if given else ''}{cite}"
+        yield f"'{name}'{f' with {options}' if options else ''}{cite}"
 
 
 def _metrics(cited: Sequence[Citation]) -> Iterable[str]:
-    names = [one.name for one in cited if one.kind == "metric"]
+    names = [citation.name for citation in cited if citation.kind == "metric"]
     shown = [name for name in HEADLINES if name in names] or names[:3]
-    found = [(registry.get("metric", name), name) for name in shown]
-    if found:
-        listed = _list(f"{metric.title} = {metric.formula} ({metric.citation.rstrip('.')})" for metric, _ in found)
+    plugins = [(registry.get("metric", name), name) for name in shown]
+    if plugins:
+        listed = _list(f"{metric.title} = {metric.formula} ({metric.citation.rstrip('.')})" for metric, _ in plugins)
         yield f"We report {listed}."

@@ -8,24 +8,24 @@ from ...analysis.extremes import WHO
 WARNING = "Content warning: the data contains stereotypes, some of them offensive."
 
 
-def inspection_as_text(found: Sequence[dict[str, Any]]) -> str:
+def inspection_as_text(rows: Sequence[dict[str, Any]]) -> str:
     """Runs or candidates for a terminal."""
-    if found and "folder" in found[0]:
+    if rows and "folder" in rows[0]:
         return "\n".join(
             f"{run['model']}  {run['dataset']}  {run['language']}  {run['method']}  {run['items']} items  {run['status']}"
             + (f"  revision {run['revision']}" if run["revision"] else "")
             + f"\n    {run['folder']}"
-            for run in found
+            for run in rows
         )
     lines = [WARNING]
-    for row in found:
+    for row in rows:
         lines.append(f"\n{row['model']} · {row['language']} · {row['method']} · {row['role']}")
         if row["context"]:
             lines.append(f"  context  {row['context']}")
         lines.append(f"  text     {row['text']}")
         if "answer" in row:
-            said = f"{row['answer']!r} is {row['verdict']}" if row["answer"] is not None else "not asked"
-            lines.append(f"  {row['prompt'] or 'answer':8} {row['order'] or ''} {said}")
+            text = f"{row['answer']!r} is {row['verdict']}" if row["answer"] is not None else "not asked"
+            lines.append(f"  {row['prompt'] or 'answer':8} {row['order'] or ''} {text}")
             continue
         if row["value"] is None:
             lines.append("  score    none: this candidate could not be scored")
@@ -37,11 +37,11 @@ def inspection_as_text(found: Sequence[dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
-def extremes_as_text(found: Sequence[dict[str, Any]]) -> str:
+def extremes_as_text(rows: Sequence[dict[str, Any]]) -> str:
     """The expressions for a terminal, after a warning."""
     lines = [WARNING]
     seen: tuple[str, ...] = ()
-    for row in found:
+    for row in rows:
         key = (*(row[name] for name in WHO), row["end"])
         if key != seen:
             side = "the stereotype preferred most" if row["end"] == "most" else "the stereotype preferred least"

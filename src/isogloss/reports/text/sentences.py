@@ -38,9 +38,9 @@ def state_findings(measures: Iterable[Measure]) -> list[str]:
         models: dict[str, list[Measure]] = {}
         for row in group:
             models.setdefault(model_label(row.group), []).append(row)
-        said = [_finding(model, _main_rows(kept)) for model, kept in list(models.items())[:MOST]]
+        sentences = [_finding(model, _main_rows(kept)) for model, kept in list(models.items())[:MOST]]
         more = [f"{len(models) - MOST} more models are in the table."] if len(models) > MOST else []
-        findings.append((f"{name}: " if len(sets) > 1 else "") + " ".join([*said, *more]))
+        findings.append((f"{name}: " if len(sets) > 1 else "") + " ".join([*sentences, *more]))
     return findings
 
 
@@ -60,9 +60,11 @@ def _finding(model: str, rows: Sequence[Measure]) -> str:
     verbs = _verbs(rows[0].metric, neutral)
     parts = [f"{verb} {_places(kinds[kind])}" for kind, verb in verbs.items() if kind in kinds]
     if "weak" in kinds:
-        where, said = _names(kinds["weak"]), "is not shown to tell sense from nonsense"
+        where, predicate = _names(kinds["weak"]), "is not shown to tell sense from nonsense"
         parts.append(
-            f"in {where} it {said}, so nothing can be said" if parts else f"{said} in {where}, so nothing can be said"
+            f"in {where} it {predicate}, so nothing can be said"
+            if parts
+            else f"{predicate} in {where}, so nothing can be said"
         )
     if "missing" in kinds:
         parts.append(f"{'it ' if parts else ''}could not be measured in {_names(kinds['missing'])}")
@@ -116,13 +118,13 @@ def _value(row: Measure) -> str:
 
 def measures_as_json(measures: Measures, scored: Scored | None = None) -> dict[str, Any]:
     """The measures as the documented JSON object, with their findings and remarks in words; with the scores, also ranks."""
-    found = measures.to_dict() | {"findings": state_findings(measures), "remarks": remarks(measures)}
+    content = measures.to_dict() | {"findings": state_findings(measures), "remarks": remarks(measures)}
     if scored is None:
-        return found
+        return content
     metrics = [name for name in PLANE if any(row.metric == name for row in measures)]
     ranks = find_ranks(scored, metrics, settings=IntervalSettings(), mode=measures[0].mode)
     whole = [row for row in ranks if "task" not in row.group] or list(ranks)
-    return found | ({"ranking": rank_lines(whole), "ranks": ranks.to_dict()["ranks"]} if whole else {})
+    return content | ({"ranking": rank_lines(whole), "ranks": ranks.to_dict()["ranks"]} if whole else {})
 
 
 # ---- measures and comparisons, one by one

@@ -30,8 +30,8 @@ def draw(data: PageData) -> dict[str, Any] | None:
     models = table["model"].unique(maintain_order=True).to_list()
     verdicts = table["verdict"].unique(maintain_order=True).to_list()
     order = sorted(verdicts, key=lambda verdict: list(COLOURS).index(verdict) if verdict in COLOURS else len(COLOURS))
-    others = [one for one in order if one not in COLOURS]
-    colours = {one: COLOURS.get(one) or SPARE[others.index(one) % len(SPARE)] for one in order}
+    others = [kind for kind in order if kind not in COLOURS]
+    colours = {kind: COLOURS.get(kind) or SPARE[others.index(kind) % len(SPARE)] for kind in order}
     figures = [
         _figure(number, table.filter(pl.col("prompt") == prompt), models=models, colours=colours)
         for number, prompt in enumerate(table["prompt"].unique(maintain_order=True))

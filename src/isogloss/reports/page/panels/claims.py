@@ -15,7 +15,7 @@ def draw(data: PageData) -> dict[str, Any] | None:
     claims = data.extras.claims
     if not claims:
         return None
-    counts = Counter(one.status for one in claims)
+    counts = Counter(checked.status for checked in claims)
     rows = [
         [claim.status, claim.sentence or claim.name, explain_claim(claim), robustness_line(claim) or "-"]
         for claim in claims

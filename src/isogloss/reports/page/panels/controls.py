@@ -19,7 +19,7 @@ def draw(data: PageData) -> dict[str, Any] | None:
         {
             "name": name,
             "rows": [control_cells(row) for row in rows],
-            "said": [said[0].upper() + said[1:] for one in rows if (said := explain_control_items(one))],
+            "said": [sentence[0].upper() + sentence[1:] for one in rows if (sentence := explain_control_items(one))],
         }
         for name, rows in groups.items()
     ]

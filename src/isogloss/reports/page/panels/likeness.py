@@ -15,7 +15,7 @@ ROW, LEFT, WIDE = 24, 8, 150
 def draw(data: PageData) -> dict[str, Any] | None:
     """A matrix and a tree for each model, then for each language."""
     parts = [
-        {"over": over, "views": [_view(one, number) for number, one in enumerate(structures)]}
+        {"over": over, "views": [_view(structure, number) for number, structure in enumerate(structures)]}
         for over, structures in (("language", data.languages_alike), ("model", data.models_alike))
         if structures
     ]
@@ -24,7 +24,7 @@ def draw(data: PageData) -> dict[str, Any] | None:
 
 def _view(structure: Structure, number: int) -> dict[str, Any]:
     order = leaves(structure)
-    pairs = {frozenset((one.a, one.b)): one for one in structure.likeness}
+    pairs = {frozenset((likeness.a, likeness.b)): likeness for likeness in structure.likeness}
     rows = [{"name": a, "cells": [_cell(pairs.get(frozenset((a, b))), a == b) for b in order]} for a in order]
     fixed = [
         (key, structure.group[key]) for key in ("model", "language", "method", "dataset") if key in structure.group
@@ -37,21 +37,21 @@ def _view(structure: Structure, number: int) -> dict[str, Any]:
         "rows": rows,
         "tree": tree(structure),
         "said": _said(structure),
-        "why": next((one.why for one in structure.likeness if one.why), None),
+        "why": next((likeness.why for likeness in structure.likeness if likeness.why), None),
         "n": structure.n,
     }
 
 
-def _cell(one: Likeness | None, same: bool) -> dict[str, str]:
+def _cell(likeness: Likeness | None, same: bool) -> dict[str, str]:
     if same:
         return {"value": "", "ends": "", "paint": "self"}
-    if one is None or one.rho is None:
+    if likeness is None or likeness.rho is None:
         return {"value": "-", "ends": "", "paint": "none"}
-    ends = between(one.rho_low, one.rho_high, form=".2f")
+    ends = between(likeness.rho_low, likeness.rho_high, form=".2f")
     return {
-        "value": f"{one.rho:.2f}".replace("-", "−"),
+        "value": f"{likeness.rho:.2f}".replace("-", "−"),
         "ends": ends,
-        "paint": f"d{'n' if one.rho < 0 else 'p'}{round(STEPS * abs(one.rho))}",
+        "paint": f"d{'n' if likeness.rho < 0 else 'p'}{round(STEPS * abs(likeness.rho))}",
     }
 
 
@@ -76,9 +76,9 @@ def tree(structure: Structure) -> dict[str, Any] | None:
         f"M{across(a[0]):.1f} {ROW * (a[1] + 0.5):.1f}H{across(distance):.1f}V{ROW * (b[1] + 0.5):.1f}H{across(b[0]):.1f}"
         for distance, a, b in branches(structure)
     ]
-    told = [f"{', '.join(m.left)} joins {', '.join(m.right)} at {m.distance:.2f}" for m in structure.tree]
+    merges = [f"{', '.join(m.left)} joins {', '.join(m.right)} at {m.distance:.2f}" for m in structure.tree]
     height = ROW * len(structure.units)
-    return {"path": " ".join(lines), "height": height, "width": WIDE, "told": "; ".join(told)}
+    return {"path": " ".join(lines), "height": height, "width": WIDE, "told": "; ".join(merges)}
 
 
 panel = Panel("The isogloss map", order=60, draw=draw)

@@ -43,13 +43,13 @@ def _run(run: Run) -> dict[str, Any]:
 
 def _versions(runs: Iterable[Run]) -> list[str]:
     """Every version of every library that scored something."""
-    found: dict[str, set[str]] = {}
+    by_name: dict[str, set[str]] = {}
     for run in runs:
         for name, version in run.info.get("versions", {}).items():
-            found.setdefault(str(name), set()).add(str(version))
+            by_name.setdefault(str(name), set()).add(str(version))
         if "python" in run.info:
-            found.setdefault("python", set()).add(str(run.info["python"]))
-    return [f"{name} {', '.join(sorted(versions))}" for name, versions in sorted(found.items())]
+            by_name.setdefault("python", set()).add(str(run.info["python"]))
+    return [f"{name} {', '.join(sorted(versions))}" for name, versions in sorted(by_name.items())]
 
 
 def citations(data: PageData) -> list[dict[str, str]]:

@@ -45,13 +45,13 @@ def _figure(cells: Mapping[str, Sequence[Measure]]) -> Figure:
             cell=names.index(cell),
             target=row.group["target"],
             index=index,
-            end="most" if index < len(found) / 2 else "least",
+            end="most" if index < len(measures) / 2 else "least",
             tip=f"{row.group['target']}: {metric_name(row.metric)} {number(row)}, n = {row.n}",
         )
-        for cell, found in cells.items()
-        for index, row in enumerate(found)
+        for cell, measures in cells.items()
+        for index, row in enumerate(measures)
     ]
-    table = [[row.group["target"], number(row), str(row.n)] for found in cells.values() for row in found]
+    table = [[row.group["target"], number(row), str(row.n)] for measures in cells.values() for row in measures]
     return Figure(
         "targets-chart",
         _chart(rows, first),
@@ -60,7 +60,7 @@ def _figure(cells: Mapping[str, Sequence[Measure]]) -> Figure:
         heading=["target", metric_name(first.metric), "n"],
         rows=table,
         pick={str(names.index(cell)): cell for cell in names},
-        keys=[str(names.index(cell)) for cell, found in cells.items() for _ in found],
+        keys=[str(names.index(cell)) for cell, measures in cells.items() for _ in measures],
     )
 
 

@@ -11,7 +11,7 @@ from . import Panel
 
 def draw(data: PageData) -> dict[str, Any] | None:
     """The finding of each data set, its doubts, and what was looked at; an item counts once in all its languages."""
-    said = [
+    sentences = [
         {"dataset": name, "sentences": state_findings(rows), "doubts": doubts(rows)}
         for name, rows in datasets(without_task(data.overall)).items()
     ]
@@ -22,7 +22,7 @@ def draw(data: PageData) -> dict[str, Any] | None:
         "data sets": len(distinct(data.overall, "dataset")),
     }
     facts = [{"value": f"{count:,}", "name": name} for name, count in counts.items()]
-    return {"said": said, "facts": facts} if said else None
+    return {"said": sentences, "facts": facts} if sentences else None
 
 
 panel = Panel("The finding", order=10, draw=draw)

@@ -119,9 +119,9 @@ def _chart(rows: Sequence[Mapping[str, Any]], scale: Any, *, field: str, title: 
         )
     )
     chart = (land + shown).project("equalEarth").add_params(alt.param(name="pick", value=0))
-    made = finish(chart, height=HEIGHT)
-    made["datasets"] = {**made.get("datasets", {}), "world": "shared"}
-    return made
+    finished = finish(chart, height=HEIGHT)
+    finished["datasets"] = {**finished.get("datasets", {}), "world": "shared"}
+    return finished
 
 
 panel = Panel("Where on earth", order=90, draw=draw)
