@@ -36,7 +36,7 @@ INTRA, CROWS = "stereoset/intrasentence_en.jsonl.gz", "crows_pairs/crows_pairs_a
 SCORED = {  # model, file, method, and every how many-th item is scored
     "StereoSet intra, bert-base-cased": ("bert-base-cased", INTRA, "unmask", 26),
     "StereoSet intra, SmolLM2, likelihood": ("smollm2", INTRA, "likelihood", 26),
-    "CrowS-Pairs, bert-base-cased": ("bert-base-cased", CROWS, "crows", 100),
+    "CrowS-Pairs, bert-base-cased": ("bert-base-cased", CROWS, "crows", 200),
 }
 PREDICTIONS = (
     "predictions/bert-base-cased_BertLM_BertNextSentence_en.json.gz "
