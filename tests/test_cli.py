@@ -312,7 +312,7 @@ def test_measure_prints_csv_latex_markdown_and_text(run, data, predictions):
     assert run(*base, "--format", "latex")[1].startswith("\\noindent\n\\begin{tabular}")
     assert run(*base, "--format", "markdown")[1].count("\n| tiny |") == 3
     text = run(*base)[1]
-    assert text.startswith("model tiny · dataset stereoset · language en\n")
+    assert "\n\nmodel tiny · dataset stereoset · language en\n" in text
     assert "no interval: 2 clusters; an interval needs 10" in text
 
 
