@@ -30,6 +30,7 @@ NEEDS = {  # the stages share two of the models
     "published": "1.5 GB to fetch, 3 GB on disk (half of it with a hub) and, on two cores, about 70 minutes",
     "small": "1.2 GB to fetch, 1.7 GB on disk and about 8 minutes of one core",
 }
+INTERRUPTED = 130  # the exit status of a command that was stopped
 KEPT = "Stop it at any time and run it again: what is scored is kept."
 
 
@@ -57,6 +58,8 @@ def main() -> None:
         _run(arguments.out.resolve(), stages, only=arguments.only, score=not arguments.pages)
     except IsoglossError as error:
         sys.exit(f"Error: {error}")
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
 
 
 def _run(out: Path, stages: Sequence[str], *, only: list[str], score: bool) -> None:
@@ -97,7 +100,10 @@ def _run_study(study: Path, work: Path, *, out: Path, only: list[str]) -> None:
     command = [sys.executable, "-m", "isogloss", "run", str(study), "--out", str(out)]
     command += [word for pattern in only for word in ("--only", pattern)]
     subprocess.run([*command, "--dry-run"], cwd=work, check=False)
-    if subprocess.run(command, cwd=work).returncode not in (0, 1):
+    status = subprocess.run(command, cwd=work).returncode
+    if status == INTERRUPTED:
+        raise KeyboardInterrupt
+    if status not in (0, 1):
         raise IsoglossError("The study could not be run; the message is above.")
 
 
