@@ -15,7 +15,7 @@ from isogloss.files.encodings import find_encoding, find_separator
 from isogloss.files.hub import report
 from isogloss.files.sources import read
 from isogloss.studies.file import read_study
-from isogloss.studies.plan import _read
+from isogloss.studies.plan import _read, _read_items
 
 HEADER = ["id", "category", "stereotype", "anti_stereotype"]
 POLISH = [["1", "gender", "Kobiety źle prowadzą.", "Mężczyźni źle prowadzą."], ["2", "age", "Łóżko, ć", "Żaba; ść"]]
@@ -164,6 +164,13 @@ def test_a_published_file_without_a_language_is_named_when_several_are_wanted(re
         read(real_data / "stereoset", language=["en", "de"])
 
 
+def test_a_first_line_longer_than_a_cell_may_be_is_refused(tmp_path):
+    path = tmp_path / "long.csv"
+    path.write_text("a" * 200_000 + ";b\n1;2\n")
+    with pytest.raises(IsoglossError, match="not a table: field larger than field limit"):
+        read(path, language="en")
+
+
 def test_a_study_file_states_columns_and_encoding(tmp_path):
     (tmp_path / "mine.csv").write_bytes(table(header=["id", "category", "a", "b"]).encode("iso8859-2"))
     (tmp_path / "study.yaml").write_text(
@@ -171,4 +178,6 @@ def test_a_study_file_states_columns_and_encoding(tmp_path):
         "- source: mine.csv\n  encoding: iso8859-2\n  columns: {stereotype: a, anti_stereotype: b}\n"
     )
     study = read_study(tmp_path / "study.yaml")
-    assert sentences(_read(study.data[0], study, base=tmp_path).items["pl"]) == [row[2:] for row in POLISH]
+    assert sentences(_read(study.data[0], study, base=tmp_path, read=_read_items).items["pl"]) == [
+        row[2:] for row in POLISH
+    ]

@@ -41,6 +41,7 @@ SURE = 0.9  # of the letters beyond ASCII are letters of the alphabet
 MANY = 4  # letters of another script that are no accident
 QUOTES = frozenset("’‘‚“”„«»‹›…–—·°§€£¿¡\xa0")
 LATIN = re.compile("[A-Za-z]")
+LONGEST_HEADER = 100_000  # letters; a cell that csv can read is not much longer
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 
 
@@ -117,7 +118,9 @@ def wide_encoding(head: bytes) -> str | None:
 
 def find_separator(header: str, usual: str) -> str:
     """What separates the columns that a table's first line names: the sign that gives the most of them."""
-    counts = {sign: len(next(csv.reader([header], delimiter=sign), [])) for sign in (usual, *SEPARATORS)}
+    counts = {
+        sign: len(next(csv.reader([header[:LONGEST_HEADER]], delimiter=sign), [])) for sign in (usual, *SEPARATORS)
+    }
     return max(counts, key=lambda sign: counts[sign])
 
 
