@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 
 import isogloss as ig
@@ -293,6 +294,42 @@ def test_a_release_must_not_be_worse_than_its_baseline(command, tmp_path, before
     found, out, _ = command("gate", new, "--baseline", old, "--claims", path)
     assert found == code
     assert "is worse than the baseline by" in out or "never differ" in out
+
+
+def test_a_language_that_only_the_baseline_has_does_not_pass_in_silence(command, tmp_path):
+    old, new = tmp_path / "old", tmp_path / "new"
+    for root, languages in ((old, ("en", "de")), (new, ("en", "fr"))):
+        for language in languages:
+            write(root, guessing(language, ss=56, lms=90), items_of(language))
+    code, out, _ = command("gate", new, "--baseline", old)
+    assert code == 3
+    assert out.startswith("undecided (3 supported, 1 not testable here)\n")
+    assert "It could not be tested: de is in the baseline, not in these runs.\n" in out
+    assert "· on one side only, and left out: language fr\n" in out
+    assert command("gate", new, "--baseline", old, "--strict")[0] == 1
+    assert command("gate", old, "--baseline", new)[1].count("fr is in the baseline") == 1
+
+
+def test_nothing_is_compared_with_a_baseline_in_another_language_or_data_set():
+    english = guessing("en", ss=56, lms=90)
+    for column in ("language", "dataset"):
+        other = replace(english, table=english.table.with_columns(pl.lit("de").alias(column)))
+        verdicts = ig.gate(english, baseline=other, resamples=100).verdicts
+        assert [(row.status, row.reason) for row in verdicts] == [
+            ("not testable here", "de is in the baseline, not in these runs")
+        ]
+
+
+def test_a_language_that_one_data_set_of_the_baseline_has_is_missed():
+    english, german = guessing("en", ss=56, lms=90), guessing("de", ss=56, lms=90)
+    second = replace(english, table=english.table.with_columns(pl.lit("other").alias("dataset")))
+    result = ig.gate(
+        ig.join(english, second, german),
+        baseline=ig.join(second, replace(german, table=german.table.with_columns(dataset=pl.lit("other")))),
+        resamples=100,
+    )
+    missing = [row.reason for row in result.verdicts if row.status == "not testable here"]
+    assert missing == ["other, de, intrasentence is in the baseline, not in these runs"]
 
 
 def test_the_gate_needs_claims_or_a_baseline(command, runs):

@@ -153,11 +153,12 @@ def gate(
         raise IsoglossError("Give --claims FILE, --baseline RUNS, or both.")
     file = as_claims(claims)
     scored = _finished(source, data)
-    verdicts = check_claims(scored, file, robustness=robustness, resamples=resamples, seed=seed)
+    verdicts, notes = check_claims(scored, file, robustness=robustness, resamples=resamples, seed=seed), scored.notes
     if baseline is not None:
         before = _finished(baseline, data)
-        verdicts += check_baseline(scored, before, file=file, margin=margin, resamples=resamples)
-    return make_result(verdicts, file, strict=strict, notes=scored.notes)
+        judged, notes = check_baseline(scored, before, file=file, margin=margin, resamples=resamples)
+        verdicts, notes = verdicts + judged, tuple(dict.fromkeys([*scored.notes, *notes]))
+    return make_result(verdicts, file, strict=strict, notes=notes)
 
 
 def _finished(source: Scored | Folders, data: Items | Folders | None) -> Scored:

@@ -2,6 +2,9 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
+
+import polars as pl
 
 from .. import registry
 from ..scores import KEY, Scored
@@ -11,6 +14,7 @@ from .claim_language import relations
 from .claims import CONTRADICTED, NOT_INTERPRETABLE, NOT_TESTABLE, SUPPORTED, UNDECIDED, ClaimsFile, ClaimVerdict
 from .comparisons import Comparison, compare
 from .differences import EQUAL
+from .groups import check_rows
 from .rankings import HIGHER
 
 MARGIN = 2.0
@@ -18,17 +22,41 @@ MARGIN = 2.0
 
 def check_baseline(
     scored: Scored, baseline: Scored, *, file: ClaimsFile, margin: float = MARGIN, resamples: int = RESAMPLES
-) -> list[ClaimVerdict]:
+) -> tuple[list[ClaimVerdict], tuple[str, ...]]:
     """Whether each metric of the file (LMS, SS and ICAT without one) is at most `margin` points worse than in the baseline.
 
     Worse is farther from the neutral point, or lower for a metric of which more is better. Items are compared in pairs
-    where the two share them.
+    where the two share them. What only the baseline has is not testable. The notes say what else was left out.
     """
+    missing, baseline = _split_missing(scored, baseline)
+    if not baseline.table.height:
+        return missing, ()
     formulas = [claim.formula for claim in file.claims if claim.formula is not None]
     metrics = list(dict.fromkeys(part.left.metric for formula in formulas for part in relations(formula)))
     design = "paired" if _share_items(scored, baseline) else "unpaired"
     rows = compare(scored, baseline, metrics=metrics or None, by=[], mode=file.mode, design=design, resamples=resamples)
-    return [_judge(row, margin=margin, least=file.min_n) for row in rows]
+    return [*(_judge(row, margin=margin, least=file.min_n) for row in rows), *missing], rows.notes
+
+
+def _split_missing(scored: Scored, baseline: Scored) -> tuple[list[ClaimVerdict], Scored]:
+    """A verdict on each data set, language, task or model that only the baseline has, and the rest of the baseline."""
+    now, before = check_rows(scored), check_rows(baseline)
+    columns = ["dataset", "language"]
+    columns += [name for name in ("task",) if name in now.columns and name in before.columns]
+    columns += ["model"] if max(table["model"].n_unique() for table in (now, before)) > 1 else []
+    lost = before.join(now, on=columns, how="anti", nulls_equal=True).select(columns).unique().sort(columns)
+    names: list[str] = []
+    for column in columns:
+        whole = lost.join(now, on=column, how="anti", nulls_equal=True)[column].drop_nulls().unique().sort()
+        names += map(str, whole)
+        lost = lost.filter(~pl.col(column).is_in(whole.to_list()).fill_null(False))
+    names += [", ".join(str(value) for value in row if value is not None) for row in lost.iter_rows()]
+    table = baseline.table.join(now, on=columns, how="semi", nulls_equal=True, maintain_order="left")
+    verdicts = [
+        ClaimVerdict(f"{name} against the baseline", NOT_TESTABLE, f"{name} is in the baseline, not in these runs", "")
+        for name in names
+    ]
+    return verdicts, replace(baseline, table=table)
 
 
 def _share_items(a: Scored, b: Scored) -> bool:
