@@ -10,6 +10,7 @@ from scipy import stats as scipy_stats
 
 from isogloss import measure
 from isogloss.analysis.intervals import IntervalSettings, find_interval
+from isogloss.analysis.measures import interval_notes
 from isogloss.analysis.structure import _rho
 from isogloss.errors import IsoglossError
 from isogloss.metrics import from_sums
@@ -96,6 +97,17 @@ def test_independent_items_get_wilsons_interval_and_a_note():
     found = measure(alone(12, 12), metrics=["ss"], by=[])
     assert (found[0].low, found[0].high) == pytest.approx((100 * wilson_interval(1, 12)[0], 100))
     assert found.notes == ("the intervals of ss are Wilson's: every item is its own cluster",)
+
+
+def test_a_note_on_intervals_names_a_whole_metric_only_if_all_its_rows_have_that_kind():
+    row = replace(measure(alone(12, 12), metrics=["ss"], by=[])[0], metric="ss")
+    kinds = {"ss": ("wilson", "percentile"), "lms": ("near", "percentile"), "icat": ("near", "constant", None)}
+    rows = [replace(row, metric=metric, interval=kind) for metric, names in kinds.items() for kind in names]
+    assert interval_notes(rows) == [
+        "the intervals of ss are Wilson's where every item is its own cluster",
+        "the intervals of icat are Wilson's with the effective number of items: near the end of the scale",
+        "the intervals of lms are Wilson's with the effective number of items near the end of the scale",
+    ]
 
 
 def test_the_bootstrap_can_be_asked_for_and_never_gives_a_point():

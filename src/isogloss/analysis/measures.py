@@ -198,20 +198,25 @@ def _known_competence(rows: Iterable[Measure]) -> Competence | None:
 
 
 def interval_notes(rows: Iterable[Measure]) -> list[str]:
-    """Which intervals are not the bootstrap's."""
-    kinds: dict[str | None, set[str]] = {}
+    """Which intervals are not the bootstrap's; metrics of which all are, and those of which only some are."""
+    kinds: dict[str, set[str]] = {}
     for row in rows:
-        kinds.setdefault(row.interval, set()).add(row.metric)
+        if row.interval is not None:
+            kind = "near" if row.interval == "constant" else row.interval
+            kinds.setdefault(row.metric, set()).add(kind)
+    texts = {
+        "wilson": ("Wilson's: every item is its own cluster", "Wilson's where every item is its own cluster"),
+        "near": (
+            "Wilson's with the effective number of items: near the end of the scale",
+            "Wilson's with the effective number of items near the end of the scale",
+        ),
+    }
     notes = []
-    if "wilson" in kinds:
-        names = ", ".join(sorted(kinds["wilson"]))
-        notes.append(f"the intervals of {names} are Wilson's: every item is its own cluster")
-    if "near" in kinds or "constant" in kinds:
-        names = ", ".join(sorted(kinds.get("near", set()) | kinds.get("constant", set())))
-        notes.append(
-            f"the intervals of {names} are Wilson's with the effective number of items: near the end of the scale"
-        )
-    if "bca" in kinds:
+    for kind, (whole, partly) in texts.items():
+        for text, alone in ((whole, True), (partly, False)):
+            names = sorted(name for name, has in kinds.items() if kind in has and (has == {kind}) is alone)
+            notes += [f"the intervals of {', '.join(names)} are {text}"] if names else []
+    if any("bca" in has for has in kinds.values()):
         notes.append("the intervals are bias-corrected and accelerated (BCa)")
     return notes
 
