@@ -272,7 +272,7 @@ def test_the_gate_needs_a_least_number_of_items(command, tmp_path):
     wide = "claims: [ss = 50 ± 45]\n"
     code, out, _ = command("gate", run, "--claims", claims(tmp_path, wide))
     assert code == 3
-    assert "25 items are too few (the file asks for 30)" in out
+    assert "25 items are too few (at least 30 are needed)" in out
     assert command("gate", run, "--claims", claims(tmp_path, wide + "min_n: 20\n"))[0] == 0
 
 
@@ -293,7 +293,21 @@ def test_a_release_must_not_be_worse_than_its_baseline(command, tmp_path, before
     path = claims(tmp_path, "claims: [ss = 50 ± 49]")
     found, out, _ = command("gate", new, "--baseline", old, "--claims", path)
     assert found == code
-    assert "is worse than the baseline by" in out or "never differ" in out
+    sentences = {
+        0: "Yes. SS of small in English is not worse than the baseline by more than 2 (change ",
+        1: "No. SS of small in English is worse than the baseline by more than 2 (change +",
+        3: "Open. It is not clear whether SS of small in English is worse than the baseline by more than 2 (change +",
+    }
+    assert sentences[code] in out
+    assert ("Only a change of" in out) is (code == 3)
+
+
+def test_a_release_that_did_not_change_reads_as_a_pass(command, tmp_path):
+    run = write(tmp_path / "run", guessing("de", ss=56, lms=90), items_of("de"))
+    code, out, _ = command("gate", run, "--baseline", run)
+    assert code == 0
+    assert "supported              LMS against the baseline, small, de  [LMS at most 2 worse]\n" in out
+    assert "Yes. LMS of small in German is not worse than the baseline by more than 2 (change 0.0).\n" in out
 
 
 def test_a_language_that_only_the_baseline_has_does_not_pass_in_silence(command, tmp_path):

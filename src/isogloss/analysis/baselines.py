@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import polars as pl
 
-from .. import registry
+from .. import languages, registry
 from ..scores import KEY, Scored
 from ..stats import RESAMPLES
-from .claim_evidence import ClaimPart
+from .claim_evidence import ClaimPart, short_title
 from .claim_language import relations
 from .claims import CONTRADICTED, NOT_INTERPRETABLE, NOT_TESTABLE, SUPPORTED, UNDECIDED, ClaimsFile, ClaimVerdict
 from .comparisons import Comparison, compare
@@ -17,6 +17,7 @@ from .differences import EQUAL
 from .groups import check_rows
 from .rankings import HIGHER
 
+BASELINE = "the baseline"
 MARGIN = 2.0
 
 
@@ -88,10 +89,13 @@ def worsening(row: Comparison) -> tuple[float | None, float | None, float | None
 def _judge(row: Comparison, *, margin: float, least: int) -> ClaimVerdict:
     """Supported where the whole interval is below the margin, contradicted where it is above."""
     value, low, high = worsening(row)
-    names = [value for name, value in {**row.group, **row.a}.items() if name in ("model", "language")]
+    where = {**row.group, **row.a}
+    names = [value for name, value in where.items() if name in ("model", "language")]
+    short = short_title(row.metric)
+    language = f" in {languages.describe(where['language']).name}" if "language" in where else ""
     part = ClaimPart(
-        f"{row.metric} of {', '.join(names)}",
-        "the baseline",
+        f"{short} of {where['model']}{language}" if "model" in where else f"{short}{language}",
+        BASELINE,
         -1,
         margin,
         row.value_a,
@@ -107,10 +111,10 @@ def _judge(row: Comparison, *, margin: float, least: int) -> ClaimVerdict:
         doubt=row.doubt,
     )
     status, reason = _decide(part, row, least=least)
-    name = ", ".join([f"{row.metric} against the baseline", *names])
-    return ClaimVerdict(
-        name, status, reason, f"{row.metric} at most {margin:g} worse", part=part, parts=1, mode=row.mode
-    )
+    name = ", ".join([f"{short} against the baseline", *names])
+    says = f"{short} at most {margin:g} worse"
+    mde = row.mde if status == UNDECIDED else None
+    return ClaimVerdict(name, status, reason, says, part=part, parts=1, mde=mde, mode=row.mode)
 
 
 def _decide(part: ClaimPart, row: Comparison, *, least: int) -> tuple[str, str]:
@@ -118,7 +122,7 @@ def _decide(part: ClaimPart, row: Comparison, *, least: int) -> tuple[str, str]:
         (row.difference is None, NOT_TESTABLE, f"no value ({row.why})"),
         (part.difference is None, NOT_TESTABLE, "the metric has no better and worse"),
         (row.interpretable is False, NOT_INTERPRETABLE, str(row.doubt)),
-        (row.n < least, NOT_TESTABLE, f"{row.n} items are too few (the file asks for {least})"),
+        (row.n < least, NOT_TESTABLE, f"{row.n} items are too few (at least {least} are needed)"),
         (row.why == EQUAL, SUPPORTED, "the two sides never differ"),
         (part.low is None, UNDECIDED, f"no interval ({row.why})"),
     )

@@ -107,9 +107,14 @@ class Evidence:
         return (False if False in doubts.values() else None), "; ".join(doubts)
 
 
+def short_title(metric: str) -> str:
+    """The metric's title, or its abbreviation where the title has one."""
+    title = registry.get("metric", metric).title
+    return title[title.find("(") + 1 : title.find(")")] if "(" in title else title
+
+
 def _named(side: ClaimSide) -> str:
-    label = registry.get("metric", side.metric).title
-    short = label[label.find("(") + 1 : label.find(")")] if "(" in label else label
+    short = short_title(side.metric)
     short = f"distance of {short}" if side.distance else short
     if len(side.groups) == 1:
         return f"{short} of {side.groups[0].label()}"

@@ -31,7 +31,7 @@ def check_part(hypothesis: Hypothesis, evidence: Evidence) -> ClaimPart:
         tests = {"order": _test_order, HOMOGENEOUS: _test_homogeneous, "correlation": _test_correlation}
         part = tests[hypothesis.kind](hypothesis, evidence)
         if part.why is None and part.n < evidence.least:
-            part = replace(part, why=f"{part.n} items are too few (the file asks for {evidence.least})")
+            part = replace(part, why=f"{part.n} items are too few (at least {evidence.least} are needed)")
         evidence.parts[hypothesis] = part
     return evidence.parts[hypothesis]
 

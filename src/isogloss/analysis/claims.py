@@ -271,7 +271,7 @@ def _decide(verdict: ClaimVerdict, *, adjusted: bool, level: float) -> ClaimVerd
     hardest = max((detail for detail in verdict.details if detail.tested), key=lambda detail: detail.p_true)
     if doubts:
         clear = sum(detail.tested for detail in verdict.details)
-        reason = f"{_several(doubts)}; {verdict.held} of the {clear} parts that can be interpreted hold"
+        reason = f"{_several(doubts)}; {verdict.held} of the {clear} parts that can be interpreted {'holds' if verdict.held == 1 else 'hold'}"
         return replace(verdict, status=NOT_INTERPRETABLE, reason=reason, part=hardest)
     absent = [str(detail.why) for detail in verdict.details if detail.why is not None]
     part = (
@@ -289,8 +289,8 @@ def _why(verdict: ClaimVerdict) -> str:
     if verdict.parts == 1:
         return "the whole interval agrees" if verdict.status == SUPPORTED else "the whole interval says the opposite"
     if verdict.status == SUPPORTED:
-        return f"{verdict.held} of {verdict.parts} parts hold"
-    return f"{verdict.opposed} of {verdict.parts} parts are the other way round"
+        return f"{verdict.held} of {verdict.parts} parts {'holds' if verdict.held == 1 else 'hold'}"
+    return f"{verdict.opposed} of {verdict.parts} parts {'is' if verdict.opposed == 1 else 'are'} the other way round"
 
 
 def _doubts(parts: Sequence[ClaimPart]) -> list[str]:

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from xml.etree import ElementTree
 
+from ...analysis.baselines import BASELINE
 from ...analysis.claim_evidence import ClaimPart
 from ...analysis.claims import (
     CONTRADICTED,
@@ -36,8 +37,10 @@ MEANINGS = {
 def explain_claim(verdict: ClaimVerdict) -> str:
     """The verdict in a sentence or two for readers who do not know statistics."""
     part = verdict.part
+    if part is not None and part.b == BASELINE and verdict.status in (SUPPORTED, CONTRADICTED, UNDECIDED):
+        return _explain_change(verdict, part)
     if verdict.status == NOT_INTERPRETABLE:
-        return f"Nothing can be said about the whole of it: a model is not shown to tell sense from nonsense. {verdict.reason}."
+        return f"No verdict: a model is not shown to tell sense from nonsense. {verdict.reason}."
     if verdict.status == NOT_TESTABLE:
         return f"It could not be tested: {verdict.reason}."
     if verdict.status == NO_TEST:
@@ -55,8 +58,26 @@ def explain_claim(verdict: ClaimVerdict) -> str:
     some = f"{verdict.held} of {verdict.parts} comparisons agree, but not the closest one:"
     none = f"None of {verdict.parts} comparisons is clear; the closest one:"
     count = "" if verdict.parts < 2 else some if verdict.held else none
-    missed = f" Only a difference of {verdict.mde:.1f} or more would have been found reliably." if verdict.mde else ""
-    return _sentence(f"Open. {count}".strip(), part) + missed
+    return _sentence(f"Open. {count}".strip(), part) + _missed(verdict, "difference")
+
+
+def _missed(verdict: ClaimVerdict, what: str) -> str:
+    return f" Only a {what} of {verdict.mde:.1f} or more would have been found reliably." if verdict.mde else ""
+
+
+def _explain_change(verdict: ClaimVerdict, part: ClaimPart) -> str:
+    """Whether a value is worse than the baseline's by more than is allowed."""
+    if part.difference is None:
+        return f"{verdict.status.capitalize()}: {verdict.reason}."
+    answers = {
+        SUPPORTED: f"Yes. {part.a} is not worse than {part.b} by more than {part.shift:g}",
+        CONTRADICTED: f"No. {part.a} is worse than {part.b} by more than {part.shift:g}",
+        UNDECIDED: f"Open. It is not clear whether {part.a} is worse than {part.b} by more than {part.shift:g}",
+    }
+    interval = "" if part.low is None or part.high is None else f", 95 % CI {part.low:+.1f} to {part.high:+.1f}"
+    change = "0.0" if not part.difference else f"{part.difference:+.1f}"
+    scale = "; above 0 is worse" if interval or part.difference else ""
+    return f"{answers[verdict.status]} (change {change}{interval}{scale}).{_missed(verdict, 'change')}"
 
 
 def _sentence(opening: str, part: ClaimPart) -> str:
@@ -70,8 +91,6 @@ def state_difference(part: ClaimPart) -> str:
     if part.difference is None:
         return f"{part.a} and {part.b} have no difference ({part.why})"
     interval = "" if part.low is None or part.high is None else f" (95 % CI {part.low:+.1f} to {part.high:+.1f})"
-    if part.b == "the baseline":
-        return f"{part.a} is worse than the baseline by {part.difference:+.1f}{interval}; at most {part.shift:g} is allowed"
     if part.design == "over groups":
         return f"the {part.a} is {part.difference + float(part.b):.2f}{interval}"
     values = "" if part.value_a is None else f", {part.value_a:.1f}"
