@@ -15,7 +15,14 @@ from isogloss.analysis.claim_files import make_claims, read_claims
 from isogloss.analysis.claims import check_claims
 from isogloss.cli import main
 from isogloss.errors import IsoglossError
-from isogloss.reports.text.claims import claims_as_junit, claims_as_summary, explain_claim, robustness_line
+from isogloss.reports.text.claims import (
+    claims_as_junit,
+    claims_as_summary,
+    claims_grid,
+    describe_adjustment,
+    explain_claim,
+    robustness_line,
+)
 from support.builders import score, triple
 
 CLUSTERS, EACH = 30, 20
@@ -139,6 +146,26 @@ def test_p_values_are_adjusted_over_the_whole_file(scored):
     assert sorted(one.p_holm for one in found) == pytest.approx(list(holm))
     loose = check_claims(scored, make_claims({"claims": texts, "facts": FACTS, "adjust": "none"}), resamples=500)
     assert [one.status == "supported" for one in loose] == [one.p <= 0.05 for one in loose]
+
+
+def test_a_file_that_is_not_adjusted_says_so_everywhere(scored):
+    texts = {}
+    for adjust in ("holm", "none"):
+        result = ig.gate(scored, {"claims": ["ss(one, de) > 50", "lms > 60"], "adjust": adjust}, resamples=200)
+        remarks = claims_grid(result).remarks
+        texts[adjust] = (str(result), " ".join(remarks), describe_adjustment(result.verdicts))
+    for text in texts["none"]:
+        assert "Holm" not in text
+        assert "not adjusted" in text
+    for text in texts["holm"]:
+        assert "Holm" in text
+        assert "not adjusted" not in text
+    assert describe_adjustment(()) == ""
+
+
+def test_a_single_part_is_counted_in_the_singular(scored):
+    found = verdict(scored, "ss(one, en) > 60 and ss(one, en) < 60")
+    assert found.reason == "1 of 2 parts is the other way round"
 
 
 def test_claims_that_contradict_each_other_are_tested_each_for_itself(scored):

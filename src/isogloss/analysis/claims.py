@@ -74,8 +74,9 @@ class ClaimsFile:
 class ClaimVerdict:
     """A claim with its verdict. `part` is the simple hypothesis that decides, of `parts` in all, which `held` counts.
 
-    `p` is two-sided for the whole claim, `p_holm` and `p_bh` are adjusted for the file. `mde` is, where nothing was
-    decided, the difference that would have been found with power 0.8. `robustness` has the verdict under each variant.
+    `p` is two-sided for the whole claim, `p_holm` and `p_bh` are adjusted for the file, unless it says `adjust: none`. `mde`
+    is, where nothing was decided, the difference that would have been found with power 0.8. `robustness` has the verdict
+    under each variant.
     """
 
     name: str
@@ -180,14 +181,15 @@ def _check_all(
 ) -> list[ClaimVerdict]:
     evidence = Evidence(table, catalogue, file.mode, drawing, file.min_n)
     verdicts = [_check_one(claim, file, evidence=evidence) for claim in file.claims]
+    if file.adjust == "none":
+        return [_decide(verdict, p=verdict.p, level=LEVEL) for verdict in verdicts]
     tested = [i for i, verdict in enumerate(verdicts) if verdict.p is not None]
     p = [verdict.p for verdict in verdicts if verdict.p is not None]
     holm = dict(zip(tested, adjust_holm(p), strict=True))
     bh = dict(zip(tested, adjust_bh(p), strict=True))
-    decided = sum(value <= LEVEL for value in holm.values())
-    level = LEVEL / max(1, len(p) - decided) if file.adjust == "holm" else LEVEL
+    level = LEVEL / max(1, len(p) - sum(value <= LEVEL for value in holm.values()))
     return [
-        _decide(replace(verdict, p_holm=holm.get(i), p_bh=bh.get(i)), adjusted=file.adjust == "holm", level=level)
+        _decide(replace(verdict, p_holm=holm.get(i), p_bh=bh.get(i)), p=holm.get(i), level=level)
         for i, verdict in enumerate(verdicts)
     ]
 
@@ -260,9 +262,8 @@ def _with_p(verdict: ClaimVerdict, joined: Joined) -> ClaimVerdict:
     return replace(verdict, p=p, part=part, status=CONTRADICTED if against else SUPPORTED)
 
 
-def _decide(verdict: ClaimVerdict, *, adjusted: bool, level: float) -> ClaimVerdict:
-    """The verdict by the adjusted p-value; the status so far says which way the claim leans."""
-    p = verdict.p_holm if adjusted else verdict.p
+def _decide(verdict: ClaimVerdict, *, p: float | None, level: float) -> ClaimVerdict:
+    """The verdict by the p-value that counts; the status so far says which way the claim leans."""
     if p is None:
         return verdict
     if p <= LEVEL:

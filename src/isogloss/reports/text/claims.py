@@ -119,13 +119,28 @@ def gate_as_text(result: GateResult) -> str:
             f"{verdict.status:<21}  {verdict.name}"
             + (f"  [{verdict.says}]" if verdict.says and verdict.says != verdict.name else "")
         )
-        lines.append(
-            f"{'':<23}{explain_claim(verdict)}"
-            + (f" p {p_value(verdict.p)}, by Holm {p_value(verdict.p_holm)}." if verdict.p_holm is not None else "")
-        )
+        lines.append(f"{'':<23}{explain_claim(verdict)}{_p_values(verdict)}")
         line = robustness_line(verdict)
         lines += [f"{'':<23}Robustness: {line}."] if line else []
     return "\n".join([*lines, *_file_lines(result)])
+
+
+def _p_values(verdict: ClaimVerdict) -> str:
+    if verdict.p is None:
+        return ""
+    adjusted = "not adjusted" if verdict.p_holm is None else f"by Holm {p_value(verdict.p_holm)}"
+    return f" p {p_value(verdict.p)}, {adjusted}."
+
+
+def describe_adjustment(verdicts: Sequence[ClaimVerdict]) -> str:
+    """Whether the p-values are adjusted, in a sentence; nothing where no claim has one."""
+    adjusted = {verdict.p_holm is not None for verdict in verdicts if verdict.p is not None}
+    texts = {
+        (False,): "The p-values are not adjusted for the number of claims.",
+        (True,): "The p-values are adjusted for all claims of a file (Holm).",
+        (False, True): "The p-values are adjusted for all claims of a file (Holm), except in files with adjust: none.",
+    }
+    return texts.get(tuple(sorted(adjusted)), "")
 
 
 def count_verdicts(result: GateResult) -> str:
@@ -165,10 +180,15 @@ def claims_grid(result: GateResult) -> Grid:
                 f"{verdict.held}/{verdict.parts}" if verdict.parts else "-",
             ]
         )
+    tested = [verdict for verdict in result.verdicts if verdict.p is not None]
+    if any(verdict.p_holm is not None for verdict in tested):
+        adjustment = [f"Holm and BH adjust p for the {len(tested)} claims that were tested"]
+    else:
+        adjustment = ["p is not adjusted for the number of claims"] if tested else []
     remarks = (
         "difference: of the comparison that decides, with its 95 % confidence interval over targets",
         "parts: the comparisons of the claim that hold by themselves",
-        f"Holm and BH adjust p for the {sum(tested.p is not None for tested in result.verdicts)} claims that were tested",
+        *adjustment,
         *merge_notes(result.notes),
     )
     return Grid(["claim", "source", "verdict", "difference", "p", "Holm", "BH", "parts"], rows, 3, remarks)

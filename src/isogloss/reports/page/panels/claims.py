@@ -3,7 +3,7 @@
 from collections import Counter
 from typing import Any
 
-from ...text.claims import MEANINGS, ORDER, explain_claim, robustness_line
+from ...text.claims import MEANINGS, ORDER, describe_adjustment, explain_claim, robustness_line
 from ..data import PageData
 from . import Panel
 
@@ -21,7 +21,7 @@ def draw(data: PageData) -> dict[str, Any] | None:
         for claim in claims
     ]
     meanings = [f"{counts[name]} {name}: {MEANINGS[name]}." for name in ORDER if counts[name]]
-    return {"rows": rows, "heading": HEADING, "meanings": meanings}
+    return {"rows": rows, "heading": HEADING, "meanings": meanings, "adjustment": describe_adjustment(claims)}
 
 
 panel = Panel("Claims", order=5, draw=draw)
