@@ -346,7 +346,7 @@ def test_the_command_writes_both_and_exits_by_status(tmp_path, monkeypatch, caps
 
 
 def test_a_report_shows_the_claims_of_a_result_first(scored, tmp_path):
-    result = ig.gate(scored, ["ss(one, en) < 60", "lms > 60"], resamples=200)
+    result = ig.gate(scored, {"claims": ["ss(one, en) < 60", "lms > 60"], "adjust": "none"}, resamples=200)
     (tmp_path / "claims.json").write_text(result.to_json(), encoding="utf-8")
     page = ig.report(scored, tmp_path / "report.html", add=tmp_path / "claims.json", resamples=100).read_text(
         encoding="utf-8"
@@ -354,3 +354,5 @@ def test_a_report_shows_the_claims_of_a_result_first(scored, tmp_path):
     assert page.index(">Claims<") < page.index(">The finding<")
     assert "1 contradicted: the scores show the opposite." in page
     assert "No, the opposite." in page
+    assert "The p-values are not adjusted for the number of claims." in page
+    assert '<table class="wrapped">' in page

@@ -55,7 +55,8 @@ def explain_claim(verdict: ClaimVerdict) -> str:
     if verdict.status == CONTRADICTED:
         opening = "No, the opposite." if verdict.parts == 1 else f"No: {verdict.reason};"
         return _sentence(opening, part)
-    some = f"{verdict.held} of {verdict.parts} comparisons agree, but not the closest one:"
+    agree = "agrees" if verdict.held == 1 else "agree"
+    some = f"{verdict.held} of {verdict.parts} comparisons {agree}, but not the closest one:"
     none = f"None of {verdict.parts} comparisons is clear; the closest one:"
     count = "" if verdict.parts < 2 else some if verdict.held else none
     return _sentence(f"Open. {count}".strip(), part) + _missed(verdict, "difference")
