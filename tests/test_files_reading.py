@@ -15,7 +15,7 @@ from isogloss.files.encodings import find_encoding, find_separator
 from isogloss.files.hub import report
 from isogloss.files.sources import read
 from isogloss.studies.file import read_study
-from isogloss.studies.plan import _read
+from isogloss.studies.plan import _read, _read_items
 
 HEADER = ["id", "category", "stereotype", "anti_stereotype"]
 POLISH = [["1", "gender", "Kobiety źle prowadzą.", "Mężczyźni źle prowadzą."], ["2", "age", "Łóżko, ć", "Żaba; ść"]]
@@ -171,4 +171,33 @@ def test_a_study_file_states_columns_and_encoding(tmp_path):
         "- source: mine.csv\n  encoding: iso8859-2\n  columns: {stereotype: a, anti_stereotype: b}\n"
     )
     study = read_study(tmp_path / "study.yaml")
-    assert sentences(_read(study.data[0], study, base=tmp_path).items["pl"]) == [row[2:] for row in POLISH]
+    items = _read(study.data[0], study, base=tmp_path, read=_read_items).items["pl"]
+    assert sentences(items) == [row[2:] for row in POLISH]
+
+
+@pytest.mark.parametrize(
+    "file, name",
+    [
+        ("pary.csv", "pary"),
+        ("moje_pary_pl.csv", "moje_pary"),
+        ("v1.2.csv", "v1.2"),
+        ("pairs.csv", "pairs"),
+        ("demo.csv", "demo.csv"),
+        ("crows-pairs_pl.csv", "crows-pairs_pl.csv"),
+    ],
+)
+def test_a_table_of_ones_own_is_a_data_set_of_its_own(tmp_path, file, name):
+    (tmp_path / file).write_text(table(), encoding="utf-8")
+    assert {item.dataset for item in read(tmp_path / file, language="pl")} == {name}
+
+
+def test_a_row_that_names_its_data_set_keeps_it_and_others_get_the_files_name(tmp_path):
+    path = tmp_path / "pary.csv"
+    path.write_text(table([[*POLISH[0], "mine"], [*POLISH[1], ""]], header=[*HEADER, "dataset"]), encoding="utf-8")
+    assert [item.dataset for item in read(path, language="pl")] == ["mine", "pary"]
+
+
+def test_sentences_of_ones_own_are_named_by_their_file_too(tmp_path):
+    path = tmp_path / "zdania.csv"
+    path.write_text("id,group,text\n1,female,Ona jest tu.\n", encoding="utf-8")
+    assert [item.dataset for item in read(path, language="pl")] == ["zdania"]

@@ -16,15 +16,16 @@ Remarks = dict[str, dict[str, None]]
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How a file is read: its own name for each of our columns, its encoding, its reader, the language of rows without one.
+    """How a file is read: its own name for each of our columns, its encoding, its reader.
 
-    `remarks` collects what was found out or made up, by file.
+    `language` and `dataset` are those of rows that name none. `remarks` collects what was found out or made up, by file.
     """
 
     columns: Mapping[str, str] = field(default_factory=dict)
     encoding: str | None = None
     reader: str | None = None
     language: str | None = None
+    dataset: str | None = None
     remarks: Remarks = field(default_factory=dict)
 
 
