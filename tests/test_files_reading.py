@@ -201,3 +201,13 @@ def test_sentences_of_ones_own_are_named_by_their_file_too(tmp_path):
     path = tmp_path / "zdania.csv"
     path.write_text("id,group,text\n1,female,Ona jest tu.\n", encoding="utf-8")
     assert [item.dataset for item in read(path, language="pl")] == ["zdania"]
+
+
+def test_a_header_that_cannot_be_decoded_is_an_error_of_encoding_not_of_columns(tmp_path):
+    path = tmp_path / "pary.csv"
+    path.write_bytes("zdanie_zwyk\u0142e,b\nx,y\n".encode("cp1250"))
+    with pytest.raises(IsoglossError) as error:
+        read(path, columns={"stereotype": "zdanie_zwyk\u0142e"}, encoding="utf-8")
+    assert str(error.value) == (
+        f"{path}, line 1: not UTF-8. Save the file as UTF-8, or name its encoding: --columns encoding=cp1250."
+    )
