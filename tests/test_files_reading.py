@@ -176,7 +176,7 @@ def test_a_study_file_states_columns_and_encoding(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "file, name",
+    ("file", "name"),
     [
         ("pary.csv", "pary"),
         ("moje_pary_pl.csv", "moje_pary"),
