@@ -98,7 +98,7 @@ def test_text_that_was_read_in_another_encoding_is_reported(tmp_path: Path, code
 def test_our_own_pairs_flat_and_with_candidates(tmp_path: Path) -> None:
     flat = write(tmp_path / "p_de.csv", "id,category,stereotype,anti_stereotype,direction\n1,age,a,b,stereo\n")
     item = read(flat)[0]
-    assert (item.dataset, item.language, dict(item.tags)) == ("pairs", "de", {"task": "pair", "direction": "stereo"})
+    assert (item.dataset, item.language, dict(item.tags)) == ("p", "de", {"task": "pair", "direction": "stereo"})
     rows = [
         {
             "id": "1",

@@ -178,6 +178,43 @@ def test_a_study_file_states_columns_and_encoding(tmp_path):
         "- source: mine.csv\n  encoding: iso8859-2\n  columns: {stereotype: a, anti_stereotype: b}\n"
     )
     study = read_study(tmp_path / "study.yaml")
-    assert sentences(_read(study.data[0], study, base=tmp_path, read=_read_items).items["pl"]) == [
-        row[2:] for row in POLISH
-    ]
+    items = _read(study.data[0], study, base=tmp_path, read=_read_items).items["pl"]
+    assert sentences(items) == [row[2:] for row in POLISH]
+
+
+@pytest.mark.parametrize(
+    ("file", "name"),
+    [
+        ("pary.csv", "pary"),
+        ("moje_pary_pl.csv", "moje_pary"),
+        ("v1.2.csv", "v1.2"),
+        ("pairs.csv", "pairs"),
+        ("demo.csv", "demo.csv"),
+        ("crows-pairs_pl.csv", "crows-pairs_pl.csv"),
+    ],
+)
+def test_a_table_of_ones_own_is_a_data_set_of_its_own(tmp_path, file, name):
+    (tmp_path / file).write_text(table(), encoding="utf-8")
+    assert {item.dataset for item in read(tmp_path / file, language="pl")} == {name}
+
+
+def test_a_row_that_names_its_data_set_keeps_it_and_others_get_the_files_name(tmp_path):
+    path = tmp_path / "pary.csv"
+    path.write_text(table([[*POLISH[0], "mine"], [*POLISH[1], ""]], header=[*HEADER, "dataset"]), encoding="utf-8")
+    assert [item.dataset for item in read(path, language="pl")] == ["mine", "pary"]
+
+
+def test_sentences_of_ones_own_are_named_by_their_file_too(tmp_path):
+    path = tmp_path / "zdania.csv"
+    path.write_text("id,group,text\n1,female,Ona jest tu.\n", encoding="utf-8")
+    assert [item.dataset for item in read(path, language="pl")] == ["zdania"]
+
+
+def test_a_header_that_cannot_be_decoded_is_an_error_of_encoding_not_of_columns(tmp_path):
+    path = tmp_path / "pary.csv"
+    path.write_bytes("zdanie_zwyk\u0142e,b\nx,y\n".encode("cp1250"))
+    with pytest.raises(IsoglossError) as error:
+        read(path, columns={"stereotype": "zdanie_zwyk\u0142e"}, encoding="utf-8")
+    assert str(error.value) == (
+        f"{path}, line 1: not UTF-8. Save the file as UTF-8, or name its encoding: --columns encoding=cp1250."
+    )

@@ -49,8 +49,8 @@ def _item(row: Mapping[str, Any], language: str | None) -> Item:
 dataset = Dataset(
     title="Pairs",
     summary="Your own pairs of sentences: id, language, category, and stereotype and anti_stereotype or two candidates.",
-    licence="that of the file",
-    citation="The file's own.",
+    licence="that of the user's own file",
+    citation="The user's own file.",
     url="docs/data-formats.md",
     recognise=recognise,
     parse=parse,

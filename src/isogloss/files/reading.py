@@ -1,6 +1,7 @@
 """How files are read: what a user states about them, and what was found out on the way, to be said in one line."""
 
 import codecs
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -12,19 +13,22 @@ from ..errors import BadData, IsoglossError
 from .encodings import UTF_8, encoding_name, find_encoding
 
 Remarks = dict[str, dict[str, None]]
+NOT_UTF_8 = "not UTF-8. Save the file as UTF-8, or name its encoding: --columns encoding=cp1250."
+SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How a file is read: its own name for each of our columns, its encoding, its reader, the language of rows without one.
+    """How a file is read: its own name for each of our columns, its encoding, its reader.
 
-    `remarks` collects what was found out or made up, by file.
+    `language` and `dataset` are those of rows that name none. `remarks` collects what was found out or made up, by file.
     """
 
     columns: Mapping[str, str] = field(default_factory=dict)
     encoding: str | None = None
     reader: str | None = None
     language: str | None = None
+    dataset: str | None = None
     remarks: Remarks = field(default_factory=dict)
 
 
@@ -96,6 +100,8 @@ def check_encoding(name: str) -> str:
 def rename_header(path: Path, header: list[str]) -> list[str]:
     """The columns of a table under our names; a column that was named and is not there is refused."""
     columns = current().columns
+    if any(SURROGATE.search(name) for name in header):
+        raise BadData(path, 1, NOT_UTF_8)
     for theirs in columns.values():
         if theirs not in header:
             raise BadData(path, 1, f"there is no column '{theirs}'. The columns are {', '.join(header)}.")

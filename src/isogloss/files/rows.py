@@ -5,7 +5,6 @@ import gzip
 import io
 import json
 import os
-import re
 import unicodedata
 import zlib
 from collections.abc import Callable, Iterator, Mapping
@@ -19,7 +18,7 @@ import polars as pl
 
 from ..errors import BadData, IsoglossError
 from .encodings import SEPARATORS, find_separator
-from .reading import choose_encoding, current, remark, rename_header, rename_row
+from .reading import NOT_UTF_8, SURROGATE, choose_encoding, current, remark, rename_header, rename_row
 from .workbooks import read_workbook
 
 Row = tuple[int, dict[str, Any]]
@@ -32,8 +31,6 @@ SMALL = 32_000_000  # bytes that any packed file may unpack to
 RATIO = 100  # a larger file may unpack to at most RATIO times its size
 MOST_ROWS = 5_000_000  # of a Parquet file, which may hold a row in less than a bit
 DEEP = 100  # brackets in a line from which on its nesting is looked at
-NOT_UTF_8 = "not UTF-8. Save the file as UTF-8, or name its encoding: --columns encoding=cp1250."
-SURROGATE = re.compile("[\ud800-\udfff]")
 _CHANGED: ContextVar[set[str] | None] = ContextVar("changed", default=None)
 
 

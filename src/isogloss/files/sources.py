@@ -16,11 +16,13 @@ from .catalogue import ITEMS, Source, data_names, find_source
 from .filters import Where, filter_items
 from .hub import PREFIX, fetch_table, report
 from .published import pull
-from .reading import Reading, reading_as, remark, remarks_as_lines, state_reading
+from .reading import Reading, current, reading_as, remark, remarks_as_lines, state_reading
 from .rows import OnBadRow, Row, is_readable, noting_changes, raise_bad_row, read_json, read_rows, suffix
 
 NO_LANGUAGE = "the row names no language; add a 'language' column or use --language."
 UNCATEGORISED = "uncategorised"
+OWN_PAIRS = "pairs"  # the layout of users' own files, which no published data has
+LANGUAGE_IN_NAME = re.compile(r"[_.-]([a-z]{2,3}(-[A-Za-z0-9]{2,8})*)$")
 Files = list[tuple["Dataset | None", Path, str | None]]
 
 
@@ -90,6 +92,7 @@ def read(
         for dataset, path, known in (files := _files(str(source), wanted)):
             tag = known or language_in_name(path) or (wanted[0] if len(wanted) == 1 else None)
             reading = replace(stated, language=tag) if dataset is None else Reading(language=tag)
+            reading = replace(reading, dataset=own_name(path)) if os.path.exists(source) else reading
             try:
                 rows += _read_file(dataset, path, reading=reading, several=len(wanted), bad=bad)
             except BadData as error:
@@ -147,10 +150,14 @@ def read_many(
 def parse_rows(
     path: Path, make: Callable[[Mapping[str, Any]], Item], *, bad: OnBadRow, category: str | None = None
 ) -> Iterator[Item]:
-    """The items that `make` makes of a table's rows; a row it refuses with a ValueError goes to `bad` with its line."""
+    """The items that `make` makes of a table's rows; a row it refuses with a ValueError goes to `bad` with its line.
+
+    Where a row of a user's own file names no data set, the file does.
+    """
+    own = current().dataset
     for line, row in fill_columns(path, read_rows(path, bad), category=category):
         try:
-            yield make(row)
+            yield make(row if own is None or row.get("dataset") else row | {"dataset": own})
         except ValueError as error:
             bad(BadData(path, line, str(error)))
 
@@ -212,8 +219,20 @@ def row_text(row: Mapping[str, Any], name: str) -> str:
 
 def language_in_name(path: Path) -> str | None:
     """The language that a file's name ends with, as in `intrasentence_pt-BR.jsonl.gz`."""
-    match = re.search(r"[_.-]([a-z]{2,3}(-[A-Za-z0-9]{2,8})*)$", path.name.removesuffix(".gz").rsplit(".", 1)[0])
+    match = LANGUAGE_IN_NAME.search(_stem(path))
     return languages.resolve(match[1]) if match and match[1] in languages.tags() else None
+
+
+def own_name(path: Path) -> str:
+    """The data set of a user's own file: its name without ending and language, or all of it where data has that name."""
+    stem = _stem(path)
+    name = LANGUAGE_IN_NAME.sub("", stem) if language_in_name(path) else stem
+    taken = name.replace("-", "_") in data_names() and name != OWN_PAIRS
+    return path.name if taken or not name else name
+
+
+def _stem(path: Path) -> str:
+    return path.name.removesuffix(".gz").rsplit(".", 1)[0]
 
 
 def _files(source: str, wanted: list[str]) -> Files:
