@@ -192,7 +192,8 @@ def test_meta_evaluation_study_gives_agreements_and_differences(stand_ins, tmp_p
 @pytest.mark.parametrize("name", ["small", "reproduce"])
 def test_studies_of_trained_weights_run_with_stand_ins(name, stand_ins, tmp_path):
     study = shipped(name, stand_ins)
-    study["data"] = [one if isinstance(one, dict) else {"source": one, "languages": ["en"]} for one in study["data"]]
+    blocks = [one if isinstance(one, dict) else {"source": one} for one in study["data"]]
+    study["data"] = [{"languages": ["en"], **block} for block in blocks]
     for number, one in enumerate(study["data"]):
         (language,), path = (
             one["languages"],

@@ -109,7 +109,7 @@ class Evidence:
 
 def short_title(metric: str) -> str:
     """The metric's title, or its abbreviation where the title has one."""
-    title = registry.get("metric", metric).title
+    title: str = registry.get("metric", metric).title
     return title[title.find("(") + 1 : title.find(")")] if "(" in title else title
 
 

@@ -8,7 +8,8 @@ from typing import Any
 from .. import languages
 from ..errors import BadData, IsoglossError
 from ..files.encodings import misread_as
-from ..files.rows import NOT_UTF_8, OnBadRow, clean, read_json, read_rows, suffix
+from ..files.reading import NOT_UTF_8
+from ..files.rows import OnBadRow, clean, read_json, read_rows, suffix
 from ..files.sources import Dataset
 from ..items import ANTI_STEREOTYPE, STEREOTYPE, Candidate, Item
 
