@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from isogloss import registry
 from isogloss.cli import PANELS, app
+from isogloss.cli.options import split_columns
 
 
 def leaves(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -56,3 +57,8 @@ def test_the_help_of_figure_says_what_each_figure_needs():
     shown = CliRunner().invoke(app, ["figure", "--help"], env={"COLUMNS": "200"}).stdout.replace("│", " ")
     needs = " ".join(shown.partition("What each needs")[2].partition("Arguments")[0].split())
     assert [name for name in registry.names("figure") if name not in needs] == []
+
+
+def test_columns_may_be_given_in_one_option_or_in_several():
+    assert split_columns(["stereotype=a,anti_stereotype=b"]) == split_columns(["stereotype=a", "anti_stereotype=b"])
+    assert split_columns(None) == {}

@@ -352,7 +352,7 @@ def test_a_hub_name_is_refused_when_offline(name: str) -> None:
 
 
 def test_a_name_that_is_very_near_to_a_pulled_model_is_suggested() -> None:
-    assert message("smolm2", offline=True) == f"'smolm2' {FAR} Did you mean 'smollm2'?"
+    assert message("smolm2", offline=True) == f"Did you mean 'smollm2'? 'smolm2' {FAR}"
     assert message("bert-base-cased", offline=True) == (
         f"'bert-base-cased' {FAR} Or get it without the hub: isogloss model pull bert-base-cased"
     )

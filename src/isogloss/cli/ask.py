@@ -69,7 +69,7 @@ def ask(
     token_budget: int = options.TokenBudget,
     offline: bool = options.Offline,
     skip_bad: bool = options.SkipBad,
-    columns: str = options.Columns,
+    columns: list[str] = options.Columns,
     form: options.TextOrJson = options.Format,
 ) -> None:
     """Ask chat models whether statements are stereotypes and whether they agree, and measure their answers."""

@@ -20,7 +20,7 @@ class Build:
     sources: tuple[str, ...]
     out: Path
     languages: tuple[str, ...]
-    columns: str | None
+    columns: list[str] | None
     target: Path | None
     lists: tuple[str, ...]
     without: tuple[str, ...]
@@ -58,7 +58,7 @@ def build(
     ),
     out: Path = typer.Option(None, "--out", "-o", metavar="FILE", help="The file to write."),
     languages: list[str] = options.Languages,
-    columns: str = options.Columns,
+    columns: list[str] = options.Columns,
     target: Path = typer.Option(
         None, "--target", metavar="FILE", help="The other side, if a corpus is two aligned files (Moses)."
     ),

@@ -18,7 +18,7 @@ app.command("build")(build)
 def check(
     source: str = options.Source,
     languages: list[str] = options.Languages,
-    columns: str = options.Columns,
+    columns: list[str] = options.Columns,
     fail_on: str = typer.Option(
         None,
         "--fail-on",
@@ -78,7 +78,7 @@ def import_scores(
     model: str = typer.Option(None, "--model", help="The model's name; by default the file's."),
     layout: str = Layout,
     skip_bad: bool = options.SkipBad,
-    columns: str = options.Columns,
+    columns: list[str] = options.Columns,
 ) -> None:
     """Import another tool's scores as a run."""
     from ..exchange.runs import import_run
@@ -127,7 +127,7 @@ def translate(
     language: str = typer.Option("en", "--language", "-l", help="The language to translate from, by tag or name."),
     option: list[str] = TranslatorOptions,
     limit: int = typer.Option(None, "--limit", min=1, help="Translate N items only, drawn from every target in turn."),
-    columns: str = options.Columns,
+    columns: list[str] = options.Columns,
     skip_bad: bool = options.SkipBad,
     yes: bool = Yes,
 ) -> None:
@@ -159,7 +159,7 @@ def repair(
     undo: str = typer.Option(None, "--undo", metavar="STEP", help="Undo this step and those after it instead."),
     chart: Path = typer.Option(None, "--chart", metavar="FILE", help="Also draw the counts, as .svg, .png or .pdf."),
     languages: list[str] = options.Languages,
-    columns: str = options.Columns,
+    columns: list[str] = options.Columns,
     form: options.TextOrJson = options.Format,
 ) -> None:
     """Repair a translation step by step, and count the problems per target after each step."""

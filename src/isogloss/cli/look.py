@@ -171,7 +171,7 @@ def show(
     ),
     languages: list[str] = options.Languages,
     where: list[str] = options.Where,
-    columns: str = options.Columns,
+    columns: list[str] = options.Columns,
     skip_bad: bool = options.SkipBad,
     offline: bool = options.Offline,
     allow_pickle: bool = options.AllowPickle,

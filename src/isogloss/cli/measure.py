@@ -35,7 +35,7 @@ def measure(
     resamples: int = options.Resamples,
     seed: int = options.Seed,
     skip_bad: bool = options.SkipBad,
-    columns: str = options.Columns,
+    columns: list[str] = options.Columns,
     explain: bool = typer.Option(
         False, "--explain", help="Explain each metric: as published, in the published code, here, and the difference."
     ),
@@ -85,7 +85,7 @@ def measure(
         _show_measures(result, tests, form=form)
 
 
-def _items(data: list[str], languages: list[str], *, columns: str | None, skip_bad: bool) -> Items | None:
+def _items(data: list[str], languages: list[str], *, columns: list[str] | None, skip_bad: bool) -> Items | None:
     from ..files.sources import read_many
 
     if not data:
@@ -146,7 +146,7 @@ def compare(
     a: list[str] = typer.Option([], "--a", metavar="NAME=VALUE", help="Side A, as in language=en. May be repeated."),
     b: list[str] = typer.Option([], "--b", metavar="NAME=VALUE", help="Side B, as in language=de. May be repeated."),
     data: list[str] = options.PredictionData,
-    columns: str = options.Columns,
+    columns: list[str] = options.Columns,
     by: str = options.By,
     metrics: str = options.Metrics,
     unpaired: bool = typer.Option(False, "--unpaired", help="Compare as independent samples, not item by item."),

@@ -53,7 +53,7 @@ Columns = typer.Option(
     "--columns",
     metavar="OURS=YOURS,…",
     help="Your names of columns, as in stereotype=sentence_a,anti_stereotype=sentence_b. "
-    "Also encoding=cp1250 and reader=pairs, where these should not be found out.",
+    "Also encoding=cp1250 and reader=pairs, where these should not be found out. May be repeated.",
 )
 SkipBad = typer.Option(False, "--skip-bad", help="Skip and count invalid rows and files instead of stopping.")
 Where = typer.Option(
@@ -190,9 +190,9 @@ def split_prices(text: str) -> tuple[float, float]:
     return price_in, price_out
 
 
-def split_columns(text: str | None) -> dict[str, str]:
-    """Our names of columns and those of a file, written as ours=theirs with commas."""
-    return split_pairs(text.split(",")) if text else {}
+def split_columns(texts: list[str] | None) -> dict[str, str]:
+    """Our names of columns and those of a file, written as ours=theirs, with commas or in several options."""
+    return split_pairs([pair for text in texts or [] for pair in text.split(",")])
 
 
 def split_pairs(pairs: list[str]) -> dict[str, str]:

@@ -55,7 +55,7 @@ def evaluate(
     on: str = options.On,
     skip_bad: bool = options.SkipBad,
     robustness: bool = Robustness,
-    columns: str = options.Columns,
+    columns: list[str] = options.Columns,
     explain: bool = typer.Option(False, "--explain", help="Explain in a sentence what the table means."),
     form: options.TextOrJson = options.Format,
 ) -> None:

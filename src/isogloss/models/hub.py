@@ -48,8 +48,12 @@ def fetch_snapshot(name: str, revision: str | None, *, weights: bool, pickle: bo
     if offline or is_offline():
         if cached is None:
             raise IsoglossError(
-                f"'{name}' is neither a folder, nor a pulled model, nor in the hub's cache, and offline nothing is "
-                "downloaded." + (_hint(name) or " See: isogloss list models")
+                _advise(
+                    f"'{name}' is neither a folder, nor a pulled model, nor in the hub's cache, and offline nothing is "
+                    "downloaded.",
+                    name,
+                    otherwise=" See: isogloss list models",
+                )
             )
         return cached
     if cached and is_cache_preferred():
@@ -178,12 +182,12 @@ def _sentence(error: Exception, name: str, *, revision: str | None) -> str:
     if type(error).__name__ == "RevisionNotFoundError":
         return f"'{name}' has no revision '{revision}'. Look at the model's page for its branches, tags and commits."
     message = explain(error, name, page=f"https://huggingface.co/{name}")
-    return (message or f"The hub does not give '{name}': {short_message(error)}.") + _hint(name)
+    return _advise(message or f"The hub does not give '{name}': {short_message(error)}.", name)
 
 
-def _hint(name: str) -> str:
-    """How to get a model without the hub, or a pulled model that may have been meant."""
+def _advise(message: str, name: str, *, otherwise: str = "") -> str:
+    """The message with a pulled model that may have been meant, or with the way to get a model without the hub."""
     if name in PULLED:
-        return f" Or get it without the hub: isogloss model pull {name}"
+        return f"{message} Or get it without the hub: isogloss model pull {name}"
     near = difflib.get_close_matches(name, PULLED, n=1, cutoff=0.8)
-    return f" Did you mean '{near[0]}'?" if near else ""
+    return f"Did you mean '{near[0]}'? {message}" if near else message + otherwise
