@@ -92,7 +92,7 @@ def read(
         for dataset, path, known in (files := _files(str(source), wanted)):
             tag = known or language_in_name(path) or (wanted[0] if len(wanted) == 1 else None)
             reading = replace(stated, language=tag) if dataset is None else Reading(language=tag)
-            reading = replace(reading, dataset=own_name(path)) if os.path.exists(source) else reading
+            reading = replace(reading, dataset=own_name(path)) if os.path.isfile(source) else reading
             try:
                 rows += _read_file(dataset, path, reading=reading, several=len(wanted), bad=bad)
             except BadData as error:
