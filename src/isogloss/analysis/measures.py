@@ -166,11 +166,9 @@ def contribution(
     contributed = metric.contribute(table, mode) if table.height else None
     if contributed is None or not contributed.n:
         return None
-    return (
-        contributed
-        if contributed.items is not None
-        else replace(contributed, items=tuple(table["id"].unique().to_list()))
-    )
+    if contributed.items is not None:
+        return contributed
+    return replace(contributed, items=tuple(table["id"].unique().to_list()))
 
 
 def _measure_one(nothing: Measure, metric: Metric, *, part: Part, settings: IntervalSettings) -> Measure:

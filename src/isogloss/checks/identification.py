@@ -1,4 +1,7 @@
-"""The language of many texts at once: py3langid's model applied to arrays instead of one text after the other."""
+"""The language of many texts at once: py3langid's model applied to arrays instead of one text after the other.
+
+It reads parts of the identifier that are not public, so pyproject.toml bounds its version, and a test compares both ways.
+"""
 
 from collections.abc import Iterator, Sequence
 from functools import cache
