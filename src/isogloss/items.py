@@ -6,7 +6,7 @@ import gc
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -75,9 +75,12 @@ class Problem:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Items:
-    """A set of items that were read together, with what was skipped or looked odd on the way."""
+    """A set of items that were read together, with what was skipped or looked odd on the way.
 
-    rows: tuple[Item, ...]
+    A large set that was read is stored in tables, and its items are made when they are asked for.
+    """
+
+    rows: Sequence[Item]
     problems: tuple[Problem, ...] = ()
 
     def __iter__(self) -> Iterator[Item]:
@@ -90,11 +93,12 @@ class Items:
         return self.rows[index]
 
     def __add__(self, other: Items) -> Items:
-        return Items(self.rows + other.rows, self.problems + other.problems)
+        return Items((*self.rows, *other.rows), self.problems + other.problems)
 
     def __repr__(self) -> str:
-        names = [sorted({getattr(item, name) for item in self}) for name in ("dataset", "language")]
-        return f"Items({len(self)} items of {', '.join(names[0])} in {', '.join(names[1])})"
+        kinds = getattr(self.rows, "kinds", None) or {(item.dataset, item.language) for item in self}
+        datasets, languages = ({kind[index] for kind in kinds} for index in (0, 1))
+        return f"Items({len(self)} items of {', '.join(sorted(datasets))} in {', '.join(sorted(languages))})"
 
     def __str__(self) -> str:
         from .files.overview import describe_items, overview_as_text
@@ -135,7 +139,7 @@ def problem_counts(problems: tuple[Problem, ...]) -> dict[str, int]:
     return dict(Counter(problem.check for problem in problems))
 
 
-def items_hash(items: tuple[Item, ...]) -> str:
+def items_hash(items: Iterable[Item]) -> str:
     """The SHA-256 of everything the items say, so that a score is never taken for other data.
 
     What annotators said about them is left out: no score depends on it.

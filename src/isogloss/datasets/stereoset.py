@@ -2,7 +2,7 @@
 
 import string
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from sys import intern
@@ -14,10 +14,11 @@ from ..files.layout import ORIGIN
 from ..files.rows import OnBadRow, clean, read_json, read_rows, suffix
 from ..files.sources import Dataset, fill_columns, row_language
 from ..items import ANNOTATORS, ANTI_STEREOTYPE, BLANK, STEREOTYPE, UNRELATED, Candidate, Item, Tag
+from ..packed_items import SeenHashes, chunks
 
 TASKS = ("intrasentence", "intersentence")
 ROLES = (STEREOTYPE, ANTI_STEREOTYPE, UNRELATED)
-ALL_ROLES = frozenset(ROLES)
+IN_ORDER = sorted(ROLES)
 WIDE = {role: role.replace("-", "_") for role in ROLES}
 FEW = ("language", "dataset", "bias_type", "target", "target_original", *ORIGIN)  # columns with few different cells
 
@@ -47,34 +48,38 @@ def recognise(columns: frozenset[str]) -> bool:
 
 def parse(path: Path, language: str | None, *, bad: OnBadRow) -> Iterator[Item]:
     """The items of a file; `language` is used where the rows do not name one."""
-    rows: Iterator[tuple[int | str, Mapping[str, Any]]]
+    rows: Iterator[tuple[Any, Mapping[str, Any]]]
     table = suffix(path) != ".json"
     rows = iter(fill_columns(path, read_rows(path, bad), category="bias_type")) if table else _own_json(path, bad)
-    seen: dict[str, tuple[set[str], set[str]]] = {}
+    seen = SeenHashes()
     shared: Shared = {}
-    for row_number, row in rows:
-        line = row_number if isinstance(row_number, int) else None
-        where = "" if line is not None else f"{row_number}: "
-        try:
-            item = _item(row, language, shared=shared)
-            _refuse_twice(item, seen.setdefault(item.language, (set(), set())))
-        except ValueError as error:
-            bad(BadData(path, line, f"{where}{error}"))
-            continue
-        yield item
+    for chunk in chunks(rows):
+        outcomes = [_try_item(row, language, shared=shared) for _, row in chunk]
+        repeats = seen.first_repeats([_hashes(outcome) for outcome in outcomes])
+        for (number, _), outcome, repeat in zip(chunk, outcomes, repeats, strict=True):
+            if isinstance(outcome, Item) and repeat is None:
+                yield outcome
+                continue
+            problem: object = outcome
+            if isinstance(outcome, Item) and repeat is not None:
+                name = f"id '{outcome.id}'" if repeat == 0 else f"candidate id '{outcome.candidates[repeat - 1].id}'"
+                problem = f"the {name} appears twice."
+            bad(BadData(path, number, str(problem)) if table else BadData(path, None, f"{number}: {problem}"))
 
 
-def _refuse_twice(item: Item, seen: tuple[set[str], set[str]]) -> None:
-    """Note the item's ids and its candidates', none of which may have been seen before."""
-    ids, candidates = seen
-    if item.id in ids:
-        raise ValueError(f"the id '{item.id}' appears twice.")
-    own = [candidate.id for candidate in item.candidates]
-    if not candidates.isdisjoint(own):
-        twice = next(name for name in own if name in candidates)
-        raise ValueError(f"the candidate id '{twice}' appears twice.")
-    ids.add(item.id)
-    candidates.update(own)
+def _try_item(row: Mapping[str, Any], language: str | None, *, shared: Shared) -> Item | ValueError:
+    try:
+        return _item(row, language, shared=shared)
+    except ValueError as error:
+        return error
+
+
+def _hashes(outcome: Item | ValueError) -> list[int]:
+    """What no two items of a file may share: the item's id and its candidates', within a language."""
+    if not isinstance(outcome, Item):
+        return []
+    language = hash(outcome.language)
+    return [~hash(outcome.id) ^ language, *[hash(candidate.id) ^ language for candidate in outcome.candidates]]
 
 
 def _own_json(path: Path, bad: OnBadRow) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -159,11 +164,11 @@ def _annotations(row: Mapping[str, Any]) -> dict[str, Tag]:
 
 def _candidates(row: Mapping[str, Any], item_id: str, *, context: str | None, language: str) -> tuple[Candidate, ...]:
     cells = row.get("candidates") or row.get("sentences") or _wide_cells(row, item_id)
-    if not isinstance(cells, list) or not all(isinstance(cell, dict) for cell in cells):
+    if not isinstance(cells, list) or not set(map(type, cells)) <= {dict}:
         raise ValueError("'candidates' must be a list of objects.")
     candidates = tuple([_candidate(cell, context, language=language) for cell in cells])
-    if len(candidates) != len(ROLES) or {candidate.role for candidate in candidates} != ALL_ROLES:
-        roles = sorted(candidate.role for candidate in candidates)
+    roles = sorted([candidate.role for candidate in candidates])
+    if roles != IN_ORDER:
         raise ValueError(f"an item needs each of {', '.join(ROLES)} once; found: {', '.join(roles) or 'none'}.")
     if len({candidate.id for candidate in candidates}) < len(candidates):
         raise ValueError("two candidates have the same id.")
@@ -171,18 +176,22 @@ def _candidates(row: Mapping[str, Any], item_id: str, *, context: str | None, la
 
 
 def _candidate(cell: Mapping[str, Any], context: str | None, *, language: str) -> Candidate:
-    word, sentence = _optional(cell, "word"), _optional(cell, "sentence")
-    if context is not None and (word is None or sentence is None):
-        if sentence is None and word is not None:
-            sentence = context.replace(BLANK, word)
-        elif word is None and sentence is not None:
-            word = word_in(context, sentence, language=language)
-        if not word:
-            raise ValueError("a candidate has no word for BLANK, and none can be taken from its sentence.")
-    if sentence is None:
-        raise ValueError("a candidate has no sentence.")
-    kept = intern(word) if context and word else None
-    return Candidate(_text(cell, "id"), intern(_text(cell, "gold_label")), sentence, kept)
+    get: Callable[[str], Any] = cell.get
+    name, role, sentence, word = get("id"), get("gold_label"), get("sentence"), get("word")
+    texts = type(name) is type(role) is type(sentence) is type(word) is str
+    if not (texts and name.strip() and role.strip() and sentence.strip() and word.strip()):
+        word, sentence = _optional(cell, "word"), _optional(cell, "sentence")
+        if context is not None and (word is None or sentence is None):
+            if sentence is None and word is not None:
+                sentence = context.replace(BLANK, word)
+            elif word is None and sentence is not None:
+                word = word_in(context, sentence, language=language)
+            if not word:
+                raise ValueError("a candidate has no word for BLANK, and none can be taken from its sentence.")
+        if sentence is None:
+            raise ValueError("a candidate has no sentence.")
+        name, role = _text(cell, "id"), _text(cell, "gold_label")
+    return Candidate(name, intern(role), sentence, intern(word) if context and word else None)
 
 
 def word_in(context: str, sentence: str, *, language: str) -> str | None:

@@ -14,6 +14,7 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
+import msgspec
 import polars as pl
 
 from ..errors import BadData, IsoglossError
@@ -172,17 +173,19 @@ def _refuse_constant(name: str) -> float:
 
 
 def _json_lines(path: Path, bad: OnBadRow) -> Iterator[Checked]:
-    decoder = json.JSONDecoder(parse_constant=_refuse_constant)
-    renamed = bool(current().columns)
+    decoder, renamed = msgspec.json.Decoder(), bool(current().columns)
     for number, line in enumerate(_lines(path, newline="\n"), 1):
         line = line.removeprefix("\ufeff") if number == 1 else line
-        if not line.strip():
-            continue
         try:
             row = decoder.decode(line)
-        except (ValueError, RecursionError) as error:
-            bad(BadData(path, number, f"not JSON: {getattr(error, 'msg', error)}."))
-            continue
+        except (msgspec.DecodeError, UnicodeError, RecursionError):  # then the standard library's decoder decides
+            if not line.strip():
+                continue
+            try:
+                row = json.loads(line, parse_constant=_refuse_constant)
+            except (ValueError, RecursionError) as error:
+                bad(BadData(path, number, f"not JSON: {getattr(error, 'msg', error)}."))
+                continue
         if isinstance(row, dict):
             flat = line.count("{") + line.count("[") < DEEP and "\\u" not in line
             yield number, rename_row(row) if renamed else row, flat and _is_normal(line)

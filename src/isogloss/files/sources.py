@@ -12,6 +12,7 @@ from .. import languages, registry
 from ..checks import find_changed, find_problems
 from ..errors import BadData, IsoglossError, NoItems, UnknownName
 from ..items import Item, Items, Problem, collection_paused
+from ..packed_items import Packer, SeenHashes, chunks
 from .catalogue import ITEMS, Source, data_names, find_source
 from .filters import Where, filter_items
 from .hub import PREFIX, fetch_table, report
@@ -87,36 +88,50 @@ def read(
         problems.append(Problem("unreadable", "error", str(source), str(error)))
 
     bad = skip if skip_bad or find_source(str(source)) else raise_bad_row  # published rows that are bad are known
-    rows: list[Item] = []
+    packer, seen = Packer(), SeenHashes()
+    oddities: list[Problem] = []
+    changes: list[Problem] = []
+
+    def take(parsed: Iterable[Item]) -> None:
+        for chunk in chunks(parsed):
+            rows = _unique(
+                [item for item in chunk if not wanted or item.language in wanted], seen, source=source, bad=bad
+            )
+            oddities.extend(find_problems(rows))
+            changes.extend(find_changed(rows, changed))
+            packer.add(rows)
+
     with noting_changes() as changed:
         for dataset, path, known in (files := _files(str(source), wanted)):
             tag = known or language_in_name(path) or (wanted[0] if len(wanted) == 1 else None)
             reading = replace(stated, language=tag) if dataset is None else Reading(language=tag)
             reading = replace(reading, dataset=own_name(path)) if os.path.isfile(source) else reading
-            try:
-                rows += _read_file(dataset, path, reading=reading, several=len(wanted), bad=bad)
-            except BadData as error:
-                if len(files) == 1:
-                    raise
-                if bad is raise_bad_row:
-                    raise BadData(path, error.line, f"{error.problem} With --skip-bad it is left out.") from error
-                report.get()(f"Left out: {error}")
-                bad(error)
-    rows = [item for item in rows if not wanted or item.language in wanted]
-    rows = _unique(rows, str(source), bad=bad)
-    if not rows and problems:
+            with reading_as(reading):
+                try:
+                    parsed = _parse(dataset, path, several=len(wanted), bad=bad)
+                    parsed = parsed if len(files) == 1 else list(parsed)  # of several, a broken one is left out whole
+                except BadData as error:
+                    if len(files) == 1:
+                        raise
+                    if bad is raise_bad_row:
+                        raise BadData(path, error.line, f"{error.problem} With --skip-bad it is left out.") from error
+                    report.get()(f"Left out: {error}")
+                    bad(error)
+                    continue
+                take(parsed)
+    if not len(packer) and problems:
         raise IsoglossError(
             f"None of the {len(problems)} rows of '{source}' can be read. The first: {problems[0].message}"
         )
-    if not rows:
+    if not len(packer):
         raise NoItems(f"No items in '{source}'{_in(wanted)}. Look at what it holds with: isogloss show {source}")
     for line in (lines := remarks_as_lines(stated.remarks)):
         report.get()(line)
     problems += [Problem("read_as", "note", str(source), line) for line in lines]
-    return filter_items(Items(tuple(rows), (*problems, *find_problems(rows), *find_changed(rows, changed))), where)
+    return filter_items(Items(packer.finish(), (*problems, *oddities, *changes)), where)
 
 
-def _read_file(dataset: Dataset | None, path: Path, *, reading: Reading, several: int, bad: OnBadRow) -> list[Item]:
+def _parse(dataset: Dataset | None, path: Path, *, several: int, bad: OnBadRow) -> Iterable[Item]:
     """The items of one file; where its rows name no language and several are wanted, the whole file is bad."""
 
     def check(error: BadData) -> None:
@@ -125,9 +140,9 @@ def _read_file(dataset: Dataset | None, path: Path, *, reading: Reading, several
             raise BadData(path, None, problem)
         bad(error)
 
-    with reading_as(reading):
-        chosen = dataset or (registry.get("dataset", reading.reader) if reading.reader else recognise(path))
-        return list(chosen.parse(path, reading.language, bad=check))
+    reading = current()
+    chosen = dataset or (registry.get("dataset", reading.reader) if reading.reader else recognise(path))
+    return chosen.parse(path, reading.language, bad=check)
 
 
 def read_many(
@@ -141,9 +156,13 @@ def read_many(
     """The items of several sources together, as far as they meet the conditions; an item that two of them hold is an error."""
     if not sources:
         raise IsoglossError("No data was given. Use --data with a data set's name, a file or a folder.")
+    if len(sources) == 1:
+        return read(sources[0], language=language, columns=columns, where=where, skip_bad=skip_bad)
     parts = [read(source, language=language, columns=columns, skip_bad=skip_bad) for source in sources]
-    rows = _unique([item for part in parts for item in part], ", ".join(map(str, sources)), bad=raise_bad_row)
-    items = Items(tuple(rows), tuple(problem for part in parts for problem in part.problems))
+    seen, packer, names = SeenHashes(), Packer(), ", ".join(map(str, sources))
+    for chunk in chunks(item for part in parts for item in part):
+        packer.add(_unique(chunk, seen, source=names, bad=raise_bad_row))
+    items = Items(packer.finish(), tuple(problem for part in parts for problem in part.problems))
     return filter_items(items, where)
 
 
@@ -338,17 +357,13 @@ def _nearest_layout(columns: frozenset[str], known: Mapping[str, Dataset]) -> st
     )
 
 
-def _unique(rows: list[Item], source: str, *, bad: OnBadRow) -> list[Item]:
-    seen: dict[tuple[str, str], set[str]] = {}
-    kept = []
-    for item in rows:
-        ids = seen.setdefault((item.dataset, item.language), set())
-        if item.id in ids:
-            bad(BadData(source, None, f"the id '{item.id}' ({item.language}) appears twice.{_unnamed(source)}"))
-            continue
-        ids.add(item.id)
-        kept.append(item)
-    return kept
+def _unique(rows: list[Item], seen: SeenHashes, *, source: str | Path, bad: OnBadRow) -> list[Item]:
+    """The items whose key has not been seen before."""
+    repeats = seen.first_repeats([(hash(item.key),) for item in rows])
+    for item in (item for item, repeat in zip(rows, repeats, strict=True) if repeat is not None):
+        hint = _unnamed(str(source))
+        bad(BadData(source, None, f"the id '{item.id}' ({item.language}) appears twice.{hint}"))
+    return [item for item, repeat in zip(rows, repeats, strict=True) if repeat is None]
 
 
 def _unnamed(source: str) -> str:

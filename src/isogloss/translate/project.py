@@ -111,7 +111,7 @@ def begin_project(items: Items, folder: Path) -> Project:
         raise IsoglossError(f"A project has one language; the data has {', '.join(tags)}. Use --language.")
     info = {"from": None, "to": tags[0], "translator": None, "dataset": items[0].dataset, "sent_items": len(items)}
     first = take_step("given", items.rows, sources={})
-    return save_project(Project(folder, items.rows, steps=(first,), info=info | {"reviews": {}, "agreement": []}))
+    return save_project(Project(folder, tuple(items), steps=(first,), info=info | {"reviews": {}, "agreement": []}))
 
 
 def is_project(path: Path) -> bool:
@@ -129,7 +129,7 @@ def open_project(folder: Path) -> Project:
         info, steps = record["info"], steps_from(record["steps"])
         changes = tuple(Change(**row) for _, row in read_rows(work / "changes.jsonl"))
         dropped = tuple(Dropped(**row) for _, row in read_rows(work / "dropped.jsonl"))
-        items = read(folder, language=info["to"]).rows
+        items = tuple(read(folder, language=info["to"]))
         source = work / "source.jsonl"
         rows = read(source, language=info["from"]).rows if source.exists() else ()
     except (KeyError, TypeError) as error:

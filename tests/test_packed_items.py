@@ -1,0 +1,135 @@
+"""Packed items are the items: the same objects come out, and what is refused in small sets is refused in large ones."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import pytest
+
+import isogloss as ig
+from isogloss import packed_items
+from isogloss.errors import IsoglossError
+from isogloss.items import Items
+from isogloss.packed_items import PackedItems, Packer, SeenHashes, chunks
+
+
+@pytest.fixture(autouse=True)
+def small_chunks(monkeypatch):
+    monkeypatch.setattr(packed_items, "CHUNK", 7)
+    monkeypatch.setattr(packed_items, "PACKED_FROM", 20)
+
+
+def pack(items):
+    packer = Packer()
+    for chunk in chunks(items, 5):
+        packer.add(chunk)
+    return packer.finish()
+
+
+def triple(number, *, id=None, candidate=None, language="en"):
+    roles = ("stereotype", "anti-stereotype", "unrelated")
+    cells = [
+        {"id": f"{number}-{role}", "gold_label": role, "sentence": f"It is {role}.", "word": role} for role in roles
+    ]
+    cells[1]["id"] = candidate or cells[1]["id"]
+    row = {"id": id or f"i{number}", "bias_type": "race", "target": f"t{number % 3}", "language": language}
+    return row | {"context": "It is BLANK.", "candidates": cells}
+
+
+def write(path, rows):
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("name", ["demo", "shades_demo", "parallel_demo"])
+def test_packed_items_are_the_items_that_were_packed(name, monkeypatch):
+    packed = ig.read(name)
+    monkeypatch.setattr(packed_items, "PACKED_FROM", 10**9)
+    plain = ig.read(name)
+    assert isinstance(packed.rows, PackedItems) and isinstance(plain.rows, tuple)
+    assert tuple(packed) == plain.rows and packed == plain and len(packed) == len(plain)
+    assert repr(packed) == repr(plain)
+    assert packed.to_polars().equals(plain.to_polars())
+
+
+def test_items_without_context_word_category_or_tags_are_packed_too():
+    candidates = (ig.Candidate("a", "stereotype", "One."), ig.Candidate("b", "contrast", "Two.", ""))
+    rows = [
+        ig.Item(f"i{n}", "d", "fa", None, candidates[: n % 3], derived_from=f"i{n - 1}", variant="v") for n in range(30)
+    ]
+    rows += [ig.Item("last", "d", "de", "x", (), tags={"entity": ("a", "b"), "task": "t"})]
+    assert pack(rows) == rows
+
+
+def test_indexes_and_slices_are_those_of_a_tuple():
+    rows = tuple(ig.read("demo", language="en"))
+    packed = pack(rows)
+    for index in (0, 6, 7, -1, slice(None), slice(5, 40, 3), slice(20, 3, -2), slice(-9, None), slice(4, 4)):
+        assert packed[index] == rows[index]
+    with pytest.raises(IndexError):
+        packed[len(rows)]
+
+
+def test_few_items_stay_objects():
+    assert isinstance(pack(tuple(ig.read("demo", language="en"))[:19]), tuple)
+
+
+def test_large_sets_can_be_added_and_filtered():
+    items = ig.read("demo", language="en")
+    assert tuple(items + Items(())) == tuple(items)
+    assert {item.category for item in ig.read("demo", language="en", where="category=gender")} == {"gender"}
+
+
+@pytest.mark.parametrize(
+    ("row", "problem"),
+    [
+        (triple(50, id="i3"), "the id 'i3' appears twice."),
+        (triple(50, candidate="3-unrelated"), "the candidate id '3-unrelated' appears twice."),
+    ],
+)
+def test_an_id_that_came_long_before_is_refused_with_its_line(tmp_path, monkeypatch, row, problem):
+    monkeypatch.setattr("isogloss.datasets.stereoset.chunks", lambda rows: chunks(rows, 4))
+    path = write(tmp_path / "many.jsonl", [*map(triple, range(40)), row, triple(60)])
+    with pytest.raises(IsoglossError) as caught:
+        ig.read(path)
+    assert str(caught.value) == f"{path}, line 41: {problem}"
+    items = ig.read(path, skip_bad=True)
+    assert [problem.check for problem in items.problems] == ["unreadable"]
+    assert [item.id for item in items] == [*(f"i{number}" for number in range(40)), "i60"]
+
+
+def test_a_refused_row_reserves_no_id(tmp_path):
+    again = triple(1, id="i0")  # refused; its candidates have ids that only it has until now
+    path = write(tmp_path / "rows.jsonl", [triple(0), again, triple(1)])
+    assert [item.id for item in ig.read(path, skip_bad=True)] == ["i0", "i1"]
+
+
+def test_the_same_id_in_another_language_is_another_item(tmp_path):
+    path = write(tmp_path / "rows.jsonl", [triple(0), triple(0, language="de")])
+    assert [item.key for item in ig.read(path)] == [("stereoset", "i0", "en"), ("stereoset", "i0", "de")]
+
+
+def test_an_item_may_have_the_id_of_a_candidate(tmp_path):
+    path = write(tmp_path / "rows.jsonl", [triple(0), triple(1, id="0-unrelated")])
+    assert len(ig.read(path)) == 2
+
+
+def first_repeats_slowly(groups, seen):
+    """The rule in plain words: a group with a key that was noted is refused whole, any other is noted whole."""
+    repeats = []
+    for group in groups:
+        noted = [index for index, key in enumerate(group) if key in seen]
+        repeats.append(noted[0] if noted else None)
+        seen |= set() if noted else set(group)
+    return repeats
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_repeats_are_those_of_a_set(seed):
+    rng = random.Random(seed)
+    hashes, seen = SeenHashes(), set()
+    for _ in range(rng.randrange(1, 30)):
+        most = rng.choice([40, 10**6])
+        groups = [rng.sample(range(-most, most), rng.randrange(4)) for _ in range(rng.randrange(12))]
+        assert hashes.first_repeats(groups) == first_repeats_slowly(groups, seen)
