@@ -10,7 +10,7 @@ import numpy as np
 
 from ..metrics import Contribution, Pieces
 from ..stats.estimates import CONSTANT, Ends, Estimate, difference_ends, recovered_p, welch_freedom
-from ..stats.hypotheses import detectable_effect, sign_flip_test, swapped_sums_test, welch_test
+from ..stats.hypotheses import detectable_effect, sign_flip_test, student_test, swapped_sums_test, welch_test
 from ..stats.resampling import Array, normal_sums
 from .intervals import IntervalSettings, clusters_needed, fewest, find_estimates, find_interval, is_linearised, too_few
 
@@ -61,7 +61,12 @@ def paired_p(
     swapped = _swapped(a, b) if not shift else None
     if swapped is not None:
         return swapped_sums_test(*swapped, resamples=settings.resamples, seed=settings.seed)
-    return _p_value(_shifted(sides, shift), a.pieces, test=lambda one, two: _flip(one, two, settings=settings))
+
+    def test(one: Estimate, two: Estimate) -> float | None:
+        p = _flip(one, two, settings=settings)
+        return None if p is None else max(p, recovered_p(one, two, related=True))
+
+    return _p_value(_shifted(sides, shift), a.pieces, test=test)
 
 
 def threshold_test(
@@ -168,7 +173,9 @@ def _flip(a: Estimate, b: Estimate, *, settings: IntervalSettings) -> float | No
     differences = a.pseudo - b.pseudo
     if np.isnan(differences).any():
         return None
-    return sign_flip_test(_centred(differences, a.value - b.value), resamples=settings.resamples, seed=settings.seed)
+    centred = _centred(differences, a.value - b.value)
+    p = sign_flip_test(centred, resamples=settings.resamples, seed=settings.seed)
+    return max(p, student_test(centred))
 
 
 def _welch(a: Estimate, b: Estimate, *, settings: IntervalSettings) -> float | None:

@@ -35,6 +35,17 @@ def sign_flip_test(differences: Array, *, resamples: int = 10_000, seed: int = 0
     return swapped_sums_test(lambda sums: sums[:, 0], differences[:, None], resamples=resamples, seed=seed)
 
 
+def student_test(differences: Array) -> float:
+    """The two-sided p of a mean difference by Student's distribution."""
+    from scipy.special import stdtr
+
+    error = float(np.std(differences, ddof=1)) / math.sqrt(len(differences))
+    mean = abs(float(differences.mean()))
+    if error <= 1e-12 * mean:
+        return 0.0
+    return 2 * float(stdtr(len(differences) - 1, -mean / error)) if error > 0 else 1.0
+
+
 def swapped_sums_test(
     statistic: Callable[[Array], Array], moves: Array, *, resamples: int = 10_000, seed: int = 0
 ) -> float:
