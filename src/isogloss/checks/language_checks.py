@@ -29,25 +29,18 @@ def wrong_language(items: Sequence[Item]) -> Iterator[tuple[int, str]]:
     known: dict[str, tuple[str, bool]] = {}
     indexes, long_texts, expected = [], [], []
     for index, item in enumerate(items):
-        own, reliable = known.get(item.language) or known.setdefault(item.language, _own_language(item.language))
-        if reliable and len(text := _whole_text(item)) >= ENOUGH_LETTERS:
+        if item.language not in known:
+            own = item.language.split("-")[0]  # without region or script
+            known[item.language] = own, own in supported()
+        own, reliable = known[item.language]
+        context = item.context.replace(BLANK, " ") if item.context else ""
+        text = " ".join(dict.fromkeys([context, *[candidate.text for candidate in item.candidates]]))
+        if reliable and len(text) >= ENOUGH_LETTERS:
             indexes.append(index)
             long_texts.append(text)
             expected.append(own)
     for position, guess in find_foreign(long_texts, expected):
         yield indexes[position], f"looks like '{guess}', not '{items[indexes[position]].language}'"
-
-
-def _own_language(tag: str) -> tuple[str, bool]:
-    """The language of a tag without region or script, and whether it can be told."""
-    own = tag.split("-")[0]
-    return own, own in supported()
-
-
-def _whole_text(item: Item) -> str:
-    """The context without BLANK, and all sentences that differ."""
-    context = item.context.replace(BLANK, " ") if item.context else ""
-    return " ".join(dict.fromkeys([context, *[candidate.text for candidate in item.candidates]]))
 
 
 def notice_language(items: Sequence[Item]) -> tuple[Problem, ...]:

@@ -10,7 +10,7 @@ from ..errors import BadData, IsoglossError
 from ..files.encodings import misread_as
 from ..files.reading import NOT_UTF_8
 from ..files.rows import OnBadRow, clean, read_json, read_rows, suffix
-from ..files.sources import Dataset
+from ..files.sources import Dataset, row_language
 from ..items import ANTI_STEREOTYPE, STEREOTYPE, Candidate, Item
 
 MORE = ("sent_more", "stereotype")
@@ -64,8 +64,6 @@ def _endings(columns: frozenset[str]) -> list[str]:
 
 def _item(row: Mapping[str, Any], number: int, *, ending: str, language: str | None) -> Item:
     tag = ending.lstrip("_") or row.get("language") or language or ("en" if ORIGINAL in row else None)
-    if not tag:
-        raise ValueError("the row names no language; add a 'language' column or use --language.")
     kind = _text(row, ("bias_type",))
     more, less = _text(row, MORE, ending=ending), _text(row, LESS, ending=ending)
     direction = _text(row, DIRECTION)
@@ -82,7 +80,7 @@ def _item(row: Mapping[str, Any], number: int, *, ending: str, language: str | N
     return Item(
         id=name,
         dataset="crows_pairs",
-        language=_tag(str(tag)),
+        language=row_language({"language": tag and str(tag)}, None),
         category=kind,
         candidates=(
             Candidate(f"{name}-{STEREOTYPE}", STEREOTYPE, more),
@@ -91,13 +89,6 @@ def _item(row: Mapping[str, Any], number: int, *, ending: str, language: str | N
         cluster=name,
         tags={"task": "pair", "direction": direction} | ({"writer": str(row[ORIGINAL])} if row.get(ORIGINAL) else {}),
     )
-
-
-def _tag(tag: str) -> str:
-    try:
-        return languages.standard_tag(tag)
-    except IsoglossError as error:
-        raise ValueError(str(error)) from error
 
 
 def _text(row: Mapping[str, Any], names: tuple[str, ...], *, ending: str = "") -> str:

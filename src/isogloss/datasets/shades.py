@@ -113,9 +113,8 @@ def _items(path: Path, group: Mapping[str, Statement], *, tag: str, prefix: str,
 
 def _tags(statement: Statement, *, tag: str, prefix: str) -> dict[str, Tag]:
     """The item's further columns; what the table leaves empty is not there, but for those with several values."""
-    origin, valid = (
-        _languages_named(statement, name) for name in ("stereotype_origin_langs", "stereotype_valid_langs")
-    )
+    named = (several(statement.cells.get(f"stereotype_{name}_langs")) for name in ("origin", "valid"))
+    origin, valid = (tuple(dict.fromkeys(language_tag(name) or name for name in names)) for names in named)
     expression = _cell(statement, "expression", prefix=prefix)
     saying = yes_or_no(expression)
     kind = str(statement.cells.get("type") or "").strip().lower()
@@ -134,11 +133,6 @@ def _tags(statement: Statement, *, tag: str, prefix: str) -> dict[str, Tag]:
         "template": _cell(statement, "templates", prefix=prefix),
     }
     return {name: value for name, value in tags.items() if value is not None}
-
-
-def _languages_named(statement: Statement, column: str) -> tuple[str, ...]:
-    """The languages that a cell names, by tag; a name that no language has stays as it is."""
-    return tuple(dict.fromkeys(language_tag(name) or name for name in several(statement.cells.get(column))))
 
 
 def _is_among(tag: str, known: tuple[str, ...]) -> str | None:

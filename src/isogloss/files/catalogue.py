@@ -4,7 +4,7 @@ import hashlib
 import json
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -99,14 +99,14 @@ def _source(name: str, block: dict[str, Any]) -> Source:
         key: tuple(value) if isinstance(value, list) else value for key, value in block.items() if key != "parts"
     }
     facts["contents"] = {tag: (number, content) for tag, (number, content) in block.get("contents", {}).items()}
-    return Source(name, files=tuple(_files(block.get("parts", []))), **facts)
-
-
-def _files(parts: Iterable[Mapping[str, Any]]) -> Iterator[SourceFile]:
-    for part in parts:
-        for path, language, size, *sha256 in part["files"]:
-            address = part["address"].replace("{file}", path)
-            yield SourceFile(language, address, size, sha256[0] if sha256 else None, part.get("layout"))
+    files = tuple(
+        SourceFile(
+            language, part["address"].replace("{file}", path), size, next(iter(sha256), None), part.get("layout")
+        )
+        for part in block.get("parts", [])
+        for path, language, size, *sha256 in part["files"]
+    )
+    return Source(name, files=files, **facts)
 
 
 def content_hash(items: Iterable[Item]) -> str:

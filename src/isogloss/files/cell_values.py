@@ -41,18 +41,14 @@ def several(value: Any) -> tuple[str, ...]:
     if not isinstance(value, str):
         cells = list(value) if isinstance(value, list | tuple) else [value]
     else:
-        cells = _listed(value.strip())
+        text = value.strip()
+        listed = text.startswith("[") and text.endswith("]")
+        try:
+            cells = list(ast.literal_eval(text)) if listed else SEPARATOR.split(text)
+        except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
+            cells = [cell.strip().strip("'\"") for cell in SEPARATOR.split(text[1:-1])]
     texts = (str(cell).strip() for cell in cells if not is_empty(cell))
     return tuple(dict.fromkeys(cell for cell in texts if cell))
-
-
-def _listed(text: str) -> list[Any]:
-    if text.startswith("[") and text.endswith("]"):
-        try:
-            return list(ast.literal_eval(text))
-        except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
-            return [cell.strip().strip("'\"") for cell in SEPARATOR.split(text[1:-1])]
-    return SEPARATOR.split(text)
 
 
 def yes_or_no(value: Any) -> bool | None:

@@ -66,7 +66,10 @@ def find_encoding(head: bytes, language: str | None) -> str:
     odd = [letter for letter in sample.decode("utf-8", "surrogateescape") if letter > "\x7f"]
     if 2 * sum("\udc80" <= letter <= "\udcff" for letter in odd) < len(odd):
         return UTF_8  # most of it is; some rows are broken
-    groups = [_alphabet(language)] if language else list(CODECS)
+    groups = list(CODECS)
+    if language:
+        script = languages.describe(language).script
+        groups = [script if script in CODECS else ALPHABETS.get(language.split("-")[0], "western")]
     fits: dict[str, tuple[float, str]] = {}
     for group in groups:
         for codec in CODECS[group]:
@@ -76,11 +79,6 @@ def find_encoding(head: bytes, language: str | None) -> str:
     texts = {decoded for score, decoded in fits.values() if score == best}
     certain = best >= SURE and (len(texts) == 1 or language is not None)
     return next(codec for codec, (score, _) in fits.items() if score == best) if certain else UTF_8
-
-
-def _alphabet(language: str) -> str:
-    script = languages.describe(language).script
-    return script if script in CODECS else ALPHABETS.get(language.split("-")[0], "western")
 
 
 def _likelihood(text: str, group: str) -> float:

@@ -88,12 +88,9 @@ def _fetch(source: Source, language: str) -> list[Path]:
 
 def _named(folder: Path, files: Sequence[SourceFile]) -> list[Pair]:
     """The files under their own names in a folder, packed or not; none unless all are there."""
-    paths = [next((path for path in _names(folder, file) if path.is_file()), None) for file in files]
+    names = [(folder / file.name, folder / f"{file.name}.gz") for file in files]
+    paths = [next(filter(Path.is_file, both), None) for both in names]
     return [(path, file) for path, file in zip(paths, files, strict=True) if path] if all(paths) else []
-
-
-def _names(folder: Path, file: SourceFile) -> list[Path]:
-    return [folder / file.name, folder / f"{file.name}.gz"]
 
 
 def _download(source: Source, files: Sequence[SourceFile], *, mirror: str) -> list[Pair]:
@@ -126,7 +123,8 @@ def _from_folder(source: Source, language: str, *, folder: Path) -> list[Path]:
     places = (folder / source.name / language, folder / source.name, folder)
     named = next(filter(None, (_named(place, files) for place in places)), None) or _same_bytes(folder, files)
     if named:
-        copies = [(Path(shutil.copyfile(path, own / _stored_name(path, file))), file) for path, file in named]
+        stored = [own / (file.name + (".gz" if path.suffix == ".gz" else "")) for path, file in named]
+        copies = [(Path(shutil.copyfile(pair[0], copy)), pair[1]) for pair, copy in zip(named, stored, strict=True)]
         return _accept(source, language, pairs=copies, origin=str(folder))
     for paths in _groups(folder, source, language=language):
         if _read(source, paths, language=language) == source.contents.get(language):
@@ -148,10 +146,6 @@ def _same_bytes(folder: Path, files: Sequence[SourceFile]) -> list[Pair]:
     hashes = {_sha256(path): path for path in paths if path.is_file()}
     same_bytes = [(hashes[file.sha256], file) for file in files if file.sha256 in hashes]
     return same_bytes if len(same_bytes) == len(files) else []
-
-
-def _stored_name(path: Path, file: SourceFile) -> str:
-    return file.name + (".gz" if path.suffix == ".gz" else "")
 
 
 def _groups(folder: Path, source: Source, *, language: str) -> Iterator[list[Path]]:

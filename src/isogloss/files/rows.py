@@ -60,7 +60,9 @@ def read_rows(path: Path, bad: OnBadRow = raise_bad_row) -> Iterator[Row]:
     elif kind == ".parquet":
         rows = _parquet(path)
     elif kind == ".xlsx":
-        rows = _workbook(path)
+        names, cells = read_workbook(path)
+        header = rename_header(path, names)
+        rows = ((number, dict(zip(header, values, strict=True)), False) for number, values in cells)
     elif kind == ".json":
         rows = _json_list(path, bad)
     else:
@@ -223,13 +225,6 @@ def _separated(path: Path, bad: OnBadRow, *, usual: str) -> Iterator[Checked]:
                 yield reader.line_num, dict(zip(header, cells, strict=True)), normal and all(map(_is_normal, cells))
     except csv.Error as error:
         raise BadData(path, reader.line_num, f"not a table: {error}.") from error
-
-
-def _workbook(path: Path) -> Iterator[Checked]:
-    names, rows = read_workbook(path)
-    header = rename_header(path, names)
-    for number, cells in rows:
-        yield number, dict(zip(header, cells, strict=True)), False
 
 
 @contextmanager

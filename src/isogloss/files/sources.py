@@ -207,12 +207,9 @@ def fill_columns(path: Path, rows: Iterable[Row], *, category: str | None) -> It
     if category is not None and category not in first[1]:
         remark(path, f"no column '{category}', so all items are {UNCATEGORISED}")
         filled[category] = UNCATEGORISED
-    yield from chain([first], later) if not filled else _filled(chain([first], later), filled)
-
-
-def _filled(rows: Iterable[Row], columns: Mapping[str, str]) -> Iterator[Row]:
-    for line, row in rows:
-        yield line, {name: f"{value}{line}" if name == "id" else value for name, value in columns.items()} | row
+    for line, row in chain([first], later):
+        added = {name: f"{value}{line}" if name == "id" else value for name, value in filled.items()} if filled else {}
+        yield line, added | row if added else row
 
 
 def row_language(row: Mapping[str, Any], default: str | None) -> str:

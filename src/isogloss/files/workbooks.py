@@ -31,10 +31,6 @@ def read_workbook(path: Path) -> tuple[list[str], Iterator[tuple[int, list[str]]
         raise BadData(path, None, f"a sheet of more than {MOST_ROWS:,} rows. Split it into smaller ones.")
     if book is not None and len(book.worksheets) > 1:
         remark(path, f"the first of {len(book.worksheets)} sheets, '{book.worksheets[0].title}'")
-    return _rows_of(path, cells)
-
-
-def _rows_of(path: Path, cells: list[tuple[Any, ...]]) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:
     named = {index: str(name).strip() for index, name in enumerate(cells[0] if cells else ()) if _text(name)}
     if len(set(named.values())) < len(named) or not named:
         raise BadData(path, 1, "the first row must name the columns, each once.")

@@ -25,8 +25,12 @@ def swap_test(
     if math.isnan(observed):
         raise ValueError("a value that is not a number cannot be tested")
     exact = clusters <= MOST_EXACT
-    drawn = _every_sign(clusters) if exact else _random_signs(clusters, resamples=resamples, seed=seed)
-    values = np.concatenate([statistic(signs) for signs in drawn])
+    if exact:
+        ways = np.arange(2**clusters)[:, None] >> np.arange(clusters)[None, :]
+        values = statistic((1 - 2 * (ways & 1)).astype(np.float64))
+    else:
+        drawn = _random_signs(clusters, resamples=resamples, seed=seed)
+        values = np.concatenate([statistic(signs) for signs in drawn])
     return _share_beyond(values, observed, exact=exact), exact
 
 
@@ -94,18 +98,14 @@ def welch_test(first: Array, second: Array, *, resamples: int = 10_000, seed: in
         own = members @ moments
         return _welch(own, sizes[0], other=sums - own, size=sizes[1])[0]
 
-    t, freedom = (float(value[0]) for value in _welch_of(first, second))
+    whole = [np.array([[side.sum(), (side**2).sum()]]) for side in (first, second)]
+    t, freedom = (float(value[0]) for value in _welch(whole[0], sizes[0], other=whole[1], size=sizes[1]))
     if math.isnan(t):
         return 1.0
     student = 2 * float(stdtr(freedom, -abs(t))) if math.isfinite(t) else 0.0
     if min(sizes) > MOST_DRAWN / 10 and sum(sizes) > MOST_DRAWN:  # such means are normal, and both tests agree
         return max(student, 1 / (resamples + 1))
     return max(student, shuffle_test(statistic, sizes, resamples=resamples, seed=seed))
-
-
-def _welch_of(first: Array, second: Array) -> tuple[Array, Array]:
-    one, two = (np.array([[values.sum(), (values**2).sum()]]) for values in (first, second))
-    return _welch(one, len(first), other=two, size=len(second))
 
 
 def _welch(own: Array, count: int, *, other: Array, size: int) -> tuple[Array, Array]:
@@ -126,11 +126,6 @@ def _welch(own: Array, count: int, *, other: Array, size: int) -> tuple[Array, A
 def _no_noise(values: Array, scale: Array) -> Array:
     """The values, with zero for what is only rounding."""
     return np.where(np.abs(values) <= 1e-12 * scale, 0.0, values)
-
-
-def _every_sign(clusters: int) -> Iterator[Array]:
-    ways = np.arange(2**clusters)[:, None] >> np.arange(clusters)[None, :]
-    yield (1 - 2 * (ways & 1)).astype(np.float64)
 
 
 def _random_signs(clusters: int, *, resamples: int, seed: int) -> Iterator[Array]:
