@@ -29,14 +29,7 @@ SHORT = {
 LONG = {pair: short for short, pair in SHORT.items()}
 USES = ("adj", "place", "state", "poss", "art")
 AGREE = ("Gender", "Number", "Case", "Person", "Definite", "Animacy")
-DEFAULTS = {
-    "Number": "Sing",
-    "Case": "Nom",
-    "Person": "3",
-    "Definite": "Ind",
-    "Degree": "Pos",
-    "Polarity": "Pos",
-}
+DEFAULTS = {"Number": "Sing", "Case": "Nom", "Person": "3", "Definite": "Ind", "Degree": "Pos", "Polarity": "Pos"}
 
 # the order in which features are shown, as one reads them: adj fem pl nom
 ORDER = ("Use", "Gender", "Animacy", "Number", "Case", "Person", "Definite")
