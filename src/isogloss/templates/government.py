@@ -41,12 +41,9 @@ def apply_government(steps: Sequence[TemplateStep], table: Table, *, position: S
     """The steps with the features that the words before them demand, where the template does not give them."""
     governed = list(steps)
     for index, step in enumerate(steps):
-        governor = _governor(step, table)
-        head = _head(steps, index) if governor else None
-        if governor is None or head is None:
-            continue
-        for other in range(index + 1, head + 1):
-            governed[other] = _governed(governed[other], governor, position=position)
+        if governor := _governor(step, table):
+            for other in range(index + 1, _head(steps, index) + 1):
+                governed[other] = _governed(governed[other], governor, position=position)
     return governed
 
 
@@ -65,18 +62,18 @@ def _governor(step: TemplateStep, table: Table) -> Governor | None:
     return None if phrase is None else Governor(words[-1] if "*" in phrase else phrase, table[phrase])
 
 
-def _head(steps: Sequence[TemplateStep], index: int) -> int | None:
-    """The slot that a governing word at `index` is about: the next one, or what that one agrees with further on."""
+def _head(steps: Sequence[TemplateStep], index: int) -> int:
+    """The slot that a governing word at `index` is about: the next one, or what that one agrees with further on; or `index`."""
     for number in range(index + 1, len(steps)):
         step = steps[number]
         if isinstance(step.element, Text):
             if step.element.text.strip():
-                return None
+                break
             continue
         while step.follows is not None and step.follows > number:
             number, step = step.follows, steps[step.follows]
-        return number if step.key is not None else None
-    return None
+        return number if step.key is not None else index
+    return index
 
 
 def _governed(step: TemplateStep, governor: Governor, *, position: SourcePosition) -> TemplateStep:

@@ -18,7 +18,8 @@ def open_apertium(pair: LanguagePair, options: Mapping[str, str]) -> Opened:
     """The translator for a pair, such as eng-spa, that is installed here."""
     if shutil.which("apertium") is None:
         raise IsoglossError(f"Apertium is not installed. On Debian: {INSTALL}")
-    direction = options.get("direction") or f"{_code(pair.source)}-{_code(pair.target)}"
+    codes = (str(langcodes.Language.get(tag).to_alpha3()) for tag in (pair.source, pair.target))
+    direction = options.get("direction") or "-".join(codes)
     known = _run(["apertium", "-l"], "").split()
     if direction not in known:
         raise IsoglossError(
@@ -45,10 +46,6 @@ def _case(source: str, translated: str) -> str:
     if source[:1].islower() and translated[1:2].islower():
         return translated[:1].lower() + translated[1:]
     return translated
-
-
-def _code(tag: str) -> str:
-    return str(langcodes.Language.get(tag).to_alpha3())
 
 
 def _run(command: list[str], text: str) -> str:
