@@ -31,13 +31,7 @@ class CorpusSplit:
     kept: int
 
 
-def split_corpus(
-    corpus: Corpus,
-    lists: tuple[WordList, WordList],
-    *,
-    most: int = MOST,
-    seed: int = 0,
-) -> CorpusSplit:
+def split_corpus(corpus: Corpus, lists: tuple[WordList, WordList], *, most: int = MOST, seed: int = 0) -> CorpusSplit:
     """The corpus split by the lists; of each group at most `most` sentences are ever held, whatever its size.
 
     Which sentences are drawn depends on their line numbers and the seed alone.
@@ -49,7 +43,8 @@ def split_corpus(
         group = find_group(pair.english, lists) if pair.english and pair.text else "empty"
         counts[group] += 1
         if group in held:
-            entry = (-_draw_key(pair.line, seed), pair.line, pair)
+            digest = hashlib.blake2b(f"{seed} {pair.line}".encode(), digest_size=8).digest()
+            entry = (-int.from_bytes(digest), pair.line, pair)
             (heapq.heappush if len(held[group]) < most else heapq.heappushpop)(held[group], entry)
     _refuse_one_sided(corpus, groups, counts=counts)
     kept = min(len(drawn) for drawn in held.values())
@@ -94,10 +89,6 @@ def counts_as_text(splits: Sequence[CorpusSplit]) -> str:
         counted = ", ".join(f"{count:,} {name}" for name, count in split.counts.items())
         lines.append(f"{split.language}  {split.corpus}: {counted}; kept {split.kept:,} of each group")
     return "\n".join(lines)
-
-
-def _draw_key(line: int, seed: int) -> int:
-    return int.from_bytes(hashlib.blake2b(f"{seed} {line}".encode(), digest_size=8).digest())
 
 
 def _refuse_one_sided(corpus: Corpus, groups: Sequence[str], *, counts: Mapping[str, int]) -> None:
