@@ -38,14 +38,20 @@ def read_lexicon(language: str, folder: Path | None = None) -> Lexicon:
     tag = languages.resolve(language)
     if folder is not None and not folder.is_dir():
         raise IsoglossError(f"No such folder: {folder}.")
-    folders = list(
-        dict.fromkeys(path.resolve() for path in (FOLDER / tag, folder) if path is not None and path.is_dir())
-    )
+    folders = dict.fromkeys(path.resolve() for path in (FOLDER / tag, folder) if path is not None and path.is_dir())
     vocabularies: dict[str, Vocabulary] = {}
     rules = Rules()
-    for path in folders:
-        vocabularies |= _vocabularies(path, tag)
-        rules = read_rules(path / "rules.toml") if (path / "rules.toml").exists() else rules
+    for own in folders:
+        for path in sorted(own.glob("*.toml")):
+            if path.stem in NOT_VOCABULARIES:
+                continue
+            vocabulary = read_vocabulary(path)
+            if vocabulary.language != tag:
+                raise BadData(path, None, f"the language is '{vocabulary.language}', but the folder's is '{tag}'.")
+            if vocabulary.category != path.stem:
+                raise BadData(path, None, f"the category '{vocabulary.category}' differs from the file's name.")
+            vocabularies[vocabulary.category] = vocabulary
+        rules = read_rules(own / "rules.toml") if (own / "rules.toml").exists() else rules
     words = vocabularies.pop(WORDS, None)
     lexicon = Lexicon(tag, vocabularies, words, rules)
     seen: dict[str, Path] = {}
@@ -54,20 +60,6 @@ def read_lexicon(language: str, folder: Path | None = None) -> Lexicon:
             raise BadData(path, None, f"'{name}' is a name in {seen[name].name} already; rename one of them.")
         seen[name] = path
     return lexicon
-
-
-def _vocabularies(folder: Path, tag: str) -> dict[str, Vocabulary]:
-    vocabularies: dict[str, Vocabulary] = {}
-    for path in sorted(folder.glob("*.toml")):
-        if path.stem in NOT_VOCABULARIES:
-            continue
-        vocabulary = read_vocabulary(path)
-        if vocabulary.language != tag:
-            raise BadData(path, None, f"the language is '{vocabulary.language}', but the folder's is '{tag}'.")
-        if vocabulary.category != path.stem:
-            raise BadData(path, None, f"the category '{vocabulary.category}' differs from the file's name.")
-        vocabularies[vocabulary.category] = vocabulary
-    return vocabularies
 
 
 def names_of(lexicon: Lexicon) -> list[tuple[str, Path]]:

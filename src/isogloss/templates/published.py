@@ -64,11 +64,17 @@ def _read_language(source: _Source) -> Iterator[tuple[TemplateSet, Lexicon]]:
         concepts = _vocabulary(source, block["prior_variations"][source.name], feminine=feminine)
         agreeing = Slot(concepts.category, terms.category if feminine is not None else None)
         slots = {"[MASK]": Slot(terms.category), "{prior}": agreeing}
+        wordings = []
+        for index, row in enumerate(block["base_templates"], 1):
+            if source.name in row:
+                parts = [part for part in SLOTS.split(row[source.name]) if part]
+                template = Template(tuple(slots.get(part) or Text(part) for part in parts))
+                wordings.append(TemplateWording(f"w{index}", template, SourcePosition(source.path)))
         template_set = TemplateSet(
             f"{category}-{number}",
             category,
             terms.category,
-            tuple(_wordings(source, block["base_templates"], slots=slots)),
+            tuple(wordings),
             concepts.category,
             title=block["base_templates"][0][ENGLISH if ENGLISH in block["base_templates"][0] else source.name],
             capitals=bool(source.content.get("capitals")),
@@ -83,16 +89,6 @@ def _blocks(content: Mapping[str, Any]) -> Iterator[tuple[str, int, Mapping[str,
     for row in content["categories"]:
         for number, block in enumerate(row["templates"], 1):
             yield str(row["type"]).partition("/")[0], number, block
-
-
-def _wordings(
-    source: _Source, rows: Sequence[Mapping[str, str]], *, slots: Mapping[str, Slot]
-) -> Iterator[TemplateWording]:
-    for number, row in enumerate(rows, 1):
-        if source.name in row:
-            parts = [part for part in SLOTS.split(row[source.name]) if part]
-            template = Template(tuple(slots.get(part) or Text(part) for part in parts))
-            yield TemplateWording(f"w{number}", template, SourcePosition(source.path))
 
 
 def _vocabulary(source: _Source, reference: str, *, feminine: str | None = None, agrees: bool = False) -> Vocabulary:

@@ -16,7 +16,7 @@ WORDING = {"id", "text", "negated", "note"}
 
 @dataclass(frozen=True, slots=True)
 class TemplateWording:
-    """One template of a set, and the counterpart that denies it; `place` is where it stands."""
+    """One template of a set, and the counterpart that denies it; `position` is where it stands."""
 
     id: str
     template: Template

@@ -104,7 +104,12 @@ def _vocabulary(content: Mapping[str, Any], path: Path) -> Vocabulary:
     aliases = content.get("aliases", {})
     if not isinstance(aliases, dict) or not set(aliases.values()) <= set(USES):
         raise ValueError(f"'aliases' names uses, such as {{ nation = \"place\" }}; uses are {', '.join(USES)}.")
-    columns = {use: _columns(content, use) for use in (MAIN, *USES)}
+    columns = {}
+    for use in (MAIN, *USES):
+        heading = f"columns_{use}"
+        if use == MAIN or (use == "adj" and heading not in content):
+            heading = "columns"
+        columns[use] = [parse_features(text) for text in _texts(content.get(heading, []), f"'{heading}'")]
     inflects = tuple(_texts(content.get("inflects", []), "'inflects'"))
     shared = str(content.get("features", ""))
     by_id = {}
@@ -142,13 +147,6 @@ def _choose_text(value: Any, index: int, *, nested: bool = False) -> Any:
     if nested:
         return [_choose_text(cell, index) for cell in value]
     return value[index] if isinstance(value, list) else value
-
-
-def _columns(content: Mapping[str, Any], use: str) -> list[Features]:
-    name = f"columns_{use}" if use else "columns"
-    if use == "adj" and name not in content:
-        name = "columns"
-    return [parse_features(text) for text in _texts(content.get(name, []), f"'{name}'")]
 
 
 def _term(

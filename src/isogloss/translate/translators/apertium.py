@@ -38,14 +38,10 @@ def _translate(texts: Sequence[str], direction: str) -> list[str]:
         raise IsoglossError(
             f"Apertium gave {len(lines)} texts for {len(texts)}. Try a smaller set to find the text it stumbles over."
         )
-    return [_case(text, line) for text, line in zip(texts, lines, strict=True)]
-
-
-def _case(source: str, translated: str) -> str:
-    """Apertium writes the first letter of every text large; a text that began small does so again."""
-    if source[:1].islower() and translated[1:2].islower():
-        return translated[:1].lower() + translated[1:]
-    return translated
+    for index, (text, line) in enumerate(zip(texts, lines, strict=True)):
+        if text[:1].islower() and line[1:2].islower():  # Apertium writes the first letter of every text large
+            lines[index] = line[:1].lower() + line[1:]
+    return lines
 
 
 def _run(command: list[str], text: str) -> str:
