@@ -59,7 +59,7 @@ def _ask(url: str, request: Mapping[str, Any], *, variable: str) -> str:
     for turn in range(TRIES):
         wait = None
         try:
-            return _answer(_post(url, request, variable=variable), url)
+            return _post(url, request, variable=variable)
         except urllib.error.HTTPError as error:
             if error.code not in BUSY or turn == TRIES - 1:
                 raise IsoglossError(f"{url} answered {error.code} ({error.reason}). {_advice(error.code)}") from error
@@ -73,16 +73,14 @@ def _ask(url: str, request: Mapping[str, Any], *, variable: str) -> str:
     raise IsoglossError(f"{url} gave no answer. Run it again.")
 
 
-def _post(url: str, request: Mapping[str, Any], *, variable: str) -> bytes:
+def _post(url: str, request: Mapping[str, Any], *, variable: str) -> str:
+    """The text that the endpoint answers with."""
     data = json.dumps(request, ensure_ascii=False).encode()
     call = urllib.request.Request(f"{url}/chat/completions", data=data, headers={"Content-Type": "application/json"})
     if os.environ.get(variable):
         call.add_unredirected_header("Authorization", f"Bearer {os.environ[variable]}")
     with urllib.request.urlopen(call, timeout=TIMEOUT) as response:
-        return bytes(response.read(LARGEST + 1))
-
-
-def _answer(raw: bytes, url: str) -> str:
+        raw = response.read(LARGEST + 1)
     if len(raw) > LARGEST:
         raise IsoglossError(f"{url} sent more than {LARGEST // 10**6} MB for one text. Check the address.")
     try:
