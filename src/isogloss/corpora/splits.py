@@ -51,8 +51,8 @@ def split_corpus(corpus: Corpus, lists: tuple[WordList, WordList], *, most: int 
     missing = " and ".join(f"'{group}'" for group in groups if not counts[group])
     if missing:
         raise IsoglossError(
-            f"None of the {counts.total()} sentences of '{corpus.name}' has words of {missing} only, so there are not two "
-            "groups to compare. Give other lists or another corpus."
+            f"None of the {counts.total()} sentences of '{corpus.name}' has words of {missing} only, so there are not "
+            "two groups to compare. Give other lists or another corpus."
         )
     kept = min(len(drawn) for drawn in held.values())
     rows = [

@@ -58,9 +58,9 @@ def load_toml(name: str) -> dict[str, Any]:
 
 
 def read_lists(sources: Sequence[str]) -> tuple[WordList, WordList]:
-    """Two lists given as GROUP=FILE, one word, name or phrase per line; # begins a remark; or the name of two that ship.
+    """Two lists given as GROUP=FILE, or the name of two that ship.
 
-    The same name, or the same word, on both sides is refused.
+    A file has one word, name or phrase per line; # begins a remark. The same name or word on both sides is refused.
     """
     if len(sources) == 1 and "=" not in sources[0]:
         known = load_toml("other_lists.toml")

@@ -1,4 +1,4 @@
-"""Publishing: a folder in our layout with a data card for Hugging Face's `datasets`, and back-translation for the card."""
+"""Publishing: a folder with a data card, which Hugging Face reads as it is, and back-translation for the card."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

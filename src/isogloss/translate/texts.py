@@ -78,8 +78,8 @@ def refuse_unpaid(texts: Sequence[str], state: TranslationSession) -> None:
     characters = sum(map(len, new))
     price = f", about {characters * state.opened.price / 1e6:.2f} $" if state.opened.price else ""
     raise IsoglossError(
-        f"{state.opened.name} would translate {len(new):,} texts with {characters:,} characters, which costs money{price}. "
-        "Use --yes to proceed."
+        f"{state.opened.name} would translate {len(new):,} texts with {characters:,} characters, "
+        f"which costs money{price}. Use --yes to proceed."
     )
 
 

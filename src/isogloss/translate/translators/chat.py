@@ -55,7 +55,7 @@ def open_chat(pair: LanguagePair, options: Mapping[str, str]) -> Opened:
 
 
 def _ask(url: str, request: Mapping[str, Any], *, variable: str) -> str:
-    """The answer; a busy endpoint is asked again after the wait that it asks for, or half a second, doubled each time."""
+    """The answer; a busy endpoint is asked again after the wait it asks for, or half a second, doubled each time."""
     for turn in range(TRIES):
         wait = None
         try:
