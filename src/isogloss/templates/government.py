@@ -63,7 +63,7 @@ def _governor(step: TemplateStep, table: Table) -> Governor | None:
 
 
 def _head(steps: Sequence[TemplateStep], index: int) -> int:
-    """The slot that a governing word at `index` is about: the next one, or what it agrees with further on; or `index`."""
+    """The slot that a governing word at `index` is about: the next, or what that agrees with further on; or `index`."""
     for number in range(index + 1, len(steps)):
         step = steps[number]
         if isinstance(step.element, Text):

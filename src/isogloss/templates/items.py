@@ -173,7 +173,7 @@ def _item(
 def _candidates(
     name: str, sentences: Iterable[ExpandedSentence], *, terms: str, words: bool = False
 ) -> tuple[Candidate, ...]:
-    """A candidate for each sentence, with its word if there is a BLANK; a term's second variant is numbered 2, and so on."""
+    """A candidate for each sentence, with its word if there is a BLANK; further variants of a term are numbered."""
     counts: Counter[str] = Counter()
     candidates = []
     for sentence in sentences:
