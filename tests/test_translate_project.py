@@ -16,7 +16,6 @@ from isogloss.cli import main
 from isogloss.errors import BadData, IsoglossError
 from isogloss.files.sources import read
 from isogloss.items import Items, sample_items
-from isogloss.translate.backtranslation import translate_back
 from isogloss.translate.project import (
     Project,
     TranslationRequest,
@@ -26,7 +25,7 @@ from isogloss.translate.project import (
     translate,
     undo_step,
 )
-from isogloss.translate.publication import Label, publish
+from isogloss.translate.publication import Label, publish, translate_back
 from isogloss.translate.review import (
     Review,
     agree,

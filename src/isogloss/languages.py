@@ -17,7 +17,6 @@ from .chat.prompt_words import check_prompt_words
 from .errors import BadData, CannotWrite, IsoglossError, UnknownName
 from .registry import load_point
 
-DIRECTIONS = ("ltr", "rtl")
 ENDS = ".!?…‼⁇⁈⁉。．！？｡।॥؟۔։።፧፨၊။།៕"  # in any language; `ends` of a language file adds to them
 RIGHT_TO_LEFT = ("Arab", "Hebr", "Nkoo", "Syrc", "Thaa", "Adlm", "Rohg")
 UNSPACED = ("Hans", "Hant", "Jpan", "Khmr", "Laoo", "Mymr", "Thai", "Tibt")
@@ -198,10 +197,9 @@ def _read(path: Path) -> Language:
     for fact in FACTS:
         kind = bool if fact == "spaces" else str
         if not isinstance(content.get(fact), kind):
-            raise BadData(
-                path, None, f"a language file needs '{fact}', {'true or false' if kind is bool else 'a text'}."
-            )
-    if content["direction"] not in DIRECTIONS:
+            problem = f"a language file needs '{fact}', {'true or false' if kind is bool else 'a text'}."
+            raise BadData(path, None, problem)
+    if content["direction"] not in ("ltr", "rtl"):
         raise BadData(path, None, f"direction is '{content['direction']}'; use 'ltr' or 'rtl'.")
     if content["tag"] != path.stem:
         raise BadData(path, None, f"the tag '{content['tag']}' differs from the file's name.")

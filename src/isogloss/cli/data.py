@@ -233,9 +233,8 @@ def publish(
     yes: bool = Yes,
 ) -> None:
     """Write the data set with its data card, for others and for Hugging Face's datasets."""
-    from ..translate.backtranslation import translate_back
     from ..translate.project import open_project
-    from ..translate.publication import Label
+    from ..translate.publication import Label, translate_back
     from ..translate.publication import publish as write
 
     project = open_project(folder)

@@ -51,22 +51,22 @@ def align_pairs(english: Items, other: Items) -> Items:
     known = {item.id for item in english}
     if all(item.id in known for item in other):
         return other
-    kinds = {item.category for item in other}
-    names = {kind: [item.id for item in english if item.category == kind] for kind in kinds}
-    others_by_kind = {kind: [item for item in other if item.category == kind] for kind in kinds}
-    for kind in kinds:
-        if len(names[kind]) != len(others_by_kind[kind]):
+    renamed: dict[int, str] = {}
+    for kind in {item.category for item in other}:
+        names = [item.id for item in english if item.category == kind]
+        own = [item for item in other if item.category == kind]
+        if len(names) != len(own):
             raise IsoglossError(
-                f"The two files are not parallel: {len(names[kind])} English pairs of '{kind}', "
-                f"but {len(others_by_kind[kind])} in {other[0].language}."
+                f"The two files are not parallel: {len(names)} English pairs of '{kind}', "
+                f"but {len(own)} in {other[0].language}."
             )
-    renamed = {id(item): name for kind in kinds for item, name in zip(others_by_kind[kind], names[kind], strict=True)}
-    return Items(tuple(_renamed(item, renamed[id(item)]) for item in other), other.problems)
-
-
-def _renamed(item: Item, name: str) -> Item:
-    chosen = tuple(replace(candidate, id=f"{name}-{candidate.role}") for candidate in item.candidates)
-    return replace(item, id=name, cluster=name, candidates=chosen)
+        renamed |= {id(item): name for item, name in zip(own, names, strict=True)}
+    rows = []
+    for item in other:
+        name = renamed[id(item)]
+        chosen = tuple(replace(candidate, id=f"{name}-{candidate.role}") for candidate in item.candidates)
+        rows.append(replace(item, id=name, cluster=name, candidates=chosen))
+    return Items(tuple(rows), other.problems)
 
 
 def parallel_rows(english: Items, other: Items) -> list[tuple[str, str]]:
@@ -105,48 +105,32 @@ def occupation_pairs(language: str) -> Items:
     for number, template in enumerate(plan["template"], 1):
         for words, (male, female) in enumerate(plan["pairs"], 1):
             for job in load_toml("occupations.toml")["occupation"]:
-                texts = {
-                    "female": _fill(template, "female", gender=female, job=job),
-                    "male": _fill(template, "male", gender=male, job=job),
-                }
+                texts = {}
+                for group, gender in (("female", female), ("male", male)):
+                    noun = next(job[field] for field in template[f"occupation_{group}"] if field in job)
+                    texts[group] = template["text"].format(gender=gender, occupation=noun)
                 name = f"{job['id']}-{number}-{words}"
-                tags = {"task": "pair", "template": str(number), "occupation": job["id"], "groups": "/".join(GROUPS)}
-                candidates = tuple(Candidate(f"{name}-{group}", group, text) for group, text in texts.items())
-                rows.append(Item(name, "tmp", language, "gender", candidates, cluster=job["id"], tags=tags))
+                rows.append(_occupation_pair(name, texts, language=language, job=job["id"], template=str(number)))
     return Items(tuple(rows))
 
 
 def _template_pairs(language: str) -> Items:
     """Tmp in a language of the template sets: the wordings of `gender-profession` and its professions, man and woman."""
-    sets = [
-        template_set
-        for template_set in read_sets(FOLDER / language / "sets.toml")
-        if template_set.id == "gender-profession"
-    ]
+    sets = [listed for listed in read_sets(FOLDER / language / "sets.toml") if listed.id == "gender-profession"]
     rows = []
     for item in make_items(sets, read_lexicon(language)):
         if item.variant is None:
-            texts = {
-                TERM_GROUPS[candidate.role]: candidate.text
-                for candidate in item.candidates
-                if candidate.role in TERM_GROUPS
-            }
-            candidates = tuple(Candidate(f"{item.id}-{group}", group, texts[group]) for group in GROUPS)
-            job = str(item.tags["concept"])
-            tags = {
-                "task": "pair",
-                "template": str(item.tags["wording"]),
-                "occupation": job,
-                "groups": "/".join(GROUPS),
-            }
-            rows.append(Item(item.id, "tmp", language, "gender", candidates, cluster=job, tags=tags))
+            texts = {TERM_GROUPS.get(candidate.role, ""): candidate.text for candidate in item.candidates}
+            job, wording = str(item.tags["concept"]), str(item.tags["wording"])
+            rows.append(_occupation_pair(item.id, texts, language=language, job=job, template=wording))
     return Items(tuple(rows))
 
 
-def _fill(template: Mapping[str, object], group: str, *, gender: str, job: Mapping[str, str]) -> str:
-    fields = template[f"occupation_{group}"]
-    name = next(job[field] for field in fields if field in job)  # type: ignore[attr-defined]
-    return str(template["text"]).format(gender=gender, occupation=name)
+def _occupation_pair(name: str, texts: Mapping[str, str], *, language: str, job: str, template: str) -> Item:
+    """The item of a female and a male sentence about an occupation."""
+    tags = {"task": "pair", "template": template, "occupation": job, "groups": "/".join(GROUPS)}
+    candidates = tuple(Candidate(f"{name}-{group}", group, texts[group]) for group in GROUPS)
+    return Item(name, "tmp", language, "gender", candidates, cluster=job, tags=tags)
 
 
 def native_names(items: Items, *, seed: int = 0) -> tuple[Items, int]:

@@ -31,13 +31,7 @@ class CorpusSplit:
     kept: int
 
 
-def split_corpus(
-    corpus: Corpus,
-    lists: tuple[WordList, WordList],
-    *,
-    most: int = MOST,
-    seed: int = 0,
-) -> CorpusSplit:
+def split_corpus(corpus: Corpus, lists: tuple[WordList, WordList], *, most: int = MOST, seed: int = 0) -> CorpusSplit:
     """The corpus split by the lists; of each group at most `most` sentences are ever held, whatever its size.
 
     Which sentences are drawn depends on their line numbers and the seed alone.
@@ -49,9 +43,17 @@ def split_corpus(
         group = find_group(pair.english, lists) if pair.english and pair.text else "empty"
         counts[group] += 1
         if group in held:
-            entry = (-_draw_key(pair.line, seed), pair.line, pair)
+            digest = hashlib.blake2b(f"{seed} {pair.line}".encode(), digest_size=8).digest()
+            entry = (-int.from_bytes(digest), pair.line, pair)
             (heapq.heappush if len(held[group]) < most else heapq.heappushpop)(held[group], entry)
-    _refuse_one_sided(corpus, groups, counts=counts)
+    if not counts.total():
+        raise IsoglossError(f"'{corpus.name}' has no sentences.")
+    missing = " and ".join(f"'{group}'" for group in groups if not counts[group])
+    if missing:
+        raise IsoglossError(
+            f"None of the {counts.total()} sentences of '{corpus.name}' has words of {missing} only, so there are not "
+            "two groups to compare. Give other lists or another corpus."
+        )
     kept = min(len(drawn) for drawn in held.values())
     rows = [
         _item(corpus, pair, group=group, groups=groups)
@@ -94,23 +96,6 @@ def counts_as_text(splits: Sequence[CorpusSplit]) -> str:
         counted = ", ".join(f"{count:,} {name}" for name, count in split.counts.items())
         lines.append(f"{split.language}  {split.corpus}: {counted}; kept {split.kept:,} of each group")
     return "\n".join(lines)
-
-
-def _draw_key(line: int, seed: int) -> int:
-    return int.from_bytes(hashlib.blake2b(f"{seed} {line}".encode(), digest_size=8).digest())
-
-
-def _refuse_one_sided(corpus: Corpus, groups: Sequence[str], *, counts: Mapping[str, int]) -> None:
-    total = sum(counts.values())
-    if not total:
-        raise IsoglossError(f"'{corpus.name}' has no sentences.")
-    missing = [group for group in groups if not counts[group]]
-    if missing:
-        names = " and ".join(f"'{group}'" for group in missing)
-        raise IsoglossError(
-            f"None of the {total} sentences of '{corpus.name}' has words of {names} only, so there are not two groups to "
-            "compare. Give other lists or another corpus."
-        )
 
 
 def _item(corpus: Corpus, pair: SentencePair, *, group: str, groups: Sequence[str]) -> Item:

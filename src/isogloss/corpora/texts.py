@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from .. import languages
 from ..errors import BadData, IsoglossError
@@ -23,7 +23,6 @@ ENGLISH = "en"
 HUB = "hf:"
 LONGEST_LINE = 1_000_000
 OPUS_NAMES = {"jp": "ja", "zh_cn": "zh", "zhs": "zh", "zh_tw": "zh-Hant", "zht": "zh-Hant", "pt_br": "pt-BR"}
-Opener = Callable[[], Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,24 +58,22 @@ def open_corpus(source: str | Path, *, target: str | Path | None = None, languag
     kind = Path(path.name.lower().removesuffix(".gz")).suffix
     if target is not None:
         other = Path(target)
-        return _moses(
-            path.name,
-            _needed(tag or _ending(other.name), other.name),
-            sides=(path, other),
-            openers=(lambda: _open(path), lambda: _open(other)),
-        )
+        wanted = _needed(tag or _ending(other.name), other.name)
+        return _moses(path.name, wanted, sides=((path, ""), (other, "")))
     if kind == ".tsv":
         return _tsv(path, tag)
     if kind == ".tmx":
         wanted = _needed(tag or _other_language(path.name), path.name)
-        return Corpus(path.name, wanted, lambda: _tmx(path, wanted, opener=lambda: _open(path)))
+        return Corpus(path.name, wanted, lambda: _tmx(path, wanted))
     if kind == ".zip":
         return _zip(path, tag)
     if tag not in (None, ENGLISH):
         raise IsoglossError(
             f"{path} is one text, which is read as English. Give its translation with --target FILE, or a TSV, TMX or zip."
         )
-    return Corpus(path.name, ENGLISH, lambda: _alone(path))
+    return Corpus(
+        path.name, ENGLISH, lambda: (SentencePair(row, line.strip(), line.strip()) for row, line in _lines(path))
+    )
 
 
 def open_corpora(
@@ -119,39 +116,40 @@ def _reading(path: Path) -> Iterator[None]:
         raise BadData(path, None, f"cannot be read ({error}).") from error
 
 
-def _open(path: Path) -> IO[bytes]:
+def _open(path: Path, member: str) -> IO[bytes]:
+    """The file, or with `member` the one of that name in a zip."""
+    if member:
+        return zipfile.ZipFile(path).open(member)
     return gzip.open(path) if path.name.lower().endswith(".gz") else path.open("rb")  # type: ignore[return-value]
 
 
-def _lines(path: Path, opener: Opener) -> Iterator[tuple[int, str]]:
+def _lines(path: Path, member: str = "") -> Iterator[tuple[int, str]]:
     """Each line with its number, as UTF-8 in NFC."""
-    with _reading(path), opener() as file:
+    whole = path / member
+    with _reading(whole), _open(path, member) as file:
         lines = iter(partial(file.readline, LONGEST_LINE + 1), b"")
         for number, line in enumerate(lines, 1):
             if len(line) > LONGEST_LINE:
                 problem = f"a line of more than {LONGEST_LINE:,} bytes. Put one sentence on each line."
-                raise BadData(path, number, problem)
+                raise BadData(whole, number, problem)
             try:
                 text = line.decode("utf-8-sig" if number == 1 else "utf-8")
             except UnicodeDecodeError as error:
-                raise BadData(path, number, "not UTF-8. Save the file as UTF-8 and read it again.") from error
+                raise BadData(whole, number, "not UTF-8. Save the file as UTF-8 and read it again.") from error
             yield number, unicodedata.normalize("NFC", text.rstrip("\r\n"))
 
 
-def _alone(path: Path) -> Iterator[SentencePair]:
-    for number, line in _lines(path, lambda: _open(path)):
-        yield SentencePair(number, line.strip(), line.strip())
+def _moses(name: str, language: str, *, sides: tuple[tuple[Path, str], tuple[Path, str]]) -> Corpus:
+    """Two aligned texts, each a file, or a zip with the name of a file in it."""
 
-
-def _moses(name: str, language: str, *, sides: tuple[Path, Path], openers: tuple[Opener, Opener]) -> Corpus:
     def read() -> Iterator[SentencePair]:
-        both = itertools.zip_longest(_lines(sides[0], openers[0]), _lines(sides[1], openers[1]))
+        both = itertools.zip_longest(_lines(*sides[0]), _lines(*sides[1]))
         for number, (english, other) in enumerate(both, 1):
             if english is None or other is None:
-                longer, shorter = sides if other is None else sides[::-1]
-                raise BadData(
-                    shorter, None, f"ends after {number - 1} lines, but {longer} goes on; the two are not aligned."
-                )
+                paths = [path / member for path, member in sides]
+                longer, shorter = paths if other is None else paths[::-1]
+                problem = f"ends after {number - 1} lines, but {longer} goes on; the two are not aligned."
+                raise BadData(shorter, None, problem)
             yield SentencePair(number, english[1].strip(), other[1].strip())
 
     return Corpus(name, language, read)
@@ -159,32 +157,30 @@ def _moses(name: str, language: str, *, sides: tuple[Path, Path], openers: tuple
 
 def _tsv(path: Path, tag: str | None) -> Corpus:
     """Two columns, with or without a header of language tags; quotes have no meaning in it."""
-    first = next(_lines(path, lambda: _open(path)), (0, ""))[1].split("\t")
+    first = next(_lines(path), (0, ""))[1].split("\t")
     header = ENGLISH in first and all(cell in languages.tags() for cell in first)
     columns = first if header else [ENGLISH, tag or _other_language(path.name) or ""]
     others = [cell for cell in columns if cell != ENGLISH]
-    wanted = tag or (others[0] if len(others) == 1 and others[0] else None)
-    wanted = _needed(wanted, path.name)
+    wanted = _needed(tag or (others[0] if len(others) == 1 and others[0] else None), path.name)
     if wanted not in columns:
         raise IsoglossError(f"{path} has no column '{wanted}'; it has: {', '.join(columns)}.")
     indices = columns.index(ENGLISH), columns.index(wanted)
 
     def read() -> Iterator[SentencePair]:
-        for number, line in _lines(path, lambda: _open(path)):
+        for number, line in _lines(path):
             cells = line.split("\t")
             if (header and number == 1) or not line.strip():
                 continue
             if len(cells) != len(columns):
-                raise BadData(
-                    path, number, f"{len(cells)} cells instead of {len(columns)}; the two sides are not aligned."
-                )
+                problem = f"{len(cells)} cells instead of {len(columns)}; the two sides are not aligned."
+                raise BadData(path, number, problem)
             yield SentencePair(number, cells[indices[0]].strip(), cells[indices[1]].strip())
 
     return Corpus(path.name, wanted, read)
 
 
-def _tmx(path: Path, language: str, *, opener: Opener) -> Iterator[SentencePair]:
-    with _reading(path), opener() as file:
+def _tmx(path: Path, language: str, *, member: str = "") -> Iterator[SentencePair]:
+    with _reading(path), _open(path, member) as file:
         for number, unit in enumerate(read_units(path, file), 1):
             short = {name.split("-")[0]: text for name, text in unit.items()}
             english = unit.get(ENGLISH) or short.get(ENGLISH)
@@ -198,27 +194,18 @@ def _zip(path: Path, tag: str | None) -> Corpus:
     with _reading(path):
         names = [name for name in zipfile.ZipFile(path).namelist() if not name.endswith("/")]
 
-    def member(name: str) -> Opener:
-        return lambda: zipfile.ZipFile(path).open(name)
-
     units = [name for name in names if name.lower().endswith(".tmx")]
     sides = {ending: name for name in names if (ending := _ending(name)) is not None}
     others = [ending for ending in sides if ending != ENGLISH]
     if units:
         wanted = _needed(tag or _other_language(units[0]) or _other_language(path.name), path.name)
-        return Corpus(path.name, wanted, lambda: _tmx(path, wanted, opener=member(units[0])))
+        return Corpus(path.name, wanted, lambda: _tmx(path, wanted, member=units[0]))
     wanted = _needed(tag or (others[0] if len(others) == 1 else None), path.name)
     if ENGLISH not in sides or wanted not in sides:
         raise IsoglossError(
             f"{path} holds no aligned files that end in .en and .{wanted}; it holds: {', '.join(names)}."
         )
-    chosen = (sides[ENGLISH], sides[wanted])
-    return _moses(
-        path.name,
-        wanted,
-        sides=(path / chosen[0], path / chosen[1]),
-        openers=(member(chosen[0]), member(chosen[1])),
-    )
+    return _moses(path.name, wanted, sides=((path, sides[ENGLISH]), (path, sides[wanted])))
 
 
 def _from_hub(name: str, language: str) -> Corpus:

@@ -10,6 +10,7 @@ from ..errors import BadData
 BLOCK = 1 << 16
 LANGUAGE = ("xml:lang", "lang")
 LONGEST = 1_000_000
+MARKUP = ("bpt", "ept", "it", "ph", "ut")  # elements that hold codes of the source format, not text
 
 
 class _Units:
@@ -29,7 +30,7 @@ class _Units:
             self.language = next((attributes[key].lower() for key in LANGUAGE if key in attributes), "")
         elif name == "seg":
             self.text, self.hidden, self.length = [], 0, 0
-        elif self.text is not None and name in ("bpt", "ept", "it", "ph", "ut"):
+        elif self.text is not None and name in MARKUP:
             self.hidden += 1
 
     def letters(self, text: str) -> None:
@@ -43,7 +44,7 @@ class _Units:
             self.unit[self.language], self.text = " ".join("".join(self.text).split()), None
         elif name == "tu":
             self.done.append(self.unit)
-        elif self.text is not None and name in ("bpt", "ept", "it", "ph", "ut"):
+        elif self.text is not None and name in MARKUP:
             self.hidden -= 1
 
     def check(self, length: int) -> None:
@@ -53,11 +54,8 @@ class _Units:
             raise BadData(self.path, None, problem)
 
     def refuse(self, *declared: object) -> None:
-        raise BadData(
-            self.path,
-            None,
-            f"it declares the entity '{declared[0]}', which could grow without end. Remove its entities.",
-        )
+        problem = f"it declares the entity '{declared[0]}', which could grow without end. Remove its entities."
+        raise BadData(self.path, None, problem)
 
 
 def read_units(path: Path, file: IO[bytes]) -> Iterator[dict[str, str]]:

@@ -58,34 +58,21 @@ def load_toml(name: str) -> dict[str, Any]:
 
 
 def read_lists(sources: Sequence[str]) -> tuple[WordList, WordList]:
-    """Two lists given as GROUP=FILE, one word, name or phrase per line; # begins a remark; or the name of two that ship."""
+    """Two lists given as GROUP=FILE, or the name of two that ship.
+
+    A file has one word, name or phrase per line; # begins a remark. The same name or word on both sides is refused.
+    """
     if len(sources) == 1 and "=" not in sources[0]:
         known = load_toml("other_lists.toml")
         if sources[0] not in known:
             raise UnknownName("word list", sources[0], known)
         first, second = (make_list(group, words) for group, words in known[sources[0]].items())
-        return check_lists(first, second)
-    if len(sources) != 2:
+    elif len(sources) == 2:
+        first, second = map(_read_list, sources)
+    else:
         raise IsoglossError(
             f"Two lists are needed, as in --list female=her.txt --list male=his.txt; {len(sources)} given."
         )
-    lists = []
-    for text in sources:
-        group, sign, name = text.partition("=")
-        if not sign or not group.strip() or not name.strip():
-            raise IsoglossError(f"'{text}' is not a list. Write it as GROUP=FILE, such as young=young.txt.")
-        try:
-            lines = Path(name).read_text(encoding="utf-8-sig").splitlines()
-        except OSError as error:
-            raise IsoglossError(f"No such file: {name}.") from error
-        except UnicodeDecodeError as error:
-            raise BadData(name, None, "not UTF-8. Save the file as UTF-8 and read it again.") from error
-        lists.append(make_list(group.strip(), [line.split("#")[0] for line in lines]))
-    return check_lists(lists[0], lists[1])
-
-
-def check_lists(first: WordList, second: WordList) -> tuple[WordList, WordList]:
-    """The lists as they are; the same name, or the same word, on both sides is refused."""
     if first.group == second.group:
         raise IsoglossError(f"Both lists are named '{first.group}'. Give them two names.")
     shared = sorted((first.any_case & second.any_case) | (first.as_written & second.as_written))
@@ -94,6 +81,19 @@ def check_lists(first: WordList, second: WordList) -> tuple[WordList, WordList]:
             f"'{shared[0]}' is in both lists, '{first.group}' and '{second.group}'. Take it out of one."
         )
     return first, second
+
+
+def _read_list(text: str) -> WordList:
+    group, sign, name = text.partition("=")
+    if not sign or not group.strip() or not name.strip():
+        raise IsoglossError(f"'{text}' is not a list. Write it as GROUP=FILE, such as young=young.txt.")
+    try:
+        lines = Path(name).read_text(encoding="utf-8-sig").splitlines()
+    except OSError as error:
+        raise IsoglossError(f"No such file: {name}.") from error
+    except UnicodeDecodeError as error:
+        raise BadData(name, None, "not UTF-8. Save the file as UTF-8 and read it again.") from error
+    return make_list(group.strip(), [line.split("#")[0] for line in lines])
 
 
 def find_group(text: str, lists: tuple[WordList, WordList]) -> str:

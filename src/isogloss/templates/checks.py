@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from ..checks.text_checks import mixed_word, odd_characters
@@ -54,15 +55,12 @@ def check_templates(language: str, *, folder: Path | None = None, names: Sequenc
     used: dict[str, set[str]] = {}
     counts = []
     for template_set in sets:
-        sentences = [
-            _try_frame(frame, set_lexicon(template_set, lexicon), problems=problems)
-            for frame in make_frames(template_set)
-        ]
+        ours = set_lexicon(template_set, lexicon)
+        sentences = [_try_frame(frame, ours, problems=problems) for frame in make_frames(template_set)]
         counts.append(SetCount(template_set.id, len(sentences), sum(map(len, sentences))))
-        for key, word in (
-            (key, word) for frame in sentences for sentence in frame for key, word in sentence.words.items()
-        ):
-            used.setdefault(category_of(key), set()).add(word.casefold())
+        for sentence in chain.from_iterable(sentences):
+            for key, word in sentence.words.items():
+                used.setdefault(category_of(key), set()).add(word.casefold())
     sizes = {name: len(vocabulary.terms) for name, vocabulary in sorted(lexicon.vocabularies.items())}
     notes = (*_differences(lexicon), *([] if names else _unused_forms(lexicon, used)))
     return CheckedTemplates(lexicon.language, sizes, tuple(counts), tuple(problems), notes)
@@ -70,8 +68,7 @@ def check_templates(language: str, *, folder: Path | None = None, names: Sequenc
 
 def _word_problems(lexicon: Lexicon) -> Iterator[str]:
     """Terms that are the same word under two ids, and words with letters of two scripts or with odd characters."""
-    vocabularies = [*lexicon.vocabularies.values(), *([lexicon.words] if lexicon.words else [])]
-    for vocabulary in vocabularies:
+    for vocabulary in filter(None, (*lexicon.vocabularies.values(), lexicon.words)):
         seen: dict[tuple[str, tuple[FormCell, ...]], str] = {}
         for term in vocabulary.terms.values():
             for use, cells in term.uses.items():
@@ -121,11 +118,9 @@ def _try_plan(
     frame: TemplateFrame, resolved: ResolvedTemplate, *, lexicon: Lexicon, problems: Counter[str]
 ) -> Iterator[ExpandedSentence]:
     chosen = chosen_terms(resolved, frame.set.only)
-    count = count_fillings(chosen)
+    count, position = count_fillings(chosen), resolved.position
     if count > LIMIT:
-        problems[
-            f"{resolved.position.path}, line {resolved.position.line}: {count:,} sentences, more than {LIMIT:,}."
-        ] += 1
+        problems[f"{position.path}, line {position.line}: {count:,} sentences, more than {LIMIT:,}."] += 1
         return
     for filling in fillings(chosen):
         try:

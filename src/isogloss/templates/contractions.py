@@ -5,6 +5,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import accumulate, pairwise
 
 from ..errors import IsoglossError
 from .rules import LAST, Rule, Rules, Suffix
@@ -24,18 +25,9 @@ def join(pieces: Sequence[Piece], rules: Rules) -> list[Piece]:
     """The pieces after the rules, each rule in turn on the whole sentence, where it touches a slot."""
     joined = _add_suffixes(pieces, rules) if rules.suffixes else list(pieces)
     for rule in rules.joins:
-        if _pattern(rule).search("".join(piece.text for piece in joined)) is None:
-            continue
-        position = 0
-        while (hit := _next(joined, rule, rules=rules, start=position)) is not None:
-            start, end, touched = hit
-            if touched:
-                old = "".join(piece.text for piece in joined)[start:end]
-                new = _match_case(old, rule.becomes)
-                joined = _replace(joined, (start, end), new=new)
-                position = start + len(new)
-            else:
-                position = end
+        position: int | None = 0
+        while position is not None:
+            joined, position = _apply_rule(joined, rule, rules=rules, start=position)
     return joined
 
 
@@ -44,7 +36,11 @@ def _add_suffixes(pieces: Sequence[Piece], rules: Rules) -> list[Piece]:
     suffixes: list[Piece] = []
     for piece in pieces:
         before, text = suffixes[-1] if suffixes else Piece(""), piece.text
-        while piece.slot is None and before.slot and (suffix := _suffix_at(text, rules.suffixes)):
+        while piece.slot is None and before.slot:
+            fitting = [suffix for suffix in rules.suffixes if text.startswith(suffix.written)]
+            if not fitting:
+                break
+            suffix = max(fitting, key=lambda suffix: len(suffix.written))
             mark = "'" if _takes_apostrophe(suffix, before.text) else ""
             before = Piece(before.text + mark + _suffix_form(suffix, before.text, rules=rules), before.slot)
             text = text[len(suffix.written) :]
@@ -52,11 +48,6 @@ def _add_suffixes(pieces: Sequence[Piece], rules: Rules) -> list[Piece]:
             suffixes[-1] = before
         suffixes += [Piece(text, piece.slot)] if text else []
     return suffixes
-
-
-def _suffix_at(text: str, suffixes: Sequence[Suffix]) -> Suffix | None:
-    fitting = [suffix for suffix in suffixes if text.startswith(suffix.written)]
-    return max(fitting, key=lambda suffix: len(suffix.written), default=None)
 
 
 def _takes_apostrophe(suffix: Suffix, word: str) -> bool:
@@ -98,21 +89,30 @@ def _phonemes(word: str) -> str:
     return "".join(phonemes)
 
 
-def _next(pieces: Sequence[Piece], rule: Rule, *, rules: Rules, start: int) -> tuple[int, int, bool] | None:
-    """Where the rule fits next: start, end, and whether that touches a slot's text."""
+def _apply_rule(pieces: list[Piece], rule: Rule, *, rules: Rules, start: int) -> tuple[list[Piece], int | None]:
+    """The pieces after the rule was applied where it fits next, and where to go on; None when it fits nowhere.
+
+    The rule applies where a slot has a part in it, and a rule about letters only across two pieces. The new text has a
+    capital where the old one had one.
+    """
     text = "".join(piece.text for piece in pieces)
     for match in _pattern(rule).finditer(text, start):
-        after = text[match.end() :]
-        if any(0 <= text.find(name, match.start()) < match.end() for name in rule.unless):
+        end = reach = match.end()
+        if any(0 <= text.find(name, match.start()) < end for name in rule.unless):
             continue
-        if rule.before is not None and not sounds_like(after, rule.before, rules=rules):
-            continue
-        end = match.end()
-        if rule.before is not None and rule.becomes[-1:] in APOSTROPHES:
-            end += len(after) - len(after.lstrip(" "))
-        reach = match.end() + (len(after) - len(after.lstrip(" ")) + 1 if rule.before is not None else 0)
-        return match.start(), end, _touches(pieces, (match.start(), reach), across=not rule.words)
-    return None
+        if rule.before is not None:
+            after = text[end:]
+            if not sounds_like(after, rule.before, rules=rules):
+                continue
+            spaces = len(after) - len(after.lstrip(" "))
+            reach += spaces + 1
+            end += spaces if rule.becomes[-1:] in APOSTROPHES else 0
+        touched = [pieces[index].slot for index, _ in _pieces_in(pieces, (match.start(), reach))]
+        if not any(touched) or (len(touched) == 1 and not rule.words):
+            return pieces, end
+        new = rule.becomes[:1].title() + rule.becomes[1:] if match[0][:1].isupper() else rule.becomes
+        return _replace(pieces, (match.start(), end), new=new), match.start() + len(new)
+    return pieces, None
 
 
 @cache
@@ -143,42 +143,17 @@ def _is_listed(word: str, words: Sequence[str]) -> bool:
     return any(word == known or (known.endswith("*") and word.startswith(known[:-1])) for known in words)
 
 
-def _touches(pieces: Sequence[Piece], span: tuple[int, int], *, across: bool) -> bool:
-    """Whether the span holds text of a slot; with `across`, whether it holds text of two pieces."""
-    held, cursor = [], 0
-    for piece in pieces:
-        stop = cursor + len(piece.text)
-        if cursor < span[1] and stop > span[0]:
-            held.append(piece)
-        cursor = stop
-    return any(piece.slot for piece in held) and (not across or len(held) > 1)
+def _pieces_in(pieces: Sequence[Piece], span: tuple[int, int]) -> list[tuple[int, int]]:
+    """The pieces that have text in a span: their index, and where they begin in the sentence."""
+    starts = [0, *accumulate(len(piece.text) for piece in pieces)]
+    return [(index, start) for index, (start, end) in enumerate(pairwise(starts)) if start < span[1] and end > span[0]]
 
 
 def _replace(pieces: Sequence[Piece], span: tuple[int, int], *, new: str) -> list[Piece]:
     """The pieces with the span's text replaced; the new text belongs to the span's last slot."""
-    pieces_out, cursor, owner = [], 0, None
-    for piece in pieces:
-        stop = cursor + len(piece.text)
-        if cursor < span[1] and stop > span[0]:
-            owner = piece.slot or owner
-        cursor = stop
-    cursor = 0
-    placed = False
-    for piece in pieces:
-        stop = cursor + len(piece.text)
-        head, tail = piece.text[: max(0, span[0] - cursor)], piece.text[max(0, span[1] - cursor) :]
-        if stop <= span[0] or cursor >= span[1]:
-            pieces_out.append(piece)
-        else:
-            pieces_out.append(Piece(head, piece.slot))
-            if not placed:
-                pieces_out.append(Piece(new, owner))
-                placed = True
-            pieces_out.append(Piece(tail, piece.slot))
-        cursor = stop
-    return [piece for piece in pieces_out if piece.text]
-
-
-def _match_case(old: str, new: str) -> str:
-    """The new text with a capital where the old one had one."""
-    return new[:1].title() + new[1:] if old[:1].isupper() else new
+    touched = _pieces_in(pieces, span)
+    (first, first_start), (last, last_start) = touched[0], touched[-1]
+    owner = next((pieces[index].slot for index, _ in reversed(touched) if pieces[index].slot), None)
+    head = Piece(pieces[first].text[: span[0] - first_start], pieces[first].slot)
+    tail = Piece(pieces[last].text[span[1] - last_start :], pieces[last].slot)
+    return [piece for piece in (*pieces[:first], head, Piece(new, owner), tail, *pieces[last + 1 :]) if piece.text]

@@ -10,7 +10,7 @@ from .contractions import Piece, join
 from .expansion import capital, expand
 from .features import Features
 from .grammar import Slot, Text
-from .lexicon import Lexicon
+from .lexicon import Lexicon, category_of
 from .shades import read_shades
 
 LETTERS = "abcdefghij"  # one for each contrast of a stereotype that a table can name
@@ -52,17 +52,16 @@ class FilledTable:
 
 @dataclass(frozen=True, slots=True)
 class _Frame:
-    """A template with one slot: what stands around it, what kind of word it takes, and of which gender."""
+    """A template with one slot: what stands around it, what kind of word it takes and of which gender.
+
+    `opens` says whether the slot begins the sentence.
+    """
 
     before: str
     after: str
     kind: SlotKind
     gender: str | None
-
-    @property
-    def opens(self) -> bool:
-        """Whether the slot begins the sentence."""
-        return not self.before.strip()
+    opens: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,8 +146,6 @@ def _facts(item: Item) -> dict[str, str]:
 def _template_pairs(item: Item) -> list[tuple[str, str]]:
     """The template and the sentence of the stereotype and of the contrast of an item; no template, no pair."""
     own = item.tags.get("template")
-    if own is None and "contrast_template" not in item.tags:
-        return []
     texts = {candidate.role: candidate.text for candidate in item.candidates}
     templates = {STEREOTYPE: own, CONTRAST: item.tags.get("contrast_template", own)}
     return [
@@ -165,15 +162,18 @@ def _read_frame(template: str) -> _Frame | None:
         elements = read_shades(template).elements
     except IsoglossError:
         return None
-    slots = [number for number, part in enumerate(elements) if isinstance(part, Slot)]
+    slots = [part for part in elements if isinstance(part, Slot)]
     if len(slots) != 1:
         return None
-    slot = elements[slots[0]]
-    texts = [element.text if isinstance(element, Text) else "" for element in elements]
-    features = dict(slot.features) if isinstance(slot, Slot) else {}
+    index = elements.index(slots[0])
+    before, after = (
+        "".join(part.text for part in parts if isinstance(part, Text))
+        for parts in (elements[:index], elements[index + 1 :])
+    )
+    features = dict(slots[0].features)
     gender = features.pop("Gender", None)
-    kind = (re.sub(r"_\d+$", "", slot.name) if isinstance(slot, Slot) else "", tuple(sorted(features.items())))
-    return _Frame("".join(texts[: slots[0]]), "".join(texts[slots[0] + 1 :]), kind, gender)
+    kind = (category_of(slots[0].name), tuple(sorted(features.items())))
+    return _Frame(before, after, kind, gender, opens=not before.strip())
 
 
 def _collect_words(statements: Mapping[str, Sequence[tuple[str, str]]]) -> Words:

@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
@@ -10,11 +11,11 @@ from ..errors import IsoglossError
 from ..items import BLANK
 from .contractions import Piece, join
 from .features import AGREE
-from .forms import Form, MissingForm, find_form, pick
-from .government import TemplateStep, check_government
+from .forms import Form, MissingForm, find_form, may_stand, pick
+from .government import check_government
 from .grammar import BadTemplate, Slot, SourcePosition, Template, Text, Written
 from .lexicon import Lexicon, category_of
-from .resolution import ResolvedTemplate, fillers, resolve_template
+from .resolution import ResolvedTemplate, resolve_template
 from .vocabulary import Term
 
 LIMIT = 100_000
@@ -60,14 +61,22 @@ def expand(
 
 
 def chosen_terms(resolved: ResolvedTemplate, only: Only) -> dict[str, list[Term]]:
-    """The terms for each of a plan's slots, each followed by its variants; an empty choice or an unknown id is refused."""
+    """The terms for each of a plan's slots, each followed by its variants; an empty choice or an unknown id is refused.
+
+    A term may fill a slot if what it has by nature contradicts none of the places where the slot stands.
+    """
     chosen = {}
     for key in resolved.keys:
-        terms = {term.id: term for term in fillers(resolved, key)}
+        steps = [step for step in resolved.steps if step.key == key]
         wanted = only.get(key, only.get(category_of(key)))
-        unknown = sorted(set(wanted or ()) - _all_ids(resolved, key))
-        if unknown:
+        known = {name for step in steps for name in step.vocabulary.terms}
+        if unknown := sorted(set(wanted or ()) - known):
             raise IsoglossError(f"'only' names '{unknown[0]}', which the category '{category_of(key)}' does not have.")
+        terms = {
+            name: term
+            for name, term in steps[0].vocabulary.terms.items()
+            if all(may_stand(term, dict(step.features)) for step in steps)
+        }
         kept = [terms[name] for name in (wanted if wanted is not None else terms) if name in terms]
         chosen[key] = [word for term in kept for word in (term, *term.variants)]
         if not chosen[key]:
@@ -77,27 +86,18 @@ def chosen_terms(resolved: ResolvedTemplate, only: Only) -> dict[str, list[Term]
     return chosen
 
 
-def _all_ids(resolved: ResolvedTemplate, key: str) -> set[str]:
-    return {
-        name for step in resolved.steps if step.key == key and step.meaning for name in step.meaning.vocabulary.terms
-    }
-
-
 def count_fillings(terms: Mapping[str, Sequence[Term]]) -> int:
-    """How many ways there are to fill the slots, before those with a term twice in a category are left out."""
+    """How many ways there are to fill the slots; where they are very many, variants count as terms of their own."""
+    combinations = math.prod(map(len, terms.values()))
     if len({category_of(key) for key in terms}) == len(terms):
-        return math.prod(map(len, terms.values()))
-    return sum(1 for _ in fillings(terms)) if math.prod(map(len, terms.values())) < 10**6 else _distinct(terms)
-
-
-def _distinct(terms: Mapping[str, Sequence[Term]]) -> int:
-    """The count where a category has several slots with the same terms: n · (n - 1) · …"""
-    seen: dict[str, int] = {}
-    total = 1
-    for key, list_ in terms.items():
-        total *= max(0, len(list_) - seen.get(category_of(key), 0))
-        seen[category_of(key)] = seen.get(category_of(key), 0) + 1
-    return total
+        return combinations
+    if combinations < 10**6:
+        return sum(1 for _ in fillings(terms))
+    count, seen = 1, Counter[str]()
+    for key, words in terms.items():  # slots of a category have the same terms: n · (n - 1) · …
+        count *= max(0, len(words) - seen[category_of(key)])
+        seen[category_of(key)] += 1
+    return count
 
 
 def fillings(terms: Mapping[str, Sequence[Term]]) -> Iterator[dict[str, Term]]:
@@ -113,10 +113,11 @@ def realise(
     resolved: ResolvedTemplate, lexicon: Lexicon, *, filling: Mapping[str, Term], blank: str | None = None
 ) -> ExpandedSentence:
     """The sentence of a plan for one filling; the slot `blank` shows BLANK instead of its term."""
-    forms = find_forms(resolved, filling)
+    forms: dict[int, Form] = {}
     pieces = []
     for number, step in enumerate(resolved.steps):
-        text = BLANK if blank is not None and step.key == blank else forms[number].text
+        form = _form(resolved, number, filling=filling, forms=forms)
+        text = BLANK if blank is not None and step.key == blank else form.text
         pieces.append(Piece(text, None if isinstance(step.element, Text) else step.key or "word"))
     joined = join(tidy(pieces), lexicon.rules)
     if lexicon.capitals:
@@ -125,52 +126,34 @@ def realise(
     return ExpandedSentence("".join(p.text for p in joined), {key: term.id for key, term in filling.items()}, words)
 
 
-def find_forms(resolved: ResolvedTemplate, filling: Mapping[str, Term]) -> dict[int, Form]:
-    """The form of each step of a plan for one filling."""
-    forms: dict[int, Form] = {}
-    for number in range(len(resolved.steps)):
-        _form(resolved, number, filling=filling, forms=forms)
-    return forms
-
-
 def _form(resolved: ResolvedTemplate, number: int, *, filling: Mapping[str, Term], forms: dict[int, Form]) -> Form:
-    """The form of a step; what it agrees with is found first."""
-    if number not in forms:
-        step = resolved.steps[number]
-        taken: dict[str, str] = {}
-        if step.follows is not None:
-            other = _form(resolved, step.follows, filling=filling, forms=forms)
-            taken = {name: value for name, value in other.features if name in AGREE}
-        forms[number] = _step_form(resolved, step, filling=filling, taken=taken)
-    return forms[number]
-
-
-def _step_form(
-    resolved: ResolvedTemplate, step: TemplateStep, *, filling: Mapping[str, Term], taken: Mapping[str, str]
-) -> Form:
+    """The form of a step, which is added to `forms`; what it agrees with is found first."""
+    if number in forms:
+        return forms[number]
+    step, position = resolved.steps[number], resolved.position
+    taken: dict[str, str] = {}
+    if step.follows is not None:
+        other = _form(resolved, step.follows, filling=filling, forms=forms)
+        taken = {name: value for name, value in other.features if name in AGREE}
     if isinstance(step.element, Text):
-        return Form(step.element.text, ())
-    if isinstance(step.element, Written):
+        form = Form(step.element.text, ())
+    elif isinstance(step.element, Written):
         text = pick(step.element.forms, taken)
         if text is None:
             shown = " ".join(f"{name}={value}" for name, value in taken.items()) or "no features"
-            raise BadTemplate(
-                resolved.position, step.element.column, f"no form, or more than one, of this word fits {shown}."
-            )
-        return Form(text, tuple(taken.items()))
-    if step.meaning is None:
-        raise BadTemplate(resolved.position, 1, "an element means nothing.")
-    vocabulary = step.meaning.vocabulary
-    term = vocabulary.terms[step.meaning.word] if step.meaning.word is not None else filling[step.key or ""]
-    rules = resolved.rules
-    distinguished = rules.inflection if step.key is not None and isinstance(step.element, Slot) else ()
-    asked = {**taken, **dict(step.meaning.features)}
-    try:
-        form = find_form(vocabulary, term, asked=asked, distinguished=distinguished, same=rules.same)
-    except MissingForm as error:
-        where = f"{resolved.position.path}, line {resolved.position.line}"
-        raise IsoglossError(f"{error} The slot is in {where}, column {getattr(step.element, 'column', 1)}.") from error
-    check_government(step, form, position=resolved.position)
+            raise BadTemplate(position, step.element.column, f"no form, or more than one, of this word fits {shown}.")
+        form = Form(text, tuple(taken.items()))
+    else:
+        term = step.vocabulary.terms[step.word] if step.word is not None else filling[step.key or ""]
+        distinguished = resolved.rules.inflection if step.key is not None and isinstance(step.element, Slot) else ()
+        asked = {**taken, **dict(step.features)}
+        try:
+            form = find_form(step.vocabulary, term, asked=asked, distinguished=distinguished, same=resolved.rules.same)
+        except MissingForm as error:
+            where = f"{position.path}, line {position.line}, column {getattr(step.element, 'column', 1)}"
+            raise IsoglossError(f"{error} The slot is in {where}.") from error
+        check_government(step, form, position=position)
+    forms[number] = form
     return form
 
 

@@ -29,14 +29,7 @@ SHORT = {
 LONG = {pair: short for short, pair in SHORT.items()}
 USES = ("adj", "place", "state", "poss", "art")
 AGREE = ("Gender", "Number", "Case", "Person", "Definite", "Animacy")
-DEFAULTS = {
-    "Number": "Sing",
-    "Case": "Nom",
-    "Person": "3",
-    "Definite": "Ind",
-    "Degree": "Pos",
-    "Polarity": "Pos",
-}
+DEFAULTS = {"Number": "Sing", "Case": "Nom", "Person": "3", "Definite": "Ind", "Degree": "Pos", "Polarity": "Pos"}
 
 # the order in which features are shown, as one reads them: adj fem pl nom
 ORDER = ("Use", "Gender", "Animacy", "Number", "Case", "Person", "Definite")
@@ -49,7 +42,14 @@ def parse_features(text: str) -> Features:
     for word in re.split(r"[\s,;]+", text.strip()):
         if not word:
             continue
-        name, value = _pair(word)
+        if word.casefold() in SHORT:
+            name, value = SHORT[word.casefold()]
+        elif PAIR.fullmatch(word):
+            name, value = word.split("=")
+        else:
+            near = difflib.get_close_matches(word.casefold(), SHORT, n=1, cutoff=0.6)
+            hint = f" Did you mean '{near[0]}'?" if near else ""
+            raise ValueError(f"'{word}' is no feature.{hint} Use short forms such as 'pl' or 'nom', or Name=Value.")
         if features.get(name, value) != value:
             raise ValueError(f"{name} is given twice: '{features[name]}' and '{value}'.")
         features[name] = value
@@ -65,14 +65,3 @@ def make_features(pairs: Mapping[str, str]) -> Features:
 def show_features(features: Iterable[tuple[str, str]]) -> str:
     """Features as one writes them: short where there is a short form."""
     return " ".join(LONG.get(pair, "=".join(pair)) for pair in make_features(dict(features)))
-
-
-def _pair(word: str) -> tuple[str, str]:
-    if word.casefold() in SHORT:
-        return SHORT[word.casefold()]
-    if PAIR.fullmatch(word):
-        name, value = word.split("=")
-        return name, value
-    near = difflib.get_close_matches(word.casefold(), SHORT, n=1, cutoff=0.6)
-    hint = f" Did you mean '{near[0]}'?" if near else ""
-    raise ValueError(f"'{word}' is no feature.{hint} Use short forms such as 'pl' or 'nom', or Name=Value.")

@@ -35,8 +35,7 @@ def use_of(features: Asked) -> str:
 
 def may_stand(term: Term, asked: Asked) -> bool:
     """Whether what a term has by nature does not contradict what is asked for."""
-    nature = dict(term.natures.get(use_of(asked), ()))
-    return all(asked.get(name, value) == value for name, value in nature.items())
+    return fits(term.natures.get(use_of(asked), ()), asked)
 
 
 def find_form(
@@ -54,13 +53,11 @@ def find_form(
     form = _find(vocabulary, term, features=tuple(asked.items()), same=same)
     silent = [name for name in sorted(distinguished) if _is_silent(vocabulary, term, name=name, asked=asked)]
     if silent:
-        raise MissingForm(
-            vocabulary,
-            term,
-            asked,
+        problem = (
             f"the file does not say how words change for {' and '.join(silent)}. Add it to 'inflects', with the forms "
-            "under 'columns' or in the term, or to 'invariable' if they do not change.",
+            "under 'columns' or in the term, or to 'invariable' if they do not change."
         )
+        raise MissingForm(vocabulary, term, asked, problem)
     return form
 
 
@@ -79,25 +76,22 @@ def _is_silent(vocabulary: Vocabulary, term: Term, *, name: str, asked: Asked) -
 def _find(vocabulary: Vocabulary, term: Term, *, features: Features, same: tuple[SameForm, ...]) -> Form:
     asked = dict(features)
     use = use_of(asked)
-    nature = dict(term.natures.get(use, ()))
-    wanted = {name: value for name, value in asked.items() if name != "Use"} | nature
+    wanted = {name: value for name, value in asked.items() if name != "Use"} | dict(term.natures.get(use, ()))
     cells = term.uses.get(use)
     if cells is None:
-        raise MissingForm(
-            vocabulary, term, asked, f"the term has no '{use}'. Add it, or leave the term out with 'only'."
-        )
-    listed = [cell for cell in cells if _fits(cell.features, wanted)]
+        problem = f"the term has no '{use}'. Add it, or leave the term out with 'only'."
+        raise MissingForm(vocabulary, term, asked, problem)
+    listed = [cell for cell in cells if fits(cell.features, wanted)]
     alike = wanted if listed else _like_another(term, wanted, same=same)
-    fitting = listed or [cell for cell in cells if _fits(cell.features, alike)]
+    fitting = listed or [cell for cell in cells if fits(cell.features, alike)]
     if not fitting:
         raise MissingForm(vocabulary, term, asked, f"there is no such form. Add it to the file{_hint(wanted, same)}.")
     if marked := _marked_only(fitting, alike):
         raise MissingForm(vocabulary, term, asked, marked)
     best = _best(fitting, alike)
     if len({cell.text for cell in best}) > 1:
-        raise MissingForm(
-            vocabulary, term, asked, f"several forms fit: {_several(best)}. Say more, or agree with a slot."
-        )
+        shown = ", ".join(f"{show_features(cell.features) or 'plain'} '{cell.text}'" for cell in best[:4])
+        raise MissingForm(vocabulary, term, asked, f"several forms fit: {shown}. Say more, or agree with a slot.")
     return Form(best[0].text, make_features(dict(best[0].features) | dict(wanted)))
 
 
@@ -124,7 +118,7 @@ def _like_another(term: Term, wanted: Asked, *, same: Sequence[SameForm]) -> Ask
 def _hint(wanted: Asked, same: Sequence[SameForm]) -> str:
     """The features that would make a rule under 'same' hold, if nothing else contradicts it."""
     features = {**DEFAULTS, **wanted}
-    open_rules = [rule.form for rule in same if _fits(rule.form, features)]
+    open_rules = [rule.form for rule in same if fits(rule.form, features)]
     missing = [show_features(pair for pair in form if pair[0] not in features) for form in open_rules]
     names = " or ".join(f"'{text}'" for text in dict.fromkeys(missing) if text)
     return f", or give the word that it agrees with the feature {names}" if names else ""
@@ -132,12 +126,13 @@ def _hint(wanted: Asked, same: Sequence[SameForm]) -> str:
 
 def pick(forms: Sequence[tuple[Features, str]], asked: Asked) -> str | None:
     """The one text whose features fit best; nothing when none does, or several do."""
-    fitting = [FormCell(features, text) for features, text in forms if _fits(features, asked)]
+    fitting = [FormCell(features, text) for features, text in forms if fits(features, asked)]
     texts = {cell.text for cell in _best(fitting, asked)}
     return texts.pop() if len(texts) == 1 else None
 
 
-def _fits(features: Features, wanted: Asked) -> bool:
+def fits(features: Features, wanted: Asked) -> bool:
+    """Whether no feature has another value than the wanted one."""
     return all(wanted.get(name, value) == value for name, value in features)
 
 
@@ -149,7 +144,3 @@ def _best(cells: Sequence[FormCell], wanted: Asked) -> list[FormCell]:
             plain = [cell for cell in left if dict(cell.features).get(name, value) == value]
             left = plain or left
     return [cell for cell in left if not any(set(cell.features) < set(other.features) for other in left)]
-
-
-def _several(cells: Sequence[FormCell]) -> str:
-    return ", ".join(f"{show_features(cell.features) or 'plain'} '{cell.text}'" for cell in cells[:4])

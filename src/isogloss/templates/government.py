@@ -2,13 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from .features import DEFAULTS, Features, make_features, show_features
-from .forms import Form
+from .forms import Form, fits
 from .grammar import BadTemplate, Element, Slot, SourcePosition, Text
-from .lexicon import Meaning
+from .vocabulary import Vocabulary
 
 Table = Mapping[str, tuple[Features, ...]]
+NO_TERMS = Vocabulary("", "", Path(), {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,10 +23,15 @@ class Governor:
 
 @dataclass(frozen=True, slots=True)
 class TemplateStep:
-    """One element: what it means, which filler it takes (`key`), the step it agrees with, and what governs it."""
+    """One element: what it means, which filler it takes (`key`), the step it agrees with, and what governs it.
+
+    A slot means a vocabulary with features, and a fixed word in addition the id of the term.
+    """
 
     element: Element
-    meaning: Meaning | None = None
+    vocabulary: Vocabulary = NO_TERMS
+    features: Features = ()
+    word: str | None = None
     key: str | None = None
     follows: int | None = None
     governors: tuple[Governor, ...] = ()
@@ -34,21 +41,17 @@ def apply_government(steps: Sequence[TemplateStep], table: Table, *, position: S
     """The steps with the features that the words before them demand, where the template does not give them."""
     governed = list(steps)
     for index, step in enumerate(steps):
-        governor = _governor(step, table)
-        head = _head(steps, index) if governor else None
-        if governor is None or head is None:
-            continue
-        for other in range(index + 1, head + 1):
-            if isinstance(governed[other].element, Slot):
+        if governor := _governor(step, table):
+            for other in range(index + 1, _head(steps, index) + 1):
                 governed[other] = _governed(governed[other], governor, position=position)
     return governed
 
 
 def _governor(step: TemplateStep, table: Table) -> Governor | None:
     """A word of words.toml that governs, or the longest governing phrase at the end of a text."""
-    if step.meaning is not None and step.meaning.word is not None:
-        demand = step.meaning.vocabulary.terms[step.meaning.word].governs
-        return Governor(step.meaning.word, (demand,)) if demand else None
+    if step.word is not None:
+        demand = step.vocabulary.terms[step.word].governs
+        return Governor(step.word, (demand,)) if demand else None
     if not isinstance(step.element, Text) or not step.element.text.endswith(" "):
         return None
     words = step.element.text.casefold().split()[-3:]
@@ -59,39 +62,30 @@ def _governor(step: TemplateStep, table: Table) -> Governor | None:
     return None if phrase is None else Governor(words[-1] if "*" in phrase else phrase, table[phrase])
 
 
-def _head(steps: Sequence[TemplateStep], index: int) -> int | None:
-    """The slot that a governing word at `index` is about: the next one, or what that one agrees with further on."""
+def _head(steps: Sequence[TemplateStep], index: int) -> int:
+    """The slot that a governing word at `index` is about: the next, or what that agrees with further on; or `index`."""
     for number in range(index + 1, len(steps)):
         step = steps[number]
         if isinstance(step.element, Text):
             if step.element.text.strip():
-                return None
+                break
             continue
         while step.follows is not None and step.follows > number:
             number, step = step.follows, steps[step.follows]
-        return number if step.key is not None else None
-    return None
+        return number if step.key is not None else index
+    return index
 
 
 def _governed(step: TemplateStep, governor: Governor, *, position: SourcePosition) -> TemplateStep:
-    if step.meaning is None or not isinstance(step.element, Slot):
+    features = dict(step.features)
+    if not isinstance(step.element, Slot) or features.get("Use", "Adj") != "Adj":
         return step
-    features = dict(step.meaning.features)
-    if "Use" in features and features["Use"] != "Adj":
-        return step
-    left = [
-        set(demand) for demand in governor.demands if all(features.get(name, value) == value for name, value in demand)
-    ]
+    left = [set(demand) for demand in governor.demands if fits(demand, features)]
     if not left:
-        raise BadTemplate(
-            position, step.element.column, _clash(governor, f"the slot asks for '{show_features(features.items())}'")
-        )
+        shown = f"the slot asks for '{show_features(features.items())}'"
+        raise BadTemplate(position, step.element.column, _clash(governor, shown))
     common = dict(set.intersection(*left))
-    return replace(
-        step,
-        meaning=Meaning(step.meaning.vocabulary, make_features({**common, **features}), step.meaning.word),
-        governors=(*step.governors, governor),
-    )
+    return replace(step, features=make_features({**common, **features}), governors=(*step.governors, governor))
 
 
 def check_government(step: TemplateStep, form: Form, *, position: SourcePosition) -> None:
@@ -100,7 +94,7 @@ def check_government(step: TemplateStep, form: Form, *, position: SourcePosition
         return
     features = {**DEFAULTS, **dict(form.features)}
     for governor in step.governors:
-        if not any(all(features.get(name, value) == value for name, value in demand) for demand in governor.demands):
+        if not any(fits(demand, features) for demand in governor.demands):
             shown = f"'{form.text}' is '{show_features(form.features) or 'plain'}'"
             raise BadTemplate(position, step.element.column, _clash(governor, shown))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -82,7 +83,8 @@ class Template:
     elements: tuple[Element, ...]
 
     def __str__(self) -> str:
-        return show_template(self)
+        """The template as one writes it; parsing it gives the same template."""
+        return "".join(map(_show, self.elements))
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,11 +110,8 @@ def parse_template(text: str, position: SourcePosition | None = None) -> Templat
     try:
         tree = _parser().parse(text)
     except UnexpectedInput as error:
-        line, column = _position(text, error)
-        raise BadTemplate(
-            SourcePosition(position.path, position.line + line - 1), column, _complaint(text, error)
-        ) from error
-    return Template(_join([_element(child, position) for child in tree.children]))
+        raise _syntax_error(text, error, position=position) from error
+    return Template(_row(tree.children, position))
 
 
 @cache
@@ -120,38 +119,42 @@ def _parser() -> Lark:
     return Lark(GRAMMAR, parser="lalr", lexer="contextual", propagate_positions=True, maybe_placeholders=True)
 
 
-def _position(text: str, error: UnexpectedInput) -> tuple[int, int]:
-    """Line and column of an error; at the end of the text lark does not know them."""
-    before = text if _at_end(text, error) else text[: error.pos_in_stream]
-    return before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1
+def _syntax_error(text: str, error: UnexpectedInput, *, position: SourcePosition) -> BadTemplate:
+    """What is wrong with a text, and where; at the end of the text lark does not know the position."""
+    token, index = getattr(error, "token", None), error.pos_in_stream
+    if (token is not None and token.type == "$END") or index is None or not 0 <= index < len(text):
+        before, plain = text, re.sub(r"\\.", "", text)
+        opened = [pair[0] for pair in ("{}", "[]", "()") if plain.count(pair[0]) > plain.count(pair[1])]
+        problem = f"the template ends before its '{opened[0]}' is closed." if opened else "the template ends too soon."
+    else:
+        before, sign = text[:index], text[index]
+        problem = f"'{sign}' cannot stand here. A slot is {{name}}, {{name:features}} or {{name~slot:features}}."
+        if sign in "})]|":
+            problem = f"'{sign}' stands alone here; write '\\{sign}' if you mean the character itself."
+    column = len(before) - (before.rfind("\n") + 1) + 1
+    return BadTemplate(SourcePosition(position.path, position.line + before.count("\n")), column, problem)
 
 
-def _at_end(text: str, error: UnexpectedInput) -> bool:
-    token = getattr(error, "token", None)
-    position = error.pos_in_stream
-    return (token is not None and token.type == "$END") or position is None or not 0 <= position < len(text)
-
-
-def _complaint(text: str, error: UnexpectedInput) -> str:
-    if _at_end(text, error):
-        opened = [sign for sign in "{[(" if _is_open(text, sign)]
-        return f"the template ends before its '{opened[0]}' is closed." if opened else "the template ends too soon."
-    sign = text[error.pos_in_stream or 0]
-    if sign in "})]|":
-        return f"'{sign}' stands alone here; write '\\{sign}' if you mean the character itself."
-    return f"'{sign}' cannot stand here. A slot is {{name}}, {{name:features}} or {{name~slot:features}}."
-
-
-def _is_open(text: str, sign: str) -> bool:
-    plain = re.sub(r"\\.", "", text)
-    return plain.count(sign) > plain.count({"{": "}", "[": "]", "(": ")"}[sign])
-
-
-def _element(node: Any, position: SourcePosition) -> Element | list[Element]:
-    if isinstance(node, Token):
-        return Text(_plain(str(node)))
-    makers: dict[str, Any] = {"slot": _slot, "written": _written, "wordings": _wordings}
-    return makers[node.data](node, position)  # type: ignore[no-any-return]
+def _row(nodes: Iterable[Any], position: SourcePosition) -> tuple[Element, ...]:
+    """The elements of a row of nodes, texts that touch put together."""
+    parts: list[Element] = []
+    for node in nodes:
+        if isinstance(node, Token):
+            parts.append(Text(_plain(str(node))))
+        elif node.data == "slot":
+            parts.append(_slot(node, position))
+        elif node.data == "written":
+            parts.append(_written(node, position))
+        else:
+            rows = [_row(row.children, position) for row in node.children]
+            parts += [Wordings(tuple(rows))] if len(rows) > 1 else [Text("("), *rows[0], Text(")")]
+    joined: list[Element] = []
+    for part in parts:
+        if isinstance(part, Text) and joined and isinstance(joined[-1], Text):
+            joined[-1] = Text(joined[-1].text + part.text)
+        elif part != Text(""):
+            joined.append(part)
+    return tuple(joined)
 
 
 def _slot(node: Any, position: SourcePosition) -> Slot:
@@ -161,9 +164,8 @@ def _slot(node: Any, position: SourcePosition) -> Slot:
     for child in node.children[1:]:
         token = child.children[0]
         if agrees if child.data == "agree" else features:
-            raise _bad(
-                token, position, problem=f"'{name}' has two of these; give all features after one ':', and one '~'."
-            )
+            problem = f"'{name}' has two of these; give all features after one ':', and one '~'."
+            raise _bad(token, position, problem=problem)
         if child.data == "agree":
             agrees = str(token).strip()
         else:
@@ -174,28 +176,17 @@ def _slot(node: Any, position: SourcePosition) -> Slot:
 def _written(node: Any, position: SourcePosition) -> Written | TermChoice:
     *tokens, agree = node.children
     if agree is None:
-        return TermChoice(tuple(_choice(token, position) for token in tokens))
-    pairs = []
+        terms = [_plain(str(token)).strip(" ") for token in tokens]
+        if "" in terms:
+            raise _bad(tokens[terms.index("")], position, problem="a term is empty.")
+        return TermChoice(tuple(terms))
+    forms = []
     for token in tokens:
-        label, colon, text = _cut(str(token))
-        if not colon:
+        match = re.match(r"((?:\\.|[^\\:])*):(.*)", str(token), re.DOTALL)  # at the first colon that is not escaped
+        if match is None:
             raise _bad(token, position, problem="say which form this is, as in [masc: … | fem: … ~slot].")
-        pairs.append((_features(token, label, position=position), _plain(text).strip(" ")))
-    return Written(tuple(pairs), str(agree.children[0]).strip(), column=node.meta.column)
-
-
-def _choice(token: Any, position: SourcePosition) -> str:
-    text = _plain(str(token)).strip(" ")
-    if not text:
-        raise _bad(token, position, problem="a term is empty.")
-    return text
-
-
-def _wordings(node: Any, position: SourcePosition) -> Wordings | list[Element]:
-    rows = [_join([_element(child, position) for child in row.children]) for row in node.children]
-    if len(rows) == 1:
-        return [Text("("), *rows[0], Text(")")]
-    return Wordings(tuple(rows))
+        forms.append((_features(token, match[1], position=position), _plain(match[2]).strip(" ")))
+    return Written(tuple(forms), str(agree.children[0]).strip(), column=node.meta.column)
 
 
 def _features(token: Any, text: str, *, position: SourcePosition) -> Features:
@@ -209,24 +200,6 @@ def _bad(token: Any, position: SourcePosition, *, problem: str) -> BadTemplate:
     return BadTemplate(SourcePosition(position.path, position.line + token.line - 1), token.column, problem)
 
 
-def _cut(text: str) -> tuple[str, str, str]:
-    """A form's label and its text, cut at the first colon that is not escaped."""
-    match = re.match(r"((?:\\.|[^\\:])*):(.*)", text, re.DOTALL)
-    return (match[1], ":", match[2]) if match else (text, "", "")
-
-
-def _join(elements: list[Element | list[Element]]) -> tuple[Element, ...]:
-    """The elements in one row, texts that touch put together."""
-    flat = [part for element in elements for part in (element if isinstance(element, list) else [element])]
-    joined: list[Element] = []
-    for part in flat:
-        if isinstance(part, Text) and joined and isinstance(joined[-1], Text):
-            joined[-1] = Text(joined[-1].text + part.text)
-        elif part != Text(""):
-            joined.append(part)
-    return tuple(joined)
-
-
 def _plain(text: str) -> str:
     return re.sub(r"\\(.)", r"\1", text, flags=re.DOTALL)
 
@@ -234,11 +207,6 @@ def _plain(text: str) -> str:
 def escape(text: str, signs: str = r"\{}[]()|") -> str:
     """Text as it must be written in a template to stand for itself."""
     return "".join(f"\\{sign}" if sign in signs else sign for sign in text)
-
-
-def show_template(template: Template) -> str:
-    """A template as one writes it; parsing it gives the same template."""
-    return "".join(map(_show, template.elements))
 
 
 def _show(element: Element) -> str:

@@ -12,16 +12,14 @@ from ..errors import BadData, IsoglossError, UnknownName
 from ..files.cell_values import guard_formula
 from .expansion import expand
 from .features import Features, show_features
-from .grammar import Element, Template, parse_template, show_template
-from .grammar import Slot as SlotElement
-from .grammar import Text as TextElement
+from .forms import fits
+from .grammar import Element, Slot, Template, Text, parse_template
 from .lexicon import Lexicon
 from .vocabulary import MAIN, Vocabulary
 
 COLUMNS = ("id", "keep", "template", "sentence", "term", "form", "other readings", "examples", "look at")
 FEWEST, MOST = 3, 40
 GENDERED = "the term's gender differs from other terms': look for words that should agree"
-NO_EXPANSION = "cannot be expanded: "
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +58,15 @@ def mine_corpus(path: Path, lexicon: Lexicon, *, category: str, limit: int = 100
     vocabulary = lexicon.vocabularies.get(category)
     if vocabulary is None:
         raise UnknownName(f"category in '{lexicon.language}'", category, lexicon.vocabularies)
-    readings = term_matches(vocabulary)
+    readings = [
+        TermMatch(cell.text, term.id, cell.features)
+        for term in vocabulary.terms.values()
+        for cell in term.uses.get(MAIN, ())
+        if cell.text
+    ]
     spaced = languages.describe(lexicon.language).spaces
-    pattern = _pattern([reading.text for reading in readings], spaced=spaced)
+    body = "|".join(map(re.escape, sorted({reading.text for reading in readings}, key=len, reverse=True)))
+    pattern = re.compile(rf"(?<![\w\u200c])(?:{body})(?![\w\u200c])" if spaced else body, re.IGNORECASE)
     mined: dict[str, Mined] = {}
     lines = without = several = 0
     for sentence in _sentences(path):
@@ -71,31 +75,15 @@ def mine_corpus(path: Path, lexicon: Lexicon, *, category: str, limit: int = 100
         without, several = without + (not hits), several + (len(hits) > 1)
         if len(hits) == 1 and (not spaced or FEWEST <= len(sentence.split()) <= MOST) and len(mined) < limit:
             candidate = _mined(sentence, hits[0], readings=readings, lexicon=lexicon, vocabulary=vocabulary)
-            mined.setdefault(show_template(candidate.template), candidate)
+            mined.setdefault(str(candidate.template), candidate)
     return Found(tuple(mined.values()), lines, without, several)
-
-
-def term_matches(vocabulary: Vocabulary) -> list[TermMatch]:
-    """All forms of all terms of a vocabulary, empty ones left out."""
-    return [
-        TermMatch(cell.text, term.id, cell.features)
-        for term in vocabulary.terms.values()
-        for cell in term.uses.get(MAIN, ())
-        if cell.text
-    ]
-
-
-def _pattern(texts: Sequence[str], *, spaced: bool) -> re.Pattern[str]:
-    body = "|".join(map(re.escape, sorted(set(texts), key=len, reverse=True)))
-    return re.compile(rf"(?<![\w\u200c])(?:{body})(?![\w\u200c])" if spaced else body, re.IGNORECASE)
 
 
 def _sentences(path: Path) -> Iterator[str]:
     try:
         with path.open(encoding="utf-8") as lines:
             for line in lines:
-                text = unicodedata.normalize("NFC", line).strip()
-                if text:
+                if text := unicodedata.normalize("NFC", line).strip():
                     yield text
     except UnicodeDecodeError as error:
         raise BadData(path, None, "not a text in UTF-8.") from error
@@ -109,49 +97,37 @@ def _mined(
     fitting = [reading for reading in readings if reading.text.casefold() == hit[0].casefold()]
     left, right = sentence[: hit.start()], sentence[hit.end() :]
     left, word, kept = _word_before(left, fitting, lexicon=lexicon, vocabulary=vocabulary)
-    slot = SlotElement(vocabulary.category, None, kept[0].features)
-    parts: list[Element] = [TextElement(left), slot, TextElement(right)]
+    slot = Slot(vocabulary.category, None, kept[0].features)
+    parts: list[Element] = [Text(left), slot, Text(right)]
     if word is not None:
-        parts[1:1] = [word, TextElement(" ")]
-    raw = Template(tuple(part for part in parts if part != TextElement("")))
-    template = parse_template(show_template(raw))
-    examples, remark = _try(template, lexicon)
+        parts[1:1] = [word, Text(" ")]
+    raw = Template(tuple(part for part in parts if part != Text("")))
+    template = parse_template(str(raw))
     genders = {dict(term.natures.get(MAIN, ())).get("Gender") for term in vocabulary.terms.values()}
-    if not remark and len(genders) > 1 and lexicon.words is not None:
-        remark = GENDERED
+    remark = GENDERED if len(genders) > 1 and lexicon.words is not None else ""
+    examples: tuple[str, ...] = ()
+    try:
+        examples = tuple(example.text for example in expand(template, lexicon)[:4])
+    except IsoglossError as error:
+        remark = f"cannot be expanded: {error}"
     return Mined(template, sentence, kept[0], tuple(kept[1:]), examples, remark)
 
 
 def _word_before(
     left: str, fitting: Sequence[TermMatch], *, lexicon: Lexicon, vocabulary: Vocabulary
-) -> tuple[str, SlotElement | None, list[TermMatch]]:
+) -> tuple[str, Slot | None, list[TermMatch]]:
     """What stands before the term without a word that agrees with it, that word as a slot, and the readings it allows."""
     match = re.search(r"(\S+) $", left)
     if match is None or lexicon.words is None:
         return left, None, list(fitting)
+    natures = {name: dict(term.natures.get(MAIN, ())) for name, term in vocabulary.terms.items()}
+    known = [(reading, dict(reading.features) | natures[reading.term]) for reading in fitting]
     for name, term in lexicon.words.terms.items():
         cells = [cell for cell in term.uses[MAIN] if cell.text.casefold() == match[1].casefold() and cell.features]
-        kept = [
-            features
-            for features in fitting
-            if any(_agree(cell.features, features, vocabulary=vocabulary) for cell in cells)
-        ]
+        kept = [reading for reading, features in known if any(fits(cell.features, features) for cell in cells)]
         if kept:
-            return left[: match.start()], SlotElement(name, vocabulary.category), kept
+            return left[: match.start()], Slot(name, vocabulary.category), kept
     return left, None, list(fitting)
-
-
-def _agree(features: Features, term_match: TermMatch, *, vocabulary: Vocabulary) -> bool:
-    nature = dict(vocabulary.terms[term_match.term].natures.get(MAIN, ()))
-    known = dict(term_match.features) | nature
-    return all(known.get(name, value) == value for name, value in features)
-
-
-def _try(template: Template, lexicon: Lexicon) -> tuple[tuple[str, ...], str]:
-    try:
-        return tuple(sentence.text for sentence in expand(template, lexicon)[:4]), ""
-    except IsoglossError as error:
-        return (), NO_EXPANSION + str(error)
 
 
 def write_sheet(mined: Found, path: Path) -> Path:
@@ -163,6 +139,6 @@ def write_sheet(mined: Found, path: Path) -> Path:
         for number, row in enumerate(mined.rows, 1):
             others = "; ".join(f"{other.term}: {show_features(other.features)}" for other in row.others)
             shown = (row.reading.term, show_features(row.reading.features), others, " / ".join(row.examples))
-            cells = (f"m{number}", "", show_template(row.template), row.sentence, *shown, row.remark)
+            cells = (f"m{number}", "", str(row.template), row.sentence, *shown, row.remark)
             writer.writerow(map(guard_formula, cells))
     return path

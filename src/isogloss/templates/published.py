@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -53,35 +54,34 @@ def read_published(path: Path) -> Iterator[tuple[TemplateSet, Lexicon]]:
 
 def _read_language(source: _Source) -> Iterator[tuple[TemplateSet, Lexicon]]:
     rules = Rules()
-    if source.content.get("contractions"):
-        rules = replace(
-            read_lexicon(source.tag).rules, inflection={}, government={}
-        )  # the file's forms are as they are
+    if source.content.get("contractions"):  # the file's forms are as they are
+        rules = replace(read_lexicon(source.tag).rules, inflection={}, government={})
     for category, number, block in _blocks(source.content):
         if source.name not in block["words"]:
             continue
         feminine = block["prior_variations"].get(source.name + FEMININE)
         terms = _vocabulary(source, block["words"][source.name], agrees=feminine is not None)
         concepts = _vocabulary(source, block["prior_variations"][source.name], feminine=feminine)
-        slots = {
-            "[MASK]": Slot(terms.category),
-            "{prior}": Slot(concepts.category, terms.category if feminine is not None else None),
-        }
+        agreeing = Slot(concepts.category, terms.category if feminine is not None else None)
+        slots = {"[MASK]": Slot(terms.category), "{prior}": agreeing}
+        wordings = []
+        for index, row in enumerate(block["base_templates"], 1):
+            if source.name in row:
+                parts = [part for part in SLOTS.split(row[source.name]) if part]
+                template = Template(tuple(slots.get(part) or Text(part) for part in parts))
+                wordings.append(TemplateWording(f"w{index}", template, SourcePosition(source.path)))
         template_set = TemplateSet(
             f"{category}-{number}",
             category,
             terms.category,
-            tuple(_wordings(source, block["base_templates"], slots=slots)),
+            tuple(wordings),
             concepts.category,
             title=block["base_templates"][0][ENGLISH if ENGLISH in block["base_templates"][0] else source.name],
             capitals=bool(source.content.get("capitals")),
             contractions=bool(source.content.get("contractions")),
             unique=False,
         )
-        yield (
-            template_set,
-            Lexicon(source.tag, {vocabulary.category: vocabulary for vocabulary in (terms, concepts)}, rules=rules),
-        )
+        yield template_set, Lexicon(source.tag, {terms.category: terms, concepts.category: concepts}, rules=rules)
 
 
 def _blocks(content: Mapping[str, Any]) -> Iterator[tuple[str, int, Mapping[str, Any]]]:
@@ -89,16 +89,6 @@ def _blocks(content: Mapping[str, Any]) -> Iterator[tuple[str, int, Mapping[str,
     for row in content["categories"]:
         for number, block in enumerate(row["templates"], 1):
             yield str(row["type"]).partition("/")[0], number, block
-
-
-def _wordings(
-    source: _Source, rows: Sequence[Mapping[str, str]], *, slots: Mapping[str, Slot]
-) -> Iterator[TemplateWording]:
-    for number, row in enumerate(rows, 1):
-        if source.name in row:
-            parts = [part for part in SLOTS.split(row[source.name]) if part]
-            template = Template(tuple(slots.get(part) or Text(part) for part in parts))
-            yield TemplateWording(f"w{number}", template, SourcePosition(source.path))
 
 
 def _vocabulary(source: _Source, reference: str, *, feminine: str | None = None, agrees: bool = False) -> Vocabulary:
@@ -111,17 +101,16 @@ def _vocabulary(source: _Source, reference: str, *, feminine: str | None = None,
     english = source.content["word_lists"][name].get(ENGLISH, words)
     if len(others) != len(words) or len(english) != len(words):
         raise IsoglossError(f"{source.path}: the lists of '{name}' have {len(words)} and other numbers of words.")
+    columns = [()] if feminine is None else [parse_features("masc"), parse_features("fem")]
     terms: dict[str, Term] = {}
     for entry, other, gloss in zip(words, others, english, strict=True):
         key = _unused(re.sub(r"\W+", "_", _variants(gloss)[0].casefold()).strip("_"), terms)
-        gender = "fem" if key in WOMEN else "masc"
-        pairs = zip(_variants(entry), _variants(other), strict=feminine is not None)
-        forms = [_cells(one, two, inflects=feminine is not None) for one, two in pairs]
-        natures = {MAIN: parse_features(gender)} if agrees else {}
-        made_terms = [Term(key, _variants(gloss)[0], cells[0].text, {MAIN: cells}, natures) for cells in forms]
-        terms[key] = Term(
-            key, made_terms[0].gloss, made_terms[0].lemma, made_terms[0].uses, natures, variants=tuple(made_terms[1:])
-        )
+        natures = {MAIN: parse_features("fem" if key in WOMEN else "masc")} if agrees else {}
+        variants = []
+        for forms in zip(_variants(entry), _variants(other), strict=feminine is not None):
+            cells = tuple(FormCell(features, form) for features, form in zip(columns, forms, strict=False))
+            variants.append(Term(key, _variants(gloss)[0], forms[0], {MAIN: cells}, natures))
+        terms[key] = replace(variants[0], variants=tuple(variants[1:]))
     return Vocabulary(name, source.tag, source.path, terms)
 
 
@@ -134,16 +123,7 @@ def _variants(entry: str | Sequence[str]) -> list[str]:
     return [entry] if isinstance(entry, str) else list(entry)
 
 
-def _cells(word: str, feminine: str, *, inflects: bool) -> tuple[FormCell, ...]:
-    if not inflects:
-        return (FormCell((), word),)
-    return FormCell(parse_features("masc"), word), FormCell(parse_features("fem"), feminine)
-
-
 def _unused(key: str, terms: Mapping[str, Term]) -> str:
     """The key, numbered where it is taken."""
-    number = 2
-    name = key
-    while name in terms:
-        name, number = f"{key}-{number}", number + 1
-    return name
+    numbered = (f"{key}-{number}" for number in count(2))
+    return next(name for name in chain([key], numbered) if name not in terms)

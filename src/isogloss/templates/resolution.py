@@ -1,16 +1,17 @@
 """Plans: a template's elements with what each names and agrees with; unknown names and circles are found here."""
 
+import difflib
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
 
-from .features import show_features
-from .forms import may_stand, use_of
+from .features import Features, show_features
+from .forms import use_of
 from .government import TemplateStep, apply_government
 from .grammar import BadTemplate, Element, Slot, SourcePosition, Template, TermChoice, Wordings, Written
-from .lexicon import Lexicon, Meaning, category_of, find_meaning, names_of, unknown_slot
+from .lexicon import Lexicon, category_of, names_of
 from .rules import Rules
 from .vocabulary import MAIN, FormCell, Term, Vocabulary
 
@@ -36,23 +37,18 @@ def resolve_template(
     template: Template, lexicon: Lexicon, *, position: SourcePosition | None = None
 ) -> list[ResolvedTemplate]:
     """One plan for each combination of alternative wordings; very many are refused before any is made."""
+    position = position or SourcePosition()
     count = count_wordings(template.elements)
     if count > MOST_WORDINGS:
-        raise BadTemplate(
-            position or SourcePosition(),
-            1,
-            f"the wordings in round brackets make {count:,} templates; at most {MOST_WORDINGS:,} are taken.",
-        )
-    return [_resolve(row, lexicon, position=position or SourcePosition()) for row in unfold(template.elements)]
+        problem = f"the wordings in round brackets make {count:,} templates; at most {MOST_WORDINGS:,} are taken."
+        raise BadTemplate(position, 1, problem)
+    return [_resolve(row, lexicon, position=position) for row in unfold(template.elements)]
 
 
 def count_wordings(elements: Sequence[Element]) -> int:
     """How many templates the alternative wordings in a template make; none of them is made."""
-    options = (
-        sum(count_wordings(inner) for inner in element.alternatives) if isinstance(element, Wordings) else 1
-        for element in elements
-    )
-    return math.prod(options)
+    wordings = (element.alternatives for element in elements if isinstance(element, Wordings))
+    return math.prod(sum(map(count_wordings, alternatives)) for alternatives in wordings)
 
 
 def unfold(elements: Sequence[Element]) -> Iterator[tuple[Element, ...]]:
@@ -73,7 +69,10 @@ def _resolve(row: Sequence[Element], lexicon: Lexicon, *, position: SourcePositi
             steps.append(_slot_step(element, lexicon, position=position))
         elif isinstance(element, TermChoice):
             choices += 1
-            steps.append(_choice_step(element, lexicon, number=choices))
+            category = CHOICE if choices == 1 else f"{CHOICE}{choices}"
+            terms = {text: Term(text, text, text, {MAIN: (FormCell((), text),)}) for text in element.terms}
+            vocabulary = Vocabulary(category, lexicon.language, Path("the template"), terms)
+            steps.append(TemplateStep(element, vocabulary, key=category))
         else:
             steps.append(TemplateStep(element))
     linked = [_linked(steps, number, position=position) for number in range(len(steps))]
@@ -83,37 +82,37 @@ def _resolve(row: Sequence[Element], lexicon: Lexicon, *, position: SourcePositi
 
 
 def _slot_step(slot: Slot, lexicon: Lexicon, *, position: SourcePosition) -> TemplateStep:
-    meaning = find_meaning(lexicon, slot)
-    if meaning is None:
-        raise BadTemplate(position, slot.column, unknown_slot(slot.name, names_of(lexicon)))
-    if meaning.word is not None:
-        return TemplateStep(slot, meaning)
-    _refuse_foreign_values(slot, meaning, lexicon=lexicon, position=position)
-    number = slot.name.removeprefix(category_of(slot.name))
-    return TemplateStep(slot, meaning, key=meaning.vocabulary.category + number)
+    """The step of a slot, whose name is a category, an alias of one, or a word; an unknown name is refused."""
+    for name in dict.fromkeys((slot.name, category_of(slot.name))):
+        if name in lexicon.vocabularies:
+            vocabulary, features = lexicon.vocabularies[name], slot.features
+        elif aliased := [listed for listed in lexicon.vocabularies.values() if name in listed.aliases]:
+            vocabulary = aliased[0]
+            features = (("Use", vocabulary.aliases[name].capitalize()), *slot.features)
+        elif lexicon.words is not None and name in lexicon.words.terms:
+            return TemplateStep(slot, lexicon.words, slot.features, word=name)
+        else:
+            continue
+        _refuse_foreign_values(slot, features, lexicon=lexicon, position=position)
+        number = slot.name.removeprefix(category_of(slot.name))
+        return TemplateStep(slot, vocabulary, features, key=vocabulary.category + number)
+    names = sorted(name for name, _ in names_of(lexicon))
+    near = difflib.get_close_matches(slot.name, names, n=1, cutoff=0.7)
+    hint = f" Did you mean '{near[0]}'?" if near else ""
+    problem = f"there is no category or word '{slot.name}'.{hint} Known: {', '.join(names) or 'none'}."
+    raise BadTemplate(position, slot.column, problem)
 
 
-def _refuse_foreign_values(slot: Slot, meaning: Meaning, *, lexicon: Lexicon, position: SourcePosition) -> None:
+def _refuse_foreign_values(slot: Slot, features: Features, *, lexicon: Lexicon, position: SourcePosition) -> None:
     """Refuse a value that the language does not have, such as a German locative."""
-    if use_of(dict(meaning.features)) not in (MAIN, "adj"):
+    if use_of(dict(features)) not in (MAIN, "adj"):
         return
-    for name, value in meaning.features:
+    for name, value in features:
         known = lexicon.rules.inflection.get(name, (value,))
         if value not in known:
-            values = ", ".join(show_features([(name, value_name)]) for value_name in known)
-            raise BadTemplate(
-                position,
-                slot.column,
-                f"the language '{lexicon.language}' has no {name} '{show_features([(name, value)])}'; it has {values}.",
-            )
-
-
-def _choice_step(choice: TermChoice, lexicon: Lexicon, *, number: int) -> TemplateStep:
-    category = CHOICE if number == 1 else f"{CHOICE}{number}"
-    terms = {text: Term(text, text, text, {MAIN: (FormCell((), text),)}) for text in choice.terms}
-    return TemplateStep(
-        choice, Meaning(Vocabulary(category, lexicon.language, Path("the template"), terms), ()), key=category
-    )
+            shown, *values = (show_features([(name, text)]) for text in (value, *known))
+            problem = f"the language '{lexicon.language}' has no {name} '{shown}'; it has {', '.join(values)}."
+            raise BadTemplate(position, slot.column, problem)
 
 
 def _linked(steps: Sequence[TemplateStep], number: int, *, position: SourcePosition) -> TemplateStep:
@@ -122,23 +121,17 @@ def _linked(steps: Sequence[TemplateStep], number: int, *, position: SourcePosit
     element = step.element
     if not isinstance(element, Slot | Written) or element.agrees is None:
         return step
+    names = [(other.key, getattr(other.element, "name", None)) for other in steps]
     near = [
         (abs(other - number), other < number, other)
-        for other, candidate in enumerate(steps)
-        if other != number and element.agrees in (candidate.key, getattr(candidate.element, "name", None))
+        for other, pair in enumerate(names)
+        if other != number and element.agrees in pair
     ]
     if not near:
-        known = sorted(
-            {name for candidate in steps for name in (candidate.key, getattr(candidate.element, "name", None)) if name}
-        )
-        raise BadTemplate(
-            position, element.column, f"nothing is named '{element.agrees}', to agree with. {_there(known)}"
-        )
+        known = ", ".join(sorted({name for pair in names for name in pair if name}))
+        problem = f"nothing is named '{element.agrees}', to agree with. The template has: {known}."
+        raise BadTemplate(position, element.column, problem)
     return replace(step, follows=min(near)[2])
-
-
-def _there(known: Sequence[str]) -> str:
-    return f"The template has: {', '.join(known)}."
 
 
 def _refuse_circles(steps: Sequence[TemplateStep], position: SourcePosition) -> None:
@@ -149,15 +142,5 @@ def _refuse_circles(steps: Sequence[TemplateStep], position: SourcePosition) -> 
             now = steps[now].follows
         if now == start:
             names = " ~ ".join(str(getattr(steps[index].element, "name", "[…]")) for index in [*way, start])
-            raise BadTemplate(
-                position, getattr(steps[start].element, "column", 1), f"agreement goes in a circle: {names}."
-            )
-
-
-def fillers(resolved: ResolvedTemplate, key: str) -> list[Term]:
-    """The terms that may fill a slot wherever it stands in the template."""
-    steps = [step for step in resolved.steps if step.key == key and step.meaning is not None]
-    terms = steps[0].meaning.vocabulary.terms.values() if steps and steps[0].meaning else ()
-    return [
-        term for term in terms if all(may_stand(term, dict(step.meaning.features)) for step in steps if step.meaning)
-    ]
+            column = getattr(steps[start].element, "column", 1)
+            raise BadTemplate(position, column, f"agreement goes in a circle: {names}.")

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..errors import BadData
 from .features import Features, parse_features, show_features
-from .vocabulary import read_toml
+from .vocabulary import read_toml, refuse_unknown
 
 FIELDS = {"inflection", "government", "same", "endings", "suffix", "join", "sounds", "exceptions"}
 LAST = "last"  # the group of endings in which only the very last letter counts
@@ -72,7 +72,7 @@ def read_rules(path: Path) -> Rules:
         return Rules()
     content = read_toml(path)
     try:
-        _refuse_unknown(content, FIELDS, owner="rules have")
+        refuse_unknown(content, FIELDS, owner="rules have")
         sounds, exceptions = _lists(content.get("sounds", {})), _lists(content.get("exceptions", {}))
         endings = {name: _letters(group) for name, group in content.get("endings", {}).items()}
         classes = {name for group in endings.values() for names in group.values() for name in names.split()}
@@ -97,7 +97,7 @@ def _lists(table: Any) -> dict[str, tuple[str, ...]]:
 
 
 def _rule(fields: Mapping[str, Any], sounds: set[str]) -> Rule:
-    _refuse_unknown(fields, {"words", "letters", "becomes", "before", "unless"}, owner="a join has")
+    refuse_unknown(fields, {"words", "letters", "becomes", "before", "unless"}, owner="a join has")
     find, becomes, before = fields.get("words", fields.get("letters")), fields.get("becomes"), fields.get("before")
     if not isinstance(find, str) or not find or not isinstance(becomes, str):
         raise ValueError("a join needs 'words' (or 'letters') and 'becomes'.")
@@ -130,7 +130,7 @@ def _demands(value: Any) -> tuple[Features, ...]:
 
 
 def _same(fields: Mapping[str, Any]) -> SameForm:
-    _refuse_unknown(fields, {"form", "like", "unless"}, owner="a rule under 'same' has")
+    refuse_unknown(fields, {"form", "like", "unless"}, owner="a rule under 'same' has")
     form, like = (parse_features(str(fields.get(name, ""))) for name in ("form", "like"))
     if not form or not like:
         raise ValueError("a rule under 'same' needs features for 'form' and 'like': form = \"pl acc\", like = \"gen\".")
@@ -145,7 +145,7 @@ def _letters(group: Any) -> dict[str, str]:
 
 
 def _suffix(fields: Mapping[str, Any], classes: set[str]) -> Suffix:
-    _refuse_unknown(fields, {"written", "forms", "apostrophe", "unless"}, owner="a suffix has")
+    refuse_unknown(fields, {"written", "forms", "apostrophe", "unless"}, owner="a suffix has")
     written, forms = fields.get("written"), fields.get("forms")
     if not isinstance(written, str) or not written or not isinstance(forms, dict):
         raise ValueError('a suffix needs \'written\' and \'forms\': { "back" = "lar", "front" = "ler" }.')
@@ -155,9 +155,3 @@ def _suffix(fields: Mapping[str, Any], classes: set[str]) -> Suffix:
         raise ValueError(f"the suffix '{written}' names an ending that is not defined: '{unknown[0]}'.")
     by_classes = tuple(sorted(pairs, key=lambda form: -len(form[0])))
     return Suffix(written, by_classes, bool(fields.get("apostrophe")), tuple(map(str, fields.get("unless", ()))))
-
-
-def _refuse_unknown(content: Mapping[str, Any], known: set[str], *, owner: str) -> None:
-    unknown = sorted(set(content) - known)
-    if unknown:
-        raise ValueError(f"{owner} no field '{unknown[0]}'. Known: {', '.join(sorted(known))}.")

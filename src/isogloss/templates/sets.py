@@ -7,7 +7,7 @@ from typing import Any
 
 from ..errors import BadData, UnknownName
 from .grammar import SourcePosition, Template, parse_template
-from .vocabulary import read_toml
+from .vocabulary import read_toml, refuse_unknown
 
 SWITCHES = ("capitals", "contractions", "unique")
 FIELDS = {"id", "category", "title", "terms", "concepts", "only", "wordings", "periphrasis_of", "note", *SWITCHES}
@@ -16,7 +16,7 @@ WORDING = {"id", "text", "negated", "note"}
 
 @dataclass(frozen=True, slots=True)
 class TemplateWording:
-    """One template of a set, and the counterpart that denies it; `place` is where it stands."""
+    """One template of a set, and the counterpart that denies it; `position` is where it stands."""
 
     id: str
     template: Template
@@ -79,7 +79,7 @@ def _set(row: Mapping[str, Any], path: Path, *, lines: list[str]) -> TemplateSet
     try:
         if not isinstance(name, str) or not name:
             raise ValueError("a set needs an 'id'.")
-        _refuse_unknown(row, FIELDS)
+        refuse_unknown(row, FIELDS)
         for key in ("category", "terms"):
             if not isinstance(row.get(key), str):
                 raise ValueError(f"'{key}' is missing.")
@@ -114,7 +114,7 @@ def _wording(entry: Any, number: int, *, path: Path, lines: list[str]) -> Templa
     fields = {"text": entry} if isinstance(entry, str) else entry
     if not isinstance(fields, dict) or not isinstance(fields.get("text"), str):
         raise ValueError('a wording is a template, or { id = "…", text = "…", negated = "…" }.')
-    _refuse_unknown(fields, WORDING)
+    refuse_unknown(fields, WORDING)
     position = _position(fields["text"], path, lines=lines)
     template = parse_template(fields["text"], position)
     denied = fields.get("negated")
@@ -126,9 +126,3 @@ def _position(text: str, path: Path, *, lines: list[str]) -> SourcePosition:
     """The line of the file in which a template stands; its first if it cannot be found as it is."""
     numbers = [number for number, line in enumerate(lines, 1) if text in line]
     return SourcePosition(path, numbers[0] if numbers else 1)
-
-
-def _refuse_unknown(row: Mapping[str, Any], known: set[str]) -> None:
-    unknown = sorted(set(row) - known)
-    if unknown:
-        raise ValueError(f"no field '{unknown[0]}'. Known: {', '.join(sorted(known))}.")

@@ -3,31 +3,17 @@
 import re
 
 from ..errors import IsoglossError
-from .features import make_features
+from .features import SHORT, make_features
 from .grammar import Slot, SourcePosition, Template, Text
 
 # how SHADES names a category, and how we do, where that differs
 CATEGORIES = {"OCCUPATION": "profession", "RELIGION": "religion"}
 NAMES = {ours: theirs for theirs, ours in CATEGORIES.items()}
-TAGS = {
-    "PL": ("Number", "Plur"),
-    "MASC": ("Gender", "Masc"),
-    "FEM": ("Gender", "Fem"),
-    "NEUT": ("Gender", "Neut"),
-    "DATIVE": ("Case", "Dat"),
-    "ADJ": ("Use", "Adj"),
-    "POSS": ("Use", "Poss"),
-    "ART": ("Use", "Art"),
-    "STATE": ("Use", "State"),
-    # ours: the published tags have no other case than the dative, no definiteness and no German declensions
-    "DEF": ("Definite", "Def"),
-    "GENITIVE": ("Case", "Gen"),
-    "ACCUSATIVE": ("Case", "Acc"),
-    "INSTRUMENTAL": ("Case", "Ins"),
-    "OBLIQUE": ("Case", "Obl"),
-    "STRONG": ("Inflection", "Strong"),
-    "WEAK": ("Inflection", "Weak"),
-}
+TAGS = {"PL": "pl", "MASC": "masc", "FEM": "fem", "NEUT": "neut", "DATIVE": "dat"}
+TAGS |= {"ADJ": "adj", "POSS": "poss", "ART": "art", "STATE": "state"}
+# ours: the published tags have no other case than the dative, no definiteness and no German declensions
+TAGS |= {"GENITIVE": "gen", "ACCUSATIVE": "acc", "INSTRUMENTAL": "ins", "OBLIQUE": "obl"}
+TAGS |= {"DEF": "def", "STRONG": "strong", "WEAK": "weak"}
 CATEGORY_NAMES = (
     "AGE BODY_HAIRCOLOR BODY_HEIGHT BODY_SKIN_COLOR BODY_WEIGHT CLOTHING_HEAD DISABILITY ETHNICITY FIELD "
     "GENDER MENTAL_ISSUE NATION NATIONALITY NATIONALITY_LOCALE OCCUPATION POLITICAL_IDEA POLITICAL_IDENTITY "
@@ -68,7 +54,7 @@ def _slot(name: str, *, column: int) -> Slot:
     features: dict[str, str] = {}
     for part in re.split(r"[_:-]|(?<=[A-Z])(?=\d)", name):
         if part in TAGS and category:
-            feature, value = TAGS[part]
+            feature, value = SHORT[TAGS[part]]
             features[feature] = value
         elif part.isdigit():
             number = f"_{part}"

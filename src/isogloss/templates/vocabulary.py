@@ -14,19 +14,8 @@ from ..errors import BadData
 from .features import USES, Features, parse_features, show_features
 
 MAIN = ""  # the use of a term that has no name: the noun of a noun, the adjective of an adjective
-HEADER = {
-    "category",
-    "language",
-    "features",
-    "inflects",
-    "invariable",
-    "columns",
-    "aliases",
-    "source",
-    "reviewed",
-    "terms",
-}
-HEADER |= {f"columns_{use}" for use in USES}
+HEADER = {"category", "language", "features", "inflects", "invariable", "aliases", "source", "reviewed", "terms"}
+HEADER |= {"columns", *(f"columns_{use}" for use in USES)}
 FIELDS = {"gloss", "lemma", "forms", "features", "invariable", "governs", "group", "region", "note", *USES}
 FIELDS |= {f"features_{use}" for use in USES}
 GONE = "-"
@@ -105,7 +94,7 @@ def _read(path: Path, state: tuple[int, int]) -> Vocabulary:
 
 
 def _vocabulary(content: Mapping[str, Any], path: Path) -> Vocabulary:
-    _refuse_unknown(content, HEADER, owner="the file")
+    refuse_unknown(content, HEADER, owner="the file has")
     for name in ("category", "language"):
         if not isinstance(content.get(name), str):
             raise ValueError(f"a vocabulary needs '{name}', a text.")
@@ -115,13 +104,21 @@ def _vocabulary(content: Mapping[str, Any], path: Path) -> Vocabulary:
     aliases = content.get("aliases", {})
     if not isinstance(aliases, dict) or not set(aliases.values()) <= set(USES):
         raise ValueError(f"'aliases' names uses, such as {{ nation = \"place\" }}; uses are {', '.join(USES)}.")
-    columns = {use: _columns(content, use) for use in (MAIN, *USES)}
+    columns = {}
+    for use in (MAIN, *USES):
+        heading = f"columns_{use}"
+        if use == MAIN or (use == "adj" and heading not in content):
+            heading = "columns"
+        columns[use] = [parse_features(text) for text in _texts(content.get(heading, []), f"'{heading}'")]
     inflects = tuple(_texts(content.get("inflects", []), "'inflects'"))
+    shared = str(content.get("features", ""))
     by_id = {}
     for name, fields in terms.items():
         try:
-            full = _add_features(fields, str(content.get("features", "")))
-            words = [_term(name, variant, columns=columns, inflects=inflects) for variant in _split_variants(full)]
+            if not isinstance(fields, dict):
+                raise ValueError('a term is a table: { gloss = "…", lemma = "…", forms = […] }.')
+            own = {**fields, "features": f"{shared} {fields.get('features', '')}"} if shared else fields
+            words = [_term(name, variant, columns=columns, inflects=inflects) for variant in _split_variants(own)]
             by_id[name] = replace(words[0], variants=tuple(words[1:]))
         except ValueError as error:
             raise ValueError(f"term '{name}': {error}") from error
@@ -130,84 +127,54 @@ def _vocabulary(content: Mapping[str, Any], path: Path) -> Vocabulary:
     return Vocabulary(content["category"], content["language"], path, by_id, inflects, dict(aliases), *facts)
 
 
-def _add_features(fields: Any, features: str) -> Any:
-    """The fields of a term with the inherent features that all terms of the file have."""
-    if not features or not isinstance(fields, dict):
-        return fields
-    return {**fields, "features": f"{features} {fields.get('features', '')}"}
-
-
-def _split_variants(fields: Any) -> Iterator[Any]:
+def _split_variants(fields: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """The fields of each variant of a term: a list where one text is expected has a text for each of them."""
-    if not isinstance(fields, dict):
-        yield fields
-        return
-    counts = {len(value) for value in _several_texts(fields)}
+    nested = {name for name in ("forms", *USES) if isinstance(fields.get(name), list | dict)}
+    texts = [value for name, value in fields.items() if name not in nested]
+    for name in nested:
+        texts += fields[name].values() if isinstance(fields[name], dict) else fields[name]
+    counts = {len(text) for text in texts if isinstance(text, list)}
     if len(counts) > 1 or 0 in counts:
         raise ValueError(f"its variants are {' or '.join(map(str, sorted(counts)))}; give as many everywhere.")
-    for index in range(counts.pop() if counts else 1):
-        yield {name: _choose_text(value, index, depth=_depth(name, value)) for name, value in fields.items()}
+    for index in range(max(counts, default=1)):
+        yield {name: _choose_text(value, index, nested=name in nested) for name, value in fields.items()}
 
 
-def _depth(name: str, value: Any) -> int:
-    """How many lists or tables lie around a text of a field that has no variants."""
-    return 1 if name in ("forms", *USES) and isinstance(value, list | dict) else 0
-
-
-def _several_texts(fields: Mapping[str, Any]) -> Iterator[list[Any]]:
-    for name, value in fields.items():
-        cells = list(value.values() if isinstance(value, dict) else value) if _depth(name, value) else [value]
-        yield from (cell for cell in cells if isinstance(cell, list))
-
-
-def _choose_text(value: Any, index: int, *, depth: int) -> Any:
-    if depth and isinstance(value, dict):
-        return {key: _choose_text(cell, index, depth=depth - 1) for key, cell in value.items()}
-    if depth:
-        return [_choose_text(cell, index, depth=depth - 1) for cell in value]
+def _choose_text(value: Any, index: int, *, nested: bool = False) -> Any:
+    """The text of one variant; with `nested`, the table or list of forms with its texts."""
+    if nested and isinstance(value, dict):
+        return {key: _choose_text(cell, index) for key, cell in value.items()}
+    if nested:
+        return [_choose_text(cell, index) for cell in value]
     return value[index] if isinstance(value, list) else value
 
 
-def _columns(content: Mapping[str, Any], use: str) -> list[Features]:
-    name = f"columns_{use}" if use else "columns"
-    if use == "adj" and name not in content:
-        name = "columns"
-    return [parse_features(text) for text in _texts(content.get(name, []), f"'{name}'")]
-
-
-def _term(name: str, fields: Any, *, columns: Mapping[str, list[Features]], inflects: tuple[str, ...]) -> Term:
-    if not isinstance(fields, dict):
-        raise ValueError('a term is a table: { gloss = "…", lemma = "…", forms = […] }.')
-    _refuse_unknown(fields, FIELDS, owner="a term")
+def _term(
+    name: str, fields: Mapping[str, Any], *, columns: Mapping[str, list[Features]], inflects: tuple[str, ...]
+) -> Term:
+    """A term from its fields; without `forms` the lemma is its form, where nothing is said to inflect."""
+    refuse_unknown(fields, FIELDS, owner="a term has")
     for fact in ("gloss", "lemma"):
         if not isinstance(fields.get(fact), str) or not fields[fact].strip():
             raise ValueError(f"'{fact}' is missing or empty.")
+    invariable = bool(fields.get("invariable"))
     uses = {use: _cells(fields[use], columns[use], where=use) for use in USES if use in fields}
-    uses[MAIN] = _main_cells(fields, columns[MAIN], inflects=inflects)
+    if "forms" in fields and invariable:
+        raise ValueError("it is invariable and has forms; take one of the two away.")
+    if "forms" not in fields and inflects and not invariable:
+        raise ValueError(
+            f"no 'forms', although the category inflects for {', '.join(inflects)}; or say invariable = true."
+        )
+    uses[MAIN] = _cells(fields.get("forms", fields["lemma"]), columns[MAIN], where="forms")
     natures = {
         use: parse_features(str(fields[key]))
         for use in (MAIN, *USES)
         if (key := f"features_{use}" if use else "features") in fields
     }
     group, region, note = (str(fields[fact]) if fact in fields else None for fact in ("group", "region", "note"))
-    term = Term(name, fields["gloss"], fields["lemma"], uses, natures, group, region, note)
     governs = parse_features(str(fields.get("governs", "")))
-    return replace(term, invariable=bool(fields.get("invariable")), governs=governs)
-
-
-def _main_cells(
-    fields: Mapping[str, Any], columns: list[Features], *, inflects: tuple[str, ...]
-) -> tuple[FormCell, ...]:
-    """The forms under `forms`; without them the lemma, where nothing is said to inflect."""
-    if "forms" in fields:
-        if fields.get("invariable"):
-            raise ValueError("it is invariable and has forms; take one of the two away.")
-        return _cells(fields["forms"], columns, where="forms")
-    if inflects and not fields.get("invariable"):
-        raise ValueError(
-            f"no 'forms', although the category inflects for {', '.join(inflects)}; or say invariable = true."
-        )
-    return (FormCell((), fields["lemma"]),)
+    facts = (fields["gloss"], fields["lemma"], uses, natures, group, region, note)
+    return Term(name, *facts, invariable=invariable, governs=governs)
 
 
 def _cells(value: Any, columns: list[Features], *, where: str) -> tuple[FormCell, ...]:
@@ -239,7 +206,8 @@ def _texts(value: Any, name: str) -> list[str]:
     return value
 
 
-def _refuse_unknown(content: Mapping[str, Any], known: set[str], *, owner: str) -> None:
+def refuse_unknown(content: Mapping[str, Any], known: set[str], *, owner: str = "") -> None:
+    """Raise a ValueError that says what `owner` does not have, if the content has a field that is not known."""
     unknown = sorted(set(content) - known)
     if unknown:
-        raise ValueError(f"{owner} has no field '{unknown[0]}'. Known: {', '.join(sorted(known))}.")
+        raise ValueError(f"{owner} no field '{unknown[0]}'. Known: {', '.join(sorted(known))}.".lstrip())

@@ -1,7 +1,7 @@
 """A translation on disk: the data files of the new language, and beside them a folder `work` with how they came about."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from ..items import Item, Items
 from ..progress import Progress, silent
 from .changes import Change, undo
 from .repairs import find_repairs, repair
-from .steps import RepairStep, steps_as_rows, steps_from, take_step
+from .steps import RepairStep, steps_as_rows, take_step
 from .texts import Dropped, TranslationSession, refuse_unpaid, texts_of, translate_items
 from .translators import LanguagePair, check_options
 
@@ -82,10 +82,9 @@ def repair_project(project: Project, names: Sequence[str] | None = None) -> Proj
     """The project after these repairs, or all of them, with the state after each, saved."""
     for step in find_repairs(names):
         items, changes = repair(project.items, step, sources=project.sources)
-        state = take_step(step.name, items, sources=project.sources, changes=changes)
         every = project.changes + changes
-        steps = (*project.steps, replace(state, history=len(every)))
-        project = replace(project, items=items, changes=every, steps=steps)
+        state = take_step(step.name, items, sources=project.sources, changes=changes, history=len(every))
+        project = replace(project, items=items, changes=every, steps=(*project.steps, state))
     return save_project(project)
 
 
@@ -126,16 +125,15 @@ def open_project(folder: Path) -> Project:
     work = folder / WORK
     record = read_json(work / "project.json")
     try:
-        info, steps = record["info"], steps_from(record["steps"])
+        info, steps = record["info"], tuple(RepairStep(**row) for row in record["steps"])
         changes = tuple(Change(**row) for _, row in read_rows(work / "changes.jsonl"))
         dropped = tuple(Dropped(**row) for _, row in read_rows(work / "dropped.jsonl"))
         items = tuple(read(folder, language=info["to"]))
         source = work / "source.jsonl"
         rows = read(source, language=info["from"]).rows if source.exists() else ()
     except (KeyError, TypeError) as error:
-        raise BadData(
-            work, None, "not a project that this version can read. Translate again; the cache is kept."
-        ) from error
+        problem = "not a project that this version can read. Translate again; the cache is kept."
+        raise BadData(work, None, problem) from error
     return Project(folder, items, {item.id: item for item in rows}, changes, dropped, steps, info)
 
 
@@ -156,16 +154,14 @@ def save_project(project: Project) -> Project:
     return project
 
 
-def _with_origin(project: Project) -> list[Item]:
+def _with_origin(project: Project) -> Iterator[Item]:
     changed = {change.item for change in project.changes}
     reviews: Mapping[str, Sequence[str]] = project.info.get("reviews", {})
     plain = "machine" if project.info.get("translator") else "original"
-    rows = []
     for item in project.items:
         count = len(reviews.get(item.id, ()))
         origin = "reviewed" if count else "repaired" if item.id in changed else plain
-        rows.append(replace(item, tags={**item.tags, "provenance": origin, "reviewers": str(count)}))
-    return rows
+        yield replace(item, tags={**item.tags, "provenance": origin, "reviewers": str(count)})
 
 
 def _refuse_used(folder: Path, pair: LanguagePair | None) -> None:

@@ -1,24 +1,26 @@
-"""Publishing: a folder in our layout with a data card, which Hugging Face's `datasets` reads as it is."""
+"""Publishing: a folder with a data card, which Hugging Face reads as it is, and back-translation for the card."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 import yaml
 
-from .. import languages
+from .. import languages, registry
 from ..checks import check_items
-from ..errors import IsoglossError
+from ..errors import IsoglossError, require
 from ..files.layout import write_atomically, write_items, write_json_lines
 from ..items import Items, items_hash
-from .backtranslation import Back
-from .project import Project
+from .changes import CONTEXT, fields_of
+from .project import WORK, Project
 from .repairs import REPAIRS
 from .steps import checks_against
+from .texts import TranslationSession, refuse_unpaid, translate_texts
+from .translators import LanguagePair, check_options
 
 WARNING = "Content warning: the data holds stereotypes, some of them offensive. It is for measuring, not for training."
+LOWEST = 10  # items that came back least like the source
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,42 @@ class Label:
     citation: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Back:
+    """chrF of all contexts and sentences, how many there were, and the items that came back least like the source."""
+
+    translator: str
+    chrf: float
+    texts: int
+    lowest: tuple[tuple[str, float, str, str], ...]
+
+
+def translate_back(project: Project, translator: str, *, options: Mapping[str, str], paid: bool = False) -> Back:
+    """How near the translation comes to its source when it is translated back; a low value asks for a look, no more."""
+    if not project.sources or not project.info.get("from"):
+        raise IsoglossError(f"{project.folder} has no source to compare with. Only what was translated here has one.")
+    chrf = require("sacrebleu.metrics", extra="translate").CHRF()
+    chosen = registry.get("translator", translator)
+    check_options(chosen, options)
+    pair = LanguagePair(str(project.info["to"]), str(project.info["from"]))
+    state = TranslationSession(chosen.open(pair, options), pair, project.folder / WORK / "cache.jsonl")
+    rows = [
+        (item.id, new, fields_of(project.sources[item.id])[name])
+        for item in project.items
+        for name, new in fields_of(item).items()
+        if name == CONTEXT or name in {candidate.id for candidate in item.candidates if candidate.word is None}
+    ]
+    texts = list(dict.fromkeys(new for _, new, _ in rows))
+    if not paid:
+        refuse_unpaid(texts, state)
+    known = translate_texts(texts, state)
+    pairs = [(item, known[new] or "", old) for item, new, old in rows]
+    total = chrf.corpus_score([back for _, back, _ in pairs], [[old for _, _, old in pairs]]).score
+    single = [(item, chrf.sentence_score(back, [old]).score, old, back) for item, back, old in pairs]
+    lowest = tuple(sorted(single, key=lambda row: row[1])[:LOWEST])
+    return Back(state.opened.name, float(total), len(pairs), lowest)
+
+
 def publish(project: Project, folder: Path, *, label: Label, back: Back | None = None) -> Path:
     """The folder with data files, data card and the list of dropped items."""
     if not label.licence.strip() or not label.source.strip():
@@ -39,16 +77,29 @@ def publish(project: Project, folder: Path, *, label: Label, back: Back | None =
         raise IsoglossError(f"{folder} is not empty. Choose another folder with --out.")
     paths = write_items(folder, project.items)
     if project.dropped:
-        rows = [{"item": drop.item, "step": drop.step, "reason": drop.reason} for drop in project.dropped]
-        write_json_lines(folder / "history" / "dropped.jsonl", rows)
+        write_json_lines(folder / "history" / "dropped.jsonl", map(asdict, project.dropped))
     write_atomically(folder / "README.md", card(project, paths, label=label, back=back))
     return folder
 
 
 def card(project: Project, paths: Sequence[Path], *, label: Label, back: Back | None = None) -> str:
-    """The data card: front matter for the hub, then counts, steps, problems left, agreement and what was dropped."""
+    """The data card: front matter for the hub, then counts, steps, problems left, agreement and what was dropped.
+
+    In the front matter every task is a configuration with the same columns.
+    """
+    front = {
+        "pretty_name": label.title,
+        "language": [str(project.info["to"])],
+        "license": label.licence.casefold().replace(" ", "-"),
+        "tags": ["bias", "stereotypes", "isogloss"],
+        "size_categories": ["n<1K" if len(project.items) < 1000 else "1K<n<10K"],
+        "configs": [
+            {"config_name": path.name.split("_")[0], "data_files": [{"split": "test", "path": path.name}]}
+            for path in paths
+        ],
+    }
     parts = [
-        "---\n" + yaml.safe_dump(_front(project, paths, label=label), allow_unicode=True, sort_keys=False) + "---",
+        "---\n" + yaml.safe_dump(front, allow_unicode=True, sort_keys=False) + "---",
         f"# {label.title}",
         WARNING,
         _facts(project, label),
@@ -59,23 +110,11 @@ def card(project: Project, paths: Sequence[Path], *, label: Label, back: Back | 
         "## Left out\n\n" + _dropped(project),
     ]
     if back is not None:
-        parts.append("## Translated back\n\n" + _back(back))
+        head = f"chrF {back.chrf:.1f} over {back.texts} contexts and sentences, translated back by {back.translator}. "
+        rows = [[f"`{item}`", f"{value:.1f}", old, new] for item, value, old, new in back.lowest]
+        lowest = table(["item", "chrF", "source", "translated back"], rows)
+        parts.append(f"## Translated back\n\n{head}The lowest:\n\n{lowest}")
     return "\n\n".join(parts) + "\n"
-
-
-def _front(project: Project, paths: Sequence[Path], *, label: Label) -> dict[str, Any]:
-    """What the hub and `datasets` read; every task is a configuration with the same columns."""
-    configs = [
-        {"config_name": path.name.split("_")[0], "data_files": [{"split": "test", "path": path.name}]} for path in paths
-    ]
-    return {
-        "pretty_name": label.title,
-        "language": [str(project.info["to"])],
-        "license": label.licence.casefold().replace(" ", "-"),
-        "tags": ["bias", "stereotypes", "isogloss"],
-        "size_categories": ["n<1K" if len(project.items) < 1000 else "1K<n<10K"],
-        "configs": configs,
-    }
 
 
 def _facts(project: Project, label: Label) -> str:
@@ -95,9 +134,8 @@ def _counts(project: Project) -> str:
     tasks = Counter(str(item.tags.get("task", "items")) for item in project.items)
     kinds = Counter((str(item.category), str(item.tags.get("task", "items"))) for item in project.items)
     origin = Counter(str(item.tags.get("provenance")) for item in project.items)
-    names = sorted({kind for kind, _ in kinds})
-    rows = [[name, *(str(kinds[name, task]) for task in tasks)] for name in names]
-    rows.append(["all", *(str(count) for count in tasks.values())])
+    rows = [[name, *(str(kinds[name, task]) for task in tasks)] for name in sorted({kind for kind, _ in kinds})]
+    rows.append(["all", *map(str, tasks.values())])
     text = ", ".join(f"{name} {count}" for name, count in origin.most_common())
     targets = len({item.cluster for item in project.items})
     return table(["bias type", *tasks], rows) + f"\n\n{targets} targets. Items by origin: {text}."
@@ -106,15 +144,10 @@ def _counts(project: Project) -> str:
 def _steps(project: Project) -> str:
     explanations = {repair.name: repair.explanation for repair in REPAIRS}
     tasks = list(dict.fromkeys(task for step in project.steps for task in step.tasks))
-    rows = [
-        [
-            f"`{step.name}`",
-            explanations.get(step.name, ""),
-            str(step.changed),
-            *(str(step.tasks.get(task, 0)) for task in tasks),
-        ]
-        for step in project.steps
-    ]
+    rows = []
+    for step in project.steps:
+        counts = (str(step.tasks.get(task, 0)) for task in tasks)
+        rows.append([f"`{step.name}`", explanations.get(step.name, ""), str(step.changed), *counts])
     return table(["step", "what it does", "items changed", *(f"{task}: items with a problem" for task in tasks)], rows)
 
 
@@ -128,14 +161,12 @@ def _problems(project: Project) -> str:
 
 def _review(project: Project) -> str:
     reviews: Mapping[str, Sequence[str]] = project.info.get("reviews", {})
-    people = {name for names in reviews.values() for name in names}
     if not reviews:
         return "No native speaker has looked at these items. Do not draw conclusions from them."
-    counts = Counter(len(names) for names in reviews.values())
+    people = {name for names in reviews.values() for name in names}
+    counts = Counter(map(len, reviews.values()))
     lines = [f"* {count} items were reviewed by {number}" for number, count in sorted(counts.items())]
-    lines += [
-        f"* {len(project.items) - sum(str(item.tags.get('reviewers')) != '0' for item in project.items)} items by nobody"
-    ]
+    lines.append(f"* {sum(str(item.tags.get('reviewers')) == '0' for item in project.items)} items by nobody")
     for agreement in project.info.get("agreement", []):
         kappa = "not defined" if agreement["kappa"] is None else f"{agreement['kappa']:.2f}"
         about = agreement.get("about", "verdict")
@@ -153,12 +184,6 @@ def _dropped(project: Project) -> str:
     return f"{len(project.dropped)} items; see `history/dropped.jsonl`.\n\n" + table(
         ["item", "step", "reason"], [[f"`{drop.item}`", drop.step, drop.reason] for drop in project.dropped[:20]]
     )
-
-
-def _back(back: Back) -> str:
-    head = f"chrF {back.chrf:.1f} over {back.texts} contexts and sentences, translated back by {back.translator}. "
-    rows = [[f"`{item}`", f"{value:.1f}", old, new] for item, value, old, new in back.lowest]
-    return head + "The lowest:\n\n" + table(["item", "chrF", "source", "translated back"], rows)
 
 
 def table(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -71,8 +71,8 @@ def find_repairs(names: Sequence[str] | None = None) -> tuple[Repair, ...]:
     for name in names or ():
         if name.replace("-", "_") not in known:
             raise UnknownName("repair", name, known)
-    wanted = {name.replace("-", "_") for name in names} if names is not None else set(known)
-    return tuple(known[name] for name in known if name in wanted)
+    wanted = known if names is None else {name.replace("-", "_") for name in names}
+    return tuple(repair for repair in REPAIRS if repair.name in wanted)
 
 
 def characters(texts: ItemTexts) -> dict[str, str]:
@@ -117,7 +117,9 @@ def replacements(texts: ItemTexts) -> dict[str, str]:
     fixes = texts.language.sections.get("fixes", {})
     source = " ".join(texts.source.values()).casefold() or str(texts.item.tags.get("target", "")).casefold()
     tables = [fixes.get("always", {})]
-    tables += [table for phrase, table in fixes.get("source", {}).items() if _has(source, phrase.casefold())]
+    for phrase, table in fixes.get("source", {}).items():
+        if re.search(rf"(?<!\w){re.escape(phrase.casefold())}s?(?!\w)", source):
+            tables.append(table)
     values = dict(texts.fields)
     for table in tables:
         for wrong, right in table.items():
@@ -157,10 +159,8 @@ def target(item_texts: ItemTexts) -> dict[str, str]:
     term = item_texts.fields[TARGET]
     if not term or len(term.split()) != 1 or target_missing(item_texts.item) is None:
         return {}
-    texts = [
-        item_texts.fields[CONTEXT].replace(BLANK, " "),
-        *(candidate.text for candidate in item_texts.item.candidates),
-    ]
+    texts = [item_texts.fields[CONTEXT].replace(BLANK, " ")]
+    texts += [candidate.text for candidate in item_texts.item.candidates]
     words = dict.fromkeys(word for text in texts for word in re.findall(r"[\w'’-]*\w", text))
     scored = [(difflib.SequenceMatcher(None, term.casefold(), word.casefold()).ratio(), word) for word in words]
     best = max(scored, key=lambda pair: pair[0], default=(0.0, ""))
@@ -173,10 +173,6 @@ def _related(term: str, word: str) -> bool:
     shorter = min(len(term), len(word))
     start = same.a == same.b == 0 and same.size >= min(STEM, shorter)
     return start or same.size > max(STEM, 0.6 * shorter)
-
-
-def _has(text: str, phrase: str) -> bool:
-    return re.search(rf"(?<!\w){re.escape(phrase)}s?(?!\w)", text) is not None
 
 
 def _replace(text: str, wrong: str, *, right: str) -> str:

@@ -15,7 +15,7 @@ from ..files.cell_values import several, yes_or_no
 from ..items import BLANK, CONTRAST, Item, group_by
 from .changes import CONTEXT, TARGET, Change, changes_between, fields_of, with_fields
 from .project import REVIEW, Project, save_project
-from .sheets import ELICITED, VERDICTS, read_sheet, write_sheet
+from .sheets import ELICITED, VERDICT_COLUMNS, VERDICTS, read_sheet, write_sheet
 from .steps import problems_of, take_step
 from .texts import Dropped
 
@@ -65,9 +65,8 @@ def export_sheet(
 ) -> int:
     """Write the items with problems, all items, or a random sample of them, to a sheet; gives how many."""
     problems = problems_of(project.items, project.sources)
-    chosen = [
-        item for item in project.items if everything or sample is not None or _is_severe(problems.get(item.id, []))
-    ]
+    severe = {name for name, rows in problems.items() if any(row.severity in ("error", "warning") for row in rows)}
+    chosen = [item for item in project.items if everything or sample is not None or item.id in severe]
     if sample is not None:
         picked = np.random.default_rng(seed).permutation(len(chosen))[: max(sample, 0)]
         chosen = [chosen[index] for index in sorted(picked)]
@@ -75,7 +74,7 @@ def export_sheet(
     columns = ["id", "task", "problem", "source_context", "context", "context_fix"]
     columns += [name for role in roles for name in (f"source_{role}", role, f"{role}_fix")]
     asked = ELICITED if any(item.tags.get("task") == CONTRAST for item in chosen) else ()
-    columns += ["source_target", "target", "target_fix", *asked, VERDICT, "comment", "reviewer", "background"]
+    columns += ["source_target", "target", "target_fix", *asked, *VERDICT_COLUMNS, "background"]
     rows = [_row(item, project.sources.get(item.id), problems=problems.get(item.id, [])) for item in chosen]
     rtl = languages.describe(str(project.info["to"])).direction == "rtl"
     write_sheet(path, rows, columns=columns, rtl=rtl)
@@ -100,8 +99,8 @@ def import_sheets(
     decided, conflicts, unsure = _decide(by_item, prefer=prefer)
     project, changes = _apply(project, decided)
     pairs_of_names = itertools.product(itertools.combinations(sorted(names), 2), (VERDICT, "valid", "saying"))
-    agreement = tuple(agree(reviews, pair, about=about) for pair, about in pairs_of_names)
-    agreement = tuple(entry for entry in agreement if entry.items)
+    compared = (agree(reviews, pair, about=about) for pair, about in pairs_of_names)
+    agreement = tuple(entry for entry in compared if entry.items)
     known = {item: sorted({entry.reviewer for entry in by_item[item]}) for item in decided}
     info = {**project.info, "reviews": {**project.info.get("reviews", {}), **known}}
     backgrounds = {entry.reviewer: entry.background for entry in reviews if entry.background}
@@ -109,12 +108,11 @@ def import_sheets(
     pairs = {(entry.first, entry.second) for entry in agreement}
     earlier = [row for row in info.get("agreement", []) if (row["first"], row["second"]) not in pairs]
     info["agreement"] = [*earlier, *(asdict(entry) for entry in agreement)]
-    step = take_step(REVIEW, project.items, sources=project.sources, changes=changes)
-    step = replace(step, history=len(project.changes))
+    history = len(project.changes)
+    step = take_step(REVIEW, project.items, sources=project.sources, changes=changes, history=history)
     project = save_project(replace(project, info=info, steps=(*project.steps, step)))
-    dropped = sum(entry.verdict == "drop" for entry in decided.values())
-    fixed = sum(entry.verdict == "fixed" for entry in decided.values())
-    return project, ReviewResult(len(decided), fixed, dropped, unsure, conflicts, agreement)
+    verdicts = Counter(entry.verdict for entry in decided.values())
+    return project, ReviewResult(len(decided), verdicts["fixed"], verdicts["drop"], unsure, conflicts, agreement)
 
 
 def read_reviews(path: Path, items: Mapping[str, Item], *, gone: Collection[str] = ()) -> list[Review]:
@@ -126,12 +124,10 @@ def read_reviews(path: Path, items: Mapping[str, Item], *, gone: Collection[str]
         item = items.get(row["id"])
         if item is None and row["id"] not in gone:
             raise BadData(path, line, f"no item '{row['id']}' in this translation. Import it where it was exported.")
-        fixes = _fixes(item, row) if item is not None else {}
         verdict = _verdict(row, where=(path, line))
         if not verdict:
             continue
-        if item is not None:
-            _check_blank(item, fixes, where=(path, line))
+        fixes = _fixes(item, row, where=(path, line)) if item is not None else {}
         reviewer = row.get("reviewer") or path.stem
         details = (row.get("comment", ""), _answers(row, where=(path, line)), row.get("background", ""))
         reviews.append(Review(row["id"], reviewer, verdict, fixes, *details))
@@ -168,20 +164,18 @@ def _answers(row: Mapping[str, str], *, where: tuple[Path, int]) -> dict[str, st
 def agree(reviews: Sequence[Review], pair: tuple[str, str], *, about: str = VERDICT) -> ReviewerAgreement:
     """The agreement of two reviewers on the items that both judged."""
     first, second = pair
-    left, right = (
-        {review.item: verdict for review in reviews if review.reviewer == name and (verdict := _said(review, about))}
-        for name in pair
-    )
+    answers: dict[str, dict[str, str]] = {name: {} for name in pair}
+    for review in reviews:
+        answer = review.verdict if about == VERDICT else review.answers.get(about)
+        if review.reviewer in answers and answer:
+            answers[review.reviewer][review.item] = answer
+    left, right = answers[first], answers[second]
     shared = sorted(set(left) & set(right))
     if not shared:
         return ReviewerAgreement(first, second, 0, 0.0, None, about)
     same = sum(left[item] == right[item] for item in shared) / len(shared)
     kappa = cohens_kappa([(left[item], right[item]) for item in shared])
     return ReviewerAgreement(first, second, len(shared), same, kappa, about)
-
-
-def _said(review: Review, about: str) -> str | None:
-    return review.verdict if about == VERDICT else review.answers.get(about)
 
 
 def cohens_kappa(pairs: Sequence[tuple[str, str]]) -> float | None:
@@ -219,21 +213,18 @@ def _decide(
     for item, reviews in by_item.items():
         sure = [review for review in reviews if review.verdict != "unsure"]
         own = [vote for vote in sure if vote.reviewer == prefer]
+        opinions = {(vote.verdict, *sorted(vote.fixes.items()), *sorted(vote.answers.items())) for vote in sure}
         if not sure:
             unsure += 1
-        elif (
-            len({(vote.verdict, *sorted(vote.fixes.items()), *sorted(vote.answers.items())) for vote in sure}) == 1
-            or own
-        ):
+        elif own or len(opinions) == 1:
             decided[item] = (own or sure)[0]
         else:
-            text = "; ".join(" ".join([vote.reviewer, vote.verdict, *_quoted(vote)]) for vote in sure)
-            conflicts.append(f"{item}: {text}")
+            texts = []
+            for vote in sure:
+                quoted = [f"{name} '{text}'" for name, text in (*vote.fixes.items(), *vote.answers.items())]
+                texts.append(" ".join([vote.reviewer, vote.verdict, *quoted]))
+            conflicts.append(f"{item}: {'; '.join(texts)}")
     return decided, tuple(conflicts), unsure
-
-
-def _quoted(review: Review) -> list[str]:
-    return [f"{name} '{text}'" for name, text in (*review.fixes.items(), *review.answers.items())]
 
 
 def _apply(project: Project, decided: Mapping[str, Review]) -> tuple[Project, tuple[Change, ...]]:
@@ -248,10 +239,8 @@ def _apply(project: Project, decided: Mapping[str, Review]) -> tuple[Project, tu
         new = with_fields(item, review.fixes) if review is not None else item
         changes += changes_between(item, new, step=REVIEW)
         kept.append(_with_answers(new, review.answers) if review is not None else new)
-    applied = tuple(changes)
-    return replace(
-        project, items=tuple(kept), changes=project.changes + applied, dropped=project.dropped + tuple(dropped)
-    ), applied
+    every, gone = (*project.changes, *changes), (*project.dropped, *dropped)
+    return replace(project, items=tuple(kept), changes=every, dropped=gone), tuple(changes)
 
 
 def _with_answers(item: Item, answers: Mapping[str, str]) -> Item:
@@ -266,19 +255,18 @@ def _with_answers(item: Item, answers: Mapping[str, str]) -> Item:
     return replace(item, tags=tags)
 
 
-def _fixes(item: Item, row: Mapping[str, str]) -> dict[str, str]:
+def _fixes(item: Item, row: Mapping[str, str], *, where: tuple[Path, int]) -> dict[str, str]:
+    """The new texts of a row by field; a context that loses BLANK is refused."""
     columns = {CONTEXT: "context_fix", TARGET: "target_fix"} | {
         candidate.id: f"{candidate.role}_fix" for candidate in item.candidates
     }
     old = fields_of(item)
     texts = {name: row.get(column, "").strip() for name, column in columns.items()}
-    return {name: text for name, text in texts.items() if text and text != old[name]}
-
-
-def _check_blank(item: Item, fixes: Mapping[str, str], *, where: tuple[Path, int]) -> None:
+    fixes = {name: text for name, text in texts.items() if text and text != old[name]}
     cloze = any(candidate.word is not None for candidate in item.candidates)
     if cloze and CONTEXT in fixes and fixes[CONTEXT].count(BLANK) != 1:
         raise BadData(*where, f"the context must have BLANK once, and has it {fixes[CONTEXT].count(BLANK)} times.")
+    return fixes
 
 
 def _row(item: Item, source: Item | None, *, problems: Sequence[Any]) -> dict[str, str]:
@@ -290,7 +278,3 @@ def _row(item: Item, source: Item | None, *, problems: Sequence[Any]) -> dict[st
     for candidate in item.candidates:
         row |= {f"source_{candidate.role}": old.get(candidate.id, ""), candidate.role: new[candidate.id]}
     return row
-
-
-def _is_severe(problems: Sequence[Any]) -> bool:
-    return any(problem.severity in ("error", "warning") for problem in problems)

@@ -3,7 +3,6 @@
 import csv
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from ..errors import IsoglossError, require
 from ..files.cell_values import guard_formula, legal_text, unguard_formula
@@ -13,6 +12,8 @@ from ..files.workbooks import read_workbook
 FORMATS = (".xlsx", ".csv")
 VERDICTS = ("good", "fixed", "drop", "unsure")
 ELICITED = ("template", "valid", "saying", "regions")  # asked of speakers about stereotypes with contrasts
+VERDICT_COLUMNS = ("verdict", "comment", "reviewer")
+ANSWERS = (*VERDICT_COLUMNS, "background", "stands for", *ELICITED)  # and the columns that end in `fix`
 WIDTH = 32
 GUIDE = (
     "One row is one item. Fill in the yellow columns and nothing else.",
@@ -27,7 +28,7 @@ GUIDE = (
 
 
 def write_sheet(path: Path, rows: Sequence[Mapping[str, str]], *, columns: Sequence[str], rtl: bool = False) -> Path:
-    """The path of the sheet, with these rows; columns that end in `fix`, the verdict and the comment are to be filled in."""
+    """The path of the sheet, with these rows; columns for a reviewer's answers are yellow in an XLSX file."""
     if path.suffix.lower() not in FORMATS:
         raise IsoglossError(f"A sheet cannot be written as '{path.suffix}'. Use one of {', '.join(FORMATS)}.")
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -54,14 +55,10 @@ def read_sheet(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
         yield line, dict(zip(names, cells, strict=True))
 
 
-def is_answer(column: str) -> bool:
-    """Whether a reviewer fills the column in."""
-    return column in ("verdict", "comment", "reviewer", "background", "stands for", *ELICITED) or column.endswith("fix")
-
-
 def _write_book(path: Path, rows: Sequence[Mapping[str, str]], *, columns: Sequence[str], rtl: bool) -> None:
     openpyxl = require("openpyxl", extra="translate")
     styles = require("openpyxl.styles", extra="translate")
+    validation = require("openpyxl.worksheet.datavalidation", extra="translate")
     book = openpyxl.Workbook()
     sheet = book.active
     sheet.title = "review"
@@ -82,24 +79,14 @@ def _write_book(path: Path, rows: Sequence[Mapping[str, str]], *, columns: Seque
             cell.font = styles.Font(bold=cell.row == 1)
             if isinstance(cell.value, str) and cell.value.startswith("="):
                 cell.data_type = "s"
-            if is_answer(name):
+            if name in ANSWERS or name.endswith("fix"):
                 cell.fill = yellow
-    _add_choices(sheet, columns, last=len(rows) + 1)
-    _add_guide(book)
-    book.save(path)
-
-
-def _add_choices(sheet: Any, columns: Sequence[str], *, last: int) -> None:
-    validation = require("openpyxl.worksheet.datavalidation", extra="translate")
-    letters = require("openpyxl.utils", extra="translate")
     choice = validation.DataValidation(type="list", formula1=f'"{",".join(VERDICTS)}"', allow_blank=True)
-    letter = letters.get_column_letter(list(columns).index("verdict") + 1)
-    choice.add(f"{letter}2:{letter}{max(last, 2)}")
+    letter = openpyxl.utils.get_column_letter(list(columns).index("verdict") + 1)
+    choice.add(f"{letter}2:{letter}{max(len(rows) + 1, 2)}")
     sheet.add_data_validation(choice)
-
-
-def _add_guide(book: Any) -> None:
     guide = book.create_sheet("how to")
     for line in GUIDE:
         guide.append([line])
     guide.column_dimensions["A"].width = 120
+    book.save(path)

@@ -57,22 +57,18 @@ def untranslated(sources: Mapping[str, Item]) -> Check:
 
 
 def take_step(
-    name: str, items: Sequence[Item], *, sources: Mapping[str, Item], changes: Sequence[Change] = ()
+    name: str, items: Sequence[Item], *, sources: Mapping[str, Item], changes: Sequence[Change] = (), history: int = 0
 ) -> RepairStep:
-    """The state of the items, counted."""
+    """The state of the items, counted, after these changes; `history` is how many had been made in all."""
     problems = find_problems(items, checks_against(sources))
     rows = problem_rows(items, problems)
-    tasks = dict.fromkeys((str(item.tags.get("task", "items")) for item in items), 0)
+    tasks: dict[str, int] = {}
     for item in items:
-        tasks[str(item.tags.get("task", "items"))] += (item.id, item.language) in rows
-    counts = Counter(problem.check for problem in problems)
+        task = str(item.tags.get("task", "items"))
+        tasks[task] = tasks.get(task, 0) + ((item.id, item.language) in rows)
+    checks = dict(Counter(problem.check for problem in problems).most_common())
     changed = len({change.item for change in changes})
-    return RepairStep(name, len(items), changed, tasks, dict(counts.most_common()), problems_by_target(items, problems))
-
-
-def steps_from(rows: Sequence[Mapping[str, Any]]) -> tuple[RepairStep, ...]:
-    """Steps that were written as JSON."""
-    return tuple(RepairStep(**row) for row in rows)
+    return RepairStep(name, len(items), changed, tasks, checks, problems_by_target(items, problems), history)
 
 
 def steps_as_rows(steps: Sequence[RepairStep]) -> list[dict[str, Any]]:
@@ -91,14 +87,12 @@ def steps_as_text(steps: Sequence[RepairStep]) -> str:
         bar = "█" * round(BAR * step.problems / most) if most else ""
         lines.append(f"{step.name:14} {step.items:6} {step.changed:8} {counts}  {bar} {step.problems}".rstrip())
     if len(steps) > 1:
-        lines += ["", *_checks(steps[0], steps[-1]), "", *_targets(steps[0], steps[-1])]
+        first, last = steps[0], steps[-1]
+        lines += ["", f"{'check':22} {'before':>6} {'after':>6}"]
+        for name in dict.fromkeys([*first.checks, *last.checks]):
+            lines.append(f"{name:22} {first.checks.get(name, 0):6} {last.checks.get(name, 0):6}")
+        lines += ["", *_targets(first, last)]
     return "\n".join(lines)
-
-
-def _checks(first: RepairStep, last: RepairStep) -> list[str]:
-    names = dict.fromkeys([*first.checks, *last.checks])
-    rows = [f"{name:22} {first.checks.get(name, 0):6} {last.checks.get(name, 0):6}" for name in names]
-    return [f"{'check':22} {'before':>6} {'after':>6}", *rows]
 
 
 def _targets(first: RepairStep, last: RepairStep) -> list[str]:

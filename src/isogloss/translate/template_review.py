@@ -10,26 +10,14 @@ import numpy as np
 
 from ..errors import BadData, IsoglossError
 from ..templates.checks import expand_sets, sets_path
-from ..templates.features import show_features
+from ..templates.features import USES, show_features
 from ..templates.lexicon import Lexicon, read_lexicon
 from ..templates.sets import read_sets
 from ..templates.vocabulary import MAIN
-from .sheets import VERDICTS, read_sheet
+from .sheets import VERDICT_COLUMNS, VERDICTS, read_sheet
 
 FORM, SENTENCE = "form", "sentence"
-REVIEW = (
-    "kind",
-    "where",
-    "id",
-    "gloss",
-    "features",
-    "text",
-    "text fix",
-    "stands for",
-    "verdict",
-    "comment",
-    "reviewer",
-)
+REVIEW = ("kind", "where", "id", "gloss", "features", "text", "text fix", "stands for", *VERDICT_COLUMNS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,29 +67,23 @@ def read_review(path: Path, lexicon: Lexicon) -> TemplateReview:
             raise BadData(path, line, f"the verdict '{row['verdict']}' is none of {', '.join(VERDICTS)}.")
         if not row["verdict"] and not row["text fix"]:
             continue
-        if row["kind"] == FORM and row["text"] not in _forms_of(lexicon, row):
-            raise BadData(
-                path, line, f"'{row['text']}' is no form of '{row['id']}' in {row['where']}. Write a new sheet."
-            )
         row["reviewer"] = row["reviewer"] or path.stem
         rows.append(row)
         if row["kind"] == FORM:
+            vocabulary = lexicon.vocabularies.get(row["where"])
+            term = vocabulary.terms.get(row["id"]) if vocabulary else None
+            if term is None or row["text"] not in [cell.text for cell in term.uses.get(_use_of(row), ())]:
+                problem = f"'{row['text']}' is no form of '{row['id']}' in {row['where']}. Write a new sheet."
+                raise BadData(path, line, problem)
             forms.setdefault(row["where"], Counter())[row["reviewer"]] += 1
     if not rows:
         raise IsoglossError(f"No row of {path} has a verdict. Fill in the column 'verdict', or give a new file name.")
     return TemplateReview(tuple(rows), forms)
 
 
-def _forms_of(lexicon: Lexicon, row: Mapping[str, str]) -> list[str]:
-    """The texts of the term's use that a row is about, in the order of the file."""
-    vocabulary = lexicon.vocabularies.get(row["where"])
-    term = vocabulary.terms.get(row["id"]) if vocabulary else None
-    return [cell.text for cell in term.uses.get(_use_of(row), ())] if term else []
-
-
 def _use_of(row: Mapping[str, str]) -> str:
     first = row["features"].split(" ")[0]
-    return first if first in ("adj", "place", "state", "poss", "art") else MAIN
+    return first if first in USES else MAIN
 
 
 def apply_review(review: TemplateReview, lexicon: Lexicon) -> int:

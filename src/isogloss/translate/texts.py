@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..errors import IsoglossError
-from ..items import BLANK, Candidate, Item
+from ..items import BLANK, Item
 from ..progress import Progress, silent
 from ..sealing import append_lines, make_folder
 from .translators import LanguagePair, Opened, protect, restore
@@ -37,10 +37,7 @@ class TranslationSession:
 
 def texts_of(items: Iterable[Item]) -> list[str]:
     """Every text of the items that is to be translated, once: contexts, words or sentences, and target terms."""
-    texts: dict[str, None] = {}
-    for item in items:
-        texts |= dict.fromkeys(_texts(item))
-    return list(texts)
+    return list(dict.fromkeys(text for item in items for text in _texts(item)))
 
 
 def translate_items(items: Sequence[Item], state: TranslationSession) -> tuple[tuple[Item, ...], tuple[Dropped, ...]]:
@@ -71,30 +68,26 @@ def translate_texts(texts: Sequence[str], state: TranslationSession) -> dict[str
     return translations
 
 
-def estimate(texts: Sequence[str], state: TranslationSession) -> tuple[int, int]:
-    """How many texts are not in the cache yet, and how many characters they have."""
-    known = read_cache(state.cache, state.opened, pair=state.pair)
-    sent = {protect(text, state.opened.placeholders[0]) for text in texts}
-    new = [text for text in sent if text not in known]
-    return len(new), sum(map(len, new))
-
-
 def refuse_unpaid(texts: Sequence[str], state: TranslationSession) -> None:
     """Raise with the number of characters when a call would cost money; the caller skips this when told to go on."""
-    count, characters = estimate(texts, state)
-    if not state.opened.paid or not count:
+    known = read_cache(state)
+    sent = {protect(text, state.opened.placeholders[0]) for text in texts}
+    new = [text for text in sent if text not in known]
+    if not state.opened.paid or not new:
         return
+    characters = sum(map(len, new))
     price = f", about {characters * state.opened.price / 1e6:.2f} $" if state.opened.price else ""
     raise IsoglossError(
-        f"{state.opened.name} would translate {count:,} texts with {characters:,} characters, which costs money{price}. "
-        "Use --yes to proceed."
+        f"{state.opened.name} would translate {len(new):,} texts with {characters:,} characters, "
+        f"which costs money{price}. Use --yes to proceed."
     )
 
 
 def _ask(sent: Sequence[str], state: TranslationSession) -> dict[str, str]:
     """What the translator gives for each text; every batch is kept as soon as it is there."""
-    known = read_cache(state.cache, state.opened, pair=state.pair)
+    known = read_cache(state)
     new = [text for text in sent if text not in known]
+    head = {"translator": state.opened.name, "from": state.pair.source, "to": state.pair.target}
     last = 0.0
     for start in range(0, len(new), state.opened.batch):
         batch = new[start : start + state.opened.batch]
@@ -105,7 +98,9 @@ def _ask(sent: Sequence[str], state: TranslationSession) -> dict[str, str]:
             raise IsoglossError(f"{state.opened.name} gave {len(answers)} texts for {len(batch)}. Run it again.")
         clean = [unicodedata.normalize("NFC", " ".join(answer.split())) for answer in answers]
         fresh = dict(zip(batch, clean, strict=True))
-        append_cache(state.cache, fresh, opened=state.opened, pair=state.pair)
+        rows = (head | {"text": text, "translation": translation} for text, translation in fresh.items())
+        make_folder(state.cache.parent)
+        append_lines(state.cache, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
         known |= fresh
         state.progress(state.opened.name, (start + len(batch)) / len(new))
     return known
@@ -123,41 +118,31 @@ def _term(item: Item) -> str | None:
 
 def _translated(item: Item, known: Mapping[str, str], *, state: TranslationSession) -> Item:
     context = known[item.context] if item.context else None
-    candidates = tuple(_candidate(candidate, known, context=context) for candidate in item.candidates)
-    kept = {name: value for name, value in item.tags.items() if name not in OF_LANGUAGE}
-    tags = {**kept, "provenance": "machine", "translator": state.opened.name}
-    term = _term(item)
-    if term:
+    candidates = []
+    for candidate in item.candidates:
+        if candidate.word is None:
+            candidates.append(replace(candidate, text=known[candidate.text]))
+        else:
+            word = known[candidate.word]
+            candidates.append(replace(candidate, word=word, text=(context or BLANK).replace(BLANK, word)))
+    tags = {name: value for name, value in item.tags.items() if name not in OF_LANGUAGE}
+    tags |= {"provenance": "machine", "translator": state.opened.name}
+    if term := _term(item):
         tags |= {"target": item.tags.get("target", term), "target_term": known[term]}
-    return replace(item, language=state.pair.target, context=context, candidates=candidates, tags=tags)
+    return replace(item, language=state.pair.target, context=context, candidates=tuple(candidates), tags=tags)
 
 
-def _candidate(candidate: Candidate, known: Mapping[str, str], *, context: str | None) -> Candidate:
-    if candidate.word is None:
-        return replace(candidate, text=known[candidate.text])
-    word = known[candidate.word]
-    return replace(candidate, word=word, text=(context or BLANK).replace(BLANK, word))
-
-
-def read_cache(path: Path, opened: Opened, *, pair: LanguagePair) -> dict[str, str]:
+def read_cache(state: TranslationSession) -> dict[str, str]:
     """What this translator gave for these languages, by the text that was sent; a torn last line is passed over."""
-    if not path.exists():
+    if not state.cache.exists():
         return {}
+    wanted = (state.opened.name, state.pair.source, state.pair.target)
     known = {}
-    for line in path.read_text(encoding="utf-8", errors="replace").split("\n"):
+    for line in state.cache.read_text(encoding="utf-8", errors="replace").split("\n"):
         try:
             row = json.loads(line)
-            if (row["translator"], row["from"], row["to"]) == (opened.name, pair.source, pair.target):
+            if (row["translator"], row["from"], row["to"]) == wanted:
                 known[str(row["text"])] = str(row["translation"])
         except (ValueError, KeyError, TypeError):
             continue
     return known
-
-
-def append_cache(path: Path, translations: Mapping[str, str], *, opened: Opened, pair: LanguagePair) -> None:
-    """Add translations to the cache, in one write."""
-    head = {"translator": opened.name, "from": pair.source, "to": pair.target}
-    rows = (head | {"text": text, "translation": translation} for text, translation in translations.items())
-    lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-    make_folder(path.parent)
-    append_lines(path, lines)

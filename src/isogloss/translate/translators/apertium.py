@@ -18,7 +18,8 @@ def open_apertium(pair: LanguagePair, options: Mapping[str, str]) -> Opened:
     """The translator for a pair, such as eng-spa, that is installed here."""
     if shutil.which("apertium") is None:
         raise IsoglossError(f"Apertium is not installed. On Debian: {INSTALL}")
-    direction = options.get("direction") or f"{_code(pair.source)}-{_code(pair.target)}"
+    codes = (str(langcodes.Language.get(tag).to_alpha3()) for tag in (pair.source, pair.target))
+    direction = options.get("direction") or "-".join(codes)
     known = _run(["apertium", "-l"], "").split()
     if direction not in known:
         raise IsoglossError(
@@ -37,18 +38,10 @@ def _translate(texts: Sequence[str], direction: str) -> list[str]:
         raise IsoglossError(
             f"Apertium gave {len(lines)} texts for {len(texts)}. Try a smaller set to find the text it stumbles over."
         )
-    return [_case(text, line) for text, line in zip(texts, lines, strict=True)]
-
-
-def _case(source: str, translated: str) -> str:
-    """Apertium writes the first letter of every text large; a text that began small does so again."""
-    if source[:1].islower() and translated[1:2].islower():
-        return translated[:1].lower() + translated[1:]
-    return translated
-
-
-def _code(tag: str) -> str:
-    return str(langcodes.Language.get(tag).to_alpha3())
+    for index, (text, line) in enumerate(zip(texts, lines, strict=True)):
+        if text[:1].islower() and line[1:2].islower():  # Apertium writes the first letter of every text large
+            lines[index] = line[:1].lower() + line[1:]
+    return lines
 
 
 def _run(command: list[str], text: str) -> str:

@@ -34,7 +34,9 @@ def open_client(client: Any, pair: LanguagePair, *, rate: float) -> Opened:
         if not created:
             _call(client.import_terminology, **terminology(*codes))
             created.append(TERMINOLOGY)
-        return [_one(client, text, codes=codes) for text in texts]
+        request = {"TerminologyNames": [TERMINOLOGY], "SourceLanguageCode": codes[0], "TargetLanguageCode": codes[1]}
+        responses = (_call(client.translate_text, Text=text, **request) for text in texts)
+        return [str(response["TranslatedText"]) for response in responses]
 
     return Opened(
         "aws translate", translate, batch=1, pause=1 / rate, paid=True, price=PRICE, placeholders=(BLANK, "XBLANKX")
@@ -50,17 +52,6 @@ def terminology(source: str, target: str) -> dict[str, Any]:
         "Description": "Keeps the word BLANK as it is.",
         "TerminologyData": {"File": table.encode(), "Format": "CSV", "Directionality": "UNI"},
     }
-
-
-def _one(client: Any, text: str, *, codes: tuple[str, str]) -> str:
-    response = _call(
-        client.translate_text,
-        Text=text,
-        TerminologyNames=[TERMINOLOGY],
-        SourceLanguageCode=codes[0],
-        TargetLanguageCode=codes[1],
-    )
-    return str(response["TranslatedText"])
 
 
 def _call(operation: Any, **request: Any) -> Any:

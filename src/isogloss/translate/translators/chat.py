@@ -42,57 +42,51 @@ def open_chat(pair: LanguagePair, options: Mapping[str, str]) -> Opened:
     )
 
     def translate(texts: Sequence[str]) -> list[str]:
-        return [_ask(url, body(model, prompt, text=text), variable=variable) for text in texts]
+        system = {"role": "system", "content": prompt}
+        # temperature 0, so that the same text gives the same answer where the endpoint can
+        requests = (
+            {"model": model, "temperature": 0, "messages": [system, {"role": "user", "content": text}]}
+            for text in texts
+        )
+        return [_ask(url, request, variable=variable) for request in requests]
 
     pause = 1 / number(options, "rate", default=5)
     return Opened(f"chat {model}", translate, batch=1, pause=pause if paid else 0, paid=paid)
 
 
-def body(model: str, prompt: str, *, text: str) -> dict[str, Any]:
-    """The request for one text; temperature 0, so that the same text gives the same answer where the endpoint can."""
-    messages = [{"role": "system", "content": prompt}, {"role": "user", "content": text}]
-    return {"model": model, "temperature": 0, "messages": messages}
-
-
 def _ask(url: str, request: Mapping[str, Any], *, variable: str) -> str:
+    """The answer; a busy endpoint is asked again after the wait it asks for, or half a second, doubled each time."""
     for turn in range(TRIES):
+        wait = None
         try:
-            return _answer(_post(url, request, variable=variable), url)
+            return _post(url, request, variable=variable)
         except urllib.error.HTTPError as error:
             if error.code not in BUSY or turn == TRIES - 1:
                 raise IsoglossError(f"{url} answered {error.code} ({error.reason}). {_advice(error.code)}") from error
-            time.sleep(_wait(error.headers.get("Retry-After"), turn))
-        except (OSError, TimeoutError) as error:
+            wait = asked_wait(error.headers.get("Retry-After"))
+        except OSError as error:
             if turn == TRIES - 1:
                 raise IsoglossError(
                     f"{url} cannot be reached ({error}). Check the address and run it again."
                 ) from error
-            time.sleep(_wait(None, turn))
+        time.sleep(min(0.5 * 2**turn if wait is None else wait, LONGEST_WAIT))
     raise IsoglossError(f"{url} gave no answer. Run it again.")
 
 
-def _post(url: str, request: Mapping[str, Any], *, variable: str) -> bytes:
+def _post(url: str, request: Mapping[str, Any], *, variable: str) -> str:
+    """The text that the endpoint answers with."""
     data = json.dumps(request, ensure_ascii=False).encode()
     call = urllib.request.Request(f"{url}/chat/completions", data=data, headers={"Content-Type": "application/json"})
     if os.environ.get(variable):
         call.add_unredirected_header("Authorization", f"Bearer {os.environ[variable]}")
     with urllib.request.urlopen(call, timeout=TIMEOUT) as response:
-        return bytes(response.read(LARGEST + 1))
-
-
-def _answer(raw: bytes, url: str) -> str:
+        raw = response.read(LARGEST + 1)
     if len(raw) > LARGEST:
         raise IsoglossError(f"{url} sent more than {LARGEST // 10**6} MB for one text. Check the address.")
     try:
         return content_text(json.loads(raw)["choices"][0]["message"]["content"]).strip()
     except (ValueError, KeyError, IndexError, TypeError, RecursionError, Unreadable) as error:
         raise IsoglossError(f"{url} does not speak the chat protocol. Use --option url=https://…/v1") from error
-
-
-def _wait(asked: str | None, turn: int) -> float:
-    """What the endpoint asks for, or half a second, doubled each time."""
-    seconds = asked_wait(asked)
-    return min(0.5 * 2**turn if seconds is None else seconds, LONGEST_WAIT)
 
 
 def _advice(code: int) -> str:

@@ -11,8 +11,6 @@ from ...files.rows import read_rows, suffix
 from ...items import BLANK
 from . import LanguagePair, Opened, Translator, option
 
-COLUMNS = ("text", "translation")
-
 
 def open_file(pair: LanguagePair, options: Mapping[str, str]) -> Opened:
     """The table as a translator; a text that is not in it is written into it, to be filled in."""
@@ -41,20 +39,17 @@ def _look_up(path: Path, texts: Sequence[str], *, known: Mapping[str, str]) -> l
     missing = [text for text in texts if not known.get(text)]
     if missing:
         target = path if suffix(path) == ".csv" else path.with_suffix(".missing.csv")
-        _write(target, missing, known=known if target == path else {})
+        with target.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(["text", "translation"])
+            if target == path:
+                writer.writerows([text, translation] for text, translation in known.items() if translation)
+            writer.writerows([text, ""] for text in missing)
         raise IsoglossError(
             f"{len(missing)} texts have no translation. They were written to {target}: "
             "fill in the column 'translation' and run it again."
         )
     return [known[text] for text in texts]
-
-
-def _write(path: Path, missing: Sequence[str], *, known: Mapping[str, str]) -> None:
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(COLUMNS)
-        writer.writerows([text, translation] for text, translation in known.items() if translation)
-        writer.writerows([text, ""] for text in missing)
 
 
 translator = Translator(
