@@ -21,19 +21,14 @@ def draw(data: PageData) -> dict[str, Any] | None:
     cells: dict[str, list[Measure]] = {}
     for row in data.targets:
         if row.value is not None and row.n >= FEWEST and row.group.get("target") != "none":
-            cells.setdefault(_cell(row), []).append(row)
-    shown = {cell: _both_ends(rows) for cell, rows in cells.items() if len(rows) > 1}
+            cell = f"{model_label(row.group)}, {language_name(row.group['language'])}, {row.group['dataset']}"
+            cells.setdefault(cell, []).append(row)
+    shown = {}
+    for cell, rows in cells.items():
+        ordered = sorted(rows, key=lambda row: (-(row.value or 0.0), row.group["target"]))
+        if len(rows) > 1:
+            shown[cell] = ordered if len(rows) <= 2 * MOST else [*ordered[:MOST], *ordered[-MOST:]]
     return {"figure": _figure(shown), "fewest": FEWEST} if shown else None
-
-
-def _cell(row: Measure) -> str:
-    return f"{model_label(row.group)}, {language_name(row.group['language'])}, {row.group['dataset']}"
-
-
-def _both_ends(rows: Sequence[Measure]) -> list[Measure]:
-    """The highest and the lowest, from high to low."""
-    ordered = sorted(rows, key=lambda row: (-(row.value or 0.0), row.group["target"]))
-    return ordered if len(ordered) <= 2 * MOST else [*ordered[:MOST], *ordered[-MOST:]]
 
 
 def _figure(cells: Mapping[str, Sequence[Measure]]) -> Figure:
