@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -48,13 +49,9 @@ def headline(metrics: Sequence[str]) -> str:
 
 def without_task(rows: Iterable[Row]) -> list[Row]:
     """The rows over all tasks; where a group has one task only, that one."""
-    shown = list(rows)
-    without = {(row.metric, _key(row.group)) for row in shown if "task" not in row.group}
-    return [row for row in shown if "task" not in row.group or (row.metric, _key(row.group)) not in without]
-
-
-def _key(group: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    return tuple(sorted((name, value) for name, value in group.items() if name != "task"))
+    keyed = [(row, (row.metric, frozenset({**row.group, "task": ""}.items()))) for row in rows]
+    whole = {key for row, key in keyed if "task" not in row.group}
+    return [row for row, key in keyed if "task" not in row.group or key not in whole]
 
 
 def datasets(rows: Iterable[Measure]) -> dict[str, list[Measure]]:
@@ -99,12 +96,10 @@ def find_ranks(
     for _, part in split_datasets(scored):
         if part.table["model"].n_unique() < 2:
             continue
-        try:
+        with suppress(IsoglossError):  # other items
             ranks = rank_models(part, metric=ordering, by=by, mode=mode, resamples=resamples, seed=settings.seed)
-        except IsoglossError:  # other items
-            continue
-        rows += ranks
-        notes += ranks.notes[len(scored.notes) :]
+            rows += ranks
+            notes += ranks.notes[len(scored.notes) :]
     return Results(tuple(rows), notes=tuple(notes))
 
 
@@ -125,11 +120,6 @@ def model_kinds(runs: Iterable[Run], facts: Facts | None = None) -> dict[str, st
             kinds.setdefault(model, OTHER)
     stated = {model: known[MULTILINGUAL] for model, known in (facts or {}).items() if MULTILINGUAL in known}
     return kinds | {model: _by_fact(value) for model, value in stated.items()}
-
-
-def row_names(facts: Facts | None = None) -> dict[str, str]:
-    """The name of each model in a table, where the facts give it a label."""
-    return {model: str(known["label"]) for model, known in (facts or {}).items() if "label" in known}
 
 
 def _by_fact(value: Any) -> str:
@@ -170,10 +160,8 @@ def structures(scored: Scored, over: str) -> list[Structure]:
 
     likenesses: list[Structure] = []
     for _, part in split_datasets(scored):
-        try:
+        with suppress(IsoglossError):  # one language or model only, or no stereotypes
             likenesses += find_structure(part, over=over)
-        except IsoglossError:  # one language or model only, or no stereotypes
-            continue
     return likenesses
 
 

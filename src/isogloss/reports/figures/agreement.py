@@ -1,6 +1,7 @@
 """Do two measures agree over models and languages? Their values against each other, with intervals both ways."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
@@ -38,10 +39,8 @@ def find(request: FigureRequest) -> list[Pairing]:
     sides = group_by(rows, lambda row: (row.metric, row.group["dataset"]))
     pairings = []
     for one, two in combinations(sides, 2):
-        try:
+        with suppress(IsoglossError):  # fewer than three models or languages have both
             pairings.append(_pair(sides[one], sides[two]))
-        except IsoglossError:  # fewer than three models or languages have both
-            continue
     return pairings
 
 

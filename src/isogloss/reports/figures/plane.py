@@ -27,11 +27,10 @@ def draw(chosen: Mapping[str, Sequence[Point]], canvas: Canvas) -> Any:
     figure, axes_of, _ = new_panels(canvas, len(chosen), height=lambda down, width: down * width * shape + space)
     panels = []
     for axes, (dataset, group) in zip(axes_of, chosen.items(), strict=True):
-        labelled = [
-            (ss, point["lms"], language_label(ss.group["language"], canvas), names.index(model_label(ss.group)))
-            for point in group
-            for ss in [point["ss"]]
-        ]
+        labelled = []
+        for ss, lms in ((point["ss"], point["lms"]) for point in group):
+            label = language_label(ss.group["language"], canvas)
+            labelled.append((ss, lms, label, names.index(model_label(ss.group))))
         panels.append(label_points(axes, labelled))
         _set_ranges(axes, group)
         _draw_lines(axes)

@@ -30,10 +30,8 @@ def write_report(
 ) -> Path:
     """The path of the report, written from scores or from folders of runs; see `read_extras` for what can go with them."""
     page_data = measure_all(gather(source), extras or Extras(), settings=settings or IntervalSettings())
-    text = draw_page(page_data, command=command)
-    path = Path(out)
-    write_file(path, text.encode())
-    return path
+    write_file(Path(out), draw_page(page_data, command=command).encode())
+    return Path(out)
 
 
 def draw_page(data: PageData, *, command: str = "") -> str:

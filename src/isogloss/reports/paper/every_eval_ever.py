@@ -158,10 +158,10 @@ def _instances(scored: Scored, texts: pl.DataFrame, *, record: Mapping[str, Any]
     wanted = texts.select(*KEY, "candidate", "context", "text")
     joined = table.join(wanted, on=[*KEY, "candidate"], how="left", maintain_order="left")
     for part in joined.partition_by([*KEY, "method", "quantity"], maintain_order=True):
-        yield _instance(part.to_dicts(), record=record)
+        yield _instance(part.to_dicts(), record)
 
 
-def _instance(rows: Sequence[Mapping[str, Any]], *, record: Mapping[str, Any]) -> dict[str, Any]:
+def _instance(rows: Sequence[Mapping[str, Any]], record: Mapping[str, Any]) -> dict[str, Any]:
     first = rows[0]
     values = {str(row["role"]): float(row["value"]) for row in rows}
     best = max(rows, key=lambda row: row["value"])

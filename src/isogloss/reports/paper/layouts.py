@@ -186,10 +186,11 @@ def _sorted(keys: Sequence[Key], names: Sequence[str], *, order: Order) -> list[
     return sorted(dict.fromkeys(keys), key=rank)
 
 
-def _label(value: str, name: str, *, request: LayoutRequest) -> str:
-    if value in request.labels:
-        return request.labels[value]
-    return plain_name(value) if name == "language" and len(request.rows) + len(request.columns) < 3 else value
+def _labels(values: Key, names: Sequence[str], *, request: LayoutRequest) -> list[str]:
+    """The values of these columns as they are shown."""
+    spelled = "language" if len(request.rows) + len(request.columns) < 3 else None
+    pairs = zip(values, names, strict=False)
+    return [request.labels.get(value, plain_name(value) if name == spelled else value) for value, name in pairs]
 
 
 def _cell(cells: Mapping[tuple[str, Key], Measure], entry: str, *, column: Key) -> list[Measure]:
@@ -223,13 +224,11 @@ def _metric_grid(table: _Table, request: LayoutRequest, *, order: Order) -> Grid
         ends = [format_interval(rows[0].low, rows[0].high, form=request.form) if rows else "" for rows in cells]
         if request.mode == "corrected" and any(ends):
             below[number] = [*[""] * len(names), *ends, *[""] * len(extra)]
-    spans = [
-        (" / ".join(map(metric_name, e.replace(FIRST, JOINED).split(JOINED))), len(list(g)))
-        for e, g in groupby(k[0] for k in keys)
-    ]
-    heading = [
-        " ".join(_label(v, n, request=request) for v, n in zip(c, request.columns, strict=True)) for _, c in keys
-    ]
+    spans = []
+    for entry, group in groupby(entry for entry, _ in keys):
+        metrics = entry.replace(FIRST, JOINED).split(JOINED)
+        spans.append((" / ".join(map(metric_name, metrics)), len(list(group))))
+    heading = [" ".join(_labels(column, request.columns, request=request)) for _, column in keys]
     weak = any(WEAK in cell for row in texts for cell in row[len(request.rows) :])
     notes = (*(WEAK_NOTE,) * weak, *(RANK_NOTE,) * bool(table.ranks))
     grid = Grid([*request.rows, *heading], texts, len(request.rows), notes, spans=tuple(spans), below=below)
@@ -241,7 +240,7 @@ def _metric_grid(table: _Table, request: LayoutRequest, *, order: Order) -> Grid
 
 def _row_names(line: Key, above: Key, *, request: LayoutRequest) -> list[str]:
     """The names of a row; those that the row above has in the same columns are not repeated."""
-    names = [_label(value, name, request=request) for value, name in zip(line, request.rows, strict=False)]
+    names = _labels(line, request.rows, request=request)
     if len(line) < len(request.rows):
         names += ["Aggregated", *[""] * (len(request.rows) - len(line) - 1)]
     last = len(request.rows) - 1
@@ -327,7 +326,7 @@ def _agreement_grid(scored: Scored, request: LayoutRequest, *, order: Order, set
         sides = {name: tuple(row for row in of_line if row.metric == name) for name in metric_names(request)}
         reference = replace(measures, rows=sides[str(request.agreement)])
         columns = [_statistics(agree(replace(measures, rows=sides[name]), reference)[0]) for name in request.metrics]
-        names = [_label(value, name, request=request) for value, name in zip(line, request.rows, strict=True)]
+        names = _labels(line, request.rows, request=request)
         for statistic, *values in zip(STATISTICS, *columns, strict=True):
             texts.append([*names, statistic, *values])
             names = [""] * len(names)

@@ -7,14 +7,14 @@ from pathlib import Path
 
 from ...analysis.comparisons import HEADLINES
 from ...analysis.groups import check_rows
-from ...analysis.measures import Measures, fitting_metrics, measure_with
+from ...analysis.measures import fitting_metrics, measure_with
 from ...analysis.published import PUBLISHED, add_published
 from ...errors import IsoglossError, UnknownName
 from ...runs import find_runs, in_languages, read_scored
 from ...scores import Scored
 from ...sealing import write_file
 from ...storage import as_path
-from ..chart_data import find_ranks, model_kinds, row_names
+from ..chart_data import find_ranks, model_kinds
 from ..text.table import as_latex, as_markdown
 from .layouts import LayoutRequest, Order, layout_grid
 from .model_card import index_as_yaml, model_index
@@ -36,13 +36,18 @@ def write_paper(layout: Layout, kind: str, *, out: Path | None = None) -> str:
     metrics = list(layout.metrics) or [name for name in fitting if name in HEADLINES] or fitting
     measures = add_published(measure_with(layout.drawing, scored, metrics=metrics, mode=layout.mode), layout.sources)
     if kind == "model-index":
-        content = index_as_yaml(model_index(_of_task(measures, layout.task), runs)).encode()
+        rows = tuple(row for row in measures if layout.task in (None, row.group.get("task", "all")))
+        if not rows:
+            known = ", ".join(dict.fromkeys(row.group.get("task", "all") for row in measures))
+            raise IsoglossError(f"There is nothing for the task '{layout.task}'. Known: {known}.")
+        content = index_as_yaml(model_index(replace(measures, rows=rows), runs)).encode()
     else:
         measured = dict.fromkeys(row.metric for row in measures)
         ranked = find_ranks(scored, measured, settings=layout.drawing, mode=layout.mode)
         ranks = {(row.metric, group_key(row.model, row.group)): row for row in ranked}
-        kinds, names = model_kinds(runs, layout.facts), row_names(layout.facts)
-        tables = paper_tables(measures, replace(layout, kinds=kinds, names=names, ranks=ranks))
+        names = {model: str(known["label"]) for model, known in layout.facts.items() if "label" in known}
+        layout = replace(layout, kinds=model_kinds(runs, layout.facts), names=names, ranks=ranks)
+        tables = paper_tables(measures, layout)
         content = _encode(tables, kind, intervals=layout.intervals)
     if out is None:
         return content.decode()
@@ -78,12 +83,3 @@ def write_layouts(
                 continue
             texts.append(f"% {title}\n{as_latex(grid)}" if kind == "latex" else f"### {title}\n\n{as_markdown(grid)}")
     return "\n".join(texts)
-
-
-def _of_task(measures: Measures, task: str | None) -> Measures:
-    """The measures of one task, or, for 'all', those over all tasks."""
-    rows = tuple(row for row in measures if task is None or row.group.get("task", "all") == task)
-    if not rows:
-        known = ", ".join(dict.fromkeys(row.group.get("task", "all") for row in measures))
-        raise IsoglossError(f"There is nothing for the task '{task}'. Known: {known}.")
-    return replace(measures, rows=rows)

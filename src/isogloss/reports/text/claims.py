@@ -48,10 +48,9 @@ def explain_claim(verdict: ClaimVerdict) -> str:
         return f"It had to come out this way: {verdict.reason}."
     if part is None or part.difference is None:
         return f"{verdict.status.capitalize()}: {verdict.reason}."
-    hard = " in the closest of them" if verdict.parts > 1 else ""
     if verdict.status == SUPPORTED:
         count = "both" if verdict.parts == 2 else f"all {verdict.parts}"
-        opening = "Yes." if verdict.parts == 1 else f"Yes, in {count} comparisons it needs;{hard}"
+        opening = "Yes." if verdict.parts == 1 else f"Yes, in {count} comparisons it needs; in the closest of them"
         return _sentence(opening, part)
     if verdict.status == CONTRADICTED:
         opening = "No, the opposite." if verdict.parts == 1 else f"No: {verdict.reason};"
@@ -83,22 +82,17 @@ def _explain_change(verdict: ClaimVerdict, part: ClaimPart) -> str:
 
 
 def _sentence(opening: str, part: ClaimPart) -> str:
-    """An opening and the difference, as one sentence or two."""
-    text = state_difference(part)
-    return f"{opening} {text[0].upper() + text[1:] if opening.endswith('.') else text}."
-
-
-def state_difference(part: ClaimPart) -> str:
-    """How far the two sides lie apart, with the interval."""
-    if part.difference is None:
-        return f"{part.a} and {part.b} have no difference ({part.why})"
+    """An opening and how far the two sides lie apart, with the interval, as one sentence or two."""
+    difference = part.difference or 0.0
     interval = "" if part.low is None or part.high is None else f" (95 % CI {part.low:+.1f} to {part.high:+.1f})"
     if part.design == "over groups":
-        return f"the {part.a} is {part.difference + float(part.b):.2f}{interval}"
-    values = "" if part.value_a is None else f", {part.value_a:.1f}"
-    other = part.b if part.value_b is None or part.b[:1].isdigit() else f"{part.b}, {part.value_b:.1f}"
-    limit = f"; the claim needs {'more' if part.sign > 0 else 'less'} than {part.shift:+g}" if part.shift else ""
-    return f"{part.a}{values}, minus {other}, is {part.difference:+.1f}{interval}{limit}"
+        text = f"the {part.a} is {difference + float(part.b):.2f}{interval}"
+    else:
+        value = "" if part.value_a is None else f", {part.value_a:.1f}"
+        other = part.b if part.value_b is None or part.b[:1].isdigit() else f"{part.b}, {part.value_b:.1f}"
+        limit = f"; the claim needs {'more' if part.sign > 0 else 'less'} than {part.shift:+g}" if part.shift else ""
+        text = f"{part.a}{value}, minus {other}, is {difference:+.1f}{interval}{limit}"
+    return f"{opening} {text[0].upper() + text[1:] if opening.endswith('.') else text}."
 
 
 def robustness_line(verdict: ClaimVerdict) -> str:

@@ -1,6 +1,7 @@
 """The item explorer: sentences to search, filter and sort by gap, kept out of sight until the reader agrees."""
 
 import json
+from contextlib import suppress
 from typing import Any
 
 import polars as pl
@@ -41,10 +42,8 @@ def _gaps(data: PageData) -> pl.DataFrame | None:
     several = several_methods(table)
     parts = []
     for _, part in group_rows(table, ["dataset", "model", "method"], keep_null=True):
-        try:
+        with suppress(IsoglossError):  # items of another kind have no gap
             parts.append(item_gaps(part).select(*KEY, "model", "method", "gap"))
-        except IsoglossError:  # items of another kind have no gap
-            continue
     if not parts:
         return None
     who = pl.concat_str(["model", "method"], separator=" · ") if several else pl.col("model")
