@@ -24,14 +24,14 @@ def draw(tradeoffs: Sequence[Tradeoff], canvas: Canvas) -> Any:
     axes_of = figure.subplots(len(panels), 2, squeeze=False)
     several = len({dataset for dataset, _ in panels}) > 1
     for (plane, lines), ((dataset, language), rows) in zip(axes_of, panels.items(), strict=True):
-        near = {row.model: 100 - 2 * abs(row.ss - 50) for row in rows}
-        front = sorted((row.lms, near[row.model]) for row in rows if row.on_front and row.interpretable is not False)
+        points = [(row, 100 - 2 * abs(row.ss - 50)) for row in rows]
+        front = sorted((row.lms, near) for row, near in points if row.on_front and row.interpretable is not False)
         plane.plot([x for _, x in front], [y for y, _ in front], color=GREY, linewidth=0.8, zorder=0)
-        for row in rows:
+        for row, near in points:
             colour, marker = style_of(names.index(row.model))
             colour = WEAK if row.interpretable is False else colour
             size = 12 + 30 * row.front_share  # the larger, the more often the model is on the front
-            plane.scatter(near[row.model], row.lms, s=size, color=colour, marker=marker, zorder=2)
+            plane.scatter(near, row.lms, s=size, color=colour, marker=marker, zorder=2)
             lines.plot(WEIGHTS, row.first, color=colour, linewidth=1.2)
         plane.set_xlabel("100 - 2·|SS - 50|")
         plane.margins(0.15)

@@ -30,9 +30,8 @@ def draw(rows: Sequence[Measure], canvas: Canvas) -> Any:
     """Terms that are large over all panels with the same terms have a colour; the rest is grey."""
     order = english_first(row.group["language"] for row in rows)
     ordered = sorted(rows, key=lambda row: order.index(row.group["language"]))
-    panels = list(
-        group_by(ordered, lambda row: tuple(row.group[name] for name in row.group if name not in NAMED)).values()
-    )
+    groups = group_by(ordered, lambda row: tuple(row.group[name] for name in row.group if name not in NAMED))
+    panels = list(groups.values())
     columns = min(len(panels), 2 if canvas.width >= DOUBLE else 1)
     blocks = [panels[index : index + columns] for index in range(0, len(panels), columns)]
     most = [max(len(_concepts(panel)) for panel in block) for block in blocks]

@@ -25,17 +25,7 @@ def draw(data: PageData) -> dict[str, Any] | None:
     labels = [f"{model_label(row.group)}, {language_name(row.group['language'])}" for row in rows]
     cells = list(dict.fromkeys(labels))
     keys = [str(cells.index(label)) for label in labels]
-    shown = [
-        {
-            "key": f"{key}/{row.group['country']}",
-            "cell": int(key),
-            "value": row.value,
-            "items": row.n,
-            "weak": row.interpretable is False,
-            "tip": f"{names[row.group['country']]}: {metric} {number(row)}, n = {row.n}",
-        }
-        for key, row in zip(keys, rows, strict=True)
-    ]
+    shown = [_row(row, key, country=names[row.group["country"]]) for row, key in zip(rows, keys, strict=True)]
     table = [[names[row.group["country"]], number(row), str(row.n), str(row.clusters)] for row in rows]
     counts = altair().Scale(domain=[0, max(row.n for row in rows)], range=["#d3e7df", "#0f5f57"])
     figures = [
@@ -64,6 +54,17 @@ def draw(data: PageData) -> dict[str, Any] | None:
         "unplaced": unknown_regions([str(region) for region in regions.unique()]),
         "worldwide": int(worldwide(items).sum()),
         "world": world(),
+    }
+
+
+def _row(row: Measure, cell: str, *, country: str) -> dict[str, Any]:
+    return {
+        "key": f"{cell}/{row.group['country']}",
+        "cell": int(cell),
+        "value": row.value,
+        "items": row.n,
+        "weak": row.interpretable is False,
+        "tip": f"{country}: {metric_name(row.metric)} {number(row)}, n = {row.n}",
     }
 
 
