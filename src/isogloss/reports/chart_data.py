@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -48,13 +49,9 @@ def headline(metrics: Sequence[str]) -> str:
 
 def without_task(rows: Iterable[Row]) -> list[Row]:
     """The rows over all tasks; where a group has one task only, that one."""
-    shown = list(rows)
-    without = {(row.metric, _key(row.group)) for row in shown if "task" not in row.group}
-    return [row for row in shown if "task" not in row.group or (row.metric, _key(row.group)) not in without]
-
-
-def _key(group: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    return tuple(sorted((name, value) for name, value in group.items() if name != "task"))
+    keyed = [(row, (row.metric, frozenset({**row.group, "task": ""}.items()))) for row in rows]
+    whole = {key for row, key in keyed if "task" not in row.group}
+    return [row for row, key in keyed if "task" not in row.group or key not in whole]
 
 
 def datasets(rows: Iterable[Measure]) -> dict[str, list[Measure]]:
@@ -99,12 +96,10 @@ def find_ranks(
     for _, part in split_datasets(scored):
         if part.table["model"].n_unique() < 2:
             continue
-        try:
+        with suppress(IsoglossError):  # other items
             ranks = rank_models(part, metric=ordering, by=by, mode=mode, resamples=resamples, seed=settings.seed)
-        except IsoglossError:  # other items
-            continue
-        rows += ranks
-        notes += ranks.notes[len(scored.notes) :]
+            rows += ranks
+            notes += ranks.notes[len(scored.notes) :]
     return Results(tuple(rows), notes=tuple(notes))
 
 
@@ -115,26 +110,16 @@ def model_kinds(runs: Iterable[Run], facts: Facts | None = None) -> dict[str, st
     """The kind of each model of the runs; given facts win over a study's labels, labels over what the model says."""
     kinds: dict[str, str] = {}
     for run in runs:
-        model, kind = run.info["model"], _kind_of(run)
-        if kind != OTHER or model not in kinds:
-            kinds[model] = kind
+        model, labels = run.info["model"], run.info.get("labels", {})
+        tags = run.info.get("facts", {}).get("languages")
+        if MULTILINGUAL in labels:
+            kinds[model] = _by_fact(labels[MULTILINGUAL])
+        elif tags:
+            kinds[model] = MULTILINGUAL if len(tags) > 1 or MULTILINGUAL in tags else MONOLINGUAL
+        else:
+            kinds.setdefault(model, OTHER)
     stated = {model: known[MULTILINGUAL] for model, known in (facts or {}).items() if MULTILINGUAL in known}
     return kinds | {model: _by_fact(value) for model, value in stated.items()}
-
-
-def row_names(facts: Facts | None = None) -> dict[str, str]:
-    """The name of each model in a table, where the facts give it a label."""
-    return {model: str(known["label"]) for model, known in (facts or {}).items() if "label" in known}
-
-
-def _kind_of(run: Run) -> str:
-    labels = run.info.get("labels", {})
-    if MULTILINGUAL in labels:
-        return _by_fact(labels[MULTILINGUAL])
-    known = run.info.get("facts", {}).get("languages") or []
-    if not known:
-        return OTHER
-    return MULTILINGUAL if len(known) > 1 or MULTILINGUAL in known else MONOLINGUAL
 
 
 def _by_fact(value: Any) -> str:
@@ -152,14 +137,11 @@ def lines_by_kind(rows: Iterable[Measure], kinds: Mapping[str, str]) -> list[tup
 
 def plane_points(rows: Iterable[Measure]) -> dict[str, list[Point]]:
     """LMS, SS and ICAT of each model and language that has all three, by data set."""
-    planes: dict[str, list[Point]] = {}
-    for name, group in datasets(without_task(rows)).items():
-        points: dict[tuple[str, ...], dict[str, Measure]] = {}
-        for row in group:
-            if row.metric in PLANE and row.value is not None:
-                points.setdefault(tuple(row.group.values()), {})[row.metric] = row
-        planes[name] = [point for point in points.values() if set(PLANE) <= set(point)]
-    return {name: points for name, points in planes.items() if points}
+    shown = [row for row in without_task(rows) if row.metric in PLANE and row.value is not None]
+    points = [
+        {row.metric: row for row in own} for own in group_by(shown, lambda row: tuple(row.group.values())).values()
+    ]
+    return group_by((point for point in points if len(point) == len(PLANE)), lambda point: point["ss"].group["dataset"])
 
 
 def icat_lines(xs: Sequence[float], ys: Sequence[float]) -> dict[int, list[Position]]:
@@ -178,10 +160,8 @@ def structures(scored: Scored, over: str) -> list[Structure]:
 
     likenesses: list[Structure] = []
     for _, part in split_datasets(scored):
-        try:
+        with suppress(IsoglossError):  # one language or model only, or no stereotypes
             likenesses += find_structure(part, over=over)
-        except IsoglossError:  # one language or model only, or no stereotypes
-            continue
     return likenesses
 
 

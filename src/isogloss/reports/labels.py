@@ -22,17 +22,19 @@ def place_labels(
     """
     boxes: dict[int, Box] = {}
     chosen: dict[int, tuple[int, int]] = {}
-    thin = [_thin(line) for line in lines]
+    thin = [(min(x0, x1) - 0.5, min(y0, y1) - 0.5, max(x0, x1) + 0.5, max(y0, y1) + 0.5) for x0, y0, x1, y1 in lines]
+    around = [(x - REACH, y - REACH, x + REACH, y + REACH) for x, y in marks]
+    left, bottom, right, top = frame
     for number in [*range(len(marks)), *range(len(marks))]:  # the second time all others are there
         others = [box for index, box in boxes.items() if index != number]
-        rest = [_around(mark) for index, mark in enumerate(marks) if index != number]
+        rest = [*around[:number], *around[number + 1 :]]
         tried = [_box(marks[number], offset, size=sizes[number], scale=scale) for offset in AROUND]
         costs = [
             FARTHER * rank
             + sum(_overlap(box, other) for other in others)
             + ON_MARK * sum(_overlap(box, mark) > 0 for mark in rest)
             + ON_LINE * sum(_overlap(box, line) > 0 for line in thin)
-            + (0 if _inside(box, frame) else OUTSIDE)
+            + (0 if left <= box[0] and box[2] <= right and bottom <= box[1] and box[3] <= top else OUTSIDE)
             for rank, box in enumerate(tried)
         ]
         best = costs.index(min(costs))
@@ -47,22 +49,8 @@ def _box(mark: Position, offset: Position, *, size: Position, scale: float) -> B
     return left, bottom, left + size[0], bottom + size[1]
 
 
-def _thin(line: Box) -> Box:
-    """A level or upright line as a thin box."""
-    x0, y0, x1, y1 = line
-    return min(x0, x1) - 0.5, min(y0, y1) - 0.5, max(x0, x1) + 0.5, max(y0, y1) + 0.5
-
-
-def _around(mark: Position) -> Box:
-    return mark[0] - REACH, mark[1] - REACH, mark[0] + REACH, mark[1] + REACH
-
-
 def _overlap(one: Box, other: Box) -> float:
     """The area that two boxes share."""
     across = min(one[2], other[2]) - max(one[0], other[0])
     along = min(one[3], other[3]) - max(one[1], other[1])
     return max(0.0, across) * max(0.0, along)
-
-
-def _inside(box: Box, frame: Box) -> bool:
-    return frame[0] <= box[0] and box[2] <= frame[2] and frame[1] <= box[1] and box[3] <= frame[3]

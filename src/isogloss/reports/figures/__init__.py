@@ -9,8 +9,9 @@ from typing import Any
 import polars as pl
 
 from ... import registry
+from ...analysis.groups import check_rows
 from ...analysis.intervals import IntervalSettings
-from ...analysis.measures import Measure, Measures, measure_with
+from ...analysis.measures import Measure, Measures, fitting_metrics, measure_with
 from ...analysis.published import PUBLISHED, add_published
 from ...analysis.sides import select
 from ...errors import IsoglossError
@@ -18,7 +19,7 @@ from ...files.sources import read_many
 from ...runs import Run, find_runs, in_languages, read_items, read_scored, run_folders
 from ...scores import Scored, item_table
 from ...storage import as_path
-from ..chart_data import Facts
+from ..chart_data import Facts, headline
 from ..numbers import merge_notes
 from ._style import Canvas, save_figure, set_fonts, styled
 
@@ -55,12 +56,11 @@ class Plot:
 def make_figure(name: str, request: FigureRequest, *, canvas: Canvas | None = None) -> Any:
     """The matplotlib figure of that name; one sentence says what is missing when the sources have no data for it."""
     plot: Plot = registry.get("figure", name)
-    canvas = canvas or Canvas()
     with styled():
         shown = plot.find(request)
         if not shown:
             raise IsoglossError(f"Nothing in these sources can be drawn as '{name}'. It needs {plot.needs}.")
-        return draw_plot(plot, shown, canvas=canvas)
+        return draw_plot(plot, shown, canvas=canvas or Canvas())
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -92,15 +92,11 @@ def write_figure(
         save_figure(figure, path, title=plot.title)
     width, height = figure.get_size_inches()
     title = plot.title if plot.title.endswith("?") else f"{plot.title}."
-    caption = " ".join([title, plot.caption, *_remarks(request)])
-    return WrittenFigure(figure, path, (float(width), float(height)), caption)
-
-
-def _remarks(request: FigureRequest) -> list[str]:
-    """What must be said of the runs that a figure is made of."""
     paths = [path for path in map(as_path, request.sources) if path.exists() and run_folders(path)]
     runs = in_languages([run for path in paths for run in find_runs(path)], request.languages) if paths else []
-    return [f"{note}." for note in merge_notes(note for run in runs for note in run.info.get("notes", ()))]
+    remarks = merge_notes(note for run in runs for note in run.info.get("notes", ()))
+    caption = " ".join([title, plot.caption, *(f"{remark}." for remark in remarks)])
+    return WrittenFigure(figure, path, (float(width), float(height)), caption)
 
 
 def draw_plot(plot: Plot, data: Any, *, canvas: Canvas) -> Any:
@@ -154,6 +150,11 @@ def open_items(request: FigureRequest) -> pl.DataFrame:
     if data:
         tables.append(item_table(read_many(data, language=list(request.languages), skip_bad=True)))
     return pl.concat(tables, how="diagonal_relaxed")
+
+
+def main_metric(request: FigureRequest, scored: Scored) -> str:
+    """The first metric of an order, or the headline of those that fit its scores."""
+    return request.metrics[0] if request.metrics else headline(list(fitting_metrics(check_rows(scored))))
 
 
 def value_of(row: Measure) -> float:

@@ -42,18 +42,14 @@ def label_points(axes: Any, points: Sequence[tuple[Measure, Measure, str, int]])
 def spread_labels(figure: Any, panels: Sequence[Labels]) -> None:
     """Move all labels of a figure, once all else is in its place."""
     figure.draw_without_rendering()
+    scale = figure.dpi / POINT
     for panel in panels:
-        _spread(panel, scale=figure.dpi / POINT)
-
-
-def _spread(panel: Labels, *, scale: float) -> None:
-    transform = panel.axes.transData.transform
-    marks = [(float(x), float(y)) for x, y in transform(np.array(panel.points).reshape(-1, 2))]
-    ends = transform(np.array(panel.lines).reshape(-1, 2)).reshape(-1, 4)
-    lines = [(float(x0), float(y0), float(x1), float(y1)) for x0, y0, x1, y1 in ends]
-    sizes = [text.get_window_extent().size for text in panel.texts]
-    frame = panel.axes.get_window_extent()
-    offsets = place_labels(marks, sizes, lines=lines, frame=(frame.x0, frame.y0, frame.x1, frame.y1), scale=scale)
-    for text, offset in zip(panel.texts, offsets, strict=True):
-        text.set_position(offset)
-        text.set_ha("left" if offset[0] > 0 else "right")
+        transform = panel.axes.transData.transform
+        marks = transform(np.array(panel.points).reshape(-1, 2)).tolist()
+        lines = transform(np.array(panel.lines).reshape(-1, 2)).reshape(-1, 4).tolist()
+        sizes = [text.get_window_extent().size for text in panel.texts]
+        frame = panel.axes.get_window_extent().extents
+        offsets = place_labels(marks, sizes, lines=lines, frame=frame, scale=scale)
+        for text, offset in zip(panel.texts, offsets, strict=True):
+            text.set_position(offset)
+            text.set_ha("left" if offset[0] > 0 else "right")

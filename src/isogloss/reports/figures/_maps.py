@@ -28,43 +28,48 @@ def equal_earth(points: Array) -> Array:
     return np.column_stack([x, y])
 
 
+LOW, HIGH = equal_earth(np.array([[0.0, SOUTH], [0.0, NORTH]]))[:, 1]
+
+
 def map_height(width: float) -> float:
     """The height of a map of that width."""
-    low, high = equal_earth(np.array([[0.0, SOUTH], [0.0, NORTH]]))[:, 1]
-    return float(width * (high - low) / (2 * EDGE))
+    return float(width * (HIGH - LOW) / (2 * EDGE))
 
 
 def draw_world(axes: Any, colours: Mapping[str, Any], *, hatched: Collection[str] = ()) -> None:
     """All countries, those with a colour in it and the others pale; each country is one patch that carries its code."""
     patches: Any = require("matplotlib.patches", extra="report")
-    sphere = patches.PathPatch(_outline(), transform=axes.transData)
+    up = np.linspace(-90, 90, 60)
+    sides = [np.column_stack([np.full(60, edge), turn]) for edge, turn in ((-180, up), (180, up[::-1]))]
+    sphere = patches.PathPatch(_path([np.vstack(sides)]), transform=axes.transData)
     for code, path in _countries().items():
         patch = patches.PathPatch(path, in_layout=False, gid=code)
         hatch = "//////" if code in hatched else None
         patch.set(facecolor=colours.get(code, BARE), edgecolor=LINE, linewidth=0.25, hatch=hatch)
         axes.add_artist(patch)
         patch.set_clip_path(sphere)
-    low, high = equal_earth(np.array([[0.0, SOUTH], [0.0, NORTH]]))[:, 1]
     axes.set_xlim(-EDGE, EDGE)
-    axes.set_ylim(low, high)
+    axes.set_ylim(LOW, HIGH)
     axes.set_aspect("equal")
     axes.set_axis_off()
 
 
+def add_scale(figure: Any, paint: Any, *, panels: Any, label: str) -> None:
+    """The scale of the colours, below the maps."""
+    bar = figure.colorbar(paint, ax=panels, orientation="horizontal", shrink=0.55, aspect=30, pad=0.02)
+    bar.set_label(label)
+    bar.outline.set_linewidth(0.4)
+
+
 @cache
 def _countries() -> dict[str, Any]:
-    """The path of each country by its code."""
-    return {
-        feature["id"]: _path([part for ring in _rings(feature["geometry"]) for part in _unrolled(ring)])
-        for feature in world()["features"]
-    }
-
-
-def _rings(geometry: Mapping[str, Any]) -> Iterator[Sequence[Sequence[float]]]:
-    """The outlines of a country, its lakes and islands among them."""
-    shapes = [geometry["coordinates"]] if geometry["type"] == "Polygon" else geometry["coordinates"]
-    for shape in shapes:
-        yield from shape
+    """The path of each country by its code, its lakes and islands among its outlines."""
+    paths = {}
+    for feature in world()["features"]:
+        coordinates = feature["geometry"]["coordinates"]
+        shapes = [coordinates] if feature["geometry"]["type"] == "Polygon" else coordinates
+        paths[feature["id"]] = _path([part for shape in shapes for ring in shape for part in _unrolled(ring)])
+    return paths
 
 
 def _unrolled(ring: Sequence[Sequence[float]]) -> Iterator[Array]:
@@ -82,10 +87,3 @@ def _path(outlines: Sequence[Array]) -> Any:
     """One path for all outlines."""
     paths: Any = require("matplotlib.path", extra="report")
     return paths.Path.make_compound_path(*(paths.Path(equal_earth(points), closed=True) for points in outlines))
-
-
-def _outline() -> Any:
-    """The edge of the whole map."""
-    up = np.linspace(-90, 90, 60)
-    sides = [np.column_stack([np.full(60, edge), turn]) for edge, turn in ((-180, up), (180, up[::-1]))]
-    return _path([np.vstack(sides)])

@@ -27,15 +27,14 @@ def marks(names: Sequence[str]) -> list[Any]:
     """What a legend shows for each of several things: its colour and marker; grey for what is not interpretable."""
     lines: Any = require("matplotlib.lines", extra="report")
     looks = [(WEAK, "o") if name == WEAK_NAME else style_of(number) for number, name in enumerate(names)]
-    return [
-        lines.Line2D([], [], color=colour, marker=marker, linestyle="none", markersize=4) for colour, marker in looks
-    ]
+    shared = {"linestyle": "none", "markersize": 4}
+    return [lines.Line2D([], [], color=colour, marker=marker, **shared) for colour, marker in looks]
 
 
-def columns_for(canvas: Canvas, labels: Sequence[str], *, least: int = 1) -> int:
+def columns_for(canvas: Canvas, labels: Sequence[str]) -> int:
     """How many columns a legend can have without being wider than the figure."""
-    widest = max((len(label) for label in labels), default=1) * 0.058 + 0.42
-    return max(least, min(len(labels) or 1, int(canvas.width / widest)))
+    widest = max(map(len, labels)) * 0.058 + 0.42
+    return max(1, min(len(labels), int(canvas.width / widest)))
 
 
 def add_legend(figure: Any, handles: Sequence[Any], *, labels: Sequence[str], canvas: Canvas) -> None:

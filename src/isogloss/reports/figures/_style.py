@@ -43,24 +43,17 @@ def families(texts: Iterable[str] = (), *, languages: Iterable[str] = ()) -> lis
 
     Han letters differ between Japanese, Chinese and Korean: kana or hangul in the texts decide, then the languages.
     """
-    starts = {_start(letter) for letter in set("".join(texts)) if ord(letter) > 0x2FF}
+    names = [unicodedata.name(letter, "") for letter in set("".join(texts)) if ord(letter) > 0x2FF]
+    scripts = {name.split(" ")[0].split("-")[0] for name in names}
     wanted = [PLAIN[0]]
-    for script in sorted(starts & set(SCRIPTS)):
+    for script in sorted(scripts & set(SCRIPTS)):
         wanted += SCRIPTS[script]
-    if starts & set(EAST):
-        wanted += _han(starts, list(languages))
+    if scripts & set(EAST):
+        first = ["ja"] if scripts & {"HIRAGANA", "KATAKANA"} else ["ko"] if "HANGUL" in scripts else []
+        order = [*first, *(tag for tag in languages if tag in HAN), "zh", *HAN]
+        wanted += [name for tag in dict.fromkeys(order) for name in HAN[tag]]
     there = installed()
     return [name for name in wanted if name in there] + [PLAIN[1]]
-
-
-def _han(starts: set[str], languages: list[str]) -> list[str]:
-    first = "ja" if starts & {"HIRAGANA", "KATAKANA"} else "ko" if "HANGUL" in starts else None
-    order = [*([first] if first else []), *(tag for tag in languages if tag in HAN), "zh", *HAN]
-    return [name for tag in dict.fromkeys(order) for name in HAN[tag]]
-
-
-def _start(letter: str) -> str:
-    return unicodedata.name(letter, "").split(" ")[0].split("-")[0]
 
 
 @cache
@@ -187,16 +180,17 @@ def language_label(tag: str, canvas: Canvas) -> str:
 
 
 def new_panels(
-    canvas: Canvas, count: int, *, height: Callable[[int, float], float], most: int = 2, shared: bool = False
+    canvas: Canvas, count: int, *, height: Callable[[int, float], float], most: int = 2, shared: str = ""
 ) -> tuple[Any, list[Any], Any]:
     """A figure with as many panels, side by side as far as the canvas is wide; also its panels, and their whole grid.
 
-    `height` gives the inches of the figure from the rows of panels and the width of one; `shared` panels have the same axes.
+    `height` gives the inches of the figure from the rows of panels and the width of one; `shared` names the axes, such
+    as 'xy', that are the same in all panels.
     """
     columns = min(count, most if canvas.width >= DOUBLE else 1)
     down = -(-count // columns)
     figure = new_figure(canvas, height(down, canvas.width / columns))
-    grid = figure.subplots(down, columns, squeeze=False, sharex=shared, sharey=shared)
+    grid = figure.subplots(down, columns, squeeze=False, sharex="x" in shared, sharey="y" in shared)
     for axes in grid.flat[count:]:
         axes.set_visible(False)
     return figure, list(grid.flat[:count]), grid

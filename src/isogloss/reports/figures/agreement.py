@@ -1,6 +1,7 @@
 """Do two measures agree over models and languages? Their values against each other, with intervals both ways."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
@@ -12,7 +13,7 @@ from ...items import group_by
 from ..chart_data import without_task
 from ..numbers import format_value, metric_name
 from . import FigureRequest, Plot, measured, open_scored
-from ._label_placement import Labels, label_points, spread_labels
+from ._label_placement import label_points, spread_labels
 from ._marks import add_legend, draw_neutral, legend_height, marks
 from ._style import SMALL, Canvas, language_label, new_panels
 
@@ -38,34 +39,25 @@ def find(request: FigureRequest) -> list[Pairing]:
     sides = group_by(rows, lambda row: (row.metric, row.group["dataset"]))
     pairings = []
     for one, two in combinations(sides, 2):
-        try:
+        with suppress(IsoglossError):  # fewer than three models or languages have both
             pairings.append(_pair(sides[one], sides[two]))
-        except IsoglossError:  # fewer than three models or languages have both
-            continue
     return pairings
 
 
 def _pair(a: Sequence[Measure], b: Sequence[Measure]) -> Pairing:
-    agreement = agree(Measures(tuple(_bare(a)), {}), Measures(tuple(_bare(b)), {}))[0]
-    points = tuple((_of(a, group), _of(b, group)) for group in agreement.groups)
-    several = {row.group["dataset"] for row in (*a, *b)}
-    names = [
-        metric_name(side[0].metric) + (f" ({side[0].group['dataset']})" if len(several) > 1 else "") for side in (a, b)
-    ]
-    return Pairing((names[0], names[1]), points, agreement)
-
-
-def _bare(rows: Sequence[Measure]) -> list[Measure]:
-    """The rows without what belongs to one side only: the data set, the method and the task."""
-    return [replace(row, group=_key(row.group)) for row in rows]
-
-
-def _key(group: Mapping[str, str]) -> dict[str, str]:
-    return {name: value for name, value in group.items() if name in ("model", "language")}
-
-
-def _of(rows: Sequence[Measure], group: Mapping[str, str]) -> Measure:
-    return next(row for row in rows if dict(group).items() <= _key(row.group).items())
+    """The points that both have, by model and language: the data set, the method and the task belong to one side only."""
+    several = a[0].group["dataset"] != b[0].group["dataset"]
+    names, sides = [], []
+    for rows in (a, b):
+        names.append(metric_name(rows[0].metric) + (f" ({rows[0].group['dataset']})" if several else ""))
+        keys = [{name: row.group[name] for name in ("model", "language") if name in row.group} for row in rows]
+        sides.append(tuple(replace(row, group=key) for row, key in zip(rows, keys, strict=True)))
+    agreement = agree(Measures(sides[0]), Measures(sides[1]))[0]
+    points = []
+    for group in agreement.groups:
+        one, two = (next(row for row in rows if dict(group).items() <= row.group.items()) for rows in sides)
+        points.append((one, two))
+    return Pairing((names[0], names[1]), tuple(points), agreement)
 
 
 def draw(pairings: Sequence[Pairing], canvas: Canvas) -> Any:
@@ -76,35 +68,24 @@ def draw(pairings: Sequence[Pairing], canvas: Canvas) -> Any:
     figure, axes_of, _ = new_panels(canvas, len(pairings), height=lambda down, width: down * min(width, 3.4) + space)
     panels = []
     for axes, pairing in zip(axes_of, pairings, strict=True):
-        labels = [language_label(a.group["language"], canvas) if named else a.group["model"] for a, _ in pairing.points]
-        panels.append(_draw_pairing(axes, pairing, models=models, labels=labels))
+        points = []
+        for a, b in pairing.points:
+            label = language_label(a.group["language"], canvas) if named else a.group["model"]
+            points.append((a, b, label, models.index(a.group["model"])))
+        panels.append(label_points(axes, points))
+        agreement = pairing.agreement
+        draw_neutral(axes.axvline, agreement.metric)
+        draw_neutral(axes.axhline, agreement.other)
+        axes.set_xlabel(pairing.names[0])
+        axes.set_ylabel(pairing.names[1])
+        title = [f"n = {agreement.n}"]
+        for name, way in (("Spearman", agreement.spearman), ("Pearson", agreement.pearson)):
+            title.append(f"{name} {format_value(way.value, (way.low, way.high), missing='–')}")
+        axes.set_title(", ".join(title).replace("-", "−"), fontsize=SMALL)
+        axes.margins(0.08)
     add_legend(figure, marks(named), labels=named, canvas=canvas)
     spread_labels(figure, panels)
     return figure
-
-
-def _draw_pairing(axes: Any, pairing: Pairing, *, models: list[str], labels: list[str]) -> Labels:
-    """The points with their intervals, the neutral lines and the correlations; its labels are still to be placed."""
-    points = [
-        (a, b, label, models.index(a.group["model"])) for (a, b), label in zip(pairing.points, labels, strict=True)
-    ]
-    labelled = label_points(axes, points)
-    draw_neutral(axes.axvline, pairing.agreement.metric)
-    draw_neutral(axes.axhline, pairing.agreement.other)
-    axes.set_xlabel(pairing.names[0])
-    axes.set_ylabel(pairing.names[1])
-    axes.set_title(_said(pairing.agreement), fontsize=SMALL)
-    axes.margins(0.08)
-    return labelled
-
-
-def _said(agreement: Agreement) -> str:
-    ways = {"Spearman": agreement.spearman, "Pearson": agreement.pearson}
-    parts = [
-        f"{name} {format_value(correlation.value, (correlation.low, correlation.high), missing='–')}"
-        for name, correlation in ways.items()
-    ]
-    return ", ".join([f"n = {agreement.n}", *parts]).replace("-", "−")
 
 
 figure = Plot(

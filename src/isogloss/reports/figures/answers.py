@@ -5,6 +5,7 @@ from typing import Any
 
 from ...analysis.measures import Measure
 from ...chat.answer_rows import ANSWER
+from ...items import group_by
 from ..numbers import english_first, model_label
 from . import FigureRequest, Plot, measured, open_scored, value_of
 from ._marks import HIGH, LOW, PALE, add_legend
@@ -26,18 +27,19 @@ def find(request: FigureRequest) -> list[Measure]:
 
 def draw(rows: Sequence[Measure], canvas: Canvas) -> Any:
     """A panel for each prompt and model; yes grows from the left, no from the right, so that both ends show an interval."""
-    panels = list(dict.fromkeys((model_label(row.group), row.group["prompt"]) for row in rows))
+    from matplotlib.patches import Patch
+
+    panels = group_by(rows, lambda row: (model_label(row.group), row.group["prompt"]))
     several = len({who for who, _ in panels}) > 1
     tags = english_first(row.group["language"] for row in rows)
     most = min(len({prompt for _, prompt in panels}), 3)
     each = 0.34 + LINE * len(tags)
     figure, axes_of, grid = new_panels(
-        canvas, len(panels), height=lambda down, _: 0.62 + down * each, most=most, shared=True
+        canvas, len(panels), height=lambda down, _: 0.62 + down * each, most=most, shared="xy"
     )
-    for axes, (who, prompt) in zip(axes_of, panels, strict=True):
-        for row in rows:
-            if (model_label(row.group), row.group["prompt"]) == (who, prompt):
-                _draw_part(axes, row, position=tags.index(row.group["language"]))
+    for axes, ((who, prompt), chosen) in zip(axes_of, panels.items(), strict=True):
+        for row in chosen:
+            _draw_part(axes, row, position=tags.index(row.group["language"]))
         axes.set_title(f"{who} · {prompt}" if several else prompt, loc="left", pad=2)
         axes.set_yticks(range(len(tags)), [language_label(tag, canvas) for tag in tags])
         axes.tick_params(axis="y", length=0)
@@ -45,7 +47,7 @@ def draw(rows: Sequence[Measure], canvas: Canvas) -> Any:
         axes.set_xlim(0, 100)
     for axes in grid[-1]:
         axes.set_xlabel("answers, %")
-    add_legend(figure, _patches(), labels=NAMES, canvas=canvas)
+    add_legend(figure, [Patch(color=colour) for colour in LOOKS], labels=NAMES, canvas=canvas)
     return figure
 
 
@@ -61,12 +63,6 @@ def _draw_part(axes: Any, row: Measure, *, position: int) -> None:
         ends = [100 - row.high, 100 - row.low] if right else [row.low, row.high]
         height = position + (0.15 if right else -0.15)
         axes.plot(ends, [height, height], color="black", linewidth=0.8, zorder=3, clip_on=False)
-
-
-def _patches() -> list[Any]:
-    from matplotlib.patches import Patch
-
-    return [Patch(color=colour) for colour in LOOKS]
 
 
 figure = Plot(

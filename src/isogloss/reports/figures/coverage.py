@@ -8,7 +8,7 @@ import polars as pl
 from ...analysis.regions import REGION, countries_of
 from ..chart_data import worldwide
 from . import FigureRequest, Plot, open_items
-from ._maps import draw_world, map_height
+from ._maps import add_scale, draw_world, map_height
 from ._marks import colour_map
 from ._style import Canvas, new_figure
 
@@ -18,11 +18,8 @@ def find(request: FigureRequest) -> dict[str, float]:
     table = open_items(request)
     if REGION not in table.columns:
         return {}
-    rows = (
-        table.filter(~worldwide(table))
-        .select("dataset", pl.coalesce("cluster", "id").alias("cluster"), REGION)
-        .drop_nulls(REGION)
-    )
+    rows = table.filter(~worldwide(table)).drop_nulls(REGION)
+    rows = rows.select("dataset", pl.coalesce("cluster", "id").alias("cluster"), REGION)
     rows = rows.explode(REGION) if isinstance(rows.schema[REGION], pl.List) else rows
     sentences: dict[str, set[tuple[str, str]]] = {}
     for dataset, cluster, region in rows.unique().iter_rows():
@@ -37,9 +34,7 @@ def draw(counts: Mapping[str, float], canvas: Canvas) -> Any:
     paint = colour_map(0, max(counts.values()), neutral=None)
     axes = figure.subplots()
     draw_world(axes, {code: paint.to_rgba(count) for code, count in counts.items()})
-    bar = figure.colorbar(paint, ax=axes, orientation="horizontal", shrink=0.55, aspect=30, pad=0.02)
-    bar.set_label("stereotypes told in a country")
-    bar.outline.set_linewidth(0.4)
+    add_scale(figure, paint, panels=axes, label="stereotypes told in a country")
     return figure
 
 

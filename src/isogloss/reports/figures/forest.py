@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
-from ...analysis.groups import check_rows
-from ...analysis.measures import Measure, fitting_metrics
-from ..chart_data import distinct, headline, holds, models_of
+from ...analysis.measures import Measure
+from ...items import group_by
+from ..chart_data import distinct, holds, models_of
 from ..numbers import any_weak, english_first, metric_name, model_label
-from . import FigureRequest, Plot, measured, open_scored, value_of
+from . import FigureRequest, Plot, main_metric, measured, open_scored, value_of
 from ._marks import GREY, WEAK_NAME, add_legend, draw_neutral, draw_point, legend_height, marks, style_of
 from ._style import Canvas, language_label, new_panels
 
@@ -19,22 +19,27 @@ def find(request: FigureRequest) -> list[Measure]:
     scored = open_scored(request)
     if not holds(scored, "category"):
         return []
-    metric = request.metrics[0] if request.metrics else headline(list(fitting_metrics(check_rows(scored))))
+    metric = main_metric(request, scored)
     return [row for row in measured(request, scored, metrics=[metric], by=["category"]) if row.metric == metric]
 
 
 def draw(rows: Sequence[Measure], canvas: Canvas) -> Any:
     """A panel for each bias type; languages one below the other, models side by side in colour and marker."""
     kinds, who, data = distinct(rows, "category"), models_of(rows), distinct(rows, "dataset")
-    panels = [(dataset, kind) for dataset in data for kind in kinds if _of(rows, dataset, kind=kind)]
+    groups = group_by(rows, lambda row: (row.group["dataset"], row.group["category"]))
+    panels = [(dataset, kind) for dataset in data for kind in kinds if (dataset, kind) in groups]
     tags = english_first(row.group["language"] for row in rows)
     each = 0.28 + len(tags) * max(0.17, LINE * len(who) + 0.05)
     labels = [*who, WEAK_NAME] if any_weak(rows) else who
     space = 0.35 + legend_height(canvas, labels)
-    figure, axes_of, grid = new_panels(canvas, len(panels), height=lambda down, _: space + down * each, shared=True)
+    figure, axes_of, grid = new_panels(canvas, len(panels), height=lambda down, _: space + down * each, shared="xy")
     for axes, (dataset, kind) in zip(axes_of, panels, strict=True):
-        for row in _of(rows, dataset, kind=kind):
-            _draw_row(axes, row, tags=tags, who=who)
+        for row in groups[dataset, kind]:
+            number = who.index(model_label(row.group))
+            y = tags.index(row.group["language"]) + 0.8 * ((number + 0.5) / len(who) - 0.5)
+            draw_point(axes, (value_of(row), y), style=style_of(number), across=row)
+            if row.unbiased is not None:
+                axes.plot(row.unbiased, y, marker="|", color=GREY, markersize=6, linestyle="none")
         axes.set_title(f"{dataset} · {kind}" if len(data) > 1 else kind, loc="left", pad=2)
         draw_neutral(axes.axvline, rows[0].metric)
         axes.set_yticks(range(len(tags)), [language_label(tag, canvas) for tag in tags])
@@ -45,19 +50,6 @@ def draw(rows: Sequence[Measure], canvas: Canvas) -> Any:
         axes.tick_params(labelbottom=True)
     add_legend(figure, marks(labels), labels=labels, canvas=canvas)
     return figure
-
-
-def _of(rows: Sequence[Measure], dataset: str, *, kind: str) -> list[Measure]:
-    return [row for row in rows if row.group["dataset"] == dataset and row.group["category"] == kind]
-
-
-def _draw_row(axes: Any, row: Measure, *, tags: list[str], who: list[str]) -> None:
-    """A point and its interval; one without an interval is hollow, one that is not interpretable grey."""
-    name = model_label(row.group)
-    y = tags.index(row.group["language"]) + 0.8 * ((who.index(name) + 0.5) / len(who) - 0.5)
-    draw_point(axes, (value_of(row), y), style=style_of(who.index(name)), across=row)
-    if row.unbiased is not None:
-        axes.plot(row.unbiased, y, marker="|", color=GREY, markersize=6, linestyle="none")
 
 
 figure = Plot(

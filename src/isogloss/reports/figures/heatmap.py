@@ -10,7 +10,7 @@ from ..chart_data import datasets, headline, lines_by_kind, model_kinds, without
 from ..numbers import between, dagger, english_first, metric_name, model_label, short, side
 from . import FigureRequest, Plot, measured, open_runs, open_scored, value_of
 from ._marks import GREY, PALE, colour_map, ink_on
-from ._style import DOUBLE, SMALL, Canvas, language_label, new_figure
+from ._style import SMALL, Canvas, language_label, new_panels
 
 LINE, GAP = 0.3, 0.35
 NARROW, WIDE = 0.3, 0.47  # inches of a cell: the least for an interval, and for one with decimals
@@ -40,22 +40,21 @@ def find(request: FigureRequest) -> list[HeatmapTable]:
 
 def draw(tables: Sequence[HeatmapTable], canvas: Canvas) -> Any:
     """A map for each table: side by side on a wide canvas, else below each other."""
-    columns = min(len(tables), 3) if canvas.width >= DOUBLE else 1
-    rows = -(-len(tables) // columns)
-    lines = max(len(lines_by_kind(table.rows, table.kinds)) for table in tables)
-    figure = new_figure(canvas, 0.1 + rows * (0.75 + LINE * lines))
-    grid = figure.subplots(rows, columns, squeeze=False, sharey=len({table.dataset for table in tables}) == 1)
-    for index, axes in enumerate(grid.flat):
-        if index < len(tables):
-            tags = len({row.group["language"] for row in tables[index].rows})
-            space = (canvas.width * 0.72 if columns == 1 else canvas.width * 0.8 / columns) / tags
-            _draw_map(axes, tables[index], canvas=canvas, space=space)
-        else:
-            axes.set_visible(False)
+    each = 0.75 + LINE * max(len(lines_by_kind(table.rows, table.kinds)) for table in tables)
+    shared = "y" if len({table.dataset for table in tables}) == 1 else ""
+    figure, axes_of, grid = new_panels(
+        canvas, len(tables), height=lambda down, _: 0.1 + down * each, most=3, shared=shared
+    )
+    columns = grid.shape[1]
+    for axes, table in zip(axes_of, tables, strict=True):
+        tags = len({row.group["language"] for row in table.rows})
+        space = (canvas.width * 0.72 if columns == 1 else canvas.width * 0.8 / columns) / tags
+        _draw_map(axes, table, canvas=canvas, space=space)
     return figure
 
 
 def _draw_map(axes: Any, table: HeatmapTable, *, canvas: Canvas, space: float) -> None:
+    """The cells of a table, and at the right edge the name of each kind of models, when there are several."""
     known = registry.get("metric", table.metric)
     tags = english_first(row.group["language"] for row in table.rows)
     lines = lines_by_kind(table.rows, table.kinds)
@@ -67,9 +66,8 @@ def _draw_map(axes: Any, table: HeatmapTable, *, canvas: Canvas, space: float) -
     values = [value_of(row) for row in table.rows]
     paint = colour_map(min(values), max(values), neutral=known.neutral)
     for row in table.rows:
-        _draw_cell(
-            axes, row, at=(tags.index(row.group["language"]), heights[model_label(row.group)]), paint=paint, space=space
-        )
+        at = tags.index(row.group["language"]), heights[model_label(row.group)]
+        _draw_cell(axes, row, at=at, paint=paint, space=space)
     axes.set_xlim(-0.5, len(tags) - 0.5)
     axes.set_ylim(height - 0.5, -0.5)
     labels = [language_label(tag, canvas) if space > 0.75 else tag for tag in tags]
@@ -78,7 +76,13 @@ def _draw_map(axes: Any, table: HeatmapTable, *, canvas: Canvas, space: float) -
     axes.tick_params(length=0, top=True, bottom=False, labeltop=True, labelbottom=False)
     axes.spines[:].set_visible(False)
     axes.set_title(f"{metric_name(table.metric)}, {table.dataset}", fontweight="bold")
-    _draw_kinds(axes, lines, heights=heights)
+    kinds = list(dict.fromkeys(kind for _, kind in lines))
+    for kind in kinds if len(kinds) > 1 else []:
+        positions = [heights[name] for name, other in lines if other == kind]
+        axes.annotate(
+            kind, (1.0, sum(positions) / len(positions)), xycoords=("axes fraction", "data"), rotation=-90,
+            ha="left", va="center", fontsize=SMALL, color=GREY, annotation_clip=False,
+        )  # fmt: skip
 
 
 def _draw_cell(axes: Any, row: Measure, *, at: tuple[float, float], paint: Any, space: float) -> None:
@@ -100,17 +104,6 @@ def _draw_cell(axes: Any, row: Measure, *, at: tuple[float, float], paint: Any, 
     axes.text(
         x, y, shown, ha="center", va="center", fontsize=SMALL, color=GREY if weak else ink_on(colour), linespacing=1.05
     )
-
-
-def _draw_kinds(axes: Any, lines: Sequence[tuple[str, str]], *, heights: Mapping[str, float]) -> None:
-    """The name of each kind at the right edge, when there are several."""
-    kinds = list(dict.fromkeys(kind for _, kind in lines))
-    for kind in kinds if len(kinds) > 1 else []:
-        positions = [heights[name] for name, other in lines if other == kind]
-        axes.annotate(
-            kind, (1.0, sum(positions) / len(positions)), xycoords=("axes fraction", "data"), rotation=-90,
-            ha="left", va="center", fontsize=SMALL, color=GREY, annotation_clip=False,
-        )  # fmt: skip
 
 
 figure = Plot(

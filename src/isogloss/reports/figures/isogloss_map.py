@@ -29,17 +29,14 @@ def draw(structures: Sequence[Structure], canvas: Canvas) -> Any:
     figure = new_figure(canvas, down * (0.62 + max(side, 0.2) * most))
     parts = figure.subfigures(down, columns, squeeze=False)
     paint = colour_map(-1, 1, neutral=0)
+    several = len({structure.group.get("dataset", "") for structure in structures}) > 1
     for part, structure in zip(parts.flat, structures, strict=False):
         tree, matrix = part.subplots(1, 2, gridspec_kw={"width_ratios": [0.3, 1], "wspace": 0})
         _draw_tree(tree, structure)
         _draw_matrix(matrix, structure, paint=paint, canvas=canvas)
-        names = [value for key, value in structure.group.items() if key != "dataset" or len(_data(structures)) > 1]
+        names = [value for key, value in structure.group.items() if key != "dataset" or several]
         part.suptitle(" · ".join(names), fontsize=7.5, fontweight="bold")
     return figure
-
-
-def _data(structures: Sequence[Structure]) -> set[str]:
-    return {structure.group.get("dataset", "") for structure in structures}
 
 
 def _draw_tree(axes: Any, structure: Structure) -> None:
@@ -66,13 +63,13 @@ def _draw_matrix(axes: Any, structure: Structure, *, paint: Any, canvas: Canvas)
                 _draw_cell(axes, pairs[frozenset((a, b))], at=(column, row), paint=paint)
     axes.set_xlim(-0.5, len(order) - 0.5)
     axes.set_ylim(len(order) - 0.5, -0.5)
-    across = structure.over == "language"
-    names = [language_label(unit, canvas) if across else unit for unit in order]
+    if structure.over == "language":
+        names, short = [language_label(unit, canvas) for unit in order], order
+    else:
+        short = [str(number) for number, _ in enumerate(order, 1)]
+        names = [f"{unit}  {number}" for unit, number in zip(order, short, strict=True)]
     axes.set_yticks(range(len(order)), names)
-    short = order if across else [str(number + 1) for number in range(len(order))]
     axes.set_xticks(range(len(order)), short)
-    if not across:
-        axes.set_yticks(range(len(order)), [f"{name}  {number + 1}" for number, name in enumerate(names)])
     axes.tick_params(length=0, top=True, bottom=False, labeltop=True, labelbottom=False)
     axes.spines[:].set_visible(False)
     axes.set_xlabel(f"rank correlation ρ, n = {structure.n:,} items", fontsize=SMALL, color=GREY)

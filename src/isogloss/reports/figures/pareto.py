@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...analysis.tradeoffs import WEIGHTS, Tradeoff, find_tradeoffs
+from ...items import group_by
 from . import FigureRequest, Plot, open_scored
 from ._marks import GREY, WEAK, WEAK_NAME, add_legend, legend_height, marks, style_of
 from ._style import Canvas, language_label, new_figure
@@ -16,17 +17,25 @@ def find(request: FigureRequest) -> list[Tradeoff]:
 
 def draw(tradeoffs: Sequence[Tradeoff], canvas: Canvas) -> Any:
     """For each data set and language: left the plane with its front, right the share of first places by the weight of LMS."""
-    panels = list(dict.fromkeys((tradeoff.dataset, tradeoff.language) for tradeoff in tradeoffs))
+    panels = group_by(tradeoffs, lambda tradeoff: (tradeoff.dataset, tradeoff.language))
     names = list(dict.fromkeys(tradeoff.model for tradeoff in tradeoffs))
     labels = [*names, WEAK_NAME] if any(tradeoff.interpretable is False for tradeoff in tradeoffs) else names
     figure = new_figure(canvas, len(panels) * canvas.width * 0.5 + legend_height(canvas, labels))
     axes_of = figure.subplots(len(panels), 2, squeeze=False)
     several = len({dataset for dataset, _ in panels}) > 1
-    for (plane, lines), (dataset, language) in zip(axes_of, panels, strict=True):
-        rows = [tradeoff for tradeoff in tradeoffs if (tradeoff.dataset, tradeoff.language) == (dataset, language)]
-        _draw_plane(plane, rows, names=names)
-        for row in rows:
-            lines.plot(WEIGHTS, row.first, color=_style(row, names)[0], linewidth=1.2)
+    for (plane, lines), ((dataset, language), rows) in zip(axes_of, panels.items(), strict=True):
+        points = [(row, 100 - 2 * abs(row.ss - 50)) for row in rows]
+        front = sorted((row.lms, near) for row, near in points if row.on_front and row.interpretable is not False)
+        plane.plot([x for _, x in front], [y for y, _ in front], color=GREY, linewidth=0.8, zorder=0)
+        for row, near in points:
+            colour, marker = style_of(names.index(row.model))
+            colour = WEAK if row.interpretable is False else colour
+            size = 12 + 30 * row.front_share  # the larger, the more often the model is on the front
+            plane.scatter(near, row.lms, s=size, color=colour, marker=marker, zorder=2)
+            lines.plot(WEIGHTS, row.first, color=colour, linewidth=1.2)
+        plane.set_xlabel("100 - 2·|SS - 50|")
+        plane.margins(0.15)
+        plane.set_ylabel("LMS")
         lines.set_xlabel("weight of LMS")
         lines.set_ylabel("first place")
         lines.set_ylim(0, 1.02)
@@ -34,29 +43,6 @@ def draw(tradeoffs: Sequence[Tradeoff], canvas: Canvas) -> Any:
         plane.set_title(title, loc="left", fontweight="bold")
     add_legend(figure, marks(labels), labels=labels, canvas=canvas)
     return figure
-
-
-def _style(tradeoff: Tradeoff, names: Sequence[str]) -> tuple[str, str]:
-    """The colour and marker of a model; grey where it cannot be interpreted."""
-    colour, marker = style_of(names.index(tradeoff.model))
-    return (WEAK if tradeoff.interpretable is False else colour), marker
-
-
-def _draw_plane(axes: Any, rows: Sequence[Tradeoff], *, names: Sequence[str]) -> None:
-    """Each model as a point, larger the more often it is on the front; the front as a line."""
-    front = sorted(
-        (tradeoff.lms, 100 - 2 * abs(tradeoff.ss - 50))
-        for tradeoff in rows
-        if tradeoff.on_front and tradeoff.interpretable is not False
-    )
-    axes.plot([y for _, y in front], [x for x, _ in front], color=GREY, linewidth=0.8, zorder=0)
-    for row in rows:
-        colour, marker = _style(row, names)
-        size = 12 + 30 * row.front_share
-        axes.scatter(100 - 2 * abs(row.ss - 50), row.lms, s=size, color=colour, marker=marker, zorder=2)
-    axes.set_xlabel("100 - 2·|SS - 50|")
-    axes.margins(0.15)
-    axes.set_ylabel("LMS")
 
 
 figure = Plot(

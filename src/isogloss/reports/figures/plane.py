@@ -27,13 +27,16 @@ def draw(chosen: Mapping[str, Sequence[Point]], canvas: Canvas) -> Any:
     figure, axes_of, _ = new_panels(canvas, len(chosen), height=lambda down, width: down * width * shape + space)
     panels = []
     for axes, (dataset, group) in zip(axes_of, chosen.items(), strict=True):
-        labelled = [
-            (ss, point["lms"], language_label(ss.group["language"], canvas), names.index(model_label(ss.group)))
-            for point in group
-            for ss in [point["ss"]]
-        ]
+        labelled = []
+        for ss, lms in ((point["ss"], point["lms"]) for point in group):
+            label = language_label(ss.group["language"], canvas)
+            labelled.append((ss, lms, label, names.index(model_label(ss.group))))
         panels.append(label_points(axes, labelled))
-        _set_ranges(axes, group)
+        for metric, set_range, also in (("ss", axes.set_xlim, [50.0]), ("lms", axes.set_ylim, [])):
+            ends = [end for p in group for end in (p[metric].low, p[metric].value, p[metric].high) if end is not None]
+            low, high = min([*ends, *also]), max([*ends, *also])
+            margin = max(0.06 * (high - low), 0.8)
+            set_range(max(0, low - margin), min(100, high + margin))
         _draw_lines(axes)
         axes.set_xlabel("SS (50: no preference)")
         axes.set_ylabel("LMS")
@@ -42,15 +45,6 @@ def draw(chosen: Mapping[str, Sequence[Point]], canvas: Canvas) -> Any:
     add_legend(figure, marks(labels), labels=labels, canvas=canvas)
     spread_labels(figure, panels)
     return figure
-
-
-def _set_ranges(axes: Any, points: Sequence[Point]) -> None:
-    """Space for all intervals and the line of no preference."""
-    for metric, put, also in (("ss", axes.set_xlim, [50.0]), ("lms", axes.set_ylim, [])):
-        ends = [end for p in points for end in (p[metric].low, p[metric].value, p[metric].high) if end is not None]
-        low, high = min([*ends, *also]), max([*ends, *also])
-        space = max(0.06 * (high - low), 0.8)
-        put(max(0, low - space), min(100, high + space))
 
 
 def _draw_lines(axes: Any) -> None:

@@ -14,6 +14,7 @@ from ._marks import COLOURS, add_legend, whiskers
 from ._style import Canvas, language_label, new_figure
 
 PRONOUNS = ("he", "she")
+COUNTED = ("corpus", "language", "pronoun", "kept", "n")
 LINE = 0.34
 
 
@@ -22,20 +23,16 @@ def find(request: FigureRequest) -> list[Preservation]:
     rows: list[Preservation] = []
     language = request.languages[0] if request.languages else None
     for source in request.sources:
-        if Path(source).suffix == ".json":
-            rows += _read(Path(source))
-        else:
+        if Path(source).suffix != ".json":
             rows += count_all(open_corpora([source], language=language))
+            continue
+        content = read_json(Path(source))
+        try:
+            rows += [Preservation(**{name: row[name] for name in COUNTED}) for row in content["preservation"]]
+        except (TypeError, KeyError) as error:
+            message = "is not what data build preservation --format json prints."
+            raise BadData(Path(source), None, message) from error
     return [row for row in rows if row.share is not None]
-
-
-def _read(path: Path) -> list[Preservation]:
-    content = read_json(path)
-    names = ("corpus", "language", "pronoun", "kept", "n")
-    try:
-        return [Preservation(**{name: row[name] for name in names}) for row in content["preservation"]]
-    except (TypeError, KeyError) as error:
-        raise BadData(path, None, "is not what data build preservation --format json prints.") from error
 
 
 def draw(rows: Sequence[Preservation], canvas: Canvas) -> Any:

@@ -37,8 +37,8 @@ def find(request: FigureRequest) -> list[Step]:
 
 def draw(steps: Sequence[Step], canvas: Canvas) -> Any:
     """Steps above or on the left, targets below or on the right; targets beyond the first ones are counted, not shown."""
-    first, last = steps[0], steps[-1]
-    targets = sorted(first["targets"], key=lambda name: (-first["targets"][name], name))[:MOST][::-1]
+    counts = steps[0]["targets"]
+    targets = sorted(counts, key=lambda name: (-counts[name], name))[:MOST][::-1]
     wide = canvas.width >= DOUBLE
     heights = [0.65 + 0.19 * len(steps), 0.75 + LINE * len(targets)]
     if not targets:
@@ -49,17 +49,17 @@ def draw(steps: Sequence[Step], canvas: Canvas) -> Any:
     shape: dict[str, Any] = {"width_ratios": [1, 1.25]} if wide else {"height_ratios": heights}
     top, axes = figure.subplots(*((1, 2) if wide else (2, 1)), gridspec_kw=shape)
     _draw_steps(top, steps)
-    _draw_targets(axes, targets, first=first, last=last if len(steps) > 1 else None)
+    _draw_targets(axes, targets, steps=steps)
     return figure
 
 
-def _draw_targets(axes: Any, targets: Sequence[str], *, first: Step, last: Step | None) -> None:
+def _draw_targets(axes: Any, targets: Sequence[str], *, steps: Sequence[Step]) -> None:
     """A pale bar for the first step, and a narrow one on it for the last."""
-    positions = range(len(targets))
-    axes.barh(positions, [first["targets"][name] for name in targets], 0.8, color=PALE, label=_said(first))
-    if last is not None:
-        kept = [last["targets"].get(name, 0) for name in targets]
-        axes.barh(positions, kept, 0.45, color=COLOURS[0], label=f"after {_said(last)}")
+    first, positions = steps[0], range(len(targets))
+    axes.barh(positions, [first["targets"][name] for name in targets], 0.8, color=PALE, label=_title(first))
+    if len(steps) > 1:
+        kept = [steps[-1]["targets"].get(name, 0) for name in targets]
+        axes.barh(positions, kept, 0.45, color=COLOURS[0], label=f"after {_title(steps[-1])}")
     axes.legend(loc="lower center", bbox_to_anchor=(0.5, 0.99), ncols=2)
     axes.set_xlabel("items with an error or a warning")
     axes.tick_params(axis="y", length=0, labelsize=6)
@@ -81,7 +81,7 @@ def _draw_steps(axes: Any, steps: Sequence[Step]) -> None:
         left = [edge + size for edge, size in zip(left, sizes, strict=True)]
     for position, total in zip(positions, left, strict=True):
         axes.annotate(f"{total:,}", (total, position), (3, 0), textcoords="offset points", va="center", fontsize=6)
-    axes.set_yticks(list(positions), [_said(step) for step in steps])
+    axes.set_yticks(list(positions), [_title(step) for step in steps])
     axes.tick_params(axis="y", length=0)
     axes.set_xlim(0, max(1.0, 1.18 * max(left)))
     axes.xaxis.set_major_locator(whole_ticks())
@@ -91,7 +91,7 @@ def _draw_steps(axes: Any, steps: Sequence[Step]) -> None:
         axes.legend(loc="lower center", bbox_to_anchor=(0.5, 0.99), ncols=2)
 
 
-def _said(step: Step) -> str:
+def _title(step: Step) -> str:
     return str(step["name"]).replace("_", " ")
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from ...analysis.measures import Measure
 from ...analysis.term_shares import known_terms
+from ...items import group_by
 from ..chart_data import term_shares
 from ..numbers import english_first
 from . import FigureRequest, Plot, open_scored, value_of
@@ -27,14 +28,17 @@ def find(request: FigureRequest) -> list[Measure]:
 
 def draw(rows: Sequence[Measure], canvas: Canvas) -> Any:
     """Terms that are large over all panels with the same terms have a colour; the rest is grey."""
-    panels = _panels(rows)
+    order = english_first(row.group["language"] for row in rows)
+    ordered = sorted(rows, key=lambda row: order.index(row.group["language"]))
+    groups = group_by(ordered, lambda row: tuple(row.group[name] for name in row.group if name not in NAMED))
+    panels = list(groups.values())
     columns = min(len(panels), 2 if canvas.width >= DOUBLE else 1)
     blocks = [panels[index : index + columns] for index in range(0, len(panels), columns)]
     most = [max(len(_concepts(panel)) for panel in block) for block in blocks]
-    heights = [
-        0.85 + LINE * count + LEGEND * (_legend_lines(block, canvas) - 1)
-        for count, block in zip(most, blocks, strict=True)
-    ]
+    heights = []
+    for count, block in zip(most, blocks, strict=True):
+        names = max(min(MOST + 1, len(_terms(panel))) for panel in block)
+        heights.append(0.85 + LINE * count + LEGEND * (-(-names // IN_A_LINE) - 1))
     figure = new_figure(canvas, sum(heights))
     parts = figure.subfigures(len(blocks), columns, squeeze=False, height_ratios=heights)
     several = len({row.group["model"] for row in rows}) > 1
@@ -42,7 +46,7 @@ def draw(rows: Sequence[Measure], canvas: Canvas) -> Any:
         part, count = parts[index // columns][index % columns], most[index // columns]
         axes = part.subplots()
         terms = _largest([row for other in panels if _terms(other) == _terms(panel) for row in other])
-        _draw_panel(axes, _sorted(panel, terms[0]), terms=terms, lines=count, canvas=canvas)
+        _draw_panel(axes, panel, terms=terms, lines=count, canvas=canvas)
         _draw_legend(part, panel, terms=terms, canvas=replace(canvas, width=canvas.width / columns))
         first = panel[0].group
         title_parts = [first["model"]] * several + [language_label(first["language"], canvas), first.get("set", "")]
@@ -50,27 +54,8 @@ def draw(rows: Sequence[Measure], canvas: Canvas) -> Any:
     return figure
 
 
-def _legend_lines(block: Sequence[Sequence[Measure]], canvas: Canvas) -> int:
-    return -(-max(min(MOST + 1, len(_terms(panel))) for panel in block) // IN_A_LINE)
-
-
 def _terms(panel: Sequence[Measure]) -> frozenset[str]:
     return frozenset(row.group["term"] for row in panel)
-
-
-def _panels(rows: Sequence[Measure]) -> list[list[Measure]]:
-    panels: dict[tuple[str, ...], list[Measure]] = {}
-    order = english_first(row.group["language"] for row in rows)
-    for row in sorted(rows, key=lambda row: order.index(row.group["language"])):
-        key = tuple(value for name, value in row.group.items() if name not in NAMED)
-        panels.setdefault(key, []).append(row)
-    return list(panels.values())
-
-
-def _sorted(panel: Sequence[Measure], term: str) -> list[Measure]:
-    """The rows by concept, the one with the largest share of the term first."""
-    shares = {row.group.get("concept", ""): value_of(row) for row in panel if row.group["term"] == term}
-    return sorted(panel, key=lambda row: -shares.get(row.group.get("concept", ""), 0.0))
 
 
 def _concepts(panel: Sequence[Measure]) -> list[str]:
@@ -86,7 +71,9 @@ def _largest(panel: Sequence[Measure]) -> list[str]:
 
 
 def _draw_panel(axes: Any, panel: Sequence[Measure], *, terms: Sequence[str], lines: int, canvas: Canvas) -> None:
-    concepts = _concepts(panel)
+    """A bar for each concept, the one with the largest share of the first term on top."""
+    first = {row.group.get("concept", ""): value_of(row) for row in panel if row.group["term"] == terms[0]}
+    concepts = sorted(_concepts(panel), key=lambda concept: -first.get(concept, 0.0))
     for index, concept in enumerate(concepts):
         shares = {row.group["term"]: row for row in panel if row.group.get("concept", "") == concept}
         left = 0.0
@@ -97,9 +84,7 @@ def _draw_panel(axes: Any, panel: Sequence[Measure], *, terms: Sequence[str], li
             axes.barh(index, 100 - left, 0.82, left=left, color=PALE, linewidth=0.4, edgecolor="white")
     if len(_terms(panel)) == 2:
         axes.vlines(50, -0.5, len(concepts) - 0.5, color="black", linewidth=0.6, linestyle=(0, (4, 3)), zorder=3)
-    tag = panel[0].group["language"]
-    words = _own_words(panel, "concept", canvas=canvas)
-    axes.set_yticks(range(len(concepts)), [words.get(concept) or _gloss(concept, tag) for concept in concepts])
+    axes.set_yticks(range(len(concepts)), _labels(concepts, panel, column="concept", canvas=canvas))
     axes.set_ylim(lines - 0.5, -0.5)
     axes.spines["left"].set_bounds(-0.5, len(concepts) - 0.5)
     axes.set_xlim(0, 100)
@@ -111,25 +96,20 @@ def _draw_legend(part: Any, panel: Sequence[Measure], *, terms: Sequence[str], c
     """The terms below the bars."""
     from matplotlib.patches import Patch
 
-    tag, others = panel[0].group["language"], len(_terms(panel)) - len(terms)
-    words = _own_words(panel, "term", canvas=canvas)
-    names = [words.get(term) or _gloss(term, tag) for term in terms] + ([f"{others} others"] if others > 0 else [])
+    others = len(_terms(panel)) - len(terms)
+    names = _labels(terms, panel, column="term", canvas=canvas) + ([f"{others} others"] if others > 0 else [])
     handles = [Patch(color=colour) for colour in [*COLOURS[: len(terms)], PALE][: len(names)]]
     part.legend(
         handles, names, loc="outside lower center", ncols=IN_A_LINE, fontsize=SMALL, handlelength=0.8, borderaxespad=0.1
     )
 
 
-def _own_words(panel: Sequence[Measure], column: str, *, canvas: Canvas) -> dict[str, str]:
-    """The words that were scored for each term or concept, where the canvas has names of their own."""
+def _labels(names: Sequence[str], panel: Sequence[Measure], *, column: str, canvas: Canvas) -> list[str]:
+    """Terms or concepts in English, or by the words that were scored, where the canvas has names of their own."""
     word = "word" if column == "term" else "concept_word"
-    return {row.group.get(column, ""): row.group.get(word, "") for row in panel} if canvas.names == "own" else {}
-
-
-def _gloss(name: str, tag: str) -> str:
-    """The English name of a term or concept."""
-    term = known_terms(tag).get(name)
-    return term.gloss if term is not None else name.replace("_", " ")
+    own = {row.group.get(column, ""): row.group.get(word, "") for row in panel} if canvas.names == "own" else {}
+    known = known_terms(panel[0].group["language"])
+    return [own.get(name) or (known[name].gloss if name in known else name.replace("_", " ")) for name in names]
 
 
 def _draw_part(axes: Any, row: Measure, *, at: tuple[float, int], colour: str) -> float:
@@ -143,14 +123,8 @@ def _draw_part(axes: Any, row: Measure, *, at: tuple[float, int], colour: str) -
     if row.low is not None and row.high is not None and share >= LABEL_SPACE:
         last = left + share > WHOLE
         ends = [100 * (1 - row.high), 100 * (1 - row.low)] if last else [left + 100 * row.low, left + 100 * row.high]
-        axes.plot(
-            ends,
-            [position + (-0.28 if last else 0.28)] * 2,
-            color="black",
-            linewidth=0.7,
-            solid_capstyle="butt",
-            zorder=4,
-        )
+        heights = [position + (-0.28 if last else 0.28)] * 2
+        axes.plot(ends, heights, color="black", linewidth=0.7, solid_capstyle="butt", zorder=4)
     return share
 
 

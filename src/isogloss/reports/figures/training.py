@@ -80,18 +80,13 @@ def _draw_curve(axes: Any, training: Training, *, name: str) -> None:
 
 
 def _draw_rates(axes: Any, training: Training) -> None:
-    for number, name in enumerate(("core_rate", "head_rate")):
-        line = "-" if number else "--"
-        axes.plot(
-            training.columns["examples"],
-            training.columns[name],
-            line,
-            color=COLOURS[number],
-            label=name.removesuffix("_rate"),
-        )
+    peaks = []
+    for part, line, colour in (("core", "--", COLOURS[0]), ("head", "-", COLOURS[1])):
+        rates = training.columns[f"{part}_rate"]
+        axes.plot(training.columns["examples"], rates, line, color=colour, label=part)
+        peaks.append(float(rates.max()))
     axes.set_ylabel("learning rate")
     axes.legend(loc="lower center")
-    peaks = [float(training.columns[name].max()) for name in ("core_rate", "head_rate")]
     if min(peaks) > 0:  # they lie orders of magnitude apart
         axes.set_yscale("log", nonpositive="mask")
         axes.set_ylim(min(peaks) / DEPTH, max(peaks) * 2)

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from ... import registry
-from ...analysis.groups import check_rows
-from ...analysis.measures import Measure, fitting_metrics
+from ...analysis.measures import Measure
 from ...analysis.regions import COUNTRY, REGION
-from ..chart_data import by_country, headline, holds
+from ...items import group_by
+from ..chart_data import by_country, holds
 from ..numbers import metric_name, model_label, side
-from . import FigureRequest, Plot, open_scored, value_of
-from ._maps import draw_world, map_height
+from . import FigureRequest, Plot, main_metric, open_scored, value_of
+from ._maps import add_scale, draw_world, map_height
 from ._marks import WEAK, colour_map
 from ._style import Canvas, language_label, new_panels
 
@@ -20,32 +20,26 @@ def find(request: FigureRequest) -> list[Measure]:
     scored = open_scored(request)
     if not holds(scored, REGION):
         return []
-    metric = request.metrics[0] if request.metrics else headline(list(fitting_metrics(check_rows(scored))))
-    return by_country(scored, metric, settings=request.drawing)
+    return by_country(scored, main_metric(request, scored), settings=request.drawing)
 
 
 def draw(rows: Sequence[Measure], canvas: Canvas) -> Any:
     """A map for each model and language, all on one scale; hatched countries cannot be told from neutral."""
-    cells = list(dict.fromkeys((model_label(row.group), row.group["language"]) for row in rows))
+    cells = group_by(rows, lambda row: (model_label(row.group), row.group["language"]))
     figure, axes_of, grid = new_panels(
         canvas, len(cells), height=lambda down, width: down * (map_height(width) + 0.3) + 0.5
     )
     neutral = registry.get("metric", rows[0].metric).neutral
     values = [value_of(row) for row in rows]
     paint = colour_map(min(values), max(values), neutral=neutral)
-    for axes, (who, tag) in zip(axes_of, cells, strict=True):
-        chosen = [row for row in rows if (model_label(row.group), row.group["language"]) == (who, tag)]
+    for axes, ((who, tag), chosen) in zip(axes_of, cells.items(), strict=True):
         colours = {
             row.group[COUNTRY]: WEAK if row.interpretable is False else paint.to_rgba(value_of(row)) for row in chosen
         }
-        unclear = {
-            row.group[COUNTRY] for row in chosen if side(row, neutral) != "above" and side(row, neutral) != "below"
-        }
+        unclear = {row.group[COUNTRY] for row in chosen if side(row, neutral) not in ("above", "below")}
         draw_world(axes, colours, hatched=unclear if neutral is not None else set())
         axes.set_title(f"{who} · {language_label(tag, canvas)}")
-    bar = figure.colorbar(paint, ax=list(grid.flat), orientation="horizontal", shrink=0.55, aspect=30, pad=0.02)
-    bar.set_label(metric_name(rows[0].metric))
-    bar.outline.set_linewidth(0.4)
+    add_scale(figure, paint, panels=list(grid.flat), label=metric_name(rows[0].metric))
     return figure
 
 

@@ -23,6 +23,7 @@ from ...stats.associations import Correlation
 
 SHARES = ("model", "language", "set", "concept", "term", "share")
 ANSWERS = ("model", "language", "prompt", "verdict", "share")
+TABLES = {"shares": SHARES, "answers": ANSWERS}
 
 
 @dataclass(frozen=True)
@@ -41,50 +42,31 @@ class Extras:
 
 def read_extras(paths: Iterable[Path], *, facts: Mapping[str, Mapping[str, Any]] | None = None) -> Extras:
     """Everything in the files, by kind; a file of an unknown kind is refused."""
-    kinds = ("cards", "agreements", "controls", "verdicts", "shares", "answers")
-    extras: dict[str, list[Any]] = {kind: [] for kind in kinds}
-    for path in paths:
-        kind, value = _read(Path(path))
-        extras[kind] += value
-    return Extras(
-        _joined(extras["shares"]),
-        _joined(extras["answers"]),
-        cards=tuple(extras["cards"]),
-        agreements=tuple(extras["agreements"]),
-        controls=tuple(extras["controls"]),
-        claims=tuple(extras["verdicts"]),
-        facts=facts or {},
-    )
+    extras: dict[str, list[Any]] = {}
+    for path in map(Path, paths):
+        kind, values = _read_json(path) if path.suffix == ".json" else _read_table(path)
+        extras.setdefault(kind, []).extend(values)
+    joined: dict[str, Any] = {
+        kind: pl.concat(values, how="diagonal_relaxed") if kind in TABLES else tuple(values)
+        for kind, values in extras.items()
+    }
+    return Extras(**joined, facts=facts or {})
 
 
-def _joined(tables: list[pl.DataFrame]) -> pl.DataFrame | None:
-    return pl.concat(tables, how="diagonal_relaxed") if tables else None
-
-
-def _read(path: Path) -> tuple[str, list[Any]]:
-    if path.suffix == ".json":
-        return _read_json(path)
-    table = _read_table(path)
-    kinds = {"shares": SHARES, "answers": ANSWERS}
-    for kind, columns in kinds.items():
-        if set(columns) <= set(table.columns):
-            return kind, [_checked(table, path, columns=columns)]
-    wanted = "; or ".join(", ".join(columns) for columns in kinds.values())
-    raise BadData(path, None, f"a table for a report has the columns {wanted}.")
-
-
-def _read_table(path: Path) -> pl.DataFrame:
+def _read_table(path: Path) -> tuple[str, list[pl.DataFrame]]:
+    """The kind of a table, and its columns that are known, with shares that are shares."""
     readers: dict[str, Any] = {".csv": pl.read_csv, ".parquet": pl.read_parquet}
     if path.suffix not in readers:
         raise BadData(path, None, "a report takes in .json, .csv and .parquet files.")
     try:
-        return pl.DataFrame(readers[path.suffix](path))
+        table = pl.DataFrame(readers[path.suffix](path))
     except (OSError, pl.exceptions.PolarsError) as error:
         raise BadData(path, None, f"cannot be read as a table ({str(error).splitlines()[0]}).") from error
-
-
-def _checked(table: pl.DataFrame, path: Path, *, columns: tuple[str, ...]) -> pl.DataFrame:
-    """The table's columns that are known, with shares that are shares."""
+    kind = next((kind for kind, columns in TABLES.items() if set(columns) <= set(table.columns)), None)
+    if kind is None:
+        wanted = "; or ".join(", ".join(columns) for columns in TABLES.values())
+        raise BadData(path, None, f"a table for a report has the columns {wanted}.")
+    columns = TABLES[kind]
     kept = [*columns, *(name for name in ("low", "high") if name in table.columns)]
     try:
         shown = table.select(kept).with_columns(pl.col("share").cast(pl.Float64), pl.col(columns[:-1]).cast(pl.String))
@@ -92,10 +74,11 @@ def _checked(table: pl.DataFrame, path: Path, *, columns: tuple[str, ...]) -> pl
         raise BadData(path, None, "the column 'share' must hold numbers.") from error
     if not shown["share"].is_between(0, 1).all():
         raise BadData(path, None, "the column 'share' must hold numbers from 0 to 1.")
-    return shown
+    return kind, [shown]
 
 
 def _read_json(path: Path) -> tuple[str, list[Any]]:
+    """The kind of what a command printed, and its entries."""
     content = read_json(path)
     makers: dict[str, Callable[[Mapping[str, Any]], Any]] = {
         "cards": _card,
@@ -111,7 +94,7 @@ def _read_json(path: Path) -> tuple[str, list[Any]]:
             "a JSON file for a report is what gate, robustness, measure --controls or compare --agreement print with --format json.",
         )
     try:
-        return kind, [makers[kind](entry) for entry in content[kind]]
+        return "claims" if kind == "verdicts" else kind, [makers[kind](entry) for entry in content[kind]]
     except (TypeError, KeyError, ValueError) as error:
         raise BadData(path, None, f"'{kind}' is not what this Isogloss writes. Make the file again.") from error
 

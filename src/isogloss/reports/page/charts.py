@@ -73,12 +73,24 @@ def data(rows: Sequence[Row]) -> Any:
 def finish(chart: Any, *, height: int | None = None) -> dict[str, Any]:
     """The chart as wide as its place, quiet for screen readers (its table speaks), in the page's own type."""
     sized = chart.properties(width="container", **({"height": height} if height else {}))
-    spec: dict[str, Any] = _once(sized.to_dict())
+    tables: dict[str, str] = {}
+
+    def share_tables(part: Any) -> Any:
+        """Each table is written once, however many layers use it."""
+        if isinstance(part, list):
+            return [share_tables(child) for child in part]
+        if not isinstance(part, dict):
+            return part
+        if set(part) == {"name"} and part["name"].startswith("["):
+            return {"name": tables.setdefault(part["name"], f"table-{len(tables)}")}
+        return {key: share_tables(value) for key, value in part.items()}
+
+    spec: dict[str, Any] = share_tables(sized.to_dict())
+    spec["datasets"] = {name: json.loads(text) for text, name in tables.items()}
     spec["autosize"] = {"type": "fit-x", "contains": "padding"}
-    font = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif"
     spec["config"] = {
         "background": "transparent",
-        "font": font,
+        "font": "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif",
         "aria": False,
         "mark": {"aria": False},
         "view": {"stroke": None},
@@ -88,23 +100,6 @@ def finish(chart: Any, *, height: int | None = None) -> dict[str, Any]:
     }
     spec.pop("usermeta", None)
     return spec
-
-
-def _once(spec: dict[str, Any]) -> dict[str, Any]:
-    """The chart with each of its tables written once, however many layers use it."""
-    tables: dict[str, str] = {}
-
-    def walk(part: Any) -> Any:
-        if isinstance(part, list):
-            return [walk(child) for child in part]
-        if not isinstance(part, dict):
-            return part
-        if set(part) == {"name"} and part["name"].startswith("["):
-            return {"name": tables.setdefault(part["name"], f"table-{len(tables)}")}
-        return {key: walk(value) for key, value in part.items()}
-
-    shared: dict[str, Any] = walk(spec)
-    return {**shared, "datasets": {name: json.loads(text) for text, name in tables.items()}}
 
 
 def domain(values: Sequence[float | None], *, around: float | None) -> list[float]:

@@ -1,6 +1,6 @@
 """The data of a report: every number that it shows, measured once; panels only arrange them."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -62,8 +62,11 @@ class LoadedRuns:
     problems: tuple[str, ...] = ()
 
 
-def load_runs(paths: Sequence[str | Path]) -> LoadedRuns:
-    """All runs in folders and below them; a run or a part that is broken is named and does not hide the rest."""
+def gather(source: Source) -> LoadedRuns:
+    """Scores as they are, or all runs in folders and below them; a broken run or part is named and does not hide the rest."""
+    if isinstance(source, Scored):
+        return LoadedRuns(source)
+    paths = [source] if isinstance(source, str | Path) else list(source)
     folders = [as_path(path) for path in paths]
     problems: list[str] = []
     runs: list[Run] = []
@@ -85,13 +88,6 @@ def load_runs(paths: Sequence[str | Path]) -> LoadedRuns:
     return LoadedRuns(join_scored(list(scored)), readable, pl.concat(items, how="diagonal_relaxed"), tuple(problems))
 
 
-def gather(source: Source) -> LoadedRuns:
-    """Scores as they are, or all runs in one or several folders, as far as they can be read."""
-    if isinstance(source, Scored):
-        return LoadedRuns(source)
-    return load_runs([source] if isinstance(source, str | Path) else list(source))
-
-
 def measure_all(gathered: LoadedRuns, extras: Extras, *, settings: IntervalSettings) -> PageData:
     """Everything that can be measured on what was gathered; what cannot is named as a problem."""
     problems = list(gathered.problems)
@@ -104,12 +100,18 @@ def measure_all(gathered: LoadedRuns, extras: Extras, *, settings: IntervalSetti
     notes: list[str] = []
     ranks: list[Rank] = []
     unranked: list[str] = []
-    for part, metrics in _sets(scored, problems):
+    for name, part in split_datasets(scored):
+        try:
+            fitting = list(fitting_metrics(check_rows(part)))
+        except IsoglossError as error:
+            problems.append(f"{name}: {error}")
+            continue
+        metrics = [metric for metric in fitting if metric in HEADLINES] or fitting
         ranking = find_ranks(part, metrics, settings=settings)
         ranks += ranking
         unranked += ranking.notes
-        for name, value in _measured(part, metrics, settings=settings, notes=notes).items():
-            rows[name] += value
+        for column, measures in _measured(part, metrics, settings=settings, notes=notes).items():
+            rows[column] += measures
     if not rows["overall"] and extras.shares is None and extras.answers is None:
         raise IsoglossError(f"Nothing in these runs can be measured. {' '.join(problems)}".strip())
     return PageData(
@@ -126,17 +128,6 @@ def measure_all(gathered: LoadedRuns, extras: Extras, *, settings: IntervalSetti
         remarks=tuple(dict.fromkeys(notes)),
         settings=settings,
     )
-
-
-def _sets(scored: Scored, problems: list[str]) -> Iterator[tuple[Scored, list[str]]]:
-    """Each data set's scores with its headline metrics."""
-    for name, part in split_datasets(scored):
-        try:
-            fitting = list(fitting_metrics(check_rows(part)))
-        except IsoglossError as error:
-            problems.append(f"{name}: {error}")
-            continue
-        yield part, [metric for metric in fitting if metric in HEADLINES] or fitting
 
 
 def _measured(

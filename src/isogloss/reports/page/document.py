@@ -17,6 +17,7 @@ from .data import PageData, Source, gather, measure_all
 from .parts import FOLDER, Section, render
 
 VENDOR = ("vega.min.js", "vega-lite.min.js", "vega-embed.min.js")
+POLICY = "style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"  # nothing can be fetched
 
 
 def write_report(
@@ -29,10 +30,8 @@ def write_report(
 ) -> Path:
     """The path of the report, written from scores or from folders of runs; see `read_extras` for what can go with them."""
     page_data = measure_all(gather(source), extras or Extras(), settings=settings or IntervalSettings())
-    text = draw_page(page_data, command=command)
-    path = Path(out)
-    write_file(path, text.encode())
-    return path
+    write_file(Path(out), draw_page(page_data, command=command).encode())
+    return Path(out)
 
 
 def draw_page(data: PageData, *, command: str = "") -> str:
@@ -42,12 +41,14 @@ def draw_page(data: PageData, *, command: str = "") -> str:
     plain = require("markupsafe", extra="report").Markup
     vendor = ";\n".join(_asset(f"vendor/{name}") for name in VENDOR)
     script = _asset("script.js")
+    hashes = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in (vendor, script)]
+    allowed = " ".join(f"'sha256-{digest}'" for digest in hashes)  # only the page's own two scripts run
     return render(
         "page.html",
         title=_title(data),
         version=__version__,
         made=time.strftime("%Y-%m-%d", time.gmtime()),
-        policy=_policy(vendor, script),
+        policy=f"default-src 'none'; script-src {allowed}; {POLICY}",
         style=plain(_asset("style.css")),
         vendor=plain(vendor),
         script=plain(script),
@@ -68,16 +69,6 @@ def draw_panels(data: PageData) -> Iterator[Section]:
 
 def _asset(name: str) -> str:
     return (FOLDER / name).read_text(encoding="utf-8").strip()
-
-
-def _policy(*scripts: str) -> str:
-    """A policy under which only the page's own two scripts run, and nothing can be fetched from anywhere."""
-    hashes = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in scripts]
-    allowed = " ".join(f"'sha256-{digest}'" for digest in hashes)
-    return (
-        f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data:; "
-        "base-uri 'none'; form-action 'none'"
-    )
 
 
 def _title(data: PageData) -> str:

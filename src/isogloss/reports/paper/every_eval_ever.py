@@ -3,7 +3,7 @@
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -44,9 +44,10 @@ def export_results(paths: Sequence[Path], out: Path, *, resamples: int = RESAMPL
     digest = hashlib.sha256(lines.encode())
     model = record["model_info"]
     parts = (runs[0].info["dataset"], model.get("developer", "unknown"), model["id"].split("/")[-1])
+    folder = "/".join(re.sub(r"[^\w.-]+", "_", part) for part in parts)
     record["detailed_evaluation_results"] = {
         "format": "jsonl",
-        "file_path": f"data/{'/'.join(map(_slug, parts))}/{UUID(bytes=digest.digest()[:16], version=4)}_samples.jsonl",
+        "file_path": f"data/{folder}/{UUID(bytes=digest.digest()[:16], version=4)}_samples.jsonl",
         "hash_algorithm": "sha256",
         "checksum": digest.hexdigest(),
         "total_rows": len(samples),
@@ -54,10 +55,6 @@ def export_results(paths: Sequence[Path], out: Path, *, resamples: int = RESAMPL
     write_atomically(beside, lines)
     write_atomically(out, json.dumps(record, ensure_ascii=False, indent=1) + "\n")
     return len(samples)
-
-
-def _slug(text: str) -> str:
-    return re.sub(r"[^\w.-]+", "_", text)
 
 
 def _record(runs: Sequence[Run], rows: Sequence[Measure], *, resamples: int) -> dict[str, Any]:
@@ -92,24 +89,16 @@ def _words(facts: Mapping[str, Any]) -> dict[str, str]:
 def _model(info: Mapping[str, Any]) -> dict[str, Any]:
     facts, marks = info.get("facts", {}), info["fingerprint"]
     name = str(facts.get("source") or info["model"])
-    known = _words(
-        {
-            "revision": facts.get("revision"),
-            "commit": facts.get("commit"),
-            "family": facts.get("family"),
-            "parameters": facts.get("parameters"),
-            "dtype": marks.get("dtype"),
-            "weights_sha256": marks.get("weights"),
-            "tokenizer_sha256": marks.get("tokenizer"),
-        }
-    )
     here = "weights" in marks
-    deployment = {
+    details = {key: facts.get(key) for key in ("revision", "commit", "family", "parameters")} | {
+        "dtype": marks.get("dtype"),
+        "weights_sha256": marks.get("weights"),
+        "tokenizer_sha256": marks.get("tokenizer"),
         "deployment_type": "self_deployed" if here else "unknown",
         "model_availability": "open_weights" if here else "unknown",
     }
     developer = {"developer": name.split("/")[0]} if name.count("/") == 1 else {}
-    return {"name": str(info["model"]), "id": name, **developer, "additional_details": {**known, **deployment}}
+    return {"name": str(info["model"]), "id": name, **developer, "additional_details": _words(details)}
 
 
 def _result(row: Measure, runs: Sequence[Run], *, resamples: int) -> dict[str, Any]:
@@ -121,6 +110,17 @@ def _result(row: Measure, runs: Sequence[Run], *, resamples: int) -> dict[str, A
         interval = {"lower": row.low, "upper": row.high, "confidence_level": LEVEL}
         uncertainty["confidence_interval"] = {**interval, "method": f"{row.interval or 'bootstrap'}, over clusters"}
         uncertainty["num_bootstrap_samples"] = resamples
+    known = {"neutral": metric.neutral, "mode": row.mode, "citation": metric.citation, "caution": metric.caution}
+    details = {
+        "n": row.n,
+        "ties": row.ties,
+        "clusters": row.clusters,
+        "methods": sorted({str(run.info["method"]) for run in runs}),
+        "fingerprints": sorted(run.folder.name for run in runs),
+        "interpretable": {True: "yes", False: "no", None: "not known"}[row.interpretable],
+        "doubt": row.doubt,
+        "no_interval_because": row.why,
+    }
     return {
         "evaluation_result_id": ".".join([*group.values(), row.metric]),
         "evaluation_name": f"{' '.join(group.values())}: {row.metric}",
@@ -134,27 +134,10 @@ def _result(row: Measure, runs: Sequence[Run], *, resamples: int) -> dict[str, A
             "score_type": "continuous",
             "min_score": low,
             "max_score": high,
-            "additional_details": _words(
-                {"neutral": metric.neutral, "mode": row.mode, "citation": metric.citation, "caution": metric.caution}
-            ),
+            "additional_details": _words(known),
         },
-        "score_details": {"score": row.value, "details": _details(row, runs), "uncertainty": uncertainty},
+        "score_details": {"score": row.value, "details": _words(details), "uncertainty": uncertainty},
     }
-
-
-def _details(row: Measure, runs: Sequence[Run]) -> dict[str, str]:
-    return _words(
-        {
-            "n": str(row.n),
-            "ties": str(row.ties),
-            "clusters": str(row.clusters),
-            "methods": sorted({str(run.info["method"]) for run in runs}),
-            "fingerprints": sorted(run.folder.name for run in runs),
-            "interpretable": {True: "yes", False: "no", None: "not known"}[row.interpretable],
-            "doubt": row.doubt,
-            "no_interval_because": row.why,
-        }
-    )
 
 
 def _data(group: Mapping[str, str], runs: Sequence[Run]) -> dict[str, Any]:
@@ -175,14 +158,17 @@ def _instances(scored: Scored, texts: pl.DataFrame, *, record: Mapping[str, Any]
     wanted = texts.select(*KEY, "candidate", "context", "text")
     joined = table.join(wanted, on=[*KEY, "candidate"], how="left", maintain_order="left")
     for part in joined.partition_by([*KEY, "method", "quantity"], maintain_order=True):
-        yield _instance(part.to_dicts(), record=record)
+        yield _instance(part.to_dicts(), record)
 
 
-def _instance(rows: Sequence[Mapping[str, Any]], *, record: Mapping[str, Any]) -> dict[str, Any]:
+def _instance(rows: Sequence[Mapping[str, Any]], record: Mapping[str, Any]) -> dict[str, Any]:
     first = rows[0]
     values = {str(row["role"]): float(row["value"]) for row in rows}
     best = max(rows, key=lambda row: row["value"])
     stereo, anti = values.get(STEREOTYPE, 0.0), values.get(ANTI_STEREOTYPE, 0.0)
+    columns = ("language", "task", "category", "cluster", "method")
+    facts = {name: str(first[name]) for name in columns if first.get(name)}
+    facts |= {f"score_{role}": repr(value) for role, value in values.items()}
     raw = str(first["context"] or "")
     return {
         "schema_version": VERSION,
@@ -204,12 +190,5 @@ def _instance(rows: Sequence[Mapping[str, Any]], *, record: Mapping[str, Any]) -
             }
         ],
         "evaluation": {"score": (stereo > anti) + 0.5 * (stereo == anti), "is_correct": best["role"] != UNRELATED},
-        "metadata": _words(_facts(first, values)),
-    }
-
-
-def _facts(first: Mapping[str, Any], values: Mapping[str, float]) -> dict[str, Any]:
-    names: Iterable[str] = ("language", "task", "category", "cluster", "method")
-    return {name: str(first[name]) for name in names if first.get(name)} | {
-        f"score_{role}": repr(value) for role, value in values.items()
+        "metadata": _words(facts),
     }

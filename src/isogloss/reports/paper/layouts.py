@@ -18,12 +18,12 @@ from ...analysis.term_shares import measure_shares
 from ...errors import IsoglossError
 from ...scores import Scored
 from ..chart_data import Facts, find_ranks
-from ..numbers import dagger, format_interval, metric_name, plain_name
-from ..text.claims import rank_span
+from ..numbers import dagger, format_interval, format_value, metric_name, plain_name
+from ..text.claims import rank_mark
 from ..text.table import Grid
 from .tables import MISSING, Group, group_key
 
-ROW = "row"  # the fact that puts the scores of a model into the row of another
+ROW = "row"  # the fact that puts the scores of a model, such as a head, into the row of another
 JOINED, FIRST = "/", "|"
 SIGNIFICANT, LEVEL = "‡", 0.05
 FEWEST = 100  # resamples
@@ -33,6 +33,7 @@ STATISTICS = ("Spearman", "Pearson", "Direction", "Diff")
 
 Key = tuple[str, ...]
 Order = Mapping[str, Sequence[str]]
+Cells = dict[Key, dict[tuple[str, Key], Measure]]  # by row, then by metric and column
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +68,9 @@ class LayoutRequest:
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """The measures of a table by row, and by metric and column; which of them are significant, and the models' ranks."""
+    """The measures of a table, which of them are significant, and the models' ranks."""
 
-    cells: Mapping[Key, Mapping[tuple[str, Key], Measure]]
+    cells: Cells
     marked: frozenset[tuple[Key, Key]] = frozenset()
     ranks: Mapping[tuple[str, Group], Rank] = field(default_factory=dict)
 
@@ -78,7 +79,15 @@ def layout_grid(
     scored: Scored, request: LayoutRequest, *, order: Order | None = None, settings: IntervalSettings | None = None
 ) -> Grid:
     """The table as text; `order` has the values of columns in the order in which they are shown."""
-    table = first_methods(choose_rows(join_rows(scored.table), request.where), by=(*request.rows, *request.columns))
+    table = scored.table
+    if ROW in table.columns:
+        table = table.with_columns(model=pl.coalesce(ROW, "model"))
+    for name, wanted in request.where.items():
+        check_by(name, table.columns)
+        values = table[name].cast(pl.String).unique().drop_nulls()
+        kept = [value for value in values if any(fnmatchcase(value, pattern) for pattern in wanted)]
+        table = table.filter(pl.col(name).cast(pl.String).is_in(kept))
+    table = first_methods(table, by=(*request.rows, *request.columns))
     if not table.height:
         raise IsoglossError(f"There are no scores for the table '{request.title}'.")
     chosen, drawing = replace(scored, table=table), settings or IntervalSettings()
@@ -89,21 +98,6 @@ def layout_grid(
     if request.agreement:
         return _agreement_grid(chosen, request, order=order or {}, settings=drawing)
     return _metric_grid(_measure_cells(chosen, request, settings=drawing), request, order=order or {})
-
-
-def join_rows(table: pl.DataFrame) -> pl.DataFrame:
-    """The scores with the model's name that its fact `row` gives it: a head's scores stand in its base model's row."""
-    return table.with_columns(model=pl.coalesce(ROW, "model")) if ROW in table.columns else table
-
-
-def choose_rows(table: pl.DataFrame, where: Mapping[str, Sequence[str]]) -> pl.DataFrame:
-    """The rows whose columns have one of the values; a value may be a pattern such as `continuation*`."""
-    for name, wanted in where.items():
-        check_by(name, table.columns)
-        values = table[name].cast(pl.String).unique().drop_nulls()
-        kept = [value for value in values if any(fnmatchcase(value, pattern) for pattern in wanted)]
-        table = table.filter(pl.col(name).cast(pl.String).is_in(kept))
-    return table
 
 
 def add_facts(scored: Scored, facts: Facts) -> Scored:
@@ -130,7 +124,7 @@ def metric_names(request: LayoutRequest) -> list[str]:
 
 def _measure(scored: Scored, request: LayoutRequest, *, by: Sequence[str], settings: IntervalSettings) -> Measures:
     """Each metric over the data sets that it fits, by these columns."""
-    names = [name for name in by if name not in IDENTITY]
+    by = [name for name in by if name not in IDENTITY]
     if request.mode != "corrected":
         settings = replace(settings, resamples=FEWEST)  # no interval is shown as published
     rows: list[Measure] = []
@@ -139,39 +133,30 @@ def _measure(scored: Scored, request: LayoutRequest, *, by: Sequence[str], setti
         parts = [part for _, part in scored.table.group_by("dataset", maintain_order=True) if fits(part)]
         if parts:
             fitting = replace(scored, table=pl.concat(parts))
-            rows += measure_with(settings, fitting, metrics=[metric], by=names, mode=request.mode)
+            rows += measure_with(settings, fitting, metrics=[metric], by=by, mode=request.mode)
     return Measures(tuple(row for row in rows if row.value is not None))
 
 
 def _measure_cells(scored: Scored, request: LayoutRequest, *, settings: IntervalSettings) -> _Table:
-    by = [*request.rows, *request.columns]
-    measures = _measure(scored, request, by=by, settings=settings)
-    cells: dict[Key, dict[tuple[str, Key], Measure]] = {}
-    _put(cells, measures, request=request)
-    if request.total:
-        depth = request.rows.index(request.total) + 1
-        whole = [*request.rows[:depth], *request.columns]
-        _put(cells, _measure(scored, request, by=whole, settings=settings), request=request, depth=depth)
-    tests = check_mbe(scored, measures, by=[name for name in by if name not in IDENTITY]) if request.marks else ()
-    marked = [(test.group, test.p_mcnemar) for test in tests]
-    stars = frozenset((_key(g, request.rows), _key(g, request.columns)) for g, p in marked if p < LEVEL)
-    return _Table(cells, stars, _ranks(scored, request, settings=settings) if request.bold else {})
-
-
-def _ranks(scored: Scored, request: LayoutRequest, *, settings: IntervalSettings) -> dict[tuple[str, Group], Rank]:
-    """The rank of each model in its block and language; none as published."""
-    if request.mode != "corrected":
-        return {}
     by = [name for name in (*request.rows, *request.columns) if name not in IDENTITY]
-    ranks = find_ranks(scored, metric_names(request), settings=settings, by=by)
-    return {(row.metric, group_key(row.model, row.group)): row for row in ranks}
+    measures = _measure(scored, request, by=by, settings=settings)
+    cells: Cells = {}
+    _put(cells, measures, request=request, rows=request.rows)
+    if request.total:
+        rows = request.rows[: request.rows.index(request.total) + 1]
+        totals = _measure(scored, request, by=[*rows, *request.columns], settings=settings)
+        _put(cells, totals, request=request, rows=rows)
+    tests = check_mbe(scored, measures, by=by) if request.marks else ()
+    groups = [test.group for test in tests if test.p_mcnemar < LEVEL]
+    stars = frozenset((_key(group, request.rows), _key(group, request.columns)) for group in groups)
+    ranked = request.bold and request.mode == "corrected"  # none as published
+    ranks = find_ranks(scored, metric_names(request), settings=settings, by=by) if ranked else ()
+    return _Table(cells, stars, {(row.metric, group_key(row.model, row.group)): row for row in ranks})
 
 
-def _put(
-    cells: dict[Key, dict[tuple[str, Key], Measure]], measures: Measures, *, request: LayoutRequest, depth: int = 99
-) -> None:
+def _put(cells: Cells, measures: Measures, *, request: LayoutRequest, rows: Sequence[str]) -> None:
     for row in measures:
-        key, column = _key(row.group, request.rows[:depth]), _key(row.group, request.columns)
+        key, column = _key(row.group, rows), _key(row.group, request.columns)
         inner = cells.setdefault(key, {})
         if (row.metric, column) in inner:
             apart = [name for name, value in row.group.items() if inner[row.metric, column].group.get(name) != value]
@@ -201,10 +186,11 @@ def _sorted(keys: Sequence[Key], names: Sequence[str], *, order: Order) -> list[
     return sorted(dict.fromkeys(keys), key=rank)
 
 
-def _label(value: str, name: str, *, request: LayoutRequest) -> str:
-    if value in request.labels:
-        return request.labels[value]
-    return plain_name(value) if name == "language" and len(request.rows) + len(request.columns) < 3 else value
+def _labels(values: Key, names: Sequence[str], *, request: LayoutRequest) -> list[str]:
+    """The values of these columns as they are shown."""
+    spelled = "language" if len(request.rows) + len(request.columns) < 3 else None
+    pairs = zip(values, names, strict=False)
+    return [request.labels.get(value, plain_name(value) if name == spelled else value) for value, name in pairs]
 
 
 def _cell(cells: Mapping[tuple[str, Key], Measure], entry: str, *, column: Key) -> list[Measure]:
@@ -218,7 +204,12 @@ def _metric_grid(table: _Table, request: LayoutRequest, *, order: Order) -> Grid
     entries = request.metrics or tuple(dict.fromkeys(metric for values in table.cells.values() for metric, _ in values))
     columns = _sorted([column for values in table.cells.values() for _, column in values], request.columns, order=order)
     lines = _sorted(list(table.cells), request.rows, order=order)
-    keys = [(entry, column) for entry in entries for column in columns if _shown(table, entry, column=column)]
+    keys = [
+        (entry, column)
+        for entry in entries
+        for column in columns
+        if any(_cell(cells, entry, column=column) for cells in table.cells.values())
+    ]
     texts, below = [], {}
     for number, line in enumerate(lines):
         cells = [_cell(table.cells[line], entry, column=column) for entry, column in keys]
@@ -226,21 +217,18 @@ def _metric_grid(table: _Table, request: LayoutRequest, *, order: Order) -> Grid
             _value(values, request, marked=(line, key[1]) in table.marked, ranks=table.ranks)
             for values, key in zip(cells, keys, strict=True)
         ]
-        extra = (
-            [_difference(table, line, entry=e, column=c, request=request) for e, c in keys] if request.against else []
-        )
+        against = keys if request.against else []
+        extra = [_difference(table, line, entry=entry, column=column, request=request) for entry, column in against]
         names = _row_names(line, lines[number - 1] if number else (), request=request)
         texts.append([*names, *shown, *extra])
-        ends = [_ends(values, request) for values in cells]
+        ends = [format_interval(rows[0].low, rows[0].high, form=request.form) if rows else "" for rows in cells]
         if request.mode == "corrected" and any(ends):
             below[number] = [*[""] * len(names), *ends, *[""] * len(extra)]
-    spans = [
-        (" / ".join(map(metric_name, e.replace(FIRST, JOINED).split(JOINED))), len(list(g)))
-        for e, g in groupby(k[0] for k in keys)
-    ]
-    heading = [
-        " ".join(_label(v, n, request=request) for v, n in zip(c, request.columns, strict=True)) for _, c in keys
-    ]
+    spans = []
+    for entry, group in groupby(entry for entry, _ in keys):
+        metrics = entry.replace(FIRST, JOINED).split(JOINED)
+        spans.append((" / ".join(map(metric_name, metrics)), len(list(group))))
+    heading = [" ".join(_labels(column, request.columns, request=request)) for _, column in keys]
     weak = any(WEAK in cell for row in texts for cell in row[len(request.rows) :])
     notes = (*(WEAK_NOTE,) * weak, *(RANK_NOTE,) * bool(table.ranks))
     grid = Grid([*request.rows, *heading], texts, len(request.rows), notes, spans=tuple(spans), below=below)
@@ -250,13 +238,9 @@ def _metric_grid(table: _Table, request: LayoutRequest, *, order: Order) -> Grid
     return replace(grid, bold=_bold(table, lines, keys=keys, request=request)) if bold else grid
 
 
-def _shown(table: _Table, entry: str, *, column: Key) -> bool:
-    return any(_cell(cells, entry, column=column) for cells in table.cells.values())
-
-
 def _row_names(line: Key, above: Key, *, request: LayoutRequest) -> list[str]:
     """The names of a row; those that the row above has in the same columns are not repeated."""
-    names = [_label(value, name, request=request) for value, name in zip(line, request.rows, strict=False)]
+    names = _labels(line, request.rows, request=request)
     if len(line) < len(request.rows):
         names += ["Aggregated", *[""] * (len(request.rows) - len(line) - 1)]
     last = len(request.rows) - 1
@@ -270,16 +254,9 @@ def _value(
     texts = [f"{row.value:{request.form}}" for row in measures]
     text = f"({'/'.join(texts)})" if len(texts) > 1 else (texts or [MISSING])[0]
     weak = dagger(measures[0]).strip() if measures and request.mode == "corrected" else ""
-    rank = (
-        ranks.get((measures[0].metric, group_key(measures[0].group["model"], measures[0].group)))
-        if measures and ranks
-        else None
-    )
-    return text + weak + SIGNIFICANT * marked + (f" ({rank_span(rank)})" if rank and rank.low is not None else "")
-
-
-def _ends(measures: Sequence[Measure], request: LayoutRequest) -> str:
-    return format_interval(measures[0].low, measures[0].high, form=request.form) if measures else ""
+    group = measures[0].group if measures and ranks else {}
+    rank = ranks.get((measures[0].metric, group_key(group["model"], group))) if group else None
+    return text + weak + SIGNIFICANT * marked + rank_mark(rank)
 
 
 def _difference(table: _Table, line: Key, *, entry: str, column: Key, request: LayoutRequest) -> str:
@@ -300,15 +277,10 @@ def _bold(
         kept = list(block)
         for place, (entry, column) in enumerate(keys):
             cells = {number: _cell(table.cells[line], entry, column=column) for number, line in kept}
-            rows = {number: values[0] for number, values in cells.items() if values}
-            merits = {number: _merit(row) for number, row in rows.items()}
+            merits = {number: _merit(values[0]) for number, values in cells.items() if values}
             top = max((merit for merit in merits.values() if merit is not None), default=None)
-            best = (
-                [number for number, merit in merits.items() if merit == top]
-                if len(rows) > 1 and top is not None
-                else []
-            )
-            bold |= {(number, len(request.rows) + place) for number in best}
+            if len(merits) > 1 and top is not None:
+                bold |= {(number, len(request.rows) + place) for number, merit in merits.items() if merit == top}
     return frozenset(bold)
 
 
@@ -331,19 +303,22 @@ def _share_grid(scored: Scored, request: LayoutRequest, *, order: Order, setting
     for row in shares:
         name = row.group["term"].replace("_", " ").partition("-")[0]
         rows.setdefault(_key(row.group, request.rows), []).append(f"{name} {row.value:.3f}")
-    lines = _sorted(list(rows), request.rows, order=order)
-    texts = [
-        [*_row_names(line, lines[i - 1] if i else (), request=request), *rows[line]] for i, line in enumerate(lines)
-    ]
+    texts = _named_rows(rows, request, order=order)
     count = max(map(len, texts))
     heading = [*request.rows, *(f"top {number}" for number in range(1, count - len(request.rows) + 1))]
     return Grid(heading, [[*row, *[MISSING] * (count - len(row))] for row in texts], len(request.rows))
 
 
+def _named_rows(rows: Mapping[Key, list[str]], request: LayoutRequest, *, order: Order) -> list[list[str]]:
+    """The rows in order, each after its names."""
+    lines = _sorted(list(rows), request.rows, order=order)
+    above = [(), *lines]
+    return [[*_row_names(line, above[i], request=request), *rows[line]] for i, line in enumerate(lines)]
+
+
 def _agreement_grid(scored: Scored, request: LayoutRequest, *, order: Order, settings: IntervalSettings) -> Grid:
     """How each metric agrees with one over the models: correlations, direction and mean difference, row by row."""
-    by = [*request.rows, "model"]
-    measures = _measure(scored, request, by=by, settings=settings)
+    measures = _measure(scored, request, by=request.rows, settings=settings)
     lines = _sorted([_key(row.group, request.rows) for row in measures], request.rows, order=order)
     texts: list[list[str]] = []
     for line in lines:
@@ -351,27 +326,21 @@ def _agreement_grid(scored: Scored, request: LayoutRequest, *, order: Order, set
         sides = {name: tuple(row for row in of_line if row.metric == name) for name in metric_names(request)}
         reference = replace(measures, rows=sides[str(request.agreement)])
         columns = [_statistics(agree(replace(measures, rows=sides[name]), reference)[0]) for name in request.metrics]
-        shown = [_label(value, name, request=request) for value, name in zip(line, request.rows, strict=True)]
-        for number, statistic in enumerate(STATISTICS):
-            texts.append(
-                [*(shown if not number else [""] * len(shown)), statistic, *(column[number] for column in columns)]
-            )
+        names = _labels(line, request.rows, request=request)
+        for statistic, *values in zip(STATISTICS, *columns, strict=True):
+            texts.append([*names, statistic, *values])
+            names = [""] * len(names)
     return Grid([*request.rows, "statistic", *map(metric_name, request.metrics)], texts, len(request.rows) + 1)
 
 
 def _statistics(agreement: Agreement) -> list[str]:
     """The four statistics as text; a correlation whose interval excludes zero is marked."""
-    pairs = [(correlation.low, correlation.high) for correlation in (agreement.spearman, agreement.pearson)]
-    marks = ["†" * (low is not None and high is not None and low * high > 0) for low, high in pairs]
-    values = [
-        agreement.spearman.value,
-        agreement.pearson.value,
-        agreement.direction,
-        agreement.mean_absolute_difference,
-    ]
-    return [
-        MISSING if value is None else f"{value:.2f}{mark}" for value, mark in zip(values, [*marks, "", ""], strict=True)
-    ]
+    texts = []
+    for way in (agreement.spearman, agreement.pearson):
+        mark = "†" if way.low is not None and way.high is not None and way.low * way.high > 0 else ""
+        texts.append(MISSING if way.value is None else f"{way.value:.2f}{mark}")
+    others = (agreement.direction, agreement.mean_absolute_difference)
+    return [*texts, *(format_value(value, missing=MISSING) for value in others)]
 
 
 def _fact_grid(table: pl.DataFrame, request: LayoutRequest, *, order: Order) -> Grid:
@@ -382,8 +351,5 @@ def _fact_grid(table: pl.DataFrame, request: LayoutRequest, *, order: Order) -> 
     for values in rows.iter_rows():
         shown = [MISSING if value is None else str(value) for value in values[len(request.rows) :]]
         facts.setdefault(tuple(map(str, values[: len(request.rows)])), shown)
-    lines = _sorted(list(facts), request.rows, order=order)
-    texts = [
-        [*_row_names(line, lines[i - 1] if i else (), request=request), *facts[line]] for i, line in enumerate(lines)
-    ]
-    return Grid([*request.rows, *(name.replace("_", " ") for name in names)], texts, len(request.rows))
+    heading = [*request.rows, *(name.replace("_", " ") for name in names)]
+    return Grid(heading, _named_rows(facts, request, order=order), len(request.rows))

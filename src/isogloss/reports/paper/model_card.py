@@ -6,11 +6,12 @@ from typing import Any
 
 import yaml
 
-from ... import languages, registry
+from ... import registry
 from ...analysis.measures import Measure, Measures
 from ...errors import IsoglossError
+from ...items import group_by
 from ...runs import Run
-from ..numbers import DAGGER, metric_name, number
+from ..numbers import DAGGER, metric_name, number, plain_name
 
 TASKS = {  # the hub's names
     "masked": ("fill-mask", "Fill-mask"),
@@ -28,9 +29,7 @@ def model_index(measures: Measures, runs: Iterable[Run]) -> dict[str, Any]:
         raise IsoglossError(
             f"A model card speaks of one model; these runs are of {', '.join(models)}. Give the runs of one of them."
         )
-    facts: dict[tuple[str, str], list[Info]] = {}
-    for run in runs:
-        facts.setdefault((run.info["dataset"], run.info["language"]), []).append(run.info)
+    facts = group_by((run.info for run in runs), lambda info: (info["dataset"], info["language"]))
     rows = [row for row in measures if row.value is not None]
     groups = [list(group) for _, group in groupby(rows, key=lambda row: dict(row.group))]
     return {"model-index": [{"name": models[0], "results": [_result(group, facts) for group in groups]}]}
@@ -41,47 +40,34 @@ def _result(rows: Sequence[Measure], facts: Mapping[tuple[str, str], Sequence[In
     infos = facts.get((group["dataset"], group["language"]), [])
     families = {str(info.get("facts", {}).get("family")) for info in infos}
     kind, name = TASKS.get(families.pop(), UNKNOWN) if len(families) == 1 else UNKNOWN
+    known = group["dataset"] in registry.names("dataset")
+    title = registry.get("dataset", group["dataset"]).title if known else group["dataset"]
+    methods = sorted({str(info["method"]) for info in infos})
+    rest = {name: value for name, value in group.items() if name not in ("model", "dataset")}
+    hashes = sorted({str(info["fingerprint"]["data"]) for info in infos if "data" in info["fingerprint"]})
     return {
         "task": {"type": kind, "name": name},
         "dataset": {
             "type": group["dataset"],
-            "name": _title(group),
+            "name": f"{title} ({plain_name(group['language'])}, {group.get('task', 'all tasks')})",
             "config": group["language"],
-            "args": _arguments(group, infos),
+            "args": {"methods": methods, **rest, **({"items_sha256": hashes} if hashes else {})},
         },
         "metrics": [_metric(row) for row in rows],
     }
 
 
-def _title(group: Mapping[str, str]) -> str:
-    known = group["dataset"] in registry.names("dataset")
-    title = registry.get("dataset", group["dataset"]).title if known else group["dataset"]
-    parts = [languages.describe(group["language"]).name, group.get("task", "all tasks")]
-    return f"{title} ({', '.join(parts)})"
-
-
-def _arguments(group: Mapping[str, str], infos: Sequence[Info]) -> dict[str, Any]:
-    """What tells this data from other: its columns, the methods that scored it, and the hashes of its items."""
-    rest = {name: value for name, value in group.items() if name not in ("model", "dataset")}
-    methods = sorted({str(info["method"]) for info in infos})
-    hashes = sorted({str(info["fingerprint"]["data"]) for info in infos if "data" in info["fingerprint"]})
-    return {"methods": methods, **rest, **({"items_sha256": hashes} if hashes else {})}
-
-
 def _metric(row: Measure) -> dict[str, Any]:
     interval = f"95 % interval {number(row).partition(' ')[2]}" if row.low is not None else "no interval"
     weak = f", {DAGGER} not interpretable" if row.interpretable is False else ""
-    counts = {"n": row.n, "ties": row.ties, "clusters": row.clusters, "mode": row.mode}
-    ends = (
-        {"low": round(row.low, 4), "high": round(row.high, 4)} if row.low is not None and row.high is not None else {}
-    )
-    known = {"interpretable": row.interpretable, **({"doubt": row.doubt} if row.doubt else {})}
-    return {
-        "type": row.metric,
-        "name": f"{metric_name(row.metric)} ({interval}, n = {row.n}{weak})",
-        "value": round(row.value or 0.0, 4),
-        "args": {**ends, **counts, **({"why": row.why} if row.why else {}), **known},
-    }
+    details: dict[str, Any] = {}
+    if row.low is not None and row.high is not None:
+        details |= {"low": round(row.low, 4), "high": round(row.high, 4)}
+    details |= {"n": row.n, "ties": row.ties, "clusters": row.clusters, "mode": row.mode}
+    details |= {"why": row.why} if row.why else {}
+    details |= {"interpretable": row.interpretable, **({"doubt": row.doubt} if row.doubt else {})}
+    name = f"{metric_name(row.metric)} ({interval}, n = {row.n}{weak})"
+    return {"type": row.metric, "name": name, "value": round(row.value or 0.0, 4), "args": details}
 
 
 def index_as_yaml(index: Mapping[str, Any]) -> str:

@@ -1,24 +1,24 @@
 """Publishing: runs measured and written as a table for a paper, in one of several formats."""
 
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from ...analysis.comparisons import HEADLINES
 from ...analysis.groups import check_rows
-from ...analysis.measures import Measures, fitting_metrics, measure_with
+from ...analysis.measures import fitting_metrics, measure_with
 from ...analysis.published import PUBLISHED, add_published
 from ...errors import IsoglossError, UnknownName
-from ...runs import Run, find_runs, in_languages, read_scored
+from ...runs import find_runs, in_languages, read_scored
 from ...scores import Scored
 from ...sealing import write_file
 from ...storage import as_path
-from ..chart_data import find_ranks, model_kinds, row_names
+from ..chart_data import find_ranks, model_kinds
 from ..text.table import as_latex, as_markdown
 from .layouts import LayoutRequest, Order, layout_grid
 from .model_card import index_as_yaml, model_index
-from .tables import Layout, group_key, paper_tables, papers_as_latex, papers_as_markdown, papers_as_rows
+from .tables import Layout, PaperTable, group_key, paper_tables, papers_as_latex, papers_as_markdown, papers_as_rows
 
 FORMATS = ("latex", "markdown", "csv", "parquet", "model-index")
 
@@ -32,24 +32,38 @@ def write_paper(layout: Layout, kind: str, *, out: Path | None = None) -> str:
     own = [path for path in layout.sources if path != PUBLISHED]
     runs = in_languages([r for path in own for r in find_runs(as_path(path))], layout.languages)
     scored = read_scored(runs)
-    measures = _measure(layout, scored)
-    layout = replace(layout, kinds=model_kinds(runs, layout.facts), names=row_names(layout.facts))
-    if kind != "model-index":
-        metrics = dict.fromkeys(row.metric for row in measures)
-        ranks = find_ranks(scored, metrics, settings=layout.drawing, mode=layout.mode)
-        layout = replace(layout, ranks={(row.metric, group_key(row.model, row.group)): row for row in ranks})
-    content = _content(measures, runs, kind=kind, layout=layout)
+    fitting = list(fitting_metrics(check_rows(scored)))
+    metrics = list(layout.metrics) or [name for name in fitting if name in HEADLINES] or fitting
+    measures = add_published(measure_with(layout.drawing, scored, metrics=metrics, mode=layout.mode), layout.sources)
+    if kind == "model-index":
+        rows = tuple(row for row in measures if layout.task in (None, row.group.get("task", "all")))
+        if not rows:
+            known = ", ".join(dict.fromkeys(row.group.get("task", "all") for row in measures))
+            raise IsoglossError(f"There is nothing for the task '{layout.task}'. Known: {known}.")
+        content = index_as_yaml(model_index(replace(measures, rows=rows), runs)).encode()
+    else:
+        measured = dict.fromkeys(row.metric for row in measures)
+        ranked = find_ranks(scored, measured, settings=layout.drawing, mode=layout.mode)
+        ranks = {(row.metric, group_key(row.model, row.group)): row for row in ranked}
+        names = {model: str(known["label"]) for model, known in layout.facts.items() if "label" in known}
+        layout = replace(layout, kinds=model_kinds(runs, layout.facts), names=names, ranks=ranks)
+        tables = paper_tables(measures, layout)
+        content = _encode(tables, kind, intervals=layout.intervals)
     if out is None:
         return content.decode()
     write_file(out, content)
     return f"Wrote {out}."
 
 
-def _measure(layout: Layout, scored: Scored) -> Measures:
-    """The measures of the scores: the named metrics, or the headline ones that fit."""
-    fitting = list(fitting_metrics(check_rows(scored)))
-    metrics = list(layout.metrics) or [name for name in fitting if name in HEADLINES] or fitting
-    return add_published(measure_with(layout.drawing, scored, metrics=metrics, mode=layout.mode), layout.sources)
+def _encode(tables: Sequence[PaperTable], kind: str, *, intervals: bool) -> bytes:
+    if kind == "parquet":
+        buffer = io.BytesIO()
+        papers_as_rows(tables).write_parquet(buffer)
+        return buffer.getvalue()
+    if kind == "csv":
+        return papers_as_rows(tables).write_csv().encode()
+    write = papers_as_latex if kind == "latex" else papers_as_markdown
+    return write(tables, intervals=intervals).encode()
 
 
 def write_layouts(
@@ -58,7 +72,10 @@ def write_layouts(
     """Tables in their papers' layouts, one after the other; one as published is followed by ours, with intervals."""
     texts = []
     for request in requests:
-        for title, edition in _editions(request):
+        editions = {request.title: request}
+        if request.mode == "paper" and not (request.facts or request.shares or request.agreement):
+            editions[f"{request.title}, corrected"] = replace(request, mode="corrected")
+        for title, edition in editions.items():
             try:
                 grid = layout_grid(scored, edition, order=order)
             except IsoglossError as error:
@@ -66,33 +83,3 @@ def write_layouts(
                 continue
             texts.append(f"% {title}\n{as_latex(grid)}" if kind == "latex" else f"### {title}\n\n{as_markdown(grid)}")
     return "\n".join(texts)
-
-
-def _editions(request: LayoutRequest) -> Iterator[tuple[str, LayoutRequest]]:
-    """The table in its mode and, where it has measures as published, the corrected one."""
-    yield request.title, request
-    if request.mode == "paper" and not (request.facts or request.shares or request.agreement):
-        yield f"{request.title}, corrected", replace(request, mode="corrected")
-
-
-def _of_task(measures: Measures, task: str | None) -> Measures:
-    """The measures of one task, or, for 'all', those over all tasks."""
-    rows = tuple(row for row in measures if task is None or row.group.get("task", "all") == task)
-    if not rows:
-        known = ", ".join(dict.fromkeys(row.group.get("task", "all") for row in measures))
-        raise IsoglossError(f"There is nothing for the task '{task}'. Known: {known}.")
-    return replace(measures, rows=rows)
-
-
-def _content(measures: Measures, runs: list[Run], *, kind: str, layout: Layout) -> bytes:
-    if kind == "model-index":
-        return index_as_yaml(model_index(_of_task(measures, layout.task), runs)).encode()
-    tables = paper_tables(measures, layout)
-    if kind == "parquet":
-        buffer = io.BytesIO()
-        papers_as_rows(tables).write_parquet(buffer)
-        return buffer.getvalue()
-    if kind == "csv":
-        return papers_as_rows(tables).write_csv().encode()
-    write = papers_as_latex if kind == "latex" else papers_as_markdown
-    return write(tables, intervals=layout.intervals).encode()

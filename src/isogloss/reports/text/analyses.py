@@ -22,8 +22,16 @@ def controls_as_text(controls: Sequence[Control]) -> str:
     columns = list(dict.fromkeys(name for control in controls for name in control.group))
     rows = [[*(control.group.get(name, "-") for name in columns), *control_cells(control)] for control in controls]
     whys = tuple(dict.fromkeys(f"{control.name}: {control.why}" for control in controls if control.why))
-    table = as_text(Grid([*columns, *CELLS], rows, len(columns) + 1, whys))
-    return "\n".join([table, "", *_explained(controls)])
+    lines = [as_text(Grid([*columns, *CELLS], rows, len(columns) + 1, whys)), ""]
+    for control in controls:
+        label = ", ".join(control.group[key] for key in ("model", "language") if key in control.group)
+        sentence = explain_control_items(control)
+        lines += [f"{label}: {sentence}"] if sentence else []
+    lines.append(
+        "Permuted labels show where chance alone puts SS (95 %). A baseline near the score, with a high kappa, says that "
+        "length or frequency could explain it; a baseline far away does not prove a stereotype."
+    )
+    return "\n".join(lines)
 
 
 def control_cells(control: Control) -> list[str]:
@@ -46,18 +54,6 @@ def explain_control_items(control: Control) -> str | None:
     return f"the score {verdict} that of its {control.name}, in which nothing is a stereotype of the target."
 
 
-def _explained(controls: Sequence[Control]) -> list[str]:
-    lines = []
-    for control in controls:
-        label = ", ".join(control.group[key] for key in ("model", "language") if key in control.group)
-        lines += [f"{label}: {sentence}" for sentence in [explain_control_items(control)] if sentence]
-    lines.append(
-        "Permuted labels show where chance alone puts SS (95 %). A baseline near the score, with a high kappa, says that "
-        "length or frequency could explain it; a baseline far away does not prove a stereotype."
-    )
-    return lines
-
-
 # ---- explanations
 
 LEAST = 0.1  # points; a smaller difference is not shown
@@ -77,26 +73,16 @@ def _explain(explanation: Explanation) -> str:
         f"  ours            {explanation.ours}",
         f"  caution         {explanation.caution}",
     ]
-    shown = sorted(
-        (difference for difference in explanation.differences if abs(difference.points) >= LEAST),
-        key=lambda difference: -abs(difference.points),
-    )
+    large = [difference for difference in explanation.differences if abs(difference.points) >= LEAST]
+    shown = sorted(large, key=lambda difference: -abs(difference.points))
     if not shown:
         return "\n".join([*lines, f"  on these scores none of this makes a difference of {LEAST:g} points or more"])
     columns = [name for name in shown[0].group if len({row.group[name] for row in explanation.differences}) > 1]
-    rows = [
-        [
-            *(row.group[name] for name in columns),
-            row.what,
-            f"{row.ours:.2f}",
-            f"{row.other:.2f}",
-            f"{row.points:+.2f}",
-            str(row.n),
-        ]
-        for row in shown
-    ]
-    grid = Grid([*columns, "the other way", "ours", "other", "points", "n"], rows, len(columns) + 1)
-    table = as_text(grid)
+    rows = []
+    for row in shown:
+        numbers = [f"{row.ours:.2f}", f"{row.other:.2f}", f"{row.points:+.2f}", str(row.n)]
+        rows.append([*(row.group[name] for name in columns), row.what, *numbers])
+    table = as_text(Grid([*columns, "the other way", "ours", "other", "points", "n"], rows, len(columns) + 1))
     hidden = len(explanation.differences) - len(shown)
     more = [f"  {hidden} more make less than {LEAST:g} points"] if hidden else []
     return "\n".join([*lines, "", *(f"  {line}" for line in table.splitlines()), *more])
@@ -168,47 +154,36 @@ def structure_as_text(structure: Structure) -> str:
     """Agreement of each pair, the tree, and what is common or specific."""
     label = " · ".join(f"{name} {value}" for name, value in structure.group.items())
     shown = any(likeness.overlap for likeness in structure.likeness)
-    pairs = [
-        [
-            f"{likeness.a} - {likeness.b}",
-            format_value(likeness.kappa, (likeness.kappa_low, likeness.kappa_high)),
-            format_value(likeness.rho, (likeness.rho_low, likeness.rho_high)),
-            str(likeness.n),
-            str(likeness.clusters),
-            *(
-                [f"{likeness.overlap.value:.2f} ({likeness.overlap.chance:.2f})" if likeness.overlap else ""]
-                if shown
-                else []
-            ),
-        ]
-        for likeness in structure.likeness
-    ]
+    pairs = []
+    for likeness in structure.likeness:
+        kappa = format_value(likeness.kappa, (likeness.kappa_low, likeness.kappa_high))
+        rho = format_value(likeness.rho, (likeness.rho_low, likeness.rho_high))
+        overlap = f"{likeness.overlap.value:.2f} ({likeness.overlap.chance:.2f})" if likeness.overlap else ""
+        counts = [str(likeness.n), str(likeness.clusters)]
+        pairs.append([f"{likeness.a} - {likeness.b}", kappa, rho, *counts, *[overlap] * shown])
     whys = tuple(dict.fromkeys(likeness.why for likeness in structure.likeness if likeness.why))
     whys += ("overlap: of the subspaces from contrasts to stereotypes (in brackets: of unrelated sentences)",) * shown
     heading = [structure.over + "s", "kappa", "rank correlation", "n", "clusters", *["overlap"] * shown]
-    table = as_text(Grid(heading, pairs, 1, whys), title=label)
-    return "\n".join([table, "", *_tree_lines(structure), *_common_lines(structure)])
-
-
-def _tree_lines(structure: Structure) -> list[str]:
-    lines = [f"  {merge.distance:.2f}  {', '.join(merge.left)} + {', '.join(merge.right)}" for merge in structure.tree]
-    return ["Most alike first (1 - rank correlation, average linkage):", *lines, ""] if lines else []
+    lines = [as_text(Grid(heading, pairs, 1, whys), title=label), ""]
+    if structure.tree:
+        lines.append("Most alike first (1 - rank correlation, average linkage):")
+        lines += [
+            f"  {merge.distance:.2f}  {', '.join(merge.left)} + {', '.join(merge.right)}" for merge in structure.tree
+        ]
+        lines.append("")
+    return "\n".join([*lines, *_common_lines(structure)])
 
 
 def _common_lines(structure: Structure) -> list[str]:
+    """How many units prefer the stereotype of how many items, and what each prefers alone."""
+    count, every = len(structure.units), structure.common[-1]
     rows = [
-        [
-            f"{shared.units} of {len(structure.units)}",
-            str(shared.count),
-            percent(shared.share),
-            percent(shared.expected),
-        ]
+        [f"{shared.units} of {count}", str(shared.count), percent(shared.share), percent(shared.expected)]
         for shared in structure.common
     ]
-    every, chance = structure.common[-1].share, structure.common[-1].expected
     text = (
-        f"Of {structure.n} items, all {len(structure.units)} {structure.over}s prefer the stereotype on {100 * every:.1f} %; "
-        f"if they were independent, it would be {100 * chance:.1f} %."
+        f"Of {structure.n} items, all {count} {structure.over}s prefer the stereotype on {100 * every.share:.1f} %; "
+        f"if they were independent, it would be {100 * every.expected:.1f} %."
     )
     only = ", ".join(f"{unit} {100 * share:.1f} %" for unit, share in structure.specific.items())
     table = as_text(Grid(["stereotype preferred by", "items", "share", "if independent"], rows, 1))

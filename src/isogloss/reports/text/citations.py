@@ -1,15 +1,17 @@
 """Citations: the papers behind a run's data, method and metrics, as text and as BibTeX."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ... import __version__, registry, runs
+from ... import __version__, registry
 from ...analysis.measures import fitting_metrics
 from ...errors import IsoglossError
+from ...runs import Run, read_scored, written_parts
 
 BIBLIOGRAPHY = Path(__file__).parent.parent.parent / "data" / "citations.bib"
 OURS = f"""@software{{isogloss,
@@ -29,27 +31,21 @@ class Citation:
     entries: tuple[str, ...] = ()
 
 
-def cite_runs(runs: Sequence[runs.Run]) -> list[Citation]:
+def cite_runs(runs: Sequence[Run]) -> list[Citation]:
     """What to cite for runs: their data sets, their methods, and the metrics that fit their scores."""
-    citations: dict[tuple[str, str], Citation] = {}
-    for kind, name in (pair for run in runs for pair in _plugins(run)):
-        try:
-            known = registry.get(kind, name)
-        except IsoglossError:  # data of the user's own, or scores that were made elsewhere
-            continue
-        citations[kind, name] = Citation(kind, name, known.citation, tuple(entries_of(known.citation)))
-    order = ["dataset", "method", "metric"]
-    return sorted(citations.values(), key=lambda citation: order.index(citation.kind))
-
-
-def _plugins(run: runs.Run) -> Iterator[tuple[str, str]]:
-    yield "dataset", str(run.info["dataset"])
-    yield "method", str(run.info["fingerprint"].get("method", run.info["method"]))
-    if runs.written_parts(run):
-        try:
-            yield from (("metric", name) for name in fitting_metrics(runs.read_scored([run]).table))
-        except IsoglossError:  # no metric is for these items
-            return
+    named: dict[str, dict[str, None]] = {"dataset": {}, "method": {}, "metric": {}}
+    for run in runs:
+        named["dataset"][str(run.info["dataset"])] = None
+        named["method"][str(run.info["fingerprint"].get("method", run.info["method"]))] = None
+        if written_parts(run):
+            with suppress(IsoglossError):  # no metric is for these items
+                named["metric"] |= dict.fromkeys(fitting_metrics(read_scored([run]).table))
+    citations = []
+    for kind, name in ((kind, name) for kind, names in named.items() for name in names):
+        with suppress(IsoglossError):  # data of the user's own, or scores that were made elsewhere
+            text = registry.get(kind, name).citation
+            citations.append(Citation(kind, name, text, tuple(entries_of(text))))
+    return citations
 
 
 def entries_of(text: str) -> list[str]:

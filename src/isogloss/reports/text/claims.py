@@ -1,7 +1,7 @@
 """Claims and rankings in words and as tables: for a terminal, a paper, a test report and a page of a CI job."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from xml.etree import ElementTree
 
 from ...analysis.baselines import BASELINE
@@ -17,6 +17,7 @@ from ...analysis.claims import (
     GateResult,
 )
 from ...analysis.rankings import Rank, Rankings
+from ...items import group_by
 from ..numbers import format_value, merge_notes, metric_name, p_value, percent
 from .table import Grid
 
@@ -47,10 +48,9 @@ def explain_claim(verdict: ClaimVerdict) -> str:
         return f"It had to come out this way: {verdict.reason}."
     if part is None or part.difference is None:
         return f"{verdict.status.capitalize()}: {verdict.reason}."
-    hard = " in the closest of them" if verdict.parts > 1 else ""
     if verdict.status == SUPPORTED:
         count = "both" if verdict.parts == 2 else f"all {verdict.parts}"
-        opening = "Yes." if verdict.parts == 1 else f"Yes, in {count} comparisons it needs;{hard}"
+        opening = "Yes." if verdict.parts == 1 else f"Yes, in {count} comparisons it needs; in the closest of them"
         return _sentence(opening, part)
     if verdict.status == CONTRADICTED:
         opening = "No, the opposite." if verdict.parts == 1 else f"No: {verdict.reason};"
@@ -82,22 +82,17 @@ def _explain_change(verdict: ClaimVerdict, part: ClaimPart) -> str:
 
 
 def _sentence(opening: str, part: ClaimPart) -> str:
-    """An opening and the difference, as one sentence or two."""
-    text = state_difference(part)
-    return f"{opening} {text[0].upper() + text[1:] if opening.endswith('.') else text}."
-
-
-def state_difference(part: ClaimPart) -> str:
-    """How far the two sides lie apart, with the interval."""
-    if part.difference is None:
-        return f"{part.a} and {part.b} have no difference ({part.why})"
+    """An opening and how far the two sides lie apart, with the interval, as one sentence or two."""
+    difference = part.difference or 0.0
     interval = "" if part.low is None or part.high is None else f" (95 % CI {part.low:+.1f} to {part.high:+.1f})"
     if part.design == "over groups":
-        return f"the {part.a} is {part.difference + float(part.b):.2f}{interval}"
-    values = "" if part.value_a is None else f", {part.value_a:.1f}"
-    other = part.b if part.value_b is None or part.b[:1].isdigit() else f"{part.b}, {part.value_b:.1f}"
-    limit = f"; the claim needs {'more' if part.sign > 0 else 'less'} than {part.shift:+g}" if part.shift else ""
-    return f"{part.a}{values}, minus {other}, is {part.difference:+.1f}{interval}{limit}"
+        text = f"the {part.a} is {difference + float(part.b):.2f}{interval}"
+    else:
+        value = "" if part.value_a is None else f", {part.value_a:.1f}"
+        other = part.b if part.value_b is None or part.b[:1].isdigit() else f"{part.b}, {part.value_b:.1f}"
+        limit = f"; the claim needs {'more' if part.sign > 0 else 'less'} than {part.shift:+g}" if part.shift else ""
+        text = f"{part.a}{value}, minus {other}, is {difference:+.1f}{interval}{limit}"
+    return f"{opening} {text[0].upper() + text[1:] if opening.endswith('.') else text}."
 
 
 def robustness_line(verdict: ClaimVerdict) -> str:
@@ -106,9 +101,7 @@ def robustness_line(verdict: ClaimVerdict) -> str:
         return ""
     changed = [f"{name}: {status}" for name, status in verdict.robustness.items() if status != verdict.status]
     same = len(verdict.robustness) - len(changed)
-    return f"same verdict in {same} of {len(verdict.robustness)} variants" + (
-        f"; {'; '.join(changed)}" if changed else ""
-    )
+    return "; ".join([f"same verdict in {same} of {len(verdict.robustness)} variants", *changed])
 
 
 def gate_as_text(result: GateResult) -> str:
@@ -116,21 +109,13 @@ def gate_as_text(result: GateResult) -> str:
     outcome = f"{result.status} ({count_verdicts(result)})"
     lines = [f"{result.title}: {outcome}" if result.title else outcome, ""]
     for verdict in result.verdicts:
-        lines.append(
-            f"{verdict.status:<21}  {verdict.name}"
-            + (f"  [{verdict.says}]" if verdict.says and verdict.says != verdict.name else "")
-        )
-        lines.append(f"{'':<23}{explain_claim(verdict)}{_p_values(verdict)}")
+        says = f"  [{verdict.says}]" if verdict.says and verdict.says != verdict.name else ""
+        adjusted = "not adjusted" if verdict.p_holm is None else f"by Holm {p_value(verdict.p_holm)}"
+        p = "" if verdict.p is None else f" p {p_value(verdict.p)}, {adjusted}."
+        lines += [f"{verdict.status:<21}  {verdict.name}{says}", f"{'':<23}{explain_claim(verdict)}{p}"]
         line = robustness_line(verdict)
         lines += [f"{'':<23}Robustness: {line}."] if line else []
     return "\n".join([*lines, *_file_lines(result)])
-
-
-def _p_values(verdict: ClaimVerdict) -> str:
-    if verdict.p is None:
-        return ""
-    adjusted = "not adjusted" if verdict.p_holm is None else f"by Holm {p_value(verdict.p_holm)}"
-    return f" p {p_value(verdict.p)}, {adjusted}."
 
 
 def describe_adjustment(verdicts: Sequence[ClaimVerdict]) -> str:
@@ -153,10 +138,8 @@ def count_verdicts(result: GateResult) -> str:
 def _file_lines(result: GateResult) -> list[str]:
     lines = [f"· {note}" for note in merge_notes(result.notes)]
     if result.sha256:
-        lines.append(
-            f"· claims file {result.sha256[:12]}, tested {result.tested}"
-            + (f", {result.registered}" if result.registered else "")
-        )
+        registered = f", {result.registered}" if result.registered else ""
+        lines.append(f"· claims file {result.sha256[:12]}, tested {result.tested}{registered}")
     return lines
 
 
@@ -198,38 +181,27 @@ def claims_grid(result: GateResult) -> Grid:
 def claims_as_summary(result: GateResult) -> str:
     """The verdicts as Markdown for the summary of a CI job."""
     marks = {"passed": "✅", "failed": "❌", "undecided": "❔"}
-    rows = [
-        f"| {marks[verdict.outcome]} | {_cell(verdict.name)} | {verdict.status} | {_cell(explain_claim(verdict))} |"
-        for verdict in result.verdicts
-    ]
-    heading = f"## {result.title or 'Isogloss gate'}: {result.status}"
-    table = ["| | claim | verdict | |", "| --- | --- | --- | --- |", *rows]
-    return "\n".join([heading, "", *table, "", *(line.replace("·", "*", 1) for line in _file_lines(result))]) + "\n"
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", r"\|").replace("<", "&lt;")
+    lines = [f"## {result.title or 'Isogloss gate'}: {result.status}", ""]
+    lines += ["| | claim | verdict | |", "| --- | --- | --- | --- |"]
+    for verdict in result.verdicts:
+        name, text = (cell.replace("|", r"\|").replace("<", "&lt;") for cell in (verdict.name, explain_claim(verdict)))
+        lines.append(f"| {marks[verdict.outcome]} | {name} | {verdict.status} | {text} |")
+    return "\n".join([*lines, "", *(line.replace("·", "*", 1) for line in _file_lines(result))]) + "\n"
 
 
 def claims_as_junit(result: GateResult) -> str:
     """The verdicts as a JUnit report: a failed claim is a failure, an undecided one is skipped, or fails when strict."""
-    counts = Counter(
-        "failed" if result.strict and checked.outcome != "passed" else checked.outcome for checked in result.verdicts
-    )
-    suite = ElementTree.Element(
-        "testsuite",
-        name=result.title or "isogloss gate",
-        tests=str(len(result.verdicts)),
-        failures=str(counts["failed"]),
-        skipped=str(counts["undecided"]),
-        errors="0",
-    )
-    for verdict in result.verdicts:
+    open_claims = "failed" if result.strict else "undecided"
+    outcomes = [open_claims if verdict.outcome == "undecided" else verdict.outcome for verdict in result.verdicts]
+    facts = {"name": result.title or "isogloss gate", "tests": str(len(outcomes))}
+    facts |= {"failures": str(outcomes.count("failed")), "skipped": str(outcomes.count("undecided")), "errors": "0"}
+    suite = ElementTree.Element("testsuite", facts)
+    for verdict, outcome in zip(result.verdicts, outcomes, strict=True):
         case = ElementTree.SubElement(suite, "testcase", classname="isogloss.gate", name=verdict.name)
         text = f"{verdict.status}: {explain_claim(verdict)}"
-        if verdict.outcome == "failed" or (result.strict and verdict.outcome != "passed"):
+        if outcome == "failed":
             ElementTree.SubElement(case, "failure", message=text).text = verdict.says
-        elif verdict.outcome != "passed":
+        elif outcome == "undecided":
             ElementTree.SubElement(case, "skipped", message=text)
     ElementTree.indent(suite)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(suite, encoding="unicode") + "\n"
@@ -245,22 +217,23 @@ def rank_span(row: Rank) -> str:
     return f"{row.low}-{row.high}" if row.low < row.high else str(row.low)
 
 
+def rank_mark(rank: Rank | None) -> str:
+    """The interval of a rank in parentheses, as it stands behind a value; nothing where there is none."""
+    return f" ({rank_span(rank)})" if rank and rank.low is not None else ""
+
+
 def rank_lines(ranks: Sequence[Rank], names: Mapping[str, str] | None = None) -> list[str]:
     """For each metric, the models that may be the best and the worst, language by language."""
     lines = []
-    for metric in dict.fromkeys(row.metric for row in ranks):
-        sentences = {end: ", ".join(_ends(ranks, metric, end=end, names=names or {})) for end in ("best", "worst")}
-        lines.append(
-            f"{metric_name(metric)}: the best may be {sentences['best']}; the worst may be {sentences['worst']}"
-        )
+    for metric, own in group_by(ranks, lambda row: row.metric).items():
+        ends: dict[str, list[str]] = {"best": [], "worst": []}
+        for tag, rows in group_by(own, lambda row: row.group["language"]).items():
+            for end, sentences in ends.items():
+                kept = [(names or {}).get(row.model, row.model) for row in rows if getattr(row, f"may_be_{end}")]
+                sentences.append(f"{'any model' if len(kept) == len(rows) else ' or '.join(kept)} ({tag})")
+        best, worst = map(", ".join, ends.values())
+        lines.append(f"{metric_name(metric)}: the best may be {best}; the worst may be {worst}")
     return lines
-
-
-def _ends(ranks: Sequence[Rank], metric: str, *, end: str, names: Mapping[str, str]) -> Iterator[str]:
-    for tag in dict.fromkeys(row.group["language"] for row in ranks if row.metric == metric):
-        own = [row for row in ranks if row.metric == metric and row.group["language"] == tag]
-        kept = [names.get(row.model, row.model) for row in own if getattr(row, f"may_be_{end}")]
-        yield f"{'any model' if len(kept) == len(own) else ' or '.join(kept)} ({tag})"
 
 
 def rank_grid(ranks: Rankings) -> Grid:
@@ -278,8 +251,8 @@ def rank_grid(ranks: Rankings) -> Grid:
             format_value(row.value),
             str(row.rank),
             rank_span(row),
-            "-" if row.first is None else percent(row.first),
-            "-" if row.last is None else percent(row.last),
+            percent(row.first),
+            percent(row.last),
             " or ".join(name for name, may in (("best", row.may_be_best), ("worst", row.may_be_worst)) if may) or "-",
             ", ".join(row.better_than) or "-",
         ]

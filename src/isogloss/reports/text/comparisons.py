@@ -3,16 +3,11 @@
 from collections.abc import Sequence
 
 from ...analysis.agreements import Agreement
-from ...analysis.comparisons import Comparison, Comparisons
+from ...analysis.comparisons import Comparisons
 from ..chart_data import without_task
 from ..numbers import dagger, format_value, merge_notes, metric_name, p_value, percent, side_name
 from .measures import doubts
 from .table import Grid, as_text
-
-
-def _difference(row: Comparison) -> str:
-    shown = format_value(row.difference, (row.low, row.high), form="+.2f")
-    return shown if row.difference is None else shown + dagger(row)
 
 
 def grid(comparisons: Comparisons) -> Grid:
@@ -26,7 +21,7 @@ def grid(comparisons: Comparisons) -> Grid:
             metric_name(row.metric),
             format_value(row.value_a),
             format_value(row.value_b),
-            _difference(row),
+            format_value(row.difference, (row.low, row.high), form="+.2f") + dagger(row) * (row.difference is not None),
             p_value(row.p),
             p_value(row.p_holm),
             p_value(row.p_bh),
@@ -46,9 +41,8 @@ def remarks(comparisons: Comparisons) -> list[str]:
     lines = [f"a is {side_name(row.a)}; b is {side_name(row.b)}" for row in comparisons]
     if any(row.design == "unpaired" for row in comparisons):
         lines.append("compared as independent samples: n counts the items of both sides")
-    lines.append(
-        f"Holm and BH adjust p for the {len([1 for row in comparisons if row.p is not None])} tests of this table"
-    )
+    tests = sum(row.p is not None for row in comparisons)
+    lines.append(f"Holm and BH adjust p for the {tests} tests of this table")
     lines += merge_notes(comparisons.notes)
     lines += doubts(comparisons)
     lines += [
@@ -72,22 +66,19 @@ def comparisons_as_text(comparisons: Comparisons) -> str:
 
 def agreement_grid(agreements: Sequence[Agreement]) -> Grid:
     """One row for each two measures that were compared over models or languages."""
-    rows = [
-        [
-            " / ".join(dict.fromkeys([metric_name(agreement.metric), metric_name(agreement.other)])),
-            *(format_value(way.value, (way.low, way.high)) for way in (agreement.spearman, agreement.pearson)),
-            percent(agreement.direction, form=".0f"),
-            f"{agreement.mean_difference:+.2f}",
-            f"{agreement.mean_absolute_difference:.2f}",
-            str(agreement.n),
-        ]
-        for agreement in agreements
-    ]
-    notes = [
-        f"{metric_name(agreement.metric)}: {c.why}"
-        for agreement in agreements
-        for c in (agreement.spearman, agreement.pearson)
-        if c.why
-    ]
+    rows, notes = [], []
+    for agreement in agreements:
+        ways = (agreement.spearman, agreement.pearson)
+        rows.append(
+            [
+                " / ".join(dict.fromkeys([metric_name(agreement.metric), metric_name(agreement.other)])),
+                *(format_value(way.value, (way.low, way.high)) for way in ways),
+                percent(agreement.direction, form=".0f"),
+                f"{agreement.mean_difference:+.2f}",
+                f"{agreement.mean_absolute_difference:.2f}",
+                str(agreement.n),
+            ]
+        )
+        notes += [f"{metric_name(agreement.metric)}: {way.why}" for way in ways if way.why]
     heading = ["metric", "Spearman", "Pearson", "same side", "mean a - b", "mean |a - b|", "n"]
     return Grid(heading, rows, 1, tuple(dict.fromkeys(notes)))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from ...analysis.competence import UNMEASURED
 from ...analysis.measures import Measure, Measures, by_group
+from ...items import group_by
 from ...scores import UNSUPPORTED_LANGUAGE, unsupported_language_note
 from ..chart_data import without_task
 from ..numbers import DAGGER, expected, merge_notes, metric_name, number
@@ -51,14 +52,14 @@ def doubts(rows: Iterable[Measure | Comparison]) -> list[str]:
         same = {label.rpartition(LOWER_END)[2] for label in shown}
         if len(shown) > 1 and len(same) == 1 and LOWER_END in shown[0]:  # the reason is given once
             shown, why = [label.rpartition(LOWER_END)[0] for label in shown], f" (every lower end {same.pop()})"
-        more = f"; and {len(weak) - MOST} more" if len(weak) > MOST else ""
-        lines.append(f"{DAGGER} {NOT_INTERPRETABLE}{why}: {'; '.join(shown)}{more}")
+        more = [f"and {len(weak) - MOST} more"] if len(weak) > MOST else []
+        lines.append(f"{DAGGER} {NOT_INTERPRETABLE}{why}: {'; '.join([*shown, *more])}")
     if UNMEASURED in unknown.values():
         lines.append(f"{UNMEASURED}: these scores have neither unrelated candidates nor shuffled controls")
     rest = [label for label, doubt in unknown.items() if doubt != UNMEASURED]
     if rest:
-        more = f"; and {len(rest) - MOST} more" if len(rest) > MOST else ""
-        lines.append(f"competence is uncertain: {'; '.join(rest[:MOST])}{more}")
+        more = [f"and {len(rest) - MOST} more"] if len(rest) > MOST else []
+        lines.append(f"competence is uncertain: {'; '.join([*rest[:MOST], *more])}")
     return lines
 
 
@@ -70,26 +71,19 @@ def grid(measures: Measures) -> Grid:
     columns = list(dict.fromkeys(name for row in measures for name in row.group))
     metrics = list(dict.fromkeys(row.metric for row in measures))
     rows = []
-    for group, rows_of_group in by_group(measures):
-        most = max(row.n for row in rows_of_group)
-        values = {row.metric: number(row) + (f" (n {row.n})" if 0 < row.n < most else "") for row in rows_of_group}
-        empty = "overall" if "task" in columns else "all"
-        labels = [group.get(name, empty) + mark(name, group, measures=measures) for name in columns]
-        counts = [
-            str(most),
-            str(max(row.ties for row in rows_of_group)),
-            str(max(row.clusters for row in rows_of_group)),
-        ]
-        rows.append([*labels, *(values.get(name, "-") for name in metrics), *counts])
+    empty = "overall" if "task" in columns else "all"
+    for group, own in by_group(measures):
+        most = max(row.n for row in own)
+        values = {row.metric: number(row) + (f" (n {row.n})" if 0 < row.n < most else "") for row in own}
+        labels = {name: group.get(name, empty) for name in columns}
+        unsupported = unsupported_language_note(group.get("model", ""), group.get("language", ""))
+        if "language" in labels and any(note.startswith(unsupported) for note in measures.notes):
+            labels["language"] += " *"  # the remark that says so has one too
+        counts = [str(most), str(max(row.ties for row in own)), str(max(row.clusters for row in own))]
+        rows.append([*labels.values(), *(values.get(name, "-") for name in metrics), *counts])
     heading = [*columns, *map(metric_name, metrics), "n", "ties", "clusters"]
     marked = tuple(f"* {line}" if UNSUPPORTED_LANGUAGE in line else line for line in remarks(measures))
     return Grid(heading, rows, len(columns), marked, repeated=COUNTS)
-
-
-def mark(column: str, group: Mapping[str, str], *, measures: Measures) -> str:
-    """An asterisk for a language that the model does not claim to know; the remark that says so has one too."""
-    text = unsupported_language_note(group.get("model", ""), group.get("language", ""))
-    return " *" if column == "language" and any(note.startswith(text) for note in measures.notes) else ""
 
 
 def remarks(measures: Measures) -> list[str]:
@@ -99,11 +93,8 @@ def remarks(measures: Measures) -> list[str]:
     lines += doubts(measures)
     if any(expected(row) for row in measures):
         lines.append(EXPECTED)
-    whys: dict[str, dict[str, None]] = {}
-    for row in measures:
-        if row.why:
-            whys.setdefault(row.why, {})[metric_name(row.metric)] = None
-    lines += [f"no interval for {', '.join(names)}: {why}" for why, names in whys.items()]
+    for why, rows in group_by((row for row in measures if row.why), lambda row: row.why).items():
+        lines.append(f"no interval for {', '.join(dict.fromkeys(metric_name(row.metric) for row in rows))}: {why}")
     return lines
 
 

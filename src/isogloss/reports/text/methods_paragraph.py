@@ -2,12 +2,13 @@
 
 from collections.abc import Iterable, Sequence
 
-from ... import __version__, languages, registry
+from ... import __version__, registry
 from ...errors import IsoglossError
 from ...files.catalogue import find_source
 from ...runs import Run
 from ...stats import RESAMPLES
-from .citations import OURS, Citation, cite_runs, entries_of
+from ..numbers import listed, plain_name
+from .citations import OURS, cite_runs, entries_of
 
 HEADLINES = ("lms", "ss", "icat", "crows", "mbe", "cb", "contrast", "ss_choice")
 CAUTION = (
@@ -21,40 +22,32 @@ def describe_methods(runs: Sequence[Run], *, resamples: int = RESAMPLES) -> str:
     """A paragraph about the runs that can stand in a paper, then the BibTeX of all that it cites."""
     if not runs:
         raise IsoglossError("There are no runs to describe.")
+    models, data, methods = (listed(list(dict.fromkeys(words(runs)))) for words in (_models, _data, _methods))
     cited = cite_runs(runs)
+    names = [citation.name for citation in cited if citation.kind == "metric"]
+    plugins = [registry.get("metric", name) for name in [name for name in HEADLINES if name in names] or names[:3]]
+    metrics = [f"{metric.title} = {metric.formula} ({metric.citation.rstrip('.')})" for metric in plugins]
     sentences = [
-        f"We measured {_list(_models(runs))} on {_list(_data(runs))} with Isogloss {__version__}.",
-        f"Candidates were scored by {_list(_methods(runs))}.",
-        *_metrics(cited),
+        f"We measured {models} on {data} with Isogloss {__version__}.",
+        f"Candidates were scored by {methods}.",
+        *([f"We report {listed(metrics)}."] if metrics else []),
         f"Intervals are 95 % confidence intervals; unless stated otherwise, they come from {resamples:,} resamples of "
         "clusters, which are the target terms or the items that belong together.",
         CAUTION,
     ]
+    shown = [citation for citation in cited if citation.kind != "metric" or citation.name in HEADLINES]
     sources = [find_source(str(run.info["dataset"])) for run in runs]
-    entries = [
-        entry
-        for citation in cited
-        if citation.kind != "metric" or citation.name in HEADLINES
-        for entry in citation.entries
-    ]
+    entries = [entry for citation in shown for entry in citation.entries]
     entries += [entry for source in sources if source for entry in entries_of(source.citation)]
     return "\n\n".join([" ".join(sentences), *dict.fromkeys(entries), OURS])
 
 
-def _list(parts: Iterable[str]) -> str:
-    """Words in a row: a, b and c."""
-    *first, last = dict.fromkeys(parts)
-    return f"{', '.join(first)} and {last}" if first else last
-
-
 def _models(runs: Sequence[Run]) -> Iterable[str]:
     for run in runs:
-        facts = run.info.get("facts", {})
-        commit = str(facts.get("commit") or "")[:12]
-        marks = [f"commit {commit}"] if commit else []
+        commit = str(run.info.get("facts", {}).get("commit") or "")[:12]
         weights = str(run.info["fingerprint"].get("weights", ""))[:12]
-        marks += [f"weights {weights}"] if weights and not commit else []
-        yield f"{run.info['model']} ({marks[0]})" if marks else str(run.info["model"])
+        version = f" (commit {commit})" if commit else f" (weights {weights})" if weights else ""
+        yield f"{run.info['model']}{version}"
 
 
 def _data(runs: Sequence[Run]) -> Iterable[str]:
@@ -66,8 +59,7 @@ def _data(runs: Sequence[Run]) -> Iterable[str]:
     for name, counts in tags.items():
         facts = find_source(name) or (registry.get("dataset", name) if name in registry.names("dataset") else None)
         cite = f"{facts.title} ({facts.citation.rstrip('.')}; licence {facts.licence})" if facts else name
-        shown = _list(f"{languages.describe(tag).name} ({number:,} items)" for tag, number in counts.items())
-        yield f"{cite} in {shown}"
+        yield f"{cite} in {listed([f'{plain_name(tag)} ({count:,} items)' for tag, count in counts.items()])}"
 
 
 def _methods(runs: Sequence[Run]) -> Iterable[str]:
@@ -77,12 +69,3 @@ def _methods(runs: Sequence[Run]) -> Iterable[str]:
         options = ", ".join(f"{key}={value}" for key, value in (run.info.get("options") or {}).items())
         cite = f" ({known.citation.rstrip('.')})" if known else ""
         yield f"'{name}'{f' with {options}' if options else ''}{cite}"
-
-
-def _metrics(cited: Sequence[Citation]) -> Iterable[str]:
-    names = [citation.name for citation in cited if citation.kind == "metric"]
-    shown = [name for name in HEADLINES if name in names] or names[:3]
-    plugins = [(registry.get("metric", name), name) for name in shown]
-    if plugins:
-        listed = _list(f"{metric.title} = {metric.formula} ({metric.citation.rstrip('.')})" for metric, _ in plugins)
-        yield f"We report {listed}."

@@ -26,27 +26,24 @@ def inspection_as_text(rows: Sequence[dict[str, Any]]) -> str:
         if "answer" in row:
             text = f"{row['answer']!r} is {row['verdict']}" if row["answer"] is not None else "not asked"
             lines.append(f"  {row['prompt'] or 'answer':8} {row['order'] or ''} {text}")
-            continue
-        if row["value"] is None:
+        elif row["value"] is None:
             lines.append("  score    none: this candidate could not be scored")
-            continue
-        marks = "".join([", truncated" * bool(row["truncated"]), f", {row['unknown']} unknown" * bool(row["unknown"])])
-        lines.append(f"  {row['quantity']:8} {row['value']:.4g} over {row['tokens']} tokens{marks}")
-        pairs = zip(row["pieces"] or [], row["logprobs"] or [], strict=False)
-        lines += [f"    {logprob:9.4f}  {piece!r}" for piece, logprob in pairs]
+        else:
+            marks = ", truncated" * bool(row["truncated"]) + f", {row['unknown']} unknown" * bool(row["unknown"])
+            lines.append(f"  {row['quantity']:8} {row['value']:.4g} over {row['tokens']} tokens{marks}")
+            pairs = zip(row["pieces"] or [], row["logprobs"] or [], strict=False)
+            lines += [f"    {logprob:9.4f}  {piece!r}" for piece, logprob in pairs]
     return "\n".join(lines)
 
 
 def extremes_as_text(rows: Sequence[dict[str, Any]]) -> str:
     """The expressions for a terminal, after a warning."""
     lines = [WARNING]
-    seen: tuple[str, ...] = ()
+    seen = ""
     for row in rows:
-        key = (*(row[name] for name in WHO), row["end"])
-        if key != seen:
-            side = "the stereotype preferred most" if row["end"] == "most" else "the stereotype preferred least"
-            lines.append(f"\n{' · '.join(key[:-1])} · {side}")
-            seen = key
+        heading = " · ".join([*(row[name] for name in WHO), f"the stereotype preferred {row['end']}"])
+        lines += [f"\n{heading}"] if heading != seen else []
+        seen = heading
         kind = f"{row['statement']}, " if row["statement"] else ""
         many = "contrast" if row["contrasts"] == 1 else "contrasts"
         lines.append(f"  {row['bias']:+8.3f}  {row['text']}  ({kind}{row['contrasts']} {many}, {row['id']})")

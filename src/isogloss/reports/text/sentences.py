@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ... import registry
 from ...analysis.intervals import IntervalSettings
 from ...analysis.measures import Measure, Measures
+from ...items import group_by
 from ...scores import Scored
 from ..chart_data import PLANE, datasets, find_ranks, headline, without_task
 from ..numbers import ends, english_first, listed, metric_name, model_label, p_value, plain_name, short, side, side_name
@@ -35,39 +36,29 @@ def state_findings(measures: Iterable[Measure]) -> list[str]:
     sets = datasets(without_task(rows))
     findings = []
     for name, group in sets.items():
-        models: dict[str, list[Measure]] = {}
-        for row in group:
-            models.setdefault(model_label(row.group), []).append(row)
-        sentences = [_finding(model, _main_rows(kept)) for model, kept in list(models.items())[:MOST]]
+        models = group_by(group, lambda row: model_label(row.group))
+        sentences = [_finding(model, own) for model, own in list(models.items())[:MOST]]
         more = [f"{len(models) - MOST} more models are in the table."] if len(models) > MOST else []
         findings.append((f"{name}: " if len(sets) > 1 else "") + " ".join([*sentences, *more]))
     return findings
 
 
-def _main_rows(rows: Sequence[Measure]) -> list[Measure]:
-    """The rows of the metric that speaks for a model: of those that have a value, if any has."""
-    main = headline([row.metric for row in rows if row.value is not None] or [row.metric for row in rows])
-    return [row for row in rows if row.metric == main]
-
-
 def _finding(model: str, rows: Sequence[Measure]) -> str:
-    """What is found of one model, language by language; what says nothing comes last."""
-    neutral = registry.get("metric", rows[0].metric).neutral
-    kinds: dict[str, list[Measure]] = {}
-    order = english_first(row.group["language"] for row in rows)
-    for row in sorted(rows, key=lambda row: order.index(row.group["language"])):
-        kinds.setdefault(_kind(row, neutral), []).append(row)
-    verbs = _verbs(rows[0].metric, neutral)
-    parts = [f"{verb} {_places(kinds[kind])}" for kind, verb in verbs.items() if kind in kinds]
+    """What is found of one model by its headline metric, language by language; what says nothing comes last."""
+    main = headline([row.metric for row in rows if row.value is not None] or [row.metric for row in rows])
+    neutral = registry.get("metric", main).neutral
+    own = [row for row in rows if row.metric == main]
+    order = english_first(row.group["language"] for row in own)
+    ordered = sorted(own, key=lambda row: order.index(row.group["language"]))
+    kinds = group_by(ordered, lambda row: _kind(row, neutral))
+    names = {kind: listed([plain_name(row.group["language"]) for row in group]) for kind, group in kinds.items()}
+    verbs = _verbs(main, neutral)
+    parts = [f"{verbs[kind]} {listed(list(map(_place, kinds[kind])))}" for kind in verbs if kind in kinds]
     if "weak" in kinds:
-        where, predicate = _names(kinds["weak"]), "is not shown to tell sense from nonsense"
-        parts.append(
-            f"in {where} it {predicate}, so nothing can be said"
-            if parts
-            else f"{predicate} in {where}, so nothing can be said"
-        )
+        where, predicate = names["weak"], "is not shown to tell sense from nonsense"
+        parts.append(f"{f'in {where} it {predicate}' if parts else f'{predicate} in {where}'}, so nothing can be said")
     if "missing" in kinds:
-        parts.append(f"{'it ' if parts else ''}could not be measured in {_names(kinds['missing'])}")
+        parts.append(f"{'it ' if parts else ''}could not be measured in {names['missing']}")
     first, *others = parts
     rest = [part if part.startswith(("in ", "it ")) else f"it {part}" for part in others]
     return f"{model} {'; '.join([first, *rest])}."
@@ -81,39 +72,27 @@ def _kind(row: Measure, neutral: float | None) -> str:
     return "open" if row.low is None or row.high is None else side(row, neutral) or "known"
 
 
+def _place(row: Measure) -> str:
+    """A language with its value and interval."""
+    interval = ends(row).replace("–", " to ")
+    return f"{plain_name(row.group['language'])} ({short(row)}{f', {interval}' if interval else ''})"
+
+
 def _verbs(metric: str, neutral: float | None) -> dict[str, str]:
     """What a model does where its interval lies above the neutral point, below it, and so on."""
     name = metric_name(metric)
     spelled = name[:2].isupper() and name[0] in "FHLMNRSX"  # as in an LMS
-    a_name = f"{'an' if spelled or name[0] in 'aeiouAEIO' else 'a'} {name}"
-    common = {"known": f"has {a_name} in", "open": f"has too few clusters for an interval of {name} in"}
-    if metric in STEREOTYPES:
-        return {
-            "above": "prefers stereotypes in",
-            "below": "prefers anti-stereotypes in",
-            "unclear": "shows no clear preference in",
-            **common,
-        }
+    has_one = f"has {'an' if spelled or name[0] in 'aeiouAEIO' else 'a'} {name}"
+    stereotypes = metric in STEREOTYPES
     return {
-        "above": f"has {a_name} above {neutral} in",
-        "below": f"has {a_name} below {neutral} in",
-        "unclear": f"has {a_name} not distinguishable from {neutral} in",
-        **common,
+        "above": "prefers stereotypes in" if stereotypes else f"{has_one} above {neutral} in",
+        "below": "prefers anti-stereotypes in" if stereotypes else f"{has_one} below {neutral} in",
+        "unclear": "shows no clear preference in"
+        if stereotypes
+        else f"{has_one} not distinguishable from {neutral} in",
+        "known": f"{has_one} in",
+        "open": f"has too few clusters for an interval of {name} in",
     }
-
-
-def _names(rows: Sequence[Measure]) -> str:
-    return listed([plain_name(row.group["language"]) for row in rows])
-
-
-def _places(rows: Sequence[Measure]) -> str:
-    """Each language with its value and interval."""
-    return listed([f"{plain_name(row.group['language'])} ({_value(row)})" for row in rows])
-
-
-def _value(row: Measure) -> str:
-    shown = ends(row).replace("–", " to ")
-    return f"{short(row)}, {shown}" if shown else short(row)
 
 
 def measures_as_json(measures: Measures, scored: Scored | None = None) -> dict[str, Any]:
@@ -152,26 +131,21 @@ def explain_measure(row: Measure, neutral: float | None = None) -> str:
 
 def explain_measures(measures: Measures) -> str:
     """What the values of a table say, group by group, and what they do not say."""
-    if all(row.metric not in ("ss", "lms") for row in measures):
-        return _explain_others(measures)
-    rows = [row for row in without_task(measures) if row.metric == "ss"]
+
+    def explain(row: Measure, neutral: float | None = None) -> str:
+        where = ", ".join(row.group[key] for key in ("model", "language") if key in row.group)
+        return f"{where}: {explain_measure(row, neutral)}."
+
+    metrics = dict.fromkeys(row.metric for row in measures)
+    if not metrics.keys() & {"ss", "lms"}:
+        cautions = [f"{metric_name(name)}: {registry.get('metric', name).caution}" for name in metrics]
+        return "\n".join([*map(explain, measures), *cautions])
     meaning = (
         "SS is the share of items on which the model finds the stereotype more probable than the anti-stereotype: 50 is no "
         "preference. LMS is the share on which it tells sense from nonsense: near 50 the model does not know the language "
         "well enough for SS to mean anything. None of this says how the model behaves in use."
     )
-    return "\n".join([*(f"{_place(row)}: {explain_measure(row, 50)}." for row in rows), meaning])
-
-
-def _place(row: Measure) -> str:
-    return ", ".join(row.group[key] for key in ("model", "language") if key in row.group)
-
-
-def _explain_others(measures: Measures) -> str:
-    """Every measure as a sentence, and what each of their metrics says of itself."""
-    lines = [f"{_place(row)}: {explain_measure(row)}." for row in measures]
-    names = dict.fromkeys(row.metric for row in measures)
-    return "\n".join([*lines, *(f"{metric_name(name)}: {registry.get('metric', name).caution}" for name in names)])
+    return "\n".join([*(explain(row, 50) for row in without_task(measures) if row.metric == "ss"), meaning])
 
 
 def explain_comparisons(comparisons: Comparisons) -> list[str]:
@@ -189,22 +163,17 @@ def explain_comparison(row: Comparison, *, hidden: Sequence[str] = ("dataset", "
     values = f"{name}: {row.value_a:.1f} for {side_name(row.a)} and {row.value_b:.1f} for {side_name(row.b)}"
     if row.interpretable is False:
         return f"{values}: not interpretable ({row.doubt}), so nothing can be said."
-    count = f"n = {row.n} {'pairs' if row.design == 'paired' else 'items'}"
+    p, adjusted = (f"= {p_value(p)}".replace("= <", "< ") for p in (row.p, row.p_holm))
+    tests = f"p {p} ({adjusted} adjusted), n = {row.n} {'pairs' if row.design == 'paired' else 'items'}"
     if row.low is None or row.high is None:
-        return f"{values}, difference {row.difference:+.1f}, p {_p(row.p)} ({_p(row.p_holm)} adjusted), {count}; no interval ({row.why})."
-    numbers = f"difference {row.difference:+.1f}, 95 % CI {row.low:+.1f} to {row.high:+.1f}, p {_p(row.p)} ({_p(row.p_holm)} adjusted), {count}"
-    return f"{values}; {numbers}: {_verdict(row)}."
+        return f"{values}, difference {row.difference:+.1f}, {tests}; no interval ({row.why})."
+    interval = f"95 % CI {row.low:+.1f} to {row.high:+.1f}"
+    verdict = _verdict(row, apart=row.low > 0 or row.high < 0)
+    return f"{values}; difference {row.difference:+.1f}, {interval}, {tests}: {verdict}."
 
 
-def _p(p: float | None) -> str:
-    shown = p_value(p)
-    return shown.replace("<", "< ") if shown.startswith("<") else f"= {shown}"
-
-
-def _verdict(row: Comparison) -> str:
+def _verdict(row: Comparison, *, apart: bool) -> str:
     """What may be said: a difference, a hint that does not hold for all tests, or none; then what could have been seen."""
-    low, high = row.low or 0.0, row.high or 0.0
-    apart = low > 0 or high < 0
     if apart and row.p_holm is not None and row.p_holm <= LEVEL:
         return "they differ"
     if apart and row.p is not None and row.p <= LEVEL:

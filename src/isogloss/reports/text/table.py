@@ -39,21 +39,26 @@ def as_text(grid: Grid, *, title: str = "", width: int | None = None) -> str:
     shared, left, blocks = _arrange(grid, width)
     above = " · ".join([*([title] if title else []), *(f"{grid.heading[i]} {grid.rows[0][i]}" for i in shared)])
     widths = _widths(grid)
-    table = [grid.heading, *grid.rows]
-    drawn = ["\n".join(draw_lines(table, widths, sides=(left, block))) for block in blocks]
-    return "\n\n".join([*([above] if above else []), *drawn]) + "".join(f"\n· {remark}" for remark in grid.remarks)
+    drawn = [above] if above else []
+    for right in blocks:
+        lines = [
+            "  ".join([*(_pad(row[i], widths[i]) for i in left), *(_pad(row[i], -widths[i]) for i in right)]).rstrip()
+            for row in [grid.heading, *grid.rows]
+        ]
+        rule = "  ".join("─" * widths[i] for i in [*left, *right])
+        drawn.append("\n".join([lines[0], rule, *lines[1:]]))
+    return "\n\n".join(drawn) + "".join(f"\n· {remark}" for remark in grid.remarks)
 
 
 def _arrange(grid: Grid, width: int | None) -> tuple[list[int], list[int], list[list[int]]]:
     """The label columns that all rows share, the other label columns, and the number columns in blocks that fit into `width`."""
-    repeated = grid.repeated
-    least = 1 if repeated else 2
+    least = 1 if grid.repeated else 2
     shared = [i for i in range(grid.labels) if len(grid.rows) >= least and len({row[i] for row in grid.rows}) == 1]
     left = [i for i in range(grid.labels) if i not in shared]
-    last = list(range(len(grid.heading) - repeated, len(grid.heading)))
+    last = list(range(len(grid.heading) - grid.repeated, len(grid.heading)))
     widths = _widths(grid)
     blocks: list[list[int]] = [[]]
-    for column in range(grid.labels, len(grid.heading) - repeated):
+    for column in range(grid.labels, len(grid.heading) - grid.repeated):
         if width and blocks[-1] and sum(widths[i] + 2 for i in [*left, *blocks[-1], column, *last]) > width:
             blocks.append([])
         blocks[-1].append(column)
@@ -64,20 +69,10 @@ def _widths(grid: Grid) -> list[int]:
     return [max(columns(row[i]) for row in [grid.heading, *grid.rows]) for i in range(len(grid.heading))]
 
 
-def draw_lines(table: list[list[str]], widths: list[int], *, sides: tuple[list[int], list[int]]) -> list[str]:
-    """The table's lines: the left columns flush left, the right ones flush right, a rule under the heading."""
-    left, right = sides
-    lines = [
-        "  ".join(
-            [*(row[i] + _pad(row[i], widths[i]) for i in left), *(_pad(row[i], widths[i]) + row[i] for i in right)]
-        ).rstrip()
-        for row in table
-    ]
-    return [lines[0], "  ".join("─" * widths[i] for i in [*left, *right]), *lines[1:]]
-
-
 def _pad(text: str, width: int) -> str:
-    return " " * (width - columns(text))
+    """The text flush left in so many columns; flush right for a negative width."""
+    space = " " * (abs(width) - columns(text))
+    return text + space if width > 0 else space + text
 
 
 def as_html(grid: Grid) -> str:
@@ -93,9 +88,9 @@ def as_html(grid: Grid) -> str:
 
 def as_latex(grid: Grid) -> str:
     """The table for a paper, with booktabs: what all rows share is a note, and columns that do not fit come in a further table."""
-    shared, left, blocks = _arrange(grid, PAGE)
     if grid.spans or grid.bold or grid.below:
         return "\n".join(latex_lines(grid)) + "\n"
+    shared, left, blocks = _arrange(grid, PAGE)
     shared, left = (shared, left) if left else ([], shared)
     notes = [", ".join(f"{grid.heading[i]} {grid.rows[0][i]}" for i in shared if grid.rows[0][i])] if shared else []
     lines: list[str] = []
@@ -183,15 +178,10 @@ def bars_as_text(rows: Sequence[tuple[str, float, str]], *, width: int = 40) -> 
     wide = max((columns(label) for label, _, _ in rows), default=0)
     lines = []
     for label, share, remark in rows:
-        pad = " " * (wide - columns(label))
-        lines.append(f"{label}{pad}  {_bar(share, width)}  {100 * share:5.1f} %  {remark}".rstrip())
+        full, eighths = divmod(round(max(0.0, min(1.0, share)) * width * 8), 8)
+        bar = ("█" * full + BLOCKS[eighths]).ljust(width)[:width]
+        lines.append(f"{_pad(label, wide)}  {bar}  {100 * share:5.1f} %  {remark}".rstrip())
     return "\n".join(lines)
-
-
-def _bar(share: float, width: int) -> str:
-    eighths = round(max(0.0, min(1.0, share)) * width * 8)
-    full, rest = divmod(eighths, 8)
-    return ("█" * full + (BLOCKS[rest] if rest else "")).ljust(width)
 
 
 def columns(text: str) -> int:

@@ -29,9 +29,9 @@ def draw(data: PageData) -> dict[str, Any] | None:
         return None
     models = table["model"].unique(maintain_order=True).to_list()
     verdicts = table["verdict"].unique(maintain_order=True).to_list()
-    order = sorted(verdicts, key=lambda verdict: list(COLOURS).index(verdict) if verdict in COLOURS else len(COLOURS))
-    others = [kind for kind in order if kind not in COLOURS]
-    colours = {kind: COLOURS.get(kind) or SPARE[others.index(kind) % len(SPARE)] for kind in order}
+    others = [verdict for verdict in verdicts if verdict not in COLOURS]
+    colours = {verdict: colour for verdict, colour in COLOURS.items() if verdict in verdicts}
+    colours |= {verdict: SPARE[number % len(SPARE)] for number, verdict in enumerate(others)}
     figures = [
         _figure(number, table.filter(pl.col("prompt") == prompt), models=models, colours=colours)
         for number, prompt in enumerate(table["prompt"].unique(maintain_order=True))

@@ -15,14 +15,10 @@ def draw(data: PageData) -> dict[str, Any] | None:
     for control in data.controls:
         shown = {key: language_name(value) if key == "language" else value for key, value in control.group.items()}
         groups.setdefault(", ".join(shown.values()), []).append(control)
-    tables = [
-        {
-            "name": name,
-            "rows": [control_cells(row) for row in rows],
-            "said": [sentence[0].upper() + sentence[1:] for one in rows if (sentence := explain_control_items(one))],
-        }
-        for name, rows in groups.items()
-    ]
+    tables = []
+    for name, rows in groups.items():
+        sentences = [sentence[0].upper() + sentence[1:] for sentence in map(explain_control_items, rows) if sentence]
+        tables.append({"name": name, "rows": [control_cells(row) for row in rows], "said": sentences})
     return {"tables": tables, "heading": CELLS} if tables else None
 
 

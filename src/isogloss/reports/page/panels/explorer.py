@@ -1,7 +1,7 @@
 """The item explorer: sentences to search, filter and sort by gap, kept out of sight until the reader agrees."""
 
 import json
-from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 import polars as pl
@@ -26,7 +26,7 @@ def draw(page_data: PageData) -> dict[str, Any] | None:
     if gaps is None:
         return None
     who = gaps["who"].unique(maintain_order=True).to_list()
-    rows = list(_light(_records(page_data.items, gaps, who=who)))
+    rows = _records(page_data.items, gaps, who=who)
     total = gaps.select(KEY).n_unique()
     if not rows:
         return None
@@ -42,53 +42,45 @@ def _gaps(data: PageData) -> pl.DataFrame | None:
     several = several_methods(table)
     parts = []
     for _, part in group_rows(table, ["dataset", "model", "method"], keep_null=True):
-        try:
+        with suppress(IsoglossError):  # items of another kind have no gap
             parts.append(item_gaps(part).select(*KEY, "model", "method", "gap"))
-        except IsoglossError:  # items of another kind have no gap
-            continue
     if not parts:
         return None
     who = pl.concat_str(["model", "method"], separator=" · ") if several else pl.col("model")
     return pl.concat(parts).with_columns(who.alias("who"))
 
 
-def _records(items: pl.DataFrame, gaps: pl.DataFrame, *, who: list[str]) -> Iterator[dict[str, Any]]:
-    """Items as small objects, in turn the one with the largest and the one with the smallest gap of each model and language."""
+def _records(items: pl.DataFrame, gaps: pl.DataFrame, *, who: list[str]) -> list[dict[str, Any]]:
+    """Items as small objects, as many as the page may weigh.
+
+    In turn the one with the largest and the one with the smallest gap of each model and language.
+    """
     cell = ["who", "language", "method"]
-    turns = gaps.with_columns(
-        pl.min_horizontal(
-            pl.col("gap").rank("ordinal", descending=True).over(cell), pl.col("gap").rank("ordinal").over(cell)
-        ).alias("turn")
-    )
+    ranks = [pl.col("gap").rank("ordinal", descending=largest).over(cell) for largest in (True, False)]
+    turns = gaps.with_columns(pl.min_horizontal(ranks).alias("turn"))
     wide = turns.group_by(KEY, maintain_order=True).agg(pl.col("turn").min(), "who", "gap").sort("turn", *KEY)
     named = [name for name in ("category", "target", "task", "context") if name in items.columns]
     texts = items.group_by(KEY).agg(pl.col(named).first(), "role", "text")
-    for row in wide.join(texts, on=KEY, maintain_order="left").iter_rows(named=True):
-        yield _record(row, dict(zip(row["who"], row["gap"], strict=True)), who=who)
-
-
-def _record(row: Mapping[str, Any], gaps: Mapping[str, float], *, who: list[str]) -> dict[str, Any]:
-    shown = dict(zip(row["role"], row["text"], strict=True))
-    return {
-        "i": row["id"],
-        "l": row["language"],
-        "c": row["category"],
-        "t": row.get("target"),
-        "k": row.get("task"),
-        "x": row["context"],
-        "s": [shown.get(role) for role in ROLES],
-        "g": [float(f"{gaps[name]:.4g}") if name in gaps else None for name in who],
-    }
-
-
-def _light(rows: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """As many rows as the page may weigh."""
+    records: list[dict[str, Any]] = []
     weight = 0
-    for row in rows:
-        weight += len(json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode())
+    for row in wide.join(texts, on=KEY, maintain_order="left").iter_rows(named=True):
+        shown = dict(zip(row["role"], row["text"], strict=True))
+        gap_of = dict(zip(row["who"], row["gap"], strict=True))
+        record = {
+            "i": row["id"],
+            "l": row["language"],
+            "c": row["category"],
+            "t": row.get("target"),
+            "k": row.get("task"),
+            "x": row["context"],
+            "s": [shown.get(role) for role in ROLES],
+            "g": [float(f"{gap_of[name]:.4g}") if name in gap_of else None for name in who],
+        }
+        weight += len(json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode())
         if weight > BYTES:
-            return
-        yield row
+            break
+        records.append(record)
+    return records
 
 
 panel = Panel("Item explorer", order=120, draw=draw)

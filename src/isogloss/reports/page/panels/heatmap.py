@@ -6,7 +6,7 @@ from typing import Any
 from .... import registry
 from ....analysis.measures import Measure
 from ...chart_data import datasets, distinct, lines_by_kind, model_kinds, without_task
-from ...numbers import ends, english_first, expected, metric_name, model_label, short, side
+from ...numbers import ends, english_first, metric_name, model_label, short, side
 from ..data import PageData
 from . import Panel
 
@@ -23,29 +23,20 @@ def draw(data: PageData) -> dict[str, Any] | None:
 
 
 def _map(name: str, rows: Sequence[Measure], *, kinds: Mapping[str, str]) -> dict[str, Any]:
-    metrics = sorted(
-        dict.fromkeys(row.metric for row in rows),
-        key=lambda name: FIRST.index(name) if name in FIRST else len(FIRST),
-    )
-    tasks = distinct([row for row in rows if "task" in row.group], "task")
+    names = dict.fromkeys(row.metric for row in rows)
+    metrics = [*(metric for metric in FIRST if metric in names), *(metric for metric in names if metric not in FIRST)]
+    tasks = distinct(rows, "task")
+    tasks = [ALL, *tasks] if len(tasks) > 1 else [ALL]
     total = without_task(rows)
-    views = []
+    views, weak = [], False
     for metric in metrics:
-        for task in (ALL, *(tasks if len(tasks) > 1 else ())):
+        for task in tasks:
             kept = total if task == ALL else [row for row in rows if row.group.get("task") == task]
-            views.append(_view([row for row in kept if row.metric == metric], f"{metric}|{task}", kinds=kinds))
-    return {
-        "dataset": name,
-        "metrics": [{"key": metric, "name": metric_name(metric)} for metric in metrics],
-        "tasks": [ALL, *tasks] if len(tasks) > 1 else [ALL],
-        "views": views,
-        "weak": any(cell and cell["doubt"] for view in views for cell in _cells(view)),
-        "unclear": any(cell and cell["side"] == "unclear" for view in views for cell in _cells(view)),
-    }
-
-
-def _cells(view: Mapping[str, Any]) -> list[Any]:
-    return [cell for block in view["blocks"] for row in block["rows"] for cell in row["cells"]]
+            shown = [row for row in kept if row.metric == metric]
+            views.append(_view(shown, f"{metric}|{task}", kinds=kinds))
+            weak = weak or any(row.interpretable is False and row.doubt for row in shown)
+    keys = [{"key": metric, "name": metric_name(metric)} for metric in metrics]
+    return {"dataset": name, "metrics": keys, "tasks": tasks, "views": views, "weak": weak}
 
 
 def _view(rows: Sequence[Measure], key: str, *, kinds: Mapping[str, str]) -> dict[str, Any]:
@@ -55,8 +46,13 @@ def _view(rows: Sequence[Measure], key: str, *, kinds: Mapping[str, str]) -> dic
     tags = english_first(distinct(rows, "language"))
     paint = _painter(rows, known.neutral, bounds=known.bounds)
     cells = {
-        (model_label(row.group), row.group["language"]): _cell(row, known.neutral)
-        | {"paint": "weak" if row.interpretable is False else paint(row)}
+        (model_label(row.group), row.group["language"]): {
+            "value": short(row),
+            "ends": ends(row),
+            "side": side(row, known.neutral),
+            "doubt": row.doubt if row.interpretable is False else "",
+            "paint": "weak" if row.interpretable is False else paint(row),
+        }
         for row in rows
     }
     blocks: dict[str, list[dict[str, Any]]] = {}
@@ -72,42 +68,27 @@ def _view(rows: Sequence[Measure], key: str, *, kinds: Mapping[str, str]) -> dic
     }
 
 
-def _cell(row: Measure, neutral: float | None) -> dict[str, Any]:
-    return {
-        "value": short(row),
-        "ends": ends(row),
-        "side": side(row, neutral),
-        "n": row.n,
-        "why": (row.why or "") + expected(row),
-        "doubt": row.doubt if row.interpretable is False else "",
-    }
-
-
 def _painter(rows: Sequence[Measure], neutral: float | None, *, bounds: tuple[float, float]) -> Any:
     """A function from a measure to the class of its colour: nine steps around the neutral point, or nine upwards.
 
     What cannot be told from neutral stays pale, whatever its value is.
     """
     values = [row.value for row in rows if row.value is not None]
-    if neutral is not None:
-        least = 10.0 if bounds[1] - bounds[0] == 100 else 1e-9
-        half = max([least, *(abs(value - neutral) for value in values)])
+    per_cent = bounds[1] - bounds[0] == 100
+    low = min(values, default=0.0)
+    span = max(max(values, default=1.0) - low, 20.0 if per_cent else 1e-9)
+    half = max([10.0 if per_cent else 1e-9, *(abs(value - neutral) for value in values if neutral is not None)])
 
-        def around(row: Measure) -> str:
-            if row.value is None:
-                return "none"
-            level = round(LEVELS * (row.value - neutral) / half)
-            strength = min(abs(level), 1) if side(row, neutral) == "unclear" else abs(level)
-            return f"d{'n' if level < 0 else 'p'}{strength}"
+    def paint(row: Measure) -> str:
+        if row.value is None:
+            return "none"
+        if neutral is None:
+            return f"s{round(2 * LEVELS * (row.value - low) / span)}"
+        level = round(LEVELS * (row.value - neutral) / half)
+        strength = min(abs(level), 1) if side(row, neutral) == "unclear" else abs(level)
+        return f"d{'n' if level < 0 else 'p'}{strength}"
 
-        return around
-    low, high = (min(values), max(values)) if values else (0.0, 1.0)
-    span = max(high - low, 20.0 if bounds[1] - bounds[0] == 100 else 1e-9)
-
-    def upwards(row: Measure) -> str:
-        return "none" if row.value is None else f"s{round(2 * LEVELS * (row.value - low) / span)}"
-
-    return upwards
+    return paint
 
 
 panel = Panel("Models and languages", order=20, draw=draw)

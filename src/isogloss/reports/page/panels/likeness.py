@@ -26,19 +26,18 @@ def _view(structure: Structure, number: int) -> dict[str, Any]:
     order = leaves(structure)
     pairs = {frozenset((likeness.a, likeness.b)): likeness for likeness in structure.likeness}
     rows = [{"name": a, "cells": [_cell(pairs.get(frozenset((a, b))), a == b) for b in order]} for a in order]
-    fixed = [
-        (key, structure.group[key]) for key in ("model", "language", "method", "dataset") if key in structure.group
-    ]
+    keys = [key for key in ("model", "language", "method", "dataset") if key in structure.group]
+    every, count = structure.common[-1], len(structure.units)
     return {
         "key": str(number),
-        "label": ", ".join(language_name(value) if key == "language" else value for key, value in fixed),
+        "label": ", ".join((language_name if key == "language" else str)(structure.group[key]) for key in keys),
         "over": structure.over,
         "units": order,
         "rows": rows,
         "tree": tree(structure),
-        "said": _said(structure),
+        "said": f"On {100 * every.share:.1f} % of {structure.n} items {'both' if count == 2 else f'all {count}'} "
+        f"{structure.over}s prefer the stereotype; if they were independent, it would be {100 * every.expected:.1f} %.",
         "why": next((likeness.why for likeness in structure.likeness if likeness.why), None),
-        "n": structure.n,
     }
 
 
@@ -48,19 +47,8 @@ def _cell(likeness: Likeness | None, same: bool) -> dict[str, str]:
     if likeness is None or likeness.rho is None:
         return {"value": "-", "ends": "", "paint": "none"}
     ends = between(likeness.rho_low, likeness.rho_high, form=".2f")
-    return {
-        "value": f"{likeness.rho:.2f}".replace("-", "−"),
-        "ends": ends,
-        "paint": f"d{'n' if likeness.rho < 0 else 'p'}{round(STEPS * abs(likeness.rho))}",
-    }
-
-
-def _said(structure: Structure) -> str:
-    every, count = structure.common[-1], len(structure.units)
-    return (
-        f"On {100 * every.share:.1f} % of {structure.n} items {'both' if count == 2 else f'all {count}'} {structure.over}s prefer the stereotype; "
-        f"if they were independent, it would be {100 * every.expected:.1f} %."
-    )
+    paint = f"d{'n' if likeness.rho < 0 else 'p'}{round(STEPS * abs(likeness.rho))}"
+    return {"value": f"{likeness.rho:.2f}".replace("-", "−"), "ends": ends, "paint": paint}
 
 
 def tree(structure: Structure) -> dict[str, Any] | None:

@@ -6,6 +6,7 @@ from typing import Any
 from .... import registry
 from ....analysis.comparisons import HEADLINES
 from ....analysis.measures import Measure
+from ....items import group_by
 from ...chart_data import datasets, without_task
 from ...numbers import metric_name
 from ..charts import interval_part
@@ -15,23 +16,20 @@ from . import Panel
 
 def draw(data: PageData) -> dict[str, Any] | None:
     """One chart for all metrics of a data set that have the same scale, without the headlines of StereoSet."""
+
+    def scale(row: Measure) -> tuple[Any, ...]:
+        known = registry.get("metric", row.metric)
+        endless = math.isinf(known.bounds[1] - known.bounds[0])
+        return (*known.bounds, known.neutral, row.metric if endless else "")  # a scale without ends is its own
+
     rows = [row for row in without_task(data.overall) if row.metric not in HEADLINES and row.value is not None]
     parts = []
     for name, group in datasets(rows).items():
-        scales: dict[tuple[Any, ...], list[Measure]] = {}
-        for row in group:
-            known = registry.get("metric", row.metric)
-            alone = (
-                row.metric if math.isinf(known.bounds[1] - known.bounds[0]) else ""
-            )  # a scale without ends is its own
-            scales.setdefault((*known.bounds, known.neutral, alone), []).append(row)
-        for number, kept in enumerate(scales.values()):
-            metrics = dict.fromkeys(row.metric for row in kept)
-            pairs = [(metric_name(metric), row) for metric in metrics for row in kept if row.metric == metric]
-            known = [registry.get("metric", metric) for metric in metrics]
-            parts.append(
-                interval_part(f"pairs-{name}-{number}", pairs, title="measure") | {"dataset": name, "known": known}
-            )
+        for number, kept in enumerate(group_by(group, scale).values()):
+            metrics = group_by(kept, lambda row: row.metric)
+            pairs = [(metric_name(metric), row) for metric, own in metrics.items() for row in own]
+            part = interval_part(f"pairs-{name}-{number}", pairs, title="measure")
+            parts.append(part | {"dataset": name, "known": [registry.get("metric", metric) for metric in metrics]})
     return {"parts": parts} if parts else None
 
 

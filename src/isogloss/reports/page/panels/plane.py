@@ -23,51 +23,38 @@ CROWDED = 16  # points; beyond that their labels are smaller, and tags
 
 def draw(data: PageData) -> dict[str, Any] | None:
     """One plane for each data set that has all three values."""
-    figures = [
-        {
-            "dataset": name,
-            "figure": _figure(name, points),
-            "legend": legend(_names(points), weak=any_weak(point["ss"] for point in points)),
-        }
-        for name, points in plane_points(add_published(Measures(data.overall), data.extras.beside)).items()
-    ]
+    figures = []
+    for name, points in plane_points(add_published(Measures(data.overall), data.extras.beside)).items():
+        shown = [point["ss"] for point in points]
+        names = models_of(shown)
+        figure = _figure(name, points, names=names)
+        figures.append({"dataset": name, "figure": figure, "legend": legend(names, weak=any_weak(shown))})
     return {"figures": figures} if figures else None
 
 
-def _names(points: Sequence[Point]) -> list[str]:
-    return models_of(point["ss"] for point in points)
-
-
-def _row(point: Point, *, crowded: bool) -> dict[str, Any]:
-    ss, lms, icat = point["ss"], point["lms"], point["icat"]
-    where = ss.group["language"]
-    return {
-        "who": model_label(ss.group),
-        "tag": where if crowded else plain_name(where),
-        "ss": ss.value,
-        "ss_low": ss.low,
-        "ss_high": ss.high,
-        "lms": lms.value,
-        "lms_low": lms.low,
-        "lms_high": lms.high,
-        "weak": ss.interpretable is False,
-        "tip": f"{model_label(ss.group)}, {language_name(where)}: SS {number(ss)}, LMS {number(lms)}, ICAT {number(icat)}",
-    }
-
-
-def _figure(name: str, points: Sequence[Point]) -> Figure:
-    rows = [
-        [
-            model_label(point["ss"].group),
-            language_name(point["ss"].group["language"]),
-            *(number(point[metric]) for metric in ("ss", "lms", "icat")),
-            str(point["ss"].n),
-        ]
-        for point in points
-    ]
+def _figure(name: str, points: Sequence[Point], *, names: Sequence[str]) -> Figure:
+    marks, rows = [], []
+    for point in points:
+        ss, lms, icat = point["ss"], point["lms"], point["icat"]
+        tag, who, where = ss.group["language"], model_label(ss.group), language_name(ss.group["language"])
+        marks.append(
+            {
+                "who": who,
+                "tag": tag if len(points) > CROWDED else plain_name(tag),
+                "ss": ss.value,
+                "ss_low": ss.low,
+                "ss_high": ss.high,
+                "lms": lms.value,
+                "lms_low": lms.low,
+                "lms_high": lms.high,
+                "weak": ss.interpretable is False,
+                "tip": f"{who}, {where}: SS {number(ss)}, LMS {number(lms)}, ICAT {number(icat)}",
+            }
+        )
+        rows.append([who, where, number(ss), number(lms), number(icat), str(ss.n)])
     return Figure(
         f"plane-{name}",
-        _chart([_row(point, crowded=len(points) > CROWDED) for point in points], _names(points)),
+        _chart(marks, names),
         label=f"Scatter plot of {len(points)} points: SS from left to right, LMS upwards, with 95 % intervals; all values are in the table below.",
         caption="Best is the top of the dashed line: full sense, no preference. Grey curves join points of equal ICAT; bars are 95 % intervals; in the shaded band the model is not shown to tell sense from nonsense.",
         heading=["model", "language", "SS", "LMS", "ICAT", "n"],
@@ -77,33 +64,28 @@ def _figure(name: str, points: Sequence[Point]) -> Figure:
 
 def _chart(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> dict[str, Any]:
     alt = altair()
-    xs = domain([row[key] for row in rows for key in ("ss", "ss_low", "ss_high")], around=50)
-    xs = [max(0, xs[0]), min(100, xs[1])]
-    low, high = domain([row[key] for row in rows for key in ("lms", "lms_low", "lms_high")], around=None)
-    ys = [max(0, low), min(100, high)]
+    ranges = []
+    for metric, neutral in (("ss", 50), ("lms", None)):
+        low, high = domain([row[f"{metric}{end}"] for row in rows for end in ("", "_low", "_high")], around=neutral)
+        ranges.append([max(0, low), min(100, high)])
+    xs, ys = ranges
     axis = alt.Axis(tickCount=6, grid=False)
-    x = alt.X(
-        "ss:Q",
-        title="SS: share of stereotypes preferred (50 = none)",
-        scale=alt.Scale(domain=xs, zero=False, nice=False),
-        axis=axis,
-    )
-    y = alt.Y(
-        "lms:Q",
-        title="LMS: sense told from nonsense",
-        scale=alt.Scale(domain=ys, zero=False, nice=False),
-        axis=axis,
-    )
+    across, upwards = (alt.Scale(domain=ends, zero=False, nice=False) for ends in ranges)
+    x = alt.X("ss:Q", title="SS: share of stereotypes preferred (50 = none)", scale=across, axis=axis)
+    y = alt.Y("lms:Q", title="LMS: sense told from nonsense", scale=upwards, axis=axis)
     base = alt.Chart(data(rows)).encode(color=colour_or_grey("who", names))
-    across = base.mark_rule(opacity=0.6, strokeWidth=1.5).encode(x=alt.X("ss_low:Q"), x2="ss_high:Q", y=y)
-    along = base.mark_rule(opacity=0.6, strokeWidth=1.5).encode(y=alt.Y("lms_low:Q"), y2="lms_high:Q", x=x)
+    rule = base.mark_rule(opacity=0.6, strokeWidth=1.5)
+    rules = [
+        rule.encode(x=alt.X("ss_low:Q"), x2="ss_high:Q", y=y),
+        rule.encode(y=alt.Y("lms_low:Q"), y2="lms_high:Q", x=x),
+    ]
     points = base.mark_point(size=70, filled=True, opacity=1).encode(
         x=x, y=y, shape=shape_of("who", names), tooltip=[alt.Tooltip("tip:N", title=" ")]
     )
     colour = colour_or_grey("who", names)
     tags = [layer.encode(x=x, y=y, text="tag:N", color=colour) for layer in _tags(rows, xs, ys=ys)]
-    neutral = alt.Chart(data([{"ss": 50}])).mark_rule(strokeDash=[4, 3], color="#7d838c").encode(x="ss:Q")
-    layers = [_guessing(xs, ys), _contours(xs, ys), neutral, across, along, points, *tags]
+    no_preference = alt.Chart(data([{"ss": 50}])).mark_rule(strokeDash=[4, 3], color="#7d838c").encode(x="ss:Q")
+    layers = [_guessing(xs, ys), _contours(xs, ys), no_preference, *rules, points, *tags]
     return finish(alt.layer(*layers), height=HEIGHT)
 
 
@@ -155,26 +137,20 @@ def _guessing(xs: Sequence[float], ys: Sequence[float]) -> Any:
 def _contours(xs: Sequence[float], ys: Sequence[float]) -> Any:
     """Lines of equal ICAT inside the frame, each with its value at its right end, where that is clear of the axis."""
     alt = altair()
-    lines, labels = [], []
+    lines: list[dict[str, Any]] = []
+    labels: list[dict[str, Any]] = []
+    width, height = xs[1] - xs[0], ys[1] - ys[0]
     for level, inside in icat_lines(xs, ys).items():
         lines += [{"ss": x, "lms": round(y, 2), "line": f"{level} low"} for x, y in inside if x <= 50]
         lines += [{"ss": x, "lms": round(y, 2), "line": f"{level} high"} for x, y in inside if x >= 50]
-        if len(inside) > 8 and inside[-1][1] > ys[0] + (ys[1] - ys[0]) / 12:  # not on the axis
-            labels.append({"ss": inside[-1][0], "lms": round(inside[-1][1], 2), "text": f"ICAT {level}"})
+        if len(inside) > 8 and inside[-1][1] > ys[0] + height / 12:  # not on the axis
+            x, y = inside[-1][0], round(inside[-1][1], 2)
+            last = labels[-1] if labels else None  # which the next label does not run into
+            if last is None or abs(x - last["ss"]) > width / 5 or abs(y - last["lms"]) > height / 15:
+                labels.append({"ss": x, "lms": y, "text": f"ICAT {level}"})
     curve = alt.Chart(data(lines)).mark_line(strokeWidth=1, opacity=0.35, color="#7d838c", clip=True)
-    text = alt.Chart(data(_apart(labels, xs, ys=ys))).mark_text(align="right", dy=12, color="#7d838c", fontSize=10)
+    text = alt.Chart(data(labels)).mark_text(align="right", dy=12, color="#7d838c", fontSize=10)
     return curve.encode(x="ss:Q", y="lms:Q", detail="line:N") + text.encode(x="ss:Q", y="lms:Q", text="text:N")
-
-
-def _apart(labels: Sequence[Mapping[str, Any]], xs: Sequence[float], *, ys: Sequence[float]) -> list[Mapping[str, Any]]:
-    """The labels that do not run into the one before, seen from the right."""
-    kept: list[Mapping[str, Any]] = []
-    for label in labels:
-        far_along = not kept or abs(label["ss"] - kept[-1]["ss"]) > (xs[1] - xs[0]) / 5
-        far_up = not kept or abs(label["lms"] - kept[-1]["lms"]) > (ys[1] - ys[0]) / 15
-        if far_along or far_up:
-            kept.append(label)
-    return kept
 
 
 panel = Panel("Sense and preference", order=30, draw=draw)

@@ -1,6 +1,6 @@
 """Provenance: from which runs, versions and hashes the numbers come, and how to cite all of it."""
 
-from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any
 
 from .... import registry
@@ -16,9 +16,14 @@ SHOWN = 12  # digits of a hash
 
 def draw(data: PageData) -> dict[str, Any]:
     """Runs with their hashes, versions, notes, how the intervals were made, and citations."""
+    versions: dict[str, set[str]] = {}  # every version of every library that scored something
+    for run in data.runs:
+        python = {"python": run.info["python"]} if "python" in run.info else {}
+        for name, version in [*run.info.get("versions", {}).items(), *python.items()]:
+            versions.setdefault(str(name), set()).add(str(version))
     return {
         "runs": [_run(run) for run in data.runs],
-        "versions": _versions(data.runs),
+        "versions": [f"{name} {', '.join(sorted(numbers))}" for name, numbers in sorted(versions.items())],
         "remarks": data.remarks,
         "settings": data.settings,
         "citations": citations(data),
@@ -41,17 +46,6 @@ def _run(run: Run) -> dict[str, Any]:
     }
 
 
-def _versions(runs: Iterable[Run]) -> list[str]:
-    """Every version of every library that scored something."""
-    by_name: dict[str, set[str]] = {}
-    for run in runs:
-        for name, version in run.info.get("versions", {}).items():
-            by_name.setdefault(str(name), set()).add(str(version))
-        if "python" in run.info:
-            by_name.setdefault("python", set()).add(str(run.info["python"]))
-    return [f"{name} {', '.join(sorted(versions))}" for name, versions in sorted(by_name.items())]
-
-
 def citations(data: PageData) -> list[dict[str, str]]:
     """What to cite: the data sets, the methods and the metrics of this report."""
     methods = dict.fromkeys(str(run.info["fingerprint"].get("method")) for run in data.runs)
@@ -63,12 +57,10 @@ def citations(data: PageData) -> list[dict[str, str]]:
     ]
     shown = []
     for kind, name, title in named:
-        try:
+        with suppress(IsoglossError):  # the user's own data, or scores that were made elsewhere
             known = registry.get(kind.replace(" ", ""), name)
-        except IsoglossError:  # the user's own data, or scores that were made elsewhere
-            continue
-        licence = getattr(known, "licence", "")
-        shown.append({"what": f"{kind} {title}", "text": known.citation, "licence": licence})
+            licence = getattr(known, "licence", "")
+            shown.append({"what": f"{kind} {title}", "text": known.citation, "licence": licence})
     return shown
 
 

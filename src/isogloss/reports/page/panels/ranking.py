@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
+from ....items import group_by
 from ...text.claims import rank_grid, rank_lines
 from ..data import PageData
 from . import Panel
@@ -11,8 +12,7 @@ from . import Panel
 def draw(data: PageData) -> dict[str, Any] | None:
     """For each data set its metrics: who may be the best and the worst, and the ranks over all tasks."""
     parts = []
-    for name in dict.fromkeys(row.group["dataset"] for row in data.ranks):
-        rows = [row for row in data.ranks if row.group["dataset"] == name]
+    for name, rows in group_by(data.ranks, lambda row: row.group["dataset"]).items():
         whole = [row for row in rows if "task" not in row.group] or rows
         grid = rank_grid(replace(data.ranks, rows=tuple(whole)))
         parts.append({"dataset": name, "said": rank_lines(whole), "grid": grid})

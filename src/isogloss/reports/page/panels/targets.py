@@ -21,59 +21,48 @@ def draw(data: PageData) -> dict[str, Any] | None:
     cells: dict[str, list[Measure]] = {}
     for row in data.targets:
         if row.value is not None and row.n >= FEWEST and row.group.get("target") != "none":
-            cells.setdefault(_cell(row), []).append(row)
-    shown = {cell: _both_ends(rows) for cell, rows in cells.items() if len(rows) > 1}
+            cell = f"{model_label(row.group)}, {language_name(row.group['language'])}, {row.group['dataset']}"
+            cells.setdefault(cell, []).append(row)
+    shown = {}
+    for cell, rows in cells.items():
+        ordered = sorted(rows, key=lambda row: (-(row.value or 0.0), row.group["target"]))
+        if len(rows) > 1:
+            shown[cell] = ordered if len(rows) <= 2 * MOST else [*ordered[:MOST], *ordered[-MOST:]]
     return {"figure": _figure(shown), "fewest": FEWEST} if shown else None
 
 
-def _cell(row: Measure) -> str:
-    return f"{model_label(row.group)}, {language_name(row.group['language'])}, {row.group['dataset']}"
-
-
-def _both_ends(rows: Sequence[Measure]) -> list[Measure]:
-    """The highest and the lowest, from high to low."""
-    ordered = sorted(rows, key=lambda row: (-(row.value or 0.0), row.group["target"]))
-    return ordered if len(ordered) <= 2 * MOST else [*ordered[:MOST], *ordered[-MOST:]]
-
-
 def _figure(cells: Mapping[str, Sequence[Measure]]) -> Figure:
-    names = list(cells)
-    first = next(iter(cells.values()))[0]
-    rows = [
-        chart_row(
-            row,
-            cell=names.index(cell),
-            target=row.group["target"],
-            index=index,
-            end="most" if index < len(measures) / 2 else "least",
-            tip=f"{row.group['target']}: {metric_name(row.metric)} {number(row)}, n = {row.n}",
-        )
-        for cell, measures in cells.items()
-        for index, row in enumerate(measures)
-    ]
-    table = [[row.group["target"], number(row), str(row.n)] for measures in cells.values() for row in measures]
+    metric = next(iter(cells.values()))[0].metric
+    name = metric_name(metric)
+    rows, table = [], []
+    for cell, measures in enumerate(cells.values()):
+        for index, row in enumerate(measures):
+            target, end = row.group["target"], "most" if index < len(measures) / 2 else "least"
+            tip = f"{target}: {metric_name(row.metric)} {number(row)}, n = {row.n}"
+            rows.append(chart_row(row, cell=cell, target=target, index=index, end=end, tip=tip))
+            table.append([target, number(row), str(row.n)])
     return Figure(
         "targets-chart",
-        _chart(rows, first),
-        label=f"{metric_name(first.metric)} of the most and least stereotyped targets with 95 % intervals; all values are in the table below.",
+        _chart(rows, metric),
+        label=f"{name} of the most and least stereotyped targets with 95 % intervals; all values are in the table below.",
         caption="Each item of a target counts as a unit of its own here, so intervals hold for these items' kind, not for all that is said of the target. Grey targets (†) are not interpretable.",
-        heading=["target", metric_name(first.metric), "n"],
+        heading=["target", name, "n"],
         rows=table,
-        pick={str(names.index(cell)): cell for cell in names},
-        keys=[str(names.index(cell)) for cell, measures in cells.items() for _ in measures],
+        pick={str(index): cell for index, cell in enumerate(cells)},
+        keys=[str(row["cell"]) for row in rows],
     )
 
 
-def _chart(rows: Sequence[Mapping[str, Any]], first: Measure) -> dict[str, Any]:
+def _chart(rows: Sequence[Mapping[str, Any]], metric: str) -> dict[str, Any]:
     alt = altair()
-    neutral = registry.get("metric", first.metric).neutral
+    neutral = registry.get("metric", metric).neutral
     span = domain([row[key] for row in rows for key in ("value", "low", "high")], around=neutral)
     y = alt.Y("target:N", title=None, sort=alt.EncodingSortField("index", order="ascending"))
     colour = alt.Color("end:N", scale=alt.Scale(domain=["most", "least"], range=["#d2700a", "#3a7fc2"]), legend=None)
     pick = alt.param(name="pick", value=0)
     grey = alt.condition("datum.weak", alt.value(WEAK), colour)
     chosen = alt.Chart(data(rows)).transform_filter("datum.cell == pick").encode(y=y, color=grey)
-    title = metric_name(first.metric)
+    title = metric_name(metric)
     x = alt.X("low:Q", title=title, scale=alt.Scale(domain=span, zero=False, nice=False))
     rules = chosen.mark_rule(strokeWidth=2, opacity=0.75).encode(x=x, x2="high:Q")
     points = chosen.mark_point(filled=True, size=60, opacity=1).encode(

@@ -1,6 +1,5 @@
 """The world map: scores of the regions that stereotypes are told of, and how many of the data's items speak of each."""
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -22,12 +21,13 @@ def draw(data: PageData) -> dict[str, Any] | None:
     rows = data.regions
     if not rows:
         return None
-    cells = list(dict.fromkeys(_cell(row) for row in rows))
-    shown = [_row(row, cells) for row in rows]
-    keys = [str(row["cell"]) for row in shown]
-    names = country_names()
+    names, metric = country_names(), metric_name(rows[0].metric)
+    labels = [f"{model_label(row.group)}, {language_name(row.group['language'])}" for row in rows]
+    cells = list(dict.fromkeys(labels))
+    keys = [str(cells.index(label)) for label in labels]
+    shown = [_row(row, key, country=names[row.group["country"]]) for row, key in zip(rows, keys, strict=True)]
     table = [[names[row.group["country"]], number(row), str(row.n), str(row.clusters)] for row in rows]
-    metric = metric_name(rows[0].metric)
+    counts = altair().Scale(domain=[0, max(row.n for row in rows)], range=["#d3e7df", "#0f5f57"])
     figures = [
         Figure(
             "world-scores",
@@ -40,40 +40,31 @@ def draw(data: PageData) -> dict[str, Any] | None:
         ),
         Figure(
             "world-coverage",
-            _chart(shown, _count_scale(shown), field="items", title="items"),
+            _chart(shown, counts, field="items", title="items"),
             label="World map of how many items speak of each country; the counts are in the table above.",
             caption="Coverage: how many of the scored items are valid in a country.",
         ),
     ]
     items = data.scored.table.unique(["dataset", "id"])
+    regions = data.scored.table[REGION].drop_nulls()
+    regions = regions.explode().drop_nulls() if regions.dtype.is_nested() else regions
     return {
         "figures": figures,
         "options": {str(index): cell for index, cell in enumerate(cells)},
-        "unplaced": unknown_regions(_regions(data)),
+        "unplaced": unknown_regions([str(region) for region in regions.unique()]),
         "worldwide": int(worldwide(items).sum()),
         "world": world(),
     }
 
 
-def _cell(row: Measure) -> str:
-    return f"{model_label(row.group)}, {language_name(row.group['language'])}"
-
-
-def _regions(data: PageData) -> list[str]:
-    column = data.scored.table[REGION].drop_nulls()
-    values = column.explode() if column.dtype.is_nested() else column
-    return [str(value) for value in values.drop_nulls().unique()]
-
-
-def _row(row: Measure, cells: Sequence[str]) -> dict[str, Any]:
-    code = row.group["country"]
+def _row(row: Measure, cell: str, *, country: str) -> dict[str, Any]:
     return {
-        "key": f"{cells.index(_cell(row))}/{code}",
-        "cell": cells.index(_cell(row)),
+        "key": f"{cell}/{row.group['country']}",
+        "cell": int(cell),
         "value": row.value,
         "items": row.n,
         "weak": row.interpretable is False,
-        "tip": f"{country_names()[code]}: {metric_name(row.metric)} {number(row)}, n = {row.n}",
+        "tip": f"{country}: {metric_name(row.metric)} {number(row)}, n = {row.n}",
     }
 
 
@@ -90,17 +81,13 @@ def _score_scale(rows: Sequence[Measure]) -> Any:
     )
 
 
-def _count_scale(rows: Sequence[Mapping[str, Any]]) -> Any:
-    most = max(row["items"] for row in rows)
-    return altair().Scale(domain=[0, math.ceil(most)], range=["#d3e7df", "#0f5f57"])
-
-
 def _chart(rows: Sequence[Mapping[str, Any]], scale: Any, *, field: str, title: str) -> dict[str, Any]:
     """All countries in grey, and over them those that have data. The borders stand once in the page, not in the chart."""
     alt = altair()
     borders = alt.NamedData(name="world")
     land = alt.Chart(borders).mark_geoshape(fill="#8a909922", stroke="#7d838c", strokeWidth=0.4)
-    fields = alt.LookupData(data=data([dict(row) for row in rows]), key="key", fields=[field, "weak", "tip"])
+    fields = alt.LookupData(data=data(rows), key="key", fields=[field, "weak", "tip"])
+    legend = alt.Legend(title=title, orient="bottom", gradientLength=220)
     shown = (
         alt.Chart(borders)
         .transform_calculate(key="pick + '/' + datum.id")
@@ -111,9 +98,7 @@ def _chart(rows: Sequence[Mapping[str, Any]], scale: Any, *, field: str, title: 
             color=alt.condition(
                 f"datum.weak && '{field}' == 'value'",
                 alt.value(WEAK),
-                alt.Color(
-                    f"{field}:Q", scale=scale, legend=alt.Legend(title=title, orient="bottom", gradientLength=220)
-                ),
+                alt.Color(f"{field}:Q", scale=scale, legend=legend),
             ),
             tooltip=[alt.Tooltip("tip:N", title=" ")],
         )
