@@ -149,7 +149,8 @@ def test_a_work_is_tried_three_times_by_others_if_there_are_others_and_then_list
     queue = Queue([])
     for turn in range(TRIES):
         assert queue.failed == []
-        record_result(Reply(f"actor {turn}", task, {}, "the worker or its machine died", died=True), queue, group=group)
+        reply = Reply(f"actor {turn}", task, "the worker or its machine died")
+        record_result(reply, task, queue=queue, group=group)
     why = "part 1 failed 3 times, at last because the worker or its machine died"
     assert queue.failed == [Failure("bert", "tiny", "en", method, why) for method in ("pll", "unmask")]
     assert len(queue.tasks) == TRIES - 1
