@@ -16,7 +16,7 @@ from ..models.packaged import PULLED, pull, pulled_folder
 from ..sealing import write_file
 from ..storage import StoragePath
 from .cells import Failure
-from .file import StudyFile, read_study
+from .file import read_study
 from .method_choice import PlannedCell
 from .plan import EVERYTHING, Subset, plan_study
 
@@ -26,9 +26,11 @@ MANIFEST = "downloads.json"
 def download_study(path: Path, *, out: StoragePath, subset: Subset = EVERYTHING) -> tuple[StoragePath, list[Failure]]:
     """The manifest of what a study needs, once all of it is on this disk, and the cells for which something is missing."""
     study = read_study(path)
-    for name in _checkpoints(study):
-        if name in PULLED and not PULLED[name].terms and not (pulled_folder(name) / "config.json").is_file():
-            pull(name, say=report.get())
+    for model in study.models:
+        names = [model.checkpoint, *(checkpoint.checkpoint for checkpoint in model.checkpoints.values())]
+        for name in () if model.endpoint else names:
+            if name in PULLED and not PULLED[name].terms and not (pulled_folder(name) / "config.json").is_file():
+                pull(name, say=report.get())
     plan = plan_study(path, subset=subset)
     failures, models = list(plan.failures), []
     for cells in plan.by_checkpoint():
@@ -42,15 +44,6 @@ def download_study(path: Path, *, out: StoragePath, subset: Subset = EVERYTHING)
     out.mkdir(parents=True, exist_ok=True)
     write_file(out / MANIFEST, json.dumps(manifest, ensure_ascii=False, indent=1).encode())
     return out / MANIFEST, failures
-
-
-def _checkpoints(study: StudyFile) -> Iterator[str]:
-    """The names of all checkpoints that are opened here."""
-    for model in study.models:
-        if not model.endpoint:
-            yield from filter(
-                None, [model.checkpoint, *(checkpoint.checkpoint for checkpoint in model.checkpoints.values())]
-            )
 
 
 def _fetch_model(name: str, *, pickle: bool) -> dict[str, Any]:
