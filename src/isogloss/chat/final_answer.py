@@ -41,13 +41,11 @@ def _without_thought(text: str) -> str:
 
 def _json_value(text: str) -> str | None:
     """The answer in a JSON object: under a usual key, or its only value; nothing when there is no such object."""
-    match = OBJECT.search(text)
-    if match is None or not text.startswith(("{", "[")):
-        return None
+    match = OBJECT.search(text) if text.startswith(("{", "[")) else None
     try:
-        content = json.loads(match[0])
+        content = json.loads(match[0]) if match else None
     except ValueError:
-        return None
+        content = None
     if not isinstance(content, dict):
         return None
     named = [value for key, value in content.items() if str(key).casefold() in KEYS]

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import cache
@@ -121,8 +121,8 @@ def plan_asking(
 
 def _plan_command(cells: Sequence[PlannedCell], loading: Loading, *, measuring: Mapping[str, Any]) -> StudyPlan:
     """The plan of cells of one command; refused when none of them can be run."""
-    columns = [*COLUMNS, *(["prompt"] if any(cell.method == "ask" for cell in cells) else [])]
-    check_measuring(measuring, [cell.items for cell in cells], columns=columns)
+    prompt = {"prompt"} if any(cell.method == "ask" for cell in cells) else set()
+    _check_measuring(measuring, {*_item_columns([cell.items for cell in cells]), *COLUMNS, *prompt})
     plan = _check_cells(StudyPlan(tuple(cells), loading, measuring=measuring))
     if not plan.cells:
         raise nothing_done(plan.failures)
@@ -145,11 +145,11 @@ def plan_study(path: str | Path, *, subset: Subset = EVERYTHING) -> StudyPlan:
         with offline_mode(loading.offline):
             read_once = cache(_read_items)  # several blocks of data may have one source
             readings = [_read(data, study, base=path.parent, read=read_once) for data in study.data]
-        items = [items for reading in readings for items in reading.items.values()]
-        columns = {*COLUMNS, "checkpoint", *_check_facts(study, items)}
+        columns = _item_columns([items for reading in readings for items in reading.items.values()])
+        columns |= {*COLUMNS, "checkpoint", *_check_facts(study, columns)}
         if any(method.name == "ask" for method in methods) or any(model.endpoint for model in models):
             columns.add("prompt")
-        check_measuring(measuring, items, columns=columns)
+        _check_measuring(measuring, columns)
     except BadData:
         raise
     except IsoglossError as error:
@@ -235,11 +235,11 @@ def check_method(name: str, options: Mapping[str, str]) -> None:
         fill_options(name, registry.get("method", name), chosen=options)
 
 
-def check_measuring(measuring: Mapping[str, Any], sets: Sequence[Items], *, columns: Iterable[str]) -> None:
+def _check_measuring(measuring: Mapping[str, Any], columns: Iterable[str]) -> None:
     """Refuse a metric or a mode that does not exist, and columns that no table will have, before anything is scored."""
     check_mode(measuring.get("mode", "corrected"))
     check_metrics(measuring.get("metrics"))
-    check_by(measuring.get("by"), [*_item_columns(sets), *columns])
+    check_by(measuring.get("by"), list(columns))
 
 
 def _item_columns(sets: Sequence[Items]) -> set[str]:
@@ -268,11 +268,11 @@ def _check_names(study: StudyFile, methods: Iterable[MethodSettings], *, base: P
         read_claims(base / study.claims)
 
 
-def _check_facts(study: StudyFile, sets: Sequence[Items]) -> set[str]:
+def _check_facts(study: StudyFile, columns: Set[str]) -> set[str]:
     """The names of all facts; one that is the name of a column is refused."""
     facts = {name for model in study.models for name in model.facts}
     facts |= {name for model in study.models for checkpoint in model.checkpoints.values() for name in checkpoint.facts}
-    for name in sorted(facts & (TAKEN | _item_columns(sets))):
+    for name in sorted(facts & (TAKEN | columns)):
         of_data = "" if name in TAKEN else " of the data"
         raise IsoglossError(f"a fact may not be named '{name}', which is a column{of_data} already.")
     return facts
@@ -334,7 +334,10 @@ def _read_items(source: str, wanted: Sequence[str], *, stated: Iterable[tuple[st
 def _study_cells(
     study: StudyFile, models: Sequence[ModelSettings], *, readings: Sequence[LoadedData], only: Sequence[str]
 ) -> tuple[list[PlannedCell], list[Failure]]:
-    """The cells whose name MODEL/DATA/LANGUAGE matches a pattern, and those whose language the data lacks."""
+    """The cells whose name MODEL/DATA/LANGUAGE matches a pattern, and those whose language the data lacks.
+
+    Behind an endpoint a model can only be asked, so that is what `auto` does there.
+    """
     labels = [str(model.label) for model in models]
     for label in labels:
         if labels.count(label) > 1:
@@ -346,15 +349,14 @@ def _study_cells(
         if data.models and model.label not in data.models:
             continue
         for tag in (*reading.items, *reading.lacking):
-            opened = _checkpoint(model, tag)
-            if opened is None:
+            cell = _study_cell(model, tag)
+            if cell is None:
                 continue
             names.append(f"{model.label}/{reading.name}/{tag}")
             for method in (data.methods or study.methods) if _fits(names[-1], only) else ():
                 if tag in reading.items:
-                    cells.append(
-                        _study_cell(model, opened[0], facts=opened[1], items=reading.items[tag], method=method)
-                    )
+                    name = "ask" if cell.endpoint and method.name == "auto" else method.name
+                    cells.append(replace(cell, items=reading.items[tag], method=name, options=method.options))
                 else:
                     lacking.append(Failure(str(model.label), reading.name, tag, method.name, reading.lacking[tag]))
     for pattern in only:
@@ -364,27 +366,19 @@ def _study_cells(
     return cells, lacking
 
 
-def _study_cell(
-    model: ModelSettings, checkpoint: str, *, facts: Mapping[str, str], items: Items, method: MethodSettings
-) -> PlannedCell:
-    """One cell of a study; behind an endpoint a model can only be asked, so that is what `auto` does there."""
+def _study_cell(model: ModelSettings, language: str) -> PlannedCell | None:
+    """A model's cell in a language, without its items and its method; none when the model is not for this language."""
+    own = model.checkpoints.get(language)
+    checkpoint = own.checkpoint if own else model.checkpoint
+    if not checkpoint or (model.languages and language not in map(languages.resolve, model.languages)):
+        return None
     endpoint = None
     if model.endpoint:
         policy = RetryPolicy(model.tries)
         endpoint = Endpoint(model.endpoint, checkpoint, model.key_env, model.concurrency, model.timeout, policy)
-    name = "ask" if endpoint and method.name == "auto" else method.name
-    labels = {"model": str(model.label), "checkpoint": checkpoint if endpoint else _short_name(checkpoint), **facts}
-    return PlannedCell(checkpoint, items, name, method.options, labels, endpoint)
-
-
-def _checkpoint(model: ModelSettings, language: str) -> tuple[str, Mapping[str, str]] | None:
-    """The model's checkpoint for a language with its facts; none when the model is not for this language."""
-    if model.languages and language not in [languages.resolve(name) for name in model.languages]:
-        return None
-    if model.checkpoint:
-        return model.checkpoint, model.facts
-    checkpoint = model.checkpoints.get(language)
-    return (checkpoint.checkpoint, {**model.facts, **checkpoint.facts}) if checkpoint else None
+    labels = {"model": str(model.label), "checkpoint": checkpoint if endpoint else _short_name(checkpoint)}
+    labels |= {**model.facts, **(own.facts if own else {})}
+    return PlannedCell(checkpoint, Items(()), labels=labels, endpoint=endpoint)
 
 
 def _fits(name: str, patterns: Sequence[str]) -> bool:
