@@ -4,7 +4,7 @@ import asyncio
 import os
 import random
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
@@ -55,15 +55,6 @@ class _Connection:
     draw: random.Random
     answered: bool = False
     broken: IsoglossError | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _Response:
-    """What an endpoint sent: the status, the wait it asks for, and the unpacked body."""
-
-    code: int
-    retry_after: str | None
-    content: bytes
 
 
 class _Retry(Exception):
@@ -124,23 +115,21 @@ async def _ask_all(
     headers = _headers(endpoint) | {"Accept-Encoding": "gzip"}
     async with httpx.AsyncClient(headers=headers, limits=limits, timeout=None) as client:
         line = _Connection(client, endpoint, settings, list(DIALECTS), random.Random())
-        await asyncio.gather(*(_work(line, waiting, on_answers=on_answers) for _ in range(endpoint.concurrency)))
+
+        async def work() -> None:
+            for request in waiting:
+                try:
+                    answer = None if line.broken else await _ask_one(line, request)
+                except IsoglossError as error:
+                    line.broken = line.broken or error
+                    return
+                if answer is None:
+                    return
+                on_answers([answer])
+
+        await asyncio.gather(*(work() for _ in range(endpoint.concurrency)))
     if line.broken is not None:
         raise line.broken
-
-
-async def _work(line: _Connection, waiting: Iterator[PromptRequest], *, on_answers: OnAnswers) -> None:
-    for request in waiting:
-        if line.broken is not None:
-            return
-        try:
-            answer = await _ask_one(line, request)
-        except IsoglossError as error:
-            line.broken = line.broken or error
-            return
-        if answer is None:
-            return
-        on_answers([answer])
 
 
 async def _ask_one(line: _Connection, request: PromptRequest) -> Answer | None:
@@ -168,22 +157,27 @@ async def _try(line: _Connection, request: PromptRequest) -> Answer:
     """One try; while nothing was answered yet, what the endpoint does not understand is left out step by step."""
     while True:
         dialect = line.dialects[0]
-        response = await _post(line, make_body(line.endpoint.model, request, settings=line.plan, dialect=dialect))
-        if response.code in UNKNOWN_FIELD and not line.answered and len(line.dialects) > 1:
+        code, headers, content = await _post(
+            line, make_body(line.endpoint.model, request, settings=line.plan, dialect=dialect)
+        )
+        if code in UNKNOWN_FIELD and not line.answered and len(line.dialects) > 1:
             if line.dialects[0] is dialect:
                 line.dialects.pop(0)
             continue
-        _check_status(line.endpoint, response)
+        if code in BUSY:
+            raise _Retry(f"it answered {code}", asked_wait(headers.get("Retry-After")))
+        if code != 200:
+            raise _refusal(line.endpoint, code, content=content)
         try:
-            answer = read_response(mask_key(response.content, _key(line.endpoint)), request)
+            answer = read_response(mask_key(content, _key(line.endpoint)), request)
         except Unreadable as error:
             raise _Retry(f"it sent {error}") from error
         line.answered = True
         return answer
 
 
-async def _post(line: _Connection, body: Mapping[str, Any]) -> _Response:
-    """The response, within the time and the size that the whole of it may take."""
+async def _post(line: _Connection, body: Mapping[str, Any]) -> tuple[int, Mapping[str, str], bytes]:
+    """The status, the headers and the unpacked body of a response, within the time and the size that it may take."""
     httpx = require("httpx", extra="ask")
     url = line.endpoint.url.rstrip("/")
     try:
@@ -194,9 +188,8 @@ async def _post(line: _Connection, body: Mapping[str, Any]) -> _Response:
                     raw += block
                     if len(raw) > LARGEST:
                         break
-                headers = response.headers
-                content = unpack(bytes(raw), headers.get("Content-Encoding", ""))
-                return _Response(response.status_code, headers.get("Retry-After"), content)
+                content = unpack(bytes(raw), response.headers.get("Content-Encoding", ""))
+                return response.status_code, response.headers, content
     except TooLarge as error:
         raise IsoglossError(
             f"{url} sent more than {LARGEST // 10**6} MB for one answer. Check the address. {KEPT}"
@@ -209,20 +202,12 @@ async def _post(line: _Connection, body: Mapping[str, Any]) -> _Response:
         raise _Retry(f"the connection failed ({type(error).__name__})") from error
 
 
-def _check_status(endpoint: Endpoint, response: _Response) -> None:
-    """Refuse what is no answer: at once when trying again cannot help."""
-    code = response.code
-    if code in BUSY:
-        raise _Retry(f"it answered {code}", asked_wait(response.retry_after))
+def _refusal(endpoint: Endpoint, code: int, *, content: bytes) -> IsoglossError:
+    """The error for a status where trying again cannot help."""
+    problem = f" to the model '{endpoint.model}'{error_text(content, key=_key(endpoint))}. Check both."
     if code in (401, 403):
         key = f"Check the key in {endpoint.key_env}." if endpoint.key_env else "Use --key-env NAME."
-        raise IsoglossError(f"{endpoint.url} answered {code}: it does not accept the key. {key} {KEPT}")
+        problem = f": it does not accept the key. {key}"
     if code == 404:
-        raise IsoglossError(
-            f"{endpoint.url} answered 404: check the address, which often ends in /v1, and the model's name. {KEPT}"
-        )
-    if code != 200:
-        message = error_text(response.content, key=_key(endpoint))
-        raise IsoglossError(
-            f"{endpoint.url} answered {code} to the model '{endpoint.model}'{message}. Check both. {KEPT}"
-        )
+        problem = ": check the address, which often ends in /v1, and the model's name."
+    return IsoglossError(f"{endpoint.url} answered {code}{problem} {KEPT}")

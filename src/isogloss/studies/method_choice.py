@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -197,11 +198,9 @@ def fitting_methods(model: Model) -> list[str]:
     """The names of the methods that can score with a model, at their default options."""
     from ..methods import check_model, fill_options
 
-    def fits(name: str, method: Method) -> bool:
-        try:
+    names = []
+    for name, method in registry.load_all("method").items():
+        with suppress(IsoglossError):
             check_model(name, method, model=model, options=fill_options(name, method, chosen={}))
-        except IsoglossError:
-            return False
-        return True
-
-    return [name for name, method in registry.load_all("method").items() if fits(name, method)]
+            names.append(name)
+    return names

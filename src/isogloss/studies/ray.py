@@ -6,6 +6,7 @@ writes its parts; the driver holds the locks, hands out, and counts. What dies i
 
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -71,15 +72,6 @@ class Task:
     work: WorkUnit
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """What an actor answered: nothing wrong, or a sentence; without a task, when it opened the model."""
-
-    actor: Any
-    task: Task | None
-    error: str | None = None
-
-
 class WorkerPool:
     """The actors of a cluster; each holds the model whose cells are being run, and what dies is replaced.
 
@@ -130,8 +122,11 @@ class WorkerPool:
         call = actor.score.remote(task.group, (task.work.number, task.work.cells), folders=list(folders))
         self.calls[call] = (actor, task)
 
-    def reply(self) -> Reply:
-        """The next answer; who has opened the model is idle then, who died or cannot open it is no longer a member."""
+    def reply(self) -> tuple[Any, Task | None, str | None]:
+        """The next actor that has answered, its task, and what went wrong; without a task, it has opened the model.
+
+        Who has opened the model is idle then, who died or cannot open it is no longer a member.
+        """
         opening = all(task is None for _, task in self.calls.values())
         done, _ = self.ray.wait(list(self.calls), num_returns=1, timeout=self.cluster.wait if opening else None)
         if not done:
@@ -161,7 +156,7 @@ class WorkerPool:
             self.deaths += 1
             if task or self.deaths <= TRIES * (len(self.members) + 1):
                 self.add_worker()
-        return Reply(actor, task, error)
+        return actor, task, error
 
     def _trace_of(self, actor: Any) -> Path:
         return Path(tempfile.gettempdir()) / f"isogloss-worker-{actor._actor_id.hex()}.txt"
@@ -174,10 +169,10 @@ class WorkerPool:
                 raise IsoglossError(
                     f"The workers of the cluster died while they opened the model: {why}. Is there memory for it?"
                 )
-            reply = self.reply()
-            why = reply.error or why
-            if reply.error and not self.calls and not self.idle:
-                raise IsoglossError(reply.error)
+            _, _, error = self.reply()
+            why = error or why
+            if error and not self.calls and not self.idle:
+                raise IsoglossError(error)
         return self.idle[0]
 
     def stop(self) -> None:
@@ -269,10 +264,9 @@ def _run_checkpoint(
 
 def _most_works(planned: Sequence[PlannedCell]) -> int:
     """At least as many works as the cells can have."""
-    sizes: dict[tuple[str, str], int] = {}
+    sizes: Counter[tuple[str, str]] = Counter()
     for item in (item for cell in planned for item in cell.items):
-        key = (item.dataset, item.language)
-        sizes[key] = sizes.get(key, 0) + len(item.candidates)
+        sizes[item.dataset, item.language] += len(item.candidates)
     return sum(2 + 2 * size // cells.PART_CANDIDATES for size in sizes.values())
 
 
@@ -290,26 +284,26 @@ def _run_tasks(queue: Queue, pool: WorkerPool, *, groups: Sequence[Group], progr
                 busy += 1
         if not pool.calls:
             raise ClusterError("All workers of the cluster are gone. Run the same command again to resume.")
-        reply = pool.reply()
-        if reply.task:
+        actor, task, error = pool.reply()
+        if task:
             busy -= 1
-            record_result(reply, reply.task, queue=queue, group=groups[reply.task.group])
-            groups[reply.task.group].tell(progress)
+            record_result(actor, task, error=error, queue=queue, group=groups[task.group])
+            groups[task.group].tell(progress)
 
 
-def record_result(reply: Reply, task: Task, *, queue: Queue, group: Group) -> None:
+def record_result(actor: Any, task: Task, *, error: str | None, queue: Queue, group: Group) -> None:
     """Count a task as done, or put what is left of it in the queue again, or give it up."""
     work = task.work
-    left = (work if group.asked else unfinished_work(work, group.runs)) if reply.error else None
+    left = (work if group.asked else unfinished_work(work, group.runs)) if error else None
     group.left -= len(work.cells) - (len(left.cells) if left else 0)
     if left is None:
         return
     tries = queue.tries(task)
-    tries.append(reply.actor)
+    tries.append(actor)
     if len(tries) < TRIES:
         queue.tasks.append(Task(task.group, left))
         return
-    why = f"part {work.number} failed {TRIES} times, at last because {reply.error}"
+    why = f"part {work.number} failed {TRIES} times, at last because {error}"
     for info in (group.runs[index].info for index in left.cells):
         queue.failed.append(Failure(info["model"], info["dataset"], info["language"], info["method"], why))
 
