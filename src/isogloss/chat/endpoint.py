@@ -10,18 +10,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ..errors import IsoglossError, require
-from .protocol import (
-    DIALECTS,
-    LARGEST,
-    Dialect,
-    TooLarge,
-    Unreadable,
-    error_text,
-    make_body,
-    mask_key,
-    read_response,
-    unpack,
-)
+from . import protocol
 from .records import Answer
 from .requests import AskSettings, Backend, OnAnswers, PromptRequest
 from .retry import MOST, RetryPolicy, asked_wait, next_wait
@@ -51,7 +40,7 @@ class _Connection:
     client: Any
     endpoint: Endpoint
     plan: AskSettings
-    dialects: list[Dialect]
+    dialects: list[protocol.Dialect]
     draw: random.Random
     answered: bool = False
     broken: IsoglossError | None = None
@@ -68,7 +57,7 @@ class _Retry(Exception):
 def http_backend(endpoint: Endpoint, settings: AskSettings) -> Backend:
     """The endpoint as something that answers; the address and the key are checked, and nothing is sent yet."""
     url = check_url(endpoint.url)
-    _headers(endpoint)
+    _key(endpoint)
     if settings.template != "auto":
         raise IsoglossError("'template' is for models on this machine; an endpoint has its own.")
     if endpoint.key_env and urlsplit(url).scheme == "http" and urlsplit(url).hostname not in LOOPBACK:
@@ -92,17 +81,14 @@ def check_url(url: str) -> str:
     return url.rstrip("/")
 
 
-def _headers(endpoint: Endpoint) -> dict[str, str]:
+def _key(endpoint: Endpoint) -> str:
+    """The key that the environment holds; empty for an endpoint that needs none, and refused when it cannot be one."""
     if endpoint.key_env is None:
-        return {}
-    key = _key(endpoint)
+        return ""
+    key = os.environ.get(endpoint.key_env, "").strip()
     if not key or not key.isascii() or not key.isprintable():
         raise IsoglossError(f"The environment has no usable {endpoint.key_env}. Set it to your key.")
-    return {"Authorization": f"Bearer {key}"}
-
-
-def _key(endpoint: Endpoint) -> str:
-    return os.environ.get(endpoint.key_env, "").strip() if endpoint.key_env else ""
+    return key
 
 
 async def _ask_all(
@@ -112,9 +98,9 @@ async def _ask_all(
     httpx = require("httpx", extra="ask")
     waiting = iter(requests)
     limits = httpx.Limits(max_connections=endpoint.concurrency)
-    headers = _headers(endpoint) | {"Accept-Encoding": "gzip"}
+    headers = {"Accept-Encoding": "gzip"} | ({"Authorization": f"Bearer {_key(endpoint)}"} if endpoint.key_env else {})
     async with httpx.AsyncClient(headers=headers, limits=limits, timeout=None) as client:
-        line = _Connection(client, endpoint, settings, list(DIALECTS), random.Random())
+        line = _Connection(client, endpoint, settings, list(protocol.DIALECTS), random.Random())
 
         async def work() -> None:
             for request in waiting:
@@ -157,9 +143,8 @@ async def _try(line: _Connection, request: PromptRequest) -> Answer:
     """One try; while nothing was answered yet, what the endpoint does not understand is left out step by step."""
     while True:
         dialect = line.dialects[0]
-        code, headers, content = await _post(
-            line, make_body(line.endpoint.model, request, settings=line.plan, dialect=dialect)
-        )
+        body = protocol.make_body(line.endpoint.model, request, settings=line.plan, dialect=dialect)
+        code, headers, content = await _post(line, body)
         if code in UNKNOWN_FIELD and not line.answered and len(line.dialects) > 1:
             if line.dialects[0] is dialect:
                 line.dialects.pop(0)
@@ -169,8 +154,8 @@ async def _try(line: _Connection, request: PromptRequest) -> Answer:
         if code != 200:
             raise _refusal(line.endpoint, code, content=content)
         try:
-            answer = read_response(mask_key(content, _key(line.endpoint)), request)
-        except Unreadable as error:
+            answer = protocol.read_response(protocol.mask_key(content, _key(line.endpoint)), request)
+        except protocol.Unreadable as error:
             raise _Retry(f"it sent {error}") from error
         line.answered = True
         return answer
@@ -186,15 +171,15 @@ async def _post(line: _Connection, body: Mapping[str, Any]) -> tuple[int, Mappin
                 raw = bytearray()
                 async for block in response.aiter_raw():
                     raw += block
-                    if len(raw) > LARGEST:
+                    if len(raw) > protocol.LARGEST:
                         break
-                content = unpack(bytes(raw), response.headers.get("Content-Encoding", ""))
+                content = protocol.unpack(bytes(raw), response.headers.get("Content-Encoding", ""))
                 return response.status_code, response.headers, content
-    except TooLarge as error:
+    except protocol.TooLarge as error:
         raise IsoglossError(
-            f"{url} sent more than {LARGEST // 10**6} MB for one answer. Check the address. {KEPT}"
+            f"{url} sent more than {protocol.LARGEST // 10**6} MB for one answer. Check the address. {KEPT}"
         ) from error
-    except Unreadable as error:
+    except protocol.Unreadable as error:
         raise _Retry(f"it sent {error}") from error
     except TimeoutError as error:
         raise _Retry(f"nothing came within {line.endpoint.timeout:g} seconds") from error
@@ -204,7 +189,7 @@ async def _post(line: _Connection, body: Mapping[str, Any]) -> tuple[int, Mappin
 
 def _refusal(endpoint: Endpoint, code: int, *, content: bytes) -> IsoglossError:
     """The error for a status where trying again cannot help."""
-    problem = f" to the model '{endpoint.model}'{error_text(content, key=_key(endpoint))}. Check both."
+    problem = f" to the model '{endpoint.model}'{protocol.error_text(content, key=_key(endpoint))}. Check both."
     if code in (401, 403):
         key = f"Check the key in {endpoint.key_env}." if endpoint.key_env else "Use --key-env NAME."
         problem = f": it does not accept the key. {key}"

@@ -20,23 +20,18 @@ TRUTH = {True: "yes", False: "no"}
 
 def extract_answer(text: str) -> str:
     """The part of a text that answers; empty when a thought was cut off before the answer."""
-    rest = _without_thought(text)
+    final = FINAL_CHANNEL.split(text)
+    if len(final) > 1:
+        rest = re.sub(r"<\|[a-z]+\|>", "", final[-1])
+    else:  # what follows the last thought; a thought that has no end leaves nothing
+        rest = CLOSED_THOUGHT.split(THOUGHT.sub(" ", text))[-1]
+        rest = OPEN_THOUGHT.split(rest)[0]
     boxed = BOXED.findall(rest)
     if boxed:
         return LATEX_TEXT.sub(r"\1", boxed[-1]).strip()
     bare = FENCE.sub("", rest).strip()
     value = _json_value(bare)
     return bare if value is None else value
-
-
-def _without_thought(text: str) -> str:
-    """The text after the last thought; a thought that has no end leaves nothing."""
-    final = FINAL_CHANNEL.split(text)
-    if len(final) > 1:
-        return re.sub(r"<\|[a-z]+\|>", "", final[-1])
-    rest = THOUGHT.sub(" ", text)
-    rest = CLOSED_THOUGHT.split(rest)[-1]
-    return OPEN_THOUGHT.split(rest)[0]
 
 
 def _json_value(text: str) -> str | None:

@@ -45,19 +45,17 @@ def local_backend(model: Model, settings: AskSettings, *, token_budget: int | No
         for batch in _batches(model, requests, chat=chat, budget=token_budget or TOKEN_BUDGET):
             on_answers(_answer_batch(model, batch, settings=settings))
 
+    # the model's own settings of generation hold wherever `_generate` sets nothing else
+    generation = json.loads(model.net.generation_config.to_json_string(use_diff=True, ignore_metadata=True))
     identity: dict[str, Any] = {
         "weights": known.weights,
         "tokenizer": known.tokenizer,
         "dtype": known.dtype,
         "chat": model.tokenizer.chat_template if chat else False,
-        "generation": _generation(model),
+        "generation": {k: v for k, v in generation.items() if k not in NOT_ANSWERS and v is not None},
     }
-    facts = {
-        "family": known.family,
-        "parameters": known.parameters,
-        "languages": list(known.languages),
-        "device": model.device,
-    }
+    facts: dict[str, Any] = {"family": known.family, "parameters": known.parameters, "languages": list(known.languages)}
+    facts |= {"device": model.device}
     return Backend(known.name, settings, identity, answer, facts, lambda tag: notes_on(known, tag))
 
 
@@ -132,13 +130,6 @@ def _ends(model: Model) -> set[int]:
     vocabulary = model.tokenizer.get_vocab()
     ends |= {vocabulary.get(token) for token in TURN_ENDS}
     return {int(token) for token in ends if token is not None}
-
-
-def _generation(model: Model) -> dict[str, Any]:
-    """The model's own settings of generation, which hold wherever `_generate` sets nothing else."""
-    config = model.net.generation_config
-    content: dict[str, Any] = json.loads(config.to_json_string(use_diff=True, ignore_metadata=True))
-    return {name: value for name, value in content.items() if name not in NOT_ANSWERS and value is not None}
 
 
 def _generate(

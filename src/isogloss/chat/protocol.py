@@ -86,13 +86,15 @@ def read_response(raw: bytes, request: PromptRequest) -> Answer:
     tokens = [token for token in content if isinstance(token, dict)] if isinstance(content, list) else []
     texts = [_plain(token.get("token")) for token in tokens]
     yes, no = yes_no_logprobs(tokens, request.words)
+    counts = [usage.get(name) for name in ("prompt_tokens", "completion_tokens")]
+    known = [count if type(count) is int and 0 <= count <= MOST_TOKENS else None for count in counts]
     return Answer(
         *request.key,
         text=content_text(choice["message"].get("content")).strip(),
         opening="".join(texts[:OPENING]).strip() if texts and THOUGHT not in "".join(texts) else None,
         finish=_plain(choice.get("finish_reason")) or None,
-        prompt_tokens=_count(usage, "prompt_tokens"),
-        answer_tokens=_count(usage, "completion_tokens"),
+        prompt_tokens=known[0],
+        answer_tokens=known[1],
         yes=yes,
         no=no,
     )
@@ -143,11 +145,6 @@ def _choice(raw: bytes) -> tuple[dict[str, Any], Mapping[str, Any]]:
         raise Unreadable("JSON without an answer in it") from error
     usage = content.get("usage")
     return choice, usage if isinstance(usage, dict) else {}
-
-
-def _count(usage: Mapping[str, Any], name: str) -> int | None:
-    count = usage.get(name)
-    return count if type(count) is int and 0 <= count <= MOST_TOKENS else None
 
 
 def yes_no_logprobs(tokens: Sequence[Mapping[str, Any]], words: tuple[str, str]) -> tuple[float | None, float | None]:

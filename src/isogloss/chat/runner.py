@@ -86,7 +86,7 @@ def ask_cell(cell: AskCell, backend: Backend, *, out: StoragePath, progress: Pro
     """The cell's run, with everything that was missing asked; what was answered before is never asked again."""
     if isinstance(out, RemotePath):
         raise IsoglossError(f"Answers are written down at once, which {out} cannot do. Choose a folder with --out.")
-    run = open_ask_run(cell, backend, out=out)
+    run = runs.open_run(out, info=run_info(cell, backend), items=item_table(cell.items))
     journal = Path(str(run.folder)) / JOURNAL
     first, asked = cell.items[0], cell.asked
     label = f"{run.info['model']} {first.dataset} {first.language} ask"
@@ -118,11 +118,6 @@ def ask_cell(cell: AskCell, backend: Backend, *, out: StoragePath, progress: Pro
             run = runs.finish_run(run, seconds=round(time.time() - started, 3), asked=len(todo), tokens=tokens)
         journal.unlink(missing_ok=True)
     return replace(run, info={**run.info, "asked": len(todo)})
-
-
-def open_ask_run(cell: AskCell, backend: Backend, *, out: StoragePath) -> runs.Run:
-    """The cell's run on disk, made when it is not there yet."""
-    return runs.open_run(out, info=run_info(cell, backend), items=item_table(cell.items))
 
 
 def _answers_to(

@@ -1,7 +1,7 @@
 """Verdicts: what an answer says to its prompt, read from its first words; computed when measuring and never stored."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
@@ -228,7 +228,12 @@ def _read_meaning(first: AnswerSentence, lexicon: AnswerWords, *, prompt: str) -
     sides = sides or {"agree": prompt == "agree", "disagree": prompt == "disagree", "facts": prompt == "agree"}
     phrases = [(name, phrase) for name in sides for phrase in lexicon.lists[name]]
     best: tuple[int, bool] | None = None
-    for clause, doubted in zip(first.clauses, _doubted(first, lexicon), strict=True):
+    before: Words = ()
+    for clause in first.clauses:
+        denied = any(_find(before, word, gap=0) for word in lexicon.lists["negations"])
+        # a clause may say what the one before denies: 'Ich glaube nicht, dass das stimmt'
+        doubted = denied and clause[0] in THAT and before not in lexicon.lists["no"]
+        before = clause
         for name, phrase in phrases:
             positions = _find(clause, phrase, gap=GAP)
             if not positions or (name == "stereotype" and _is_subject(clause, positions)):
@@ -237,15 +242,6 @@ def _read_meaning(first: AnswerSentence, lexicon: AnswerWords, *, prompt: str) -
                 negated = _is_negated(clause, positions, lexicon=lexicon)
                 best = (len(phrase), sides[name] ^ negated ^ doubted)
     return None if best is None else (YES if best[1] else NO)
-
-
-def _doubted(first: AnswerSentence, lexicon: AnswerWords) -> Iterator[bool]:
-    """For each clause, whether it says what the clause before denies: 'Ich glaube nicht, dass das stimmt'."""
-    before: Words = ()
-    for clause in first.clauses:
-        denied = any(_find(before, word, gap=0) for word in lexicon.lists["negations"])
-        yield denied and clause[0] in THAT and before not in lexicon.lists["no"]
-        before = clause
 
 
 def _is_subject(clause: Words, positions: tuple[int, ...]) -> bool:

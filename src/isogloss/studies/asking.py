@@ -1,4 +1,4 @@
-"""Asking as a kind of cell: chat models, on this machine or behind an endpoint, checked and asked."""
+"""Asking as a kind of cell: chat models, on this machine or behind an endpoint, and what they answer."""
 
 from __future__ import annotations
 
@@ -10,26 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..chat.endpoint import http_backend
-from ..chat.local import generating_of, local_backend
+from ..chat.local import local_backend
 from ..chat.requests import Backend, read_ask_settings
-from ..chat.runner import AskCell, ask_cell, check_askable, plan_ask_cells
-from ..models.load import find_source
+from ..chat.runner import AskCell, ask_cell, plan_ask_cells
 from ..runs import read_scored
 from .cells import CellResult, Running
 from .method_choice import PlannedCell
 
 if TYPE_CHECKING:
     from ..models.model import Model
-
-
-def check_ask_cell(cell: PlannedCell, family: str | None) -> None:
-    """Refuse a cell that no model of the family can answer, or whose items cannot be asked about."""
-    settings = read_ask_settings(cell.options)
-    if cell.endpoint:
-        http_backend(cell.endpoint, settings)
-    elif family:
-        generating_of(find_source(cell.checkpoint).name, family)
-    check_askable(cell.items, settings)
 
 
 def plan_ask(planned: PlannedCell, model: Model | None, *, token_budget: int | None) -> list[tuple[AskCell, Backend]]:

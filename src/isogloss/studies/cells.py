@@ -264,7 +264,7 @@ def _score_all(
     share(done / total)
     for work, size in zip(plan, sizes, strict=True):
 
-        def tell(part: float, done: float = done, size: float = size) -> None:
+        def tell(part: float, *, done: float = done, size: float = size) -> None:
             share((done + part * size) / total)
 
         yield work, score_work(work, cells, model=model, token_budget=running.token_budget, share=tell)

@@ -53,13 +53,7 @@ def _fetch_model(name: str, *, pickle: bool) -> dict[str, Any]:
     if not weights:
         raise IsoglossError(f"'{name}' has no weights that can be loaded; see: isogloss model info {name}")
     sizes = {file: (folder / file).stat().st_size for file in weights}
-    return {
-        "name": name,
-        "revision": source.revision,
-        "commit": source.commit,
-        "folder": str(folder),
-        "weights": sizes,
-    }
+    return {"name": name, "revision": source.revision, "commit": source.commit, "folder": str(folder), "weights": sizes}
 
 
 def _describe_data(cells: Iterable[PlannedCell]) -> Iterator[dict[str, Any]]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import runs
 from ..chat.runner import run_info as ask_info
-from ..models.load import Loading, has_weights, open_model, open_outline
+from ..models.load import has_weights, open_model, open_outline
 from ..reports.text.table import Grid, as_text
 from ..storage import StoragePath
 from .asking import plan_ask
@@ -56,9 +56,12 @@ def forecast_plan(plan: StudyPlan, *, out: StoragePath, trial: bool = True) -> t
     running = Running(out, plan.loading.token_budget, failures=list(plan.failures))
     rows: list[Forecast] = []
     for cells in plan.by_checkpoint():
+        name, model = cells[0].checkpoint, None
         try:
-            model = None if cells[0].endpoint else _open_without_download(cells[0].checkpoint, plan.loading)
-            if model:
+            if cells[0].endpoint is None:  # no weights are downloaded: without them the model is an outline
+                here = has_weights(name)
+                loading = replace(plan.loading, offline=here or plan.loading.offline)
+                model = open_model(name, loading) if here else open_outline(name, offline=loading.offline)
                 planned = plan_scoring(cells, model, running=running)
                 rows += _forecast_scoring(planned, model, running=running, trial=trial)
         except Exception as error:
@@ -101,13 +104,6 @@ def _forecast_scoring(planned: Sequence[ScoringCell], model: Model, *, running: 
         seconds = count.seconds + count.read / rate if rate else (0.0 if not count.read else None)
         rows.append(_forecast(info, len(written), count=count, seconds=seconds))
     return rows
-
-
-def _open_without_download(name: str, loading: Loading) -> Model:
-    """The model as far as that needs no download of weights: open if they are here, else an outline."""
-    if has_weights(name):
-        return open_model(name, replace(loading, offline=True))
-    return open_outline(name, offline=loading.offline)
 
 
 def _written(info: dict[str, Any], out: StoragePath | None) -> set[int]:

@@ -65,12 +65,11 @@ def _inside(value: Any) -> Any:
     return value
 
 
-def _several(value: Any) -> Any:
-    return [value] if isinstance(value, str) else value
-
-
 Word = Annotated[str, BeforeValidator(_word, json_schema_input_type=Plain)]
-Words = Annotated[tuple[str, ...], BeforeValidator(_several, json_schema_input_type=str | list[str])]
+Words = Annotated[
+    tuple[str, ...],
+    BeforeValidator(lambda value: [value] if isinstance(value, str) else value, json_schema_input_type=str | list[str]),
+]
 STRICT = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
 
@@ -206,6 +205,12 @@ class StudyFile(BaseModel):
     loading: Opening = Opening()
 
 
+# What is written under a key, for the names of the keys that are allowed there.
+ENTRIES: dict[int | str, Any] = {"checkpoints": Checkpoint, "models": ModelSettings, "methods": MethodSettings}
+ENTRIES |= {"data": Data, "measures": Measuring, "sample": Sampling, "loading": Opening}
+ENTRIES |= {"tables": LayoutRequest, "figures": StudyFigure, "training": HeadTraining}
+
+
 def read_study(path: str | Path) -> StudyFile:
     """The study in a file; a mistake is one sentence with the file and the line."""
     path = Path(path)
@@ -288,7 +293,9 @@ def _sentence(path: Path, node: yaml.Node, *, error: ValidationError) -> BadData
     at, line = _find(node, first["loc"])
     last = str(first["loc"][-1]) if first["loc"] else ""
     if first["type"] in UNKNOWN_KEY:
-        known, above = _known(first["loc"]), at.rpartition(", ")[0]
+        kind = next((ENTRIES[part] for part in reversed(first["loc"][:-1]) if part in ENTRIES), StudyFile)
+        known = sorted(kind.model_fields if issubclass(kind, BaseModel) else kind.__dataclass_fields__)
+        above = at.rpartition(", ")[0]
         parent = f"{above}: " if above else ""
         return BadData(path, line, f"{parent}no key named '{last}'.{_near(last, known)} Known: {', '.join(known)}.")
     message = str(first["msg"]).removeprefix("Value error, ")
@@ -299,15 +306,6 @@ def _sentence(path: Path, node: yaml.Node, *, error: ValidationError) -> BadData
 def _near(name: str, known: Iterable[str]) -> str:
     near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
     return f" Did you mean '{near[0]}'?" if near else ""
-
-
-def _known(where: Sequence[int | str]) -> list[str]:
-    """The keys that are allowed at a place in the file."""
-    kinds: dict[int | str, Any] = {"checkpoints": Checkpoint, "models": ModelSettings, "methods": MethodSettings}
-    kinds |= {"data": Data, "measures": Measuring, "sample": Sampling, "loading": Opening}
-    kinds |= {"tables": LayoutRequest, "figures": StudyFigure, "training": HeadTraining}
-    kind = next((kinds[part] for part in reversed(where[:-1]) if part in kinds), StudyFile)
-    return sorted(kind.model_fields if issubclass(kind, BaseModel) else kind.__dataclass_fields__)
 
 
 def _find(node: yaml.Node, where: Sequence[int | str]) -> tuple[str, int]:

@@ -17,7 +17,8 @@ from .. import languages, registry
 from ..analysis.claim_files import read_claims
 from ..analysis.groups import check_by
 from ..analysis.measures import check_metrics, check_mode
-from ..chat.endpoint import Endpoint
+from ..chat.endpoint import Endpoint, http_backend
+from ..chat.local import generating_of
 from ..chat.requests import AskSettings, read_ask_settings
 from ..chat.retry import RetryPolicy
 from ..chat.runner import check_askable
@@ -28,7 +29,6 @@ from ..files.hub import PREFIX, fetch_table, offline_mode
 from ..items import Items, group_by, sample_items
 from ..models.load import DEFAULT_LOADING, Loading, find_family, find_source
 from ..scores import ITEM_SCHEMA, ROW_SCHEMA
-from .asking import check_ask_cell
 from .cells import Failure, nothing_done
 from .method_choice import PlannedCell, fitting_items, method_or_error, notice_languages, problems_of
 from .training import path_beside
@@ -208,7 +208,12 @@ def _check_cell(cell: PlannedCell, family: str | None) -> None:
 
     name = cell.labels.get("model", cell.checkpoint)
     if cell.method == "ask":
-        check_ask_cell(cell, family)
+        settings = read_ask_settings(cell.options)
+        if cell.endpoint:
+            http_backend(cell.endpoint, settings)
+        elif family:
+            generating_of(find_source(cell.checkpoint).name, family)
+        check_askable(cell.items, settings)
     elif family is None:
         raise IsoglossError(
             f"'{name}' is behind an endpoint, so it cannot be scored, only asked. Use the method 'ask'."

@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from ..chat.requests import Backend
-from ..chat.runner import AskCell, ask_cell, open_ask_run
+from ..chat.runner import AskCell, ask_cell
+from ..chat.runner import run_info as ask_info
 from ..errors import IsoglossError
 from ..items import Candidate, Item, Items, Problem
 from ..models.load import Loading, open_model
 from ..models.model import Model
 from ..runs import open_run, read_run
+from ..scores import item_table
 from ..storage import as_path
 from . import cells
 from .asking import plan_ask
@@ -101,7 +103,7 @@ class Worker:
                 title, items = cells.group_title(group, model), sum(len(cell.items) for cell in group)
                 groups.append({"title": title, "items": items, "folders": [str(run.folder) for run in runs]})
             for asked, backend in self.asking:
-                run = open_ask_run(asked, backend, out=folder)
+                run = open_run(folder, info=ask_info(asked, backend), items=item_table(asked.items))
                 title = " ".join(run.info[name] for name in ("model", "dataset", "language", "method"))
                 groups.append({"title": title, "items": len(asked.items), "folders": [str(run.folder)], "asked": True})
             return {"groups": groups, "failed": [asdict(failure) for failure in self.failed]}

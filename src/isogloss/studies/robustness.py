@@ -142,12 +142,15 @@ def _report(name: str, key: Key, *, tables: Mapping[Setting, pl.DataFrame | str]
         for setting, table in tables.items()
     ]
     methods = [setting for setting in gaps if setting.kind in ("default", "method")]
-    agreement = tuple((a.name, b.name, *_agree(gaps[a], gaps[b])) for a, b in combinations(methods, 2))
+    agreement = []
+    for a, b in combinations(methods, 2):
+        x, y = _common_gaps(gaps[a], gaps[b])
+        signs = ([str(sign) for sign in np.sign(side)] for side in (x, y))
+        agreement.append((a.name, b.name, spearman(x, y).value, kappa(*signs)))
     worst = max((trial.noise or 0.0 for trial in trials), default=0.0)
     below = tuple(item for item, gap in base.items() if abs(gap) < worst)
-    return RobustnessReport(
-        name, *key, tuple(trials), sign_of([trial for trial in trials if trial.value is not None]), agreement, below
-    )
+    sign = sign_of([trial for trial in trials if trial.value is not None])
+    return RobustnessReport(name, *key, tuple(trials), sign, tuple(agreement), below)
 
 
 def _setting_result(
@@ -169,11 +172,6 @@ def _setting_result(
         return trial
     noise = float(np.percentile(np.abs(x - y), NOISE))
     return replace(trial, noise=noise, below=int(np.sum(np.abs(x) < noise)))
-
-
-def _agree(a: Mapping[str, float], b: Mapping[str, float]) -> tuple[float | None, float | None]:
-    x, y = _common_gaps(a, b)
-    return spearman(x, y).value, kappa([str(np.sign(v)) for v in x], [str(np.sign(v)) for v in y])
 
 
 def _common_gaps(a: Mapping[str, float], b: Mapping[str, float]) -> tuple[Array, Array]:
