@@ -24,7 +24,6 @@ from ..storage import RemotePath, StoragePath
 if TYPE_CHECKING:
     from .file import StudyFile
 
-FOLDER = "figures"
 RUN_FACTS = ("parameters", "vocabulary")
 
 
@@ -129,7 +128,7 @@ def write_outputs(
     for number, figure in enumerate(study.figures, 1):
         try:
             sources = tuple(str(base / name) for name in figure.sources) or (str(out),)
-            _write_figure(figure, out / FOLDER / (figure.file or f"{number}-{figure.figure}.png"), sources=sources)
+            _write_figure(figure, out / "figures" / (figure.file or f"{number}-{figure.figure}.png"), sources=sources)
         except Exception as error:  # whatever happens here, the scores are done
             troubles.append(f"The figure '{figure.figure}' could not be drawn: {short_message(error)}")
     return claims, troubles
