@@ -112,7 +112,7 @@ def test_cells_are_scored_with_those_of_their_language_and_given_back_in_order()
 def test_a_work_holds_one_part_of_every_cell_that_lacks_it(tmp_path: Path, small_parts: None) -> None:
     model = tiny.model("bert")
     group = [*make(INTRA, MASKED[:2]), *make(INTRA[:3], MASKED[2:3])]
-    runs = [cells.open_cell(cell, model, out=tmp_path) for cell in group]
+    runs = [run_store.open_run(tmp_path, info=cells.run_info(cell, model), items=cell.table) for cell in group]
     assert plan_work(runs) == [
         WorkUnit(0, (0, 1, 2)),
         WorkUnit(1, (0, 1, 2)),
@@ -184,7 +184,7 @@ def test_a_work_killed_at_any_step_of_writing_is_whole_or_not_there(
 def test_a_broken_part_that_lay_ready_is_scored_again(tmp_path: Path, small_parts: None) -> None:
     model = tiny.model("bert")
     group = make(INTRA[:2], MASKED[:1])
-    runs = [cells.open_cell(cell, model, out=tmp_path) for cell in group]
+    runs = [run_store.open_run(tmp_path, info=cells.run_info(cell, model), items=cell.table) for cell in group]
     run_store.stage_part(runs[0], 0, rows=score_work(WorkUnit(0, (0,)), group, model=model)[0])
     (ready,) = tmp_path.rglob("*.ready")
     whole = ready.read_bytes()

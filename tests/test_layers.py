@@ -76,7 +76,7 @@ MANY_OPTIONS = {  # functions of the library: every option has a default and goe
     "library.table",
     "studies.pipeline.ask",
     "studies.pipeline.score",
-    "studies.asking.plan_asking",
+    "studies.plan.plan_asking",
     "studies.plan.plan_evaluation",
 }
 OWED: set[str] = set()  # known to break the rule about arguments; the list may only shrink

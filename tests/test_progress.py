@@ -99,8 +99,8 @@ def test_all_cells_are_announced_with_what_is_there_before_the_first_is_scored(t
         for item in words
     ]
     told: list[tuple[str, float, int, float]] = []
-    plan = StudyPlan((PlannedCell("m", Items((*words, *long)), "likelihood"),))
     model = tiny.model("gpt2")
+    plan = StudyPlan((PlannedCell("m", Items((*words, *long)), "likelihood"),), opened={"m": model})
 
     def tell(label: str, share: float, *, items: int = 0, cost: float = 0.0) -> None:
         told.append((label, share, items, cost))
@@ -108,7 +108,7 @@ def test_all_cells_are_announced_with_what_is_there_before_the_first_is_scored(t
     running = Running(tmp_path, progress=tell)
     for _ in range(2):
         told.clear()
-        announce_plan(plan.by_checkpoint(), running, loading=plan.loading, opened={"m": model})
+        announce_plan(plan, running)
         announced = [one for one in told if one[3]]
         run_cells(plan_scoring(plan.cells, model, running=running), model, running=running)
     assert [(share, items) for _, share, items, _ in announced] == [(1.0, 40), (1.0, 40)]

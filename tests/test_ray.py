@@ -25,7 +25,7 @@ from isogloss.studies.cells import Failure
 from isogloss.studies.method_choice import PlannedCell
 from isogloss.studies.pipeline import ask, score
 from isogloss.studies.plan import StudyPlan
-from isogloss.studies.ray import TRIES, Cluster, Group, Queue, Reply, Task, record_result, unfinished_work
+from isogloss.studies.ray import TRIES, Cluster, Group, Queue, Task, record_result, unfinished_work
 from isogloss.studies.ray_worker import Worker, pack_cells, unpack_cells
 from isogloss.studies.run import StudyResult, run_plan
 from support import tiny
@@ -149,7 +149,8 @@ def test_a_work_is_tried_three_times_by_others_if_there_are_others_and_then_list
     queue = Queue([])
     for turn in range(TRIES):
         assert queue.failed == []
-        record_result(Reply(f"actor {turn}", task, {}, "the worker or its machine died", died=True), queue, group=group)
+        error = "the worker or its machine died"
+        record_result(f"actor {turn}", task, error=error, queue=queue, group=group)
     why = "part 1 failed 3 times, at last because the worker or its machine died"
     assert queue.failed == [Failure("bert", "tiny", "en", method, why) for method in ("pll", "unmask")]
     assert len(queue.tasks) == TRIES - 1

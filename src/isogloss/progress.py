@@ -93,7 +93,7 @@ class JobClock:
     @property
     def whole(self) -> int:
         """The items of the whole job."""
-        return max(self.total, self._known)
+        return max(self.total, sum(piece.items for piece in self.pieces.values()))
 
     @property
     def share(self) -> float:
@@ -110,21 +110,19 @@ class JobClock:
         return f"{(self.done - self.kept) / self.seconds:.1f} items/s, {clock_time(left * self.seconds / new)} left"
 
     @property
-    def _known(self) -> int:
-        return sum(piece.items for piece in self.pieces.values())
-
-    @property
     def _costs(self) -> tuple[float, float, float]:
         """What was done in this job, what is left, and what was kept; a piece of unknown cost costs as much per item as the others."""
         priced = [piece for piece in self.pieces.values() if piece.cost]
         each = sum(piece.cost for piece in priced) / sum(piece.items for piece in priced) if priced else 1.0
         new = left = kept = 0.0
+        unknown = self.whole
         for piece in self.pieces.values():
             cost = piece.cost or each * piece.items
             new += cost * (piece.done - piece.kept)
             left += cost * (1 - piece.done)
             kept += cost * piece.kept
-        return new, left + each * (self.whole - self._known), kept
+            unknown -= piece.items
+        return new, left + each * unknown, kept
 
 
 def clock_time(seconds: float) -> str:

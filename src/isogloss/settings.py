@@ -22,10 +22,14 @@ def read_fields(
         name = written.replace("-", "_")
         if name not in types:
             raise UnknownName(f"option of '{what}'", written, types)
-        values[name] = _read(text, types[name], least=least)
-        if values[name] is None:
-            need = NEEDED[types[name]] + f" of at least {least}" * (types[name] is not bool)
-            raise IsoglossError(f"{written}={text}: '{written}' of '{what}' must be {need}.")
+        own = types[name]
+        try:
+            values[name] = YES_NO[text.lower()] if own is bool else own(text)
+            if own in (int, float) and not least <= values[name] < math.inf:
+                raise ValueError
+        except (ValueError, KeyError) as error:
+            need = NEEDED[own] + f" of at least {least}" * (own is not bool)
+            raise IsoglossError(f"{written}={text}: '{written}' of '{what}' must be {need}.") from error
     return values
 
 
@@ -34,12 +38,3 @@ def _plain_type(hint: Any) -> type | None:
     if get_origin(hint) is UnionType:
         (hint,) = (part for part in get_args(hint) if part is not NoneType)
     return hint if hint in (bool, int, float, str) else None
-
-
-def _read(text: str, kind: type, *, least: int) -> Any:
-    """The value in a text; none where it is not of this type or too small."""
-    try:
-        value = YES_NO[text.lower()] if kind is bool else kind(text)
-    except (ValueError, KeyError):
-        return None
-    return value if kind in (bool, str) or least <= value < math.inf else None

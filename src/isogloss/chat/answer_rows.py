@@ -16,7 +16,7 @@ def make_answer_rows(answers: pl.DataFrame) -> pl.DataFrame:
     """The rows that metrics read, with a column `prompt`.
 
     Quantity `answer`: `pieces` are the verdicts on the answers to a prompt (orders, then samples), `value` the share of yes.
-    Quantity `probability`: that of yes, given that it is yes or no, averaged over both orders.
+    Quantity `probability`: that of yes, given that it is yes or no, averaged over both orders; none without both.
     """
     order = [*STATEMENT, "prompt", "order", "sample"]
     read = read_answers(answers).sort(order, descending=[*[False] * 5, True, False], maintain_order=True)
@@ -29,21 +29,17 @@ def make_answer_rows(answers: pl.DataFrame) -> pl.DataFrame:
     )
     parts = [verdicts]
     if answers["yes"].count():
-        parts.append(_probabilities(answers))
+        yes = 1 / (1 + (pl.col("no") - pl.col("yes")).exp())
+        whole = pl.col("yes").is_not_null().all()
+        first = answers.filter(pl.col("sample") == 0).group_by(*STATEMENT, "prompt", maintain_order=True)
+        probabilities = first.agg(
+            pl.lit(PROBABILITY).alias("quantity"),
+            pl.when(whole).then(yes.mean()).alias("value"),
+            pl.when(~whole).then(pl.lit("no log-probabilities of both answers")).alias("why"),
+        )
+        parts.append(probabilities)
     rows = pl.concat(parts, how="diagonal")
     missing = {name: kind for name, kind in ROW_SCHEMA.items() if name not in rows.columns}
     rows = rows.with_columns(pl.lit(None, dtype=kind).alias(name) for name, kind in missing.items())
     filled = rows.with_columns(pl.col("unknown").fill_null(0), pl.col("truncated").fill_null(False))
     return filled.select(*ROW_SCHEMA, "prompt")
-
-
-def _probabilities(answers: pl.DataFrame) -> pl.DataFrame:
-    """One row per statement and prompt; without log-probabilities in each order there is no value."""
-    first = answers.filter(pl.col("sample") == 0)
-    yes = 1 / (1 + (pl.col("no") - pl.col("yes")).exp())
-    whole = pl.col("yes").is_not_null().all()
-    return first.group_by(*STATEMENT, "prompt", maintain_order=True).agg(
-        pl.lit(PROBABILITY).alias("quantity"),
-        pl.when(whole).then(yes.mean()).alias("value"),
-        pl.when(~whole).then(pl.lit("no log-probabilities of both answers")).alias("why"),
-    )

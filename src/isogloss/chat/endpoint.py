@@ -4,24 +4,13 @@ import asyncio
 import os
 import random
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
 from ..errors import IsoglossError, require
-from .protocol import (
-    DIALECTS,
-    LARGEST,
-    Dialect,
-    TooLarge,
-    Unreadable,
-    error_text,
-    make_body,
-    mask_key,
-    read_response,
-    unpack,
-)
+from . import protocol
 from .records import Answer
 from .requests import AskSettings, Backend, OnAnswers, PromptRequest
 from .retry import MOST, RetryPolicy, asked_wait, next_wait
@@ -51,19 +40,10 @@ class _Connection:
     client: Any
     endpoint: Endpoint
     plan: AskSettings
-    dialects: list[Dialect]
+    dialects: list[protocol.Dialect]
     draw: random.Random
     answered: bool = False
     broken: IsoglossError | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _Response:
-    """What an endpoint sent: the status, the wait it asks for, and the unpacked body."""
-
-    code: int
-    retry_after: str | None
-    content: bytes
 
 
 class _Retry(Exception):
@@ -77,7 +57,7 @@ class _Retry(Exception):
 def http_backend(endpoint: Endpoint, settings: AskSettings) -> Backend:
     """The endpoint as something that answers; the address and the key are checked, and nothing is sent yet."""
     url = check_url(endpoint.url)
-    _headers(endpoint)
+    _key(endpoint)
     if settings.template != "auto":
         raise IsoglossError("'template' is for models on this machine; an endpoint has its own.")
     if endpoint.key_env and urlsplit(url).scheme == "http" and urlsplit(url).hostname not in LOOPBACK:
@@ -101,17 +81,14 @@ def check_url(url: str) -> str:
     return url.rstrip("/")
 
 
-def _headers(endpoint: Endpoint) -> dict[str, str]:
+def _key(endpoint: Endpoint) -> str:
+    """The key that the environment holds; empty for an endpoint that needs none, and refused when it cannot be one."""
     if endpoint.key_env is None:
-        return {}
-    key = _key(endpoint)
+        return ""
+    key = os.environ.get(endpoint.key_env, "").strip()
     if not key or not key.isascii() or not key.isprintable():
         raise IsoglossError(f"The environment has no usable {endpoint.key_env}. Set it to your key.")
-    return {"Authorization": f"Bearer {key}"}
-
-
-def _key(endpoint: Endpoint) -> str:
-    return os.environ.get(endpoint.key_env, "").strip() if endpoint.key_env else ""
+    return key
 
 
 async def _ask_all(
@@ -121,26 +98,24 @@ async def _ask_all(
     httpx = require("httpx", extra="ask")
     waiting = iter(requests)
     limits = httpx.Limits(max_connections=endpoint.concurrency)
-    headers = _headers(endpoint) | {"Accept-Encoding": "gzip"}
+    headers = {"Accept-Encoding": "gzip"} | ({"Authorization": f"Bearer {_key(endpoint)}"} if endpoint.key_env else {})
     async with httpx.AsyncClient(headers=headers, limits=limits, timeout=None) as client:
-        line = _Connection(client, endpoint, settings, list(DIALECTS), random.Random())
-        await asyncio.gather(*(_work(line, waiting, on_answers=on_answers) for _ in range(endpoint.concurrency)))
+        line = _Connection(client, endpoint, settings, list(protocol.DIALECTS), random.Random())
+
+        async def work() -> None:
+            for request in waiting:
+                try:
+                    answer = None if line.broken else await _ask_one(line, request)
+                except IsoglossError as error:
+                    line.broken = line.broken or error
+                    return
+                if answer is None:
+                    return
+                on_answers([answer])
+
+        await asyncio.gather(*(work() for _ in range(endpoint.concurrency)))
     if line.broken is not None:
         raise line.broken
-
-
-async def _work(line: _Connection, waiting: Iterator[PromptRequest], *, on_answers: OnAnswers) -> None:
-    for request in waiting:
-        if line.broken is not None:
-            return
-        try:
-            answer = await _ask_one(line, request)
-        except IsoglossError as error:
-            line.broken = line.broken or error
-            return
-        if answer is None:
-            return
-        on_answers([answer])
 
 
 async def _ask_one(line: _Connection, request: PromptRequest) -> Answer | None:
@@ -168,22 +143,26 @@ async def _try(line: _Connection, request: PromptRequest) -> Answer:
     """One try; while nothing was answered yet, what the endpoint does not understand is left out step by step."""
     while True:
         dialect = line.dialects[0]
-        response = await _post(line, make_body(line.endpoint.model, request, settings=line.plan, dialect=dialect))
-        if response.code in UNKNOWN_FIELD and not line.answered and len(line.dialects) > 1:
+        body = protocol.make_body(line.endpoint.model, request, settings=line.plan, dialect=dialect)
+        code, headers, content = await _post(line, body)
+        if code in UNKNOWN_FIELD and not line.answered and len(line.dialects) > 1:
             if line.dialects[0] is dialect:
                 line.dialects.pop(0)
             continue
-        _check_status(line.endpoint, response)
+        if code in BUSY:
+            raise _Retry(f"it answered {code}", asked_wait(headers.get("Retry-After")))
+        if code != 200:
+            raise _refusal(line.endpoint, code, content=content)
         try:
-            answer = read_response(mask_key(response.content, _key(line.endpoint)), request)
-        except Unreadable as error:
+            answer = protocol.read_response(protocol.mask_key(content, _key(line.endpoint)), request)
+        except protocol.Unreadable as error:
             raise _Retry(f"it sent {error}") from error
         line.answered = True
         return answer
 
 
-async def _post(line: _Connection, body: Mapping[str, Any]) -> _Response:
-    """The response, within the time and the size that the whole of it may take."""
+async def _post(line: _Connection, body: Mapping[str, Any]) -> tuple[int, Mapping[str, str], bytes]:
+    """The status, the headers and the unpacked body of a response, within the time and the size that it may take."""
     httpx = require("httpx", extra="ask")
     url = line.endpoint.url.rstrip("/")
     try:
@@ -192,16 +171,15 @@ async def _post(line: _Connection, body: Mapping[str, Any]) -> _Response:
                 raw = bytearray()
                 async for block in response.aiter_raw():
                     raw += block
-                    if len(raw) > LARGEST:
+                    if len(raw) > protocol.LARGEST:
                         break
-                headers = response.headers
-                content = unpack(bytes(raw), headers.get("Content-Encoding", ""))
-                return _Response(response.status_code, headers.get("Retry-After"), content)
-    except TooLarge as error:
+                content = protocol.unpack(bytes(raw), response.headers.get("Content-Encoding", ""))
+                return response.status_code, response.headers, content
+    except protocol.TooLarge as error:
         raise IsoglossError(
-            f"{url} sent more than {LARGEST // 10**6} MB for one answer. Check the address. {KEPT}"
+            f"{url} sent more than {protocol.LARGEST // 10**6} MB for one answer. Check the address. {KEPT}"
         ) from error
-    except Unreadable as error:
+    except protocol.Unreadable as error:
         raise _Retry(f"it sent {error}") from error
     except TimeoutError as error:
         raise _Retry(f"nothing came within {line.endpoint.timeout:g} seconds") from error
@@ -209,20 +187,12 @@ async def _post(line: _Connection, body: Mapping[str, Any]) -> _Response:
         raise _Retry(f"the connection failed ({type(error).__name__})") from error
 
 
-def _check_status(endpoint: Endpoint, response: _Response) -> None:
-    """Refuse what is no answer: at once when trying again cannot help."""
-    code = response.code
-    if code in BUSY:
-        raise _Retry(f"it answered {code}", asked_wait(response.retry_after))
+def _refusal(endpoint: Endpoint, code: int, *, content: bytes) -> IsoglossError:
+    """The error for a status where trying again cannot help."""
+    problem = f" to the model '{endpoint.model}'{protocol.error_text(content, key=_key(endpoint))}. Check both."
     if code in (401, 403):
         key = f"Check the key in {endpoint.key_env}." if endpoint.key_env else "Use --key-env NAME."
-        raise IsoglossError(f"{endpoint.url} answered {code}: it does not accept the key. {key} {KEPT}")
+        problem = f": it does not accept the key. {key}"
     if code == 404:
-        raise IsoglossError(
-            f"{endpoint.url} answered 404: check the address, which often ends in /v1, and the model's name. {KEPT}"
-        )
-    if code != 200:
-        message = error_text(response.content, key=_key(endpoint))
-        raise IsoglossError(
-            f"{endpoint.url} answered {code} to the model '{endpoint.model}'{message}. Check both. {KEPT}"
-        )
+        problem = ": check the address, which often ends in /v1, and the model's name."
+    return IsoglossError(f"{endpoint.url} answered {code}{problem} {KEPT}")

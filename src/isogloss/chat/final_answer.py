@@ -20,7 +20,12 @@ TRUTH = {True: "yes", False: "no"}
 
 def extract_answer(text: str) -> str:
     """The part of a text that answers; empty when a thought was cut off before the answer."""
-    rest = _without_thought(text)
+    final = FINAL_CHANNEL.split(text)
+    if len(final) > 1:
+        rest = re.sub(r"<\|[a-z]+\|>", "", final[-1])
+    else:  # what follows the last thought; a thought that has no end leaves nothing
+        rest = CLOSED_THOUGHT.split(THOUGHT.sub(" ", text))[-1]
+        rest = OPEN_THOUGHT.split(rest)[0]
     boxed = BOXED.findall(rest)
     if boxed:
         return LATEX_TEXT.sub(r"\1", boxed[-1]).strip()
@@ -29,25 +34,13 @@ def extract_answer(text: str) -> str:
     return bare if value is None else value
 
 
-def _without_thought(text: str) -> str:
-    """The text after the last thought; a thought that has no end leaves nothing."""
-    final = FINAL_CHANNEL.split(text)
-    if len(final) > 1:
-        return re.sub(r"<\|[a-z]+\|>", "", final[-1])
-    rest = THOUGHT.sub(" ", text)
-    rest = CLOSED_THOUGHT.split(rest)[-1]
-    return OPEN_THOUGHT.split(rest)[0]
-
-
 def _json_value(text: str) -> str | None:
     """The answer in a JSON object: under a usual key, or its only value; nothing when there is no such object."""
-    match = OBJECT.search(text)
-    if match is None or not text.startswith(("{", "[")):
-        return None
+    match = OBJECT.search(text) if text.startswith(("{", "[")) else None
     try:
-        content = json.loads(match[0])
+        content = json.loads(match[0]) if match else None
     except ValueError:
-        return None
+        content = None
     if not isinstance(content, dict):
         return None
     named = [value for key, value in content.items() if str(key).casefold() in KEYS]

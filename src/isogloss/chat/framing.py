@@ -18,17 +18,16 @@ PATIENCE = 600.0  # seconds by the clock, also to start the child on a busy mach
 def frame_prompts(tokenizer: Any, texts: Sequence[str], *, name: str) -> list[str]:
     """Each text as a user's message in the chat template of the model of that name, up to the start of the answer."""
     try:
-        tokens = {key: _words(value) for key, value in tokenizer.special_tokens_map.items()}
+        tokens = {
+            key: list(map(str, value)) if isinstance(value, list | tuple) else str(value)
+            for key, value in tokenizer.special_tokens_map.items()
+        }
         task = {"template": tokenizer.get_chat_template(), "tokens": tokens, "texts": list(texts)}
         return _run_child(json.dumps(task | {"seconds": SECONDS}))
     except (ValueError, TypeError) as error:
         raise IsoglossError(
             f"The chat template of '{name}' cannot be used ({str(error)[:300]}). Use --option template=plain."
         ) from error
-
-
-def _words(value: Any) -> Any:
-    return [str(part) for part in value] if isinstance(value, list | tuple) else str(value)
 
 
 def _run_child(task: str) -> list[str]:

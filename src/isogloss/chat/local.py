@@ -33,58 +33,38 @@ class EncodedRequest:
 def local_backend(model: Model, settings: AskSettings, *, token_budget: int | None = None) -> Backend:
     """An open model that answers by generating; a model that cannot is refused."""
     known = model.info
-    _generating(model)
-    chat = uses_chat(model, settings.template)
+    generating_of(known.name, known.family)
+    chat = settings.template != "plain"
+    if chat and not model.tokenizer.chat_template:
+        raise IsoglossError(
+            f"'{known.name}' has no chat template, so it is not known how to address it. "
+            "Use --option template=plain to give it the bare prompt, or choose a chat model."
+        )
 
     def answer(requests: Sequence[PromptRequest], on_answers: OnAnswers) -> None:
         for batch in _batches(model, requests, chat=chat, budget=token_budget or TOKEN_BUDGET):
             on_answers(_answer_batch(model, batch, settings=settings))
 
+    # the model's own settings of generation hold wherever `_generate` sets nothing else
+    generation = json.loads(model.net.generation_config.to_json_string(use_diff=True, ignore_metadata=True))
     identity: dict[str, Any] = {
         "weights": known.weights,
         "tokenizer": known.tokenizer,
         "dtype": known.dtype,
         "chat": model.tokenizer.chat_template if chat else False,
-        "generation": _generation(model),
+        "generation": {k: v for k, v in generation.items() if k not in NOT_ANSWERS and v is not None},
     }
     facts: dict[str, Any] = {"family": known.family, "parameters": known.parameters, "languages": list(known.languages)}
     facts |= {"device": model.device}
     return Backend(known.name, settings, identity, answer, facts, lambda tag: notes_on(known, tag))
 
 
-def check_can_answer(name: str, family: str) -> None:
-    """Refuse a model of a family that cannot generate an answer."""
-    if registry.get("family", family).generating is None:
+def generating_of(name: str, family: str) -> Generating:
+    """How a model of a family answers; a family that cannot is refused."""
+    generating: Generating | None = registry.get("family", family).generating
+    if generating is None:
         raise IsoglossError(f"'{name}' is a {family} model, which cannot answer. Choose a chat model.")
-
-
-def uses_chat(model: Model, template: str) -> bool:
-    """Whether the model's chat template is used; a model without one must be told to do without."""
-    if template == "plain":
-        return False
-    if not model.tokenizer.chat_template:
-        raise IsoglossError(
-            f"'{model.info.name}' has no chat template, so it is not known how to address it. "
-            "Use --option template=plain to give it the bare prompt, or choose a chat model."
-        )
-    return True
-
-
-def _generating(model: Model) -> Generating:
-    """How the model's family answers; a family that cannot is refused."""
-    if model.family.generating is None:
-        raise IsoglossError(
-            f"'{model.info.name}' is a {model.info.family} model, which cannot answer. Choose a chat model."
-        )
-    return model.family.generating
-
-
-def _read(model: Model, texts: Sequence[str], *, chat: bool) -> list[Ids]:
-    """The messages as the model's tokens."""
-    tokenizer = model.tokenizer
-    if chat:
-        return [encode(tokenizer, framed) for framed in frame_prompts(tokenizer, texts, name=model.info.name)]
-    return [_generating(model).prompt(model, text) for text in texts]
+    return generating
 
 
 def _batches(
@@ -93,7 +73,14 @@ def _batches(
     """The requests in batches of like length, window by window."""
     for start in range(0, len(requests), WINDOW):
         window = requests[start : start + WINDOW]
-        encoded = list(map(EncodedRequest, window, _read(model, [request.text for request in window], chat=chat)))
+        texts = [request.text for request in window]
+        if chat:
+            framed = frame_prompts(model.tokenizer, texts, name=model.info.name)
+            messages = [encode(model.tokenizer, text) for text in framed]
+        else:
+            generating = generating_of(model.info.name, model.info.family)
+            messages = [generating.prompt(model, text) for text in texts]
+        encoded = list(map(EncodedRequest, window, messages))
         batch: list[EncodedRequest] = []
         for request in sorted(encoded, key=lambda request: -len(request.ids)):
             if batch and (len(batch) + 1) * len(batch[0].ids) > budget:
@@ -112,33 +99,27 @@ def _answer_batch(model: Model, batch: Sequence[EncodedRequest], *, settings: As
             f"The prompt of item '{longest.request.item.id}' has {len(longest.ids)} tokens; with {settings.new_tokens} for the "
             f"answer that is more than the {limit} that '{model.info.name}' reads. Leave the item out."
         )
-    generated = _generate(model, batch, settings=settings)
-    chances = _yes_no_logprobs(model, batch)
-    return [
-        _as_answer(model, encoded, ids=ids, chance=chances.get(index))
-        for index, (encoded, ids) in enumerate(zip(batch, generated, strict=True))
-    ]
-
-
-def _as_answer(model: Model, encoded: EncodedRequest, *, ids: list[int], chance: tuple[float, float] | None) -> Answer:
-    ends = _ends(model)
-    stop = next((index for index, token in enumerate(ids) if token in ends), None)
-    kept = ids[:stop]
-
-    def text(tokens: list[int]) -> str:
-        return str(model.tokenizer.decode(tokens, skip_special_tokens=True)).strip()
-
-    yes, no = chance or (None, None)
-    return Answer(
-        *encoded.request.key,
-        text=text(kept),
-        opening=text(kept[:OPENING]) if THOUGHT not in text(kept) else None,
-        finish="length" if stop is None else "stop",
-        prompt_tokens=len(encoded.ids),
-        answer_tokens=len(kept),
-        yes=yes,
-        no=no,
-    )
+    ends, decode = _ends(model), model.tokenizer.decode
+    generated = _generate(model, batch, settings=settings, ends=ends)
+    logprobs = _yes_no_logprobs(model, batch)
+    answers = []
+    for index, (encoded, ids) in enumerate(zip(batch, generated, strict=True)):
+        stop = next((position for position, token in enumerate(ids) if token in ends), None)
+        kept = ids[:stop]
+        text, opening = (str(decode(tokens, skip_special_tokens=True)).strip() for tokens in (kept, kept[:OPENING]))
+        yes, no = logprobs.get(index, (None, None))
+        answer = Answer(
+            *encoded.request.key,
+            text=text,
+            opening=opening if THOUGHT not in text else None,
+            finish="length" if stop is None else "stop",
+            prompt_tokens=len(encoded.ids),
+            answer_tokens=len(kept),
+            yes=yes,
+            no=no,
+        )
+        answers.append(answer)
+    return answers
 
 
 def _ends(model: Model) -> set[int]:
@@ -151,19 +132,13 @@ def _ends(model: Model) -> set[int]:
     return {int(token) for token in ends if token is not None}
 
 
-def _generation(model: Model) -> dict[str, Any]:
-    """The model's own settings of generation, which hold wherever `_generate` sets nothing else."""
-    config = model.net.generation_config
-    content: dict[str, Any] = json.loads(config.to_json_string(use_diff=True, ignore_metadata=True))
-    return {name: value for name, value in content.items() if name not in NOT_ANSWERS and value is not None}
-
-
-def _generate(model: Model, batch: Sequence[EncodedRequest], *, settings: AskSettings) -> list[list[int]]:
+def _generate(
+    model: Model, batch: Sequence[EncodedRequest], *, settings: AskSettings, ends: set[int]
+) -> list[list[int]]:
     """The tokens that follow each prompt; prompts are padded on the left."""
     torch, transformers = require("torch", extra="hf"), require("transformers", extra="hf")
-    ends = sorted(_ends(model))
     pad = model.tokenizer.pad_token_id
-    pad = pad if pad is not None else (ends[0] if ends else 0)
+    pad = pad if pad is not None else min(ends, default=0)
     longest = max(len(request.ids) for request in batch)
     gaps = [longest - len(request.ids) for request in batch]
     ids = torch.tensor(
@@ -178,13 +153,13 @@ def _generate(model: Model, batch: Sequence[EncodedRequest], *, settings: AskSet
         temperature=1.0,
         top_p=1.0,
         top_k=50,
-        eos_token_id=ends or None,
+        eos_token_id=sorted(ends) or None,
         pad_token_id=pad,
     )
     more = {"logits_processor": [_gumbel_noise(batch, settings=settings)]} if settings.temperature > 0 else {}
     with torch.inference_mode():
         output = model.net.generate(ids, attention_mask=mask, generation_config=config, **more)
-    start = longest if _generating(model).echoes else 1
+    start = longest if generating_of(model.info.name, model.info.family).echoes else 1
     return [row[start:].tolist() for row in output]
 
 
@@ -202,6 +177,7 @@ def _gumbel_noise(batch: Sequence[EncodedRequest], *, settings: AskSettings) -> 
 
 def _yes_no_logprobs(model: Model, batch: Sequence[EncodedRequest]) -> dict[int, tuple[float, float]]:
     """By place: the log-probabilities that the answer is the language's yes or its no, in small or capital letters."""
+    generating = generating_of(model.info.name, model.info.family)
     questions: list[Question] = []
     indices: list[tuple[int, int]] = []
     for index, request in enumerate(batch):
@@ -209,18 +185,13 @@ def _yes_no_logprobs(model: Model, batch: Sequence[EncodedRequest]) -> dict[int,
             continue
         for side, word in enumerate(request.request.words):
             for form in dict.fromkeys((word, word[:1].upper() + word[1:])):
-                questions.append(_question(model, request.ids, word=form))
+                tokens = encode(model.tokenizer, form)
+                if not tokens:
+                    raise IsoglossError(f"'{model.info.name}' has no tokens for the answer '{form}'.")
+                questions.append(generating.after(model, request.ids, tokens=tokens))
                 indices.append((index, side))
     logs = answer_all(model, questions, token_budget=TOKEN_BUDGET)
     sums: dict[tuple[int, int], float] = {}
     for where, log in zip(indices, logs, strict=True):
         sums[where] = float(np.logaddexp(sums.get(where, -np.inf), float(log.sum())))
     return {index: (sums[index, 0], sums[index, 1]) for index, side in sums if side == 0}
-
-
-def _question(model: Model, ids: Ids, *, word: str) -> Question:
-    """The question for the log-probabilities of a word's tokens after a prompt."""
-    tokens = encode(model.tokenizer, word)
-    if not tokens:
-        raise IsoglossError(f"'{model.info.name}' has no tokens for the answer '{word}'.")
-    return _generating(model).after(model, ids, tokens=tokens)

@@ -60,29 +60,19 @@ def read_prompts(path: Path, tag: str) -> Mapping[str, str]:
 
 def check_prompt_words(path: Path, section: Any) -> None:
     """Refuse an `ask` section that lacks a prompt, a slot of a prompt, or a list of words."""
-    prompts, answers = _table(path, section, name="prompts"), _table(path, section, name="answers")
+    for name, known in (("prompts", PROMPTS), ("answers", LISTS)):
+        table = section.get(name) if isinstance(section, dict) else None
+        if not isinstance(table, dict):
+            raise BadData(path, None, f"[ask] needs the tables [ask.prompts] and [ask.answers]; '{name}' is missing.")
+        if unknown := sorted(set(table) - set(known)):
+            raise BadData(path, None, f"ask.{name} has no '{unknown[0]}'; it has {', '.join(known)}.")
     for name in PROMPTS:
-        prompt = prompts.get(name)
+        prompt = section["prompts"].get(name)
         if not isinstance(prompt, str) or any(prompt.count(slot) != 1 for slot in SLOTS):
             raise BadData(path, None, f"the prompt ask.prompts.{name} must hold {', '.join(SLOTS)}, each once.")
     for name in LISTS:
-        if name in OPTIONAL and name not in answers:
+        if name in OPTIONAL and name not in section["answers"]:
             continue
-        words = answers.get(name)
-        if (
-            not isinstance(words, list)
-            or not words
-            or not all(isinstance(word, str) and word.strip() for word in words)
-        ):
+        words = section["answers"].get(name) or [""]
+        if not isinstance(words, list) or not all(isinstance(word, str) and word.strip() for word in words):
             raise BadData(path, None, f"ask.answers.{name} must be a list of words, and not empty.")
-
-
-def _table(path: Path, section: Any, *, name: str) -> Mapping[str, Any]:
-    words = section.get(name) if isinstance(section, dict) else None
-    if not isinstance(words, dict):
-        raise BadData(path, None, f"[ask] needs the tables [ask.prompts] and [ask.answers]; '{name}' is missing.")
-    known = PROMPTS if name == "prompts" else LISTS
-    unknown = sorted(set(words) - set(known))
-    if unknown:
-        raise BadData(path, None, f"ask.{name} has no '{unknown[0]}'; it has {', '.join(known)}.")
-    return words

@@ -81,16 +81,20 @@ def make_body(model: str, request: PromptRequest, *, settings: AskSettings, dial
 def read_response(raw: bytes, request: PromptRequest) -> Answer:
     """The answer in a response; HTML, half a JSON, or anything else that is none raises Unreadable."""
     choice, usage = _choice(raw)
-    tokens = _tokens(choice)
+    logprobs = choice.get("logprobs")
+    content = logprobs.get("content") if isinstance(logprobs, dict) else None
+    tokens = [token for token in content if isinstance(token, dict)] if isinstance(content, list) else []
     texts = [_plain(token.get("token")) for token in tokens]
     yes, no = yes_no_logprobs(tokens, request.words)
+    counts = [usage.get(name) for name in ("prompt_tokens", "completion_tokens")]
+    known = [count if type(count) is int and 0 <= count <= MOST_TOKENS else None for count in counts]
     return Answer(
         *request.key,
         text=content_text(choice["message"].get("content")).strip(),
         opening="".join(texts[:OPENING]).strip() if texts and THOUGHT not in "".join(texts) else None,
         finish=_plain(choice.get("finish_reason")) or None,
-        prompt_tokens=_count(usage, "prompt_tokens"),
-        answer_tokens=_count(usage, "completion_tokens"),
+        prompt_tokens=known[0],
+        answer_tokens=known[1],
         yes=yes,
         no=no,
     )
@@ -143,18 +147,6 @@ def _choice(raw: bytes) -> tuple[dict[str, Any], Mapping[str, Any]]:
     return choice, usage if isinstance(usage, dict) else {}
 
 
-def _tokens(choice: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The answer's tokens with their alternatives; none where the endpoint does not give them."""
-    logprobs = choice.get("logprobs")
-    content = logprobs.get("content") if isinstance(logprobs, dict) else None
-    return [token for token in content if isinstance(token, dict)] if isinstance(content, list) else []
-
-
-def _count(usage: Mapping[str, Any], name: str) -> int | None:
-    count = usage.get(name)
-    return count if type(count) is int and 0 <= count <= MOST_TOKENS else None
-
-
 def yes_no_logprobs(tokens: Sequence[Mapping[str, Any]], words: tuple[str, str]) -> tuple[float | None, float | None]:
     """The log-probabilities that the first token begins yes, or no; both or neither, when one side is not listed.
 
@@ -169,14 +161,10 @@ def yes_no_logprobs(tokens: Sequence[Mapping[str, Any]], words: tuple[str, str])
             return None, None
         chance = math.exp(min(0.0, max(log, LEAST)))
         total += chance
-        sides = [side for side, word in enumerate(words) if _begins(_plain(entry.get("token")), word)]
+        piece = _plain(entry.get("token")).strip().casefold()
+        sides = [side for side, word in enumerate(words) if piece and word.casefold().startswith(piece)]
         if len(sides) == 1:
             sums[sides[0]] += chance
     if min(sums) <= 0 or total > 1 + 10 * SLACK:
         return None, None
     return math.log(sums[0]), math.log(sums[1])
-
-
-def _begins(token: str, word: str) -> bool:
-    piece = token.strip().casefold()
-    return bool(piece) and word.casefold().startswith(piece)

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable
-from dataclasses import astuple, dataclass, fields
+from dataclasses import asdict, astuple, dataclass, fields
 from typing import Any
 
 import polars as pl
@@ -44,23 +44,9 @@ class Answer:
         return (self.dataset, self.id, self.language, self.candidate, self.prompt, self.order, self.sample)
 
 
-ANSWER_SCHEMA: dict[str, Any] = {
-    "dataset": pl.String,
-    "id": pl.String,
-    "language": pl.String,
-    "candidate": pl.String,
-    "prompt": pl.String,
-    "order": pl.String,
-    "sample": pl.Int64,
-    "text": pl.String,
-    "opening": pl.String,
-    "finish": pl.String,
-    "prompt_tokens": pl.Int64,
-    "answer_tokens": pl.Int64,
-    "yes": pl.Float64,
-    "no": pl.Float64,
-}
-NAMES = [field.name for field in fields(Answer)]
+KINDS: dict[Any, Any] = {str: pl.String, int: pl.Int64}
+KINDS |= {str | None: pl.String, int | None: pl.Int64, float | None: pl.Float64}
+ANSWER_SCHEMA: dict[str, Any] = {field.name: KINDS[field.type] for field in fields(Answer)}
 
 
 def answer_table(answers: Iterable[Answer]) -> pl.DataFrame:
@@ -70,7 +56,7 @@ def answer_table(answers: Iterable[Answer]) -> pl.DataFrame:
 
 def answer_line(answer: Answer) -> str:
     """An answer as one line of JSON; what is not UTF-8 in it becomes a question mark."""
-    text = json.dumps(dict(zip(NAMES, astuple(answer), strict=True)), ensure_ascii=False)
+    text = json.dumps(asdict(answer), ensure_ascii=False)
     return text.encode("utf-8", "replace").decode() + "\n"
 
 
@@ -78,7 +64,7 @@ def read_line(line: str) -> Answer | None:
     """The answer on a line; none when the line is torn, or holds values of other types."""
     try:
         answer = Answer(**json.loads(line))
-        sound = all(_fits(value, ANSWER_SCHEMA[name]) for name, value in zip(NAMES, astuple(answer), strict=True))
+        sound = all(_fits(value, ANSWER_SCHEMA[name]) for name, value in asdict(answer).items())
         return answer if sound and None not in answer.key and answer.text is not None else None
     except (ValueError, TypeError, RecursionError):
         return None

@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from itertools import product
 from typing import Any
 
 from .. import languages
@@ -39,10 +40,6 @@ class AskSettings:
     def new_tokens(self) -> int:
         """How many tokens a model may generate."""
         return self.max_tokens + self.thinking
-
-    @property
-    def orders(self) -> tuple[str, ...]:
-        return ORDERS if self.order == "both" else (self.order,)
 
     @property
     def options(self) -> dict[str, str]:
@@ -93,10 +90,9 @@ class Backend:
 
 def check_ask_settings(settings: AskSettings) -> AskSettings:
     """Refuse settings that do not exist, or do not fit together."""
-    if settings.order not in ORDER_CHOICES:
-        raise UnknownName("order", settings.order, ORDER_CHOICES)
-    if settings.template not in TEMPLATES:
-        raise UnknownName("template", settings.template, TEMPLATES)
+    for name, choices in (("order", ORDER_CHOICES), ("template", TEMPLATES)):
+        if getattr(settings, name) not in choices:
+            raise UnknownName(name, getattr(settings, name), choices)
     if settings.samples < 1 or settings.max_tokens < 1 or not settings.temperature >= 0:
         raise IsoglossError("'samples' and 'max_tokens' must be at least 1, and 'temperature' at least 0.")
     if settings.thinking < 0 or settings.shots < 0:
@@ -113,13 +109,11 @@ def make_requests(items: Sequence[Item], settings: AskSettings) -> list[PromptRe
     tags = {item.language for item in items}
     words = {tag: prompt_words_of(languages.describe(tag), settings.prompts) for tag in tags}
     statements = {tag: _statements(items, settings.role, language=tag) for tag in tags} if settings.shots else {}
-    return [
-        request
-        for item in items
-        for request in _item_requests(
-            item, settings, prompt_words=words[item.language], others=statements.get(item.language, [])
-        )
-    ]
+    requests: list[PromptRequest] = []
+    for item in items:
+        others = statements.get(item.language, [])
+        requests += _item_requests(item, settings, prompt_words=words[item.language], others=others)
+    return requests
 
 
 def _statements(items: Sequence[Item], role: str, *, language: str) -> list[tuple[str, str]]:
@@ -138,28 +132,22 @@ def _item_requests(
     item: Item, settings: AskSettings, *, prompt_words: PromptWords, others: Sequence[tuple[str, str]]
 ) -> Iterator[PromptRequest]:
     examples = [text for cluster, text in others if cluster != (item.cluster or item.id)][: settings.shots]
-    for candidate in item.candidates:
-        if candidate.role != settings.role:
-            continue
-        for prompt in PROMPTS:
-            for order in settings.orders:
-                shown = [fill_prompt(prompt_words, prompt, order=order, statement=text) for text in examples]
-                solved = [f"{text}\n{prompt_words.words[number % 2]}" for number, text in enumerate(shown)]
-                text = fill_prompt(prompt_words, prompt, order=order, statement=statement_of(item, candidate))
-                text = "\n\n".join([*solved, text])
-                for sample in range(settings.samples):
-                    yield PromptRequest(item, candidate.id, prompt, order, sample, text, prompt_words.words)
+    candidates = [candidate for candidate in item.candidates if candidate.role == settings.role]
+    orders = ORDERS if settings.order == "both" else (settings.order,)
+    for candidate, prompt, order in product(candidates, PROMPTS, orders):
+        statements = [*examples, statement_of(item, candidate)]
+        *shown, asked = (fill_prompt(prompt_words, prompt, order=order, statement=text) for text in statements)
+        solved = [f"{text}\n{prompt_words.words[number % 2]}" for number, text in enumerate(shown)]
+        text = "\n\n".join([*solved, asked])
+        for sample in range(settings.samples):
+            yield PromptRequest(item, candidate.id, prompt, order, sample, text, prompt_words.words)
 
 
 def fill_prompt(prompt_words: PromptWords, prompt: str, *, order: str, statement: str) -> str:
     """The prompt with the answer words in that order and the statement in it; braces of a statement stay as they are."""
     first, second = prompt_words.words if order == ORDERS[0] else prompt_words.words[::-1]
-    before, after = prompt_words.prompts[prompt].split("{statement}")
-
-    def fill(text: str) -> str:
-        return text.replace("{first}", first).replace("{second}", second)
-
-    return fill(before) + statement + fill(after)
+    parts = prompt_words.prompts[prompt].split("{statement}")
+    return statement.join(part.replace("{first}", first).replace("{second}", second) for part in parts)
 
 
 def statement_of(item: Item, candidate: Candidate) -> str:

@@ -20,6 +20,7 @@ from .prompt_words import prompt_words_of
 from .records import ANSWERS, Answer, AnswerKey, answer_line, answer_table, read_line
 from .requests import AskSettings, Backend, PromptRequest, check_ask_settings, make_requests
 
+JOURNAL = "journal.jsonl"  # every answer is on the disk before the next thing happens, so a killed process loses none
 PART_ITEMS = 64
 VERSION = 1
 LATER = ("thinking", "shots", "prompts")  # settings that older fingerprints lack
@@ -34,8 +35,13 @@ class AskCell:
     labels: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
-    def parts(self) -> list[tuple[Item, ...]]:
-        return [tuple(self.items.rows[start : start + PART_ITEMS]) for start in range(0, len(self.items), PART_ITEMS)]
+    def parts(self) -> list[list[PromptRequest]]:
+        """The requests about PART_ITEMS items each; a part is written as one."""
+        part_of = {item.key: index // PART_ITEMS for index, item in enumerate(self.items)}
+        parts: list[list[PromptRequest]] = [[] for _ in range(0, len(self.items), PART_ITEMS)]
+        for request in self.requests:
+            parts[part_of[request.item.key]].append(request)
+        return parts
 
     @cached_property
     def asked(self) -> dict[AnswerKey, PromptRequest]:
@@ -80,69 +86,54 @@ def ask_cell(cell: AskCell, backend: Backend, *, out: StoragePath, progress: Pro
     """The cell's run, with everything that was missing asked; what was answered before is never asked again."""
     if isinstance(out, RemotePath):
         raise IsoglossError(f"Answers are written down at once, which {out} cannot do. Choose a folder with --out.")
-    run = open_ask_run(cell, backend, out=out)
-    folder = Path(str(run.folder))
-    first = cell.items[0]
+    run = runs.open_run(out, info=run_info(cell, backend), items=item_table(cell.items))
+    journal = Path(str(run.folder)) / JOURNAL
+    first, asked = cell.items[0], cell.asked
     label = f"{run.info['model']} {first.dataset} {first.language} ask"
     with runs.locked(run):
         started = time.time()
         missing = runs.missing_parts(run)
-        known = read_journal(folder)
-        parts, asked = _requests_by_part(cell), cell.asked
-        wanted = {asked[request.key].key: asked[request.key] for number in missing for request in parts[number]}
+        known = _read_journal(journal)
+        wanted = {asked[request.key].key: asked[request.key] for number in missing for request in cell.parts[number]}
         todo = [request for key, request in wanted.items() if key not in known]
 
-        def keep(answers: Sequence[Answer]) -> None:
-            append_journal(folder, answers)
-            known.update({answer.key: answer for answer in answers})
-            _write_complete_parts(run, parts, known=known, missing=missing, asked=asked)
+        def write_complete_parts() -> None:
+            for number in [*missing]:
+                answers = _answers_to(cell.parts[number], asked, known=known)
+                if answers is not None:
+                    runs.write_part(run, number, rows=answer_table(answers))
+                    missing.remove(number)
             progress(label, 1 - sum(prompt.key not in known for prompt in todo) / len(asked), items=len(cell.items))
 
-        _write_complete_parts(run, parts, known=known, missing=missing, asked=asked)
-        progress(label, 1 - len(todo) / len(asked), items=len(cell.items))
+        def keep(answers: Sequence[Answer]) -> None:
+            append_lines(journal, "".join(map(answer_line, answers)))
+            known.update({answer.key: answer for answer in answers})
+            write_complete_parts()
+
+        write_complete_parts()
         if todo:
             backend.answer(todo, keep)
         if run.info["status"] != "finished" or todo:
             tokens = _count_tokens(run)
             run = runs.finish_run(run, seconds=round(time.time() - started, 3), asked=len(todo), tokens=tokens)
-        remove_journal(folder)
+        journal.unlink(missing_ok=True)
     return replace(run, info={**run.info, "asked": len(todo)})
 
 
-def open_ask_run(cell: AskCell, backend: Backend, *, out: StoragePath) -> runs.Run:
-    """The cell's run on disk, made when it is not there yet."""
-    return runs.open_run(out, info=run_info(cell, backend), items=item_table(cell.items))
-
-
-def _requests_by_part(cell: AskCell) -> list[list[PromptRequest]]:
-    part_of = {item.key: number for number, part in enumerate(cell.parts) for item in part}
-    parts: list[list[PromptRequest]] = [[] for _ in cell.parts]
-    for request in cell.requests:
-        parts[part_of[request.item.key]].append(request)
-    return parts
-
-
-def _write_complete_parts(
-    run: runs.Run,
-    parts: Sequence[Sequence[PromptRequest]],
-    *,
-    known: dict[AnswerKey, Answer],
-    missing: list[int],
-    asked: Mapping[AnswerKey, PromptRequest],
-) -> None:
-    """Write the parts whose requests all are answered."""
-    for number in [*missing]:
-        if all(asked[request.key].key in known for request in parts[number]):
-            answers = (_answer_to(request, known[asked[request.key].key]) for request in parts[number])
-            runs.write_part(run, number, rows=answer_table(answers))
-            missing.remove(number)
-
-
-def _answer_to(request: PromptRequest, answer: Answer) -> Answer:
-    """The answer under the request's own key; one that was given to another request took no tokens again."""
-    if answer.key == request.key:
-        return answer
-    return replace(answer, id=request.item.id, candidate=request.candidate, prompt_tokens=0, answer_tokens=0)
+def _answers_to(
+    requests: Sequence[PromptRequest], asked: Mapping[AnswerKey, PromptRequest], *, known: Mapping[AnswerKey, Answer]
+) -> list[Answer] | None:
+    """The answers to some requests, each under its request's key; none while one of them is missing."""
+    answers = []
+    for request in requests:
+        answer = known.get(asked[request.key].key)
+        if answer is None:
+            return None
+        if answer.key != request.key:  # given to another request, so it took no tokens again
+            name, candidate = request.item.id, request.candidate
+            answer = replace(answer, id=name, candidate=candidate, prompt_tokens=0, answer_tokens=0)
+        answers.append(answer)
+    return answers
 
 
 def token_totals(runs: Sequence[runs.Run], *, price_in: float = 0.0, price_out: float = 0.0) -> dict[str, float]:
@@ -162,22 +153,20 @@ def _count_tokens(run: runs.Run) -> dict[str, int]:
     return counts | {"uncounted_answers": uncounted}
 
 
-def label_of(settings: AskSettings) -> str:
-    """The name of the method in tables: `ask`, with what differs from the default, as in `ask[order=yes-no]`."""
-    changed = [f"{key}={value}" for key, value in settings.options.items()]
-    return f"ask[{','.join(changed)}]" if changed else "ask"
-
-
 def run_info(cell: AskCell, backend: Backend) -> dict[str, Any]:
-    """What `run.json` says about a cell; its fingerprint holds everything that an answer depends on."""
+    """What `run.json` says about a cell; its fingerprint holds everything that an answer depends on.
+
+    The method's name says what differs from the default, as in `ask[order=yes-no]`.
+    """
     first = cell.items[0]
+    changed = ",".join(f"{key}={value}" for key, value in backend.plan.options.items())
     words = prompt_words_of(languages.describe(first.language), backend.plan.prompts)
     return {
         "holds": ANSWERS,
         "model": cell.labels.get("model", backend.name),
         "dataset": first.dataset,
         "language": first.language,
-        "method": label_of(backend.plan),
+        "method": f"ask[{changed}]" if changed else "ask",
         "items": len(cell.items),
         "requests": cell.asks,
         "parts": len(cell.parts),
@@ -201,25 +190,7 @@ def run_info(cell: AskCell, backend: Backend) -> dict[str, Any]:
     }
 
 
-# ---- the journal: every answer is on the disk before the next thing happens, so that a killed process loses none
-
-JOURNAL = "journal.jsonl"
-
-
-def read_journal(folder: Path) -> dict[AnswerKey, Answer]:
+def _read_journal(path: Path) -> dict[AnswerKey, Answer]:
     """The answers that were written down, by their keys; a line that was torn is passed over."""
-    path = folder / JOURNAL
-    if not path.exists():
-        return {}
-    lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
+    lines = path.read_text(encoding="utf-8", errors="replace").split("\n") if path.exists() else []
     return {answer.key: answer for answer in map(read_line, lines) if answer is not None}
-
-
-def append_journal(folder: Path, answers: Sequence[Answer]) -> None:
-    """Write answers down and wait until the disk has them."""
-    append_lines(folder / JOURNAL, "".join(map(answer_line, answers)))
-
-
-def remove_journal(folder: Path) -> None:
-    """Remove a journal whose answers all are in parts."""
-    (folder / JOURNAL).unlink(missing_ok=True)

@@ -29,30 +29,24 @@ class AnswerSentence:
 def normalise(text: str) -> str:
     """The text in small letters, full-width letters narrow, Arabic without vowel signs, without emoji."""
     text = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
-    text = MARKS.sub("", text.translate(ARABIC))
-    kept = (" " if _is_symbol(letter) else letter for letter in text if not _is_hidden(letter))
+    kept = []
+    for letter in MARKS.sub("", text.translate(ARABIC)):
+        category = unicodedata.category(letter)
+        hidden = letter == "\ufffd" or (category in ("Cf", "Cc", "Cs", "Co") and not letter.isspace())
+        symbol = category in ("So", "Sk")
+        kept.append("" if hidden else " " if symbol else letter)
     return unicodedata.normalize("NFC", "".join(kept))
-
-
-def _is_hidden(letter: str) -> bool:
-    return letter == "\ufffd" or (unicodedata.category(letter) in ("Cf", "Cc", "Cs", "Co") and not letter.isspace())
-
-
-def _is_symbol(letter: str) -> bool:
-    return unicodedata.category(letter) in ("So", "Sk")
 
 
 def cut_sentences(tidied: str) -> list[AnswerSentence]:
     """The sentences that have words."""
     pieces = SENTENCE.split(NUMBERING.sub("", tidied))
-    pairs = zip(pieces[::2], [*pieces[1::2], ""], strict=True)
-    sentences = [AnswerSentence(_cut_clauses(text), any(mark in end for mark in "?؟")) for text, end in pairs]
-    return [sentence for sentence in sentences if sentence.clauses]
-
-
-def _cut_clauses(text: str) -> tuple[tuple[str, ...], ...]:
-    clauses = (tuple(cut_words(clause)) for clause in CLAUSE.split(text))
-    return tuple(clause for clause in clauses if clause)
+    sentences = []
+    for text, end in zip(pieces[::2], [*pieces[1::2], ""], strict=True):
+        clauses = tuple(filter(None, (tuple(cut_words(clause)) for clause in CLAUSE.split(text))))
+        if clauses:
+            sentences.append(AnswerSentence(clauses, any(mark in end for mark in "?؟")))
+    return sentences
 
 
 def cut_words(clause: str) -> list[str]:

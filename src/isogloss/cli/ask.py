@@ -78,8 +78,7 @@ def ask(
     from ..files.sources import read_many
     from ..models.load import Loading
     from ..progress import progress_bars
-    from ..studies.asking import plan_asking
-    from ..studies.plan import take_sample
+    from ..studies.plan import plan_asking, take_sample
     from ..studies.run import finish_plan, require_scores, run_plan
 
     if key_env and not endpoint:

@@ -103,8 +103,16 @@ class ScoringCell:
 
     @cached_property
     def parts(self) -> tuple[tuple[Item, ...], ...]:
-        """The items in parts; a part is what is scored, written and resumed as one."""
-        return tuple(cut_parts(self.items))
+        """The items in parts of at most PART_CANDIDATES candidates; a part is scored, written and resumed as one."""
+        parts: list[list[Item]] = []
+        size = 0
+        for item in self.items:
+            size += len(item.candidates)
+            if not parts or size > PART_CANDIDATES:
+                parts.append([])
+                size = len(item.candidates)
+            parts[-1].append(item)
+        return tuple(map(tuple, parts))
 
     @cached_property
     def table(self) -> pl.DataFrame:
@@ -156,17 +164,16 @@ def run_cells(cells: Sequence[ScoringCell], model: Model, *, running: Running) -
 
 def _run_group(cells: Sequence[ScoringCell], model: Model, *, running: Running) -> list[CellResult]:
     """The results of cells of one language; parts that were on disk before are read, the others are still in memory."""
-    share = partial(running.progress, group_title(cells, model), items=sum(len(cell.items) for cell in cells))
     tables: list[list[pl.DataFrame]] = [[] for _ in cells]
     runs: list[run_store.Run] = []
     with ExitStack() as locks:
         if running.out is not None:
             for cell in cells:
-                runs.append(open_cell(cell, model, out=running.out))
+                runs.append(run_store.open_run(running.out, info=run_info(cell, model), items=cell.table))
                 locks.enter_context(run_store.locked(runs[-1]))
         started = time.time()
-        plan = plan_work(runs) if runs else list(group_parts([range(len(cell.parts)) for cell in cells]))
-        for work, scored_tables in _score_all(plan, cells, model=model, running=running, share=share):
+        plan = plan_work(runs) if runs else group_parts([range(len(cell.parts)) for cell in cells])
+        for work, scored_tables in _score_all(plan, cells, model=model, running=running):
             if runs:
                 write_work(work, runs, tables=scored_tables)
             for index, rows in zip(work.cells, scored_tables, strict=True):
@@ -190,14 +197,9 @@ def group_cells(cells: Sequence[ScoringCell]) -> list[list[int]]:
 
 def group_title(cells: Sequence[ScoringCell], model: Model) -> str:
     """What a group of cells is called while it is scored."""
-    names = (" + ".join(dict.fromkeys(names)) for names in ([c.dataset for c in cells], [c.label for c in cells]))
-    data, methods = names
+    data = " + ".join(dict.fromkeys(cell.dataset for cell in cells))
+    methods = " + ".join(dict.fromkeys(cell.label for cell in cells))
     return f"{cells[0].labels.get('model', model.info.name)} {data} {cells[0].language} {methods}"
-
-
-def open_cell(cell: ScoringCell, model: Model, *, out: StoragePath) -> run_store.Run:
-    """The cell's run on disk, made when it is not there yet."""
-    return run_store.open_run(out, info=run_info(cell, model), items=cell.table)
 
 
 def finish_runs(runs: Sequence[run_store.Run], plan: Sequence[WorkUnit], *, seconds: float) -> list[run_store.Run]:
@@ -214,23 +216,24 @@ def finish_runs(runs: Sequence[run_store.Run], plan: Sequence[WorkUnit], *, seco
 def plan_work(runs: Sequence[run_store.Run]) -> list[WorkUnit]:
     """What is left to do, from the parts that are missing; a work that was killed while it was written is completed."""
     missing = [run_store.missing_parts(run) for run in runs]
-    return [work for work in group_parts(missing) if not _complete(work, runs)]
+    return [work for work in group_parts(missing) if not commit_staged(work, runs)]
 
 
-def _complete(unit: WorkUnit, runs: Sequence[run_store.Run]) -> bool:
+def commit_staged(unit: WorkUnit, runs: Sequence[run_store.Run]) -> bool:
     """Put the work's parts in their places, if all of them lie ready."""
-    if not all(run_store.is_staged(runs[index], unit.number) for index in unit.cells):
-        return False
-    for index in unit.cells:
+    ready = all(run_store.is_staged(runs[index], unit.number) for index in unit.cells)
+    for index in unit.cells if ready else ():
         run_store.commit_part(runs[index], unit.number)
-    return True
+    return ready
 
 
-def group_parts(missing: Sequence[Iterable[int]]) -> Iterator[WorkUnit]:
+def group_parts(missing: Sequence[Iterable[int]]) -> list[WorkUnit]:
     """One work for each number of a part that is missing anywhere."""
-    wanted = group_by([(n, index) for index, numbers in enumerate(missing) for n in numbers], lambda pair: pair[0])
-    for number in sorted(wanted):
-        yield WorkUnit(number, tuple(index for _, index in wanted[number]))
+    cells_of: dict[int, list[int]] = {}
+    for index, numbers in enumerate(missing):
+        for number in numbers:
+            cells_of.setdefault(number, []).append(index)
+    return [WorkUnit(number, tuple(cells_of[number])) for number in sorted(cells_of)]
 
 
 def write_work(unit: WorkUnit, runs: Sequence[run_store.Run], *, tables: Sequence[pl.DataFrame]) -> None:
@@ -246,14 +249,10 @@ def write_work(unit: WorkUnit, runs: Sequence[run_store.Run], *, tables: Sequenc
 
 
 def _score_all(
-    plan: Sequence[WorkUnit],
-    cells: Sequence[ScoringCell],
-    *,
-    model: Model,
-    running: Running,
-    share: Callable[[float], None],
+    plan: Sequence[WorkUnit], cells: Sequence[ScoringCell], *, model: Model, running: Running
 ) -> Iterator[tuple[WorkUnit, list[pl.DataFrame]]]:
-    """Each work with its tables; `share` is told how much of what all the cells cost is done."""
+    """Each work with its tables; progress is how much of what all the cells cost is done."""
+    share = partial(running.progress, group_title(cells, model), items=sum(len(cell.items) for cell in cells))
     costs = [[1.0] * len(cell.parts) for cell in cells]
     if running.progress is not silent and max(map(len, costs)) > 1:
         from .costs import part_costs
@@ -264,14 +263,12 @@ def _score_all(
     done = total - sum(sizes)
     share(done / total)
     for work, size in zip(plan, sizes, strict=True):
-        tell = _part_of(share, done=done, size=size, total=total)
+
+        def tell(part: float, *, done: float = done, size: float = size) -> None:
+            share((done + part * size) / total)
+
         yield work, score_work(work, cells, model=model, token_budget=running.token_budget, share=tell)
         done += size
-
-
-def _part_of(share: Callable[[float], None], *, done: float, size: float, total: float) -> Callable[[float], None]:
-    """Tells `share` how far the whole is, when it is told how far a work unit of several parts is."""
-    return lambda part: share((done + part * size) / total)
 
 
 def score_work(
@@ -295,20 +292,6 @@ def ask_work(unit: WorkUnit, cells: Sequence[ScoringCell], *, model: Model) -> l
     """For each cell of the work, the generators that ask its items' questions."""
     chosen = [cells[index] for index in unit.cells]
     return [[cell.method.ask(item, model, options=cell.options) for item in cell.parts[unit.number]] for cell in chosen]
-
-
-def cut_parts(items: Sequence[Item]) -> Iterator[tuple[Item, ...]]:
-    """The items in parts of at most PART_CANDIDATES candidates."""
-    part: list[Item] = []
-    size = 0
-    for item in items:
-        if part and size + len(item.candidates) > PART_CANDIDATES:
-            yield tuple(part)
-            part, size = [], 0
-        part.append(item)
-        size += len(item.candidates)
-    if part:
-        yield tuple(part)
 
 
 def run_info(cell: ScoringCell, model: Model) -> dict[str, Any]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .. import registry, runs
 from ..errors import IsoglossError
 from ..items import Item
-from ..models.load import Loading, find_family, open_outline
+from ..models.load import find_family, open_outline
 from ..progress import LOADING, Progress, silent
 from ..storage import StoragePath
 from .cells import Running, ScoringCell, WorkUnit, ask_work, group_cells, group_parts, group_title
@@ -19,6 +19,7 @@ from .method_choice import PlannedCell, plan_scoring
 if TYPE_CHECKING:
     from ..models.model import Bundle, Model
     from ..models.questions import Question
+    from .plan import StudyPlan
 
 SAMPLE = 2  # parts of a cell; items of one part often share what is read
 
@@ -94,54 +95,42 @@ def _body_size(model: Model) -> int:
     return sum(tensor.numel() for tensor in tensors if max(tensor.shape, default=0) < model.info.vocabulary * 0.9) or 1
 
 
-def announce_plan(
-    groups: Sequence[Sequence[PlannedCell]],
-    running: Running,
-    *,
-    loading: Loading,
-    opened: Mapping[str, Model] | None = None,
-) -> None:
+def announce_plan(plan: StudyPlan, running: Running) -> None:
     """Tell what the cells of all checkpoints cost before the first is opened, and how much of that is there already.
 
-    One model in one language is not announced: it is the whole job. `opened` are models that are open already. A model
-    that cannot be outlined is left out.
+    One model in one language is not announced: it is the whole job. A model that cannot be outlined is left out.
     """
-    every = [cell for cells in groups for cell in cells]
     pieces = {
-        (cell.checkpoint, item.language, item.dataset if cell.kind == "ask" else "")
-        for cell in every
+        (cell.checkpoint, item.language, item.dataset if cell.method == "ask" else "")
+        for cell in plan.cells
         for item in cell.items
     }
     if running.progress is silent or len(pieces) < 2:
         return
-    running.progress("", 0.0, items=sum(len(cell.items) for cell in every))
-    if not any(cell.kind == "score" for cell in every):
+    running.progress("", 0.0, items=sum(len(cell.items) for cell in plan.cells))
+    if all(cell.method == "ask" for cell in plan.cells):
         return
     running.progress(f"{LOADING}tokenizers", 0.0)
-    there = _written_shares(running.out)
+    there, offline = _written_shares(running.out), plan.loading.offline
     items = 0
-    for cells in groups:
+    for cells in plan.by_checkpoint():
+        name = cells[0].checkpoint
         try:
-            model = (opened or {}).get(cells[0].checkpoint) or _outline(cells[0], loading)
-            planned = plan_scoring(cells, model, running=Running(failures=[])) if model else []
-            items += sum(_announce(planned, model, there=there, progress=running.progress) if model else ())
-            items += sum(len(cell.items) for cell in cells if cell.kind == "ask" or not model)
+            model = plan.opened.get(name)
+            if not (model or cells[0].endpoint or registry.get("family", find_family(name, offline=offline)).load):
+                model = open_outline(name, offline=offline)
+            items += _announce(cells, model, there=there, progress=running.progress) if model else 0
+            items += sum(len(cell.items) for cell in cells if cell.method == "ask" or not model)
         except Exception:  # what is wrong is said when the model is opened
             items += sum(len(cell.items) for cell in cells)
     running.progress("", 0.0, items=items)
 
 
-def _outline(cell: PlannedCell, loading: Loading) -> Model | None:
-    """The cell's model without its weights, where there is such a thing."""
-    if cell.endpoint or registry.get("family", find_family(cell.checkpoint, offline=loading.offline)).load:
-        return None
-    return open_outline(cell.checkpoint, offline=loading.offline)
-
-
 def _announce(
-    cells: Sequence[ScoringCell], model: Model, *, there: Mapping[tuple[str, str, str], float], progress: Progress
-) -> Iterator[int]:
-    """Tell what each group of a model's cells costs; the items of each."""
+    planned: Sequence[PlannedCell], model: Model, *, there: Mapping[tuple[str, str, str], float], progress: Progress
+) -> int:
+    """Tell what each group of a model's cells costs; the number of their items comes out."""
+    cells = plan_scoring(planned, model, running=Running(failures=[]))
     for indices in group_cells(cells):
         group = [cells[index] for index in indices]
         costs = estimate_costs(group, model)
@@ -149,7 +138,7 @@ def _announce(
         kept = sum(cost * there.get(name, 0.0) for name, cost in zip(names, costs, strict=True))
         items = sum(len(cell.items) for cell in group)
         progress(group_title(group, model), kept / sum(costs), items=items, cost=sum(costs))
-        yield items
+    return sum(len(cell.items) for cell in cells)
 
 
 def _written_shares(out: StoragePath | None) -> dict[tuple[str, str, str], float]:

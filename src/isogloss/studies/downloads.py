@@ -16,7 +16,7 @@ from ..models.packaged import PULLED, pull, pulled_folder
 from ..sealing import write_file
 from ..storage import StoragePath
 from .cells import Failure
-from .file import StudyFile, read_study
+from .file import read_study
 from .method_choice import PlannedCell
 from .plan import EVERYTHING, Subset, plan_study
 
@@ -26,9 +26,11 @@ MANIFEST = "downloads.json"
 def download_study(path: Path, *, out: StoragePath, subset: Subset = EVERYTHING) -> tuple[StoragePath, list[Failure]]:
     """The manifest of what a study needs, once all of it is on this disk, and the cells for which something is missing."""
     study = read_study(path)
-    for name in _checkpoints(study):
-        if name in PULLED and not PULLED[name].terms and not (pulled_folder(name) / "config.json").is_file():
-            pull(name, say=report.get())
+    for model in study.models:
+        names = [model.checkpoint, *(checkpoint.checkpoint for checkpoint in model.checkpoints.values())]
+        for name in () if model.endpoint else names:
+            if name in PULLED and not PULLED[name].terms and not (pulled_folder(name) / "config.json").is_file():
+                pull(name, say=report.get())
     plan = plan_study(path, subset=subset)
     failures, models = list(plan.failures), []
     for cells in plan.by_checkpoint():
@@ -44,15 +46,6 @@ def download_study(path: Path, *, out: StoragePath, subset: Subset = EVERYTHING)
     return out / MANIFEST, failures
 
 
-def _checkpoints(study: StudyFile) -> Iterator[str]:
-    """The names of all checkpoints that are opened here."""
-    for model in study.models:
-        if not model.endpoint:
-            yield from filter(
-                None, [model.checkpoint, *(checkpoint.checkpoint for checkpoint in model.checkpoints.values())]
-            )
-
-
 def _fetch_model(name: str, *, pickle: bool) -> dict[str, Any]:
     source = fetch_place(name, pickle=pickle)
     folder = source.folder or Path()
@@ -60,13 +53,7 @@ def _fetch_model(name: str, *, pickle: bool) -> dict[str, Any]:
     if not weights:
         raise IsoglossError(f"'{name}' has no weights that can be loaded; see: isogloss model info {name}")
     sizes = {file: (folder / file).stat().st_size for file in weights}
-    return {
-        "name": name,
-        "revision": source.revision,
-        "commit": source.commit,
-        "folder": str(folder),
-        "weights": sizes,
-    }
+    return {"name": name, "revision": source.revision, "commit": source.commit, "folder": str(folder), "weights": sizes}
 
 
 def _describe_data(cells: Iterable[PlannedCell]) -> Iterator[dict[str, Any]]:

@@ -65,12 +65,11 @@ def _inside(value: Any) -> Any:
     return value
 
 
-def _several(value: Any) -> Any:
-    return [value] if isinstance(value, str) else value
-
-
 Word = Annotated[str, BeforeValidator(_word, json_schema_input_type=Plain)]
-Words = Annotated[tuple[str, ...], BeforeValidator(_several, json_schema_input_type=str | list[str])]
+Words = Annotated[
+    tuple[str, ...],
+    BeforeValidator(lambda value: [value] if isinstance(value, str) else value, json_schema_input_type=str | list[str]),
+]
 STRICT = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
 
@@ -206,6 +205,12 @@ class StudyFile(BaseModel):
     loading: Opening = Opening()
 
 
+# What is written under a key, for the names of the keys that are allowed there.
+ENTRIES: dict[int | str, Any] = {"checkpoints": Checkpoint, "models": ModelSettings, "methods": MethodSettings}
+ENTRIES |= {"data": Data, "measures": Measuring, "sample": Sampling, "loading": Opening}
+ENTRIES |= {"tables": LayoutRequest, "figures": StudyFigure, "training": HeadTraining}
+
+
 def read_study(path: str | Path) -> StudyFile:
     """The study in a file; a mistake is one sentence with the file and the line."""
     path = Path(path)
@@ -288,7 +293,9 @@ def _sentence(path: Path, node: yaml.Node, *, error: ValidationError) -> BadData
     at, line = _find(node, first["loc"])
     last = str(first["loc"][-1]) if first["loc"] else ""
     if first["type"] in UNKNOWN_KEY:
-        known, above = _known(first["loc"]), at.rpartition(", ")[0]
+        kind = next((ENTRIES[part] for part in reversed(first["loc"][:-1]) if part in ENTRIES), StudyFile)
+        known = sorted(kind.model_fields if issubclass(kind, BaseModel) else kind.__dataclass_fields__)
+        above = at.rpartition(", ")[0]
         parent = f"{above}: " if above else ""
         return BadData(path, line, f"{parent}no key named '{last}'.{_near(last, known)} Known: {', '.join(known)}.")
     message = str(first["msg"]).removeprefix("Value error, ")
@@ -301,42 +308,24 @@ def _near(name: str, known: Iterable[str]) -> str:
     return f" Did you mean '{near[0]}'?" if near else ""
 
 
-def _known(where: Sequence[int | str]) -> list[str]:
-    """The keys that are allowed at a place in the file."""
-    kinds: dict[int | str, Any] = {"checkpoints": Checkpoint, "models": ModelSettings, "methods": MethodSettings}
-    kinds |= {"data": Data, "measures": Measuring, "sample": Sampling, "loading": Opening}
-    kinds |= {"tables": LayoutRequest, "figures": StudyFigure, "training": HeadTraining}
-    kind = next((kinds[part] for part in reversed(where[:-1]) if part in kinds), StudyFile)
-    return sorted(kind.model_fields if issubclass(kind, BaseModel) else kind.__dataclass_fields__)
-
-
-def _step(node: yaml.Node | None, part: int | str) -> yaml.Node | None:
-    if isinstance(node, yaml.SequenceNode) and isinstance(part, int) and part < len(node.value):
-        entry: yaml.Node = node.value[part]
-        return entry
-    if isinstance(node, yaml.MappingNode):
-        return next((value for key, value in node.value if key.value == part), None)
-    return None
-
-
 def _find(node: yaml.Node, where: Sequence[int | str]) -> tuple[str, int]:
     """The place as people write it, such as `models 2, label`, and its line; as deep as the file goes."""
     words: list[str] = []
     line = node.start_mark.line
-    inner: yaml.Node | None = node
     for part in where:
-        if isinstance(inner, yaml.MappingNode):
-            line = next((key.start_mark.line for key, _ in inner.value if key.value == part), line)
-        below = _step(inner, part)
+        entries: dict[Any, tuple[yaml.Node, yaml.Node]] = {}  # by key or index, each with the node that has its line
+        if isinstance(node, yaml.MappingNode):
+            entries = {key.value: (key, value) for key, value in node.value}
+        elif isinstance(node, yaml.SequenceNode):
+            entries = {index: (value, value) for index, value in enumerate(node.value)}
         if isinstance(part, int) and words:
             words[-1] += f" {part + 1}"
-        elif below is not None:
+        elif part in entries:
             words.append(str(part))
-        if below is None:
+        if part not in entries:
             break
-        if isinstance(inner, yaml.SequenceNode):
-            line = below.start_mark.line
-        inner = below
+        lined, node = entries[part]
+        line = lined.start_mark.line
     return ", ".join(words), line + 1
 
 
@@ -349,17 +338,16 @@ def _checked(path: Path, study: StudyFile, *, node: yaml.Node) -> StudyFile:
 
     labels: set[str] = set()
     for index, model in enumerate(study.models):
-        if bool(model.checkpoint) == bool(model.checkpoints):
-            raise refuse(["models", index], "a model needs either 'checkpoint' or 'checkpoints'.")
-        if model.checkpoints and not model.label:
-            raise refuse(["models", index], "a model with several checkpoints needs a 'label'.")
-        if model.endpoint and not model.checkpoint:
-            raise refuse(["models", index], "a model behind an 'endpoint' needs a 'checkpoint', its name there.")
-        if model.key_env and not model.endpoint:
-            raise refuse(["models", index], "'key_env' goes with 'endpoint'.")
-        label = model.label or str(model.checkpoint)
-        if label in labels:
-            raise refuse(["models", index], f"the label '{label}' is there twice.")
+        label, one, several = model.label or str(model.checkpoint), bool(model.checkpoint), bool(model.checkpoints)
+        problems = {
+            "a model needs either 'checkpoint' or 'checkpoints'.": one == several,
+            "a model with several checkpoints needs a 'label'.": several and not model.label,
+            "a model behind an 'endpoint' needs a 'checkpoint', its name there.": model.endpoint and not one,
+            "'key_env' goes with 'endpoint'.": model.key_env and not model.endpoint,
+            f"the label '{label}' is there twice.": label in labels,
+        }
+        if wrong := [problem for problem, is_wrong in problems.items() if is_wrong]:
+            raise refuse(["models", index], wrong[0])
         labels.add(label)
     for index, data in enumerate(study.data):
         for name in data.models:

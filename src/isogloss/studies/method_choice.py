@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -36,11 +37,6 @@ class PlannedCell:
     labels: Mapping[str, str] = field(default_factory=dict)
     endpoint: Endpoint | None = None
 
-    @property
-    def kind(self) -> str:
-        """`ask` or `score`."""
-        return "ask" if self.method == "ask" else "score"
-
     def failures(self, error: Exception) -> list[Failure]:
         """This cell, failed, in each of its data sets and languages."""
         model, why = self.labels.get("model", self.checkpoint), short_message(error)
@@ -50,18 +46,16 @@ class PlannedCell:
 
 def plan_scoring(planned: Sequence[PlannedCell], model: Model, *, running: Running) -> list[ScoringCell]:
     """The scoring cells of everything that is planned for an open model, each once; what cannot be is a failure."""
-    planned_cells: dict[tuple[str, ...], ScoringCell] = {}
+    cells: dict[tuple[str, ...], ScoringCell] = {}
     for cell_plan in planned:
-        if cell_plan.kind != "score":
+        if cell_plan.method == "ask":
             continue
         try:
-            cells = plan_cells(cell_plan, model)
+            for cell in plan_cells(cell_plan, model):
+                cells.setdefault((cell.labels.get("model", ""), cell.label, cell.hash), cell)
         except Exception as error:
             running.fail(cell_plan.failures(error), error)
-            continue
-        for cell in cells:
-            planned_cells.setdefault((cell.labels.get("model", ""), cell.label, cell.hash), cell)
-    return list(planned_cells.values())
+    return list(cells.values())
 
 
 def plan_cells(planned: PlannedCell, model: Model) -> list[ScoringCell]:
@@ -72,9 +66,12 @@ def plan_cells(planned: PlannedCell, model: Model) -> list[ScoringCell]:
     items, auto = planned.items, planned.method == "auto"
     if not len(items):
         raise IsoglossError("There are no items to score.")
-    errors: list[tuple[list[Item], IsoglossError]] = []
-    groups = _group_items(items, model, method=planned.method, errors=errors)
-    _check_options([name for _, _, name in groups], planned.options)
+    groups, errors = _group_items(items, model, method=planned.method)
+    names = dict.fromkeys(name for _, _, name in groups)
+    known = {option for name in names for option in registry.get("method", name).options}
+    for option in planned.options:
+        if option not in known:
+            raise UnknownName(f"option of {' or '.join(names)}", option, known)
     cells: list[ScoringCell] = []
     for (_, _, name), rows in groups.items():
         try:
@@ -91,39 +88,32 @@ def plan_cells(planned: PlannedCell, model: Model) -> list[ScoringCell]:
 
 
 def _group_items(
-    items: Items, model: Model, *, method: str, errors: list[tuple[list[Item], IsoglossError]]
-) -> dict[tuple[str, str, str], list[Item]]:
-    """The items by data set, language and method; those that `auto` has no method for are errors."""
+    items: Items, model: Model, *, method: str
+) -> tuple[dict[tuple[str, str, str], list[Item]], list[tuple[list[Item], IsoglossError]]]:
+    """The items by data set, language and method; and those that `auto` has no method for, each group with its reason."""
     groups: dict[tuple[str, str, str], list[Item]] = {}
     lost: dict[tuple[str, str], list[Item]] = {}
     chosen: dict[object, str | IsoglossError] = {}
     for item in items:
         task = item.tags.get("task") or item.dataset
         if task not in chosen:
-            chosen[task] = _method_of(item, model) if method == "auto" else method.replace("-", "_")
+            chosen[task] = method.replace("-", "_")
+            if method == "auto":
+                chosen[task] = method_or_error(item, model.info.family, heads=model.info.heads)
         name = chosen[task]
         if isinstance(name, IsoglossError):
             lost.setdefault((item.language, str(name)), []).append(item)
         else:
             groups.setdefault((item.dataset, item.language, name), []).append(item)
-    errors += [(rows, IsoglossError(why)) for (_, why), rows in lost.items()]
-    return groups
+    return groups, [(rows, IsoglossError(why)) for (_, why), rows in lost.items()]
 
 
-def _method_of(item: Item, model: Model) -> str | IsoglossError:
+def method_or_error(item: Item, family: str, *, heads: Sequence[str] = ("lm",)) -> str | IsoglossError:
     """The method that `auto` takes for an item, or why there is none."""
     try:
-        return choose_method(item, model.info.family, heads=model.info.heads)
+        return choose_method(item, family, heads=heads)
     except IsoglossError as error:
         return error
-
-
-def _check_options(names: Sequence[str], options: Mapping[str, str]) -> None:
-    """Refuse an option that none of the chosen methods has."""
-    known = {option for name in names for option in registry.get("method", name).options}
-    for option in options:
-        if option not in known:
-            raise UnknownName(f"option of {' or '.join(dict.fromkeys(names))}", option, known)
 
 
 def choose_method(item: Item, family: str, *, heads: Sequence[str] = ("lm",)) -> str:
@@ -158,8 +148,8 @@ def _plan_cell(name: str, rows: Sequence[Item], *, model: Model, planned: Planne
     fitting = fitting_items(name, method, rows=rows)
     cell = ScoringCell(tuple(fitting), name, method, filled, labels=planned.labels)
     notes = [f"{_tasks(rows)} items were scored by '{cell.label}', chosen by auto"] if auto else []
-    unfit = [item.id for item in rows if not method.suits(item)] if len(fitting) < len(rows) else []
-    if unfit:
+    if len(fitting) < len(rows):
+        unfit = [item.id for item in rows if not method.suits(item)]
         named = ", ".join(unfit[:NAMED]) + (f" and {len(unfit) - NAMED} more" if len(unfit) > NAMED else "")
         were, them = ("was", "it") if len(unfit) == 1 else ("were", "them")
         notes.append(
@@ -208,11 +198,9 @@ def fitting_methods(model: Model) -> list[str]:
     """The names of the methods that can score with a model, at their default options."""
     from ..methods import check_model, fill_options
 
-    def fits(name: str, method: Method) -> bool:
-        try:
+    names = []
+    for name, method in registry.load_all("method").items():
+        with suppress(IsoglossError):
             check_model(name, method, model=model, options=fill_options(name, method, chosen={}))
-        except IsoglossError:
-            return False
-        return True
-
-    return [name for name, method in registry.load_all("method").items() if fits(name, method)]
+            names.append(name)
+    return names

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +11,7 @@ import polars as pl
 
 from .. import languages
 from ..analysis.claim_files import read_claims
-from ..analysis.claims import GateResult, check_claims, make_result
+from ..analysis.claims import ClaimsFile, GateResult, check_claims, make_result
 from ..errors import IsoglossError, short_message
 from ..files.layout import write_atomically
 from ..reports.chart_data import Facts
@@ -19,11 +19,11 @@ from ..reports.paper.layouts import Order, add_facts
 from ..reports.paper.output import write_layouts
 from ..runs import Run, find_runs
 from ..scores import Scored
+from ..storage import RemotePath, StoragePath
 
 if TYPE_CHECKING:
     from .file import StudyFile
 
-FOLDER = "figures"
 RUN_FACTS = ("parameters", "vocabulary")
 
 
@@ -47,21 +47,8 @@ class StudyFigure:
     sources: tuple[str, ...] = ()
 
 
-def check_sources(figures: Sequence[StudyFigure], *, base: Path) -> None:
-    """Refuse figures of files that are not there."""
-    for figure in figures:
-        for name in figure.sources:
-            if not (base / name).exists():
-                raise IsoglossError(
-                    f"the figure '{figure.figure}' needs '{name}' beside the study file. Add it, or remove the figure."
-                )
-
-
-def check_study_claims(study: StudyFile, scored: Scored, *, folder: Path) -> GateResult | None:
+def _check_claims(study: StudyFile, file: ClaimsFile, *, scored: Scored) -> GateResult:
     """The verdicts on the claims of a study; the facts of its models make groups, as those of the file of claims do."""
-    if not study.claims:
-        return None
-    file = read_claims(folder / study.claims)
     truth = {"yes": "True", "true": "True", "no": "False", "false": "False"}
     known = {
         model.label or str(model.checkpoint): {
@@ -110,11 +97,29 @@ def write_tables(
     return f"Wrote {out}."
 
 
-def write_outputs(study: StudyFile, scored: Scored, *, out: Path, base: Path) -> Iterator[str]:
-    """Write `tables.md`, `tables.tex` and the figures; yields a sentence for each that could not be made.
+def write_outputs(
+    study: StudyFile, scored: Scored, *, out: StoragePath, base: Path
+) -> tuple[GateResult | None, list[str]]:
+    """Write `claims.json`, the report, `tables.md`, `tables.tex` and the figures that a study lists.
 
-    `base` is the folder of the study file.
+    The verdicts on its claims come out, and a sentence for each that could not be made. `base` is the folder of the
+    study file. Tables and figures are not written behind an address.
     """
+    claims: GateResult | None = None
+    troubles: list[str] = []
+    try:
+        claims = _check_claims(study, read_claims(base / study.claims), scored=scored) if study.claims else None
+    except IsoglossError as error:
+        troubles.append(f"The claims could not be tested: {error}")
+    if claims:
+        write_atomically(out / "claims.json", f"{claims.to_json()}\n")
+    try:
+        if study.report:
+            _write_report(scored, study.report, out=out, claims=claims)
+    except Exception as error:  # whatever happens here, the scores are done
+        troubles.append(f"The report could not be written: {short_message(error)}")
+    if isinstance(out, RemotePath):
+        return claims, troubles
     if any(table.facts for table in study.tables):
         scored = _add_run_facts(scored, find_runs(out))
     if study.tables:
@@ -123,9 +128,23 @@ def write_outputs(study: StudyFile, scored: Scored, *, out: Path, base: Path) ->
     for number, figure in enumerate(study.figures, 1):
         try:
             sources = tuple(str(base / name) for name in figure.sources) or (str(out),)
-            _write_figure(figure, out / FOLDER / (figure.file or f"{number}-{figure.figure}.png"), sources=sources)
+            _write_figure(figure, out / "figures" / (figure.file or f"{number}-{figure.figure}.png"), sources=sources)
         except Exception as error:  # whatever happens here, the scores are done
-            yield f"The figure '{figure.figure}' could not be drawn: {short_message(error)}"
+            troubles.append(f"The figure '{figure.figure}' could not be drawn: {short_message(error)}")
+    return claims, troubles
+
+
+def _write_report(scored: Scored, name: str, *, out: StoragePath, claims: GateResult | None) -> None:
+    from ..reports.page.added_files import Extras
+    from ..reports.page.document import write_report
+
+    if isinstance(out, RemotePath):
+        raise IsoglossError(f"{out} is not on this machine. Make it with: isogloss report {out} --out {name}")
+    path = out / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # from the runs, with texts and facts, unless others lie among them
+    whole = len(find_runs(out)) == scored.table.select("model", "dataset", "language", "method").n_unique()
+    write_report([str(out)] if whole else scored, path, extras=Extras(claims=claims.verdicts if claims else ()))
 
 
 def _add_run_facts(scored: Scored, runs: Sequence[Run]) -> Scored:

@@ -6,22 +6,21 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..chat.endpoint import Endpoint
+from ..chat.requests import AskSettings
 from ..errors import IsoglossError
 from ..items import Items
 from ..models.load import DEFAULT_LOADING, Loading
 from ..progress import Progress, shown
-from ..scores import Scored, join_scored
+from ..scores import Scored
 from ..storage import as_path
-from .cells import Running
-from .costs import announce_plan
+from .cells import nothing_done
 from .method_choice import PlannedCell
-from .plan import StudyPlan, Subset, plan_evaluation, plan_study
-from .run import StudyResult, finish_plan, run_here, run_plan
+from .plan import StudyPlan, Subset, plan_asking, plan_evaluation, plan_study
+from .run import StudyResult, finish_plan, run_plan
 from .training import train_heads
 
 if TYPE_CHECKING:
-    from ..chat.endpoint import Endpoint
-    from ..chat.requests import AskSettings
     from ..models.model import Model
     from .connection import Cluster
 
@@ -39,12 +38,11 @@ def score(
     """The items scored by a model, kept in `out` when it is given (then finished parts are never scored again)."""
     _check_items(items, "score")
     if isinstance(model, str):
-        return _run(
-            plan_evaluation([model], items, method=method, options=options, loading=loading), out, progress=progress
-        )
-    name = model.info.name
-    plan = StudyPlan((PlannedCell(name, items, method, options or {}),), loading)
-    return _run(plan, out, progress=progress, opened={name: model})
+        plan = plan_evaluation([model], items, method=method, options=options, loading=loading)
+    else:
+        name = model.info.name
+        plan = StudyPlan((PlannedCell(name, items, method, options or {}),), loading, opened={name: model})
+    return _run(plan, out, progress=progress)
 
 
 def ask(
@@ -62,19 +60,17 @@ def ask(
 
     `endpoint` is an OpenAI-compatible address; `key_env` names the environment variable that holds its key.
     """
-    from ..chat.endpoint import Endpoint
-    from ..chat.requests import AskSettings
-    from .asking import plan_asking
-
     _check_items(items, "ask")
     if key_env and not isinstance(endpoint, str):
         raise IsoglossError("key_env goes with the address of an endpoint.")
-    if not isinstance(model, str):
+    if isinstance(model, str):
+        there = Endpoint(endpoint, model, key_env) if isinstance(endpoint, str) else endpoint
+        plan = plan_asking([model], items, settings=settings, endpoint=there, loading=loading)
+    else:
         name = model.info.name
         cell = PlannedCell(name, items, "ask", (settings or AskSettings()).options)
-        return _run(StudyPlan((cell,), loading), out, progress=progress, opened={name: model})
-    there = Endpoint(endpoint, model, key_env) if isinstance(endpoint, str) else endpoint
-    return _run(plan_asking([model], items, settings=settings, endpoint=there, loading=loading), out, progress=progress)
+        plan = StudyPlan((cell,), loading, opened={name: model})
+    return _run(plan, out, progress=progress)
 
 
 def run(
@@ -99,12 +95,10 @@ def _check_items(items: Items, verb: str) -> None:
         raise IsoglossError(f"{verb} takes items. Read them first: items = isogloss.read('demo', language='en')")
 
 
-def _run(
-    plan: StudyPlan, out: str | Path | None, *, progress: Progress | None, opened: Mapping[str, Model] | None = None
-) -> Scored:
+def _run(plan: StudyPlan, out: str | Path | None, *, progress: Progress | None) -> Scored:
     """The scores of a plan; a cell that fails is an error."""
     with shown(progress) as telling:
-        running = Running(as_path(out) if out else None, plan.loading.token_budget, telling)
-        announce_plan(plan.by_checkpoint(), running, loading=plan.loading, opened=opened)
-        results = run_here(plan.by_checkpoint(), running, loading=plan.loading, opened=opened)
-    return join_scored([result.scored for result in results])
+        scored = run_plan(plan, out=as_path(out) if out else None, progress=telling, strict=True).scored
+    if scored is None:
+        raise nothing_done(())
+    return scored

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import cache
@@ -17,18 +17,24 @@ from .. import languages, registry
 from ..analysis.claim_files import read_claims
 from ..analysis.groups import check_by
 from ..analysis.measures import check_metrics, check_mode
+from ..chat.endpoint import Endpoint, http_backend
+from ..chat.local import generating_of
+from ..chat.requests import AskSettings, read_ask_settings
+from ..chat.retry import RetryPolicy
+from ..chat.runner import check_askable
 from ..errors import BadData, IsoglossError, NoItems, UnknownName
 from ..files import sources
 from ..files.filters import add_columns, filter_items
 from ..files.hub import PREFIX, fetch_table, offline_mode
-from ..items import Item, Items, group_by, sample_items
+from ..items import Items, group_by, sample_items
 from ..models.load import DEFAULT_LOADING, Loading, find_family, find_source
 from ..scores import ITEM_SCHEMA, ROW_SCHEMA
 from .cells import Failure, nothing_done
-from .method_choice import PlannedCell, choose_method, fitting_items, notice_languages, problems_of
+from .method_choice import PlannedCell, fitting_items, method_or_error, notice_languages, problems_of
+from .training import path_beside
 
 if TYPE_CHECKING:
-    from ..chat.endpoint import Endpoint
+    from ..models.model import Model
     from .file import Data, MethodSettings, ModelSettings, StudyFile
 
 TAKEN = {*ITEM_SCHEMA, *ROW_SCHEMA, "model", "method", "family", "checkpoint"}
@@ -54,6 +60,7 @@ class StudyPlan:
     """Cells that are ready to run, how models are opened, what is known to fail, and what is measured in the end.
 
     `study` and `path` are the study file, where there is one; `partial` when only some of its cells were chosen.
+    `opened` are models that are open already, by the name of their checkpoint.
     """
 
     cells: tuple[PlannedCell, ...]
@@ -63,10 +70,11 @@ class StudyPlan:
     study: StudyFile | None = None
     path: Path | None = None
     partial: bool = False
+    opened: Mapping[str, Model] = field(default_factory=dict)
 
     def by_checkpoint(self) -> list[list[PlannedCell]]:
         """The cells of each checkpoint, which is opened once for all of them."""
-        return list(_by_checkpoint(self.cells).values())
+        return list(group_by(self.cells, lambda cell: (cell.checkpoint, cell.endpoint)).values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,43 +98,58 @@ def plan_evaluation(
     check_method(method, options or {})
     sets = tuple(notice_languages(items) for items in sets)
     cells = [PlannedCell(name, items, method, options or {}) for name in models for items in sets]
-    return plan_command(cells, loading, measuring=measuring or {})
+    return _plan_command(cells, loading, measuring=measuring or {})
 
 
-def plan_command(cells: Sequence[PlannedCell], loading: Loading, *, measuring: Mapping[str, Any]) -> StudyPlan:
+def plan_asking(
+    models: Sequence[str],
+    items: Items,
+    *,
+    settings: AskSettings | None = None,
+    endpoint: Endpoint | None = None,
+    loading: Loading = DEFAULT_LOADING,
+    measuring: Mapping[str, Any] | None = None,
+) -> StudyPlan:
+    """Every chat model asked about the items, here or behind an endpoint; refused when none can be asked."""
+    settings = settings or AskSettings()
+    check_askable(items, settings)
+    at = {name: replace(endpoint, model=name) if endpoint else None for name in models}
+    items = notice_languages(items)
+    cells = [PlannedCell(name, items, "ask", settings.options, endpoint=at[name]) for name in models]
+    return _plan_command(cells, loading, measuring=measuring or {})
+
+
+def _plan_command(cells: Sequence[PlannedCell], loading: Loading, *, measuring: Mapping[str, Any]) -> StudyPlan:
     """The plan of cells of one command; refused when none of them can be run."""
-    check_measuring(
-        measuring, [cell.items for cell in cells], columns=COLUMNS, asked=any(c.kind == "ask" for c in cells)
-    )
-    good, failures = check_cells(cells, loading)
-    if not good:
-        raise nothing_done(failures)
-    return StudyPlan(tuple(good), loading, tuple(failures), measuring)
+    prompt = {"prompt"} if any(cell.method == "ask" for cell in cells) else set()
+    _check_measuring(measuring, {*_item_columns([cell.items for cell in cells]), *COLUMNS, *prompt})
+    plan = _check_cells(StudyPlan(tuple(cells), loading, measuring=measuring))
+    if not plan.cells:
+        raise nothing_done(plan.failures)
+    return plan
 
 
 def plan_study(path: str | Path, *, subset: Subset = EVERYTHING) -> StudyPlan:
     """The study in a file as cells; a mistake in the file is an error, a cell that cannot work is a failure."""
     path = Path(path)
     from .file import read_study
-    from .outputs import check_sources
 
     study = read_study(path)
     sampling = replace_set(study.sample.model_dump(), limit=subset.limit, seed=subset.seed)
     loading = Loading(**replace_set(study.loading.model_dump(), device=subset.device, offline=subset.offline or None))
     measuring = study.measures.model_dump()
+    methods = [*study.methods, *(method for data in study.data for method in data.methods)]
     try:
-        _check_names(study)
-        if study.claims:
-            read_claims(path.parent / study.claims)
-        check_sources(study.figures, base=path.parent)
+        _check_names(study, methods, base=path.parent)
         models = [_named(model, path.parent) for model in study.models]
         with offline_mode(loading.offline):
             read_once = cache(_read_items)  # several blocks of data may have one source
             readings = [_read(data, study, base=path.parent, read=read_once) for data in study.data]
-        facts = _check_facts(study, readings)
-        asked = any(method.name == "ask" for method in _methods(study)) or any(model.endpoint for model in models)
-        items = [items for reading in readings for items in reading.items.values()]
-        check_measuring(measuring, items, columns=[*COLUMNS, "checkpoint", *facts], asked=asked)
+        columns = _item_columns([items for reading in readings for items in reading.items.values()])
+        columns |= {*COLUMNS, "checkpoint", *_check_facts(study, columns)}
+        if any(method.name == "ask" for method in methods) or any(model.endpoint for model in models):
+            columns.add("prompt")
+        _check_measuring(measuring, columns)
     except BadData:
         raise
     except IsoglossError as error:
@@ -138,8 +161,8 @@ def plan_study(path: str | Path, *, subset: Subset = EVERYTHING) -> StudyPlan:
     cells, lacking = _study_cells(study, models, readings=readings, only=subset.only)
     if not cells and not lacking:
         raise IsoglossError(f"{path}: no model has a checkpoint for a language of the data, so there is nothing to do.")
-    good, failures = check_cells(cells, loading)
-    return StudyPlan(tuple(good), loading, (*lacking, *failures), measuring, study, path, partial=bool(subset.only))
+    plan = StudyPlan(tuple(cells), loading, tuple(lacking), measuring, study, path, partial=bool(subset.only))
+    return _check_cells(plan)
 
 
 def replace_set(values: dict[str, Any], **changes: Any) -> dict[str, Any]:
@@ -151,12 +174,8 @@ def take_sample(items: Items, limit: int | None, *, seed: int = 0) -> Items:
     """At most `limit` items of each data set, language and task; all without a limit."""
     if limit is None:
         return items
-
-    def key(item: Item) -> tuple[str, str, str]:
-        return (item.dataset, item.language, str(item.tags.get("task")))
-
-    groups = [Items(tuple(rows)) for rows in group_by(items, key).values()]
-    kept = {item.key for group in groups for item in sample_items(group, limit=limit, seed=seed)}
+    groups = group_by(items, lambda item: (item.dataset, item.language, str(item.tags.get("task")))).values()
+    kept = {item.key for rows in groups for item in sample_items(Items(tuple(rows)), limit=limit, seed=seed)}
     rows = tuple(item for item in items if item.key in kept)
     return Items(rows, problems_of(items, rows))
 
@@ -164,13 +183,13 @@ def take_sample(items: Items, limit: int | None, *, seed: int = 0) -> Items:
 # ---- checks, each made once
 
 
-def check_cells(cells: Sequence[PlannedCell], loading: Loading) -> tuple[list[PlannedCell], list[Failure]]:
-    """The cells that can work as far as one can know before a model is opened, and a failure for each of the others."""
+def _check_cells(plan: StudyPlan) -> StudyPlan:
+    """The plan with the cells that can work as far as one can know before a model is opened; the others are failures."""
     good: list[PlannedCell] = []
-    failures: list[Failure] = []
-    for group in _by_checkpoint(cells).values():
+    failures = list(plan.failures)
+    for group in plan.by_checkpoint():
         try:
-            family = None if group[0].endpoint else find_family(group[0].checkpoint, offline=loading.offline)
+            family = None if group[0].endpoint else find_family(group[0].checkpoint, offline=plan.loading.offline)
         except IsoglossError as error:
             failures += [failure for cell in group for failure in cell.failures(error)]
             continue
@@ -180,11 +199,7 @@ def check_cells(cells: Sequence[PlannedCell], loading: Loading) -> tuple[list[Pl
                 good.append(cell)
             except IsoglossError as error:
                 failures += cell.failures(error)
-    return good, failures
-
-
-def _by_checkpoint(cells: Iterable[PlannedCell]) -> dict[tuple[str, Endpoint | None], list[PlannedCell]]:
-    return group_by(cells, lambda cell: (cell.checkpoint, cell.endpoint))
+    return replace(plan, cells=tuple(good), failures=tuple(failures))
 
 
 def _check_cell(cell: PlannedCell, family: str | None) -> None:
@@ -192,33 +207,27 @@ def _check_cell(cell: PlannedCell, family: str | None) -> None:
     from ..methods import check_family
 
     name = cell.labels.get("model", cell.checkpoint)
-    if cell.kind == "ask":
-        from .asking import check_ask_cell
-
-        check_ask_cell(cell, family)
+    if cell.method == "ask":
+        settings = read_ask_settings(cell.options)
+        if cell.endpoint:
+            http_backend(cell.endpoint, settings)
+        elif family:
+            generating_of(find_source(cell.checkpoint).name, family)
+        check_askable(cell.items, settings)
     elif family is None:
         raise IsoglossError(
             f"'{name}' is behind an endpoint, so it cannot be scored, only asked. Use the method 'ask'."
         )
     elif cell.method == "auto":
         tasks = {item.tags.get("task"): item for item in cell.items}
-        _check_any(list(tasks.values()), family)
+        choices = [method_or_error(item, family) for item in tasks.values()]
+        errors = [choice for choice in choices if isinstance(choice, IsoglossError)]
+        if errors and len(errors) == len(choices):
+            raise errors[-1]
     else:
         method = registry.get("method", cell.method)
         check_family(cell.method, method, model=name, family=family)
         fitting_items(cell.method, method, rows=cell.items.rows)
-
-
-def _check_any(items: Sequence[Item], family: str) -> None:
-    """Refuse items of which `auto` has a method for none."""
-    for item in items:
-        try:
-            choose_method(item, family)
-            return
-        except IsoglossError as error:
-            first = error
-    if items:
-        raise first
 
 
 def check_method(name: str, options: Mapping[str, str]) -> None:
@@ -226,35 +235,27 @@ def check_method(name: str, options: Mapping[str, str]) -> None:
     from ..methods import fill_options
 
     if name == "ask":
-        from ..chat.requests import read_ask_settings
-
         read_ask_settings(options)
     elif name != "auto":
         fill_options(name, registry.get("method", name), chosen=options)
 
 
-def check_measuring(
-    measuring: Mapping[str, Any], sets: Sequence[Items], *, columns: Iterable[str], asked: bool
-) -> None:
+def _check_measuring(measuring: Mapping[str, Any], columns: Iterable[str]) -> None:
     """Refuse a metric or a mode that does not exist, and columns that no table will have, before anything is scored."""
     check_mode(measuring.get("mode", "corrected"))
     check_metrics(measuring.get("metrics"))
-    check_by(measuring.get("by"), [*_item_columns(sets), *columns, *(["prompt"] if asked else [])])
+    check_by(measuring.get("by"), list(columns))
 
 
 def _item_columns(sets: Sequence[Items]) -> set[str]:
     return {*ITEM_SCHEMA, *(name for items in sets for item in items for name in item.tags)}
 
 
-def _methods(study: StudyFile) -> list[MethodSettings]:
-    return [*study.methods, *(method for data in study.data for method in data.methods)]
-
-
-def _check_names(study: StudyFile) -> None:
-    """Refuse methods, options, languages, metrics of tables and figures that do not exist."""
+def _check_names(study: StudyFile, methods: Iterable[MethodSettings], *, base: Path) -> None:
+    """Refuse methods, options, languages, metrics of tables, figures and files beside the study that do not exist."""
     from ..reports.paper.layouts import metric_names
 
-    for method in _methods(study):
+    for method in methods:
         check_method(method.name, method.options)
     entries = [study.languages, *(model.languages for model in study.models), *(data.languages for data in study.data)]
     for name in (name for names in entries for name in names):
@@ -263,13 +264,19 @@ def _check_names(study: StudyFile) -> None:
         check_metrics(metric_names(table))
     for figure in study.figures:
         registry.get("figure", figure.figure)
+        for name in figure.sources:
+            if not (base / name).exists():
+                raise IsoglossError(
+                    f"the figure '{figure.figure}' needs '{name}' beside the study file. Add it, or remove the figure."
+                )
+    if study.claims:
+        read_claims(base / study.claims)
 
 
-def _check_facts(study: StudyFile, readings: Sequence[LoadedData]) -> set[str]:
+def _check_facts(study: StudyFile, columns: Set[str]) -> set[str]:
     """The names of all facts; one that is the name of a column is refused."""
     facts = {name for model in study.models for name in model.facts}
     facts |= {name for model in study.models for checkpoint in model.checkpoints.values() for name in checkpoint.facts}
-    columns = _item_columns([items for reading in readings for items in reading.items.values()])
     for name in sorted(facts & (TAKEN | columns)):
         of_data = "" if name in TAKEN else " of the data"
         raise IsoglossError(f"a fact may not be named '{name}', which is a column{of_data} already.")
@@ -281,18 +288,14 @@ def _check_facts(study: StudyFile, readings: Sequence[LoadedData]) -> set[str]:
 
 def _named(model: ModelSettings, base: Path) -> ModelSettings:
     """The model with its label, and with the whole paths of checkpoints beside the study file."""
-
-    def beside(name: str) -> str:
-        return str(base / name) if (base / name).exists() else name
-
     if model.endpoint:
         return model.model_copy(update={"label": model.label or model.checkpoint})
-    label = model.label or _short_name(beside(str(model.checkpoint)))
+    whole = path_beside(base, model.checkpoint) if model.checkpoint else None
     tags = {
-        languages.resolve(tag): checkpoint.model_copy(update={"checkpoint": beside(checkpoint.checkpoint)})
+        languages.resolve(tag): checkpoint.model_copy(update={"checkpoint": path_beside(base, checkpoint.checkpoint)})
         for tag, checkpoint in model.checkpoints.items()
     }
-    whole = beside(model.checkpoint) if model.checkpoint else None
+    label = model.label or _short_name(str(whole))
     return model.model_copy(update={"label": label, "checkpoint": whole, "checkpoints": tags})
 
 
@@ -305,7 +308,7 @@ def _short_name(checkpoint: str) -> str:
 
 def _read(data: Data, study: StudyFile, *, base: Path, read: Callable[..., Items]) -> LoadedData:
     """The data's items by language; a language that is wanted and not there is no mistake of the file."""
-    source = str(base / data.source) if (base / data.source).exists() else data.source
+    source = path_beside(base, data.source)
     name = data.name or Path(data.source).name.split(".")[0]
     wanted = [languages.resolve(name) for name in data.languages or study.languages]
     if source.startswith(PREFIX):
@@ -314,13 +317,15 @@ def _read(data: Data, study: StudyFile, *, base: Path, read: Callable[..., Items
     items = read(source, tuple(wanted), stated=tuple(stated.items()), skip_bad=data.skip_bad)
     there = dict.fromkeys(item.language for item in items)
     lacking = {tag: f"'{name}' has no items in '{tag}'." for tag in wanted if tag not in there}
-    chosen = {tag: _in_language(items, tag) for tag in there if not wanted or tag in wanted}
-    if chosen:
-        rows = tuple(item for part in chosen.values() for item in part)
-        left = filter_items(Items(rows, items.problems), data.where)
-        chosen = {tag: _in_language(left, tag) for tag in chosen}
-    noticed = {tag: add_columns(notice_languages(rows), data.facts) for tag, rows in chosen.items() if len(rows)}
-    return LoadedData(name, noticed, lacking)
+    chosen = replace(items, rows=tuple(item for item in items if not wanted or item.language in wanted))
+    chosen = filter_items(chosen, data.where) if len(chosen) else chosen
+    loaded = {}
+    for tag in there:
+        rows = tuple(item for item in chosen if item.language == tag)
+        problems = tuple(problem for problem in chosen.problems if problem.language in (tag, None))
+        if rows:
+            loaded[tag] = add_columns(notice_languages(Items(rows, problems)), data.facts)
+    return LoadedData(name, loaded, lacking)
 
 
 def _read_items(source: str, wanted: Sequence[str], *, stated: Iterable[tuple[str, str]], skip_bad: bool) -> Items:
@@ -331,16 +336,13 @@ def _read_items(source: str, wanted: Sequence[str], *, stated: Iterable[tuple[st
         return sources.read(source, columns=columns, skip_bad=skip_bad)
 
 
-def _in_language(items: Items, language: str) -> Items:
-    """The items in a language, with their problems and those of no language."""
-    rows = tuple(item for item in items if item.language == language)
-    return Items(rows, tuple(problem for problem in items.problems if problem.language in (language, None)))
-
-
 def _study_cells(
     study: StudyFile, models: Sequence[ModelSettings], *, readings: Sequence[LoadedData], only: Sequence[str]
 ) -> tuple[list[PlannedCell], list[Failure]]:
-    """The cells whose name MODEL/DATA/LANGUAGE matches a pattern, and those whose language the data lacks."""
+    """The cells whose name MODEL/DATA/LANGUAGE matches a pattern, and those whose language the data lacks.
+
+    Behind an endpoint a model can only be asked, so that is what `auto` does there.
+    """
     labels = [str(model.label) for model in models]
     for label in labels:
         if labels.count(label) > 1:
@@ -352,15 +354,14 @@ def _study_cells(
         if data.models and model.label not in data.models:
             continue
         for tag in (*reading.items, *reading.lacking):
-            opened = _checkpoint(model, tag)
-            if opened is None:
+            cell = _study_cell(model, tag)
+            if cell is None:
                 continue
             names.append(f"{model.label}/{reading.name}/{tag}")
             for method in (data.methods or study.methods) if _fits(names[-1], only) else ():
                 if tag in reading.items:
-                    cells.append(
-                        _study_cell(model, opened[0], facts=opened[1], items=reading.items[tag], method=method)
-                    )
+                    name = "ask" if cell.endpoint and method.name == "auto" else method.name
+                    cells.append(replace(cell, items=reading.items[tag], method=name, options=method.options))
                 else:
                     lacking.append(Failure(str(model.label), reading.name, tag, method.name, reading.lacking[tag]))
     for pattern in only:
@@ -370,28 +371,19 @@ def _study_cells(
     return cells, lacking
 
 
-def _study_cell(
-    model: ModelSettings, checkpoint: str, *, facts: Mapping[str, str], items: Items, method: MethodSettings
-) -> PlannedCell:
-    """One cell of a study; behind an endpoint a model can only be asked, so that is what `auto` does there."""
+def _study_cell(model: ModelSettings, language: str) -> PlannedCell | None:
+    """A model's cell in a language, without its items and its method; none when the model is not for this language."""
+    own = model.checkpoints.get(language)
+    checkpoint = own.checkpoint if own else model.checkpoint
+    if not checkpoint or (model.languages and language not in map(languages.resolve, model.languages)):
+        return None
     endpoint = None
     if model.endpoint:
-        from .asking import study_endpoint
-
-        endpoint = study_endpoint(model, checkpoint)
-    name = "ask" if endpoint and method.name == "auto" else method.name
-    labels = {"model": str(model.label), "checkpoint": checkpoint if endpoint else _short_name(checkpoint), **facts}
-    return PlannedCell(checkpoint, items, name, method.options, labels, endpoint)
-
-
-def _checkpoint(model: ModelSettings, language: str) -> tuple[str, Mapping[str, str]] | None:
-    """The model's checkpoint for a language with its facts; none when the model is not for this language."""
-    if model.languages and language not in [languages.resolve(name) for name in model.languages]:
-        return None
-    if model.checkpoint:
-        return model.checkpoint, model.facts
-    checkpoint = model.checkpoints.get(language)
-    return (checkpoint.checkpoint, {**model.facts, **checkpoint.facts}) if checkpoint else None
+        policy = RetryPolicy(model.tries)
+        endpoint = Endpoint(model.endpoint, checkpoint, model.key_env, model.concurrency, model.timeout, policy)
+    labels = {"model": str(model.label), "checkpoint": checkpoint if endpoint else _short_name(checkpoint)}
+    labels |= {**model.facts, **(own.facts if own else {})}
+    return PlannedCell(checkpoint, Items(()), labels=labels, endpoint=endpoint)
 
 
 def _fits(name: str, patterns: Sequence[str]) -> bool:

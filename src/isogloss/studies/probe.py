@@ -13,9 +13,9 @@ from ..models.load import DEFAULT_LOADING, Loading
 from ..models.model import Model
 from ..reports.text.table import bars_as_text
 from ..results import METHODS
-from ..templates.grammar import SourcePosition, Template, parse_template
+from ..templates.grammar import SourcePosition, parse_template
 from ..templates.items import make_items
-from ..templates.lexicon import Lexicon, category_of, read_lexicon
+from ..templates.lexicon import category_of, read_lexicon
 from ..templates.resolution import CHOICE, resolve_template
 from ..templates.sets import TemplateSet, TemplateWording
 from .pipeline import score
@@ -83,23 +83,18 @@ def probe_items(request: ProbeRequest, *, limit: int = LIMIT) -> Items:
     """The template's sentences as items: one for each concept, one candidate per term."""
     template = parse_template(request.template)
     lexicon = read_lexicon(request.language, request.folder)
-    terms, concepts = _slots(template, lexicon, wanted=request.terms)
-    template_set = TemplateSet("probe", "probe", terms, (TemplateWording("w1", template, SourcePosition()),), concepts)
-    return Items(tuple(make_items([template_set], lexicon, limit=limit)))
-
-
-def _slots(template: Template, lexicon: Lexicon, *, wanted: str | None) -> tuple[str, str | None]:
-    """The slot whose terms are compared, and the first of the others."""
     keys = [category_of(key) for plan in resolve_template(template, lexicon) for key in plan.keys]
     names = list(dict.fromkeys(keys))
     if not names:
         raise IsoglossError(
             "The template has no slot. Write one, such as {gender}, or terms in brackets: [nurse|doctor]."
         )
-    if wanted is not None and wanted not in names:
-        raise UnknownName("slot", wanted, names)
-    first = wanted or (CHOICE if CHOICE in names else names[0])
-    return first, next((name for name in names if name != first), None)
+    if request.terms is not None and request.terms not in names:
+        raise UnknownName("slot", request.terms, names)
+    terms = request.terms or (CHOICE if CHOICE in names else names[0])
+    concepts = next((name for name in names if name != terms), None)
+    template_set = TemplateSet("probe", "probe", terms, (TemplateWording("w1", template, SourcePosition()),), concepts)
+    return Items(tuple(make_items([template_set], lexicon, limit=limit)))
 
 
 def _shares(frames: Sequence[TermItem], items: Sequence[Item]) -> list[Share]:

@@ -6,6 +6,7 @@ writes its parts; the driver holds the locks, hands out, and counts. What dies i
 
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -15,7 +16,7 @@ from typing import Any
 from ..errors import IsoglossError
 from ..models.load import Loading
 from ..progress import Progress
-from ..runs import Run, commit_part, is_staged, locked, part_path, read_run, read_scored, written_parts
+from ..runs import Run, locked, part_path, read_run, read_scored, written_parts
 from ..storage import RemotePath, StoragePath, as_path
 from . import cells
 from .cells import CellResult, Failure, Running, WorkUnit
@@ -62,39 +63,26 @@ def run_on_ray(
 
 # ---- the actors
 
-NOTHING = WorkUnit(-1, ())
-
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A work of a group of cells; none of either is the opening of the model."""
+    """A work of a group of cells."""
 
-    group: int = -1
-    work: WorkUnit = NOTHING
-
-
-OPENING = Task()
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """What an actor answered: nothing wrong, a sentence, or that it died."""
-
-    actor: Any
-    task: Task
-    answer: dict[str, Any]
-    error: str | None = None
-    died: bool = False
+    group: int
+    work: WorkUnit
 
 
 class WorkerPool:
-    """The actors of a cluster; each holds the model whose cells are being run, and what dies is replaced."""
+    """The actors of a cluster; each holds the model whose cells are being run, and what dies is replaced.
+
+    `calls` are what the actors are doing; one without a task opens the model.
+    """
 
     def __init__(self, ray: Any, cluster: Cluster) -> None:
         self.ray, self.cluster = ray, cluster
         self.members: list[Any] = []
         self.idle: list[Any] = []
-        self.calls: dict[Any, tuple[Any, Task]] = {}
+        self.calls: dict[Any, tuple[Any, Task | None]] = {}
         self.packed: Any = None
         self.options: dict[str, Any] = {}
         self.deaths = 0
@@ -102,13 +90,19 @@ class WorkerPool:
     def start(self, packed: str, *, wanted: int, gpu: bool) -> None:
         """Let every actor open the model; there are as many as fit and as there is work for."""
         self.packed, self.idle, self.calls, self.deaths = self.ray.put(packed), [], {}, 0
-        options = _actor_options(self.cluster, gpu=gpu)
+        threads = str(self.cluster.threads)
+        options = {
+            "num_cpus": self.cluster.threads,
+            "num_gpus": 1 if gpu else 0,
+            "scheduling_strategy": "SPREAD",
+            "runtime_env": {"env_vars": {"OMP_NUM_THREADS": threads, "MKL_NUM_THREADS": threads}},
+        }
         if options != self.options:
             self.stop()
             self.options = options
         space = len(self.members) + _free_actors(self.ray, self.cluster, gpu=gpu)
         for actor in self.members:
-            self.ask(actor, OPENING)
+            self.open_model(actor)
         while len(self.members) < max(1, min(space, wanted, self.cluster.workers or wanted)):
             self.add_worker()
 
@@ -117,20 +111,23 @@ class WorkerPool:
         actor = self.ray.remote(Worker).options(**self.options).remote()
         self.members.append(actor)
         actor.trace.remote(str(self._trace_of(actor)))
-        self.ask(actor, OPENING)
+        self.open_model(actor)
 
-    def ask(self, actor: Any, task: Task, *, folders: Sequence[str] = ()) -> None:
-        """Give an actor something to do."""
-        if task is OPENING:
-            call = actor.open.remote(self.packed)
-        else:
-            work = (task.work.number, task.work.cells)
-            call = actor.score.remote(task.group, work, folders=list(folders))
+    def open_model(self, actor: Any) -> None:
+        """Let an actor open the model."""
+        self.calls[actor.open.remote(self.packed)] = (actor, None)
+
+    def score(self, actor: Any, task: Task, *, folders: Sequence[str]) -> None:
+        """Let an actor score a work and write it into the folders of its runs."""
+        call = actor.score.remote(task.group, (task.work.number, task.work.cells), folders=list(folders))
         self.calls[call] = (actor, task)
 
-    def reply(self) -> Reply:
-        """The next answer; who has opened the model is idle then, who died or cannot open it is no longer a member."""
-        opening = all(task is OPENING for _, task in self.calls.values())
+    def reply(self) -> tuple[Any, Task | None, str | None]:
+        """The next actor that has answered, its task, and what went wrong; without a task, it has opened the model.
+
+        Who has opened the model is idle then, who died or cannot open it is no longer a member.
+        """
+        opening = all(task is None for _, task in self.calls.values())
         done, _ = self.ray.wait(list(self.calls), num_returns=1, timeout=self.cluster.wait if opening else None)
         if not done:
             raise ClusterError(
@@ -138,29 +135,28 @@ class WorkerPool:
                 "Has it free cores (or GPUs) and memory? See: ray status"
             )
         actor, task = self.calls.pop(done[0])
-        answer = self._answer(done[0], actor, task=task)
-        if answer.died or (answer.error and task is OPENING):
+        died = False
+        try:
+            error = self.ray.get(done[0]).get("error")
+        except self.ray.exceptions.RayActorError:
+            name = ending_signal(self._trace_of(actor))
+            error = (
+                f"the worker was ended by {name}" if name else "the worker was killed (SIGKILL), or its machine died"
+            )
+            died = True
+        except Exception as problem:  # whatever a library raised there
+            error = last_line(problem)
+        if died or (error and task is None):
             self.members.remove(actor)
             self._trace_of(actor).unlink(missing_ok=True)
             self.ray.kill(actor)  # whoever still holds its handle: its core must be free for others
         else:
             self.idle.append(actor)
-        if answer.died:
+        if died:
             self.deaths += 1
-            if task is not OPENING or self.deaths <= TRIES * (len(self.members) + 1):
+            if task or self.deaths <= TRIES * (len(self.members) + 1):
                 self.add_worker()
-        return answer
-
-    def _answer(self, call: Any, actor: Any, *, task: Task) -> Reply:
-        try:
-            answer = self.ray.get(call)
-        except self.ray.exceptions.RayActorError:
-            name = ending_signal(self._trace_of(actor))
-            why = f"the worker was ended by {name}" if name else "the worker was killed (SIGKILL), or its machine died"
-            return Reply(actor, task, {}, why, died=True)
-        except Exception as error:  # whatever a library raised there
-            return Reply(actor, task, {}, last_line(error))
-        return Reply(actor, task, answer, answer.get("error"))
+        return actor, task, error
 
     def _trace_of(self, actor: Any) -> Path:
         return Path(tempfile.gettempdir()) / f"isogloss-worker-{actor._actor_id.hex()}.txt"
@@ -173,10 +169,10 @@ class WorkerPool:
                 raise IsoglossError(
                     f"The workers of the cluster died while they opened the model: {why}. Is there memory for it?"
                 )
-            reply = self.reply()
-            why = reply.error or why
-            if reply.error and not self.calls and not self.idle:
-                raise IsoglossError(reply.error)
+            _, _, error = self.reply()
+            why = error or why
+            if error and not self.calls and not self.idle:
+                raise IsoglossError(error)
         return self.idle[0]
 
     def stop(self) -> None:
@@ -185,16 +181,6 @@ class WorkerPool:
             self.ray.kill(actor)
             self._trace_of(actor).unlink(missing_ok=True)
         self.members, self.idle, self.calls = [], [], {}
-
-
-def _actor_options(cluster: Cluster, *, gpu: bool) -> dict[str, Any]:
-    threads = str(cluster.threads)
-    return {
-        "num_cpus": cluster.threads,
-        "num_gpus": 1 if gpu else 0,
-        "scheduling_strategy": "SPREAD",
-        "runtime_env": {"env_vars": {"OMP_NUM_THREADS": threads, "MKL_NUM_THREADS": threads}},
-    }
 
 
 def _free_actors(ray: Any, cluster: Cluster, *, gpu: bool) -> int:
@@ -255,10 +241,12 @@ def _run_checkpoint(
     answer = pool.ray.get(pool.first().prepare.remote(str(out)))
     if answer.get("error"):
         raise IsoglossError(answer["error"])
-    groups = [
-        Group(group["title"], group["items"], _read_runs(group["folders"], out=out), group.get("asked", False))
-        for group in answer["groups"]
-    ]
+    groups = []
+    for group in answer["groups"]:
+        folders = [as_path(folder) for folder in group["folders"]]
+        if not all((folder / "run.json").exists() for folder in folders):
+            raise ClusterError(NOT_SHARED.format(out))
+        groups.append(Group(group["title"], group["items"], list(map(read_run, folders)), group.get("asked", False)))
     with ExitStack() as locks:
         for run in (run for group in groups for run in group.runs if not group.asked):
             locks.enter_context(locked(run))
@@ -276,18 +264,10 @@ def _run_checkpoint(
 
 def _most_works(planned: Sequence[PlannedCell]) -> int:
     """At least as many works as the cells can have."""
-    sizes: dict[tuple[str, str], int] = {}
+    sizes: Counter[tuple[str, str]] = Counter()
     for item in (item for cell in planned for item in cell.items):
-        key = (item.dataset, item.language)
-        sizes[key] = sizes.get(key, 0) + len(item.candidates)
+        sizes[item.dataset, item.language] += len(item.candidates)
     return sum(2 + 2 * size // cells.PART_CANDIDATES for size in sizes.values())
-
-
-def _read_runs(folders: Sequence[str], *, out: StoragePath) -> list[Run]:
-    for folder in folders:
-        if not (as_path(folder) / "run.json").exists():
-            raise ClusterError(NOT_SHARED.format(out))
-    return [read_run(as_path(folder)) for folder in folders]
 
 
 def _run_tasks(queue: Queue, pool: WorkerPool, *, groups: Sequence[Group], progress: Progress) -> None:
@@ -300,46 +280,39 @@ def _run_tasks(queue: Queue, pool: WorkerPool, *, groups: Sequence[Group], progr
             actor = pool.idle.pop()
             task = queue.take(actor)
             if task:
-                pool.ask(actor, task, folders=[str(run.folder) for run in groups[task.group].runs])
+                pool.score(actor, task, folders=[str(run.folder) for run in groups[task.group].runs])
                 busy += 1
         if not pool.calls:
             raise ClusterError("All workers of the cluster are gone. Run the same command again to resume.")
-        reply = pool.reply()
-        if reply.task is not OPENING:
+        actor, task, error = pool.reply()
+        if task:
             busy -= 1
-            record_result(reply, queue, group=groups[reply.task.group])
-            groups[reply.task.group].tell(progress)
+            record_result(actor, task, error=error, queue=queue, group=groups[task.group])
+            groups[task.group].tell(progress)
 
 
-def record_result(reply: Reply, queue: Queue, *, group: Group) -> None:
+def record_result(actor: Any, task: Task, *, error: str | None, queue: Queue, group: Group) -> None:
     """Count a task as done, or put what is left of it in the queue again, or give it up."""
-    work = reply.task.work
-    left = (work if group.asked else unfinished_work(work, group.runs)) if reply.error else None
+    work = task.work
+    left = (work if group.asked else unfinished_work(work, group.runs)) if error else None
     group.left -= len(work.cells) - (len(left.cells) if left else 0)
     if left is None:
         return
-    tries = queue.tries(reply.task)
-    tries.append(reply.actor)
+    tries = queue.tries(task)
+    tries.append(actor)
     if len(tries) < TRIES:
-        queue.tasks.append(Task(reply.task.group, left))
-    else:
-        why = f"part {work.number} failed {TRIES} times, at last because {reply.error}"
-        queue.failed += [_failed_run(group.runs[index], why) for index in left.cells]
-
-
-def _failed_run(run: Run, why: str) -> Failure:
-    info = run.info
-    return Failure(info["model"], info["dataset"], info["language"], info["method"], why)
+        queue.tasks.append(Task(task.group, left))
+        return
+    why = f"part {work.number} failed {TRIES} times, at last because {error}"
+    for info in (group.runs[index].info for index in left.cells):
+        queue.failed.append(Failure(info["model"], info["dataset"], info["language"], info["method"], why))
 
 
 def unfinished_work(unit: WorkUnit, runs: Sequence[Run]) -> WorkUnit | None:
     """What must be scored again when a worker stopped in the middle; parts that all lie ready are put in their places."""
-    missing = [index for index in unit.cells if not part_path(runs[index], unit.number).exists()]
-    if not all(is_staged(runs[index], unit.number) for index in missing):
-        return WorkUnit(unit.number, tuple(missing))
-    for index in missing:
-        commit_part(runs[index], unit.number)
-    return None
+    missing = tuple(index for index in unit.cells if not part_path(runs[index], unit.number).exists())
+    left = WorkUnit(unit.number, missing)
+    return None if cells.commit_staged(left, runs) else left
 
 
 def _finish(groups: Sequence[Group], *, seconds: float, out: StoragePath, failed: bool) -> list[Run]:

@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from ..chat.requests import Backend
-from ..chat.runner import AskCell, ask_cell, open_ask_run
+from ..chat.runner import AskCell, ask_cell
+from ..chat.runner import run_info as ask_info
 from ..errors import IsoglossError
 from ..items import Candidate, Item, Items, Problem
 from ..models.load import Loading, open_model
 from ..models.model import Model
-from ..runs import read_run
+from ..runs import open_run, read_run
+from ..scores import item_table
 from ..storage import as_path
 from . import cells
 from .asking import plan_ask
@@ -34,13 +36,12 @@ def pack_cells(cells: Sequence[PlannedCell], loading: Loading) -> str:
 def unpack_cells(text: str) -> tuple[list[PlannedCell], Loading]:
     """What `pack_cells` wrote."""
     packed = json.loads(text)
-    return [PlannedCell(**{**cell, "items": _items(cell["items"])}) for cell in packed["cells"]], Loading(
-        **packed["loading"]
-    )
-
-
-def _items(packed: Mapping[str, Any]) -> Items:
-    return Items(tuple(map(_item, packed["rows"])), tuple(Problem(**problem) for problem in packed["problems"]))
+    planned = []
+    for cell in packed["cells"]:
+        problems = tuple(Problem(**problem) for problem in cell["items"]["problems"])
+        items = Items(tuple(map(_item, cell["items"]["rows"])), problems)
+        planned.append(PlannedCell(**{**cell, "items": items}))
+    return planned, Loading(**packed["loading"])
 
 
 def _item(row: Mapping[str, Any]) -> Item:
@@ -95,19 +96,16 @@ class Worker:
     def prepare(self, out: str) -> dict[str, Any]:
         """Make the runs that are not there yet; each group of cells with its title, items and runs, and what cannot be."""
         model, folder = self._opened(), as_path(out)
+        groups: list[dict[str, Any]] = []
         try:
-            groups = [
-                {
-                    "title": cells.group_title(group, model),
-                    "items": sum(len(cell.items) for cell in group),
-                    "folders": [str(cells.open_cell(cell, model, out=folder).folder) for cell in group],
-                }
-                for group in self.groups
-            ]
-            for cell, backend in self.asking:
-                run = open_ask_run(cell, backend, out=folder)
+            for group in self.groups:
+                runs = [open_run(folder, info=cells.run_info(cell, model), items=cell.table) for cell in group]
+                title, items = cells.group_title(group, model), sum(len(cell.items) for cell in group)
+                groups.append({"title": title, "items": items, "folders": [str(run.folder) for run in runs]})
+            for asked, backend in self.asking:
+                run = open_run(folder, info=ask_info(asked, backend), items=item_table(asked.items))
                 title = " ".join(run.info[name] for name in ("model", "dataset", "language", "method"))
-                groups.append({"title": title, "items": len(cell.items), "folders": [str(run.folder)], "asked": True})
+                groups.append({"title": title, "items": len(asked.items), "folders": [str(run.folder)], "asked": True})
             return {"groups": groups, "failed": [asdict(failure) for failure in self.failed]}
         except IsoglossError as error:
             return {"error": str(error)}

@@ -20,7 +20,8 @@ from ..results import Results
 from ..scores import Scored
 from ..stats import RESAMPLES
 from ..stats.associations import kappa, spearman
-from .method_choice import choose_method
+from ..stats.resampling import Array
+from .method_choice import method_or_error
 from .pipeline import score
 
 DTYPES = ("float16", "bfloat16")
@@ -59,7 +60,12 @@ def check_robustness(
         raise IsoglossError(f"No method can score these items with '{first.info.name}'.")
     tables: dict[Key, dict[Setting, pl.DataFrame | str]] = {key: {} for key, plan in plans.items() if plan}
     for dtype in ("float32", *dtypes):
-        opened = first if dtype == "float32" else _try_open(str(model), loading, dtype=dtype)
+        opened: Model | str = first
+        if dtype != "float32":
+            try:
+                opened = open_model(str(model), replace(loading, dtype=dtype))
+            except (IsoglossError, RuntimeError) as error:
+                opened = str(error)
         for key, known in tables.items():
             for setting in (plan for plan in plans[key] if plan.dtype == dtype):
                 known[setting] = _try(setting, groups[key], model=opened, loading=loading, progress=progress)
@@ -68,24 +74,13 @@ def check_robustness(
     )
 
 
-def _try_open(model: str, loading: Loading, *, dtype: str) -> Model | str:
-    try:
-        return open_model(model, replace(loading, dtype=dtype))
-    except (IsoglossError, RuntimeError) as error:
-        return str(error)
-
-
 def _settings(rows: Sequence[Item], model: Model, *, dtypes: Sequence[str]) -> Iterator[Setting]:
     """The default first, then one thing changed at a time; nothing when no method can score the items."""
     from ..methods import label
 
-    try:
-        usual = [choose_method(rows[0], model.info.family, heads=model.info.heads)]
-    except IsoglossError:
-        usual = []
-    names = [*usual, *(name for name in registry.names("method") if name not in usual)]
+    usual = method_or_error(rows[0], model.info.family, heads=model.info.heads)
     default: Setting | None = None
-    for name in names:
+    for name in dict.fromkeys([*([usual] if isinstance(usual, str) else []), *registry.names("method")]):
         for options in _options(name, rows, model=model):
             shown = label(name, registry.get("method", name), options=options)
             setting = Setting(shown, "method" if default else "default", name, tuple(options.items()))
@@ -124,9 +119,8 @@ def _try(
     how = replace(loading, dtype=setting.dtype, token_budget=setting.token_budget or loading.token_budget)
     try:
         items, options = Items(tuple(rows)), dict(setting.options)
-        table = check_rows(
-            score(items, model=model, method=setting.method, options=options, loading=how, progress=progress)
-        )
+        scored = score(items, model=model, method=setting.method, options=options, loading=how, progress=progress)
+        table = check_rows(scored)
         item_gaps(table)
         return table
     except (IsoglossError, RuntimeError) as error:
@@ -134,7 +128,11 @@ def _try(
 
 
 def _report(name: str, key: Key, *, tables: Mapping[Setting, pl.DataFrame | str], resamples: int) -> RobustnessReport:
-    gaps = {setting: _gaps(table) for setting, table in tables.items() if not isinstance(table, str)}
+    gaps: dict[Setting, dict[str, float]] = {
+        setting: dict(item_gaps(table).select("id", "gap").iter_rows())
+        for setting, table in tables.items()
+        if not isinstance(table, str)
+    }
     default = next(iter(tables))
     if default not in gaps:
         raise IsoglossError(f"The {key[2]} items in {key[1]} cannot be scored at all: {tables[default]}")
@@ -144,16 +142,15 @@ def _report(name: str, key: Key, *, tables: Mapping[Setting, pl.DataFrame | str]
         for setting, table in tables.items()
     ]
     methods = [setting for setting in gaps if setting.kind in ("default", "method")]
-    agreement = tuple((a.name, b.name, *_agree(gaps[a], gaps[b])) for a, b in combinations(methods, 2))
+    agreement = []
+    for a, b in combinations(methods, 2):
+        x, y = _common_gaps(gaps[a], gaps[b])
+        signs = ([str(sign) for sign in np.sign(side)] for side in (x, y))
+        agreement.append((a.name, b.name, spearman(x, y).value, kappa(*signs)))
     worst = max((trial.noise or 0.0 for trial in trials), default=0.0)
     below = tuple(item for item, gap in base.items() if abs(gap) < worst)
-    return RobustnessReport(
-        name, *key, tuple(trials), sign_of([trial for trial in trials if trial.value is not None]), agreement, below
-    )
-
-
-def _gaps(table: pl.DataFrame) -> dict[str, float]:
-    return dict(item_gaps(table).select("id", "gap").iter_rows())
+    sign = sign_of([trial for trial in trials if trial.value is not None])
+    return RobustnessReport(name, *key, tuple(trials), sign, tuple(agreement), below)
 
 
 def _setting_result(
@@ -167,11 +164,9 @@ def _setting_result(
         return SettingResult(setting.name, setting.kind, None, None, None, 0, why=table)
     row = measure(Scored(table), metrics=["ss"], by=[], resamples=resamples)[0]
     trial = SettingResult(setting.name, setting.kind, row.value, row.low, row.high, row.n, why=row.why)
-    base, own = gaps
-    both = [item for item in base if item in own]
-    if setting.kind == "default" or not both:
+    x, y = _common_gaps(*gaps)
+    if setting.kind == "default" or not len(x):
         return trial
-    x, y = (np.array([side[item] for item in both]) for side in (base, own))
     trial = replace(trial, flips=int(np.sum(np.sign(x) != np.sign(y))), rank=spearman(x, y).value)
     if setting.kind == "method":
         return trial
@@ -179,10 +174,9 @@ def _setting_result(
     return replace(trial, noise=noise, below=int(np.sum(np.abs(x) < noise)))
 
 
-def _agree(a: Mapping[str, float], b: Mapping[str, float]) -> tuple[float | None, float | None]:
+def _common_gaps(a: Mapping[str, float], b: Mapping[str, float]) -> tuple[Array, Array]:
     both = [item for item in a if item in b]
-    x, y = (np.array([side[item] for item in both]) for side in (a, b))
-    return spearman(x, y).value, kappa([str(np.sign(v)) for v in x], [str(np.sign(v)) for v in y])
+    return np.array([a[item] for item in both]), np.array([b[item] for item in both])
 
 
 def sign_of(trials: Sequence[SettingResult]) -> str:

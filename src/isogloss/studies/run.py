@@ -5,21 +5,22 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..analysis.measures import Measures, measure
-from ..errors import IsoglossError, short_message
+from ..errors import IsoglossError
 from ..files.layout import write_atomically
 from ..items import group_by
-from ..models.load import Loading
+from ..models import load
 from ..progress import Progress, silent
-from ..runs import Run, find_runs, read_run, run_folders
+from ..runs import Run, read_run, run_folders
 from ..scores import Scored, join_scored
 from ..storage import RemotePath, StoragePath
+from .asking import ask_planned
 from .cells import LIBRARIES, CellResult, Failure, Running, nothing_done, run_cells
 from .costs import announce_plan
 from .method_choice import PlannedCell, plan_scoring
@@ -27,7 +28,6 @@ from .plan import StudyPlan
 
 if TYPE_CHECKING:
     from ..analysis.claims import GateResult
-    from ..models.model import Model
     from .connection import Cluster
 
 
@@ -47,15 +47,20 @@ class StudyResult:
 
 
 def run_plan(
-    plan: StudyPlan, *, out: StoragePath | None = None, cluster: Cluster | None = None, progress: Progress = silent
+    plan: StudyPlan,
+    *,
+    out: StoragePath | None = None,
+    cluster: Cluster | None = None,
+    progress: Progress = silent,
+    strict: bool = False,
 ) -> StudyResult:
     """The scores of all cells, kept in `out`, here or on a cluster; cells that fail are named, and the others go on.
 
-    Models behind endpoints are always asked from here.
+    Models behind endpoints are always asked from here. With `strict` the first error ends the run.
     """
-    running = Running(out, plan.loading.token_budget, progress, list(plan.failures))
+    running = Running(out, plan.loading.token_budget, progress, None if strict else list(plan.failures))
     groups = plan.by_checkpoint()
-    announce_plan(groups, running, loading=plan.loading)
+    announce_plan(plan, running)
     results: list[CellResult] = []
     if cluster is not None:
         from .ray import run_on_ray
@@ -63,47 +68,29 @@ def run_plan(
         there = [cells for cells in groups if cells[0].endpoint is None]
         groups = [cells for cells in groups if cells[0].endpoint is not None]
         results += run_on_ray(there, loading=plan.loading, running=running, cluster=cluster) if there else []
-    results += run_here(groups, running, loading=plan.loading)
+    for cells in groups:
+        results += _run_checkpoint(cells, plan, running=running)
     scored = join_scored([result.scored for result in results]) if results else None
     runs = tuple(result.run for result in results if result.run)
     return StudyResult(scored, runs, tuple(running.failures or ()))
 
 
-def run_here(
-    groups: Sequence[Sequence[PlannedCell]],
-    running: Running,
-    *,
-    loading: Loading,
-    opened: Mapping[str, Model] | None = None,
-) -> list[CellResult]:
-    """The results of the cells of each checkpoint in this process; `opened` are models that are open already, by name."""
-    return [
-        result for cells in groups for result in _run_checkpoint(cells, running, loading=loading, opened=opened or {})
-    ]
-
-
-def _run_checkpoint(
-    cells: Sequence[PlannedCell], running: Running, *, loading: Loading, opened: Mapping[str, Model]
-) -> list[CellResult]:
-    """The results of one checkpoint's cells; those of one language are scored together."""
-    from ..models.load import open_model
-
+def _run_checkpoint(cells: Sequence[PlannedCell], plan: StudyPlan, *, running: Running) -> list[CellResult]:
+    """The results of one checkpoint's cells in this process; those of one language are scored together."""
     name = cells[0].checkpoint
     try:
-        model = opened.get(name)
+        model = plan.opened.get(name)
         if model is None and cells[0].endpoint is None:
             running.progress(f"loading {cells[0].labels.get('checkpoint', name)}", 0.0)
-            model = open_model(name, loading)
+            model = load.open_model(name, plan.loading)
     except Exception as error:
         running.fail([failure for cell in cells for failure in cell.failures(error)], error)
         return []
-    asked = [cell for cell in cells if cell.kind == "ask"]
+    asked = [cell for cell in cells if cell.method == "ask"]
     results: list[CellResult] = []
     if model and len(asked) < len(cells):
         results += run_cells(plan_scoring(cells, model, running=running), model, running=running)
     for cell in asked:
-        from .asking import ask_planned
-
         results += ask_planned(cell, model, running=running)
     return results
 
@@ -161,64 +148,17 @@ def finish_plan(plan: StudyPlan, result: StudyResult, *, out: StoragePath) -> St
         write_atomically(out / "measures.csv", as_csv(measures, grid(measures)))
         text = json.dumps(measures_as_json(measures, scored), ensure_ascii=False, indent=1)
         write_atomically(out / "measures.json", text + "\n")
-        claims = _test_claims(plan, scored, out=out, troubles=troubles)
-        result = replace(result, claims=claims)
-        try:
-            if plan.study and plan.study.report:
-                _write_report(scored, plan.study.report, out=out, claims=claims)
-        except Exception as error:  # whatever happens here, the scores are done
-            troubles.append(f"The report could not be written: {short_message(error)}")
-        if plan.study and not isinstance(out, RemotePath):
+        if plan.study and plan.path:
             from .outputs import write_outputs
 
-            base = plan.path.parent if plan.path else out
-            troubles += write_outputs(plan.study, scored, out=out, base=base)
+            claims, failed = write_outputs(plan.study, scored, out=out, base=plan.path.parent)
+            result, troubles = replace(result, claims=claims), troubles + failed
     return replace(result, measures=measures, troubles=tuple(troubles))
-
-
-def _test_claims(plan: StudyPlan, scored: Scored, *, out: StoragePath, troubles: list[str]) -> GateResult | None:
-    """The verdicts on the study's claims, written to `claims.json`."""
-    if plan.study is None or plan.path is None:
-        return None
-    from .outputs import check_study_claims
-
-    try:
-        claims = check_study_claims(plan.study, scored, folder=plan.path.parent)
-    except IsoglossError as error:
-        troubles.append(f"The claims could not be tested: {error}")
-        return None
-    if claims:
-        write_atomically(out / "claims.json", f"{claims.to_json()}\n")
-    return claims
-
-
-def _write_report(scored: Scored, name: str, *, out: StoragePath, claims: GateResult | None) -> None:
-    from ..reports.page.added_files import Extras
-    from ..reports.page.document import write_report
-
-    if isinstance(out, RemotePath):
-        raise IsoglossError(f"{out} is not on this machine. Make it with: isogloss report {out} --out {name}")
-    path = out / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    # from the runs, with texts and facts, unless others lie among them
-    whole = len(find_runs(out)) == scored.table.select("model", "dataset", "language", "method").n_unique()
-    write_report([str(out)] if whole else scored, path, extras=Extras(claims=claims.verdicts if claims else ()))
 
 
 def record_study(path: Path, *, out: StoragePath) -> None:
     """Copy the study file into the folder, under comments that say by which versions and checkpoints it was run."""
     versions = ", ".join(f"{name} {version(name)}" for name in LIBRARIES)
-    lines = [
-        f"Run on {time.strftime('%Y-%m-%d', time.gmtime())} by {versions}.",
-        f"Relative paths in it start at {path.parent.resolve()}.",
-        *_checkpoints(out),
-    ]
-    text = path.read_text(encoding="utf-8")
-    write_atomically(out / "study.yaml", "".join(f"# {line}\n" for line in lines) + text)
-
-
-def _checkpoints(out: StoragePath) -> list[str]:
-    """Which weights the runs in a folder were made with."""
     checkpoints = {}
     for run in map(read_run, run_folders(out)) if out.exists() else []:
         facts = run.info.get("facts", {})
@@ -226,4 +166,10 @@ def _checkpoints(out: StoragePath) -> list[str]:
         weights = str(run.info["fingerprint"].get("weights", ""))[:12]
         commit = facts.get("commit") or facts.get("revision") or "none"
         checkpoints[name] = f"Checkpoint {name}: commit {commit}, weights {weights}."
-    return [checkpoints[name] for name in sorted(checkpoints)]
+    lines = [
+        f"Run on {time.strftime('%Y-%m-%d', time.gmtime())} by {versions}.",
+        f"Relative paths in it start at {path.parent.resolve()}.",
+        *(checkpoints[name] for name in sorted(checkpoints)),
+    ]
+    text = path.read_text(encoding="utf-8")
+    write_atomically(out / "study.yaml", "".join(f"# {line}\n" for line in lines) + text)

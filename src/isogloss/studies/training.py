@@ -33,8 +33,7 @@ def train_heads(path: str | Path) -> list[Path]:
     """The folders of the heads that a study file names, each trained unless it is finished; paths start at the file."""
     from .file import read_study
 
-    base = Path(path).parent
-    return [_train_head(head, base) for head in read_study(path).training]
+    return [_train_head(head, Path(path).parent) for head in read_study(path).training]
 
 
 def _train_head(head: HeadTraining, base: Path) -> Path:
@@ -48,15 +47,14 @@ def _train_head(head: HeadTraining, base: Path) -> Path:
     if not data.exists():
         if not head.articles:
             raise IsoglossError(f"No such folder: {data}. Make it with isogloss nsp data, or name 'articles'.")
-        sources = [_beside(source, base) for source in head.articles]
+        parts = [source.rpartition("=") for source in head.articles]  # perhaps after a language and =
+        sources = [tag + sign + path_beside(base, place) for tag, sign, place in parts]
         pair_settings = read_pair_settings(head.data_options, PairSettings(limit=head.limit))
         build_data(parse_sources(sources, language=head.language), data, settings=pair_settings)
-    model = str(base / head.model) if (base / head.model).exists() else head.model
-    train_head(model, data, out=out, settings=settings)
+    train_head(path_beside(base, head.model), data, out=out, settings=settings)
     return out
 
 
-def _beside(source: str, base: Path) -> str:
-    """A source of articles, perhaps after a language and =, with the whole path where it lies beside the study file."""
-    tag, sign, place = source.rpartition("=")
-    return tag + sign + (str(base / place) if (base / place).exists() else place)
+def path_beside(base: Path, name: str) -> str:
+    """The whole path of what lies beside the study file, in the folder `base`; any other name as it is."""
+    return str(base / name) if (base / name).exists() else name
