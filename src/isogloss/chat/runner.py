@@ -62,9 +62,10 @@ def plan_ask_cells(items: Items, settings: AskSettings, *, labels: Mapping[str, 
     """The cells of some items, everything checked before a model is asked."""
     groups = group_by(check_askable(items, settings), lambda item: (item.dataset, item.language))
     cells = []
-    for rows in groups.values():
+    for (_, language), rows in groups.items():
         ids = {item.id for item in rows}
-        odd = tuple(problem for problem in items.problems if problem.item in ids or problem.check == "unreadable")
+        own = [problem for problem in items.problems if problem.language in (language, None)]
+        odd = tuple(problem for problem in own if problem.item in ids or problem.check == "unreadable")
         cells.append(AskCell(Items(tuple(rows), odd), tuple(make_requests(rows, settings)), labels or {}))
     return cells
 
