@@ -110,7 +110,8 @@ def compare(
             rows.append(replace(row, interpretable=known.interpretable, doubt=known.doubt))
     if not rows:
         raise IsoglossError("There is nothing to compare.")
-    return Comparisons(_adjusted(rows), notes=sides.notes)
+    adjusted = zip(rows, adjust_p([row.p for row in rows]), strict=True)
+    return Comparisons(tuple(replace(row, p_holm=holm, p_bh=bh) for row, (holm, bh) in adjusted), notes=sides.notes)
 
 
 def _called(side: Mapping[str, str]) -> str:
@@ -205,9 +206,8 @@ def _both(rows: pl.DataFrame, metric: Metric, *, mode: str) -> tuple[Contributio
     return (a, b) if a is not None and b is not None else None
 
 
-def _adjusted(rows: Sequence[Comparison]) -> tuple[Comparison, ...]:
-    """The rows with p-values adjusted for all that were computed."""
-    tested = [i for i, row in enumerate(rows) if row.p is not None]
-    p = [row.p for row in rows if row.p is not None]
-    holm, bh = dict(zip(tested, adjust_holm(p), strict=True)), dict(zip(tested, adjust_bh(p), strict=True))
-    return tuple(replace(row, p_holm=holm.get(i), p_bh=bh.get(i)) for i, row in enumerate(rows))
+def adjust_p(values: Sequence[float | None]) -> list[tuple[float | None, float | None]]:
+    """Each p-value adjusted for all that were computed, by Holm and by Benjamini and Hochberg."""
+    p = [value for value in values if value is not None]
+    adjusted = iter(zip(adjust_holm(p), adjust_bh(p), strict=True))
+    return [(None, None) if value is None else next(adjusted) for value in values]
