@@ -148,8 +148,8 @@ def make_part(rows: pl.DataFrame) -> Part:
 def default_parts(table: pl.DataFrame, by: Sequence[str] | None) -> Iterator[Part]:
     """Each group with its rows, in the order of the data; items of several corpora are never in one group.
 
-    Without `by`, every model, data set and language is a group for each of its tasks and, over several tasks, as a whole.
-    A column that holds several values puts an item into several groups.
+    Without `by`, every model, data set and language is a group for each of its tasks and, over several tasks, as a whole,
+    also where the tasks were scored by different methods; then each task counts by its first method. A column that holds several values puts an item into several groups.
     """
     identity = [*IDENTITY, *(["method"] if several_methods(table) else []), *several_corpora(table)]
     if by is not None:
@@ -168,15 +168,11 @@ def default_parts(table: pl.DataFrame, by: Sequence[str] | None) -> Iterator[Par
             yield from (Part({**group, **own}, whole, (number,)) for own, number in named)
         if len(tasks) != 1 or next(iter(tasks)) is None:
             yield Part(group, whole, tuple(tasks.values()))
-    if "method" in identity and "task" in table.columns:
-        yield from _pooled_tasks(table)
-
-
-def _pooled_tasks(table: pl.DataFrame) -> Iterator[Part]:
-    """The groups whose tasks were scored by different methods, over all tasks, each task by its first method."""
+    if "method" not in identity or "task" not in table.columns:
+        return
     for group, rows in group_rows(table, [*IDENTITY, *several_corpora(table)], keep_null=False):
-        tasks = rows.select("method", "task").unique()
-        if tasks["task"].n_unique() > 1 and not tasks["method"].is_duplicated().any():
+        methods = rows.select("method", "task").unique()
+        if methods["task"].n_unique() > 1 and not methods["method"].is_duplicated().any():
             yield Part(group, Whole(first_methods(rows), None), (0,))
 
 
@@ -186,11 +182,6 @@ def first_methods(table: pl.DataFrame, *, by: Sequence[str] = ()) -> pl.DataFram
         return table
     key = [name for name in (*IDENTITY, "task") if name in table.columns]
     return table.filter(pl.col("method") == pl.col("method").first().over(key))
-
-
-def default_groups(table: pl.DataFrame, by: Sequence[str] | None) -> Iterator[tuple[Group, pl.DataFrame]]:
-    """The columns and the rows of each of the `default_parts`."""
-    yield from ((part.group, part.rows) for part in default_parts(table, by))
 
 
 def group_rows(table: pl.DataFrame, columns: list[str], *, keep_null: bool) -> Iterator[tuple[Group, pl.DataFrame]]:
