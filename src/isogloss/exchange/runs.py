@@ -16,8 +16,8 @@ from .inspect import read_choices
 from .lm_eval import model_of_samples, read_samples, write_samples
 from .predictions import model_of_file, read_predictions, write_predictions
 
-LAYOUTS = ("stereoset-predictions", "lm-eval", "inspect")
-METHODS = {"stereoset-predictions": "predictions", "lm-eval": "lm-eval", "inspect": "inspect"}
+METHODS = {"stereoset-predictions": "predictions", "lm-eval": "lm-eval", "inspect": "inspect"}  # by layout
+LAYOUTS = tuple(METHODS)
 
 
 def read_scores(
@@ -29,10 +29,10 @@ def read_scores(
     """
     if layout not in LAYOUTS:
         raise UnknownName("layout", layout, LAYOUTS)
-    notes: list[str] = []
     if layout == "inspect":
         scored = read_choices(path, items, model=model)
         return scored, dict(scored.table.select("candidate", "value").iter_rows()), items
+    notes: list[str] = []
     if layout == "lm-eval":
         name = model or model_of_samples(path)
         values, items, notes = read_samples(path, items)
