@@ -140,9 +140,7 @@ def make_result(
 ) -> GateResult:
     """The verdicts with what must be known of their file, and the date of today."""
     date = datetime.now(UTC).strftime("%Y-%m-%d")
-    return GateResult(
-        tuple(verdicts), strict or file.strict, notes, file.title, file.sha256, date, file.registered
-    )  # fmt: skip
+    return GateResult(tuple(verdicts), strict or file.strict, notes, file.title, file.sha256, date, file.registered)
 
 
 def check_claims(

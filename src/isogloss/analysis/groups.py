@@ -261,29 +261,25 @@ def _scores_of(rows: pl.DataFrame, quantity: str) -> pl.DataFrame:
 
 
 def _pivot(table: pl.DataFrame, *, order: Sequence[str] = ()) -> pl.DataFrame:
-    """One row per item with the score of each role; columns that never change are added at the end, which is cheap."""
-    plain = [
-        name
-        for name, kind in table.schema.items()
-        if (name not in NOT_GROUPS or name == "id") and not isinstance(kind, pl.List)
-    ]
+    """One row per item with the score of each role; columns that never change are added at the end, which is cheap.
+
+    Rows that come item by item with the same roles, as they mostly do, need no search.
+    """
+    single = [name for name, kind in table.schema.items() if not isinstance(kind, pl.List)]
+    plain = [name for name in single if name not in NOT_GROUPS or name == "id"]
     varying = [name for name in plain if name == "id" or not is_single(table[name])]
-    wide = _fold(table.select(*varying, "role", "value"), varying)
+    long, count = table.select(*varying, "role", "value"), max(1, table["role"].n_unique())
+    rows = [long.gather_every(count, offset) for offset in range(count)]
+    same = (is_single(part["role"]) and part.select(varying).equals(rows[0].select(varying)) for part in rows)
+    if table.height and not table["role"].null_count() and all(same):
+        wide = rows[0].select(varying).hstack([part["value"].rename(part["role"][0]) for part in rows])
+    else:
+        wide = long.pivot(on="role", index=varying, values="value", aggregate_function="first", maintain_order=True)
     by = [name for name in order if name in varying]
     wide = wide.sort(by, maintain_order=True) if by else wide
     values = table.select(name for name in plain if name not in varying).head(1)
     fixed = [pl.lit(value.max(), dtype=value.dtype).alias(value.name) for value in values]
     return wide.with_columns(fixed)
-
-
-def _fold(table: pl.DataFrame, index: list[str]) -> pl.DataFrame:
-    """The table with a column per role; rows that come item by item with the same roles, as they mostly do, need no search."""
-    count = max(1, table["role"].n_unique())
-    rows = [table.gather_every(count, offset) for offset in range(count)]
-    same = (is_single(part["role"]) and part.select(index).equals(rows[0].select(index)) for part in rows)
-    if not table.height or table["role"].null_count() or not all(same):
-        return table.pivot(on="role", index=index, values="value", aggregate_function="first", maintain_order=True)
-    return rows[0].select(index).hstack([part["value"].rename(part["role"][0]) for part in rows])
 
 
 def complete_rows(table: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:

@@ -37,24 +37,18 @@ def read_scores(
         name = model or model_of_samples(path)
         values, items, notes = read_samples(path, items)
     else:
-        _check_language(path, items)
+        languages, named = sorted({item.language for item in items}), language_in_name(path)
+        if len(languages) > 1:
+            raise IsoglossError(
+                f"A prediction file holds one language; the data has {', '.join(languages)}. Use --language."
+            )
+        if named is not None and named.split("-")[0] != languages[0].split("-")[0]:
+            raise IsoglossError(
+                f"{path.name} is named after '{named}', but the data is in '{languages[0]}'. Rename the file if it is right."
+            )
         name, values = model or model_of_file(path), read_predictions(path)
     scored = scored_from_values(items, values, model=name, method=METHODS[layout])
     return replace(scored, notes=(*notes, *scored.notes)), values, items
-
-
-def _check_language(path: Path, items: Items) -> None:
-    """Refuse data of several languages, and of another language than the one in the file's name."""
-    languages = sorted({item.language for item in items})
-    if len(languages) > 1:
-        raise IsoglossError(
-            f"A prediction file holds one language; the data has {', '.join(languages)}. Use --language."
-        )
-    named = language_in_name(path)
-    if named is not None and named.split("-")[0] != languages[0].split("-")[0]:
-        raise IsoglossError(
-            f"{path.name} is named after '{named}', but the data is in '{languages[0]}'. Rename the file if it is right."
-        )
 
 
 def import_run(
