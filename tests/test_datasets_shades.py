@@ -15,7 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 import isogloss
-from isogloss.analysis.extremes import find_extremes
+from isogloss.analysis.inspection import find_extremes
 from isogloss.cli import app
 from isogloss.datasets import shades
 from isogloss.errors import IsoglossError

@@ -11,8 +11,7 @@ import statsmodels.formula.api as smf
 from scipy import stats as scipy_stats
 
 from isogloss.analysis.mixed import fit_mixed, read_facts
-from isogloss.analysis.structure import find_structure
-from isogloss.analysis.subspaces import find_overlap
+from isogloss.analysis.structure import find_overlap, find_structure
 from isogloss.errors import IsoglossError
 from isogloss.items import Candidate, Item, Items
 from isogloss.reports.text.analyses import mixed_as_text, structure_as_text

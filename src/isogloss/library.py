@@ -63,8 +63,12 @@ def load(
         raise IsoglossError("--data is for prediction files; a run knows its data.")
     if data is not None and not isinstance(data, Items):
         data = read_many([data] if isinstance(data, str | Path) else data, language=as_names(languages))
-    folders = [path for path in paths if not _is_file(path)]
-    parts = [read_scored(_choose_runs(folders, languages=languages, where=wanted))] if folders else []
+    parts = []
+    if not all(map(_is_file, paths)):
+        runs = in_languages(_runs([path for path in paths if not _is_file(path)]), as_names(languages))
+        facts = {name: value for name, value in wanted.items() if name in ("model", "dataset", "language")}
+        chosen = [run for run in runs if all(run.info[name] == value for name, value in facts.items())]
+        parts.append(read_scored(chosen or runs))  # the notes of other runs do not come along
     parts += [read_chosen(Path(str(path)), data, where=wanted) for path in paths if _is_file(path)]
     return select(join_scored(parts), wanted)
 
@@ -102,11 +106,8 @@ def _is_file(path: StoragePath) -> bool:
     return isinstance(path, Path) and path.is_file()
 
 
-def _choose_runs(folders: Sequence[StoragePath], *, languages: Names, where: Mapping[str, str]) -> list[Run]:
-    """The runs that hold what is wanted, so that the notes of others do not come along; all where none does."""
-    runs = in_languages([run for path in folders for run in find_runs(path)], as_names(languages))
-    facts = {name: value for name, value in where.items() if name in ("model", "dataset", "language")}
-    return [run for run in runs if all(run.info[name] == value for name, value in facts.items())] or runs
+def _runs(folders: Sequence[StoragePath]) -> list[Run]:
+    return [run for folder in folders for run in find_runs(folder)]
 
 
 def join(*scored: Scored) -> Scored:
@@ -165,9 +166,10 @@ def _finished(source: Scored | Folders, data: Items | Folders | None) -> Scored:
     """The scores; a run that is not finished is refused."""
     if isinstance(source, Scored):
         return source
-    if data is not None or any(map(_is_file, _paths(source))):
+    paths = _paths(source)
+    if data is not None or any(map(_is_file, paths)):
         return load(source, data=data)
-    runs = [run for path in _paths(source) for run in find_runs(path)]
+    runs = _runs(paths)
     for run in runs:
         if len(written_parts(run)) < run.parts:
             raise IsoglossError(f"The run {run.folder} is not finished. Run the same command again to complete it.")
@@ -194,7 +196,7 @@ def controls(
         ['score', 'permuted labels', 'shorter words', 'more frequent words', 'fewer tokens']
     """
     counts = read_frequencies(Path(frequencies)) if isinstance(frequencies, str | Path) else frequencies
-    runs = [run for path in _paths(source) for run in find_runs(path)]
+    runs = _runs(_paths(source))
     items = pl.concat([read_items(run) for run in runs], how="diagonal_relaxed")
     return check_controls(read_scored(runs), items, frequencies=counts, resamples=resamples, seed=seed)
 

@@ -93,12 +93,8 @@ def repr_of(result: Any) -> str:
     """The result in one short line."""
     kind = kind_of(result)
     rows = result.rows if hasattr(result, "rows") else getattr(result, kind.key)
-    counts = [(len(rows), kind.key), (len(result.notes), "notes")]
-    shown = [
-        f"{count} {name.removesuffix('s') if count == 1 else name}"
-        for count, name in counts
-        if count or name != "notes"
-    ]
+    counts = [(len(rows), kind.key), *([(len(result.notes), "notes")] if result.notes else [])]
+    shown = [f"{count} {name.removesuffix('s') if count == 1 else name}" for count, name in counts]
     return f"{type(result).__name__}({', '.join(shown)})"
 
 
@@ -133,10 +129,11 @@ def polars_of(result: Any) -> pl.DataFrame:
     import polars as pl
 
     detail = kind_of(result).detail
-    rows = []
+    rows: list[Flat] = []
     for row in getattr(result, "rows", (result,)):
-        inner = getattr(row, detail) if detail else ()
-        rows += [_merge(_flat(row), _flat(detailed)) for detailed in inner] if detail else [_flat(row)]
+        outer = _flat(row)
+        inner = [_flat(detailed) for detailed in getattr(row, detail)] if detail else [({}, {})]
+        rows += [(outer[0] | group, outer[1] | values) for group, values in inner]
     groups = list(dict.fromkeys(name for group, _ in rows for name in group))
     names = list(dict.fromkeys([*groups, *(name for _, values in rows for name in values)]))
     data = [{name: {**values, **group}.get(name) for name in names} for group, values in rows]
@@ -144,10 +141,6 @@ def polars_of(result: Any) -> pl.DataFrame:
 
 
 Flat = tuple[dict[str, Any], dict[str, Any]]
-
-
-def _merge(outer: Flat, inner: Flat) -> Flat:
-    return outer[0] | inner[0], outer[1] | inner[1]
 
 
 def _flat(row: Any) -> Flat:

@@ -55,15 +55,17 @@ def agree_scored(
 ) -> Results[Agreement]:
     """The agreement of two sets of scores; `against` is the second one's metric where it is another."""
     chosen = metrics or "ss"
-    values = [
-        measure(side, metrics=names, by=by or [], resamples=FEWEST_RESAMPLES)
-        for side, names in ((a, chosen), (b, against or chosen))
-    ]
-    return agree(values[0], values[1])
+    first = measure(a, metrics=chosen, by=by or [], resamples=FEWEST_RESAMPLES)
+    return agree(first, measure(b, metrics=against or chosen, by=by or [], resamples=FEWEST_RESAMPLES))
 
 
 def _agree_one(a: Sequence[Measure], b: Sequence[Measure]) -> Agreement:
-    apart = _describe_difference([row.group for row in a], [row.group for row in b])
+    sides = [[row.group for row in side] for side in (a, b)]
+    apart = set()  # the columns that have one value on each side, and not the same
+    for name in {name for side in sides for group in side for name in group}:
+        left_values, right_values = ({group.get(name) for group in side} for side in sides)
+        if len(left_values) == len(right_values) == 1 and left_values != right_values:
+            apart.add(name)
     right = {_key(row.group, apart): row for row in b if row.value is not None}
     pairs = [
         (row, right[_key(row.group, apart)]) for row in a if row.value is not None and _key(row.group, apart) in right
@@ -80,25 +82,8 @@ def _agree_one(a: Sequence[Measure], b: Sequence[Measure]) -> Agreement:
     if None not in neutral:
         same = float(np.mean(np.sign(x - neutral[0]) == np.sign(y - neutral[1])))
     groups = tuple(dict(_key(row.group, apart)) for row, _ in pairs)
-    gap = x - y
-    return Agreement(
-        a[0].metric,
-        b[0].metric,
-        groups,
-        spearman(x, y),
-        pearson(x, y),
-        same,
-        float(gap.mean()),
-        float(np.abs(gap).mean()),
-        len(pairs),
-    )
-
-
-def _describe_difference(a: Sequence[Mapping[str, str]], b: Sequence[Mapping[str, str]]) -> set[str]:
-    """The columns that have one value on each side, and not the same."""
-    names = {name for group in (*a, *b) for name in group}
-    values = {name: ({g.get(name) for g in a}, {g.get(name) for g in b}) for name in names}
-    return {name for name, (left, right) in values.items() if len(left) == len(right) == 1 and left != right}
+    gaps = float((x - y).mean()), float(np.abs(x - y).mean())
+    return Agreement(a[0].metric, b[0].metric, groups, spearman(x, y), pearson(x, y), same, *gaps, len(pairs))
 
 
 def _key(group: Mapping[str, str], apart: set[str]) -> tuple[tuple[str, str], ...]:

@@ -43,21 +43,22 @@ def align_sides(count: int, contribute: Callable[[int, Sequence[str] | None], Co
         if any(len(side.items or ()) > len(shared) for side in sides):
             names = sorted(shared)
             sides = [side for number in range(count) if (side := contribute(number, names)) is not None]
-        return Aligned(_same_order(sides), ITEMS) if len(sides) == count else None
+        return Aligned(same_order(sides), ITEMS) if len(sides) == count else None
     clusters = [set(side.clusters) for side in sides]
     if 2 * len(set.intersection(*clusters)) >= len(set.union(*clusters)):
         order = tuple(dict.fromkeys(name for side in sides for name in side.clusters))
-        return Aligned(tuple(in_order(side, order) for side in sides), CLUSTERS)
+        return Aligned(tuple(_in_order(side, order) for side in sides), CLUSTERS)
     return Aligned(tuple(sides), NOTHING)
 
 
-def _same_order(sides: Sequence[Contribution]) -> tuple[Contribution, ...]:
+def same_order(sides: Sequence[Contribution]) -> tuple[Contribution, ...]:
+    """The contributions with the clusters that all of them have, in one order."""
     there = set.intersection(*(set(side.clusters) for side in sides))
     names = tuple(name for name in sides[0].clusters if name in there)
-    return tuple(in_order(side, names) for side in sides)
+    return tuple(_in_order(side, names) for side in sides)
 
 
-def in_order(contribution: Contribution, names: tuple[str, ...]) -> Contribution:
+def _in_order(contribution: Contribution, names: tuple[str, ...]) -> Contribution:
     """The contribution with its clusters in this order; a cluster that it does not have counts for nothing."""
     if contribution.clusters == names:
         return contribution

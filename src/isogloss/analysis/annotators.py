@@ -1,6 +1,6 @@
 """Annotators: how far people agree on the labels of a data set, and what models prefer where they all agree."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +10,7 @@ import polars as pl
 from .. import registry
 from ..errors import IsoglossError
 from ..items import ANNOTATORS, Item, Items
-from ..metrics import Contribution, from_sums
+from ..metrics import from_sums
 from ..results import Results
 from ..scores import Scored
 from ..stats import RESAMPLES
@@ -65,7 +65,11 @@ def measure_annotators(
         clusters = [item.cluster or item.id for item in members for _ in ROLES]
         counts = [[_labels(item, role).count(name) for name in labels] for item in members for role in ROLES]
         sums = agreement_sums(np.array(counts, dtype=np.float64))
-        ends = [_estimate(sums, clusters, finish=finish, drawing=drawing) for finish in FINISHES]
+        ends: list[tuple[float, float | None, float | None]] = []
+        for finish in FINISHES:
+            contribution = from_sums(sums, clusters, finish=finish, n=len(sums))
+            interval = find_interval(contribution, drawing, bounds=(-1, 1))
+            ends.append((contribution.value, interval.low, interval.high))
         known = all(len(item.tags.get(ANNOTATORS, ())) == len(_labels(item, ROLES[0])) for item in members)
         people = {name for item in members for name in item.tags.get(ANNOTATORS, ())}
         if known and ends[0][1] is not None and len(people) >= FEWEST_CLUSTERS:
@@ -104,15 +108,6 @@ def _add_up(places: npt.NDArray[np.int64], weights: Array, *, count: int) -> Arr
 
 def _labels(item: Item, role: str) -> tuple[str, ...]:
     return tuple(item.tags.get(f"{ANNOTATORS}_{role}", ()))
-
-
-def _estimate(
-    sums: Array, clusters: Sequence[str], *, finish: Callable[[Array], Array], drawing: IntervalSettings
-) -> tuple[float, float | None, float | None]:
-    """The value with its interval over clusters."""
-    contribution: Contribution = from_sums(sums, clusters, finish=finish, n=len(sums))
-    ends = find_interval(contribution, drawing, bounds=(-1, 1))
-    return contribution.value, ends.low, ends.high
 
 
 def join_agreement(scored: Scored, items: Items) -> Scored:
@@ -156,7 +151,6 @@ def compare_unanimous(
             continue
         a, b = aligned.sides
         test = paired_test(a, b, bounds=chosen.bounds, settings=drawing)
-        counts = a.n + b.n, len(a.clusters), test.mde
-        ends = test.low, test.high, test.p
-        rows.append(UnanimousDifference(group, metric, a.value, b.value, a.value - b.value, *ends, *counts))
+        known = (test.low, test.high, test.p, a.n + b.n, len(a.clusters), test.mde)
+        rows.append(UnanimousDifference(group, metric, a.value, b.value, a.value - b.value, *known))
     return rows

@@ -27,14 +27,16 @@ def check_baseline(
     """Whether each metric of the file (LMS, SS and ICAT without one) is at most `margin` points worse than in the baseline.
 
     Worse is farther from the neutral point, or lower for a metric of which more is better. Items are compared in pairs
-    where the two share them. What only the baseline has is not testable. The notes say what else was left out.
+    where at least half of them are on both sides. What only the baseline has is not testable. The notes say what else was left out.
     """
     missing, baseline = _split_missing(scored, baseline)
     if not baseline.table.height:
         return missing, ()
     formulas = [claim.formula for claim in file.claims if claim.formula is not None]
     metrics = list(dict.fromkeys(part.left.metric for formula in formulas for part in relations(formula)))
-    design = "paired" if _share_items(scored, baseline) else "unpaired"
+    items = [side.table.select(KEY).unique() for side in (scored, baseline)]
+    both = items[0].join(items[1], on=KEY, how="semi", nulls_equal=True).height
+    design = "paired" if 2 * both >= min(side.height for side in items) else "unpaired"
     rows = compare(scored, baseline, metrics=metrics or None, by=[], mode=file.mode, design=design, resamples=resamples)
     return [*(_judge(row, margin=margin, least=file.min_n) for row in rows), *missing], rows.notes
 
@@ -58,13 +60,6 @@ def _split_missing(scored: Scored, baseline: Scored) -> tuple[list[ClaimVerdict]
         for name in names
     ]
     return verdicts, replace(baseline, table=table)
-
-
-def _share_items(a: Scored, b: Scored) -> bool:
-    """Whether at least half of the items of the smaller side are on both."""
-    items = [side.table.select(KEY).unique() for side in (a, b)]
-    both = items[0].join(items[1], on=KEY, how="semi", nulls_equal=True).height
-    return 2 * both >= min(item.height for item in items)
 
 
 def worsening(row: Comparison) -> tuple[float | None, float | None, float | None]:
@@ -93,44 +88,23 @@ def _judge(row: Comparison, *, margin: float, least: int) -> ClaimVerdict:
     names = [value for name, value in where.items() if name in ("model", "language")]
     short = short_title(row.metric)
     language = f" in {languages.describe(where['language']).name}" if "language" in where else ""
-    part = ClaimPart(
-        f"{short} of {where['model']}{language}" if "model" in where else f"{short}{language}",
-        BASELINE,
-        -1,
-        margin,
-        row.value_a,
-        row.value_b,
-        value,
-        low,
-        high,
-        n=row.n,
-        clusters=row.clusters,
-        mde=row.mde,
-        design=row.design,
-        interpretable=row.interpretable,
-        doubt=row.doubt,
-    )
-    status, reason = _decide(part, row, least=least)
-    name = ", ".join([f"{short} against the baseline", *names])
-    says = f"{short} at most {margin:g} worse"
-    mde = row.mde if status == UNDECIDED else None
-    return ClaimVerdict(name, status, reason, says, part=part, parts=1, mde=mde, mode=row.mode)
-
-
-def _decide(part: ClaimPart, row: Comparison, *, least: int) -> tuple[str, str]:
-    reasons: Sequence[tuple[bool, str, str]] = (
+    subject = f"{short} of {where['model']}{language}" if "model" in where else f"{short}{language}"
+    part = ClaimPart(subject, BASELINE, -1, margin, row.value_a, row.value_b, value, low, high)
+    part = replace(part, n=row.n, clusters=row.clusters, mde=row.mde, design=row.design)
+    part = replace(part, interpretable=row.interpretable, doubt=row.doubt)
+    reasons: Sequence[tuple[bool, str, str]] = (  # the first that holds decides
         (row.difference is None, NOT_TESTABLE, f"no value ({row.why})"),
-        (part.difference is None, NOT_TESTABLE, "the metric has no better and worse"),
+        (value is None, NOT_TESTABLE, "the metric has no better and worse"),
         (row.interpretable is False, NOT_INTERPRETABLE, str(row.doubt)),
         (row.n < least, NOT_TESTABLE, f"{row.n} items are too few (at least {least} are needed)"),
         (row.why == EQUAL, SUPPORTED, "the two sides never differ"),
-        (part.low is None, UNDECIDED, f"no interval ({row.why})"),
+        (low is None, UNDECIDED, f"no interval ({row.why})"),
+        (high is not None and high <= margin, SUPPORTED, "the whole interval agrees"),
+        (low is not None and low > margin, CONTRADICTED, "the whole interval says the opposite"),
+        (True, UNDECIDED, "the interval includes the margin"),
     )
-    for holds, status, reason in reasons:
-        if holds:
-            return status, reason
-    if part.high is not None and part.high <= part.shift:
-        return SUPPORTED, "the whole interval agrees"
-    if part.low is not None and part.low > part.shift:
-        return CONTRADICTED, "the whole interval says the opposite"
-    return UNDECIDED, "the interval includes the margin"
+    status, reason = next((status, reason) for holds, status, reason in reasons if holds)
+    name = ", ".join([f"{short} against the baseline", *names])
+    mde = row.mde if status == UNDECIDED else None
+    says = f"{short} at most {margin:g} worse"
+    return ClaimVerdict(name, status, reason, says, part=part, parts=1, mde=mde, mode=row.mode)

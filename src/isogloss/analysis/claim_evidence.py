@@ -93,12 +93,9 @@ class Evidence:
         doubts: dict[str, bool | None] = {}
         for group in side.groups:
             if group not in self.competence:
-                rows = self.rows(group)
-                self.competence[group] = (
-                    find_competence(rows, mode=self.mode, drawing=self.drawing)
-                    if rows.rows.height
-                    else Competence(None)
-                )
+                part = self.rows(group)
+                known = find_competence(part, mode=self.mode, drawing=self.drawing) if part.rows.height else None
+                self.competence[group] = known or Competence(None)
             judgement = judge(side.metric, self.competence[group])
             if judgement.interpretable is not True:
                 doubts[f"{group.label()}: {judgement.doubt}"] = judgement.interpretable
@@ -125,13 +122,10 @@ def _named(side: ClaimSide) -> str:
 
 def start_part(hypothesis: Hypothesis, evidence: Evidence) -> ClaimPart:
     """The part with its names and with what the sides' competence allows."""
-    sides = [side for side in (hypothesis.left, hypothesis.right) if isinstance(side, ClaimSide)]
-    judged = [evidence.judge(side) for side in sides]
+    left, right = hypothesis.left, hypothesis.right
+    judged = [evidence.judge(side) for side in (left, right) if isinstance(side, ClaimSide)]
     verdicts = [verdict for verdict, _ in judged]
     worst = False if False in verdicts else None if None in verdicts else True
-    right = hypothesis.right
     b = _named(right) if isinstance(right, ClaimSide) else (HOMOGENEOUS if right is None else f"{right:g}")
     doubt = "; ".join(dict.fromkeys(text for verdict, text in judged if text and verdict is worst)) or None
-    return ClaimPart(
-        _named(hypothesis.left), b, hypothesis.sign, hypothesis.shift, interpretable=worst, doubt=doubt
-    )  # fmt: skip
+    return ClaimPart(_named(left), b, hypothesis.sign, hypothesis.shift, interpretable=worst, doubt=doubt)

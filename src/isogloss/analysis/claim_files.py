@@ -10,8 +10,9 @@ from typing import Any
 
 import yaml
 
-from ..errors import BadData, CannotWrite, IsoglossError, UnknownName
+from ..errors import BadData, IsoglossError, UnknownName
 from ..files.rows import read_bytes
+from ..sealing import write_file
 from .claim_evidence import FEWEST_ITEMS
 from .claim_language import Selector, parse_claim
 from .claims import Claim, ClaimsFile, Faults
@@ -46,10 +47,8 @@ Claims = str | Path | Mapping[str, Any] | Sequence[str | Mapping[str, Any]] | Cl
 
 def as_claims(claims: Claims) -> ClaimsFile:
     """The claims of a file, of what such a file holds, or of a list."""
-    if claims is None:
-        return ClaimsFile(())
-    if isinstance(claims, ClaimsFile):
-        return claims
+    if claims is None or isinstance(claims, ClaimsFile):
+        return claims or ClaimsFile(())
     if isinstance(claims, str | Path):
         return read_claims(claims)
     return make_claims(dict(claims) if isinstance(claims, Mapping) else {"claims": list(claims)})
@@ -64,17 +63,31 @@ def read_claims(path: str | Path) -> ClaimsFile:
     except (yaml.YAMLError, UnicodeError) as error:
         mark = getattr(error, "problem_mark", None)
         raise BadData(path, mark.line + 1 if mark else None, "not YAML.") from error
-    file = make_claims(content, path, lines=_claim_lines(node))
-    sha256 = hashlib.sha256(data).hexdigest()
+    lines: list[int] = []
+    for key, value in node.value if isinstance(node, yaml.MappingNode) else ():
+        if getattr(key, "value", None) == "claims" and isinstance(value, yaml.SequenceNode):
+            lines = [entry.start_mark.line + 1 for entry in value.value]
+    file, sha256 = make_claims(content, path, lines=lines), hashlib.sha256(data).hexdigest()
     return replace(file, sha256=sha256, registered=_compare_registration(Path(path), sha256))
 
 
-def _claim_lines(node: Any) -> list[int]:
-    """The line of each claim."""
-    for key, value in node.value if isinstance(node, yaml.MappingNode) else ():
-        if getattr(key, "value", None) == "claims" and isinstance(value, yaml.SequenceNode):
-            return [entry.start_mark.line + 1 for entry in value.value]
-    return []
+def _record(path: Path) -> Path:
+    return path.with_name(f"{path.name}.registered.json")
+
+
+def _compare_registration(path: Path, sha256: str) -> str:
+    """Whether the file is the one that was registered; nothing if none was."""
+    record = _record(path)
+    if not record.exists():
+        return ""
+    try:
+        known = json.loads(read_bytes(record).decode("utf-8"))
+        date, before = str(known["date"]), str(known["sha256"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise BadData(record, None, "not a record of a registration. Delete it to register the file again.") from error
+    if before == sha256:
+        return f"registered on {date}, unchanged since"
+    return f"CHANGED since it was registered on {date} (hash {before[:12]}, now {sha256[:12]})"
 
 
 def make_claims(content: Any, path: str | Path = "claims", *, lines: Sequence[int] = ()) -> ClaimsFile:
@@ -99,17 +112,12 @@ def make_claims(content: Any, path: str | Path = "claims", *, lines: Sequence[in
     twice = next((claim for i, claim in enumerate(claims) if claim.name in names[:i]), None)
     if twice is not None:
         raise BadData(path, twice.line, f"two claims are named '{twice.name}'.")
-    return ClaimsFile(
-        claims,
-        content.get("mode", "corrected"),
-        strict,
-        min_n,
-        content.get("adjust", "holm"),
-        str(content.get("title", "")),
-        _facts(path, content.get("facts")),
-        _faults(path, content.get("faults")),
-        str(path),
-    )
+    facts = content.get("facts")
+    if facts is not None:
+        facts = read_facts(Path(path).parent / facts) if isinstance(facts, str) else check_facts(facts, path)
+    mode, adjust, title = content.get("mode", "corrected"), content.get("adjust", "holm"), str(content.get("title", ""))
+    faults = _faults(path, content.get("faults"))
+    return ClaimsFile(claims, mode, strict, min_n, adjust, title, facts or {}, faults, str(path))
 
 
 def _check_keys(path: str | Path, row: Mapping[Any, Any], *, known: Sequence[str], line: int | None = None) -> None:
@@ -132,24 +140,8 @@ def _claim(path: str | Path, row: Any, *, number: int, line: int | None, source:
     where = row.get("where", {})
     if not isinstance(where, dict):
         raise BadData(path, line, f"claim '{name}': 'where' must map columns to values, such as language: de.")
-    return Claim(
-        name,
-        texts["says"],
-        formula,
-        texts["sentence"],
-        ", ".join(text for text in (source, texts["source"]) if text),
-        _selectors(where),
-        texts["needs"],
-        texts["by_construction"],
-        texts["note"],
-        line,
-    )
-
-
-def _facts(path: str | Path, facts: Any) -> Mapping[str, Mapping[str, str | float]]:
-    if facts is None:
-        return {}
-    return read_facts(Path(path).parent / facts) if isinstance(facts, str) else check_facts(facts, path)
+    texts["source"] = ", ".join(text for text in (source, texts["source"]) if text)
+    return Claim(**{**texts, "name": name}, formula=formula, where=_selectors(where), line=line)
 
 
 def _faults(path: str | Path, faults: Any) -> Faults:
@@ -169,48 +161,19 @@ def _selectors(values: Mapping[Any, Any]) -> tuple[Selector, ...]:
     return tuple(Selector(str(value), SYNONYMS.get(str(name), str(name))) for name, value in values.items())
 
 
-# ---- registration
-
-
-def _record(path: Path) -> Path:
-    return path.with_name(f"{path.name}.registered.json")
-
-
 def register_claims(path: Path) -> str:
     """A sentence that says that the file is registered: its hash and the date are written beside it."""
     file, record = read_claims(path), _record(path)
     if record.exists():
         return f"{path}: {file.registered}."
     date = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
-    _write(record, json.dumps({"sha256": file.sha256, "date": date}, indent=1) + "\n")
+    write_file(record, f"{json.dumps({'sha256': file.sha256, 'date': date}, indent=1)}\n".encode())
     return f"Registered {len(file.claims)} claims on {date}; {record} holds the date and the hash {file.sha256[:12]}."
-
-
-def _compare_registration(path: Path, sha256: str) -> str:
-    """Whether the file is the one that was registered; nothing if none was."""
-    record = _record(path)
-    if not record.exists():
-        return ""
-    try:
-        known = json.loads(read_bytes(record).decode("utf-8"))
-        date, before = str(known["date"]), str(known["sha256"])
-    except (ValueError, KeyError, TypeError) as error:
-        raise BadData(record, None, "not a record of a registration. Delete it to register the file again.") from error
-    if before == sha256:
-        return f"registered on {date}, unchanged since"
-    return f"CHANGED since it was registered on {date} (hash {before[:12]}, now {sha256[:12]})"
 
 
 def write_starter(path: Path) -> str:
     """A sentence that says that a starter file was written; a file that exists is left alone."""
     if path.exists():
         raise IsoglossError(f"{path} exists already. Give another name, or delete it first.")
-    _write(path, STARTER)
+    write_file(path, STARTER.encode())
     return f"Wrote {path}. Edit the claims, then run: isogloss gate RUNS --claims {path}"
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise CannotWrite(path, error) from error

@@ -104,25 +104,26 @@ def find_column(selector: Selector, catalogue: Catalogue) -> Selector:
     """The selector with its column; a name that is not there is refused with the nearest one."""
     column, value = selector.column, selector.value
     facts = {name for known in catalogue.facts.values() for name in known}
-    if column is not None:
-        if column not in {*IDENTITY, *facts, *catalogue.columns}:
-            raise UnknownName("column", column, {*IDENTITY, *facts, *catalogue.columns})
-        return replace(selector, value=_value(column, value, catalogue=catalogue))
-    flag = "multilingual" if value == "monolingual" else value
-    if flag in facts and _values(flag, catalogue) <= {"True", "False"}:
-        return replace(selector, column=flag, value=str(flag == value))
-    columns_with_value = [name for name in dict.fromkeys([*BARE, *sorted(facts)]) if value in _values(name, catalogue)]
-    if not columns_with_value and _tag(value):
-        columns_with_value = ["language"]
-    if not columns_with_value:
-        known = set().union(*(_values(name, catalogue) for name in {*BARE, *facts})) - {"True", "False"}
-        known |= {languages.describe(tag).name for tag in _values("language", catalogue)}
-        raise UnknownName("model, language, group or value", value, known)
-    if len(columns_with_value) > 1:
-        choices = " or ".join(f"{name}={value}" for name in columns_with_value)
-        raise IsoglossError(f"'{value}' is a value of several columns. Write {choices}.")
-    column = columns_with_value[0]
-    return replace(selector, column=column, value=_value(column, value, catalogue=catalogue))
+    if column is None:
+        flag = "multilingual" if value == "monolingual" else value
+        if flag in facts and _values(flag, catalogue) <= {"True", "False"}:
+            return replace(selector, column=flag, value=str(flag == value))
+        columns = [name for name in dict.fromkeys([*BARE, *sorted(facts)]) if value in _values(name, catalogue)]
+        if not columns and not _tag(value):
+            known = set().union(*(_values(name, catalogue) for name in {*BARE, *facts})) - {"True", "False"}
+            known |= {languages.describe(tag).name for tag in _values("language", catalogue)}
+            raise UnknownName("model, language, group or value", value, known)
+        if len(columns) > 1:
+            choices = " or ".join(f"{name}={value}" for name in columns)
+            raise IsoglossError(f"'{value}' is a value of several columns. Write {choices}.")
+        column = columns[0] if columns else "language"
+    elif column not in {*IDENTITY, *facts, *catalogue.columns}:
+        raise UnknownName("column", column, {*IDENTITY, *facts, *catalogue.columns})
+    known = _values(column, catalogue)
+    tag = _tag(value) if column == "language" and value not in known else None
+    if value not in known and tag is None:
+        raise UnknownName(column, value, known)
+    return replace(selector, column=column, value=tag or value)
 
 
 def _values(column: str, catalogue: Catalogue) -> set[str]:
@@ -130,14 +131,6 @@ def _values(column: str, catalogue: Catalogue) -> set[str]:
     known = {cell[column] for cell in catalogue.known if column in cell} | set(catalogue.columns.get(column, ()))
     own = {facts[column] for facts in catalogue.facts.values() if column in facts}
     return known | (set(catalogue.facts) if column == "model" else own)
-
-
-def _value(column: str, value: str, *, catalogue: Catalogue) -> str:
-    known = _values(column, catalogue)
-    tag = _tag(value) if column == "language" and value not in known else None
-    if value not in known and tag is None:
-        raise UnknownName(column, value, known)
-    return tag or value
 
 
 def _tag(value: str) -> str | None:
@@ -170,70 +163,60 @@ def expand(formula: Formula, catalogue: Catalogue, *, where: Sequence[Selector] 
             if isinstance(term, ClaimTerm):
                 select_groups(term, catalogue)
     bound = tuple(find_column(selector, catalogue) for selector in where)
-    return _expand_scopes(formula, formula.scopes, catalogue=catalogue, bound=bound)
+    return _expand(formula, catalogue, bound=bound)
 
 
-def _expand_scopes(
-    formula: Formula, scopes: tuple[Scope, ...], *, catalogue: Catalogue, bound: tuple[Selector, ...]
-) -> Hypotheses:
-    if not scopes:
-        return _expand_formula(formula, catalogue, bound=bound)
-    scope, column = scopes[0], scopes[0].column
-    values: Sequence[str] = sorted(catalogue.columns.get(column, ()))
-    if column not in catalogue.columns:
-        find_column(Selector(next(iter(_values(column, catalogue)), ""), column), catalogue)
-        names = [dict(group.names) for group in select_groups(ClaimTerm("", scope.selectors), catalogue, bound=bound)]
-        cells = [cell for cell in catalogue.cells if any(names_of.items() <= cell.items() for names_of in names)]
-        values = list(dict.fromkeys(cell[column] for cell in cells if column in cell))
-    parts = [
-        _expand_scopes(formula, scopes[1:], catalogue=catalogue, bound=(*bound, Selector(value, column)))
-        for value in values
-    ]
-    return Hypotheses(scope.quantifier, tuple(part for part in parts if any(part.leaves())))
+def _expand(part: Formula | Relation, catalogue: Catalogue, *, bound: tuple[Selector, ...]) -> Hypotheses:
+    """The hypotheses of a part where `bound` holds; of a formula with scopes, for each value of the first scope's column."""
+    if isinstance(part, Relation):
+        return _expand_relation(part, catalogue, bound=bound)
+    if not part.scopes:
+        quantifier, parts = part.quantifier, [_expand(inner, catalogue, bound=bound) for inner in part.parts]
+    else:
+        scope, inner = part.scopes[0], replace(part, scopes=part.scopes[1:])
+        bounds = [(*bound, Selector(value, scope.column)) for value in _scope_values(scope, catalogue, bound=bound)]
+        quantifier, parts = scope.quantifier, [_expand(inner, catalogue, bound=narrower) for narrower in bounds]
+    return Hypotheses(quantifier, tuple(hypotheses for hypotheses in parts if any(hypotheses.leaves())))
 
 
-def _expand_formula(formula: Formula, catalogue: Catalogue, *, bound: tuple[Selector, ...]) -> Hypotheses:
-    parts = [
-        _expand_relation(part, catalogue, bound=bound)
-        if isinstance(part, Relation)
-        else _expand_formula(part, catalogue, bound=bound)
-        for part in formula.parts
-    ]
-    return Hypotheses(formula.quantifier, tuple(part for part in parts if any(part.leaves())))
+def _scope_values(scope: Scope, catalogue: Catalogue, *, bound: tuple[Selector, ...]) -> Sequence[str]:
+    """The values of a scope's column: all of the items', or those of the groups that the scope chooses."""
+    column = scope.column
+    if column in catalogue.columns:
+        return sorted(catalogue.columns[column])
+    find_column(Selector(next(iter(_values(column, catalogue)), ""), column), catalogue)
+    groups = select_groups(ClaimTerm("", scope.selectors), catalogue, bound=bound)
+    cells = [cell for cell in catalogue.cells if any(dict(group.names).items() <= cell.items() for group in groups)]
+    return list(dict.fromkeys(cell[column] for cell in cells if column in cell))
 
 
 def _expand_relation(relation: Relation, catalogue: Catalogue, *, bound: tuple[Selector, ...]) -> Hypotheses:
-    """Every pair of groups of the two sides; a group is never compared with itself."""
-    lefts = _sides(relation.left, catalogue, bound=bound)
-    right = relation.right
-    if relation.kind == "correlation" and isinstance(right, ClaimTerm):
-        groups = [
-            ClaimSide(term.metric, tuple(select_groups(term, catalogue, bound=bound)), term.distance)
-            for term in (relation.left, right)
-        ]
-        leaf = Hypothesis("correlation", groups[0], groups[1], relation.sign, relation.shift)
-        return Hypotheses(EVERY, (leaf,) if groups[0].groups and groups[1].groups else ())
-    if not isinstance(right, ClaimTerm):
-        return Hypotheses(relation.left.quantifier, tuple(_compared(relation, left, right=right) for left in lefts))
-    rights = _sides(right, catalogue, bound=bound)
-    rows = [
-        Hypotheses(right.quantifier, tuple(_compared(relation, left, right=other) for other in rights if other != left))
-        for left in lefts
-    ]
-    return Hypotheses(relation.left.quantifier, tuple(row for row in rows if row.parts))
+    """Every pair of groups of the two sides, none with itself; a correlation has all groups at once.
+
+    Equality within a margin is two hypotheses, one for each end.
+    """
+    together = relation.kind == "correlation"
+    kind, ends = relation.kind, [(relation.sign, relation.shift)]
+    if kind == "equal":
+        kind, ends = "order", [(1, -relation.shift), (-1, relation.shift)]
+    rights: Sequence[ClaimSide | float | None]
+    if isinstance(relation.right, ClaimTerm):
+        quantifier, rights = (
+            relation.right.quantifier,
+            _sides(relation.right, catalogue, bound=bound, together=together),
+        )
+    else:
+        quantifier, rights = EVERY, [relation.right]
+    rows = []
+    for left in _sides(relation.left, catalogue, bound=bound, together=together):
+        others = [right for right in rights if together or right != left]
+        leaves = [tuple(Hypothesis(kind, left, right, sign, shift) for sign, shift in ends) for right in others]
+        rows += [Hypotheses(quantifier, tuple(Hypotheses(EVERY, pair) for pair in leaves))] if leaves else []
+    return Hypotheses(relation.left.quantifier, tuple(rows))
 
 
-def _sides(term: ClaimTerm, catalogue: Catalogue, *, bound: tuple[Selector, ...]) -> list[ClaimSide]:
+def _sides(term: ClaimTerm, catalogue: Catalogue, *, bound: tuple[Selector, ...], together: bool) -> list[ClaimSide]:
     groups = select_groups(term, catalogue, bound=bound)
-    if term.quantifier == MEAN:
+    if term.quantifier == MEAN or together:
         return [ClaimSide(term.metric, tuple(groups), term.distance)] if groups else []
     return [ClaimSide(term.metric, (group,), term.distance) for group in groups]
-
-
-def _compared(relation: Relation, left: ClaimSide, *, right: ClaimSide | float | None) -> Hypotheses:
-    """The simple hypotheses of one comparison; equality within a margin is two of them, one for each end."""
-    if relation.kind == "equal":
-        ends = ((1, -relation.shift), (-1, relation.shift))
-        return Hypotheses(EVERY, tuple(Hypothesis("order", left, right, sign, shift) for sign, shift in ends))
-    leaf = Hypothesis(relation.kind, left, right, relation.sign, relation.shift)
-    return Hypotheses(EVERY, (leaf,))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
@@ -101,24 +101,47 @@ class Formula:
     scopes: tuple[Scope, ...] = ()
 
 
-def _start(parts: list[Any]) -> Formula:
-    formula: Formula = parts[-1]
-    return replace(formula, scopes=tuple(parts[:-1]))
-
-
-def _scope(parts: list[Any]) -> Scope:
-    quantifier, name, chosen = parts
-    if quantifier == MEAN:
-        raise IsoglossError(f"'for mean {_plain(name)}' has no meaning; use 'for every' or 'for some'.")
-    return Scope(str(quantifier), SYNONYMS.get(_plain(name), _plain(name)), chosen or ())
-
-
-def _join(quantifier: str) -> Callable[[list[Any]], Formula]:
-    def join(parts: list[Any]) -> Formula:
-        alone = len(parts) == 1 and isinstance(parts[0], Formula)
-        return parts[0] if alone else Formula(quantifier, tuple(parts))
-
-    return join
+def _build(node: Any) -> Any:
+    """What a node of the grammar's tree means; an optional part that is not there is None."""
+    if not isinstance(node, Tree):
+        return node
+    parts = [_build(child) for child in node.children]
+    match str(node.data):
+        case "start":
+            return replace(parts[-1], scopes=tuple(parts[:-1]))
+        case "scope":
+            quantifier, name, chosen = parts
+            if quantifier == MEAN:
+                raise IsoglossError(f"'for mean {_plain(name)}' has no meaning; use 'for every' or 'for some'.")
+            return Scope(str(quantifier), SYNONYMS.get(_plain(name), _plain(name)), chosen or ())
+        case "any" | "all":
+            alone = len(parts) == 1 and isinstance(parts[0], Formula)
+            return parts[0] if alone else Formula(SOME if node.data == "any" else EVERY, tuple(parts))
+        case "order":
+            return _order(parts)
+        case "equal":
+            left, right, margin = parts if isinstance(parts[0], ClaimTerm) else (parts[1], parts[0], parts[2])
+            return Relation("equal", _term_of(left), _number(right), 1, abs(float(margin)))
+        case "extreme":
+            return Relation("order", parts[0], parts[2], 1 if parts[1] == "highest" else -1)
+        case "correlation":
+            left, right, sign, number = parts
+            return Relation("correlation", left, right, 1 if sign[0] == ">" else -1, float(number), len(sign) == 1)
+        case "term":
+            quantifier, distance, name, chosen = parts
+            if name == HOMOGENEOUS and not chosen and not quantifier:
+                return HOMOGENEOUS
+            metric = _plain(name).replace("-", "_")
+            if registry.get("metric", metric).neutral is None and distance:
+                raise IsoglossError(f"'{metric}' has no neutral point, so it has no distance from it.")
+            return ClaimTerm(metric, chosen or (), str(quantifier) if quantifier else EVERY, distance is not None)
+        case "selector":
+            negation, name, equals, value = parts
+            if equals is None:
+                return Selector(_plain(name), None, negation is not None)
+            column = SYNONYMS.get(_plain(name), _plain(name))
+            return Selector(_plain(value), column, (negation is not None) != (equals == "!="))
+    return tuple(parts)  # selectors
 
 
 def _order(parts: list[Any]) -> Relation:
@@ -134,11 +157,6 @@ def _order(parts: list[Any]) -> Relation:
     return Relation("order", _term_of(right), float(left), -above, -moved, strict)
 
 
-def _equal(parts: list[Any]) -> Relation:
-    left, right, margin = parts if isinstance(parts[0], ClaimTerm) else (parts[1], parts[0], parts[2])
-    return Relation("equal", _term_of(left), _number(right), 1, abs(float(margin)))
-
-
 def _number(side: Any) -> ClaimTerm | float:
     if side == HOMOGENEOUS:
         raise IsoglossError("'homogeneous' stands after < or > only.")
@@ -151,54 +169,8 @@ def _term_of(side: Any) -> ClaimTerm:
     return side
 
 
-def _extreme(parts: list[Any]) -> Relation:
-    return Relation("order", parts[0], parts[2], 1 if parts[1] == "highest" else -1)
-
-
-def _correlation(parts: list[Any]) -> Relation:
-    left, right, sign, number = parts
-    return Relation("correlation", left, right, 1 if sign[0] == ">" else -1, float(number), len(sign) == 1)
-
-
-def _term(parts: list[Any]) -> ClaimTerm | str:
-    quantifier, distance, name, chosen = parts
-    if name == HOMOGENEOUS and not chosen and not quantifier:
-        return HOMOGENEOUS
-    metric = _plain(name).replace("-", "_")
-    if registry.get("metric", metric).neutral is None and distance:
-        raise IsoglossError(f"'{metric}' has no neutral point, so it has no distance from it.")
-    return ClaimTerm(metric, chosen or (), str(quantifier) if quantifier else EVERY, distance is not None)
-
-
-def _selector(parts: list[Any]) -> Selector:
-    negation, name, equals, value = parts
-    if equals is None:
-        return Selector(_plain(name), None, negation is not None)
-    column = SYNONYMS.get(_plain(name), _plain(name))
-    return Selector(_plain(value), column, (negation is not None) != (equals == "!="))
-
-
 def _plain(name: str) -> str:
     return str(name).strip("\"'")
-
-
-BUILDERS: Mapping[str, Callable[[list[Any]], Any]] = {
-    "start": _start,
-    "scope": _scope,
-    "any": _join(SOME),
-    "all": _join(EVERY),
-    "order": _order,
-    "equal": _equal,
-    "extreme": _extreme,
-    "correlation": _correlation,
-    "term": _term,
-    "selectors": tuple,
-    "selector": _selector,
-}
-
-
-def _build(node: Any) -> Any:
-    return BUILDERS[str(node.data)]([_build(child) for child in node.children]) if isinstance(node, Tree) else node
 
 
 @cache
@@ -229,7 +201,7 @@ def relations(formula: Formula) -> Iterator[Relation]:
             yield from relations(part)
 
 
-def bounds_of(term: ClaimTerm) -> tuple[float, float]:
+def _bounds(term: ClaimTerm) -> tuple[float, float]:
     """The least and the largest value that a term can have."""
     metric = registry.get("metric", term.metric)
     low, high = metric.bounds
@@ -240,13 +212,10 @@ def _check_can_fail(relation: Relation, text: str) -> None:
     """Refuse what holds, or fails, for every model there can be."""
     if relation.kind in (HOMOGENEOUS, "correlation") or relation.right is None:
         return
-    low, high = bounds_of(relation.left)
-    if isinstance(relation.right, ClaimTerm):
-        other = bounds_of(relation.right)
-        low, high = low - other[1], high - other[0]
-        limit = 0.0
-    else:
-        limit = relation.right
+    (low, high), limit = _bounds(relation.left), relation.right
+    if isinstance(limit, ClaimTerm):
+        other = _bounds(limit)
+        low, high, limit = low - other[1], high - other[0], 0.0
     if relation.kind == "equal":
         always = limit - relation.shift <= low and high <= limit + relation.shift
         never = limit - relation.shift > high or limit + relation.shift < low

@@ -44,25 +44,26 @@ def _test_order(hypothesis: Hypothesis, evidence: Evidence) -> ClaimPart:
         return replace(part, why="no item has what the metric needs on every side")
     count = len(hypothesis.left.groups)
     left = _value(hypothesis.left, aligned.sides[:count])
+    counts = (left.n, len(left.clusters))
     bounds = registry.get("metric", hypothesis.left.metric).bounds
-    if not isinstance(right, ClaimSide):
-        fixed = float(right or 0.0)
-        result = threshold_test(left, fixed + hypothesis.shift, bounds=bounds, settings=evidence.drawing)
+    if isinstance(right, ClaimSide):
+        other = _value(right, aligned.sides[count:])
+        if hypothesis.left.metric != right.metric or (left.pieces is None) != (other.pieces is None):
+            # different metrics can be compared as functions of weights only
+            left, other = (replace(side, totals=None, finish=None, pieces=None, alone=None) for side in (left, other))
+        test = unpaired_test if aligned.common == NOTHING else paired_test
+        result = test(left, other, bounds=bounds, settings=evidence.drawing, shift=hypothesis.shift)
+        if aligned.common != ITEMS:
+            part = replace(part, design="unpaired" if aligned.common == NOTHING else "paired by target")
+            counts = (left.n + other.n, min(len(left.clusters), len(other.clusters)))
+        values = (left.value, other.value)
+    else:
+        values = (left.value, float(right or 0.0))
+        result = threshold_test(left, values[1] + hypothesis.shift, bounds=bounds, settings=evidence.drawing)
         if result.low is not None and result.high is not None:
             result = replace(result, low=result.low + hypothesis.shift, high=result.high + hypothesis.shift)
-        counts = (left.n, len(left.clusters))
-        result = _testable(result, clusters=counts[1], bounds=bounds)
-        return _filled(part, result, values=(left.value, fixed), counts=counts, resamples=evidence.drawing.resamples)
-    other = _value(right, aligned.sides[count:])
-    if hypothesis.left.metric != right.metric or (left.pieces is None) != (other.pieces is None):
-        left, other = _plain(left), _plain(other)
-    test = unpaired_test if aligned.common == NOTHING else paired_test
-    result = test(left, other, bounds=bounds, settings=evidence.drawing, shift=hypothesis.shift)
-    counts = (left.n, len(left.clusters))
-    if aligned.common != ITEMS:
-        part = replace(part, design="unpaired" if aligned.common == NOTHING else "paired by target")
-        counts = (left.n + other.n, min(len(left.clusters), len(other.clusters)))
-    values, result = (left.value, other.value), _testable(result, clusters=counts[1], bounds=bounds)
+    if result.low is None and counts[1] < clusters_needed(bounds):
+        result = replace(result, p=None)
     return _filled(part, result, values=values, counts=counts, resamples=evidence.drawing.resamples)
 
 
@@ -72,44 +73,29 @@ def _value(side: ClaimSide, groups: Sequence[Contribution]) -> Contribution:
     return mean_of([distance_from(group, neutral) if side.distance else group for group in groups])
 
 
-def _plain(side: Contribution) -> Contribution:
-    """The contribution as a function of weights only, so that it can be compared with another metric."""
-    return replace(side, totals=None, finish=None, pieces=None, alone=None)
-
-
-def _testable(difference: Difference, *, clusters: int, bounds: tuple[float, float]) -> Difference:
-    """The difference, without its p where there are too few clusters for an interval."""
-    return replace(difference, p=None) if difference.low is None and clusters < clusters_needed(bounds) else difference
-
-
 def _filled(
     part: ClaimPart, result: Difference, *, values: tuple[float, float], counts: tuple[int, int], resamples: int
 ) -> ClaimPart:
-    """The part with a test's result; two one-sided p-values come from the two-sided one."""
+    """The part with a test's result; two one-sided p-values come from the two-sided one.
+
+    Where hardly any permutation reaches the observed value, the p-value is Student's: claims of many parts are adjusted for
+    all of them, and the smallest p-values of 10,000 permutations are too coarse for that.
+    """
     if math.isnan(values[0]) or math.isnan(values[1]):
         return replace(part, why="the value is a division by zero here")
     difference = values[0] - values[1]
     part = replace(part, value_a=values[0], value_b=values[1], difference=difference, n=counts[0], clusters=counts[1])
     if result.p is None:
         return replace(part, why=result.why or "there is no test for these groups")
-    p = _tail(result, difference - part.shift, freedom=counts[1] - 1, resamples=resamples)
-    side = part.sign * (difference - part.shift)
+    p, beyond, freedom = result.p, difference - part.shift, counts[1] - 1
+    if p <= FEWEST_BEYOND / resamples and result.mde:
+        from scipy.special import stdtr
+
+        error = result.mde / detectable_effect(1.0, freedom)
+        p = 2 * float(stdtr(freedom, -abs(beyond) / error))
+    side = part.sign * beyond
     p_true, p_false = (p / 2, 1 - p / 2) if side > 0 else (1 - p / 2, p / 2) if side < 0 else (0.5, 0.5)
     return replace(part, low=result.low, high=result.high, mde=result.mde, p_true=p_true, p_false=p_false)
-
-
-def _tail(difference: Difference, size: float, *, freedom: int, resamples: int) -> float:
-    """The p-value; where hardly any permutation reaches the observed value, Student's.
-
-    Claims of many parts are adjusted for all of them, and the smallest p-values of 10,000 permutations are too coarse for that.
-    """
-    p = float(difference.p or 0.0)
-    if p > FEWEST_BEYOND / resamples or not difference.mde:
-        return p
-    from scipy.special import stdtr
-
-    error = difference.mde / detectable_effect(1.0, freedom)
-    return 2 * float(stdtr(freedom, -abs(size) / error))
 
 
 def _test_homogeneous(hypothesis: Hypothesis, evidence: Evidence) -> ClaimPart:
@@ -124,8 +110,8 @@ def _test_homogeneous(hypothesis: Hypothesis, evidence: Evidence) -> ClaimPart:
         return replace(part, why="no item has what the metric needs")
     wide = rows.items(metric.quantity).drop_nulls(list(metric.roles))
     sums = triple_sums(wide, evidence.mode)[0]
-    starts = np.flatnonzero(wide["cluster"].to_numpy()[1:] != wide["cluster"].to_numpy()[:-1]) + 1
-    starts = np.concatenate([[0], starts])
+    clusters = wide["cluster"].to_numpy()
+    starts = np.concatenate([[0], np.flatnonzero(clusters[1:] != clusters[:-1]) + 1])
     tasks = wide["task"].to_numpy() if "task" in wide.columns else np.zeros(wide.height)
     strata = [np.flatnonzero(tasks == name) for name in dict.fromkeys(tasks.tolist())]
     rng, chance = np.random.default_rng(evidence.drawing.seed), np.empty(min(evidence.drawing.resamples, PERMUTATIONS))
@@ -181,29 +167,24 @@ def _test_correlation(hypothesis: Hypothesis, evidence: Evidence) -> ClaimPart:
     part = replace(part, a=f"rank correlation over {len(pairs)} groups", b=f"{hypothesis.shift:g}")
     if len(pairs) < FEWEST_UNITS:
         return replace(part, why=f"{len(pairs)} groups are too few for a correlation; it needs {FEWEST_UNITS}")
-    names = hypothesis.left.metric, right.metric
-    aligned = evidence.align([(group, name) for pair in pairs for group, name in zip(pair, names, strict=True)])
+    sides = [side for a, b in pairs for side in ((a, hypothesis.left.metric), (b, right.metric))]
+    aligned = evidence.align(sides)
     if aligned is None or aligned.common == NOTHING or len(aligned.sides[0].clusters) < FEWEST_CLUSTERS:
         return replace(part, why="the groups have too few targets in common")
     clusters, drawing = len(aligned.sides[0].clusters), evidence.drawing
-    values = [
-        np.column_stack(
-            [
-                bootstrap_values(side.evaluate, clusters, resamples=drawing.resamples, seed=drawing.seed)
-                for side in aligned.sides[start::2]
-            ]
-        )
-        for start in (0, 1)
-    ]
-    seen = [np.array([side.value for side in aligned.sides[start::2]]) for start in (0, 1)]
-    if np.ptp(seen[0]) == 0 or np.ptp(seen[1]) == 0:
+    seen = np.array([side.value for side in aligned.sides])
+    if np.ptp(seen[0::2]) == 0 or np.ptp(seen[1::2]) == 0:
         return replace(part, why="one of the two lists never changes")
-    value = _rank_correlation(*seen)
+    value = _rank_correlation(seen[0::2], seen[1::2])
     most = 1 - 1 / len(pairs) ** 2  # a perfect correlation of few groups is not a perfect one
     error = math.sqrt((1 + value**2 / 2) / (len(pairs) - 3))
     middle = math.atanh(min(most, max(-most, value)))
     own = [math.tanh(middle + sign * NormalDist().inv_cdf(0.975) * error) for sign in (-1, 1)]
-    drawn = np.array([_rank_correlation(x, y) for x, y in zip(*values, strict=True)])
+    resampled = [
+        bootstrap_values(side.evaluate, clusters, resamples=drawing.resamples, seed=drawing.seed)
+        for side in aligned.sides
+    ]
+    drawn = np.array([_rank_correlation(row[0::2], row[1::2]) for row in np.column_stack(resampled)])
     ends = percentile_interval(drawn, level=expanded_level(clusters))
     p_true, p_false = _correlation_p(middle, drawn, part=part, error=error)
     return replace(

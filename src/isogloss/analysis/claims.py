@@ -11,13 +11,15 @@ from ..errors import BadData, IsoglossError
 from ..items import ANTI_STEREOTYPE, STEREOTYPE
 from ..scores import KEY, Scored
 from ..stats import RESAMPLES
-from ..stats.hypotheses import LEVEL, adjust_bh, adjust_holm, detectable_effect
+from ..stats.hypotheses import LEVEL, detectable_effect
 from .claim_evidence import FEWEST_ITEMS, ClaimPart, Evidence
-from .claim_groups import Catalogue, Hypotheses, expand, find_column, make_catalogue, restrict
+from .claim_groups import Catalogue, Hypothesis, expand, find_column, make_catalogue, restrict
 from .claim_language import Formula, Selector
-from .claim_tests import Joined, check_part, join_parts
+from .claim_tests import check_part, join_parts
+from .comparisons import adjust_p
 from .groups import check_rows
 from .intervals import IntervalSettings, check_interval_settings
+from .mixed import Facts
 
 SUPPORTED, CONTRADICTED, UNDECIDED = "supported", "contradicted", "undecided"
 NOT_INTERPRETABLE, NOT_TESTABLE, NO_TEST = "not interpretable", "not testable here", "could not have failed"
@@ -63,7 +65,7 @@ class ClaimsFile:
     min_n: int = FEWEST_ITEMS
     adjust: str = "holm"
     title: str = ""
-    facts: Mapping[str, Mapping[str, str | float]] = field(default_factory=dict)
+    facts: Facts = field(default_factory=dict)
     faults: Faults = Faults()
     path: str = ""
     sha256: str = ""
@@ -138,9 +140,7 @@ def make_result(
 ) -> GateResult:
     """The verdicts with what must be known of their file, and the date of today."""
     date = datetime.now(UTC).strftime("%Y-%m-%d")
-    return GateResult(
-        tuple(verdicts), strict or file.strict, notes, file.title, file.sha256, date, file.registered
-    )  # fmt: skip
+    return GateResult(tuple(verdicts), strict or file.strict, notes, file.title, file.sha256, date, file.registered)
 
 
 def check_claims(
@@ -163,16 +163,13 @@ def check_claims(
     return [replace(verdict, robustness=line) for verdict, line in zip(verdicts, lines, strict=True)]
 
 
-Facts = Mapping[str, Mapping[str, str | float]]
-
-
 def with_labels(table: pl.DataFrame, facts: Facts) -> tuple[pl.DataFrame, Facts]:
     """The table with models under their labels, and the facts by label."""
     labels = {model: str(known["label"]) for model, known in facts.items() if "label" in known}
     merged: dict[str, dict[str, str | float]] = {}
     for model, known in facts.items():
         rest = {name: value for name, value in known.items() if name != "label"}
-        merged[labels.get(model, model)] = {**merged.get(labels.get(model, model), {}), **rest}
+        merged.setdefault(labels.get(model, model), {}).update(rest)
     return table.with_columns(pl.col("model").replace(labels)), merged
 
 
@@ -183,19 +180,16 @@ def _check_all(
     verdicts = [_check_one(claim, file, evidence=evidence) for claim in file.claims]
     if file.adjust == "none":
         return [_decide(verdict, p=verdict.p, level=LEVEL) for verdict in verdicts]
-    tested = [i for i, verdict in enumerate(verdicts) if verdict.p is not None]
-    p = [verdict.p for verdict in verdicts if verdict.p is not None]
-    holm = dict(zip(tested, adjust_holm(p), strict=True))
-    bh = dict(zip(tested, adjust_bh(p), strict=True))
-    level = LEVEL / max(1, len(p) - sum(value <= LEVEL for value in holm.values()))
+    adjusted = adjust_p([verdict.p for verdict in verdicts])
+    level = LEVEL / max(1, sum(p is not None and p > LEVEL for p, _ in adjusted))
     return [
-        _decide(replace(verdict, p_holm=holm.get(i), p_bh=bh.get(i)), p=holm.get(i), level=level)
-        for i, verdict in enumerate(verdicts)
+        _decide(replace(verdict, p_holm=holm, p_bh=bh), p=holm, level=level)
+        for verdict, (holm, bh) in zip(verdicts, adjusted, strict=True)
     ]
 
 
 def _check_one(claim: Claim, file: ClaimsFile, *, evidence: Evidence) -> ClaimVerdict:
-    """The claim with its p-value, before it is adjusted for the others."""
+    """The claim with its p-value, before it is adjusted for the others; the status says which way it leans."""
     blank = ClaimVerdict(
         claim.name, UNDECIDED, "", claim.says, claim.sentence, claim.source, claim.note, mode=file.mode
     )
@@ -207,22 +201,25 @@ def _check_one(claim: Claim, file: ClaimsFile, *, evidence: Evidence) -> ClaimVe
         raise BadData(file.path or "claims", claim.line, f"claim '{claim.name}': {error}") from error
     leaves = list(dict.fromkeys(tree.leaves()))
     if not leaves:
-        return replace(blank, status=NOT_TESTABLE, reason=_missing(evidence.catalogue))
+        cells = evidence.catalogue.cells
+        models, tags = (", ".join(sorted({cell[name] for cell in cells})) for name in ("model", "language"))
+        reason = f"no scores for what it compares; there are scores of {models} in {tags}"
+        return replace(blank, status=NOT_TESTABLE, reason=reason)
     joined = join_parts(tree, evidence)
     parts = tuple(check_part(leaf, evidence) for leaf in leaves)
-    counted = replace(
-        blank,
-        parts=len(parts),
-        held=sum(part.tested and part.p_true <= LEVEL / 2 for part in parts),
-        opposed=sum(part.tested and part.p_false <= LEVEL / 2 for part in parts),
-        details=parts,
-    )
-    if claim.by_construction or _is_by_construction(tree):
-        reason = claim.by_construction or CONCAVE
-        return replace(counted, status=NO_TEST, reason=reason, part=joined.for_claim)
+    held = sum(part.tested and part.p_true <= LEVEL / 2 for part in parts)
+    opposed = sum(part.tested and part.p_false <= LEVEL / 2 for part in parts)
+    counted = replace(blank, parts=len(parts), held=held, opposed=opposed, details=parts)
+    if claim.by_construction or all(map(_is_by_construction, leaves)):
+        return replace(counted, status=NO_TEST, reason=claim.by_construction or CONCAVE, part=joined.for_claim)
     if not any(part.tested for part in parts):
-        return _without_test(replace(counted, part=parts[0]), parts)
-    return _with_p(counted, joined)
+        doubts = _doubts([part for part in parts if part.why is None])
+        reason = _several(doubts or [str(part.why) for part in parts])
+        return replace(counted, status=NOT_INTERPRETABLE if doubts else NOT_TESTABLE, reason=reason, part=parts[0])
+    p = min(1.0, 2 * min(joined.p_true, joined.p_false))
+    if joined.p_false < joined.p_true:
+        return replace(counted, p=p, part=joined.against_claim, status=CONTRADICTED)
+    return replace(counted, p=p, part=joined.for_claim, status=SUPPORTED)
 
 
 CONCAVE = (
@@ -231,35 +228,11 @@ CONCAVE = (
 )
 
 
-def _is_by_construction(tree: Hypotheses) -> bool:
-    """Whether every part says that macro ICAT is below micro ICAT of the same scores."""
-    for leaf in tree.leaves():
-        metrics = leaf.left.metric, getattr(leaf.right, "metric", "")
-        same = getattr(leaf.right, "groups", None) == leaf.left.groups and not leaf.shift
-        if not same or metrics not in (FOLDED, FOLDED[::-1]) or (leaf.sign < 0) != (metrics == FOLDED):
-            return False
-    return True
-
-
-def _missing(catalogue: Catalogue) -> str:
-    models = sorted({cell["model"] for cell in catalogue.cells})
-    tags = sorted({cell["language"] for cell in catalogue.cells})
-    return f"no scores for what it compares; there are scores of {', '.join(models)} in {', '.join(tags)}"
-
-
-def _without_test(verdict: ClaimVerdict, parts: Sequence[ClaimPart]) -> ClaimVerdict:
-    """The verdict where no part could be tested: because models are not competent, or for want of data."""
-    doubts = _doubts([part for part in parts if part.why is None])
-    if doubts:
-        return replace(verdict, status=NOT_INTERPRETABLE, reason=_several(doubts))
-    return replace(verdict, status=NOT_TESTABLE, reason=_several([str(part.why) for part in parts]))
-
-
-def _with_p(verdict: ClaimVerdict, joined: Joined) -> ClaimVerdict:
-    p = min(1.0, 2 * min(joined.p_true, joined.p_false))
-    against = joined.p_false < joined.p_true
-    part = joined.against_claim if against else joined.for_claim
-    return replace(verdict, p=p, part=part, status=CONTRADICTED if against else SUPPORTED)
+def _is_by_construction(leaf: Hypothesis) -> bool:
+    """Whether a hypothesis says that macro ICAT is below micro ICAT of the same scores."""
+    metrics = leaf.left.metric, getattr(leaf.right, "metric", "")
+    same = getattr(leaf.right, "groups", None) == leaf.left.groups and not leaf.shift
+    return same and metrics in (FOLDED, FOLDED[::-1]) and (leaf.sign < 0) == (metrics == FOLDED)
 
 
 def _decide(verdict: ClaimVerdict, *, p: float | None, level: float) -> ClaimVerdict:
@@ -274,15 +247,13 @@ def _decide(verdict: ClaimVerdict, *, p: float | None, level: float) -> ClaimVer
         clear = sum(detail.tested for detail in verdict.details)
         reason = f"{_several(doubts)}; {verdict.held} of the {clear} parts that can be interpreted {'holds' if verdict.held == 1 else 'hold'}"
         return replace(verdict, status=NOT_INTERPRETABLE, reason=reason, part=hardest)
-    absent = [str(detail.why) for detail in verdict.details if detail.why is not None]
-    part = (
-        hardest if verdict.status == CONTRADICTED or verdict.part is None or not verdict.part.tested else verdict.part
-    )
+    part = verdict.part if verdict.status == SUPPORTED and verdict.part and verdict.part.tested else hardest
     mde = part.mde
     if mde is not None and part.clusters > 1:
         freedom = part.clusters - 1
         mde *= detectable_effect(1.0, freedom, level=level) / detectable_effect(1.0, freedom)
-    reason = "the scores cannot decide" if not absent else _several(absent)
+    absent = [str(detail.why) for detail in verdict.details if detail.why is not None]
+    reason = _several(absent) if absent else "the scores cannot decide"
     return replace(verdict, status=UNDECIDED, reason=reason, part=part, mde=mde)
 
 
@@ -318,27 +289,17 @@ def _variants(
         values = sorted(map(str, table[column].drop_nulls().unique())) if column in table.columns else []
         for value in values if len(values) > 1 else []:
             yield f"without {value}", table.filter(pl.col(column) != value), file.mode
-    untied = _without_ties(table)
+    key = ["model", *KEY]
+    roles = table.filter(pl.col("role").is_in([STEREOTYPE, ANTI_STEREOTYPE]) & (pl.col("quantity") == "score"))
+    pairs = roles.group_by(key).agg(pl.col("value").n_unique().alias("values"), pl.len().alias("rows"))
+    tied = pairs.filter((pl.col("values") == 1) & (pl.col("rows") == 2))
+    untied = table.join(tied, on=key, how="anti", nulls_equal=True, maintain_order="left")
     if untied.height < table.height:
         yield "without ties", untied, file.mode
     if file.faults != Faults():
-        yield "without known faults", without_faults(table, file.faults, catalogue=catalogue), file.mode
-
-
-def _without_ties(table: pl.DataFrame) -> pl.DataFrame:
-    """The rows without items whose stereotype and anti-stereotype have one score."""
-    key = ["model", *KEY]
-    roles = table.filter(pl.col("role").is_in([STEREOTYPE, ANTI_STEREOTYPE]) & (pl.col("quantity") == "score"))
-    tied = roles.group_by(key).agg(pl.col("value").n_unique().alias("values"), pl.len().alias("rows"))
-    tied = tied.filter((pl.col("values") == 1) & (pl.col("rows") == 2))
-    return table.join(tied, on=key, how="anti", nulls_equal=True, maintain_order="left")
-
-
-def without_faults(table: pl.DataFrame, faults: Faults, *, catalogue: Catalogue) -> pl.DataFrame:
-    """The rows without the items and groups that are known to be wrong."""
-    kept = table.filter(~pl.col("id").is_in(sorted(faults.items)))
-    for group in faults.groups:
-        selectors = [find_column(selector, catalogue) for selector in group]
-        fits = [pl.col(str(selector.column)) == selector.value for selector in selectors]
-        kept = kept.filter(~pl.all_horizontal(fits))
-    return kept
+        kept = table.filter(~pl.col("id").is_in(sorted(file.faults.items)))
+        for group in file.faults.groups:
+            selectors = [find_column(selector, catalogue) for selector in group]
+            fits = [pl.col(str(selector.column)) == selector.value for selector in selectors]
+            kept = kept.filter(~pl.all_horizontal(fits))
+        yield "without known faults", kept, file.mode

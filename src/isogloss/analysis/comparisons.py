@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 import polars as pl
 
@@ -13,7 +13,7 @@ from ..results import Results
 from ..scores import Scored
 from ..stats import RESAMPLES
 from ..stats.hypotheses import adjust_bh, adjust_holm, needed_items
-from .alignment import in_order
+from .alignment import same_order
 from .competence import find_competence, judge_both
 from .differences import paired_test, unpaired_test
 from .groups import Group, check_by, group_rows, make_part
@@ -99,27 +99,21 @@ def compare(
     chosen = registry.chosen("metric", metrics)
     rows = []
     for group, part in _groups(sides, names):
-        competence = [
-            find_competence(make_part(part.filter(pl.col("side") == side)), mode=mode, drawing=drawing) for side in "ab"
-        ]
-        for name, metric in (chosen or _headlines(part)).items():
-            shared = {**sides.shared, **group}
-            nothing = Comparison(sides.a, sides.b, name, shared, mode=mode, design=design)
-            known = judge_both(name, (competence[0], competence[1]), names=(_called(sides.a), _called(sides.b)))
+        competence = {}
+        for side, names_of_side in (("a", sides.a), ("b", sides.b)):
+            rows_of_side = make_part(part.filter(pl.col("side") == side))
+            competence[", ".join(names_of_side.values())] = find_competence(rows_of_side, mode=mode, drawing=drawing)
+        fitting = chosen or fitting_metrics(part)
+        headlines = {name: metric for name, metric in fitting.items() if name in HEADLINES}
+        for name, metric in (chosen or headlines or fitting).items():
+            nothing = Comparison(sides.a, sides.b, name, {**sides.shared, **group}, mode=mode, design=design)
+            known = judge_both(name, competence)
             row = _compare_one(nothing, metric, part=part, settings=drawing)
             rows.append(replace(row, interpretable=known.interpretable, doubt=known.doubt))
     if not rows:
         raise IsoglossError("There is nothing to compare.")
-    return Comparisons(_adjusted(rows), notes=sides.notes)
-
-
-def _called(side: Mapping[str, str]) -> str:
-    return ", ".join(side.values())
-
-
-def _headlines(part: pl.DataFrame) -> dict[str, Metric]:
-    fitting = fitting_metrics(part)
-    return {name: metric for name, metric in fitting.items() if name in HEADLINES} or fitting
+    adjusted = zip(rows, adjust_p([row.p for row in rows]), strict=True)
+    return Comparisons(tuple(replace(row, p_holm=holm, p_bh=bh) for row, (holm, bh) in adjusted), notes=sides.notes)
 
 
 def _groups(sides: Sides, by: Sequence[str] | None) -> Iterator[tuple[Group, pl.DataFrame]]:
@@ -142,29 +136,16 @@ def _compare_one(nothing: Comparison, metric: Metric, *, part: pl.DataFrame, set
     a, b = contributions
     if a.unbiased is not None and b.unbiased is not None:
         nothing = replace(nothing, unbiased_a=a.unbiased, unbiased_b=b.unbiased)
-    values = [None if math.isnan(side.value) else side.value for side in contributions]
-    if nothing.design == "paired":
-        row = replace(nothing, value_a=values[0], value_b=values[1], n=a.n, clusters=len(a.clusters))
-    else:
-        row = replace(
-            nothing, value_a=values[0], value_b=values[1], n=a.n + b.n, clusters=len(a.clusters) + len(b.clusters)
-        )
-    if values[0] is None or values[1] is None:
+    paired = nothing.design == "paired"
+    value_a, value_b = (None if math.isnan(side.value) else side.value for side in contributions)
+    n, clusters = (a.n, len(a.clusters)) if paired else (a.n + b.n, len(a.clusters) + len(b.clusters))
+    row = replace(nothing, value_a=value_a, value_b=value_b, n=n, clusters=clusters)
+    if value_a is None or value_b is None:
         return replace(row, why="the value is a division by zero here")
-    row = replace(row, difference=values[0] - values[1])
-    test = paired_test if nothing.design == "paired" else unpaired_test
-    result = test(a, b, bounds=metric.bounds, settings=settings)
-    needed = None if result.mde is None else needed_items(row.n, result.mde, difference=row.difference or 0.0)
-    return replace(
-        row,
-        low=result.low,
-        high=result.high,
-        p=result.p,
-        effect=result.effect,
-        mde=result.mde,
-        n_needed=needed,
-        why=result.why,
-    )
+    result = (paired_test if paired else unpaired_test)(a, b, bounds=metric.bounds, settings=settings)
+    difference = value_a - value_b
+    needed = None if result.mde is None else needed_items(n, result.mde, difference=difference)
+    return replace(row, difference=difference, n_needed=needed, **asdict(result))
 
 
 def _contributions(
@@ -172,42 +153,26 @@ def _contributions(
 ) -> tuple[Contribution, Contribution] | None:
     """Both sides as the metric sees them; paired, of the items that it used on both, with the clusters in one order."""
     rows = part.filter((pl.col("quantity") == metric.quantity) & pl.col("value").is_not_null())
-    if paired:
-        rows = _kept(rows, _same_rows(rows, metric))
-    sides = _both(rows, metric, mode=mode)
-    if sides is None or not paired:
-        return sides
-    shared = set(sides[0].items or ()) & set(sides[1].items or ())
-    if shared != set(sides[0].items or ()) | set(sides[1].items or ()):
-        sides = _both(_kept(rows, shared), metric, mode=mode)
-    if sides is None:
+    if paired:  # of the items that have as many candidates with a score on one side as on the other
+        counted = rows.filter(pl.col("role").is_in(metric.roles)) if metric.roles else rows
+        counts = counted.group_by("id", "side").len().pivot(on="side", index="id", values="len")
+        both = counts.filter(pl.col("a") == pl.col("b")) if {"a", "b"} <= set(counts.columns) else counts.clear()
+        rows = rows.filter(pl.col("id").is_in(both["id"].to_list()))
+    tables = [rows.filter(pl.col("side") == side) for side in "ab"]
+    a, b = (contribution(metric, table, mode=mode) for table in tables)
+    if not paired or a is None or b is None:
+        return None if a is None or b is None else (a, b)
+    shared = set(a.items or ()) & set(b.items or ())
+    if shared != set(a.items or ()) | set(b.items or ()):
+        a, b = (contribution(metric, table, mode=mode, items=sorted(shared)) for table in tables)
+    if a is None or b is None or not set(a.clusters) & set(b.clusters):
         return None
-    there = set(sides[1].clusters)
-    names = tuple(name for name in sides[0].clusters if name in there)
-    return (in_order(sides[0], names), in_order(sides[1], names)) if names else None
+    first, second = same_order([a, b])
+    return first, second
 
 
-def _same_rows(rows: pl.DataFrame, metric: Metric) -> set[str]:
-    """The items that have as many candidates with a score on one side as on the other."""
-    if metric.roles:
-        rows = rows.filter(pl.col("role").is_in(metric.roles))
-    counts = rows.group_by("id", "side").len().pivot(on="side", index="id", values="len")
-    both = counts.filter(pl.col("a") == pl.col("b")) if {"a", "b"} <= set(counts.columns) else counts.clear()
-    return set(both["id"])
-
-
-def _kept(rows: pl.DataFrame, items: set[str]) -> pl.DataFrame:
-    return rows.filter(pl.col("id").is_in(list(items)))
-
-
-def _both(rows: pl.DataFrame, metric: Metric, *, mode: str) -> tuple[Contribution, Contribution] | None:
-    a, b = (contribution(metric, rows.filter(pl.col("side") == side), mode=mode) for side in "ab")
-    return (a, b) if a is not None and b is not None else None
-
-
-def _adjusted(rows: Sequence[Comparison]) -> tuple[Comparison, ...]:
-    """The rows with p-values adjusted for all that were computed."""
-    tested = [i for i, row in enumerate(rows) if row.p is not None]
-    p = [row.p for row in rows if row.p is not None]
-    holm, bh = dict(zip(tested, adjust_holm(p), strict=True)), dict(zip(tested, adjust_bh(p), strict=True))
-    return tuple(replace(row, p_holm=holm.get(i), p_bh=bh.get(i)) for i, row in enumerate(rows))
+def adjust_p(values: Sequence[float | None]) -> list[tuple[float | None, float | None]]:
+    """Each p-value adjusted for all that were computed, by Holm and by Benjamini and Hochberg."""
+    p = [value for value in values if value is not None]
+    adjusted = iter(zip(adjust_holm(p), adjust_bh(p), strict=True))
+    return [(None, None) if value is None else next(adjusted) for value in values]

@@ -1,5 +1,6 @@
 """When a score can be interpreted: only where the model is shown to tell sense from nonsense on the same items."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import polars as pl
@@ -64,15 +65,11 @@ def judge(metric: str, competence: Competence) -> Competence:
     return Competence(True) if metric in OWN else competence
 
 
-def judge_both(metric: str, sides: tuple[Competence, Competence], *, names: tuple[str, str]) -> Competence:
+def judge_both(metric: str, sides: Mapping[str, Competence]) -> Competence:
     """The competence behind a difference: that of the weaker side, which is named."""
-    judgements = [judge(metric, side) for side in sides]
+    judgements = {name: judge(metric, side) for name, side in sides.items()}
     for verdict in (False, None):
-        doubts = {
-            name: judgement.doubt
-            for name, judgement in zip(names, judgements, strict=True)
-            if judgement.interpretable is verdict
-        }
+        doubts = {name: known.doubt for name, known in judgements.items() if known.interpretable is verdict}
         if doubts:
             text = "; ".join(f"{name}: {doubt}" for name, doubt in doubts.items())
             return Competence(verdict, UNMEASURED if set(doubts.values()) == {UNMEASURED} else text)

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from .. import languages
 from ..errors import IsoglossError, UnknownName
-from ..items import BLANK, Item, Items
+from ..items import BLANK, Item, Items, group_by
 
 KINDS = ("neutral", "shuffled")
 
@@ -24,16 +24,13 @@ def make_control_items(items: Items, *, kinds: Sequence[str] = KINDS, seed: int 
         if kind not in KINDS:
             raise UnknownName("kind of control item", kind, KINDS)
     real = [item for item in items if item.variant is None]
-    control_items: list[Item] = []
-    if "neutral" in kinds:
-        control_items += _neutral(real, seed)
-    if "shuffled" in kinds:
-        control_items += [control for item in real if (control := _shuffled(item, seed)) is not None]
-    if not control_items:
+    controls = _neutral(real, seed) if "neutral" in kinds else []
+    controls += [control for item in real if (control := _shuffled(item, seed))] if "shuffled" in kinds else []
+    if not controls:
         raise IsoglossError(
             "No control item can be made of these items: they have no context, and their sentences have one word."
         )
-    return Items(tuple(control_items))
+    return Items(tuple(controls))
 
 
 def _draw_key(seed: int, *texts: str) -> str:
@@ -41,52 +38,40 @@ def _draw_key(seed: int, *texts: str) -> str:
 
 
 def _neutral(items: Sequence[Item], seed: int) -> list[Item]:
-    """Each item with the context of the next item in seeded order that is about something else."""
-    groups: dict[tuple[str, str, str], list[Item]] = {}
-    for item in items:
-        if item.context:
-            groups.setdefault((item.dataset, item.language, str(item.tags.get("task"))), []).append(item)
-    controls: dict[tuple[str, str, str], Item] = {}
+    """Each item with the context of the next item in seeded order that is about something else.
+
+    That is the next of another category, or, where all have the same, of another cluster.
+    """
+    with_context = [item for item in items if item.context]
+    groups = group_by(with_context, lambda item: (item.dataset, item.language, str(item.tags.get("task"))))
+    controls: dict[tuple[str, str, str], Item | None] = {}
     for group in groups.values():
         order = sorted(group, key=lambda item: _draw_key(seed, item.id))
         for index, item in enumerate(order):
-            donor = _next_other(order, index)
-            control = _in_context(item, donor.context or "") if donor else None
-            if control is not None:
-                controls[item.key] = control
-    return [controls[item.key] for item in items if item.key in controls]
+            rest = [*order[index + 1 :], *order[:index]]
+            donors = [other for other in rest if other.category != item.category]
+            donors = donors or [other for other in rest if other.cluster != item.cluster]
+            if donors and (BLANK in (item.context or "")) == (BLANK in (donors[0].context or "")):
+                controls[item.key] = _in_context(item, donors[0].context or "", kind="neutral")
+    return [control for item in items if (control := controls.get(item.key))]
 
 
-def _next_other(order: Sequence[Item], index: int) -> Item | None:
-    """The next item of another category; where all have the same, of another cluster."""
-    item = order[index]
-    rest = [*order[index + 1 :], *order[:index]]
-    elsewhere = (other for other in rest if other.category != item.category)
-    return next(elsewhere, None) or next((other for other in rest if other.cluster != item.cluster), None)
-
-
-def _in_context(item: Item, context: str) -> Item | None:
-    blank = BLANK in (item.context or "")
-    if blank != (BLANK in context) or (blank and not all(candidate.word for candidate in item.candidates)):
+def _in_context(item: Item, context: str, *, kind: str) -> Item | None:
+    """The control item with this context; none where it has a BLANK and a candidate has no word for it."""
+    blank = BLANK in context
+    if blank and not all(candidate.word for candidate in item.candidates):
         return None
     texts = [context.replace(BLANK, c.word or "") if blank else c.text for c in item.candidates]
-    return _control_item(item, "neutral", context=context, texts=texts)
+    return _control_item(item, kind, context=context, texts=texts)
 
 
 def _shuffled(item: Item, seed: int) -> Item | None:
     """The item with the words of its context, or without one of its sentences, in another order."""
+    key = _draw_key(seed, item.id)
     if item.context:
-        context = _disorder(item.context, _draw_key(seed, item.id), language=item.language)
-        if context == item.context:
-            return None
-        blank = BLANK in context
-        if blank and not all(candidate.word for candidate in item.candidates):
-            return None
-        texts = [context.replace(BLANK, c.word or "") if blank else c.text for c in item.candidates]
-        return _control_item(item, "shuffled", context=context, texts=texts)
-    texts = [
-        _disorder(candidate.text, _draw_key(seed, item.id), language=item.language) for candidate in item.candidates
-    ]
+        context = _disorder(item.context, key, language=item.language)
+        return _in_context(item, context, kind="shuffled") if context != item.context else None
+    texts = [_disorder(candidate.text, key, language=item.language) for candidate in item.candidates]
     if any(text == candidate.text for text, candidate in zip(texts, item.candidates, strict=True)):
         return None
     return _control_item(item, "shuffled", context=None, texts=texts)

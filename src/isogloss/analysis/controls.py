@@ -3,8 +3,8 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +23,8 @@ from ..stats.hypotheses import swap_test
 from ..stats.resampling import Array, percentile_interval
 from .comparisons import compare
 from .groups import IDENTITY, check_rows, group_rows, several_methods
-from .measures import contribution, measure
+from .intervals import IntervalSettings
+from .measures import contribution, measure_with
 
 METRIC = "ss"
 
@@ -63,44 +64,52 @@ def check_controls(
     table = check_rows(scored, variants=True)
     if not {STEREOTYPE, ANTI_STEREOTYPE} <= set(table["role"]):
         raise IsoglossError("Controls are about stereotypes and anti-stereotypes, and these items have no such roles.")
+    settings = IntervalSettings(resamples=resamples, seed=seed)
     identity = [*IDENTITY, "method"] if several_methods(table) else list(IDENTITY)
-    controls_found: list[Control] = []
+    rows: list[Control] = []
     for group, part in group_rows(table, identity, keep_null=True):
-        real = Scored(part.filter(pl.col("variant").is_null()))
-        if not real.table.height:
+        real = part.filter(pl.col("variant").is_null())
+        if not real.height:
             continue
-        controls_found.append(_score(real, group, name="score", resamples=resamples, seed=seed))
-        for name in sorted(set(part["variant"].drop_nulls())):
-            controls = Scored(part.filter(pl.col("variant") == name))
-            controls_found.append(_control_row(real, controls, group=group, resamples=resamples, seed=seed))
-        controls_found.append(permuted_labels(real, group=group, resamples=resamples, seed=seed))
-        texts = items.join(real.table.select(KEY).unique(), on=KEY, how="semi", nulls_equal=True)
-        for name, values in _baselines(real.table, texts, frequencies=frequencies).items():
-            controls_found.append(
-                _baseline_row(real, values, group={**group, "control": name}, resamples=resamples, seed=seed)
-            )
-    return Results(tuple(controls_found), notes=scored.notes)
+        score = _score(real, Control(group, "score", None, None, None, 0), settings=settings)
+        rows += [score, *_control_items(real, part, score=score, settings=settings)]
+        rows.append(permuted_labels(Scored(real), group=group, resamples=resamples, seed=seed))
+        texts = items.join(real.select(KEY).unique(), on=KEY, how="semi", nulls_equal=True)
+        for name, values in _baselines(real, texts, frequencies=frequencies).items():
+            value = pl.col("candidate").replace_strict(values, default=None, return_dtype=pl.Float64)
+            preferred = real.with_columns(value=value)
+            row = _score(preferred, replace(score, name=name, kind="baseline"), settings=settings)
+            rows.append(replace(row, kappa=_agreement(real, preferred)))
+    return Results(tuple(rows), notes=scored.notes)
 
 
-def _score(scored: Scored, group: Mapping[str, str], *, name: str, resamples: int, seed: int) -> Control:
-    row = measure(scored, metrics=[METRIC], by=[], resamples=resamples, seed=seed)[0]
-    return Control(group, name, row.value, row.low, row.high, row.n, why=row.why)
+def _score(table: pl.DataFrame, control: Control, *, settings: IntervalSettings) -> Control:
+    """The control with the score of a table."""
+    row = measure_with(settings, Scored(table), metrics=[METRIC], by=[])[0]
+    return replace(control, value=row.value, low=row.low, high=row.high, n=row.n, why=row.why)
 
 
-def _control_row(real: Scored, controls: Scored, *, group: Mapping[str, str], resamples: int, seed: int) -> Control:
-    """The control items' score, and how far the score of their items lies above it, pair by pair."""
-    name = f"{controls.table['variant'][0]} items"
-    plain = controls.table.with_columns(id=pl.col("derived_from"), variant=pl.lit(None, dtype=pl.String))
-    moved = Scored(plain.with_columns(method=pl.lit(name)))
-    value = _score(Scored(plain), group, name=name, resamples=resamples, seed=seed)
-    comparison = compare(real, moved, metrics=[METRIC], by=[], resamples=resamples, seed=seed)[0]
-    return Control(
-        *(group, name, value.value, value.low, value.high, value.n),
-        *(comparison.difference, comparison.low, comparison.high, comparison.p),
-        kappa=_agreement(real.table, plain),
-        why=comparison.why,
-        kind="items",
-    )
+def _control_items(
+    real: pl.DataFrame, part: pl.DataFrame, *, score: Control, settings: IntervalSettings
+) -> Iterator[Control]:
+    """The score of each kind of control items, and how far the score of their items lies above it, pair by pair."""
+    for variant in sorted(set(part["variant"].drop_nulls())):
+        name = f"{variant} items"
+        controls = part.filter(pl.col("variant") == variant)
+        controls = controls.with_columns(id=pl.col("derived_from"), variant=pl.lit(None, dtype=pl.String))
+        row = _score(controls, replace(score, name=name, kind="items"), settings=settings)
+        moved = Scored(controls.with_columns(method=pl.lit(name)))
+        resamples, seed = settings.resamples, settings.seed
+        comparison = compare(Scored(real), moved, metrics=[METRIC], by=[], resamples=resamples, seed=seed)[0]
+        yield replace(
+            row,
+            difference=comparison.difference,
+            difference_low=comparison.low,
+            difference_high=comparison.high,
+            p=comparison.p,
+            kappa=_agreement(real, controls),
+            why=comparison.why,
+        )
 
 
 def permuted_labels(scored: Scored, *, group: Mapping[str, str], resamples: int = RESAMPLES, seed: int = 0) -> Control:
@@ -109,16 +118,14 @@ def permuted_labels(scored: Scored, *, group: Mapping[str, str], resamples: int 
     neutral = metric.neutral or 0.0
     swap = {STEREOTYPE: ANTI_STEREOTYPE, ANTI_STEREOTYPE: STEREOTYPE}
     table = check_rows(scored)
-    sides = [table, table.with_columns(pl.col("role").replace(swap))]
     marked = [
         side.with_columns((pl.lit(mark) + pl.col(name)).alias(name) for name in ("id", "cluster"))
-        for mark, side in zip(("o/", "s/"), sides, strict=True)
+        for mark, side in (("o/", table), ("s/", table.with_columns(pl.col("role").replace(swap))))
     ]
     both_labels = contribution(metric, pl.concat(marked), mode="corrected")
+    blank = Control(group, "permuted labels", None, None, None, 0, kind="labels")
     if both_labels is None:
-        return Control(
-            group, "permuted labels", None, None, None, 0, why="no item of the group has all the roles", kind="labels"
-        )
+        return replace(blank, why="no item of the group has all the roles")
     index_of = {name: i for i, name in enumerate(both_labels.clusters)}
     names = [name[2:] for name in both_labels.clusters if name.startswith("o/")]
     kept, swapped = (np.array([index_of[mark + name] for name in names]) for mark in ("o/", "s/"))
@@ -132,9 +139,7 @@ def permuted_labels(scored: Scored, *, group: Mapping[str, str], resamples: int 
     signs = np.random.default_rng(seed).choice([-1.0, 1.0], size=(resamples, len(names)))
     low, high = percentile_interval(distance(signs) + neutral, level=0.95)
     observed = float(distance(np.ones((1, len(names))))[0])
-    return Control(
-        group, "permuted labels", neutral, low, high, both_labels.n // 2, difference=observed, p=p, kind="labels"
-    )
+    return replace(blank, value=neutral, low=low, high=high, n=both_labels.n // 2, difference=observed, p=p)
 
 
 def _baselines(
@@ -142,21 +147,15 @@ def _baselines(
 ) -> dict[str, dict[str, float]]:
     """What models without any knowledge of the world would score, by candidate."""
     shown = {row["candidate"]: row["word"] or row["text"] for row in texts.iter_rows(named=True)}
-    counts = frequencies if frequencies is not None else count_words(texts)
+    counts = Counter(word for text in texts["text"] for word in _words(text)) if frequencies is None else frequencies
     baselines = {
-        "shorter": {name: -float(len(text)) for name, text in shown.items()},
-        "more frequent": {name: _mean_log(text, counts) for name, text in shown.items()},
+        "shorter words": {name: -float(len(text)) for name, text in shown.items()},
+        "more frequent words": {name: _mean_log(text, counts) for name, text in shown.items()},
     }
     if rows["tokens"].null_count() == 0:
-        baselines["fewer tokens"] = {
-            name: -float(tokens) for name, tokens in rows.select("candidate", "tokens").iter_rows()
-        }
+        tokens = rows.select("candidate", "tokens").iter_rows()
+        baselines["fewer tokens"] = {name: -float(count) for name, count in tokens}
     return baselines
-
-
-def count_words(texts: pl.DataFrame) -> Counter[str]:
-    """How often each word stands in the sentences of the data."""
-    return Counter(word for text in texts["text"] for word in _words(text))
 
 
 def _words(text: str) -> list[str]:
@@ -184,34 +183,13 @@ def read_frequencies(path: Path) -> dict[str, int]:
     return frequencies
 
 
-def _baseline_row(
-    real: Scored, values: Mapping[str, float], *, group: Mapping[str, str], resamples: int, seed: int
-) -> Control:
-    """The score of a model that prefers by `values` alone, and how often the real one prefers the same."""
-    name = f"{group['control']} words" if group["control"] != "fewer tokens" else "fewer tokens"
-    labels = {key: value for key, value in group.items() if key != "control"}
-    baseline = pl.DataFrame({"candidate": list(values), "baseline": list(values.values())})
-    table = real.table.join(baseline, on="candidate", how="left", maintain_order="left")
-    table = table.with_columns(value=pl.col("baseline")).drop("baseline")
-    row = _score(Scored(table), labels, name=name, resamples=resamples, seed=seed)
-    return Control(
-        *(labels, name, row.value, row.low, row.high, row.n),
-        kappa=_agreement(real.table, table),
-        why=row.why,
-        kind="baseline",
-    )
-
-
 def _agreement(a: pl.DataFrame, b: pl.DataFrame) -> float | None:
     """Cohen's kappa of two sets of preferences on the same items."""
-    sides = [_preferences(table) for table in (a, b)]
+    sides: list[dict[str, str]] = []
+    for table in (a, b):
+        pairs = table.filter(pl.col("role").is_in([STEREOTYPE, ANTI_STEREOTYPE]))
+        wide = pairs.pivot(on="role", index="id", values="value", aggregate_function="first").drop_nulls()
+        signs = wide.select("id", (pl.col(STEREOTYPE) - pl.col(ANTI_STEREOTYPE)).sign()).iter_rows()
+        sides.append({item: str(sign) for item, sign in signs})
     both = [item for item in sides[0] if item in sides[1]]
     return kappa([sides[0][i] for i in both], [sides[1][i] for i in both]) if both else None
-
-
-def _preferences(table: pl.DataFrame) -> dict[str, str]:
-    wide = table.filter(pl.col("role").is_in([STEREOTYPE, ANTI_STEREOTYPE])).pivot(
-        on="role", index="id", values="value", aggregate_function="first"
-    )
-    rows = wide.drop_nulls().select("id", (pl.col(STEREOTYPE) - pl.col(ANTI_STEREOTYPE)).sign()).iter_rows()
-    return {item: str(sign) for item, sign in rows}

@@ -34,6 +34,7 @@ OURS = {
     "icat_micro": "ICAT of the means over terms, under the name of the paper.",
 }
 CLASSES = ("lms_multiclass", "ss_multiclass", "icat_macro", "icat_micro")
+OTHER_CLASSES = {"category": "bias types as classes, as the paper says", "target_term": "translated terms as classes"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,24 +72,13 @@ def explain_scores(scored: Scored, *, metrics: str | Sequence[str] | None = None
     chosen = registry.chosen("metric", metrics) or fitting_metrics(table)
     identity = [*IDENTITY, "method"] if several_methods(table) else list(IDENTITY)
     groups = list(group_rows(table, identity, keep_null=True))
-    unknown = "We have not compared this metric with published code."
-    rows = [
-        Explanation(
-            name,
-            metric.title,
-            metric.formula,
-            metric.citation,
-            CODE.get(name, unknown),
-            OURS.get(name, "As defined; where the two modes differ, --mode paper follows the publication."),
-            metric.caution,
-            tuple(
-                difference
-                for group, part in groups
-                for difference in _differences(name, metric, group=group, part=part)
-            ),
-        )
-        for name, metric in chosen.items()
-    ]
+    rows = []
+    for name, metric in chosen.items():
+        code = CODE.get(name, "We have not compared this metric with published code.")
+        ours = OURS.get(name, "As defined; where the two modes differ, --mode paper follows the publication.")
+        differences = [row for group, part in groups for row in _differences(name, metric, group=group, part=part)]
+        definition = (metric.title, metric.formula, metric.citation)
+        rows.append(Explanation(name, *definition, code, ours, metric.caution, tuple(differences)))
     return Results(tuple(rows), notes=scored.notes)
 
 
@@ -103,21 +93,28 @@ def _differences(
     paper = contribution(metric, part, mode="paper")
     if paper is not None:
         yield ExplainedDifference("ties counted as published", group, ours, paper.value, paper.ties)
-    tasks = [contribution(metric, task, mode="corrected") for task in _tasks(part)]
-    values = [measured.value for measured in tasks if measured is not None]
+    tasks = [rows for _, rows in group_rows(part, ["task"], keep_null=True)] if "task" in part.columns else []
+    values = [value for task in tasks if (value := _value(metric, task)) is not None]
     if len(values) > 1:
         yield ExplainedDifference(
             "the mean of the tasks instead of all items pooled", group, ours, float(np.mean(values)), pooled.n
         )
-    if name in CLASSES:
-        yield from _other_classes(metric, ours, group=group, part=part)
+    for column, what in OTHER_CLASSES.items() if name in CLASSES else ():
+        if column in part.columns and not part[column].null_count() and not part[column].equals(part["cluster"]):
+            other = _value(metric, part.with_columns(cluster=pl.col(column)))
+            if other is not None:
+                yield ExplainedDifference(what, group, ours, other, part[column].n_unique())
     if name == "icat" and (micro := _value(registry.get("metric", "icat_micro"), part)) is not None:
         yield ExplainedDifference("the micro value, which another tool prints as ICAT", group, ours, micro, pooled.n)
-    odd = _odd_items(part)
-    rest = contribution(metric, part.filter(~pl.col("id").is_in(odd)), mode="corrected") if odd else None
-    if rest is not None:
-        yield ExplainedDifference("without the items that have more than one BLANK", group, ours, rest.value, len(odd))
-    yield from _widths(metric, group=group, part=part)
+    if "problems" in part.columns:
+        odd = part.filter(pl.col("problems").list.contains("several_blanks"))["id"].unique().to_list()
+        rest = _value(metric, part.filter(~pl.col("id").is_in(odd))) if odd else None
+        if rest is not None:
+            yield ExplainedDifference("without the items that have more than one BLANK", group, ours, rest, len(odd))
+    widths = [_width(metric, table) for table in (part, part.with_columns(cluster=pl.col("id")))]
+    if widths[0] is not None and widths[1] is not None and not metric.title.startswith(("Multi", "Macro", "Micro")):
+        what = "the width of the interval, if items of one target were independent"
+        yield ExplainedDifference(what, group, widths[0], widths[1], part["id"].n_unique())
 
 
 def _value(metric: Metric, part: pl.DataFrame) -> float | None:
@@ -125,41 +122,10 @@ def _value(metric: Metric, part: pl.DataFrame) -> float | None:
     return None if part_contribution is None else part_contribution.value
 
 
-def _tasks(part: pl.DataFrame) -> list[pl.DataFrame]:
-    return [rows for _, rows in group_rows(part, ["task"], keep_null=True)] if "task" in part.columns else []
-
-
-def _other_classes(
-    metric: Metric, ours: float, *, group: Mapping[str, str], part: pl.DataFrame
-) -> Iterator[ExplainedDifference]:
-    for column, what in (
-        ("category", "bias types as classes, as the paper says"),
-        ("target_term", "translated terms as classes"),
-    ):
-        if column not in part.columns or part[column].null_count() or part[column].equals(part["cluster"]):
-            continue
-        other = _value(metric, part.with_columns(cluster=pl.col(column)))
-        if other is not None:
-            yield ExplainedDifference(what, group, ours, other, part[column].n_unique())
-
-
-def _odd_items(part: pl.DataFrame) -> list[str]:
-    if "problems" not in part.columns:
-        return []
-    return list(part.filter(pl.col("problems").list.contains("several_blanks"))["id"].unique())
-
-
-def _widths(metric: Metric, *, group: Mapping[str, str], part: pl.DataFrame) -> Iterator[ExplainedDifference]:
-    """How wide the interval is, and how wide it would be if every item were independent."""
-    settings = IntervalSettings("bootstrap", resamples=1000)
-    ends = []
-    for table in (part, part.with_columns(cluster=pl.col("id"))):
-        contributed = contribution(metric, table, mode="corrected")
-        ends.append(find_interval(contributed, settings, bounds=metric.bounds) if contributed is not None else None)
-    first, second = ends
-    if metric.title.startswith(("Multi", "Macro", "Micro")) or first is None or second is None:
-        return
-    if first.low is None or first.high is None or second.low is None or second.high is None:
-        return
-    what = "the width of the interval, if items of one target were independent"
-    yield ExplainedDifference(what, group, first.high - first.low, second.high - second.low, part["id"].n_unique())
+def _width(metric: Metric, part: pl.DataFrame) -> float | None:
+    """How wide the interval is; nothing without one."""
+    contributed = contribution(metric, part, mode="corrected")
+    if contributed is None:
+        return None
+    ends = find_interval(contributed, IntervalSettings("bootstrap", resamples=1000), bounds=metric.bounds)
+    return None if ends.low is None or ends.high is None else ends.high - ends.low

@@ -148,8 +148,8 @@ def make_part(rows: pl.DataFrame) -> Part:
 def default_parts(table: pl.DataFrame, by: Sequence[str] | None) -> Iterator[Part]:
     """Each group with its rows, in the order of the data; items of several corpora are never in one group.
 
-    Without `by`, every model, data set and language is a group for each of its tasks and, over several tasks, as a whole.
-    A column that holds several values puts an item into several groups.
+    Without `by`, every model, data set and language is a group for each of its tasks and, over several tasks, as a whole,
+    also where the tasks were scored by different methods; then each task counts by its first method. A column that holds several values puts an item into several groups.
     """
     identity = [*IDENTITY, *(["method"] if several_methods(table) else []), *several_corpora(table)]
     if by is not None:
@@ -168,15 +168,11 @@ def default_parts(table: pl.DataFrame, by: Sequence[str] | None) -> Iterator[Par
             yield from (Part({**group, **own}, whole, (number,)) for own, number in named)
         if len(tasks) != 1 or next(iter(tasks)) is None:
             yield Part(group, whole, tuple(tasks.values()))
-    if "method" in identity and "task" in table.columns:
-        yield from _pooled_tasks(table)
-
-
-def _pooled_tasks(table: pl.DataFrame) -> Iterator[Part]:
-    """The groups whose tasks were scored by different methods, over all tasks, each task by its first method."""
+    if "method" not in identity or "task" not in table.columns:
+        return
     for group, rows in group_rows(table, [*IDENTITY, *several_corpora(table)], keep_null=False):
-        tasks = rows.select("method", "task").unique()
-        if tasks["task"].n_unique() > 1 and not tasks["method"].is_duplicated().any():
+        methods = rows.select("method", "task").unique()
+        if methods["task"].n_unique() > 1 and not methods["method"].is_duplicated().any():
             yield Part(group, Whole(first_methods(rows), None), (0,))
 
 
@@ -186,11 +182,6 @@ def first_methods(table: pl.DataFrame, *, by: Sequence[str] = ()) -> pl.DataFram
         return table
     key = [name for name in (*IDENTITY, "task") if name in table.columns]
     return table.filter(pl.col("method") == pl.col("method").first().over(key))
-
-
-def default_groups(table: pl.DataFrame, by: Sequence[str] | None) -> Iterator[tuple[Group, pl.DataFrame]]:
-    """The columns and the rows of each of the `default_parts`."""
-    yield from ((part.group, part.rows) for part in default_parts(table, by))
 
 
 def group_rows(table: pl.DataFrame, columns: list[str], *, keep_null: bool) -> Iterator[tuple[Group, pl.DataFrame]]:
@@ -270,29 +261,25 @@ def _scores_of(rows: pl.DataFrame, quantity: str) -> pl.DataFrame:
 
 
 def _pivot(table: pl.DataFrame, *, order: Sequence[str] = ()) -> pl.DataFrame:
-    """One row per item with the score of each role; columns that never change are added at the end, which is cheap."""
-    plain = [
-        name
-        for name, kind in table.schema.items()
-        if (name not in NOT_GROUPS or name == "id") and not isinstance(kind, pl.List)
-    ]
+    """One row per item with the score of each role; columns that never change are added at the end, which is cheap.
+
+    Rows that come item by item with the same roles, as they mostly do, need no search.
+    """
+    single = [name for name, kind in table.schema.items() if not isinstance(kind, pl.List)]
+    plain = [name for name in single if name not in NOT_GROUPS or name == "id"]
     varying = [name for name in plain if name == "id" or not is_single(table[name])]
-    wide = _fold(table.select(*varying, "role", "value"), varying)
+    long, count = table.select(*varying, "role", "value"), max(1, table["role"].n_unique())
+    rows = [long.gather_every(count, offset) for offset in range(count)]
+    same = (is_single(part["role"]) and part.select(varying).equals(rows[0].select(varying)) for part in rows)
+    if table.height and not table["role"].null_count() and all(same):
+        wide = rows[0].select(varying).hstack([part["value"].rename(part["role"][0]) for part in rows])
+    else:
+        wide = long.pivot(on="role", index=varying, values="value", aggregate_function="first", maintain_order=True)
     by = [name for name in order if name in varying]
     wide = wide.sort(by, maintain_order=True) if by else wide
     values = table.select(name for name in plain if name not in varying).head(1)
     fixed = [pl.lit(value.max(), dtype=value.dtype).alias(value.name) for value in values]
     return wide.with_columns(fixed)
-
-
-def _fold(table: pl.DataFrame, index: list[str]) -> pl.DataFrame:
-    """The table with a column per role; rows that come item by item with the same roles, as they mostly do, need no search."""
-    count = max(1, table["role"].n_unique())
-    rows = [table.gather_every(count, offset) for offset in range(count)]
-    same = (is_single(part["role"]) and part.select(index).equals(rows[0].select(index)) for part in rows)
-    if not table.height or table["role"].null_count() or not all(same):
-        return table.pivot(on="role", index=index, values="value", aggregate_function="first", maintain_order=True)
-    return rows[0].select(index).hstack([part["value"].rename(part["role"][0]) for part in rows])
 
 
 def complete_rows(table: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:

@@ -1,5 +1,6 @@
-"""Looking into runs: which there are, and one item's candidates token by token."""
+"""Looking into runs: which there are, one item's candidates token by token, and the expressions preferred most and least."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,12 @@ from .. import runs
 from ..chat.records import ANSWERS
 from ..chat.verdicts import read_answers
 from ..errors import IsoglossError
+from ..items import STEREOTYPE
+from ..metrics._pairs import QUANTITY, two_sides
+from ..scores import KEY
+
+WHO = ["model", "dataset", "language", "method"]
+SHOWN = ("role", "context", "text", "word", "quantity", "value", "tokens", "unknown", "truncated", "pieces", "logprobs")
 
 
 def list_runs(path: Path) -> list[dict[str, Any]]:
@@ -28,32 +35,52 @@ def inspect_item(path: Path, item: str) -> list[dict[str, Any]]:
         texts = runs.read_items(run).filter(pl.col("id") == item)
         if not texts.height:
             continue
-        rows = [_readable(runs.read_part(run, n).filter(pl.col("id") == item)) for n in runs.written_parts(run)]
-        names = ["dataset", "id", "language", "candidate"]
-        joined = texts.join(pl.concat(rows), on=names, how="left", maintain_order="left") if rows else texts
-        keys = (
-            "role",
-            "context",
-            "text",
-            "word",
-            "quantity",
-            "value",
-            "tokens",
-            "unknown",
-            "truncated",
-            "pieces",
-            "logprobs",
-        )
+        rows = [runs.read_part(run, n).filter(pl.col("id") == item) for n in runs.written_parts(run)]
+        # an answer gets its verdict, and its text a name of its own
+        rows = [read_answers(part).rename({"text": "answer"}) if "prompt" in part.columns else part for part in rows]
+        key = [*KEY, "candidate"]
+        joined = texts.join(pl.concat(rows), on=key, how="left", maintain_order="left") if rows else texts
         for row in joined.iter_rows(named=True):
             head = {key: run.info[key] for key in ("model", "language", "method")}
             if run.info.get("holds") == ANSWERS:
                 head |= {key: row.get(key) for key in ("prompt", "order", "sample", "answer", "verdict")}
-            candidates.append(head | {key: row.get(key) for key in keys})
+            candidates.append(head | {key: row.get(key) for key in SHOWN})
     if not candidates:
         raise IsoglossError(f"No run in {path} has an item '{item}'.")
     return candidates
 
 
-def _readable(rows: pl.DataFrame) -> pl.DataFrame:
-    """A part's rows; answers with their verdicts, and their text under a name of its own."""
-    return read_answers(rows).rename({"text": "answer"}) if "prompt" in rows.columns else rows
+def find_extremes(chosen: Sequence[runs.Run], count: int) -> list[dict[str, Any]]:
+    """For each model, data set, language and method the `count` most and least preferred stereotypes with their texts.
+
+    A stereotype's bias is the mean over its contrasts; a language with fewer than twice `count` stereotypes names none twice.
+    """
+    rows = _biases(chosen)
+    extremes: list[dict[str, Any]] = []
+    for _, part in rows.group_by(WHO, maintain_order=True):
+        ordered = part.sort("bias", "text", descending=[True, False])
+        most = ordered.head(min(count, (ordered.height + 1) // 2))
+        least = ordered.tail(min(count, ordered.height // 2)).reverse()
+        for end, table in (("most", most), ("least", least)):
+            extremes += [{"end": end, **row} for row in table.iter_rows(named=True)]
+    return extremes
+
+
+def _biases(chosen: Sequence[runs.Run]) -> pl.DataFrame:
+    """One row per stereotype: its text and statement, its bias, and over how many contrasts."""
+    scored = runs.read_scored(list(chosen)).table
+    rows = scored.filter((pl.col("quantity") == QUANTITY) & pl.col("value").is_not_null())
+    if not rows.height:
+        raise IsoglossError(
+            "These runs hold no contrasts, so no expression can be most or least stereotyped. Score with: --method contrast"
+        )
+    stereotypes = [runs.read_items(run).filter(pl.col("role") == STEREOTYPE) for run in chosen]
+    texts = pl.concat([table.select(*KEY, "text", "^statement$") for table in stereotypes], how="diagonal_relaxed")
+    if "statement" not in texts.columns:
+        texts = texts.with_columns(statement=pl.lit(None, dtype=pl.String))
+    texts = texts.unique(KEY, maintain_order=True)
+    pairs = two_sides(rows.with_columns(pl.coalesce("cluster", "id").alias("cluster")))
+    pairs = pairs.with_columns(bias=pl.col("won") - pl.col("lost")).join(texts, on=KEY, maintain_order="left")
+    return pairs.group_by(*WHO, "text", maintain_order=True).agg(
+        pl.col("statement").first(), pl.col("bias").mean(), contrasts=pl.len(), id=pl.col("id").first()
+    )

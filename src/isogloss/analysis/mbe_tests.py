@@ -3,7 +3,6 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -14,7 +13,7 @@ from ..scores import Scored
 from ..stats.hypotheses import shuffle_test
 from ..stats.pairwise import count_wins, rank, studentised_share, unit
 from ..stats.resampling import Array
-from .groups import check_rows, default_groups
+from .groups import check_rows, default_parts
 from .measures import Measure
 
 DEPENDENT = "McNemar's p takes all n × m pairs for independent, which they are not, and is far too small; go by the permutation's"
@@ -46,38 +45,29 @@ def check_mbe(
     seed: int = 0,
 ) -> Results[MbeTest]:
     """The tests of every MBE among the measures of these scores, which were grouped by these columns."""
-    groups = {frozenset(group.items()): rows for group, rows in default_groups(check_rows(scored), by)}
+    groups = {frozenset(part.group.items()): part for part in default_parts(check_rows(scored), by)}
     mbe = []
     for measure in measures:
-        rows = groups.get(frozenset(measure.group.items()))
-        if measure.metric == "mbe" and measure.value is not None and rows is not None:
-            main = rows.filter(pl.col("quantity") == "score").drop_nulls("value")
-            tests = _tests(main, mode=measure.mode, permutations=permutations, seed=seed)
-            mbe.append(
-                MbeTest(
-                    measure.group,
-                    measure.value,
-                    measure.low,
-                    measure.high,
-                    mode=measure.mode,
-                    ties=measure.ties,
-                    **tests,
-                )
+        part = groups.get(frozenset(measure.group.items()))
+        if measure.metric != "mbe" or measure.value is None or part is None:
+            continue
+        rows = part.rows.filter(pl.col("quantity") == "score").drop_nulls("value")
+        other, preferred = group_order(rows)
+        first = rows.filter(pl.col("role") == preferred)["value"].to_numpy()
+        second = rows.filter(pl.col("role") != preferred)["value"].to_numpy()
+        mbe.append(
+            MbeTest(
+                *(measure.group, measure.value, measure.low, measure.high),
+                preferred=preferred,
+                sentences={other: len(second), preferred: len(first)},
+                ties=measure.ties,
+                shuffled=shuffled_score(first, second, ties=0.5 if measure.mode == "corrected" else 0.0, seed=seed),
+                p_permutation=permutation_p(rows, mode=measure.mode, permutations=permutations, seed=seed),
+                p_mcnemar=mcnemar(first, second, seed=seed),
+                mode=measure.mode,
             )
+        )
     return Results(tuple(mbe), notes=(DEPENDENT,))
-
-
-def _tests(rows: pl.DataFrame, *, mode: str, permutations: int, seed: int) -> dict[str, Any]:
-    low, high = group_order(rows)
-    male, scores = (rows["role"] == high).to_numpy(), rows["value"].to_numpy()
-    ties = 0.5 if mode == "corrected" else 0.0
-    return {
-        "preferred": high,
-        "sentences": {low: int((~male).sum()), high: int(male.sum())},
-        "shuffled": shuffled_score(scores[male], scores[~male], ties=ties, seed=seed),
-        "p_permutation": permutation_p(rows, mode=mode, permutations=permutations, seed=seed),
-        "p_mcnemar": mcnemar(scores[male], scores[~male], seed=seed),
-    }
 
 
 def permutation_p(rows: pl.DataFrame, *, mode: str, permutations: int, seed: int) -> float:

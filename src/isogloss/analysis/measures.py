@@ -98,8 +98,12 @@ def measure(
             _measure_one(Measure(name, part.group, mode=mode), metric, part=part, settings=drawing)
             for name, metric in (chosen or fitting_metrics(part.rows)).items()
         ]
-        competence = _known_competence(measured) if interval != "wilson" else None
-        competence = competence or find_competence(part, mode=mode, drawing=drawing)
+        lms = next((row for row in measured if row.metric == "lms"), None)
+        if lms is not None and lms.value is not None and interval != "wilson":
+            ends = Interval(lms.low, lms.high, lms.interval or "", lms.why)
+            competence = judge_value("LMS", lms.value, ends=ends)
+        else:
+            competence = find_competence(part, mode=mode, drawing=drawing)
         for row in measured:
             known = judge(row.metric, competence) if row.value is not None else Competence(None)
             rows.append(replace(row, interpretable=known.interpretable, doubt=known.doubt))
@@ -185,14 +189,6 @@ def _measure_one(nothing: Measure, metric: Metric, *, part: Part, settings: Inte
     ends = find_interval(contributed, settings, bounds=metric.bounds)
     kind = ends.kind if ends.low is not None else None
     return replace(counted, low=ends.low, high=ends.high, why=ends.why, interval=kind)
-
-
-def _known_competence(rows: Iterable[Measure]) -> Competence | None:
-    """What the LMS among a group's measures says; nothing without one."""
-    for row in rows:
-        if row.metric == "lms" and row.value is not None:
-            return judge_value("LMS", row.value, ends=Interval(row.low, row.high, row.interval or "", row.why))
-    return None
 
 
 def interval_notes(rows: Iterable[Measure]) -> list[str]:

@@ -59,8 +59,7 @@ def read_facts(path: Path) -> dict[str, dict[str, str | float]]:
 
 def check_facts(content: object, path: str | Path) -> dict[str, dict[str, str | float]]:
     """Facts about models that are already read; errors name `path`."""
-    good = isinstance(content, dict) and all(isinstance(facts, dict) and facts for facts in content.values())
-    if not good or not isinstance(content, dict):
+    if not isinstance(content, dict) or not all(isinstance(facts, dict) and facts for facts in content.values()):
         raise BadData(path, None, "must map each model's name to its facts, such as size: 8.1 or multilingual: true.")
     return {
         str(model): {
@@ -76,6 +75,8 @@ def fit_mixed(scored: Scored, *, facts: Facts | None = None) -> MixedModel:
     Fixed effects are language, bias type and task, and the facts of the models, or the models themselves without any.
     """
     models = require("statsmodels.regression.mixed_linear_model", extra="stats")
+    from scipy.special import stdtr
+
     rows = pivot_roles(check_rows(scored))
     if not {STEREOTYPE, ANTI_STEREOTYPE} <= set(rows.columns):
         raise IsoglossError(
@@ -101,22 +102,14 @@ def fit_mixed(scored: Scored, *, facts: Facts | None = None) -> MixedModel:
     estimates = np.asarray(fitted.fe_params)
     index = number_clusters(rows["cluster"])[0]
     errors = _robust_errors(design, shares - design @ estimates, index=index, ratio=spread / float(fitted.scale))
-    effects = tuple(
-        _effect(name, 100 * float(estimate), error=100 * float(error), freedom=targets - 1)
-        for name, estimate, error in zip(columns, estimates, errors, strict=True)
-    )
+    effects, freedom = [], targets - 1
+    for name, estimate, error in zip(columns, (100 * estimates).tolist(), (100 * errors).tolist(), strict=True):
+        half = student_quantile(0.975, freedom) * error
+        p = 2 * float(stdtr(freedom, -abs(estimate) / error)) if error > 0 else 1.0
+        effects.append(Effect(name, estimate, estimate - half, estimate + half, p))
     notes = tuple(dict.fromkeys([*(str(warning.message).split(". ")[0] for warning in caught), *scored.notes]))
-    return MixedModel(
-        effects, 100 * float(np.sqrt(spread)), 100 * float(np.sqrt(fitted.scale)), len(shares), targets, notes
-    )
-
-
-def _effect(name: str, estimate: float, *, error: float, freedom: int) -> Effect:
-    from scipy.special import stdtr
-
-    half = student_quantile(0.975, freedom) * error
-    p = 2 * float(stdtr(freedom, -abs(estimate) / error)) if error > 0 else 1.0
-    return Effect(name, estimate, estimate - half, estimate + half, p)
+    deviations = 100 * float(np.sqrt(spread)), 100 * float(np.sqrt(fitted.scale))
+    return MixedModel(tuple(effects), *deviations, len(shares), targets, notes)
 
 
 def _robust_errors(design: Array, residuals: Array, *, index: npt.NDArray[np.int64], ratio: float) -> Array:
@@ -147,10 +140,9 @@ def _with_facts(rows: pl.DataFrame, facts: Facts) -> tuple[pl.DataFrame, list[st
             values = [facts[model].get(name) for model in rows["model"]]
             if any(value is None for value in values):
                 raise IsoglossError(f"The fact '{name}' is not given for every model.")
-            numeric = all(isinstance(value, int | float) for value in values)
-            rows = rows.with_columns(
-                pl.Series(f"fact {name}", values if numeric else list(map(str, values)), strict=False)
-            )
+            if not all(isinstance(value, int | float) for value in values):
+                values = list(map(str, values))
+            rows = rows.with_columns(pl.Series(f"fact {name}", values, strict=False))
         names += [f"fact {name}" for name in known]
     else:
         names.append("model")

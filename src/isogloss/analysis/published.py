@@ -46,24 +46,16 @@ def _key(metric: str, group: Mapping[str, str]) -> tuple[str, ...]:
 @cache
 def _read_table() -> tuple[Measure, ...]:
     with TABLE.open(encoding="utf-8", newline="") as file:
-        return tuple(map(_measure, csv.DictReader(file)))
-
-
-def _measure(row: dict[str, str]) -> Measure:
-    group = {"model": row["model"], "dataset": DATASET, "language": row["language"]}
-    group |= {name: row[name] for name in ("task", "category") if row[name]}
-    fault = row["fault"] if row["fault"] != OTHER_FILE else ""
-    low, high = (float(row[name]) if row[name] else None for name in ("low", "high"))
-    return Measure(
-        row["metric"],
-        group,
-        float(row["value"]),
-        low,
-        high,
-        n=int(row["n"]),
-        ties=int(row["ties"]),
-        clusters=int(row["clusters"]),
-        mode="corrected",
-        interpretable=False if fault else INTERPRETABLE.get(row["interpretable"]),
-        doubt=f"published scores with a known fault: {fault}" if fault else None,
-    )
+        rows = list(csv.DictReader(file))
+    measures = []
+    for row in rows:
+        group = {"model": row["model"], "dataset": DATASET, "language": row["language"]}
+        group |= {name: row[name] for name in ("task", "category") if row[name]}
+        low, high = (float(row[name]) if row[name] else None for name in ("low", "high"))
+        n, ties, clusters = (int(row[name]) for name in ("n", "ties", "clusters"))
+        measure = Measure(row["metric"], group, float(row["value"]), low, high, n, ties, clusters)
+        fault = row["fault"] if row["fault"] != OTHER_FILE else ""
+        known = False if fault else INTERPRETABLE.get(row["interpretable"])
+        doubt = f"published scores with a known fault: {fault}" if fault else None
+        measures.append(replace(measure, interpretable=known, doubt=doubt))
+    return tuple(measures)

@@ -97,10 +97,10 @@ def rank_models(
     rows: list[Rank] = []
     notes: list[str] = []
     for name, (group, parts) in product(chosen, rankings.items()):
+        blank = Rank("", name, dict(group), 0.0, 0, None, None, None, None, True, True, (), (), 0, 0, mode)
         if name not in OWN and group not in incompetent:
             judged = {model: find_competence(part, mode=mode, drawing=drawing) for model, part in parts.items()}
             incompetent[group] = [model for model, verdict in judged.items() if verdict.interpretable is False]
-        blank = Rank("", name, dict(group), 0.0, 0, None, None, None, None, True, True, (), (), 0, 0, mode)
         weak = [] if name in OWN else incompetent[group]
         if weak:
             where = ", ".join(value for column, value in group if column != "dataset")
@@ -119,58 +119,44 @@ def _rank_parts(parts: Mapping[str, Part], blank: Rank, *, drawing: IntervalSett
     if aligned is None or aligned.common != ITEMS:
         notes.append(f"The models {', '.join(names)} do not share half of their items, so they have no ranking.")
         return []
-    sign = 1 if metric.neutral is None or blank.metric in HIGHER else -1
-    sides = aligned.sides
-    if sign < 0:
-        sides = tuple(distance_from(side, metric.neutral or 0.0) for side in sides)
-    ranks = _rank(blank, dict(zip(names, sides, strict=True)), sign=sign, drawing=drawing)
-    values = {name: side.value for name, side in zip(names, aligned.sides, strict=True)}
-    return [replace(row, value=values[row.model]) for row in ranks]
-
-
-def _rank(blank: Rank, sides: Mapping[str, Contribution], *, sign: int, drawing: IntervalSettings) -> list[Rank]:
-    """The models from best to worst; `sign` is -1 where the lowest value is the best."""
-    names, some = list(sides), next(iter(sides.values()))
-    values = np.array([sign * sides[name].value for name in names])
-    better = _told_apart(sides, sign=sign, drawing=drawing)
-    counted = replace(blank, n=some.n, clusters=len(some.clusters))
-    enough = len(some.clusters) >= FEWEST_CLUSTERS
-    drawn = _drawn_ranks([sides[name] for name in names], sign=sign, drawing=drawing) if enough else None
+    sign = 1 if metric.neutral is None or blank.metric in HIGHER else -1  # -1: the lowest distance is the best
+    sides = aligned.sides if sign > 0 else [distance_from(side, metric.neutral or 0.0) for side in aligned.sides]
+    merits = np.array([sign * side.value for side in sides])
+    better = _told_apart(dict(zip(names, sides, strict=True)), sign=sign, drawing=drawing)
+    clusters = len(sides[0].clusters)
+    drawn = _drawn_ranks(sides, sign=sign, drawing=drawing) if clusters >= FEWEST_CLUSTERS else None
     rows = []
-    for index in sorted(range(len(names)), key=lambda i: (-values[i], names[i])):
+    for index in sorted(range(len(names)), key=lambda i: (-merits[i], names[i])):
         name = names[index]
         above = tuple(other for other in names if (other, name) in better)
         below = tuple(other for other in names if (name, other) in better)
         row = replace(
-            counted,
+            blank,
             model=name,
-            rank=1 + int(np.sum(values > values[index])),
+            value=aligned.sides[index].value,
+            rank=1 + int(np.sum(merits > merits[index])),
             may_be_best=not above,
             may_be_worst=not below,
             better_than=below,
             worse_than=above,
+            n=sides[0].n,
+            clusters=clusters,
+            why=f"{clusters} clusters; an interval needs {FEWEST_CLUSTERS}" if drawn is None else None,
         )
-        rows.append(_with_interval(row, None if drawn is None else drawn[:, index], count=len(names)))
+        if drawn is not None:
+            own = drawn[:, index]
+            low, high = np.percentile(own, [2.5, 97.5], method="closest_observation")
+            first, last = float(np.mean(own == 1)), float(np.mean(own == len(names)))
+            row = replace(row, low=int(low), high=int(high), first=first, last=last)
+        rows.append(row)
     return rows
-
-
-def _with_interval(row: Rank, drawn: Array | None, *, count: int) -> Rank:
-    if drawn is None:
-        return replace(row, why=f"{row.clusters} clusters; an interval needs {FEWEST_CLUSTERS}")
-    low, high = np.percentile(drawn, [2.5, 97.5], method="closest_observation")
-    first, last = float(np.mean(drawn == 1)), float(np.mean(drawn == count))
-    return replace(row, low=int(low), high=int(high), first=first, last=last)
 
 
 def _drawn_ranks(sides: Sequence[Contribution], *, sign: int, drawing: IntervalSettings) -> Array:
     """The ranks [resamples, models] in resamples that draw the same clusters for every model; equal values share the best."""
-    clusters = len(sides[0].clusters)
-    values = np.column_stack(
-        [
-            sign * bootstrap_values(side.evaluate, clusters, resamples=drawing.resamples, seed=drawing.seed)
-            for side in sides
-        ]
-    )
+    clusters, resamples, seed = len(sides[0].clusters), drawing.resamples, drawing.seed
+    drawn = [bootstrap_values(side.evaluate, clusters, resamples=resamples, seed=seed) for side in sides]
+    values = sign * np.column_stack(drawn)
     return np.asarray(1 + (values[:, None, :] > values[:, :, None]).sum(axis=2), dtype=np.float64)
 
 

@@ -46,18 +46,19 @@ def country_names() -> dict[str, str]:
     return {row["code"]: row["name"] for row in _countries()}
 
 
+def countries_of(region: str) -> tuple[str, ...] | None:
+    """The codes of the countries that a region lies in or is made of; nothing when the name is unknown."""
+    return _codes_of().get(_fold(region))
+
+
 @cache
-def region_table() -> dict[str, tuple[str, ...]]:
+def _codes_of() -> dict[str, tuple[str, ...]]:
     """The countries of every known region: parts and groups of countries, the countries themselves, and the world."""
     content = _region_file()
     codes_of = {name: (row["code"],) for row in _countries() for name in _spellings(row)}
     codes_of |= {name: tuple(codes) for kind in ("parts", "groups") for name, codes in content[kind].items()}
-    return codes_of | dict.fromkeys(content["worldwide"], tuple(country_names()))
-
-
-def countries_of(region: str) -> tuple[str, ...] | None:
-    """The codes of the countries that a region lies in or is made of; nothing when the name is unknown."""
-    return _folded().get(_fold(region))
+    codes_of |= dict.fromkeys(content["worldwide"], tuple(country_names()))
+    return {_fold(name): codes for name, codes in codes_of.items()}
 
 
 @cache
@@ -90,16 +91,17 @@ def coverage(items: Items) -> tuple[list[Coverage], tuple[str, ...]]:
     """For each country what is valid there, most first; and the names of regions that no table knows."""
     ids: dict[str, set[str]] = {}
     clusters: dict[str, set[str]] = {}
-    regions = {item.key: _regions(item.tags) for item in items}
+    regions: set[str] = set()
     for item in items:
-        for code in {code for name in regions[item.key] for code in countries_of(name) or ()}:
+        own = item.tags.get(REGION) or ()
+        own = (own,) if isinstance(own, str) else own
+        regions.update(own)
+        for code in {code for name in own for code in countries_of(name) or ()}:
             ids.setdefault(code, set()).add(item.id)
             clusters.setdefault(code, set()).add(item.cluster or item.id)
     names = country_names()
     countries = [Coverage(code, names[code], len(ids[code]), len(clusters[code])) for code in ids]
-    return sorted(countries, key=lambda country: (-country.items, country.code)), unknown_regions(
-        name for group in regions.values() for name in group
-    )
+    return sorted(countries, key=lambda country: (-country.items, country.code)), unknown_regions(regions)
 
 
 def with_countries(scored: Scored) -> Scored:
@@ -112,11 +114,7 @@ def with_countries(scored: Scored) -> Scored:
 
 
 def country_scores(
-    scored: Scored,
-    *,
-    metrics: str | list[str] | None = "contrast",
-    resamples: int = RESAMPLES,
-    seed: int = 0,
+    scored: Scored, *, metrics: str | list[str] | None = "contrast", resamples: int = RESAMPLES, seed: int = 0
 ) -> CountryScores:
     """Each country's measures for every model and language: its items are those valid in one of its regions.
 
@@ -130,19 +128,15 @@ def country_scores(
     first = {codes[0]: codes for names, codes in alike.items() if names}
     few = replace(noted, table=_add_countries(scored.table, frozenset(first)))
     measures = measure(few, metrics=metrics, by=[COUNTRY], resamples=resamples, seed=seed)
-    rows = [
-        replace(row, group={**row.group, COUNTRY: code})
-        for row in measures
-        for code in first.get(row.group[COUNTRY], [])
-    ]
-    return CountryScores(tuple(rows), unknown_regions(regions))
+    copies = [(row, code) for row in measures for code in first.get(row.group[COUNTRY], [])]
+    rows = tuple(replace(row, group={**row.group, COUNTRY: code}) for row, code in copies)
+    return CountryScores(rows, unknown_regions(regions))
 
 
 @cache
 def world() -> dict[str, Any]:
     """The borders of all countries as GeoJSON; a feature's id is its code. Treat it as read-only."""
-    content: dict[str, Any] = json.loads((FOLDER / "world.geojson").read_text(encoding="utf-8"))
-    return content
+    return json.loads((FOLDER / "world.geojson").read_text(encoding="utf-8"))  # type: ignore[no-any-return]
 
 
 @cache
@@ -156,18 +150,8 @@ def _spellings(row: Mapping[str, str]) -> list[str]:
     return [row["name"], row["code"], *others]
 
 
-@cache
-def _folded() -> dict[str, tuple[str, ...]]:
-    return {_fold(name): codes for name, codes in region_table().items()}
-
-
 def _fold(name: str) -> str:
     return " ".join(name.casefold().replace("-", " ").replace("_", " ").split())
-
-
-def _regions(tags: Mapping[str, Any]) -> tuple[str, ...]:
-    value = tags.get(REGION) or ()
-    return (value,) if isinstance(value, str) else tuple(value)
 
 
 def _add_countries(table: pl.DataFrame, known: frozenset[str]) -> pl.DataFrame:

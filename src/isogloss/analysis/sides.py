@@ -46,22 +46,6 @@ def match_sides(a: Scored, b: Scored, *, design: str = "paired") -> Sides:
     if design not in DESIGNS:
         raise UnknownName("design", design, DESIGNS)
     tables = [check_rows(a), check_rows(b)]
-    labels, shared, matched, notes = _describe_sides(tables)
-    for name in matched:
-        common = set(tables[0][name]) & set(tables[1][name])
-        tables = [table.filter(pl.col(name).is_in(list(common))) for table in tables]
-    if design == "paired":
-        tables, more = _pair(tables, [*KEY[:2], *matched])
-        notes += more
-    both = [table.with_columns(side=pl.lit(side)) for side, table in zip("ab", tables, strict=True)]
-    remarks = tuple(dict.fromkeys([*a.notes, *b.notes, *notes]))
-    return Sides(pl.concat(both, how="diagonal_relaxed"), labels[0], labels[1], shared, tuple(matched), remarks)
-
-
-def _describe_sides(
-    tables: Sequence[pl.DataFrame],
-) -> tuple[tuple[dict[str, str], dict[str, str]], dict[str, str], list[str], list[str]]:
-    """What each side is, what both are, which columns to compare one by one, and the values that one side lacks."""
     labels: tuple[dict[str, str], dict[str, str]] = ({}, {})
     shared: dict[str, str] = {}
     matched: list[str] = []
@@ -79,7 +63,15 @@ def _describe_sides(
             labels[0][name], labels[1][name] = values[0][0], values[1][0]
     if not labels[0]:
         labels[0]["side"], labels[1]["side"] = "A", "B"
-    return labels, shared, matched, notes
+    for name in matched:
+        common = set(tables[0][name]) & set(tables[1][name])
+        tables = [table.filter(pl.col(name).is_in(list(common))) for table in tables]
+    if design == "paired":
+        tables, lost = _pair(tables, [*KEY[:2], *matched])
+        notes += [f"{lost} items are on one side only and were left out"] if lost else []
+    both = [table.with_columns(side=pl.lit(side)) for side, table in zip("ab", tables, strict=True)]
+    remarks = tuple(dict.fromkeys([*a.notes, *b.notes, *notes]))
+    return Sides(pl.concat(both, how="diagonal_relaxed"), labels[0], labels[1], shared, tuple(matched), remarks)
 
 
 def _one_sided(name: str, values: Sequence[Sequence[str]]) -> list[str]:
@@ -93,8 +85,11 @@ def _one_sided(name: str, values: Sequence[Sequence[str]]) -> list[str]:
     return [f"on one side only, and left out: {name} {', '.join(lost)}"] if lost else []
 
 
-def _pair(tables: Sequence[pl.DataFrame], key: list[str]) -> tuple[list[pl.DataFrame], list[str]]:
-    """The rows of items that both sides have; the second side takes the first one's columns, so that groups are equal."""
+def _pair(tables: Sequence[pl.DataFrame], key: list[str]) -> tuple[list[pl.DataFrame], int]:
+    """The rows of items that both sides have, and how many only one has.
+
+    The second side takes the first one's columns, so that groups are equal.
+    """
     items = [table.unique(key, maintain_order=True) for table in tables]
     both = items[0].join(items[1], on=key, how="inner", nulls_equal=True)
     fewest = min(item.height for item in items)
@@ -102,31 +97,21 @@ def _pair(tables: Sequence[pl.DataFrame], key: list[str]) -> tuple[list[pl.DataF
         raise IsoglossError(
             f"Only {both.height} of {fewest} items are on both sides, so they cannot be compared item by item; {OFFER}"
         )
-    _check_same_things(both)
-    notes = []
-    lost = sum(side.height - both.height for side in items)
-    if lost:
-        notes.append(f"{lost} items are on one side only and were left out")
-    columns = [
-        name
-        for name in tables[0].columns
-        if name not in {*ROW_SCHEMA, *WHO, *key, SHUFFLED, "role", "family", "prompt"}
-    ]
-    facts = both.select(*key, *columns)
-    first = tables[0].join(facts.select(key), on=key, how="semi", nulls_equal=True)
-    own = tables[1].drop([name for name in columns if name in tables[1].columns])
-    second = own.join(facts, on=key, how="inner", nulls_equal=True, maintain_order="left")
-    return [first, second], notes
-
-
-def _check_same_things(both: pl.DataFrame) -> None:
-    """Refuse items that have the same ids by accident: most of them would be about different things."""
-    if "category_right" not in both.columns:
-        return
-    odd = both.filter(pl.col("category") != pl.col("category_right"))
+    odd = (
+        both.filter(pl.col("category") != pl.col("category_right"))
+        if "category_right" in both.columns
+        else both.clear()
+    )
     if 2 * odd.height > both.height:
         row = odd.row(0, named=True)
         raise IsoglossError(
             f"Item '{row['id']}' is about '{row['category']}' on one side and '{row['category_right']}' on the other, "
             f"so equal ids are not equal items here; {OFFER}"
         )
+    own = {*ROW_SCHEMA, *WHO, *key, SHUFFLED, "role", "family", "prompt"}
+    columns = [name for name in tables[0].columns if name not in own]
+    facts = both.select(*key, *columns)
+    first = tables[0].join(facts.select(key), on=key, how="semi", nulls_equal=True)
+    second = tables[1].drop([name for name in columns if name in tables[1].columns])
+    second = second.join(facts, on=key, how="inner", nulls_equal=True, maintain_order="left")
+    return [first, second], sum(side.height - both.height for side in items)

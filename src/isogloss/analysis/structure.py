@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from ..errors import IsoglossError, UnknownName
+from ..items import ANTI_STEREOTYPE, CONTRAST, STEREOTYPE
 from ..metrics import number_clusters
 from ..results import Results
 from ..scores import Scored
@@ -17,11 +18,21 @@ from ..stats.associations import kappa_of_table, ranks
 from ..stats.estimates import CONSTANT, fisher_ends
 from ..stats.resampling import FEWEST_CLUSTERS, Array, cluster_sums
 from .groups import check_rows, group_rows, item_gaps, several_methods
-from .subspaces import Overlap, find_overlap, find_vectors
 
 OVER = ("language", "model")
+DIMENSIONS = 5  # of a subspace
+FEWEST_PAIRS = 2 * DIMENSIONS
+SHUFFLES = 20
 
 Side = tuple[Any, Array]  # the preference of each item (0, 1 for a tie, 2), and the rank of its gap
+
+
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """The share of a subspace that another one covers, and that which differences of unrelated sentences cover."""
+
+    value: float
+    chance: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,50 +104,42 @@ def find_structure(scored: Scored, *, over: str = "language") -> Results[Structu
     structure = []
     fixed = ["dataset", OVER[1 - OVER.index(over)], *(["method"] if several_methods(table) else [])]
     for group, part in group_rows(table, fixed, keep_null=True):
-        wide = _gaps(part, over)
+        gaps = item_gaps(part)
+        wide = gaps.pivot(on=over, index="id", values="gap", maintain_order=True)
+        wide = wide.join(gaps.unique("id", maintain_order=True).select("id", "cluster"), on="id", maintain_order="left")
         units = [name for name in names if name in wide.columns]
         whole = wide.drop_nulls(units)
         if len(units) > 1 and whole.height:
-            structure.append(_add_overlaps(_structure(whole, units, over=over, group=group), part, ids=whole["id"]))
+            ids = whole["id"].to_list()
+            vectors = {unit: _find_vectors(part.filter(pl.col(over) == unit), ids) for unit in units}
+            structure.append(_structure(whole, units, over=over, group=group, vectors=vectors))
     if not structure:
         raise IsoglossError(f"No item has scores in two {over}s, so there is nothing to look at across them.")
     return Results(tuple(structure), notes=scored.notes)
 
 
-def _add_overlaps(structure: Structure, part: pl.DataFrame, *, ids: pl.Series) -> Structure:
-    """The structure with the overlap of each pair's subspaces, where all items have vectors."""
-    names = ids.to_list()
-    vectors = {unit: find_vectors(part.filter(pl.col(structure.over) == unit), names) for unit in structure.units}
-    pairs = [(pair, vectors[pair.a], vectors[pair.b]) for pair in structure.likeness]
-    likeness = tuple(replace(pair, overlap=find_overlap(a, b) if a and b else None) for pair, a, b in pairs)
-    return replace(structure, likeness=likeness)
-
-
-def _gaps(part: pl.DataFrame, over: str) -> pl.DataFrame:
-    """One row per item: its cluster, and its gap in each unit."""
-    gaps = item_gaps(part)
-    clusters = gaps.unique("id", maintain_order=True).select("id", "cluster")
-    wide = gaps.pivot(on=over, index="id", values="gap", maintain_order=True)
-    return wide.join(clusters, on="id", maintain_order="left")
-
-
-def _structure(wide: pl.DataFrame, units: Sequence[str], *, over: str, group: Mapping[str, str]) -> Structure:
+def _structure(
+    wide: pl.DataFrame,
+    units: Sequence[str],
+    *,
+    over: str,
+    group: Mapping[str, str],
+    vectors: Mapping[str, tuple[Array, Array] | None],
+) -> Structure:
+    """What the units have in common; `wide` has the gap of each item in each unit, and `vectors` those of its sentences."""
     index = number_clusters(wide["cluster"])[0]
     gaps = {unit: wide[unit].to_numpy() for unit in units}
     sides = {unit: (np.sign(gap).astype(int) + 1, ranks(gap)) for unit, gap in gaps.items()}
-    likeness = tuple(_likeness((a, b), (sides[a], sides[b]), index=index) for a, b in combinations(units, 2))
+    likeness = []
+    for a, b in combinations(units, 2):
+        one, two = vectors[a], vectors[b]
+        overlap = find_overlap(one, two) if one and two else None
+        likeness.append(replace(_likeness((a, b), (sides[a], sides[b]), index=index), overlap=overlap))
     preferred = np.column_stack([gaps[unit] > 0 for unit in units])
     alone = preferred & (preferred.sum(axis=1, keepdims=True) == 1)
-    return Structure(
-        over,
-        group,
-        tuple(units),
-        likeness,
-        _tree(units, likeness),
-        _common(preferred),
-        {unit: float(alone[:, i].mean()) for i, unit in enumerate(units)},
-        wide.height,
-    )
+    specific = {unit: float(alone[:, i].mean()) for i, unit in enumerate(units)}
+    tree, common = _tree(units, likeness), _common(preferred)
+    return Structure(over, group, tuple(units), tuple(likeness), tree, common, specific, wide.height)
 
 
 def _likeness(names: tuple[str, str], sides: tuple[Side, Side], *, index: Any) -> Likeness:
@@ -185,3 +188,40 @@ def _common(preferred: Any) -> tuple[Common, ...]:
     for share in preferred.mean(axis=0):
         expected = np.convolve(expected, [1 - share, share])
     return tuple(Common(k, int(counts[k]), float(counts[k] / n), float(expected[k])) for k in range(units + 1))
+
+
+# ---- subspaces: whether the directions from contrasts to stereotypes in a model's representations are alike
+
+
+def _find_vectors(rows: pl.DataFrame, ids: Sequence[str]) -> tuple[Array, Array] | None:
+    """The vectors of the stereotypes and of their counterparts, one row per item; nothing if an item has none."""
+    kept = rows.filter(pl.col("id").is_in(list(ids)) & (pl.col("vector").list.len().fill_null(0) > 0))
+    vectors = {(row["id"], row["role"]): row["vector"] for row in kept.iter_rows(named=True)}
+    other = CONTRAST if any(role == CONTRAST for _, role in vectors) else ANTI_STEREOTYPE
+    if any((name, role) not in vectors for name in ids for role in (STEREOTYPE, other)):
+        return None
+    first, second = (np.array([vectors[name, role] for name in ids], dtype=float) for role in (STEREOTYPE, other))
+    return first, second
+
+
+def find_overlap(a: tuple[Array, Array], b: tuple[Array, Array], *, seed: int = 0) -> Overlap | None:
+    """How far the main directions of the differences of one side lie in those of the other: 1 all, 0 none.
+
+    By chance: the same with stereotypes and counterparts of the second side that do not belong together.
+    """
+    if len(a[0]) < FEWEST_PAIRS or a[0].shape[1] != b[0].shape[1]:
+        return None
+    own, other = _directions(a[0] - a[1]), _directions(b[0] - b[1])
+    rng = np.random.default_rng(seed)
+    mixed = [_shared(own, _directions(b[0] - b[1][rng.permutation(len(b[1]))])) for _ in range(SHUFFLES)]
+    return Overlap(_shared(own, other), float(np.mean(mixed)))
+
+
+def _directions(differences: Array) -> Array:
+    """The directions with most of the differences' size, as orthonormal columns."""
+    return np.asarray(np.linalg.svd(differences, full_matrices=False)[2][:DIMENSIONS].T)
+
+
+def _shared(own: Array, other: Array) -> float:
+    """The mean squared cosine of the angles between two subspaces."""
+    return float(np.sum((own.T @ other) ** 2) / own.shape[1])

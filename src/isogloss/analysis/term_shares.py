@@ -15,7 +15,7 @@ from ..scores import Scored
 from ..templates.items import TERM_WORDS
 from ..templates.lexicon import read_lexicon
 from ..templates.vocabulary import Term
-from .groups import check_by, check_rows, default_groups
+from .groups import check_by, check_rows, default_parts
 from .intervals import IntervalSettings, check_interval_settings, find_interval
 from .measures import Measure, Measures, problem_counts
 from .regions import countries_of, people_region, world_region
@@ -44,16 +44,16 @@ def measure_shares(
     table = _template_rows(check_rows(scored))
     words = _scored_words(table)
     rows = []
-    for group, part in default_groups(table, check_by(by, table.columns)):
-        items = read_term_items(part)
-        items = [_sum_regions(item, str(part["language"][0])) for item in items] if regions else items
-        if "concept" in group and "concept_word" in part.columns:
-            group = {**group, "concept_word": str(part["concept_word"][0] or "")}
+    for part in default_parts(table, check_by(by, table.columns)):
+        group, language = part.group, str(part.rows["language"][0])
+        items = read_term_items(part.rows)
+        items = [_sum_regions(item, language) for item in items] if regions else items
+        if "concept" in group and "concept_word" in table.columns:
+            group = {**group, "concept_word": str(part.rows["concept_word"][0] or "")}
         for term, shares in _by_term(items)[:top]:
-            word = words.get((str(part["language"][0]), group.get("set"), term))
+            word = words.get((language, group.get("set"), term))
             named = {"region": term} if regions else {"term": term, **({"word": word} if word else {})}
-            nothing = Measure(SHARE, {**group, **named})
-            rows.append(_measure(shares, nothing, settings=settings, bounds=(0, 1)))
+            rows.append(_measure(shares, Measure(SHARE, {**group, **named}), settings=settings, bounds=(0, 1)))
     notes = ("a share is relative to the other terms: frequent and short terms have large ones for every concept",)
     return Measures(tuple(rows), problem_counts(table, scored), (*scored.notes, *notes))
 
@@ -73,11 +73,11 @@ def measure_negation(
             "There are no negated counterparts among these scores. Write 'negated' in the wordings of a set."
         )
     rows = []
-    for group, part in default_groups(table, check_by(by, table.columns)):
-        pairs = list(_negated_pairs(part))
+    for part in default_parts(table, check_by(by, table.columns)):
+        pairs = list(_negated_pairs(part.rows))
         turns = mean_over_items([_turn(one, two) for one, two in pairs], [one for one, _ in pairs])
         if turns.n:
-            rows.append(_measure(turns, Measure(NEGATION, group), settings=settings, bounds=(-1, 1)))
+            rows.append(_measure(turns, Measure(NEGATION, part.group), settings=settings, bounds=(-1, 1)))
     if not rows:
         raise IsoglossError(
             "No negated counterpart has its source among these scores. Score them together, without --limit."
@@ -97,28 +97,20 @@ def _measure(
 ) -> Measure:
     """`nothing` with the value, its interval and its counts."""
     ends = find_interval(contribution, settings, bounds=bounds)
-    return replace(
-        nothing,
-        value=contribution.value,
-        low=ends.low,
-        high=ends.high,
-        n=contribution.n,
-        clusters=len(contribution.clusters),
-        why=ends.why,
-    )
+    counted = replace(nothing, value=contribution.value, n=contribution.n, clusters=len(contribution.clusters))
+    return replace(counted, low=ends.low, high=ends.high, why=ends.why)
 
 
 def _by_term(frames: Sequence[TermItem]) -> list[tuple[str, Contribution]]:
     """Each term with its mean share over the items that have it, the largest first."""
-    values: dict[str, list[tuple[float, TermItem]]] = {}
-    for one in frames:
-        for term, share in zip(one.terms, one.shares, strict=True):
-            values.setdefault(term, []).append((float(share), one))
-    ranked = [
-        (term, mean_over_items([share for share, _ in list_], [one for _, one in list_]))
-        for term, list_ in values.items()
-    ]
-    return sorted(ranked, key=lambda pair: (-pair[1].value, pair[0]))
+    shares: dict[str, list[float]] = {}
+    items: dict[str, list[TermItem]] = {}
+    for frame in frames:
+        for term, share in zip(frame.terms, frame.shares, strict=True):
+            shares.setdefault(term, []).append(float(share))
+            items.setdefault(term, []).append(frame)
+    means = [(term, mean_over_items(shares[term], items[term])) for term in shares]
+    return sorted(means, key=lambda pair: (-pair[1].value, pair[0]))
 
 
 def _scored_words(table: pl.DataFrame) -> dict[tuple[str, str | None, str], str]:
@@ -147,10 +139,10 @@ def _sum_regions(item: TermItem, language: str) -> TermItem:
 
 def _negated_pairs(rows: pl.DataFrame) -> Iterator[tuple[TermItem, TermItem]]:
     """Each item that has a negated counterpart, with it."""
-    source = dict(rows.filter(pl.col("variant") == NEGATED).select("id", "derived_from").iter_rows())
+    negated = dict(rows.filter(pl.col("variant") == NEGATED).select("id", "derived_from").iter_rows())
     frames = {item.id: item for item in read_term_items(rows)}
-    for control, name in source.items():
-        one, two = frames.get(name), frames.get(control)
+    for control, source in negated.items():
+        one, two = frames.get(source), frames.get(control)
         if one is not None and two is not None and one.terms == two.terms:
             yield one, two
 
@@ -164,12 +156,10 @@ def _turn(one: TermItem, two: TermItem) -> float:
 
 def name_terms(measures: Measures) -> Measures:
     """The measures with a column `region` where a vocabulary knows the region of the term."""
-    return replace(measures, rows=tuple(map(_named, measures)))
-
-
-def _named(row: Measure) -> Measure:
-    region = term_region(row.group.get("language", ""), row.group.get("term", ""))
-    return replace(row, group={**row.group, "region": region}) if region else row
+    regions = [term_region(row.group.get("language", ""), row.group.get("term", "")) for row in measures]
+    named = zip(measures, regions, strict=True)
+    rows = (replace(row, group={**row.group, "region": region}) if region else row for row, region in named)
+    return replace(measures, rows=tuple(rows))
 
 
 def term_region(language: str, name: str) -> str | None:

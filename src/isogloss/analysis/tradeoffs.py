@@ -4,14 +4,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
-import polars as pl
 
 from .. import registry
 from ..scores import Scored
 from ..stats.resampling import Array, resampling_weights
 from .alignment import CLUSTERS, ITEMS, align
 from .competence import find_competence
-from .groups import check_rows, default_groups, make_part
+from .groups import Part, check_rows, default_parts
 from .intervals import IntervalSettings
 
 WEIGHTS = np.linspace(0, 1, 21)  # of LMS; the rest is the weight of the distance of SS from 50
@@ -44,26 +43,24 @@ def find_tradeoffs(
 ) -> list[Tradeoff]:
     """The trade-off of all models of each data set and language that has several, over all tasks, on shared resamples."""
     drawing = settings or IntervalSettings()
-    groups: dict[tuple[str, str], dict[str, pl.DataFrame]] = {}
-    for group, rows in default_groups(check_rows(scored), []):
-        name = " · ".join(group[key] for key in ("model", "method") if key in group)
-        groups.setdefault((group["dataset"], group["language"]), {})[name] = rows
+    groups: dict[tuple[str, str], dict[str, Part]] = {}
+    for part in default_parts(check_rows(scored), []):
+        name = " · ".join(part.group[key] for key in ("model", "method") if key in part.group)
+        groups.setdefault((part.group["dataset"], part.group["language"]), {})[name] = part
     tradeoffs: list[Tradeoff] = []
-    for (dataset, language), models in groups.items():
-        if len(models) > 1:
-            sides = [(rows, registry.get("metric", name)) for rows in models.values() for name in METRICS]
-            aligned = align([rows for rows, _ in sides], [metric for _, metric in sides], mode=mode)
-            if aligned is not None and aligned.common in (ITEMS, CLUSTERS):
-                count = min(drawing.resamples, MOST_RESAMPLES)
-                weights = resampling_weights(len(aligned.sides[0].clusters), resamples=count, seed=drawing.seed)
-                drawn = [np.stack([side.evaluate(part) for side in aligned.sides]) for part in weights]
-                plain = np.array([side.value for side in aligned.sides])
-                drawn_rows = _tradeoffs(
-                    list(models), plain, drawn=np.concatenate(drawn, axis=1), where=(dataset, language)
-                )
-                for row in drawn_rows:
-                    known = find_competence(make_part(models[row.model]), mode=mode, drawing=drawing)
-                    tradeoffs.append(replace(row, interpretable=known.interpretable))
+    for where, models in groups.items():
+        parts = [part for part in models.values() for _ in METRICS]
+        metrics = [registry.get("metric", name) for _ in models for name in METRICS]
+        aligned = align(parts, metrics, mode=mode) if len(models) > 1 else None
+        if aligned is None or aligned.common not in (ITEMS, CLUSTERS):
+            continue
+        count = min(drawing.resamples, MOST_RESAMPLES)
+        weights = resampling_weights(len(aligned.sides[0].clusters), resamples=count, seed=drawing.seed)
+        drawn = np.concatenate([[side.evaluate(part) for side in aligned.sides] for part in weights], axis=1)
+        plain = np.array([side.value for side in aligned.sides])
+        for row in _tradeoffs(list(models), plain, drawn=drawn, where=where):
+            known = find_competence(models[row.model], mode=mode, drawing=drawing)
+            tradeoffs.append(replace(row, interpretable=known.interpretable))
     return tradeoffs
 
 
@@ -73,17 +70,15 @@ def _tradeoffs(names: list[str], plain: Array, *, drawn: Array, where: tuple[str
     fairness = 100 - 2 * np.abs(ss - 50)
     shares = pareto_front(lms, fairness).mean(1)
     own = pareto_front(plain[0::2, None], 100 - 2 * np.abs(plain[1::2, None] - 50))[:, 0]
-    firsts = np.stack([_first(weight * lms + (1 - weight) * fairness) for weight in WEIGHTS], axis=1)
-    for number, name in enumerate(names):
-        yield Tradeoff(
-            name,
-            *where,
-            float(plain[2 * number]),
-            float(plain[2 * number + 1]),
-            bool(own[number]),
-            float(shares[number]),
-            tuple(float(share) for share in firsts[number]),
-        )
+    firsts = []
+    for weight in WEIGHTS:
+        merit = weight * lms + (1 - weight) * fairness
+        top = merit == merit.max(0)
+        firsts.append((top / top.sum(0)).mean(1))  # models that tie share the first place
+    for i, name in enumerate(names):
+        values = float(plain[2 * i]), float(plain[2 * i + 1])
+        first = tuple(float(share[i]) for share in firsts)
+        yield Tradeoff(name, *where, *values, bool(own[i]), float(shares[i]), first)
 
 
 def pareto_front(one: Array, two: Array) -> Array:
@@ -91,9 +86,3 @@ def pareto_front(one: Array, two: Array) -> Array:
     better = (one[None] >= one[:, None]) & (two[None] >= two[:, None])
     strictly = better & ((one[None] > one[:, None]) | (two[None] > two[:, None]))
     return np.asarray(~strictly.any(1), dtype=np.float64)
-
-
-def _first(merit: Array) -> Array:
-    """The share of resamples in which each model is first; models that tie share it."""
-    top = merit == merit.max(0)
-    return np.asarray((top / top.sum(0)).mean(1))

@@ -1,6 +1,5 @@
 """Variance components: how much of the preference for stereotypes is the model, the language, the target, the translation."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -61,9 +60,10 @@ def find_components(scored: Scored, *, resamples: int = 1000, seed: int = 0) -> 
     for draw in range(resamples):
         chosen = [members[number] for number in rng.integers(len(names), size=len(names))]
         again = np.repeat(np.arange(len(names)), [len(one) for one in chosen])
-        drawn[draw] = _shares(_components(values[np.concatenate(chosen)], again))
+        parts = _components(values[np.concatenate(chosen)], again)
+        drawn[draw] = parts / parts.sum()
     ends = [percentile_interval(drawn[:, i], level=expanded_level(len(names))) for i in range(len(NAMES))]
-    shares = _shares(components)
+    shares = components / components.sum()
     rows = [
         Component(name, float(np.sqrt(max(0.0, components[i]))), float(shares[i]), *ends[i], len(values), len(names))
         for i, name in enumerate(NAMES)
@@ -139,8 +139,3 @@ def _between(values: Array, target: npt.NDArray[np.int64]) -> float:
         between = np.sum(sizes_used * (means - column.mean()) ** 2) / (count - 1)
         parts.append((between - within / (total - count)) / typical)
     return float(np.mean(parts))
-
-
-def _shares(components: Array | Sequence[float]) -> Array:
-    values = np.asarray(components)
-    return np.asarray(values / values.sum(), dtype=np.float64)

@@ -209,8 +209,7 @@ def show(
 
 def _show_runs(path: Path, item: str | None, *, extremes: int | None, languages: list[str], form: str) -> None:
     from .. import runs
-    from ..analysis.extremes import find_extremes
-    from ..analysis.inspection import inspect_item, list_runs
+    from ..analysis.inspection import find_extremes, inspect_item, list_runs
     from ..reports.text.runs import extremes_as_text, inspection_as_text
 
     if extremes:

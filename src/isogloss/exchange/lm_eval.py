@@ -28,12 +28,17 @@ def read_samples(path: Path, items: Items) -> tuple[dict[str, float], Items, lis
     A candidate is known by its id where Isogloss wrote the file, else by its text: the two arguments of a request
     together, or the second alone after the item's context.
     """
-    known = _known_texts(items)
+    known: dict[Text, list[str]] = {}  # the ids of the candidates with a text, with and without their context
+    for item in items:
+        for candidate in item.candidates:
+            text = _plain(candidate.text)
+            for key in {("", text), (_plain(item.context or ""), text)}:
+                known.setdefault(key, []).append(candidate.id)
     values: dict[str, float] = {}
     foreign = 0
     for line, row in read_rows(path):
-        for text, value, own in _requests(row, path, line=line):
-            names = [own] if own else known.get(text) or known.get(("", " ".join(filter(None, text)))) or []
+        for texts, value, own in _requests(row, path, line=line):
+            names = [own] if own else known.get(texts) or known.get(("", " ".join(filter(None, texts)))) or []
             foreign += not names
             for name in names:
                 if values.setdefault(name, value) != value:
@@ -45,17 +50,6 @@ def read_samples(path: Path, items: Items) -> tuple[dict[str, float], Items, lis
     if len(covered) < len(items):
         notes.append(f"{len(items) - len(covered)} items of the data are not in the file and were left out")
     return values, replace(items, rows=covered), notes
-
-
-def _known_texts(items: Items) -> dict[Text, list[str]]:
-    """The ids of the candidates with a text, with and without their context."""
-    ids_by_text: dict[Text, list[str]] = {}
-    for item in items:
-        for candidate in item.candidates:
-            keys = {("", _plain(candidate.text)), (_plain(item.context or ""), _plain(candidate.text))}
-            for key in keys:
-                ids_by_text.setdefault(key, []).append(candidate.id)
-    return ids_by_text
 
 
 def _requests(row: Mapping[str, Any], path: Path, *, line: int) -> Iterator[tuple[Text, float, str | None]]:
@@ -70,18 +64,14 @@ def _requests(row: Mapping[str, Any], path: Path, *, line: int) -> Iterator[tupl
         texts = list(pair.values()) if isinstance(pair, dict) else pair
         if not isinstance(texts, list) or len(texts) != 2 or not all(isinstance(text, str) for text in texts):
             raise BadData(path, line, "a request must have two texts: these are not samples of log-likelihoods.")
-        yield (_plain(texts[0]), _plain(texts[1])), _number(answer, path, line=line), name
-
-
-def _number(answer: Any, path: Path, *, line: int) -> float:
-    first = answer[0] if isinstance(answer, list) and answer else answer
-    try:
-        value = float(first)
-    except (TypeError, ValueError):
-        value = math.nan
-    if not math.isfinite(value):
-        raise BadData(path, line, f"a log-likelihood must be a finite number; it is {str(first)[:40]!r}.")
-    return value
+        first = answer[0] if isinstance(answer, list) and answer else answer
+        try:
+            value = float(first)
+        except (TypeError, ValueError):
+            value = math.nan
+        if not math.isfinite(value):
+            raise BadData(path, line, f"a log-likelihood must be a finite number; it is {str(first)[:40]!r}.")
+        yield (_plain(texts[0]), _plain(texts[1])), value, name
 
 
 def _plain(text: str) -> str:
@@ -109,10 +99,8 @@ def write_samples(table: pl.DataFrame, texts: pl.DataFrame, *, path: Path) -> in
         rows = rows.with_columns(pl.col("logprobs").list.sum().alias("value"))
     names = ["dataset", "id", "language", "candidate"]
     joined = rows.join(texts.select(*names, "context", "text"), on=names, how="left", maintain_order="left")
-    samples = [
-        _sample(number, part.to_dicts())
-        for number, part in enumerate(joined.partition_by("id", maintain_order=True, include_key=True))
-    ]
+    parts = joined.partition_by("id", maintain_order=True, include_key=True)
+    samples = [_sample(number, part.to_dicts()) for number, part in enumerate(parts)]
     write_atomically(path, "".join(json.dumps(sample, ensure_ascii=False) + "\n" for sample in samples))
     return joined.height
 

@@ -16,8 +16,8 @@ from .inspect import read_choices
 from .lm_eval import model_of_samples, read_samples, write_samples
 from .predictions import model_of_file, read_predictions, write_predictions
 
-LAYOUTS = ("stereoset-predictions", "lm-eval", "inspect")
-METHODS = {"stereoset-predictions": "predictions", "lm-eval": "lm-eval", "inspect": "inspect"}
+METHODS = {"stereoset-predictions": "predictions", "lm-eval": "lm-eval", "inspect": "inspect"}  # by layout
+LAYOUTS = tuple(METHODS)
 
 
 def read_scores(
@@ -29,32 +29,26 @@ def read_scores(
     """
     if layout not in LAYOUTS:
         raise UnknownName("layout", layout, LAYOUTS)
-    notes: list[str] = []
     if layout == "inspect":
         scored = read_choices(path, items, model=model)
         return scored, dict(scored.table.select("candidate", "value").iter_rows()), items
+    notes: list[str] = []
     if layout == "lm-eval":
         name = model or model_of_samples(path)
         values, items, notes = read_samples(path, items)
     else:
-        _check_language(path, items)
+        languages, named = sorted({item.language for item in items}), language_in_name(path)
+        if len(languages) > 1:
+            raise IsoglossError(
+                f"A prediction file holds one language; the data has {', '.join(languages)}. Use --language."
+            )
+        if named is not None and named.split("-")[0] != languages[0].split("-")[0]:
+            raise IsoglossError(
+                f"{path.name} is named after '{named}', but the data is in '{languages[0]}'. Rename the file if it is right."
+            )
         name, values = model or model_of_file(path), read_predictions(path)
     scored = scored_from_values(items, values, model=name, method=METHODS[layout])
     return replace(scored, notes=(*notes, *scored.notes)), values, items
-
-
-def _check_language(path: Path, items: Items) -> None:
-    """Refuse data of several languages, and of another language than the one in the file's name."""
-    languages = sorted({item.language for item in items})
-    if len(languages) > 1:
-        raise IsoglossError(
-            f"A prediction file holds one language; the data has {', '.join(languages)}. Use --language."
-        )
-    named = language_in_name(path)
-    if named is not None and named.split("-")[0] != languages[0].split("-")[0]:
-        raise IsoglossError(
-            f"{path.name} is named after '{named}', but the data is in '{languages[0]}'. Rename the file if it is right."
-        )
 
 
 def import_run(

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from ...analysis.extremes import WHO
+from ...analysis.inspection import WHO
 
 WARNING = "Content warning: the data contains stereotypes, some of them offensive."
 
