@@ -19,7 +19,7 @@ from isogloss.chat.local import local_backend
 from isogloss.chat.records import Answer
 from isogloss.chat.requests import AskSettings, Backend, PromptRequest, check_ask_settings, make_requests, statement_of
 from isogloss.errors import IsoglossError
-from isogloss.items import Candidate, Items
+from isogloss.items import Candidate, Items, Problem
 from isogloss.models.load import describe, wrap
 from isogloss.models.model import Model
 from support import tiny
@@ -259,6 +259,14 @@ def test_plans_that_cannot_work_are_refused(plan, message):
     with pytest.raises(IsoglossError) as caught:
         check_ask_settings(plan)
     assert str(caught.value) == message
+
+
+def test_a_cell_has_the_problems_of_its_own_language():
+    english = items(1)
+    german = tuple(replace(item, language="de") for item in english)
+    problems = tuple(Problem("odd", "warning", "i0", f"odd in {tag}", tag) for tag in ("en", "de"))
+    cells = runner.plan_ask_cells(Items((*english.rows, *german), problems), PLAIN)
+    assert [[problem.message for problem in cell.items.problems] for cell in cells] == [["odd in en"], ["odd in de"]]
 
 
 def test_items_without_the_role_are_left_out_and_none_at_all_is_an_error(tmp_path):

@@ -154,7 +154,7 @@ def _order(parts: list[Any]) -> Relation:
         return Relation(HOMOGENEOUS, left, None, above, 0.0, strict)
     if isinstance(left, ClaimTerm):
         return Relation("order", left, _number(right), above, moved, strict)
-    return Relation("order", _term_of(right), float(left), -above, -moved, strict)
+    return Relation("order", _term_of(right), _number(left), -above, -moved, strict)
 
 
 def _number(side: Any) -> ClaimTerm | float:
