@@ -47,8 +47,11 @@ def test_packed_items_are_the_items_that_were_packed(name, monkeypatch):
     packed = ig.read(name)
     monkeypatch.setattr(packed_items, "PACKED_FROM", 10**9)
     plain = ig.read(name)
-    assert isinstance(packed.rows, PackedItems) and isinstance(plain.rows, tuple)
-    assert tuple(packed) == plain.rows and packed == plain and len(packed) == len(plain)
+    assert isinstance(packed.rows, PackedItems)
+    assert isinstance(plain.rows, tuple)
+    assert tuple(packed) == plain.rows
+    assert packed == plain
+    assert len(packed) == len(plain)
     assert repr(packed) == repr(plain)
     assert packed.to_polars().equals(plain.to_polars())
 
