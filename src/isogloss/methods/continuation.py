@@ -15,7 +15,7 @@ MEANS = {"d": "t", "orig": "ba", "b": "tw", "c": "w", "e": "tb", "f": "wb"}
 
 
 def ask(item: Item, model: Model, *, options: Options) -> Asking:
-    """The tokens of every span that the case needs: a = context, w = whole, t = candidate after the context, b = candidate alone."""
+    """The tokens of every span of a case: a = context, w = whole, t = candidate after it, b = candidate alone."""
     context = finish_sentence(item.context or "", item.language)
     closed = options["closing"] == "with"
     spans: list[list[Span]] = []

@@ -32,9 +32,10 @@ def ask(item: Item, model: Model, *, options: Options) -> Asking:
 
 def refuse(model: Model, options: Options) -> str | None:
     """A sentence when the model has no trained next-sentence head; judged by its weights, never by its scores."""
-    if "nsp" in model.info.heads:
-        return None
-    return f"'{model.info.name}' has no next-sentence head, so it cannot be scored with 'nsp'. Train one: isogloss nsp train"
+    name = model.info.name
+    if "nsp" not in model.info.heads:
+        return f"'{name}' has no next-sentence head, so it cannot be scored with 'nsp'. Train one: isogloss nsp train"
+    return None
 
 
 method = Method(

@@ -95,7 +95,7 @@ def _published_steps(tokenizer: Any, context: str, *, word: str, mask: str, at_o
 
 
 def _question(model: Model, step: Step, *, language: str) -> tuple[Question, bool]:
-    """The question for a step; both sides are shortened evenly when there is not enough space for them and the masks."""
+    """The question for a step; both sides are shortened evenly when they and the masks do not fit."""
     start, end = special_tokens(model.tokenizer)
     limit, left, right = model.info.max_length, step.left, step.right
     space = limit - len(start) - len(end) if limit is not None else None

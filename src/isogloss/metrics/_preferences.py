@@ -37,7 +37,7 @@ def triple_sums(items: pl.DataFrame, mode: str) -> tuple[Array, int]:
 
 
 def class_scores(items: pl.DataFrame, mode: str) -> tuple[Array, tuple[str, ...], int, Array]:
-    """Per class (the cluster, StereoSet's English target term): LMS, SS, ICAT and 1; the classes; the ties; items per class."""
+    """Per class (the cluster, StereoSet's English target term) LMS, SS, ICAT, 1; the classes; ties; items per class."""
     sums, ties = triple_sums(items, mode)
     index, classes = number_clusters(items["cluster"])
     totals = cluster_sums(sums, index)
@@ -57,7 +57,7 @@ def icat(lms: Array, ss: Array) -> Array:
 
 
 def icat_of_means(sums: Array, clusters: Iterable[str], *, scale: float, n: int, ties: int) -> Contribution:
-    """ICAT, of which LMS and SS are `scale` · the first and the second sum over the last: the lesser of two smooth functions."""
+    """ICAT, its LMS and SS being `scale` · the first and second sum over the last: the lesser of two smooth functions."""
 
     def scores(sums: Array) -> tuple[Array, Array]:
         return scale * sums[..., 0] / sums[..., -1], scale * sums[..., 1] / sums[..., -1]

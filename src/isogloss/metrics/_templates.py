@@ -88,7 +88,7 @@ def mean_over_templates(
 ) -> Contribution:
     """The mean over items of a number of each one's terms.
 
-    As published, the mean over (set, concept) of a number of the terms' shares [r, terms], averaged over templates first.
+    As published, the mean over (set, concept) of a number of the terms' shares [r, terms], averaged over templates.
     """
     items = read_term_items(rows)
     if mode == "corrected":
