@@ -89,21 +89,17 @@ class Head:
             output_of_net = self.net(**self.inputs(states))
         return logits_of(output_of_net)[0]
 
-    def _before_matrix(self, states: Tensor) -> Tensor:
+    def _blocked(self, states: Tensor, targets: Tensor, *, index: Tensor) -> Tensor:
         def reach(hidden: Tensor) -> Tensor:
             raise _Reached(hidden)
 
         try:
             with patched_forward(self.matrix, reach):
                 self._run(states)
+            raise RuntimeError("The model's head does not go through its output matrix.")
         except _Reached as reached:
-            arrived: Tensor = reached.args[0][0]
-            return arrived
-        raise RuntimeError("The model's head does not go through its output matrix.")
-
-    def _blocked(self, states: Tensor, targets: Tensor, *, index: Tensor) -> Tensor:
+            hidden: Tensor = reached.args[0][0]
         weight, bias = self.matrix.weight, getattr(self.matrix, "bias", None)
-        hidden = self._before_matrix(states)
         sums = torch.cat([self._log_sum_exp(rows) for rows in hidden.split(1024)])
         blocks = []
         for indices, wanted in zip(index.split(1024), targets.split(1024), strict=True):

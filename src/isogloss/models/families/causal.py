@@ -34,21 +34,16 @@ def prepare(model: Model) -> None:
         sizes = (getattr(config, name, None) for name in ("sliding_window", "attention_chunk_size"))
         window = min((size for size in sizes if isinstance(size, int) and size > 0), default=math.inf)
         model.state.update(body=head.body, head=head, window=window)
-        _refuse_unless_causal(model, sample)
+        # XLNet and its like count as causal in transformers, but without more masks they see the token they are asked for
+        ids = torch.tensor([sample, (*sample[:-1], sample[0])], device=model.device)
+        first, second = head.body(input_ids=ids, use_cache=False).last_hidden_state[:, :-1]
+        if not gap(first, second) < CLOSE:
+            raise IsoglossError(
+                f"'{model.info.name}' is a '{model.info.model_type}' model, which sees later tokens; "
+                "it cannot be scored as a causal model."
+            )
         model.state["packed"] = _packing_is_exact(model, sample)
         model.state["activations"] = find_activations(net)
-
-
-def _refuse_unless_causal(model: Model, sample: tuple[int, ...]) -> None:
-    """XLNet and its like count as causal in transformers, but without further masks they see the token they are asked for."""
-    other = (*sample[:-1], sample[0])
-    ids = torch.tensor([sample, other], device=model.device)
-    first, second = model.state["body"](input_ids=ids, use_cache=False).last_hidden_state[:, :-1]
-    if not gap(first, second) < CLOSE:
-        raise IsoglossError(
-            f"'{model.info.name}' is a '{model.info.model_type}' model, which sees later tokens; "
-            "it cannot be scored as a causal model."
-        )
 
 
 def _packing_is_exact(model: Model, sample: tuple[int, ...]) -> bool:
