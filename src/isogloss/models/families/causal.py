@@ -96,15 +96,12 @@ def answer(model: Model, questions: Sequence[Question], *, batch: Sequence[Bundl
     answers: dict[int, Answer] = {}
     for part in filter(None, (near, far)):
         with one_pass(model):
-            states, columns = _packed_states(model, questions, batch=part)
-            order = sorted(columns)
-            moved = [
-                replace(
-                    questions[index], ids=(), positions=tuple(columns[index][1][p] for p in questions[index].positions)
-                )
-                for index in order
-            ]
-            asked = [(columns[index][0], number) for number, index in enumerate(order)]
+            states, rows = _packed_states(model, questions, batch=part)
+            order, moved = sorted(rows), []
+            for index in order:
+                positions = tuple(rows[index][1][position] for position in questions[index].positions)
+                moved.append(replace(questions[index], ids=(), positions=positions))
+            asked = [(rows[index][0], number) for number, index in enumerate(order)]
             values = read_head(model.state["head"], states, questions=moved, asked=asked)
             if "classifier" in model.state:
                 values |= read_classes(model.state["classifier"], states, questions=moved, asked=asked)
