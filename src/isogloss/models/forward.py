@@ -139,7 +139,8 @@ def watching(net: Any, outputs: AttentionOutputs, *, mask: Tensor) -> Iterator[l
     weights = mask.float() / mask.sum(1, keepdim=True)  # padded queries count for nothing
     received: list[Tensor] = []
 
-    def take(module: nn.Module, inputs: Any, output: tuple[Any, ...], *, index: int) -> tuple[Any, ...]:
+    def take(module: nn.Module, *passed: Any, index: int) -> tuple[Any, ...]:
+        output: tuple[Any, ...] = passed[-1]
         attention = output[index]  # [rows, heads, queries, keys]
         received.append(torch.einsum("rhqk,rq->rk", attention.float(), weights) / attention.shape[1])
         return (*output[:index], attention.new_empty(0), *output[index + 1 :])
