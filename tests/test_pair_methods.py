@@ -12,8 +12,9 @@ from isogloss import registry
 from isogloss.errors import IsoglossError
 from isogloss.items import Candidate, Item
 from isogloss.methods import check_model, fill_options
-from isogloss.models.engine import run_all
+from isogloss.models.engine import answer_all, run_all
 from isogloss.models.model import Model
+from isogloss.models.questions import ATTENTION, Question
 from isogloss.scores import Row
 from support import references, references_pairs, tiny
 from support.examples import CLOSE, LONG
@@ -137,12 +138,13 @@ def test_one_pass_gives_aul_aula_and_the_vector() -> None:
 
 @pytest.mark.parametrize("name", ["bert", "deberta", "modernbert"])
 def test_attention_is_never_stacked(name: str) -> None:
-    model = tiny.model(name)
-    with torch.inference_mode():
-        from isogloss.models.families.masked import _inputs, _read
-        from isogloss.models.questions import Question
-
-        output, received = _read(model, _inputs(model, [Question((5, 6, 7, 8))]), watch=True)
+    model, outputs = tiny.model(name), []
+    question = Question((5, 6, 7, 8), (0, 1, 2, 3), want=ATTENTION)
+    answer_all(model, [question], token_budget=64)  # the attention is looked for once
+    hook = model.state["body"].register_forward_hook(lambda module, inputs, output: outputs.append(output))
+    (received,) = answer_all(model, [question], token_budget=64)
+    hook.remove()
+    (output,) = outputs
     kept = [part.numel() for part in getattr(output, "attentions", None) or ()]
     assert sum(kept) == 0
     assert float(received.sum()) == pytest.approx(1, abs=1e-5)

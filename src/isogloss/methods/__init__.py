@@ -82,24 +82,20 @@ def default_methods(task: str, family: str) -> dict[str, Method]:
     return {name: declared[name] for name in sorted(ranks, key=ranks.__getitem__)}
 
 
-def check_family(name: str, method: Method, *, model: str, family: str) -> None:
-    """Refuse, in one sentence, a model of a family that the method cannot ask."""
-    if way_to_ask(method, registry.get("family", family)) is None:
-        raise _wrong_family(name, method, model=model, family=family)
-
-
-def _wrong_family(name: str, method: Method, *, model: str, family: str) -> IsoglossError:
-    return IsoglossError(
-        f"The method '{name}' is for {' and '.join(families_of(method))} models; '{model}' is {family}. "
-        "Use --method auto to let Isogloss choose."
-    )
+def check_family(name: str, method: Method, *, model: str, family: str) -> str:
+    """The way in which the method asks a model of that family; one that it cannot ask is refused in one sentence."""
+    way = way_to_ask(method, registry.get("family", family))
+    if way is None:
+        raise IsoglossError(
+            f"The method '{name}' is for {' and '.join(families_of(method))} models; '{model}' is {family}. "
+            "Use --method auto to let Isogloss choose."
+        )
+    return way
 
 
 def check_model(name: str, method: Method, *, model: Model, options: Options) -> None:
     """Refuse, in one sentence, a model that cannot be scored this way."""
-    way = way_to_ask(method, model.family)
-    if way is None:
-        raise _wrong_family(name, method, model=model.info.name, family=model.info.family)
+    way = check_family(name, method, model=model.info.name, family=model.info.family)
     if method.needs in model.info.untrained:
         raise IsoglossError(
             f"The checkpoint '{model.info.name}' has no weights for its {HEADS[method.needs]} head; "

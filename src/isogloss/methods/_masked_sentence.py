@@ -43,14 +43,11 @@ def read_sentence(model: Model, text: str) -> MaskedSentence:
     return MaskedSentence((*start, *kept, *end), range(len(start), len(start) + len(kept)), len(kept) < len(tokens))
 
 
-def masked_question(
-    model: Model, sentence: MaskedSentence, *, position: int, hidden: Sequence[int], language: str
-) -> Question:
-    """The question for the token at a place when the `hidden` places are masked."""
-    mask = model.tokenizer.mask_token_id
-    gone = set(hidden)
+def masked_question(model: Model, sentence: MaskedSentence, *, hidden: Sequence[int], language: str) -> Question:
+    """The question for the token at the first of the `hidden` places when all of them are masked."""
+    mask, gone = model.tokenizer.mask_token_id, set(hidden)
     ids = tuple(mask if k in gone else token for k, token in enumerate(sentence.ids))
-    return Question(ids, (position,), (sentence.ids[position],), language=language)
+    return Question(ids, (hidden[0],), (sentence.ids[hidden[0]],), language=language)
 
 
 def later_in_word(model: Model, text: str, *, count: int) -> list[list[int]]:
@@ -121,7 +118,7 @@ def pseudo_likelihood(
     sentences = [read_sentence(model, candidate.text) for candidate in item.candidates]
     questions = [
         [
-            masked_question(model, sentence, position=hidden[0], hidden=hidden, language=item.language)
+            masked_question(model, sentence, hidden=hidden, language=item.language)
             for hidden in hide(sentence, candidate.text)
         ]
         for candidate, sentence in zip(item.candidates, sentences, strict=True)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from ..items import Item
 from ..models.model import Model
-from ..models.questions import ATTENTION, VECTOR, Answer, Asking
+from ..models.questions import ATTENTION, VECTOR, Asking
 from ..scores import Row
 from . import VECTOR_TASKS, Method, Options
 from ._masked_sentence import unmasked_rows
@@ -14,14 +14,17 @@ def ask(item: Item, model: Model, *, options: Options) -> Asking:
     """Questions that share one pass: the tokens, the attention they receive, and the vector of a single sentence."""
     wants = [ATTENTION, *([VECTOR] if item.tags.get("task") in VECTOR_TASKS else [])]
     read = yield from unmasked_rows(item, model, wants=wants)
-    return [filled for row, logs, more in read for filled in (_rows(row, logs, more=more) if more else [row])]
-
-
-def _rows(row: Row, logs: Answer, *, more: list[Answer]) -> list[Row]:
-    """The score with its vector, and AUL from the same pass as a quantity of its own."""
-    vector = tuple(more[1].tolist()) if len(more) > 1 else ()
-    plain = replace(row, value=float(logs.mean()), quantity="aul", unknown=0, truncated=False, pieces=(), logprobs=())
-    return [replace(row, value=float((more[0] * logs).mean()), vector=vector), plain]
+    rows: list[Row] = []
+    for row, logs, more in read:
+        if not more:
+            rows.append(row)
+            continue
+        vector = tuple(more[1].tolist()) if len(more) > 1 else ()
+        plain = replace(
+            row, value=float(logs.mean()), quantity="aul", unknown=0, truncated=False, pieces=(), logprobs=()
+        )
+        rows += [replace(row, value=float((more[0] * logs).mean()), vector=vector), plain]
+    return rows
 
 
 method = Method(

@@ -91,8 +91,7 @@ def ask(item: Item, model: Model, *, options: Options) -> Asking:
     """Both sentences' own tokens; a pair that cannot be told apart is not asked about, and says why."""
     if len(item.candidates) != 2:
         return [Row(item, candidate.id, None, quantity=QUANTITY, why=ALONE) for candidate in item.candidates]
-    read = _written_sides if model.family.continuing else _masked_sides
-    sides = read(item, model, options=options)
+    sides = _written_sides(item, model) if model.family.continuing else _masked_sides(item, model, options=options)
     why = unscorable(sides)
     answers = iter((yield [] if why else [question for side in sides for question in side.questions]))
     rows: list[Row] = []
@@ -134,7 +133,7 @@ def _rows(row: Row, side: Side, *, model: Model, logs: Answer, variant: str) -> 
     return [main, plain, replace(plain, value=shared, tokens=len(logs) - len(positions), quantity=COMPLETION)]
 
 
-def _written_sides(item: Item, model: Model, *, options: Options) -> list[Side]:
+def _written_sides(item: Item, model: Model) -> list[Side]:
     """For models that write: every token given those before it; one question per sentence."""
     spans = [ask_for(model, Passage(candidate.text, language=item.language)) for candidate in item.candidates]
     kept = [(*span.unasked, *span.targets) for span in spans]
@@ -158,9 +157,7 @@ def _masked_sides(item: Item, model: Model, *, options: Options) -> list[Side]:
         for position in asked:
             later = tails[position] if tails else [p for p in own if options["hide"] == "rest" and p > position]
             hidden = [sentence.inner[k] for k in (position, *later)]
-            questions.append(
-                masked_question(model, sentence, position=hidden[0], hidden=hidden, language=item.language)
-            )
+            questions.append(masked_question(model, sentence, hidden=hidden, language=item.language))
         sides.append(Side(sentence.tokens, own, asked, tuple(questions), sentence.truncated, whole))
     return sides
 

@@ -25,10 +25,7 @@ def ask(item: Item, model: Model, *, options: Options) -> Asking:
     if item.tags.get("direction") == "antistereo":  # as published: difflib's alignment depends on the order
         positions = shared_positions(sentences[1], sentences[0])[::-1]
     questions = [
-        [
-            masked_question(model, sentence, position=position, hidden=[position], language=item.language)
-            for position in where
-        ]
+        [masked_question(model, sentence, hidden=[position], language=item.language) for position in where]
         for sentence, where in zip(sentences, positions, strict=True)
     ]
     answers = iter((yield [question for group in questions for question in group]))

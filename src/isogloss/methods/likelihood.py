@@ -1,6 +1,5 @@
 """Likelihood: how probable a model finds each whole sentence, token after token."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -10,17 +9,24 @@ from ..models.continuations import STARTS, ask_for
 from ..models.model import CONTINUE, Model
 from ..models.questions import VECTOR, Asking, Passage, Question, Span
 from ..scores import Row
-from . import EMPTY, VECTOR_TASKS, Method, fill_row
+from . import EMPTY, VECTOR_TASKS, Method, Options, fill_row
 
 
-def ask(item: Item, model: Model, *, options: Mapping[str, str]) -> Asking:
+def ask(item: Item, model: Model, *, options: Options) -> Asking:
     """One question per candidate: every token of the sentence as it is stored; for a single sentence its vector too."""
-    passages = [
-        Passage(candidate.text, language=item.language, start=options["start"]) for candidate in item.candidates
-    ]
-    spans = [ask_for(model, passage) for passage in passages]
     wants_vector = item.tags.get("task") in VECTOR_TASKS
-    answers = iter((yield [question for span in spans for question in _questions(span, wants_vector=wants_vector)]))
+    spans: list[Span] = []
+    questions: list[Question] = []
+    for candidate in item.candidates:
+        span = ask_for(model, Passage(candidate.text, language=item.language, start=options["start"]))
+        spans.append(span)
+        questions += span.questions
+        if wants_vector and span.questions:  # of the tokens asked for, which end the last question's text
+            last = span.questions[-1]
+            length = len(last.decoder_ids or last.ids)
+            positions = tuple(range(length - len(span.targets), length))
+            questions.append(replace(last, positions=positions, targets=(), want=VECTOR))
+    answers = iter((yield questions))
     rows = []
     for candidate, span in zip(item.candidates, spans, strict=True):
         if not span.questions:
@@ -32,16 +38,6 @@ def ask(item: Item, model: Model, *, options: Mapping[str, str]) -> Asking:
         row = Row(item, candidate.id, value, truncated=span.truncated, vector=vector)
         rows.append(fill_row(row, model, tokens=span.targets, logs=logs))
     return rows
-
-
-def _questions(span: Span, *, wants_vector: bool) -> tuple[Question, ...]:
-    """The span's questions, and one for the mean hidden state of the tokens asked for: they end the last question's text."""
-    if not wants_vector or not span.questions:
-        return span.questions
-    last = span.questions[-1]
-    length = len(last.decoder_ids or last.ids)
-    positions = tuple(range(length - len(span.targets), length))
-    return (*span.questions, replace(last, positions=positions, targets=(), want=VECTOR))
 
 
 method = Method(

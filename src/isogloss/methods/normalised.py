@@ -1,12 +1,9 @@
 """Normalised word probability: how much likelier a term becomes when the concept is shown instead of masked."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-
 from ..items import BLANK, Candidate, Item
 from ..models.model import HIDE, Model
 from ..models.questions import Asking, Question
-from ..models.text import Ids, cut, special_tokens
+from ..models.text import cut, special_tokens
 from ..scores import Row
 from . import Method, Options, fill_row
 
@@ -14,59 +11,43 @@ QUANTITY = "normalised"
 LOST = "term or concept cannot be masked by themselves here"
 
 
-@dataclass(frozen=True, slots=True)
-class ShownAndHidden:
-    """A term's pieces, asked for once with the concept shown and once with the concept masked."""
-
-    pieces: Ids
-    shown: Question
-    hidden: Question
-
-
 def ask(item: Item, model: Model, *, options: Options) -> Asking:
-    """Two questions per candidate."""
-    pairs = [_pair(item, candidate, model=model) for candidate in item.candidates]
-    answers = iter((yield [q for pair in pairs if pair is not None for q in (pair.shown, pair.hidden)]))
+    """Two questions per candidate: its pieces with the concept shown, and with the concept masked."""
+    pairs = [_questions(item, candidate, model=model) for candidate in item.candidates]
+    answers = iter((yield [question for pair in pairs for question in pair]))
     rows = []
     for candidate, pair in zip(item.candidates, pairs, strict=True):
-        if pair is None:
+        if not pair:
             rows.append(Row(item, candidate.id, None, quantity=QUANTITY, why=LOST))
             continue
-        shown, hidden = next(answers), next(answers)
-        row, read = Row(item, candidate.id, float(shown.sum() - hidden.sum()), quantity=QUANTITY), pair.shown.ids
-        rows.append(fill_row(row, model, tokens=pair.pieces, logs=shown - hidden, read=(*read, *pair.pieces)))
+        shown, hidden, pieces = next(answers), next(answers), pair[0].targets
+        row = Row(item, candidate.id, float(shown.sum() - hidden.sum()), quantity=QUANTITY)
+        rows.append(fill_row(row, model, tokens=pieces, logs=shown - hidden, read=(*pair[0].ids, *pieces)))
     return rows
 
 
-def _pair(item: Item, candidate: Candidate, *, model: Model) -> ShownAndHidden | None:
+def _questions(item: Item, candidate: Candidate, *, model: Model) -> list[Question]:
     """The two questions, or none when the concept cannot be found or the text is too long."""
     left, _, right = (item.context or "").partition(BLANK)
     concept, word = str(item.tags.get("concept_word") or ""), candidate.word or ""
     if not concept or (left + right).count(concept) != 1:
-        return None
+        return []
     before, _, after = (left if concept in left else right).partition(concept)
     parts = (before, concept, after, word, right) if concept in left else (left, word, before, concept, after)
     term = 3 if concept in left else 1
-    pieces = cut(model.tokenizer, parts)
-    if not pieces[1] or not pieces[3] or any(model.tokenizer.mask_token_id in part for part in pieces):
-        return None
-    shown = _question(model, pieces, term=term, hidden=(term,), language=item.language)
-    hidden = _question(model, pieces, term=term, hidden=(1, 3), language=item.language)
-    return ShownAndHidden(pieces[term], shown, hidden) if shown is not None and hidden is not None else None
-
-
-def _question(
-    model: Model, parts: Sequence[Ids], *, term: int, hidden: tuple[int, ...], language: str
-) -> Question | None:
-    """The question for the pieces of the term when the hidden parts are masked."""
-    start, end = special_tokens(model.tokenizer)
-    masked = [(model.tokenizer.mask_token_id,) * len(part) if k in hidden else part for k, part in enumerate(parts)]
-    ids = (*start, *(token for part in masked for token in part), *end)
-    first = len(start) + sum(map(len, parts[:term]))
-    limit = model.info.max_length
-    if limit is not None and len(ids) > limit:
-        return None
-    return Question(ids, tuple(range(first, first + len(parts[term]))), tuple(parts[term]), language=language)
+    pieces, (start, end) = cut(model.tokenizer, parts), special_tokens(model.tokenizer)
+    mask, limit = model.tokenizer.mask_token_id, model.info.max_length
+    too_long = limit is not None and len(start) + sum(map(len, pieces)) + len(end) > limit
+    if too_long or not pieces[1] or not pieces[3] or any(mask in part for part in pieces):
+        return []
+    first = len(start) + sum(map(len, pieces[:term]))
+    positions = tuple(range(first, first + len(pieces[term])))
+    questions = []
+    for hidden in ((term,), (1, 3)):
+        masked = [(mask,) * len(part) if k in hidden else part for k, part in enumerate(pieces)]
+        ids = (*start, *(token for part in masked for token in part), *end)
+        questions.append(Question(ids, positions, pieces[term], language=item.language))
+    return questions
 
 
 def suits(item: Item) -> bool:

@@ -1,7 +1,5 @@
 """Next sentence prediction: the probability that a candidate is the sentence after its context."""
 
-from collections.abc import Mapping
-
 import numpy as np
 
 from ..items import BLANK, Item
@@ -10,10 +8,10 @@ from ..models.next_sentence import class_logprobs, next_class, pair_question
 from ..models.questions import Asking
 from ..models.text import count_unknown
 from ..scores import Row
-from . import Method
+from . import Method, Options
 
 
-def ask(item: Item, model: Model, *, options: Mapping[str, str]) -> Asking:
+def ask(item: Item, model: Model, *, options: Options) -> Asking:
     """One question per candidate: the class of the pair."""
     pairs = [pair_question(model, item.context or "", second=candidate.text) for candidate in item.candidates]
     answers = yield [question for question, _ in pairs]
@@ -32,7 +30,7 @@ def ask(item: Item, model: Model, *, options: Mapping[str, str]) -> Asking:
     ]
 
 
-def refuse(model: Model, options: Mapping[str, str]) -> str | None:
+def refuse(model: Model, options: Options) -> str | None:
     """A sentence when the model has no trained next-sentence head; judged by its weights, never by its scores."""
     name = model.info.name
     if "nsp" not in model.info.heads:

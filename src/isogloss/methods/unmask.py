@@ -1,7 +1,7 @@
 """Unmask: the probability of a word's pieces, one after the other, where the context has BLANK."""
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,10 +9,10 @@ import numpy as np
 from ..errors import IsoglossError
 from ..items import BLANK, Candidate, Item
 from ..models.model import FILL, Model
-from ..models.questions import ARGMAX, Answer, Asking, Question
+from ..models.questions import ARGMAX, Asking, Question
 from ..models.text import Ids, cut, encode, special_tokens, token_id
 from ..scores import Row
-from . import Method, fill_row
+from . import Method, Options, fill_row
 
 PAPER = "paper"
 LOST = "the word has no tokens, or the context holds the mask token itself"
@@ -28,34 +28,29 @@ class Step:
     targets: Ids
 
 
-def ask(item: Item, model: Model, *, options: Mapping[str, str]) -> Asking:
+def ask(item: Item, model: Model, *, options: Options) -> Asking:
     """Ask for every piece of every candidate; the first question is the same for all of them."""
-    questions: dict[str, list[Question]] = {}
-    short: dict[str, bool] = {}
-    for candidate in item.candidates:
-        built = list(_questions(item, candidate, model=model, variant=options["variant"]))
-        questions[candidate.id] = [question for question, _ in built]
-        short[candidate.id] = any(truncated for _, truncated in built)
-    if options["variant"] == PAPER and any(question.decoder_ids for group in questions.values() for question in group):
-        questions = yield from _second_step(questions)
-    answers = iter((yield [question for group in questions.values() for question in group]))
+    variant = options["variant"]
+    built = [list(_questions(item, candidate, model=model, variant=variant)) for candidate in item.candidates]
+    groups = [[question for question, _ in group] for group in built]
+    flat = [question for group in groups for question in group]
+    if variant == PAPER and any(question.decoder_ids for question in flat):
+        # as published, the first decoder step is what the model finds most probable, not the sentinel
+        first = yield [Question(q.ids, (0,), (), ARGMAX, decoder_ids=q.decoder_ids[:1]) for q in flat]
+        begins = ((q.decoder_ids[0], int(step[0])) for q, step in zip(flat, first, strict=True))
+        groups = [[Question(q.ids, (1,), q.targets, decoder_ids=next(begins)) for q in group] for group in groups]
+    answers = iter((yield [question for group in groups for question in group]))
     rows = []
-    for candidate in item.candidates:
-        group = questions[candidate.id]
-        logs = np.concatenate([next(answers) for _ in group]) if group else np.array([])
-        row = _row(item, candidate.id, model=model, group=group, logs=logs)
-        if options["variant"] == "log" and row.value is not None:
-            row = replace(row, value=float(logs.mean()))
-        rows.append(replace(row, truncated=short[candidate.id]))
+    for candidate, group, questions in zip(item.candidates, groups, built, strict=True):
+        if not group:
+            rows.append(Row(item, candidate.id, None, why=LOST))
+            continue
+        logs = np.concatenate([next(answers) for _ in group])
+        value = float(logs.mean() if variant == "log" else np.exp(logs).mean())
+        row = Row(item, candidate.id, value, truncated=any(truncated for _, truncated in questions))
+        pieces = tuple(token for question in group for token in question.targets)
+        rows.append(fill_row(row, model, tokens=pieces, logs=logs, read=(*group[-1].ids, *group[-1].targets)))
     return rows
-
-
-def _row(item: Item, candidate: str, *, model: Model, group: Sequence[Question], logs: Answer) -> Row:
-    if not group:
-        return Row(item, candidate, None, why=LOST)
-    pieces = tuple(token for question in group for token in question.targets)
-    row = Row(item, candidate, float(np.exp(logs).mean()))
-    return fill_row(row, model, tokens=pieces, logs=logs, read=(*group[-1].ids, *group[-1].targets))
 
 
 def _questions(item: Item, candidate: Candidate, *, model: Model, variant: str) -> Iterator[tuple[Question, bool]]:
@@ -100,38 +95,19 @@ def _published_steps(tokenizer: Any, context: str, *, word: str, mask: str, at_o
 
 
 def _question(model: Model, step: Step, *, language: str) -> tuple[Question, bool]:
+    """The question for a step; both sides are shortened evenly when they and the masks do not fit."""
     start, end = special_tokens(model.tokenizer)
-    limit = model.info.max_length
+    limit, left, right = model.info.max_length, step.left, step.right
     space = limit - len(start) - len(end) if limit is not None else None
-    left, right, truncated = _cut(step.left, step.right, masks=len(step.masks), space=space)
-    masks, targets = step.masks[:space], step.targets[:space]
-    ids = (*start, *left, *masks, *right, *end)
-    first = len(start) + len(left)
+    truncated = space is not None and len(left) + len(step.masks) + len(right) > space
+    if space is not None and truncated:
+        sides = max(0, space - len(step.masks))
+        keep_right = min(len(right), max(sides // 2, sides - len(left)))
+        left, right = left[len(left) - (sides - keep_right) :], right[:keep_right]
+    masks, first = step.masks[:space], len(start) + len(left)
     positions = tuple(range(first, first + len(masks)))
-    return Question(ids, positions, targets, language=language), truncated
-
-
-def _cut(left: Ids, right: Ids, *, masks: int, space: int | None) -> tuple[Ids, Ids, bool]:
-    """Both sides, shortened evenly when there is not enough space for them and the masks."""
-    if space is None or len(left) + len(right) + masks <= space:
-        return left, right, False
-    space = max(0, space - masks)
-    keep_right = min(len(right), max(space // 2, space - len(left)))
-    keep_left = space - keep_right
-    return left[len(left) - keep_left :] if keep_left else (), right[:keep_right], True
-
-
-def _second_step(
-    questions: dict[str, list[Question]],
-) -> Generator[list[Question], list[Answer], dict[str, list[Question]]]:
-    """As published: the first decoder step is what the model finds most probable, not the sentinel."""
-    flat = [question for group in questions.values() for question in group]
-    first = yield [Question(q.ids, (0,), (), ARGMAX, decoder_ids=q.decoder_ids[:1]) for q in flat]
-    steps = iter(first)
-    return {
-        name: [Question(q.ids, (1,), q.targets, decoder_ids=(q.decoder_ids[0], int(next(steps)[0]))) for q in group]
-        for name, group in questions.items()
-    }
+    ids = (*start, *left, *masks, *right, *end)
+    return Question(ids, positions, step.targets[:space], language=language), truncated
 
 
 method = Method(

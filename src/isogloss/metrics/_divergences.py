@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 from ..stats.resampling import Array
-from ._templates import ITEM
+from ._pairs import ITEM
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,33 +40,27 @@ def pair_tables(rows: pl.DataFrame) -> list[PairTable]:
     names = rows.select(*ITEM, "candidate", "role").unique().rename({"candidate": "against", "role": "other"})
     table = rows.drop_nulls(["against", "value"]).join(names, on=[*ITEM, "against"], maintain_order="left")
     key = ["model", "method", "dataset", "language", *(["set"] if "set" in table.columns else [])]
-    return [_pair_table(part) for _, part in table.group_by(key, maintain_order=True)]
-
-
-def _pair_table(rows: pl.DataFrame) -> PairTable:
-    values_of: list[dict[tuple[str, str], float]] = []
-    clusters = []
-    for _, part in rows.group_by(ITEM, maintain_order=True):
-        values_of.append(dict(zip(zip(part["role"], part["other"], strict=True), part["value"], strict=True)))
-        clusters.append(str(part["cluster"][0]))
-    pairs = sorted(set.intersection(*map(set, values_of)))
-    values = np.array([[row[pair] for pair in pairs] for row in values_of]).reshape(len(values_of), len(pairs))
-    name = str(rows["set"][0]) if "set" in rows.columns else ""
-    size = int(rows["tokens"].max() or 1)  # type: ignore[arg-type]
-    where = (str(rows["model"][0]), str(rows["language"][0]), name)
-    return PairTable(*where, values, tuple(pairs), tuple(clusters), size)
+    tables = []
+    for _, part in table.group_by(key, maintain_order=True):
+        templates = [template for _, template in part.group_by(ITEM, maintain_order=True)]
+        values_of = [dict(zip(zip(t["role"], t["other"], strict=True), t["value"], strict=True)) for t in templates]
+        pairs = tuple(sorted(set.intersection(*map(set, values_of))))
+        values = np.array([[row[pair] for pair in pairs] for row in values_of]).reshape(len(values_of), len(pairs))
+        name = str(part["set"][0]) if "set" in part.columns else ""
+        where = (str(part["model"][0]), str(part["language"][0]), name)
+        clusters = tuple(str(template["cluster"][0]) for template in templates)
+        size = int(part["tokens"].max() or 1)  # type: ignore[arg-type]
+        tables.append(PairTable(*where, values, pairs, clusters, size))
+    return tables
 
 
 def largest_pairs(rows: pl.DataFrame) -> list[LargestPair]:
     """For each set the pair of terms between which the divergence, averaged over templates, is largest."""
-    pairs = []
+    largest = []
     for table in pair_tables(rows):
-        if not table.pairs:
-            continue
-        means = table.values.mean(0)
-        widest = int(means.argmax())
-        first, second = table.pairs[widest]
-        largest = float(means[widest])
-        where = (table.model, table.language, table.set)
-        pairs.append(LargestPair(*where, first, second, largest, largest / table.vocabulary))
-    return pairs
+        if table.pairs:
+            means = table.values.mean(0)
+            (first, second), nats = table.pairs[int(means.argmax())], float(means.max())
+            where = (table.model, table.language, table.set)
+            largest.append(LargestPair(*where, first, second, nats, nats / table.vocabulary))
+    return largest

@@ -1,6 +1,7 @@
 """What the metrics of pairs, contrasts and single sentences share: both sides of every pair, the order of two groups, which statements."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import polars as pl
@@ -8,7 +9,8 @@ import polars as pl
 from ..errors import IsoglossError
 from ..items import STEREOTYPE
 from ..scores import KEY
-from . import Contribution, from_sums, from_values, percent
+from ..stats.resampling import Array
+from . import Contribution, Finish, Metric, from_sums, percent, ratio
 
 DECIMALS = 3
 ITEM = ["model", "method", *KEY]
@@ -16,6 +18,9 @@ IMPLICIT = "implicit"
 STATEMENT = "statement"
 QUANTITY = "contrast"
 GENDER = "gender"
+
+pair_metric = partial(Metric, neutral=50, swap="mirror")
+difference_metric = partial(Metric, bounds=(float("-inf"), float("inf")), neutral=0, swap="mirror", quantity=QUANTITY)
 
 
 def is_task(rows: pl.DataFrame, task: str) -> bool:
@@ -103,7 +108,12 @@ def differences(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def mean_of(pairs: pl.DataFrame) -> Contribution:
-    """The mean of the pairs' differences under any weights on their clusters; differences of zero are ties."""
-    values = pairs["difference"].to_numpy()
-    contribution = from_values(values, pairs["cluster"], ties=int((values == 0).sum()))
+    """The mean of the pairs' differences."""
+    return of_differences(pairs, np.column_stack([pairs["difference"], np.ones(pairs.height)]), finish=ratio)
+
+
+def of_differences(pairs: pl.DataFrame, sums: Array, *, finish: Finish) -> Contribution:
+    """A function of sums over pairs, one row of `sums` for each; differences of zero are ties."""
+    ties = int((pairs["difference"] == 0).sum())
+    contribution = from_sums(sums, pairs["cluster"], finish=finish, ties=ties)
     return replace(contribution, alone=None, items=tuple(pairs["id"]))  # a difference is no share

@@ -2,18 +2,19 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import polars as pl
 
 from ..errors import IsoglossError
 from ..items import group_by
-from ..scores import KEY
 from ..stats.resampling import Array
-from . import Contribution, from_values
+from . import Contribution, Metric, from_values
+from ._pairs import ITEM, is_task
 
-TASK = "template"
-ITEM = ["model", "method", *KEY]
+unevenness_metric = partial(Metric, bounds=(0, float("inf")), neutral=0, swap="same")
+fraction_metric = partial(Metric, bounds=(0, 1), swap="same")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +66,8 @@ def term_items(rows: pl.DataFrame, column: str) -> list[TermItem]:
 
 def is_templates(rows: pl.DataFrame) -> bool:
     """Whether the rows are templates that were scored by whole sentences."""
-    task = "task" in rows.columns and set(rows["task"].unique()) == {TASK}
     lengths = rows.filter(pl.col("quantity") == "score")["logprobs"].list.len().fill_null(0)
-    return task and bool((lengths > 0).any())
+    return is_task(rows, "template") and bool((lengths > 0).any())
 
 
 def mean_over_items(values: Iterable[float], frames: Iterable[TermItem]) -> Contribution:
@@ -77,33 +77,37 @@ def mean_over_items(values: Iterable[float], frames: Iterable[TermItem]) -> Cont
     return replace(contribution, items=tuple(item.id for item in used))
 
 
-@dataclass(frozen=True, slots=True)
-class TermCell:
-    """A concept in a set: the shares of its terms, one row per template, and the numbers of the templates."""
-
-    terms: tuple[str, ...]
-    shares: Array
-    templates: tuple[int, ...]
+def common_terms(group: Sequence[TermItem], values: Callable[[TermItem], Array]) -> Array:
+    """One row per item: its values of the terms that all the items have."""
+    terms = [term for term in group[0].terms if all(term in item.terms for item in group)]
+    return np.array([values(item)[[item.terms.index(term) for term in terms]] for item in group])
 
 
-def read_term_cells(frames: list[TermItem]) -> tuple[list[TermCell], tuple[str, ...]]:
-    """The cells of a group, and the names of its templates; a cell has the terms that all its templates have."""
-    names = tuple(dict.fromkeys(frame.cluster for frame in frames))
-    number = {name: index for index, name in enumerate(names)}
-    groups = group_by(frames, lambda frame: frame.cell)
-    cells = []
-    for group in groups.values():
-        terms = [term for term in group[0].terms if all(term in item.terms for item in group)]
-        table = np.array([[item.shares[item.terms.index(term)] for term in terms] for item in group])
-        cells.append(TermCell(tuple(terms), table, tuple(number[item.cluster] for item in group)))
-    return cells, names
+def mean_over_templates(
+    rows: pl.DataFrame, mode: str, *, of_item: Callable[[TermItem], float], of_shares: Callable[[Array], Array]
+) -> Contribution:
+    """The mean over items of a number of each one's terms.
 
+    As published, the mean over (set, concept) of a number of the terms' shares [r, terms], averaged over templates.
+    """
+    items = read_term_items(rows)
+    if mode == "corrected":
+        return mean_over_items(map(of_item, items), items)
+    templates = {name: index for index, name in enumerate(dict.fromkeys(item.cluster for item in items))}
+    cells = [
+        ([templates[item.cluster] for item in group], common_terms(group, lambda item: item.shares))
+        for group in group_by(items, lambda item: item.cell).values()
+    ]
 
-def mean_shares(cell: TermCell, weights: Array) -> Array:
-    """The shares of a cell's terms, averaged over its templates under weights: [r, terms]; NaN without any template."""
-    chosen = weights[:, cell.templates]
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray((chosen @ cell.shares) / chosen.sum(1, keepdims=True))
+    def evaluate(weights: Array) -> Array:
+        values = []
+        with np.errstate(invalid="ignore", divide="ignore"):
+            for columns, shares in cells:
+                chosen = weights[:, columns]
+                values.append(of_shares(chosen @ shares / chosen.sum(1, keepdims=True)))
+        return mean_present(values, len(weights))
+
+    return Contribution(tuple(templates), evaluate, len(items))
 
 
 def mean_present(values: Sequence[Array], size: int) -> Array:
@@ -119,12 +123,10 @@ def mean_over_wordings(rows: pl.DataFrame, number: Callable[[Array], float]) -> 
 
     The table has the centred log-probabilities of the terms that all wordings have; cells of one wording are left out.
     """
-    groups = group_by(read_term_items(rows), lambda item: item.cell)
     values, sets = [], []
-    for (name, _), group in groups.items():
-        terms = [term for term in group[0].terms if all(term in item.terms for item in group)]
-        if len(group) > 1 and len(terms) > 1:
-            logs = np.array([[item.logs[item.terms.index(term)] for term in terms] for item in group])
+    for (name, _), group in group_by(read_term_items(rows), lambda item: item.cell).items():
+        logs = common_terms(group, lambda item: item.logs)
+        if min(logs.shape) > 1:
             values.append(number(logs - logs.mean(1, keepdims=True)))
             sets.append(name)
     return from_values(np.array(values), sets)

@@ -3,25 +3,22 @@
 import numpy as np
 import polars as pl
 
-from . import Contribution, Metric
-from ._templates import mean_over_items, term_items
+from . import Contribution
+from ._templates import mean_over_items, term_items, unevenness_metric
 
 
 def contribute(rows: pl.DataFrame, mode: str) -> Contribution:
     """Per item the variance over terms of the logarithm of the normalised probability; the same in both modes."""
-    frames = term_items(rows, "value")
-    return mean_over_items([float(np.var(frame.logs)) for frame in frames], frames)
+    items = term_items(rows, "value")
+    return mean_over_items([float(np.var(item.logs)) for item in items], items)
 
 
-metric = Metric(
+metric = unevenness_metric(
     title="Normalised categorical bias",
     formula="mean over templates t and concepts a of Var over terms n of ln(P(n | a shown) / P(n | a masked too))",
     citation="Ahn and Oh (2021); BehnamGhader and Milios (2022), appendix A.4",
     caution="Works badly for rare words: both probabilities are then tiny, and their ratio is noise. Only for templates in which no "
     "other word changes with the term.",
-    bounds=(0, float("inf")),
-    neutral=0,
-    swap="same",
     contribute=contribute,
     quantity="normalised",
     order=12,

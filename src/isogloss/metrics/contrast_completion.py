@@ -1,18 +1,14 @@
 """Contrast of the completion: how much more probable the shared rest of a statement is after the stereotype's words."""
 
-from . import Metric
-from ._pairs import differences, mean_of
+from ._pairs import difference_metric, differences, mean_of
 
-metric = Metric(
+metric = difference_metric(
     title="Contrast of the completion",
     formula="mean over pairs of log P(B | S) - log P(B | C); B = the tokens that both sentences share, all kinds of statements",
     citation="Isogloss, after Mitchell et al. (2025), SHADES",
     caution="In nats; how frequent the two groups' names are does not enter. A saying that the model knows by heart has a "
     "large value, which is knowledge of a phrase and not agreement: group by statement and compare sayings with implicit "
     "statements. A term at the end of its sentence has nothing after it, so a causal model gives 0.",
-    bounds=(float("-inf"), float("inf")),
-    neutral=0,
-    swap="mirror",
     contribute=lambda rows, mode: mean_of(differences(rows)),
     quantity="completion",
     order=20,

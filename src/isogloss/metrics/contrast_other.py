@@ -1,19 +1,14 @@
 """Contrast score of the other statements: sayings, descriptions and whatever else is not an implicitly biased statement."""
 
-from . import Metric
-from ._pairs import QUANTITY, differences, has_statements, mean_of, of_statements
+from ._pairs import difference_metric, differences, has_statements, mean_of, of_statements
 
-metric = Metric(
+metric = difference_metric(
     title="Contrast score of the other statements",
     formula="mean over pairs of 1/|S| · log P(S|B) - 1/|C| · log P(C|B), sayings, descriptions, questions, ...",
     citation="Mitchell et al. (2025), SHADES",
     caution="A saying is likely because it is a fixed phrase, and a description need not be meant; so these stand apart "
     "from the headline. Group by statement to tell the kinds from each other.",
-    bounds=(float("-inf"), float("inf")),
-    neutral=0,
-    swap="mirror",
     contribute=lambda rows, mode: mean_of(differences(of_statements(rows, implicit=False))),
-    quantity=QUANTITY,
     fits=lambda rows: has_statements(rows, implicit=False),
     order=19,
 )

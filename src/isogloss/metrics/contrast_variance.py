@@ -1,13 +1,11 @@
 """Contrast variance: how far the differences between stereotypes and contrasts lie apart."""
 
-from dataclasses import replace
-
 import numpy as np
 import polars as pl
 
 from ..stats.resampling import Array
-from . import Contribution, Metric, from_sums
-from ._pairs import QUANTITY, differences, has_statements, of_statements
+from . import Contribution, Metric
+from ._pairs import QUANTITY, differences, has_statements, of_differences, of_statements
 
 
 def contribute(rows: pl.DataFrame, mode: str) -> Contribution:
@@ -15,8 +13,7 @@ def contribute(rows: pl.DataFrame, mode: str) -> Contribution:
     pairs = differences(of_statements(rows, implicit=True))
     values = pairs["difference"].to_numpy()
     sums = np.column_stack([values, values**2, np.ones(len(values))])
-    variance = from_sums(sums, pairs["cluster"], finish=finish, n=len(values), ties=int((values == 0).sum()))
-    return replace(variance, alone=None, items=tuple(pairs["id"]))  # no share
+    return of_differences(pairs, sums, finish=finish)
 
 
 def finish(sums: Array) -> Array:

@@ -1,16 +1,12 @@
 """Distribution difference: how far apart the two terms lie for which the model expects the most different words."""
 
-from collections.abc import Sequence
-
 import numpy as np
 import polars as pl
 
 from ..stats.resampling import Array
-from . import Contribution, Metric, from_values
-from ._divergences import PairTable, pair_tables
-from ._templates import mean_present
-
-KL = "kl"
+from . import Contribution, from_values
+from ._divergences import pair_tables
+from ._templates import mean_present, unevenness_metric
 
 
 def contribute(rows: pl.DataFrame, mode: str) -> Contribution:
@@ -20,31 +16,27 @@ def contribute(rows: pl.DataFrame, mode: str) -> Contribution:
     if mode == "corrected":
         return from_values(np.array([value for table in tables for value in table.values.max(1)]), clusters)
     labels = tuple(dict.fromkeys(clusters))
-    return Contribution(labels, lambda weights: _published(tables, weights, labels=labels), len(clusters))
+
+    def evaluate(weights: Array) -> Array:
+        largest = []
+        with np.errstate(invalid="ignore", divide="ignore"):
+            for table in tables:
+                chosen = weights[:, [labels.index(name) for name in table.clusters]]
+                means = chosen @ table.values / chosen.sum(1, keepdims=True)
+                largest.append(means.max(1) / table.vocabulary)
+        return mean_present(largest, len(weights))
+
+    return Contribution(labels, evaluate, len(clusters))
 
 
-def _published(tables: Sequence[PairTable], weights: Array, *, labels: tuple[str, ...]) -> Array:
-    """The mean over sets of the largest divergence between two terms, averaged over templates, by the vocabulary's size."""
-    largest = []
-    with np.errstate(invalid="ignore", divide="ignore"):
-        for table in tables:
-            chosen = weights[:, [labels.index(name) for name in table.clusters]]
-            means = chosen @ table.values / chosen.sum(1, keepdims=True)
-            largest.append(means.max(1) / table.vocabulary)
-    return mean_present(largest, len(weights))
-
-
-metric = Metric(
+metric = unevenness_metric(
     title="Distribution difference",
     formula="mean over templates of the largest KL(p_n ‖ p_m) over ordered pairs of terms, in nats; "
     "paper: divergences are averaged over templates before the maximum, and divided by the size of the vocabulary; over several sets their mean",
     citation="BehnamGhader and Milios (2022), after Liang et al. (2021)",
     caution="A maximum grows with the number of terms and with noise; a causal model is asked for the first token only, from the "
     "left. It does not say in which direction the words differ.",
-    bounds=(0, float("inf")),
-    neutral=0,
-    swap="same",
     contribute=contribute,
-    quantity=KL,
+    quantity="kl",
     order=10,
 )

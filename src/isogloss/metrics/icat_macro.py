@@ -5,35 +5,26 @@ from dataclasses import replace
 import polars as pl
 
 from ..stats.folding import fold_of_share
-from ..stats.resampling import Array
-from . import Contribution, Metric, from_sums
-from ._preferences import TRIPLE, class_scores, class_sizes
+from . import Contribution, from_sums
+from ._preferences import class_metric, class_scores
 
 
 def contribute(items: pl.DataFrame, mode: str) -> Contribution:
     """Per class: its LMS, SS, ICAT, and 1."""
-    sums, classes, ties = class_scores(items, mode)
-    contribution = from_sums(sums, classes, finish=finish, n=items.height, ties=ties)
+    sums, classes, ties, sizes = class_scores(items, mode)
+    mean = from_sums(sums, classes, finish=lambda sums: sums[..., 2] / sums[..., 3], n=items.height, ties=ties)
     lms, ss = sums[:, 0].mean(), sums[:, 1].mean() / 100
-    unbiased, homogeneous = (2 * lms * float(fold_of_share(class_sizes(items), p).mean()) for p in (0.5, ss))
+    unbiased, homogeneous = (2 * lms * float(fold_of_share(sizes, p).mean()) for p in (0.5, ss))
     # a class has an ICAT of its own, which is no share
-    return replace(contribution, alone=None, unbiased=unbiased, homogeneous=homogeneous)
+    return replace(mean, alone=None, unbiased=unbiased, homogeneous=homogeneous)
 
 
-def finish(sums: Array) -> Array:
-    """mean over target terms of ICAT."""
-    return sums[..., 2] / sums[..., 3]
-
-
-metric = Metric(
+metric = class_metric(
     title="Macro ICAT",
     formula="mean over target terms of ICAT",
-    citation="Nadeem, Bethke and Reddy (2021); Öztürk et al. (2023)",
     caution="A class with few items weighs as much as one with many. Chance alone pushes it down: with 27 items per term a model "
     "without any preference and an LMS of 90 gets 76, not 90. Compare it with what such a model would get, and use the "
     "corrected macro ICAT between data of different sizes.",
-    roles=TRIPLE,
-    swap="same",
     contribute=contribute,
     order=60,
 )

@@ -7,16 +7,15 @@ import polars as pl
 
 from ..stats.folding import lost_fold
 from ..stats.resampling import Array
-from . import Contribution, Metric, Pieces, from_sums
-from ._preferences import TRIPLE, class_scores, class_sizes
+from . import Contribution, Pieces, from_sums
+from ._preferences import class_scores, triple_metric
 
 STEP = 0.1  # classes whose numbers of items differ by less than a tenth are corrected alike
 
 
 def contribute(items: pl.DataFrame, mode: str) -> Contribution:
     """Per class: its ICAT, SS, SS², 1/n and 1; and its LMS in the column of those with about as many items."""
-    scores, classes, ties = class_scores(items, mode)
-    counts = class_sizes(items)
+    scores, classes, ties, counts = class_scores(items, mode)
     odd = counts // 2 * 2 + 1  # as many as an even number gives
     steps, column = np.unique(np.round(np.log(odd) / STEP), return_inverse=True)
     sizes = np.array([1 / np.mean(1 / odd[column == step]) for step in range(len(steps))])
@@ -60,15 +59,13 @@ def corrected(sums: Array, sizes: Array) -> Array:
     return np.asarray((sums[..., 0] + 2 * (sums[..., 5:] * lost).sum(-1)) / count)
 
 
-metric = Metric(
+metric = triple_metric(
     title="Macro ICAT, corrected for few items",
     formula="macro ICAT + mean over target terms of LMS/50 · (E min(SS, 100 - SS) - E min(observed SS, 100 - observed SS)), "
     "both of a beta distribution fitted to the terms' SS; at most mean LMS/50 · min(mean SS, 100 - mean SS)",
     citation="ours",
     caution="Estimates what macro ICAT would be with any number of items per target term, so it can be compared between data of "
     "different sizes; with a handful of items per term the correction is large and leans on the beta distribution.",
-    roles=TRIPLE,
-    swap="same",
     contribute=contribute,
     order=75,
 )

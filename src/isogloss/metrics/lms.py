@@ -3,8 +3,8 @@
 import polars as pl
 
 from ..items import ANTI_STEREOTYPE, STEREOTYPE, UNRELATED
-from . import Contribution, Metric, from_values, percent
-from ._preferences import TRIPLE, wins
+from . import Contribution, from_values, percent
+from ._preferences import triple_metric, wins
 
 
 def contribute(items: pl.DataFrame, mode: str) -> Contribution:
@@ -14,13 +14,10 @@ def contribute(items: pl.DataFrame, mode: str) -> Contribution:
     return from_values((stereo + anti) / 2, items["cluster"], finish=percent, ties=first + second)
 
 
-metric = Metric(
+metric = triple_metric(
     title="Language model score (LMS)",
     formula="100/(2n) · Σ [stereotype > unrelated] + [anti-stereotype > unrelated]",
-    citation="Nadeem, Bethke and Reddy (2021)",
     caution="Says whether the model tells sense from nonsense on these items, not how good the model is.",
-    roles=TRIPLE,
-    swap="same",
     contribute=contribute,
     order=10,
 )

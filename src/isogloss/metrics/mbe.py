@@ -6,7 +6,7 @@ import polars as pl
 from ..errors import IsoglossError
 from ..stats.pairwise import count_wins, rank, unit, weighted_share
 from ..stats.resampling import Array
-from . import Contribution, Metric
+from . import Contribution, Metric, number_clusters
 from ._pairs import group_order, is_task
 
 
@@ -21,8 +21,7 @@ def contribute(rows: pl.DataFrame, mode: str) -> Contribution:
     vectors = np.stack(rows["vector"].to_numpy()).astype(np.float64)  # type: ignore[call-overload]
     corrected = mode == "corrected"
     ranked = rank(scores, unit(vectors) if corrected else vectors, ties=0.5 if corrected else 0.0)
-    labels: dict[str, int] = {}
-    index = np.array([labels.setdefault(name, len(labels)) for name in rows["cluster"]])
+    index, labels = number_clusters(rows["cluster"])
     strata = dict(zip(rows["cluster"], rows["role"], strict=True))
 
     def evaluate(weights: Array) -> Array:
@@ -30,7 +29,7 @@ def contribute(rows: pl.DataFrame, mode: str) -> Contribution:
         return 100 * weighted_share(ranked, spread * male, second=spread * ~male)
 
     ties = count_wins(scores[male], scores[~male])[1]
-    return Contribution(tuple(labels), evaluate, len(scores), ties, tuple(strata[name] for name in labels))
+    return Contribution(labels, evaluate, len(scores), ties, tuple(strata[name] for name in labels))
 
 
 def fits(rows: pl.DataFrame) -> bool:

@@ -2,8 +2,8 @@
 
 import polars as pl
 
-from . import Contribution, Metric
-from ._templates import is_templates, mean_over_items, read_term_items
+from . import Contribution
+from ._templates import fraction_metric, is_templates, mean_over_items, read_term_items
 
 
 def contribute(rows: pl.DataFrame, mode: str) -> Contribution:
@@ -35,15 +35,13 @@ def fits(rows: pl.DataFrame) -> bool:
     return is_templates(rows) and "periphrasis_of" in rows.columns and bool(_counterparts(rows))
 
 
-metric = Metric(
+metric = fraction_metric(
     title="Distance between demonym and periphrasis",
     formula="mean over wordings and concepts of ½ Σ over terms n of |share of n as demonym - share of n as 'people from'|",
     citation="after BehnamGhader and Milios (2022), figure 4",
     caution="0 means that both ways to say it give the same shares, 1 that they have nothing in common. It is a matter of wording, "
     "not of bias: it says how fragile the shares are. Measure it by category, not by set.",
-    bounds=(0, 1),
     neutral=0,
-    swap="same",
     contribute=contribute,
     fits=fits,
     order=60,

@@ -4,8 +4,8 @@ import hashlib
 
 import polars as pl
 
-from . import Contribution, Metric
-from ._pairs import group_order, is_task, share_won
+from . import Contribution
+from ._pairs import group_order, is_task, pair_metric, share_won
 
 
 def contribute(rows: pl.DataFrame, mode: str) -> Contribution:
@@ -19,13 +19,11 @@ def contribute(rows: pl.DataFrame, mode: str) -> Contribution:
     return share_won(pairs, mode=mode, neutral_counts=True)
 
 
-metric = Metric(
+metric = pair_metric(
     title="Shuffled pairs (Shf)",
     formula="100/N Σ [A(m) > A(f)] over N pairs of a male and a female sentence drawn at random",
     citation="Kaneko et al. (2022), section 5.1",
     caution="The baseline of MBE: the sentences of a pair have nothing to do with each other.",
-    neutral=50,
-    swap="mirror",
     contribute=contribute,
     fits=lambda rows: is_task(rows, "sentence") and rows["role"].n_unique() == 2,
     order=16,

@@ -1,14 +1,11 @@
 """Multi-class SS: the mean of the SS of each target term."""
 
-from . import Metric
-from ._preferences import TRIPLE, class_mean
+from ._preferences import class_mean, class_metric
 
-metric = Metric(
+metric = class_metric(
     title="Multi-class SS",
     formula="mean over target terms of SS",
-    citation="Nadeem, Bethke and Reddy (2021); Öztürk et al. (2023)",
     caution="A class with few items weighs as much as one with many; opposite preferences for two targets cancel out.",
-    roles=TRIPLE,
     neutral=50,
     swap="mirror",
     contribute=lambda items, mode: class_mean(items, mode, score=1),

@@ -1,13 +1,10 @@
 """Validity gap: the contrast score of stereotypes that are not known in a language, minus that of those that are."""
 
-from dataclasses import replace
-
 import numpy as np
 import polars as pl
 
-from ..stats.resampling import Array
-from . import Contribution, Metric, from_sums
-from ._pairs import QUANTITY, differences, of_statements
+from . import Contribution
+from ._pairs import QUANTITY, difference_metric, differences, of_differences, of_statements
 
 VALID = "valid"
 
@@ -20,13 +17,7 @@ def contribute(rows: pl.DataFrame, mode: str) -> Contribution:
     foreign = np.arange(pairs.height) < sides[0].height
     values = pairs["difference"].to_numpy()
     sums = np.column_stack([values * foreign, foreign, values * ~foreign, ~foreign])
-    gap = from_sums(sums, pairs["cluster"], finish=_gap, ties=int((values == 0).sum()))
-    return replace(gap, alone=None, items=tuple(pairs["id"]))
-
-
-def _gap(sums: Array) -> Array:
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return sums[..., 0] / sums[..., 1] - sums[..., 2] / sums[..., 3]
+    return of_differences(pairs, sums, finish=lambda s: s[..., 0] / s[..., 1] - s[..., 2] / s[..., 3])
 
 
 def fits(rows: pl.DataFrame) -> bool:
@@ -36,17 +27,13 @@ def fits(rows: pl.DataFrame) -> bool:
     )
 
 
-metric = Metric(
+metric = difference_metric(
     title="Validity gap of the contrast score",
     formula="mean contrast of stereotypes not known in the language - mean contrast of those known in it, implicit statements",
     citation="Isogloss, after Mitchell et al. (2025), SHADES",
     caution="Near 0 or more: the model prefers foreign stereotypes as much as those of the language, as if they were "
     "carried over. The two sets hold different statements, so groups and topics differ too; compare models on the same data.",
-    bounds=(float("-inf"), float("inf")),
-    neutral=0,
-    swap="mirror",
     contribute=contribute,
-    quantity=QUANTITY,
     fits=fits,
     order=21,
 )

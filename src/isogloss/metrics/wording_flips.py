@@ -4,8 +4,7 @@ from itertools import combinations
 
 import numpy as np
 
-from . import Metric
-from ._templates import has_wordings, mean_over_wordings
+from ._templates import fraction_metric, has_wordings, mean_over_wordings
 
 
 def _flips(logs: np.ndarray) -> float:
@@ -14,14 +13,12 @@ def _flips(logs: np.ndarray) -> float:
     return float(np.mean([(first * second < 0).mean() for first, second in combinations(orders, 2)]))
 
 
-metric = Metric(
+metric = fraction_metric(
     title="Wording flips",
     formula="mean over (set, concept), pairs of wordings and pairs of terms of [the two wordings order the two terms differently]",
     citation="after BehnamGhader and Milios (2022), sections 5 and 6",
     caution="0 means that every wording gives the same ranking of terms, 0.5 that the ranking is chance. Pairs of terms that are "
     "nearly equal flip easily; read it beside wording variance.",
-    bounds=(0, 1),
-    swap="same",
     contribute=lambda rows, mode: mean_over_wordings(rows, _flips),
     fits=has_wordings,
     order=15,

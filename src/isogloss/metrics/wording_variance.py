@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from . import Metric
-from ._templates import has_wordings, mean_over_wordings
+from ._templates import fraction_metric, has_wordings, mean_over_wordings
 
 
 def _share(logs: np.ndarray) -> float:
@@ -12,15 +11,13 @@ def _share(logs: np.ndarray) -> float:
     return 1 - float((logs.mean(0) ** 2).mean()) / whole if whole > 0 else 0.0
 
 
-metric = Metric(
+metric = fraction_metric(
     title="Wording variance",
     formula="mean over (set, concept) of Var over wordings t and terms n of (x_tn - mean over t of x_tn), by Var of x_tn; "
     "x_tn = ln P(t, n) minus its mean over terms",
     citation="after BehnamGhader and Milios (2022), sections 5 and 6",
     caution="0 means that all wordings of a set say the same about the terms, 1 that nothing is left when wordings are averaged. "
     "With k wordings, pure noise gives 1 - 1/k. Needs sets of several wordings.",
-    bounds=(0, 1),
-    swap="same",
     contribute=lambda rows, mode: mean_over_wordings(rows, _share),
     fits=has_wordings,
     order=14,

@@ -22,6 +22,7 @@ FOOTER = 48
 FLOAT32 = 1
 ENTRY_DTYPE, ENTRY_SHAPE, ENTRY_SHARD, ENTRY_OFFSET, ENTRY_SIZE = 1, 2, 3, 4, 5
 
+NOT_IN_ARCHIVE = ("cls.predictions.decoder.", "cls.seq_relationship.")  # tied to the embeddings; the next-sentence head
 LAST = {"kernel": "weight", "gamma": "weight", "beta": "bias", "output_bias": "bias"}
 
 
@@ -44,13 +45,8 @@ def convert_bert(archive: Path, folder: Path) -> None:
     transformers.AutoTokenizer.from_pretrained(str(folder)).save_pretrained(folder)
     net.config.architectures = ["BertForMaskedLM"]
     net.config.save_pretrained(folder)
-    safetensors.save_file(_own_weights(net), str(folder / "model.safetensors"), metadata={"format": "pt"})
-
-
-def _own_weights(net: Any) -> dict[str, Any]:
-    """The weights that came out of the archive: the pooler too, but no next-sentence head, and nothing twice."""
-    left_out = ("cls.seq_relationship.", "cls.predictions.decoder.")
-    return {name: value.contiguous() for name, value in net.state_dict().items() if not name.startswith(left_out)}
+    own = {name: value.contiguous() for name, value in net.state_dict().items() if not name.startswith(NOT_IN_ARCHIVE)}
+    safetensors.save_file(own, str(folder / "model.safetensors"), metadata={"format": "pt"})
 
 
 def _unpack(archive: Path, scratch: Path) -> Path:
@@ -93,10 +89,8 @@ def _fill(transformers: Any, weights: dict[str, Any]) -> Any:
     net = transformers.BertForPreTraining(config)
     state = {name: torch.from_numpy(array.copy()) for name, array in weights.items()}
     missing, unknown = net.load_state_dict(state, strict=False)
-    absent = ("cls.predictions.decoder.", "cls.seq_relationship.")  # tied to the embeddings; not in the archive
-    tied = {name for name in missing if name.startswith(absent)}
-    if unknown or set(missing) - tied:
-        odd = [*unknown, *sorted(set(missing) - tied)]
+    odd = [*unknown, *sorted(name for name in missing if not name.startswith(NOT_IN_ARCHIVE))]
+    if odd:
         raise IsoglossError(f"The archive's weights do not fit a BERT: {', '.join(odd[:3])}.")
     return net
 

@@ -2,6 +2,7 @@
 
 import ctypes
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from itertools import pairwise
 
 import numpy as np
@@ -22,7 +23,7 @@ def run_all(
     model: Model, asking: Iterable[Asking], *, token_budget: int = TOKEN_BUDGET, progress: Progress = lambda share: None
 ) -> list[list[Row]]:
     """The rows of each generator, in their order; each is asked again until it has what it needs."""
-    waiting = [(index, generator) for index, generator in enumerate(asking)]
+    waiting = list(enumerate(asking))
     results: dict[int, list[Row]] = {}
     answers: dict[int, list[Answer]] = {}
     turn = 0
@@ -44,11 +45,8 @@ def run_all(
 
 def trim_memory() -> None:
     """Give freed memory back to the system; glibc would keep it, a little more with every batch of another shape."""
-    try:
-        trim = ctypes.CDLL(None).malloc_trim
-    except (OSError, TypeError, AttributeError):  # another system, another way to keep memory
-        return
-    trim(0)
+    with suppress(OSError, TypeError, AttributeError):  # another system, another way to keep memory
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def answer_all(
@@ -83,12 +81,15 @@ def fill_batches(bundles: Sequence[Bundle], budget: int, *, extra: int = PASS_CO
     """
     costs = [bundle.cost for bundle in bundles]
     starts = [index for index, cost in enumerate(costs) if index == 0 or cost != costs[index - 1]]
-    best: list[tuple[int, int]] = [
-        (0, 0)
-    ]  # for the bundles before each start: the least cost, and where its last run starts
+
+    def passes(start: int, end: int) -> int:
+        """How many passes a run takes when all its bundles are padded to the first, which is the longest."""
+        return -(-(end - start) // max(1, budget // max(1, costs[start])))
+
+    best: list[tuple[int, int]] = [(0, 0)]  # before each start: the least cost, and where its last run starts
     for end in [*starts[1:], len(costs)] if starts else []:
         ways = (
-            (best[number][0] + _price(costs[start], end - start, budget=budget, extra=extra), number)
+            (best[number][0] + costs[start] * (end - start) + extra * passes(start, end), number)
             for number, start in enumerate(starts[: len(best)])
         )
         best.append(min(ways))
@@ -96,8 +97,10 @@ def fill_batches(bundles: Sequence[Bundle], budget: int, *, extra: int = PASS_CO
     last, end = len(best) - 1, len(costs)
     while last:
         last = best[last][1]
-        batches = [*_split(bundles[starts[last] : end], budget), *batches]
-        end = starts[last]
+        start, parts = starts[last], passes(starts[last], end)
+        cuts = [start + (end - start) * number // parts for number in range(parts + 1)]
+        batches = [*(list(bundles[first:after]) for first, after in pairwise(cuts)), *batches]
+        end = start
     return batches
 
 
@@ -114,24 +117,14 @@ def fill_unpadded(bundles: Sequence[Bundle], budget: int) -> list[list[Bundle]]:
     return batches
 
 
-def _price(longest: int, count: int, *, budget: int, extra: int) -> int:
-    """What a run of bundles costs when all are padded to the longest: its tokens, and its passes."""
-    return longest * count + extra * -(-count // max(1, budget // max(1, longest)))
-
-
-def _split(run: Sequence[Bundle], budget: int) -> list[list[Bundle]]:
-    """A run in as few batches as the budget allows, all about as large."""
-    passes = -(-len(run) // max(1, budget // max(1, run[0].cost)))
-    cuts = [len(run) * number // passes for number in range(passes + 1)]
-    return [list(run[start:end]) for start, end in pairwise(cuts)]
-
-
 def _answer(model: Model, questions: Sequence[Question], *, batch: list[Bundle]) -> dict[int, Answer]:
     """The batch's answers; when memory runs out, those of its two halves."""
     try:
         return model.family.answer(model, questions, batch=batch)
     except (MemoryError, RuntimeError) as error:
-        if not _is_out_of_memory(error):
+        # torch's own error is known by its name: the engine stays without torch
+        known = isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError"
+        if not known and not any(words in str(error) for words in ("out of memory", "can't allocate memory")):
             raise
     if model.device.startswith("cuda"):
         import torch
@@ -144,10 +137,3 @@ def _answer(model: Model, questions: Sequence[Question], *, batch: list[Bundle])
         )
     middle = len(batch) // 2
     return _answer(model, questions, batch=batch[:middle]) | _answer(model, questions, batch=batch[middle:])
-
-
-def _is_out_of_memory(error: BaseException) -> bool:
-    """Also torch's own error, known by its name: the engine stays without torch."""
-    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
-        return True
-    return "out of memory" in str(error) or "can't allocate memory" in str(error)

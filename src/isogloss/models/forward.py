@@ -7,6 +7,7 @@ attention the last layer treats every position by itself, so it may be given the
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
@@ -29,25 +30,13 @@ def one_pass(model: Model) -> Iterator[None]:
     with ExitStack() as stack:
         stack.enter_context(torch.inference_mode())
         stack.enter_context(torch.autocast(kind, enabled=False))
-        if kind == "cuda":
-            stack.enter_context(_without_tf32())
+        if kind == "cuda":  # products of float32 matrices with all their digits: with TF32 they have ten bits
+            for switch in (torch.backends.cuda.matmul, torch.backends.cudnn):
+                stack.callback(setattr, switch, "allow_tf32", switch.allow_tf32)
+                switch.allow_tf32 = False
         for module in model.state.get("activations", ()):
             stack.enter_context(patched_forward(module, _gelu))
         yield
-
-
-@contextmanager
-def _without_tf32() -> Iterator[None]:
-    """Products of float32 matrices with all their digits: with TF32 they have ten bits."""
-    switches = (torch.backends.cuda.matmul, torch.backends.cudnn)
-    before = [switch.allow_tf32 for switch in switches]
-    for switch in switches:
-        switch.allow_tf32 = False
-    try:
-        yield
-    finally:
-        for switch, value in zip(switches, before, strict=True):
-            switch.allow_tf32 = value
 
 
 def send(inputs: Mapping[str, Tensor], device: str) -> dict[str, Tensor]:
@@ -72,13 +61,13 @@ def _gelu(values: Tensor) -> Tensor:
 def find_activations(net: Any) -> tuple[nn.Module, ...]:
     """The activations of transformers' own that give what torch's GELU gives in one step instead of eight."""
     sample = torch.linspace(-12, 12, 4001)
-    own = [module for module in net.modules() if type(module).__module__ == "transformers.activations"]
-    return tuple(module for module in own if not [*module.parameters()] and _is_gelu(module, sample))
-
-
-def _is_gelu(module: nn.Module, sample: Tensor) -> bool:
-    own = module(sample)
-    return isinstance(own, Tensor) and bool(torch.allclose(own, _gelu(sample), atol=EQUAL, rtol=EQUAL))
+    equal = []
+    for module in net.modules():
+        if type(module).__module__ == "transformers.activations" and not [*module.parameters()]:
+            own = module(sample)
+            if isinstance(own, Tensor) and torch.allclose(own, _gelu(sample), atol=EQUAL, rtol=EQUAL):
+                equal.append(module)
+    return tuple(equal)
 
 
 # ---- attention
@@ -90,24 +79,6 @@ class AttentionOutputs:
 
     outputs: tuple[tuple[nn.Module, int], ...]
     arguments: dict[str, Any]
-
-
-class Received:
-    """The running sum of the attention that every token received, and over how many layers."""
-
-    def __init__(self, mask: Tensor) -> None:
-        self.weights = mask.float() / mask.sum(1, keepdim=True)
-        self.total = torch.zeros_like(self.weights)
-        self.layers = 0
-
-    def add(self, attention: Tensor) -> None:
-        """One layer's attention, [rows, heads, queries, keys]; padded queries count for nothing."""
-        self.total += torch.einsum("rhqk,rq->rk", attention.float(), self.weights) / attention.shape[1]
-        self.layers += 1
-
-    def mean(self) -> Tensor:
-        """The average over layers: [rows, keys]."""
-        return self.total / self.layers
 
 
 def find_attention(net: Any, body: nn.Module, *, inputs: dict[str, Any]) -> AttentionOutputs | None:
@@ -140,12 +111,9 @@ def find_attention(net: Any, body: nn.Module, *, inputs: dict[str, Any]) -> Atte
 
 def is_attention(part: Any, length: int) -> bool:
     """Whether a part of a module's output is the attention of a text of that length: rows that sum to one."""
-    if (
-        not isinstance(part, Tensor)
-        or not part.is_floating_point()
-        or part.ndim != 4
-        or part.shape[-2:] != (length, length)
-    ):
+    if not isinstance(part, Tensor) or not part.is_floating_point():
+        return False
+    if part.ndim != 4 or part.shape[-2:] != (length, length):
         return False
     sums = part.float().sum(-1)
     exact = max(1e-3, 4 * torch.finfo(part.dtype).eps)  # bfloat16 rounds each weight to two or three digits
@@ -156,32 +124,31 @@ def is_attention(part: Any, length: int) -> bool:
 def eager(net: Any) -> Iterator[None]:
     """While this is open, attention is computed step by step, so that it can be seen."""
     usual = net.config._attn_implementation
-    if usual == EAGER:
-        yield
-        return
-    net.set_attn_implementation(EAGER)
+    if usual != EAGER:
+        net.set_attn_implementation(EAGER)
     try:
         yield
     finally:
-        net.set_attn_implementation(usual)
+        if usual != EAGER:
+            net.set_attn_implementation(usual)
 
 
 @contextmanager
-def watching(net: Any, outputs: AttentionOutputs, *, received: Received) -> Iterator[None]:
-    """While this is open, every layer's attention is added up and let go."""
+def watching(net: Any, outputs: AttentionOutputs, *, mask: Tensor) -> Iterator[list[Tensor]]:
+    """While this is open, every layer's attention is let go; the list gets what each token received, [rows, keys]."""
+    weights = mask.float() / mask.sum(1, keepdim=True)  # padded queries count for nothing
+    received: list[Tensor] = []
 
-    def hook(index: int) -> Any:
-        def take(module: nn.Module, *passed: Any) -> tuple[Any, ...]:
-            output: tuple[Any, ...] = passed[-1]
-            received.add(output[index])
-            return (*output[:index], output[index].new_empty(0), *output[index + 1 :])
+    def take(module: nn.Module, *passed: Any, index: int) -> tuple[Any, ...]:
+        output: tuple[Any, ...] = passed[-1]
+        attention = output[index]  # [rows, heads, queries, keys]
+        received.append(torch.einsum("rhqk,rq->rk", attention.float(), weights) / attention.shape[1])
+        return (*output[:index], attention.new_empty(0), *output[index + 1 :])
 
-        return take
-
-    hooks = [module.register_forward_hook(hook(index)) for module, index in outputs.outputs]
+    hooks = [module.register_forward_hook(partial(take, index=index)) for module, index in outputs.outputs]
     try:
         with eager(net):
-            yield
+            yield received
     finally:
         for handle in hooks:
             handle.remove()

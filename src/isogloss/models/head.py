@@ -1,7 +1,7 @@
 """From hidden states to log-probabilities at the asked positions only, without holding positions × vocabulary."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import numpy as np
@@ -15,17 +15,13 @@ from .questions import ARGMAX, DISTRIBUTION, LOGPROB, NAN, VECTOR, Answer, Quest
 LOGITS_AT_ONCE = 8_000_000
 LOGITS_IN_CACHE = 60_000  # a processor's cache is small: blocks of about a thousand tokens are the fastest there
 LEAST_BLOCK = 1024
-LEAST_POWER = (
-    -80.0
-)  # exp of less adds nothing to a float32 sum of at least one, and takes 18 times as long where it underflows
+# exp of less adds nothing to a float32 sum of at least one, and takes 18 times as long where it underflows
+LEAST_POWER = -80.0
 TOLERANCE = 1e-4
 
 
 class _Reached(Exception):
     """Carries the hidden states that arrived at the output matrix."""
-
-    def __init__(self, states: Tensor) -> None:
-        self.states = states
 
 
 class Head:
@@ -41,24 +37,23 @@ class Head:
         self.blocked = False
 
     def fits(self, states: Tensor, logits: Tensor) -> bool:
-        """Whether the head, given the body's hidden states, gives the logits that the whole model gives."""
+        """Whether the head, given the body's hidden states, gives the logits that the whole model gives.
+
+        If so, the blocked way is compared with the model's own head, also on large hidden states.
+        """
         try:
             own = self._run(states)
         except (RuntimeError, IndexError, AttributeError, TypeError, ValueError):
             return False
-        return own.shape == logits.shape and gap(logits, own) < TOLERANCE
-
-    def check(self, states: Tensor) -> None:
-        """Compare the blocked way with the model's own head on some hidden states, also on large ones."""
+        if own.shape != logits.shape or not gap(logits, own) < TOLERANCE:
+            return False
         sample = torch.cat([states, 30 * states])
-        targets = torch.arange(len(sample), device=sample.device) % self.net.config.get_text_config().vocab_size
         positions = torch.arange(len(sample), device=sample.device)
+        targets = positions % self.net.config.get_text_config().vocab_size
         own = self._own(sample, targets, index=positions)
-        try:
-            blocked = self._blocked(sample, targets, index=positions)
-        except (_Missed, RuntimeError, IndexError, AttributeError):
-            return
-        self.blocked = gap(own, blocked) < TOLERANCE
+        with suppress(RuntimeError, IndexError, AttributeError):
+            self.blocked = gap(own, self._blocked(sample, targets, index=positions)) < TOLERANCE
+        return True
 
     def logprobs(self, states: Tensor, targets: Tensor, *, index: Tensor | None = None) -> Tensor:
         """The log-probability of each target given the hidden state that `index` names (by default its own): [n].
@@ -94,20 +89,17 @@ class Head:
             output_of_net = self.net(**self.inputs(states))
         return logits_of(output_of_net)[0]
 
-    def _before_matrix(self, states: Tensor) -> Tensor:
+    def _blocked(self, states: Tensor, targets: Tensor, *, index: Tensor) -> Tensor:
         def reach(hidden: Tensor) -> Tensor:
             raise _Reached(hidden)
 
         try:
             with patched_forward(self.matrix, reach):
                 self._run(states)
+            raise RuntimeError("The model's head does not go through its output matrix.")
         except _Reached as reached:
-            return reached.states[0]
-        raise _Missed
-
-    def _blocked(self, states: Tensor, targets: Tensor, *, index: Tensor) -> Tensor:
+            hidden: Tensor = reached.args[0][0]
         weight, bias = self.matrix.weight, getattr(self.matrix, "bias", None)
-        hidden = self._before_matrix(states)
         sums = torch.cat([self._log_sum_exp(rows) for rows in hidden.split(1024)])
         blocks = []
         for indices, wanted in zip(index.split(1024), targets.split(1024), strict=True):
@@ -136,36 +128,27 @@ def sum_of_powers(logits: Tensor, high: Tensor) -> Tensor:
     return logits.sub_(high[:, None]).clamp_(min=LEAST_POWER).exp_().sum(1)
 
 
-class _Missed(Exception):
-    """The model's head does not go through its output matrix."""
-
-
 def find_head(
     net: Any, bodies: Sequence[nn.Module], *, inputs: Callable[[Tensor], dict[str, Any]], sample: dict[str, Any]
 ) -> Head:
     """The head behind the first of the bodies that gives the hidden states which the network makes its logits from."""
     for body in bodies:
-        logits, states = _read_sample(net, body, sample=sample)
+        states: list[Tensor] = []  # that the body gave, if it was asked at all
+        hook = body.register_forward_hook(
+            lambda _, __, output, states=states: states.append(output.last_hidden_state[0])
+        )
+        try:
+            logits = logits_of(net(**sample))[0]
+        finally:
+            hook.remove()
+        if bool(logits.isnan().any()):
+            raise IsoglossError(NAN)
         head = Head(net, body, inputs=inputs)
-        if states is not None and head.fits(states, logits):
-            head.check(states)
+        if states and head.fits(states[0], logits):
             return head
     raise IsoglossError(
         f"The head of a '{net.config.model_type}' model cannot be told from its body. Choose another model."
     )
-
-
-def _read_sample(net: Any, body: nn.Module, *, sample: dict[str, Any]) -> tuple[Tensor, Tensor | None]:
-    """The network's logits for a sample, and the hidden states that the body gave meanwhile, if it was asked at all."""
-    caught: list[Tensor] = []
-    hook = body.register_forward_hook(lambda module, inputs, output: caught.append(output.last_hidden_state[0]))
-    try:
-        logits = logits_of(net(**sample))[0]
-    finally:
-        hook.remove()
-    if bool(logits.isnan().any()):
-        raise IsoglossError(NAN)
-    return logits, caught[0] if caught else None
 
 
 def blank_inputs(states: Tensor) -> dict[str, Any]:

@@ -47,33 +47,26 @@ def fetch_snapshot(name: str, revision: str | None, *, weights: bool, pickle: bo
         cached = None
     if offline or is_offline():
         if cached is None:
-            raise IsoglossError(
-                _advise(
-                    f"'{name}' is neither a folder, nor a pulled model, nor in the hub's cache, and offline nothing is "
-                    "downloaded.",
-                    name,
-                    otherwise=" See: isogloss list models",
-                )
-            )
+            where = "neither a folder, nor a pulled model, nor in the hub's cache"
+            message = f"'{name}' is {where}, and offline nothing is downloaded."
+            raise IsoglossError(_advise(message, name, otherwise=" See: isogloss list models"))
         return cached
     if cached and is_cache_preferred():
         return cached
+    listing = None
     try:
         listing = _list_files(name, revision)
+        folder = _download(name, listing, weights=weights, pickle=pickle)
+    except IsoglossError:
+        raise
     except Exception as error:
-        if cached is None or not is_unreachable(error):
+        if listing is not None or cached is None or not is_unreachable(error):
             raise IsoglossError(_sentence(error, name, revision=revision)) from error
         warnings.warn(
             f"The hub ({address()}) cannot be reached; '{name}' is taken from the cache, commit {cached.name[:12]}.",
             stacklevel=2,
         )
         return cached
-    try:
-        folder = _download(name, listing, weights=weights, pickle=pickle)
-    except IsoglossError:
-        raise
-    except Exception as error:
-        raise IsoglossError(_sentence(error, name, revision=revision)) from error
     if weights or cached is None:
         _write_reference(folder, revision or "main", commit=listing.commit)
     return folder
@@ -108,7 +101,10 @@ def _list_files(name: str, revision: str | None) -> Listing:
 
 
 def _download(name: str, listing: Listing, *, weights: bool, pickle: bool) -> Path:
-    """Bring the needed files of a commit into the cache, weights last; files that are there cost no request."""
+    """Bring the needed files of a commit into the cache, weights last; files that are there cost no request.
+
+    Needed are configuration, tokenizer, chat templates, card, and the small head that 'isogloss nsp train' adds.
+    """
     from huggingface_hub import hf_hub_download
 
     def get(file: str) -> Path:
@@ -118,7 +114,8 @@ def _download(name: str, listing: Listing, *, weights: bool, pickle: bool) -> Pa
         raise IsoglossError(f"'{name}' is not a model that can be opened: it has no config.json.")
     folder = get("config.json").parent
     for file in listing.sizes:
-        if _is_text(file):
+        plain = "/" not in file and file.endswith(TEXT) and not file.endswith(NOT_NEEDED)
+        if plain or file in (CARD, HEAD) or (file.startswith(TEMPLATES) and file.endswith(".jinja")):
             get(file)
     entry = weights_entry(folder, listing.sizes.__contains__, pickle=pickle) if weights else None
     if entry is not None:
@@ -129,14 +126,6 @@ def _download(name: str, listing: Listing, *, weights: bool, pickle: bool) -> Pa
             for file in files:
                 get(file)
     return folder
-
-
-def _is_text(name: str) -> bool:
-    """Configuration, tokenizer, chat template, card, or the small head that 'isogloss nsp train' adds."""
-    if name.startswith(TEMPLATES):
-        return name.endswith(".jinja")
-    plain = "/" not in name and name.endswith(TEXT) and not name.endswith(NOT_NEEDED)
-    return plain or name in (CARD, HEAD)
 
 
 @contextmanager
@@ -167,11 +156,9 @@ def _size(folder: Path) -> int:
 def _write_reference(folder: Path, revision: str, *, commit: str) -> None:
     """Let a branch or tag in the cache name a commit once all its files are there, as the hub's library does earlier."""
     path = folder.parents[1] / "refs" / revision
-    if (
-        COMMIT.fullmatch(revision)
-        or ".." in revision
-        or (path.is_file() and path.read_text(encoding="utf-8") == commit)
-    ):
+    if COMMIT.fullmatch(revision) or ".." in revision:
+        return
+    if path.is_file() and path.read_text(encoding="utf-8") == commit:
         return
     with suppress(OSError):  # a cache that cannot be written is still of use
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,13 +23,14 @@ NOT_SCORES = ("_name_or_path", "transformers_version", "dtype", "torch_dtype")
 
 def family_of(config: Mapping[str, Any], name: str) -> str:
     """The family that recognises a configuration; those of other packages are asked first."""
-    family = added_family(config) or _matching(config, registry.built_in("family"))
-    if family is None:
-        raise IsoglossError(
-            f"'{name}' is a '{config.get('model_type')}' model, which belongs to no family that Isogloss can score: "
-            f"{', '.join(registry.names('family'))}."
-        )
-    return family
+    families, built_in = registry.names("family"), registry.built_in("family")
+    for family in sorted(families, key=lambda family: family in built_in):
+        if registry.get("family", family).matches(config):
+            return family
+    raise IsoglossError(
+        f"'{name}' is a '{config.get('model_type')}' model, which belongs to no family that Isogloss can score: "
+        f"{', '.join(families)}."
+    )
 
 
 def auto_class(config: Mapping[str, Any]) -> str | None:
@@ -48,19 +49,15 @@ def auto_class(config: Mapping[str, Any]) -> str | None:
 
 def added_family(config: Mapping[str, Any]) -> str | None:
     """The family of another package that recognises a configuration, if there is one."""
-    return _matching(config, set(registry.names("family")) - registry.built_in("family"))
-
-
-def _matching(config: Mapping[str, Any], names: Iterable[str]) -> str | None:
-    return next((name for name in sorted(names) if registry.get("family", name).matches(config)), None)
+    added = sorted(set(registry.names("family")) - registry.built_in("family"))
+    return next((name for name in added if registry.get("family", name).matches(config)), None)
 
 
 def card_facts(folder: Path | None) -> dict[str, Any]:
     """Languages and licence from the front matter of the model's README.md, where there is one that can be read."""
-    card = folder / CARD if folder else None
-    if card is None or not card.is_file():
+    if folder is None or not (folder / CARD).is_file():
         return {}
-    with card.open(encoding="utf-8", errors="replace") as file:
+    with (folder / CARD).open(encoding="utf-8", errors="replace") as file:
         match = re.match(r"---\n(.*?)\n---", file.read(CARD_LETTERS), re.DOTALL)
     front = match[1] if match else ""
     licences = _card_words(front, "licen[sc]e")
@@ -150,13 +147,6 @@ def hash_tokenizer(tokenizer: Any) -> str:
     return hashlib.sha256((text + special).encode()).hexdigest()
 
 
-def last_token(tokenizer: Any) -> int:
-    """The highest number of a token that plain text can give; special ones may lie beyond a model's embedding."""
-    added = tokenizer.added_tokens_decoder
-    special = {number for number, token in added.items() if token.special}
-    return max((number for number in tokenizer.get_vocab().values() if number not in special), default=-1)
-
-
 def max_length(net: Any) -> int | None:
     """How many tokens the model can read at once, or nothing when its positions are relative."""
     config = net.config.get_text_config()
@@ -169,20 +159,10 @@ def max_length(net: Any) -> int | None:
     return limit
 
 
-def missing_body(net: Any, missing: set[str]) -> list[str]:
-    """The weights that a checkpoint lacks and that no head can do without: all but those of heads and poolers."""
-    inside = (f"{net.base_model_prefix}.", "encoder.", "decoder.", "shared.")
-    return sorted(key for key in missing if key.startswith(inside) and "pooler" not in key)
-
-
 def heads_of(net: Any, missing: set[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The heads that the model has, and those among them whose weights are not in the checkpoint."""
     trained = pair_format_of(net.config) is not None
     heads = ["lm", "nsp"] if trained or hasattr(getattr(net, "cls", None), "seq_relationship") else ["lm"]
-    untrained = set()
-    for key in missing:
-        if "seq_relationship" in key or "pooler" in key:
-            untrained |= set() if trained else {"nsp"}
-        else:
-            untrained.add("lm")
-    return tuple(heads), tuple(sorted(untrained & set(heads)))
+    of_pairs = {key for key in missing if "seq_relationship" in key or "pooler" in key}
+    lacking = {"lm": bool(missing - of_pairs), "nsp": bool(of_pairs) and not trained}
+    return tuple(heads), tuple(head for head in heads if lacking[head])

@@ -125,12 +125,12 @@ DEFAULT_LOADING = Loading()
 
 def open_model(name: str, loading: Loading = DEFAULT_LOADING) -> Model:
     """The model of that name, ready to answer questions."""
-    device, dtype, offline, allow_pickle = loading.device, loading.dtype, loading.offline, loading.allow_pickle
+    device, dtype, allow_pickle = loading.device, loading.dtype, loading.allow_pickle
     if dtype not in DTYPES:
         raise IsoglossError(f"No dtype named '{dtype}'. Known: {', '.join(DTYPES)}.")
     _check_device(device)
     remarks = prepare(dtype, device=device)
-    source = fetch_place(name, offline=offline, pickle=allow_pickle)
+    source = fetch_place(name, offline=loading.offline, pickle=allow_pickle)
     family, config = _recognise(source)
     if config is None:
         return _open_own(source, family, device=device, dtype=dtype)
@@ -138,19 +138,21 @@ def open_model(name: str, loading: Loading = DEFAULT_LOADING) -> Model:
     with _quiet(transformers):
         tokenizer = _load(source, transformers.AutoTokenizer)
         files = _weight_files(source, config, pickle=allow_pickle)
-        options: dict[str, Any] = {"dtype": getattr(torch, dtype)}
+        options: dict[str, Any] = {"use_safetensors": None if allow_pickle else True}
         if source.gguf:
-            options["quantization_config"] = transformers.GgufConfig(dequantize=True)
-        else:
-            options["use_safetensors"] = None if allow_pickle else True
-        net, report = _load(source, _loader(family, config), output_loading_info=True, **options)
+            options = {"quantization_config": transformers.GgufConfig(dequantize=True)}
+        loader, dtype_of_torch = _loader(family, config), getattr(torch, dtype)
+        net, report = _load(source, loader, output_loading_info=True, dtype=dtype_of_torch, **options)
     missing = set(report["missing_keys"])
     _refuse_incomplete(source, net, tokenizer=tokenizer, missing=missing)
     known = _facts(source, net, tokenizer=tokenizer, missing=missing)
     weights = facts.hash_files(_folder(source), files, config=not source.gguf)
     known = replace(known, weights=weights, dtype=dtype, notes=(*known.notes, *remarks))
     model = wrap(net, tokenizer, info=known, device=device)
-    _attach_head(model, source)
+    pair_format = pair_format_of(net.config)
+    if pair_format is not None:
+        pooled, path = pair_format.form == POOLED, _folder(source) / WEIGHTS
+        attach(model, pair_format, head=read_head_weights(path, name=source.name) if pooled else None)
     return model
 
 
@@ -201,18 +203,10 @@ def open_outline(name: str, *, offline: bool = False) -> Model:
         net = _loader(family, config).from_config(config)
     known = _facts(source, net, tokenizer=tokenizer, missing=set())
     model = Model(known, net, tokenizer, registry.get("family", family), "meta", {"packed": True, "window": math.inf})
-    reading = pair_format_of(config)
-    if reading:
-        attach(model, reading, head=None)
+    pair_format = pair_format_of(config)
+    if pair_format:
+        attach(model, pair_format, head=None)
     return model
-
-
-def _attach_head(model: Model, source: ModelSource) -> None:
-    """Let the model use the next-sentence head that was trained for it, where it has one."""
-    reading = pair_format_of(model.net.config)
-    if reading is not None:
-        pooled, path = reading.form == POOLED, _folder(source) / WEIGHTS
-        attach(model, reading, head=read_head_weights(path, name=source.name) if pooled else None)
 
 
 def _weight_files(source: ModelSource, config: Any, *, pickle: bool) -> list[str]:
@@ -230,14 +224,17 @@ def _weight_files(source: ModelSource, config: Any, *, pickle: bool) -> list[str
 
 def _refuse_incomplete(source: ModelSource, net: Any, *, tokenizer: Any, missing: set[str]) -> None:
     """transformers fills what a download lacks with random weights and empty vocabularies; we do not score those."""
-    lacking = facts.missing_body(net, missing)
+    inside = (f"{net.base_model_prefix}.", "encoder.", "decoder.", "shared.")  # all but heads and poolers
+    lacking = sorted(key for key in missing if key.startswith(inside) and "pooler" not in key)
     if lacking:
         raise IsoglossError(
             f"'{source.name}' lacks {len(lacking)} of its weights, such as '{lacking[0]}'. Download it again."
         )
     size = net.config.get_text_config().vocab_size
     rows = net.get_input_embeddings().weight.shape[0]
-    if len(tokenizer) < size / 2 or facts.last_token(tokenizer) >= rows:
+    special = {number for number, token in tokenizer.added_tokens_decoder.items() if token.special}
+    of_text = set(tokenizer.get_vocab().values()) - special  # special tokens may lie beyond a model's embedding
+    if len(tokenizer) < size / 2 or max(of_text, default=-1) >= rows:
         raise IsoglossError(
             f"'{source.name}' has no tokenizer that fits: it knows {len(tokenizer)} tokens, the model {size}. "
             "Download it again."
@@ -253,8 +250,7 @@ def wrap(net: Any, tokenizer: Any, *, info: ModelInfo, device: str = "cpu") -> M
 
 def describe(net: Any, tokenizer: Any, *, name: str) -> ModelInfo:
     """What is known about a network and a tokenizer in memory."""
-    source = ModelSource(name, "")
-    known = _facts(source, net, tokenizer=tokenizer, missing=set())
+    known = _facts(ModelSource(name, ""), net, tokenizer=tokenizer, missing=set())
     return replace(known, weights=facts.hash_network(net), dtype=str(net.dtype).removeprefix("torch."))
 
 
@@ -262,6 +258,12 @@ def _facts(source: ModelSource, net: Any, *, tokenizer: Any, missing: set[str]) 
     """What is known about a model, but for the hash of its weights."""
     heads, untrained = facts.heads_of(net, missing)
     family = facts.family_of(net.config.to_dict(), source.name)
+    notes, pair_format = source.notes, pair_format_of(net.config)
+    if getattr(net.config, "auto_map", None):
+        notes += (OWN_CODE,)
+    if pair_format:
+        accuracy = f" (accuracy {pair_format.accuracy:.1%} on unseen articles)" if pair_format.accuracy else ""
+        notes += (TRAINED + accuracy,)
     return replace(
         _source_facts(source, family, model_type=net.config.model_type),
         vocabulary=net.config.get_text_config().vocab_size,
@@ -270,7 +272,7 @@ def _facts(source: ModelSource, net: Any, *, tokenizer: Any, missing: set[str]) 
         heads=heads,
         untrained=untrained,
         tokenizer=facts.hash_tokenizer(tokenizer),
-        notes=_notes(source, net.config),
+        notes=notes,
     )
 
 
@@ -286,14 +288,6 @@ def _source_facts(source: ModelSource, family: str, *, model_type: str) -> Model
         notes=source.notes,
         **facts.card_facts(source.folder),
     )
-
-
-def _notes(source: ModelSource, config: Any) -> tuple[str, ...]:
-    """What must be said with every number of the model."""
-    reading = pair_format_of(config)
-    known = f" (accuracy {reading.accuracy:.1%} on unseen articles)" if reading and reading.accuracy else ""
-    own_code = (OWN_CODE,) if getattr(config, "auto_map", None) else ()
-    return source.notes + own_code + ((TRAINED + known,) if reading else ())
 
 
 def _folder(source: ModelSource) -> Path:
@@ -320,7 +314,7 @@ def _load(source: ModelSource, loader: Any, **options: Any) -> Any:
 
 
 def _load_error_message(source: ModelSource, error: Exception, *, loader: str) -> str:
-    message = str(error)
+    message = str(error).strip()
     low = message.lower()
     where = f"'{source.name}'"
     absent = "safetensors" in low and any(words in low for words in ("does not appear", "no file named", "not found"))
@@ -334,7 +328,7 @@ def _load_error_message(source: ModelSource, error: Exception, *, loader: str) -
         return f"{where} needs code of its own, which Isogloss never runs. Choose a model that transformers knows."
     if loader == "AutoTokenizer":
         return f"{where} has no tokenizer that can be read. Download it again."
-    first = message.strip().splitlines()[0] if message.strip() else "no reason given"
+    first = message.splitlines()[0] if message else "no reason given"
     return f"{where} cannot be opened: {first[:300]}"
 
 

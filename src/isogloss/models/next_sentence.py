@@ -88,10 +88,8 @@ def pair_question(model: Model, first: str, *, second: str) -> tuple[Question, b
     if model.family.pairing is None:
         raise IsoglossError(f"A {model.info.family} model cannot be asked about pairs of sentences.")
     ids, segments, kept = model.family.pairing(model, first, second=second)
-    limits = [
-        limit for limit in (model.info.max_length, pair_format.max_length if pair_format else None) if limit is not None
-    ]
-    extra = max(0, len(ids) - min(limits)) if limits else 0
+    limits = (model.info.max_length, pair_format.max_length if pair_format else None)
+    extra = max(0, len(ids) - min((limit for limit in limits if limit is not None), default=len(ids)))
     if extra:
         ids, segments = ids[:kept] + ids[kept + extra :], segments[:kept] + segments[kept + extra :]
     if pair_format is None:
@@ -100,8 +98,7 @@ def pair_question(model: Model, first: str, *, second: str) -> tuple[Question, b
         return Question(ids, tuple(range(len(ids))), want=CLASS, segments=segments), extra > 0
     zero, unit, step = label_ids(model.tokenizer)
     begin = (model.net.config.decoder_start_token_id, *zero[:step])
-    asked = Question(ids, (step, step), (zero[step], unit[step]), LOGPROB, decoder_ids=begin)
-    return asked, extra > 0
+    return Question(ids, (step, step), (zero[step], unit[step]), LOGPROB, decoder_ids=begin), extra > 0
 
 
 def label_ids(tokenizer: Any) -> tuple[Ids, Ids, int]:

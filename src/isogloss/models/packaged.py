@@ -11,7 +11,6 @@ import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from ..errors import IsoglossError, require
 from ..languages import home
@@ -46,14 +45,10 @@ class Pulled:
     on_hub: str | None = None
 
 
-def _read_models() -> dict[str, Pulled]:
-    blocks: dict[str, dict[str, Any]] = tomllib.loads(MODELS.read_text(encoding="utf-8"))
-    for block in blocks.values():
-        block |= {name: tuple(block[name]) for name in ("packages", "languages")}
-    return {name: Pulled(**block) for name, block in blocks.items()}
-
-
-PULLED = _read_models()
+PULLED = {
+    name: Pulled(**block | {key: tuple(block[key]) for key in ("packages", "languages")})
+    for name, block in tomllib.loads(MODELS.read_text(encoding="utf-8")).items()
+}
 
 
 def pulled_folder(name: str) -> Path:

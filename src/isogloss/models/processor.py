@@ -12,6 +12,7 @@ import platform
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -82,27 +83,23 @@ def judge(dtype: str) -> FormatSupport:
     torch = require("torch", extra="hf")
     instructions = os.environ.get("ONEDNN_MAX_CPU_ISA", "all")
     path, key = home() / "processors.json", f"{_processor()}-torch-{torch.__version__}-{instructions}-{dtype}"
-    known = _read(path)
-    try:
+    known: Any = {}
+    with suppress(OSError, ValueError):
+        known = json.loads(path.read_text(encoding="utf-8"))
+    known = known if isinstance(known, dict) else {}
+    with suppress(KeyError, TypeError):
         return FormatSupport(**known[key])
-    except (KeyError, TypeError):
-        verdict = _try_all(dtype)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps({**known, key: asdict(verdict)}, indent=1), encoding="utf-8")
-    except OSError:
-        pass  # it is tried again the next time
-    return verdict
-
-
-def _try_all(dtype: str) -> FormatSupport:
-    reason = ""
+    verdict = FormatSupport(None)
     for way in (PLAIN, WITHOUT_ONEDNN):
         ended, text = _try(dtype, way)
         if ended is None:
-            return FormatSupport(way, round(float(text), 1), reason)
-        reason = reason or ended
-    return FormatSupport(None, 1.0, reason)
+            verdict = FormatSupport(way, round(float(text), 1), verdict.reason)
+            break
+        verdict = FormatSupport(None, reason=verdict.reason or ended)
+    with suppress(OSError):  # it is tried again the next time
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps({**known, key: asdict(verdict)}, indent=1), encoding="utf-8")
+    return verdict
 
 
 def _try(dtype: str, way: str) -> tuple[str | None, str]:
@@ -138,11 +135,3 @@ def _processor() -> str:
     except OSError:
         text = f"{platform.machine()} {platform.processor()}"
     return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        known = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return known if isinstance(known, dict) else {}

@@ -1,6 +1,7 @@
 """Text as a model's tokenizer sees it: words as they stand in a sentence, masks, starts and pairs."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -41,15 +42,15 @@ def token_id(tokenizer: Any, token: str) -> int:
 
 def special_tokens(tokenizer: Any) -> tuple[Ids, Ids]:
     """The special tokens before and after a single text."""
-    return cached(tokenizer, ("frame", ""), make=lambda: _special_tokens(tokenizer))
 
+    def find() -> tuple[Ids, Ids]:
+        bare, full = encode(tokenizer, "a"), tuple(tokenizer.encode("a"))
+        for start in range(len(full) - len(bare) + 1):
+            if full[start : start + len(bare)] == bare:
+                return full[:start], full[start + len(bare) :]
+        return (), ()
 
-def _special_tokens(tokenizer: Any) -> tuple[Ids, Ids]:
-    bare, full = encode(tokenizer, "a"), tuple(tokenizer.encode("a"))
-    for start in range(len(full) - len(bare) + 1):
-        if full[start : start + len(bare)] == bare:
-            return full[:start], full[start + len(bare) :]
-    return (), ()
+    return cached(tokenizer, ("frame", ""), make=find)
 
 
 def cut(tokenizer: Any, parts: Sequence[str]) -> list[Ids]:
@@ -88,17 +89,13 @@ def shared_start(first: Sequence[int], second: Sequence[int]) -> int:
 
 
 def decode(tokenizer: Any, ids: Ids) -> tuple[str, ...]:
-    """Each token as text one can read."""
-    return tuple(
-        cached(tokenizer, ("token", token), make=lambda token=token: _readable(tokenizer, token))  # type: ignore[misc]
-        for token in ids
-    )
+    """Each token as text one can read, or where it is only a part of a letter its name in the vocabulary."""
 
+    def read(token: int) -> str:
+        text = str(tokenizer.decode([token]))
+        return str(tokenizer.convert_ids_to_tokens(token)) if "\ufffd" in text else text
 
-def _readable(tokenizer: Any, token: int) -> str:
-    """The token's text, or where it is only a part of a letter its name in the vocabulary."""
-    text = str(tokenizer.decode([token]))
-    return str(tokenizer.convert_ids_to_tokens(token)) if "\ufffd" in text else text
+    return tuple(cached(tokenizer, ("token", token), make=partial(read, token)) for token in ids)
 
 
 def count_unknown(tokenizer: Any, ids: Ids) -> int:

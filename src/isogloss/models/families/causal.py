@@ -29,28 +29,21 @@ def prepare(model: Model) -> None:
     with torch.inference_mode():
         read = {"input_ids": torch.tensor([sample], device=model.device), "use_cache": False}
         head = find_head(net, [net.base_model, net.get_decoder()], inputs=blank_inputs, sample=read)
-        model.state.update(body=head.body, head=head, window=_window(net.config.get_text_config()))
-        _refuse_unless_causal(model, sample)
+        # how far back every layer sees; a packed row has a mask of its own instead, so its texts must be shorter
+        config = net.config.get_text_config()
+        sizes = (getattr(config, name, None) for name in ("sliding_window", "attention_chunk_size"))
+        window = min((size for size in sizes if isinstance(size, int) and size > 0), default=math.inf)
+        model.state.update(body=head.body, head=head, window=window)
+        # XLNet and its like count as causal in transformers, but without more masks they see the token they are asked for
+        ids = torch.tensor([sample, (*sample[:-1], sample[0])], device=model.device)
+        first, second = head.body(input_ids=ids, use_cache=False).last_hidden_state[:, :-1]
+        if not gap(first, second) < CLOSE:
+            raise IsoglossError(
+                f"'{model.info.name}' is a '{model.info.model_type}' model, which sees later tokens; "
+                "it cannot be scored as a causal model."
+            )
         model.state["packed"] = _packing_is_exact(model, sample)
         model.state["activations"] = find_activations(net)
-
-
-def _window(config: Any) -> float:
-    """How far back every layer sees; a packed row's own mask takes the place of such windows, so texts must be shorter."""
-    sizes = (getattr(config, name, None) for name in ("sliding_window", "attention_chunk_size"))
-    return min((size for size in sizes if isinstance(size, int) and size > 0), default=math.inf)
-
-
-def _refuse_unless_causal(model: Model, sample: tuple[int, ...]) -> None:
-    """XLNet and its like count as causal in transformers, but without further masks they see the token they are asked for."""
-    other = (*sample[:-1], sample[0])
-    ids = torch.tensor([sample, other], device=model.device)
-    first, second = model.state["body"](input_ids=ids, use_cache=False).last_hidden_state[:, :-1]
-    if not gap(first, second) < CLOSE:
-        raise IsoglossError(
-            f"'{model.info.name}' is a '{model.info.model_type}' model, which sees later tokens; "
-            "it cannot be scored as a causal model."
-        )
 
 
 def _packing_is_exact(model: Model, sample: tuple[int, ...]) -> bool:
@@ -58,12 +51,8 @@ def _packing_is_exact(model: Model, sample: tuple[int, ...]) -> bool:
     batch = [Bundle((0, 1, 2), 0), Bundle((2,), 0)]
     try:
         packed, indices = _packed_states(model, forks, batch=batch)
-        plain = [
-            model.state["body"](
-                input_ids=torch.tensor([q.ids], device=model.device), use_cache=False
-            ).last_hidden_state[0]
-            for q in forks
-        ]
+        texts = [torch.tensor([fork.ids], device=model.device) for fork in forks]
+        plain = [model.state["body"](input_ids=ids, use_cache=False).last_hidden_state[0] for ids in texts]
     except (RuntimeError, ValueError, TypeError, IndexError, AttributeError):
         return False
     return all(gap(plain[index], packed[row, indices[index][1]]) < CLOSE for row, index in ((0, 0), (0, 1), (1, 2)))
@@ -74,64 +63,50 @@ def bundle(model: Model, questions: Sequence[Question]) -> list[Bundle]:
 
     For less, as for a start token that all texts share, rows would grow long and attention over them dear.
     """
-    order = sorted(range(len(questions)), key=lambda index: questions[index].ids)
-    groups: list[list[int]] = []
-    shared = 0
-    for index in order:
+    groups: list[tuple[list[int], list[Ids], int]] = []  # questions, their texts, and how many tokens these share
+    for index in sorted(range(len(questions)), key=lambda index: questions[index].ids):
         ids = questions[index].ids
-        if groups:
-            first = questions[groups[-1][0]].ids
-            common = shared_start(ids, first)
-            same = ids == questions[groups[-1][-1]].ids
-            branches = len({questions[other].ids for other in groups[-1]})
-            now = min(shared, common)
-            saves = WORTH * (now - (branches - 1) * (shared - now)) >= len(ids)
-            texts = {questions[other].ids for other in [*groups[-1], index]}
-            if same or (model.state["packed"] and saves and _fits(model, texts, shared=now)):
-                groups[-1].append(index)
-                shared = now if not same else shared
+        if groups and ids == groups[-1][1][-1]:
+            groups[-1][0].append(index)
+            continue
+        if groups and model.state["packed"]:
+            indices, texts, before = groups[-1]
+            shared = min(before, shared_start(ids, texts[0]))
+            length = shared + sum(len(text) - shared for text in (*texts, ids))
+            saves = WORTH * (shared - (len(texts) - 1) * (before - shared)) >= len(ids)
+            longest = max(map(len, (*texts, ids)))
+            if saves and length <= min(model.info.max_length or 1024, 1024) and longest <= model.state["window"]:
+                indices.append(index)
+                texts.append(ids)
+                groups[-1] = (indices, texts, shared)
                 continue
-        groups.append([index])
-        shared = len(ids)
-    return [Bundle(tuple(group), _packed_length(questions, group)) for group in groups]
-
-
-def _fits(model: Model, texts: set[tuple[int, ...]], *, shared: int) -> bool:
-    length = shared + sum(len(text) - shared for text in texts)
-    return length <= min(model.info.max_length or 1024, 1024) and max(map(len, texts)) <= model.state["window"]
-
-
-def _packed_length(questions: Sequence[Question], group: list[int]) -> int:
-    texts = list(dict.fromkeys(questions[index].ids for index in group))
-    shared = min(shared_start(texts[0], text) for text in texts)
-    return shared + sum(len(text) - shared for text in texts)
+        groups.append(([index], [ids], len(ids)))
+    return [
+        Bundle(tuple(indices), shared + sum(len(text) - shared for text in texts)) for indices, texts, shared in groups
+    ]
 
 
 def answer(model: Model, questions: Sequence[Question], *, batch: Sequence[Bundle]) -> dict[int, Answer]:
-    """One pass over plain or packed rows; texts that are longer than the model's window keep the model's own mask."""
+    """One pass over plain or packed rows; then the head, at the asked positions only.
+
+    Texts that are longer than the model's window keep the model's own mask, in a pass of their own.
+    """
     far = [bundle for bundle in batch if len(questions[bundle.indices[0]].ids) > model.state["window"]]
     near = [bundle for bundle in batch if bundle not in far]
     answers: dict[int, Answer] = {}
-    for part in (near, far):
-        answers |= _answer(model, questions, batch=part) if part else {}
+    for part in filter(None, (near, far)):
+        with one_pass(model):
+            states, rows = _packed_states(model, questions, batch=part)
+            order, moved = sorted(rows), []
+            for index in order:
+                positions = tuple(rows[index][1][position] for position in questions[index].positions)
+                moved.append(replace(questions[index], ids=(), positions=positions))
+            asked = [(rows[index][0], number) for number, index in enumerate(order)]
+            values = read_head(model.state["head"], states, questions=moved, asked=asked)
+            if "classifier" in model.state:
+                values |= read_classes(model.state["classifier"], states, questions=moved, asked=asked)
+            answers |= {order[number]: value for number, value in values.items()}
     return answers
-
-
-def _answer(model: Model, questions: Sequence[Question], *, batch: Sequence[Bundle]) -> dict[int, Answer]:
-    """One pass over plain or packed rows; then the head, at the asked positions only."""
-    with one_pass(model):
-        states, indices = _packed_states(model, questions, batch=batch)
-        moved = {
-            index: replace(questions[index], ids=(), positions=tuple(columns[p] for p in questions[index].positions))
-            for index, (_, columns) in indices.items()
-        }
-        order = sorted(moved)
-        asked = [(indices[index][0], i) for i, index in enumerate(order)]
-        own = [moved[index] for index in order]
-        answers = read_head(model.state["head"], states, questions=own, asked=asked)
-        if "classifier" in model.state:
-            answers |= read_classes(model.state["classifier"], states, questions=own, asked=asked)
-        return {order[i]: value for i, value in answers.items()}
 
 
 def _packed_states(
@@ -150,19 +125,15 @@ def _packed_states(
         for index in bundle.indices:
             ids = questions[index].ids
             indices[index] = number, [*range(shared), *range(starts[ids], starts[ids] + len(ids) - shared)]
-    inputs = _plain_inputs(rows) if all(len(texts) == 1 for texts, _, _ in rows) else _packed_inputs(rows)
+    if all(len(texts) == 1 for texts, _, _ in rows):
+        tokens, mask = pad([texts[0] for texts, _, _ in rows])
+        inputs = {"input_ids": tokens} if bool(mask.all()) else {"input_ids": tokens, "attention_mask": mask}
+    else:
+        inputs = _packed_inputs(rows)
     return model.state["body"](**send(inputs, model.device), use_cache=False).last_hidden_state, indices
 
 
-Rows = Sequence[tuple[list[tuple[int, ...]], int, int]]
-
-
-def _plain_inputs(rows: Rows) -> dict[str, Any]:
-    ids, mask = pad([texts[0] for texts, _, _ in rows])
-    return {"input_ids": ids} if bool(mask.all()) else {"input_ids": ids, "attention_mask": mask}
-
-
-def _packed_inputs(rows: Rows) -> dict[str, Any]:
+def _packed_inputs(rows: Sequence[tuple[list[Ids], int, int]]) -> dict[str, Any]:
     """Rows of a common beginning and branches; a float mask lets a branch see the beginning and itself only."""
     longest = max(length for _, _, length in rows)
     ids = torch.zeros(len(rows), longest, dtype=torch.long)

@@ -11,7 +11,6 @@ from ...items import BLANK, group_by
 from ..forward import (
     WORTH,
     AttentionOutputs,
-    Received,
     find_activations,
     find_attention,
     find_limited_module,
@@ -63,12 +62,9 @@ def _padding_is_exact(model: Model, sample: Question) -> bool:
 
 def bundle(model: Model, questions: Sequence[Question]) -> list[Bundle]:
     """Questions with the same input go together."""
-
-    def read(index: int) -> tuple[Any, ...]:
-        return (questions[index].ids, questions[index].segments, questions[index].language)
-
-    groups = group_by(range(len(questions)), read)
-    return [Bundle(tuple(indices), len(key[0])) for key, indices in groups.items()]
+    reads = [(question.ids, question.segments, question.language) for question in questions]
+    groups = group_by(range(len(questions)), reads.__getitem__)
+    return [Bundle(tuple(indices), len(ids)) for (ids, _, _), indices in groups.items()]
 
 
 def answer(model: Model, questions: Sequence[Question], *, batch: Sequence[Bundle]) -> dict[int, Answer]:
@@ -93,26 +89,20 @@ def _answer(model: Model, questions: Sequence[Question], *, batch: Sequence[Bund
                 states = model.state["body"](**inputs).last_hidden_state
             return read_head(model.state["head"], states, questions=questions, asked=asked, spots=spots)
         watched = [(row, index) for row, index in asked if questions[index].want == ATTENTION]
-        output, received = _read(model, inputs, watch=bool(watched))
+        where = see_attention(model) if watched else None
+        if where is not None:
+            mask = inputs.get("attention_mask", torch.ones_like(inputs["input_ids"]))
+            with watching(model.net, where, mask=mask) as received:
+                output = model.state["body"](**inputs, **where.arguments)
+            mean = sum(received) / len(received)
+            attention = {index: as_array(mean[row, list(questions[index].positions)]) for row, index in watched}
+        elif watched:
+            raise IsoglossError(NO_ATTENTION.format(name=model.info.name))
+        else:
+            output, attention = model.state["body"](**inputs), {}
+        classes = _classes(model, questions, output=output, asked=asked)
         states = output.last_hidden_state
-        answers = _classes(model, questions, output=output, asked=asked)
-        answers |= {index: as_array(received[row, list(questions[index].positions)]) for row, index in watched}
-        return answers | read_head(model.state["head"], states, questions=questions, asked=asked)
-
-
-def _read(model: Model, inputs: dict[str, Any], *, watch: bool) -> tuple[Any, Any]:
-    """What the body gives, and the attention that every token received when that is asked for."""
-    body = model.state["body"]
-    if not watch:
-        return body(**inputs), None
-    where = see_attention(model)
-    if where is None:
-        raise IsoglossError(NO_ATTENTION.format(name=model.info.name))
-    ids = inputs["input_ids"]
-    received = Received(inputs.get("attention_mask", torch.ones_like(ids)))
-    with watching(model.net, where, received=received):
-        output = body(**inputs, **where.arguments)
-    return output, received.mean()
+        return classes | attention | read_head(model.state["head"], states, questions=questions, asked=asked)
 
 
 def see_attention(model: Model) -> AttentionOutputs | None:
@@ -132,8 +122,7 @@ def _classes(
     if not pairs:
         return {}
     if "classifier" in model.state:
-        states = output.last_hidden_state
-        return read_classes(model.state["classifier"], states, questions=questions, asked=asked)
+        return read_classes(model.state["classifier"], output.last_hidden_state, questions=questions, asked=asked)
     logits = model.net.cls.seq_relationship(output.pooler_output[[row for row, _ in pairs]])
     return {index: as_array(line) for (_, index), line in zip(pairs, logits.float().log_softmax(-1), strict=True)}
 
@@ -147,9 +136,8 @@ def _inputs(model: Model, firsts: Sequence[Question]) -> dict[str, Any]:
         segments = [[*question.segments, *[0] * (longest - len(question.segments))] for question in firsts]
         inputs["token_type_ids"] = torch.tensor(segments)
     if getattr(config, "n_langs", 1) > 1 and getattr(config, "use_lang_emb", False):
-        inputs["langs"] = torch.tensor([_language(model, question.language) for question in firsts])[:, None].expand_as(
-            ids
-        )
+        languages = torch.tensor([_language(model, question.language) for question in firsts])
+        inputs["langs"] = languages[:, None].expand_as(ids)
     return send(inputs, model.device) | ({"cache": _NoCache()} if getattr(config, "pre_norm", False) else {})
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import torch
 from transformers.modeling_outputs import BaseModelOutput
@@ -23,8 +22,11 @@ SENTINEL = "<extra_id_0>"
 
 def prepare(model: Model) -> None:
     """Find encoder, decoder and head."""
-    _leave_unscaled(model.net)
-    encoder, decoder = model.net.get_encoder(), model.net.get_decoder()
+    net = model.net
+    # transformers 5 takes every UMT5 for one with tied matrices and scales its output; with untied ones it must not
+    if net.config.model_type == "umt5" and net.lm_head.weight.data_ptr() != net.shared.weight.data_ptr():
+        net.config.tie_word_embeddings = False
+    encoder, decoder = net.get_encoder(), net.get_decoder()
 
     def head_inputs(states: torch.Tensor) -> dict[str, object]:
         ids = torch.zeros(1, len(states), dtype=torch.long, device=states.device)
@@ -37,14 +39,8 @@ def prepare(model: Model) -> None:
     ids = torch.arange(5, 13, device=model.device)[None] % model.info.vocabulary
     sample = {"input_ids": ids, "decoder_input_ids": ids, "use_cache": False}
     with torch.inference_mode():
-        head = find_head(model.net, [decoder], inputs=head_inputs, sample=sample)
-    model.state.update(encoder=encoder, decoder=decoder, head=head, activations=find_activations(model.net))
-
-
-def _leave_unscaled(net: Any) -> None:
-    """transformers 5 takes every UMT5 for one with tied matrices and scales its output; with untied ones it must not."""
-    if net.config.model_type == "umt5" and net.lm_head.weight.data_ptr() != net.shared.weight.data_ptr():
-        net.config.tie_word_embeddings = False
+        head = find_head(net, [decoder], inputs=head_inputs, sample=sample)
+    model.state.update(encoder=encoder, decoder=decoder, head=head, activations=find_activations(net))
 
 
 def bundle(model: Model, questions: Sequence[Question]) -> list[Bundle]:
@@ -87,9 +83,13 @@ def answer(model: Model, questions: Sequence[Question], *, batch: Sequence[Bundl
             rows.setdefault((number, questions[index].decoder_ids), []).append(index)
     answers: dict[int, Answer] = {}
     with one_pass(model):
-        encoded = _encode(model, [questions[bundle.indices[0]].ids for bundle in batch])
-        texts = list(rows)
-        for group in _alike([len(ids) for _, ids in texts]):
+        encoded: dict[int, torch.Tensor] = {}
+        sources, texts = [questions[bundle.indices[0]].ids for bundle in batch], list(rows)
+        for group in _alike(sources):
+            inputs = _sent([sources[number] for number in group], model.device)
+            states = model.state["encoder"](**inputs).last_hidden_state
+            encoded |= {number: line[: len(sources[number])] for number, line in zip(group, states, strict=True)}
+        for group in _alike([ids for _, ids in texts]):
             chosen = [texts[index] for index in group]
             states = _decode(model, [ids for _, ids in chosen], encoded=[encoded[number] for number, _ in chosen])
             asked = [(row, index) for row, text in enumerate(chosen) for index in rows[text]]
@@ -97,20 +97,11 @@ def answer(model: Model, questions: Sequence[Question], *, batch: Sequence[Bundl
     return answers
 
 
-def _alike(lengths: Sequence[int]) -> list[list[int]]:
+def _alike(texts: Sequence[Ids]) -> list[list[int]]:
     """The places of texts in groups of about the same length."""
-    order = sorted(range(len(lengths)), key=lambda index: -lengths[index])
-    groups = fill_batches([Bundle((index,), lengths[index]) for index in order], MOST_DECODED)
+    order = sorted(range(len(texts)), key=lambda index: -len(texts[index]))
+    groups = fill_batches([Bundle((index,), len(texts[index])) for index in order], MOST_DECODED)
     return [[bundle.indices[0] for bundle in group] for group in groups]
-
-
-def _encode(model: Model, texts: Sequence[tuple[int, ...]]) -> dict[int, torch.Tensor]:
-    """The hidden states of each text, by its place."""
-    states_by_index: dict[int, torch.Tensor] = {}
-    for group in _alike([len(text) for text in texts]):
-        states = model.state["encoder"](**_sent([texts[index] for index in group], model.device)).last_hidden_state
-        states_by_index |= {index: line[: len(texts[index])] for index, line in zip(group, states, strict=True)}
-    return states_by_index
 
 
 def _decode(model: Model, texts: Sequence[tuple[int, ...]], *, encoded: Sequence[torch.Tensor]) -> torch.Tensor:
