@@ -145,22 +145,18 @@ def evaluate_head(
     right = ((scores > 0.5) == labels).astype(np.float64)
     predictions = {"second sentence only": second_only(train, rows), "word overlap": word_overlap(train, rows)}
     others = {key: (outcome == labels).astype(np.float64) for key, outcome in predictions.items()}
+    languages = {tag: (rows["language"] == tag).to_numpy() for tag in sorted(rows["language"].unique())}
+    by_language = {
+        tag: mean_by_article(right[own], rows.filter(own)["article"].to_list()) for tag, own in languages.items()
+    }
     return HeadTest(
         model.info.name,
         mean_by_article(right, articles),
         {key: mean_by_article(outcome, articles) for key, outcome in others.items()},
         mean_by_article(right - others["word overlap"], articles, bounds=(-1, 1)),
-        _by_language(right, rows),
+        by_language,
         truncated,
     )
-
-
-def _by_language(right: npt.NDArray[np.float64], rows: pl.DataFrame) -> dict[str, Accuracy]:
-    accuracies = {}
-    for tag in sorted(rows["language"].unique()):
-        own = (rows["language"] == tag).to_numpy()
-        accuracies[tag] = mean_by_article(right[own], rows.filter(own)["article"].to_list())
-    return accuracies
 
 
 def pair_scores(
