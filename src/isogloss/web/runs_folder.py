@@ -96,7 +96,11 @@ def read_study_entry(root: Path, folder: Path) -> StudyEntry:
     files = sorted(folder.rglob("run.json"))
     for file in files:
         try:
-            entries.append(_entry(root, file.parent))
+            run = runs.read_run(file.parent)
+            stored = time.strftime("%Y-%m-%dT%H:%M", time.gmtime(file.stat().st_mtime))
+            when = str(run.info.get("started") or stored)[:16].replace("T", " ")
+            path = file.parent.relative_to(root).as_posix()
+            entries.append(RunEntry(path, run.info, len(runs.written_parts(run)), when))
         except IsoglossError as error:
             troubles.append(relative(str(error), root))
     recorded = (read_measures(folder) or {}).get("findings", [])
@@ -104,13 +108,6 @@ def read_study_entry(root: Path, folder: Path) -> StudyEntry:
     report = (folder / REPORT).is_file()
     stamp = max((file.stat().st_mtime for file in files), default=0.0)
     return StudyEntry(folder.name, tuple(entries), tuple(troubles), report, read_job(folder), findings, stamp)
-
-
-def _entry(root: Path, folder: Path) -> RunEntry:
-    run = runs.read_run(folder)
-    stored = time.strftime("%Y-%m-%dT%H:%M", time.gmtime((folder / "run.json").stat().st_mtime))
-    when = str(run.info.get("started") or stored)[:16].replace("T", " ")
-    return RunEntry(folder.relative_to(root).as_posix(), run.info, len(runs.written_parts(run)), when)
 
 
 def relative(message: str, root: Path) -> str:
@@ -123,11 +120,6 @@ def find_study(root: Path, name: str) -> Path:
     if "/" in name:
         raise BadData(name, None, "there is no such study.")
     return inside(root, name)
-
-
-def read_run(root: Path, path: str) -> runs.Run:
-    """The run with that path in the runs folder."""
-    return runs.read_run(inside(root, path))
 
 
 def read_measures(folder: Path) -> dict[str, Any] | None:

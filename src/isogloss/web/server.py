@@ -20,7 +20,15 @@ def listen(settings: ServerSettings, *, port: int, say: Callable[[str], None]) -
         settings = replace(settings, token=secrets.token_urlsafe(32))
     app = make_app(settings)
     settings.root.mkdir(parents=True, exist_ok=True)
-    with _socket(settings.host, port) as opened:
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as opened:
+        opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            opened.bind((settings.host, port))
+        except (OSError, OverflowError) as error:
+            raise IsoglossError(
+                f"Cannot listen on {settings.host}, port {port}: {error}. Choose others with --host and --port."
+            ) from error
         say(f"Isogloss is at {address(settings, opened.getsockname()[1])}")
         say(f"Runs are in {settings.root}. Press Ctrl+C to stop.")
         config = uvicorn.Config(
@@ -38,17 +46,3 @@ def address(settings: ServerSettings, port: int) -> str:
     """Where the server can be found; with the token, which is needed once."""
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
     return f"http://{host}:{port}/" + (f"?token={settings.token}" if settings.token else "")
-
-
-def _socket(host: str, port: int) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    opened = socket.socket(family, socket.SOCK_STREAM)
-    opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        opened.bind((host, port))
-    except (OSError, OverflowError) as error:
-        opened.close()
-        raise IsoglossError(
-            f"Cannot listen on {host}, port {port}: {error}. Choose others with --host and --port."
-        ) from error
-    return opened

@@ -88,11 +88,6 @@ def list_uploads(root: Path) -> list[Upload]:
     return sorted((upload for upload in uploads if upload), key=lambda upload: upload.when, reverse=True)
 
 
-def remove_upload(root: Path, id: str) -> None:
-    """Remove an upload for good; studies that used it have copies."""
-    shutil.rmtree(find_upload(root, id).path.parent)
-
-
 def _read(folder: Path) -> Upload | None:
     try:
         facts = json.loads((folder / NOTE).read_text(encoding="utf-8"))
@@ -105,10 +100,8 @@ def _read(folder: Path) -> Upload | None:
 
 def uploaded_data(root: Path) -> list[DataChoice]:
     """The uploads as data that can be chosen."""
-    return [
-        DataChoice(upload.id, upload.title, tuple(filter(None, [_language(upload)]))) for upload in list_uploads(root)
-    ]
-
-
-def _language(upload: Upload) -> str:
-    return upload.language or language_in_name(upload.path) or ""
+    choices = []
+    for upload in list_uploads(root):
+        tag = upload.language or language_in_name(upload.path)
+        choices.append(DataChoice(upload.id, upload.title, (tag,) if tag else ()))
+    return choices
