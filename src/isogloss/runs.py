@@ -73,7 +73,7 @@ def open_run(root: StoragePath, *, info: dict[str, Any], items: pl.DataFrame) ->
     """
     run = find_run(root, info)
     if run:
-        stated = {name: info[name] for name in ("skipped", "notes", "labels") if name in info}
+        stated: dict[str, Any] = {name: info[name] for name in ("skipped", "notes", "labels") if name in info}
         if not stated.get("labels"):  # those that a study gave stay
             stated.pop("labels", None)
         if any(run.info.get(name) != value for name, value in stated.items()):

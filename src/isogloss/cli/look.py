@@ -178,7 +178,7 @@ def show(
     form: options.TextOrJson = options.Format,
 ) -> None:
     """Show runs, one of their items, the counts of a data set, what is known about a language, or a model's facts."""
-    from ..runs import run_folders
+    from ..runs import find_runs, run_folders
     from ..storage import as_path
 
     path = as_path(source)
@@ -188,7 +188,10 @@ def show(
         if where or columns or skip_bad:
             raise IsoglossError("--where, --columns and --skip-bad are for data; these are runs.")
         if cite:
-            _show_citations(Path(source), form)
+            from ..reports.text.citations import citations_as_json, citations_as_text, cite_runs
+
+            cited = cite_runs(find_runs(Path(source)))
+            options.show(form, text=lambda: citations_as_text(cited), json=lambda: citations_as_json(cited))
         else:
             _show_runs(Path(source), item, extremes=extremes, languages=languages, form=form)
         return
@@ -219,14 +222,6 @@ def _show_runs(path: Path, item: str | None, *, extremes: int | None, languages:
     else:
         shown = inspect_item(path, item) if item else list_runs(path)
         options.show(form, text=lambda: inspection_as_text(shown), json=lambda: shown)
-
-
-def _show_citations(path: Path, form: str) -> None:
-    from ..reports.text.citations import citations_as_json, citations_as_text, cite_runs
-    from ..runs import find_runs
-
-    citations = cite_runs(find_runs(path))
-    options.show(form, text=lambda: citations_as_text(citations), json=lambda: citations_as_json(citations))
 
 
 def list_known(

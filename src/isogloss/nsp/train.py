@@ -42,7 +42,10 @@ OnStatus = Callable[[TrainingStatus], None]
 
 @dataclass(frozen=True, eq=False)
 class TrainingRun:
-    """A training under way; `identity` says what it must have in common with its checkpoints."""
+    """A training under way; `identity` says what it must have in common with its checkpoints.
+
+    `scorer` and `optimizer` are what accelerate wrapped; the scorer without that is `trainable.scorer`.
+    """
 
     trainable: TrainableModel
     settings: TrainingSettings
@@ -59,11 +62,6 @@ class TrainingRun:
     def steps(self) -> int:
         """How many steps there are in all."""
         return self.schedule.per_epoch * self.settings.epochs
-
-    @property
-    def plain(self) -> Any:
-        """The scorer without what accelerate wraps around it."""
-        return self.accelerator.unwrap_model(self.scorer)
 
 
 def train_head(
@@ -175,8 +173,8 @@ def _resume(run: TrainingRun) -> TrainingRun:
         return run
     path, state = checkpoint
     run = replace(run, state=state)
-    saved.load_weights(path, run.plain)
-    saved.load_optimizer(path, run.plain, optimizer=_inner(run.optimizer))
+    saved.load_weights(path, run.trainable.scorer)
+    saved.load_optimizer(path, run.trainable.scorer, optimizer=run.optimizer)
     if run.accelerator.scaler is not None and state.scaler:
         run.accelerator.scaler.load_state_dict(state.scaler)
     _report(run, f"resumes after step {state.step}")
@@ -185,11 +183,6 @@ def _resume(run: TrainingRun) -> TrainingRun:
 
 def _report(run: TrainingRun, message: str) -> None:
     run.on_status(TrainingStatus(run.state.step, run.steps, math.nan, math.nan, message))
-
-
-def _inner(optimizer: Any) -> Any:
-    """The optimizer that accelerate wrapped."""
-    return getattr(optimizer, "optimizer", optimizer)
 
 
 def _run_steps(run: TrainingRun, log: Log | None) -> None:
@@ -225,7 +218,7 @@ def _step(run: TrainingRun, batches: list[Batch]) -> tuple[float, float, float]:
     chance = np.random.SeedSequence([run.settings.seed, run.state.step, accelerator.process_index])
     torch.manual_seed(int(chance.generate_state(1)[0]))
     core, head = rates_at(run.state.step, run.steps, rates=run.settings.rates)
-    for group, rate in zip(_inner(run.optimizer).param_groups, (core, head), strict=False):
+    for group, rate in zip(run.optimizer.param_groups, (core, head), strict=False):
         group["lr"] = rate
     run.scorer.train()
     sums = torch.zeros(3, dtype=torch.float64)
@@ -288,7 +281,7 @@ def _checkpoint(run: TrainingRun, log: Log | None) -> None:
     if accelerator.is_main_process:
         with saved.writing(run.out):
             saved.write_checkpoint(
-                run.out, state, scorer=run.plain, optimizer=_inner(run.optimizer), identity=run.identity
+                run.out, state, scorer=run.trainable.scorer, optimizer=run.optimizer, identity=run.identity
             )
     accelerator.wait_for_everyone()
 
@@ -318,7 +311,7 @@ def _finish(run: TrainingRun) -> dict[str, Any]:
     state = run.state
     chosen = state.best_step if run.settings.patience is not None and state.best_step else state.step
     if chosen != state.step:
-        saved.load_weights(run.out / saved.FOLDER / f"step-{chosen:08d}", run.plain)
+        saved.load_weights(run.out / saved.FOLDER / f"step-{chosen:08d}", run.trainable.scorer)
     accuracy = None
     if run.schedule.split.card["splits"]["test"]["pairs"]:
         split = open_split(run.schedule.split.folder, "test")
@@ -333,7 +326,7 @@ def _finish(run: TrainingRun) -> dict[str, Any]:
         "device": str(run.accelerator.device),
         "precision": run.accelerator.mixed_precision,
         "validations": state.validations,
-        "trained_parameters": sum(weight.numel() for weight in saved.trained_parameters(run.plain).values()),
+        "trained_parameters": sum(weight.numel() for weight in saved.trained_parameters(run.trainable.scorer).values()),
         "mark": run.identity,
         "data": run.schedule.split.card,
     }
