@@ -17,7 +17,6 @@ from .pairs import Index
 
 BROKEN = "the part is missing or broken. Build the data again with: isogloss nsp data"
 GROUPED = 32  # steps whose pairs are sorted by length together
-Encode = Callable[[str, str], Question]
 Batch = tuple[list[Question], list[int]]
 
 
@@ -110,7 +109,9 @@ class BatchSchedule:
         return steps
 
 
-def read_steps(schedule: BatchSchedule, encode: Encode, *, start: int, steps: int) -> Iterator[list[Batch]]:
+def read_steps(
+    schedule: BatchSchedule, encode: Callable[[str, str], Question], *, start: int, steps: int
+) -> Iterator[list[Batch]]:
     """This process's batches for each step from `start` on."""
     filled: tuple[int, int] | None = None
     batches: list[Batch] = []

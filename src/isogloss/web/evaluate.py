@@ -53,53 +53,40 @@ def read_form(fields: dict[str, list[str]]) -> EvaluationForm:
         raise IsoglossError(f"The number of items must lie between 1 and {MOST_ITEMS:,}, or be left empty.")
     if name and not NAME.fullmatch(name):
         raise IsoglossError("A study's name has letters, digits, dots, hyphens and underscores only, at most 80.")
-    return EvaluationForm(
-        first(fields, "model"),
-        first(fields, "data"),
-        tuple(dict.fromkeys(fields.get("language", []))),
-        first(fields, "method") or "auto",
-        int(text) if text else None,
-        name,
-    )
+    model, data, method = (first(fields, key) for key in ("model", "data", "method"))
+    languages = tuple(dict.fromkeys(fields.get("language", [])))
+    return EvaluationForm(model, data, languages, method or "auto", int(text) if text else None, name)
 
 
 def start_study(state: AppState, form: EvaluationForm) -> Path:
     """The folder of the study, which is written, checked, and in the queue."""
     check_model(form.model, state.settings)
     state.jobs.check_capacity()
-    upload = (
-        None if any(offered.name == form.data for offered in offered_data()) else find_upload(state.root, form.data)
-    )
+    offered = [source.name for source in offered_data()]
+    upload = None if form.data in offered else find_upload(state.root, form.data)
     folder = _make_folder(state.root, form)
+    file = folder / jobs.FOLDER / jobs.STUDY
     try:
         if upload is not None:
             shutil.copyfile(upload.path, folder / jobs.FOLDER / upload.path.name)
-        source = {"source": upload.path.name} if upload else {"source": form.data}
         languages = form.languages or ((upload.language,) if upload and upload.language else ())
-        text = study_text(form, folder.name, source=source, languages=languages, offline=not state.settings.any_model)
-        (folder / jobs.FOLDER / jobs.STUDY).write_text(text, encoding="utf-8")
-        plan = plan_study(folder / jobs.FOLDER / jobs.STUDY)
+        study: dict[str, Any] = {"name": folder.name, "models": [form.model]}
+        study |= {"data": [{"source": upload.path.name if upload else form.data}]}
+        study |= {"languages": list(languages)} if languages else {}
+        study |= {"methods": [form.method], "report": runs_folder.REPORT}
+        study |= {"sample": {"limit": form.limit}} if form.limit else {}
+        study |= {} if state.settings.any_model else {"loading": {"offline": True}}
+        file.write_text(yaml.safe_dump(study, allow_unicode=True, sort_keys=False), encoding="utf-8")
+        plan = plan_study(file)
         if not plan.cells:
             raise IsoglossError(failures_as_text(plan.failures) or "There is nothing to do.")
     except BaseException as error:
         shutil.rmtree(folder)
         if isinstance(error, IsoglossError):
-            raise IsoglossError(str(error).removeprefix(f"{folder / jobs.FOLDER / jobs.STUDY}: ")) from error
+            raise IsoglossError(str(error).removeprefix(f"{file}: ")) from error
         raise
     state.jobs.want(folder, model=form.model)
     return folder
-
-
-def study_text(
-    form: EvaluationForm, name: str, *, source: dict[str, str], languages: tuple[str, ...], offline: bool
-) -> str:
-    """The study file of a form."""
-    study: dict[str, Any] = {"name": name, "models": [form.model], "data": [source]}
-    study |= {"languages": list(languages)} if languages else {}
-    study |= {"methods": [form.method], "report": runs_folder.REPORT}
-    study |= {"sample": {"limit": form.limit}} if form.limit else {}
-    study |= {"loading": {"offline": True}} if offline else {}
-    return yaml.safe_dump(study, allow_unicode=True, sort_keys=False)
 
 
 def _make_folder(root: Path, form: EvaluationForm) -> Path:
@@ -173,10 +160,8 @@ def _job(state: AppState, name: str) -> dict[str, Any]:
     job = jobs.read_job(folder)
     if job is None:
         raise HTTPException(404, "There is no such evaluation.")
-    queue = sorted(
-        (queued for queued in jobs.read_jobs(state.root) if queued.state == jobs.QUEUED), key=lambda job: job.turn
-    )
-    turn = next((number for number, queued in enumerate(queue, 1) if queued.name == job.name), 0)
+    queue = [queued.name for queued in reversed(jobs.read_jobs(state.root)) if queued.state == jobs.QUEUED]
+    turn = queue.index(job.name) + 1 if job.name in queue else 0
     text = (folder / jobs.FOLDER / jobs.STUDY).read_text(encoding="utf-8", errors="replace")
     measures = runs_folder.read_measures(folder) if not job.active else None
     report = (folder / runs_folder.REPORT).is_file()

@@ -67,7 +67,7 @@ class EvaluationJob:
 def read_job(folder: Path) -> EvaluationJob | None:
     """The job of a study's folder, or nothing when it has none, or one that is broken or has links in it."""
     path = folder / FOLDER
-    facts, progress = _read(path / JOB), _read(path / PROGRESS)
+    facts, progress = read_json(path / JOB), read_json(path / PROGRESS)
     if not facts or not (path / STUDY).is_file() or any(path.is_symlink() for path in (path, *path.iterdir())):
         return None
     model = str(facts.get("model", ""))
@@ -94,7 +94,7 @@ def read_jobs(root: Path) -> list[EvaluationJob]:
     return sorted((job for job in jobs if job), key=lambda job: -job.turn)
 
 
-def _read(path: Path) -> dict[str, Any]:
+def read_json(path: Path) -> dict[str, Any]:
     """What a small JSON file says; nothing when it is not there or broken."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
@@ -117,7 +117,7 @@ def _is_locked(folder: Path) -> bool:
 
 def write_job(folder: Path, *, wanted: str, model: str | None = None) -> None:
     """Say whether the job is wanted; with a model, the job is new and gets its seal."""
-    facts = {**_read(folder / FOLDER / JOB), "wanted": wanted, "turn": time.time()}
+    facts = {**read_json(folder / FOLDER / JOB), "wanted": wanted, "turn": time.time()}
     if model is not None:
         facts |= {"model": model, "seal": make_seal(folder / FOLDER / STUDY, model=model)}
     write_atomically(folder / FOLDER / JOB, json.dumps(facts, ensure_ascii=False) + "\n")

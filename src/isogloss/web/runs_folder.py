@@ -10,7 +10,7 @@ from typing import Any
 from .. import runs
 from ..errors import BadData, IsoglossError
 from ..files.layout import write_atomically
-from .jobs import EvaluationJob, read_job
+from .jobs import EvaluationJob, read_job, read_json
 from .safety import find_link, hidden, inside, no_link
 
 TRASH = ".trash"
@@ -124,11 +124,8 @@ def find_study(root: Path, name: str) -> Path:
 
 def read_measures(folder: Path) -> dict[str, Any] | None:
     """What a finished study measured, if it is there."""
-    try:
-        content = json.loads((folder / MEASURES).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    rows = content.get("measures") if isinstance(content, dict) else None
+    content = read_json(folder / MEASURES)
+    rows = content.get("measures")
     if not isinstance(rows, list) or not all(isinstance(row, dict) and set(row) >= MEASURED for row in rows):
         return None
     lines = content.get("ranking")
@@ -176,14 +173,10 @@ def list_trash(root: Path) -> list[TrashEntry]:
     trashed = []
     trash = root / TRASH
     for note in trash.glob(f"*/{NOTE}") if not trash.is_symlink() else ():
-        try:
-            facts = json.loads(note.read_text(encoding="utf-8"))
+        facts = read_json(note)
+        if {"path", "when"} <= facts.keys() and (note.parent / CONTENT).is_dir():
             trashed.append(TrashEntry(note.parent.name, str(facts["path"]), str(facts["when"])))
-        except (OSError, ValueError, KeyError, TypeError):
-            continue
-    return sorted(
-        (entry for entry in trashed if (root / TRASH / entry.id / CONTENT).is_dir()), key=lambda entry: entry.when
-    )[::-1]
+    return sorted(trashed, key=lambda entry: entry.when)[::-1]
 
 
 def restore(root: Path, id: str) -> str:

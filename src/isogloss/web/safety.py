@@ -124,9 +124,7 @@ def same_origin(method: str, headers: Headers, *, settings: ServerSettings) -> b
     site, origin = headers.get("sec-fetch-site"), headers.get("origin")
     if method in SAFE:
         return site in (None, "same-origin", "none") or headers.get("sec-fetch-mode") == "navigate"
-    if site is None and origin is None:
-        return False
-    if site not in (None, "same-origin"):
+    if site not in (None, "same-origin") or (site is None and origin is None):
         return False
     host = headers.get("host", "").lower()
     schemes = ("http", "https") if host.partition(":")[0] in settings.names else ("http",)
@@ -159,10 +157,9 @@ def inside(root: Path, name: str) -> Path:
 def find_link(folder: Path) -> Path | None:
     """The first symbolic link in a folder and below it, if there is one; links are not followed to look for others."""
     for at, folders, files in os.walk(folder):
-        with_links = (Path(at, name) for name in sorted([*folders, *files]))
-        link = next((path for path in with_links if path.is_symlink()), None)
-        if link is not None:
-            return link
+        for name in sorted([*folders, *files]):
+            if (path := Path(at, name)).is_symlink():
+                return path
     return None
 
 

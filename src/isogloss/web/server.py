@@ -29,7 +29,9 @@ def listen(settings: ServerSettings, *, port: int, say: Callable[[str], None]) -
             raise IsoglossError(
                 f"Cannot listen on {settings.host}, port {port}: {error}. Choose others with --host and --port."
             ) from error
-        say(f"Isogloss is at {address(settings, opened.getsockname()[1])}")
+        host = f"[{settings.host}]" if ":" in settings.host else settings.host
+        token = f"?token={settings.token}" if settings.token else ""  # which is needed once
+        say(f"Isogloss is at http://{host}:{opened.getsockname()[1]}/{token}")
         say(f"Runs are in {settings.root}. Press Ctrl+C to stop.")
         config = uvicorn.Config(
             app,
@@ -40,9 +42,3 @@ def listen(settings: ServerSettings, *, port: int, say: Callable[[str], None]) -
             timeout_graceful_shutdown=GRACE,
         )
         uvicorn.Server(config).run(sockets=[opened])
-
-
-def address(settings: ServerSettings, port: int) -> str:
-    """Where the server can be found; with the token, which is needed once."""
-    host = f"[{settings.host}]" if ":" in settings.host else settings.host
-    return f"http://{host}:{port}/" + (f"?token={settings.token}" if settings.token else "")

@@ -15,6 +15,7 @@ from ..files.layout import write_atomically
 from ..files.sources import language_in_name
 from ..runs import slug
 from .choices import DataChoice
+from .jobs import read_json
 from .safety import hidden
 from .settings import Limits
 
@@ -89,13 +90,12 @@ def list_uploads(root: Path) -> list[Upload]:
 
 
 def _read(folder: Path) -> Upload | None:
-    try:
-        facts = json.loads((folder / NOTE).read_text(encoding="utf-8"))
-        path = folder / Path(str(facts["file"])).name
-        upload = Upload(folder.name, path, str(facts["title"]), str(facts["language"]), str(facts["when"]))
-    except (OSError, ValueError, KeyError, TypeError):
+    facts = read_json(folder / NOTE)
+    path = folder / Path(str(facts.get("file", ""))).name
+    usable = path.is_file() and not path.is_symlink() and not folder.is_symlink()
+    if not usable or not {"title", "language", "when"} <= facts.keys():
         return None
-    return None if folder.is_symlink() or path.is_symlink() or not path.is_file() else upload
+    return Upload(folder.name, path, str(facts["title"]), str(facts["language"]), str(facts["when"]))
 
 
 def uploaded_data(root: Path) -> list[DataChoice]:
