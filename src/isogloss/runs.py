@@ -28,7 +28,7 @@ from .scores import (
     stack_tables,
 )
 from .sealing import lock_folder, move_file, read_table, write_file, write_table
-from .storage import RemotePath, StoragePath, as_path, list_dir
+from .storage import RemotePath, StoragePath, as_path
 
 SCHEMA = 2
 SCHEMAS = (1, 2)  # in version 1 a table did not say which run it belongs to
@@ -217,7 +217,10 @@ def missing_parts(run: Run) -> list[int]:
 
 def written_parts(run: Run) -> list[int]:
     """The numbers of the parts that are there, found in one look at the folder."""
-    names = set(list_dir(run.folder))
+    try:
+        names = {path.name for path in run.folder.iterdir()}
+    except FileNotFoundError:
+        return []
     return [number for number in range(run.parts) if part_path(run, number).name in names]
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import typer
 
-from ..errors import IsoglossError
+from ..errors import IsoglossError, UnknownName
 from . import options
 from .model import is_language, is_model, language_facts, show_language, show_model
 
@@ -229,16 +229,13 @@ def list_known(
     form: options.TextOrJson = options.Format,
 ) -> None:
     """List data sets, methods, metrics, model families, translators, figures, languages or models."""
-    from ..errors import UnknownName
-
-    if kind is not None and kind not in KINDS:
-        raise UnknownName("list", kind, KINDS)
     if kind is None:
-        names = {plural: _names(plural) for plural in KINDS}
-        lines = [f"{plural}: {', '.join(known)}" for plural, known in names.items()]
-        options.show(form, text=lambda: "\n".join(lines), json=lambda: names)
-        return
-    facts, lines = _describe(kind)
+        facts: Any = {plural: _names(plural) for plural in KINDS}
+        lines = [f"{plural}: {', '.join(known)}" for plural, known in facts.items()]
+    elif kind in KINDS:
+        facts, lines = _describe(kind)
+    else:
+        raise UnknownName("list", kind, KINDS)
     options.show(form, text=lambda: "\n".join(lines), json=lambda: facts)
 
 

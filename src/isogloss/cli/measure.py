@@ -109,10 +109,8 @@ def _show_measures(measures: Measures, tests: Results[MbeTest] | None, *, form: 
         table, extra = measures.to_dict(), tests.to_dict() if tests else {"notes": []}
         return table | extra | {"notes": [*table["notes"], *extra["notes"]]}
 
-    def as_text() -> str:
-        return "\n\n".join([str(measures), *([str(tests)] if tests else [])])
-
-    options.show_table(form, measures, grid=grid, text=as_text, json=as_json)
+    texts = [measures, tests] if tests else [measures]
+    options.show_table(form, measures, grid=grid, text=lambda: "\n\n".join(map(str, texts)), json=as_json)
 
 
 def _show_shares(scored: Scored, what: str, *, by: list[str], top: int, form: str) -> None:

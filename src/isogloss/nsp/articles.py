@@ -8,7 +8,6 @@ import warnings
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import chain
@@ -100,24 +99,18 @@ def read_articles(source: ArticleSource) -> Iterator[Article]:
         yield from _from_rows(path, read(path), language=source.language)
 
 
-@contextmanager
-def _reading(path: Path) -> Iterator[None]:
-    """A file that breaks while it is read says so in one sentence."""
-    try:
-        yield
-    except (OSError, EOFError, zlib.error) as error:
-        raise BadData(path, None, f"cannot be read ({error}).") from error
-
-
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
     """Each line with its number, as UTF-8 in NFC."""
-    with _reading(path), gzip.open(path) if path.name.lower().endswith(".gz") else path.open("rb") as file:
-        for number, line in enumerate(file, 1):
-            try:
+    number = 1
+    try:
+        with gzip.open(path) if path.name.lower().endswith(".gz") else path.open("rb") as file:
+            for number, line in enumerate(file, 1):
                 text = line.decode("utf-8-sig" if number == 1 else "utf-8")
-            except UnicodeDecodeError as error:
-                raise BadData(path, number, "not UTF-8. Save the file as UTF-8 and read it again.") from error
-            yield number, unicodedata.normalize("NFC", text.rstrip("\r\n"))
+                yield number, unicodedata.normalize("NFC", text.rstrip("\r\n"))
+    except UnicodeDecodeError as error:
+        raise BadData(path, number, "not UTF-8. Save the file as UTF-8 and read it again.") from error
+    except (OSError, EOFError, zlib.error) as error:
+        raise BadData(path, None, f"cannot be read ({error}).") from error
 
 
 def _read_text(path: Path) -> Iterator[Mapping[str, Any]]:

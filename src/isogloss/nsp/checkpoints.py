@@ -132,21 +132,16 @@ def _load(path: Path, name: str) -> dict[str, torch.Tensor]:
     return tensors
 
 
-def load_weights(path: Path, scorer: nn.Module) -> None:
-    """Take over the weights of a checkpoint."""
+def load_checkpoint(path: Path, scorer: nn.Module, *, optimizer: torch.optim.Optimizer | None = None) -> None:
+    """Take over the weights of a checkpoint, and the memory of its optimizer where there is one."""
     saved, named = _load(path, WEIGHTS), trained_parameters(scorer)
     if set(saved) != set(named):
         raise BadData(path, None, "the checkpoint holds other weights than this model has. Remove it.")
     with torch.no_grad():
         for name, parameter in named.items():
             parameter.copy_(saved[name])
-
-
-def load_optimizer(path: Path, scorer: nn.Module, *, optimizer: torch.optim.Optimizer) -> None:
-    """Take over the optimizer's memory of a checkpoint."""
-    saved = _load(path, OPTIMIZER)
-    for name, parameter in trained_parameters(scorer).items():
-        slots = {key.rpartition("|")[2]: value for key, value in saved.items() if key.rpartition("|")[0] == name}
-        optimizer.state[parameter] = {
-            slot: value if slot == "step" else value.to(parameter.device) for slot, value in slots.items()
-        }
+    if optimizer is not None:
+        for key, value in _load(path, OPTIMIZER).items():
+            name, _, slot = key.rpartition("|")
+            memory = optimizer.state[named[name]]
+            memory[slot] = value if slot == "step" else value.to(named[name].device)

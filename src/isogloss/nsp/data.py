@@ -71,9 +71,10 @@ def build_data(
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True)
     try:
-        store, counts = _fill_store(sources, work / "sentences", settings=settings, on_message=on_message)
-        card = _write_splits(store, work, settings=settings, on_message=on_message)
-        store.file.close()
+        with (work / "sentences").open("w+b") as file:
+            store = SentenceStore(file)
+            counts = _fill_store(store, sources, settings=settings, on_message=on_message)
+            card = _write_splits(store, work, settings=settings, on_message=on_message)
         (work / "sentences").unlink()
         card |= {"schema": SCHEMA, "articles": dict(counts), "sources": [asdict(source) for source in sources]}
         card["plan"] = asdict(settings)
@@ -85,9 +86,10 @@ def build_data(
 
 
 def _fill_store(
-    sources: Sequence[ArticleSource], path: Path, *, settings: PairSettings, on_message: OnMessage
-) -> tuple[SentenceStore, Counter[str]]:
-    store, sample = SentenceStore(path.open("w+b")), LanguageSample()
+    store: SentenceStore, sources: Sequence[ArticleSource], *, settings: PairSettings, on_message: OnMessage
+) -> Counter[str]:
+    """How many articles were read, kept, and left out for which reason."""
+    sample = LanguageSample()
     counts = Counter(dict.fromkeys(("read", "empty", "one sentence", "repeated", "kept"), 0))
     for source in sources:
         for article in islice(read_articles(source), settings.articles):
@@ -115,7 +117,7 @@ def _fill_store(
             "In plain text, a blank line begins a new article: take out those between the sentences of one."
         )
     sample.check()
-    return store, counts
+    return counts
 
 
 def _write_splits(

@@ -173,8 +173,7 @@ def _resume(run: TrainingRun) -> TrainingRun:
         return run
     path, state = checkpoint
     run = replace(run, state=state)
-    saved.load_weights(path, run.trainable.scorer)
-    saved.load_optimizer(path, run.trainable.scorer, optimizer=run.optimizer)
+    saved.load_checkpoint(path, run.trainable.scorer, optimizer=run.optimizer)
     if run.accelerator.scaler is not None and state.scaler:
         run.accelerator.scaler.load_state_dict(state.scaler)
     _report(run, f"resumes after step {state.step}")
@@ -311,7 +310,7 @@ def _finish(run: TrainingRun) -> dict[str, Any]:
     state = run.state
     chosen = state.best_step if run.settings.patience is not None and state.best_step else state.step
     if chosen != state.step:
-        saved.load_weights(run.out / saved.FOLDER / f"step-{chosen:08d}", run.trainable.scorer)
+        saved.load_checkpoint(run.out / saved.FOLDER / f"step-{chosen:08d}", run.trainable.scorer)
     accuracy = None
     if run.schedule.split.card["splits"]["test"]["pairs"]:
         split = open_split(run.schedule.split.folder, "test")
