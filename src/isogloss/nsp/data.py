@@ -51,11 +51,7 @@ def read_pair_settings(texts: Mapping[str, str], settings: PairSettings) -> Pair
 
 
 def build_data(
-    sources: Sequence[ArticleSource],
-    out: Path,
-    *,
-    settings: PairSettings,
-    on_message: OnMessage = lambda label, count: None,
+    sources: Sequence[ArticleSource], out: Path, *, settings: PairSettings, on_message: OnMessage = lambda *_: None
 ) -> dict[str, Any]:
     """The card of the data that was written to `out`: train, validation and test by article, in parts."""
     if settings.format not in FORMATS:
