@@ -164,10 +164,11 @@ def apply_sheet(upload: Upload, content: bytes, *, kind: str) -> bytes:
 
 
 @router.get("/check/{id}/review.{kind}")
-async def download_sheet(state: State, upload: SentFile, *, kind: str) -> Response:
+async def download_sheet(state: State, id: str, *, kind: str) -> Response:
     """The review sheet: every item with an error or a warning, and columns to mend it."""
     if kind not in SHEETS:
         raise HTTPException(404, "A sheet is xlsx or csv.")
+    upload = await _find(id, state)
     content = await run_slow(state, make_sheet, upload, kind)
     name = f'attachment; filename="review-{upload.path.stem}.{kind}"'
     return Response(content, media_type=SHEETS[kind], headers={"Content-Disposition": name})
