@@ -16,7 +16,7 @@ from isogloss.errors import IsoglossError
 from isogloss.items import Candidate, Item, Items
 from isogloss.models.load import Loading, open_model
 from isogloss.nsp.evaluation import pair_scores
-from isogloss.nsp.heads import import_head, make_inputs, make_trainable
+from isogloss.nsp.heads import import_head, make_batch, make_trainable
 from isogloss.nsp.parts import open_split
 from isogloss.nsp.settings import Rates, TrainingSettings
 from isogloss.nsp.train import train_head
@@ -92,7 +92,7 @@ def test_scores_equal_a_plain_pass_of_what_was_trained(kind: str, trained: Path)
     for value, (first, second) in zip(found, rows.select("first", "second").iter_rows(), strict=True):
         question = made.encode(first, second)
         with torch.no_grad():
-            logits = made.scorer(make_inputs(made, [question]))[0]
+            logits = made.scorer(make_batch(made, ([question], [0]))[0])[0]
         two = logits[0, list(question.targets)] if made.scorer.head is None else logits
         assert value == pytest.approx(float(two.softmax(-1)[1]), abs=1e-5)
 

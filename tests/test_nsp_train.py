@@ -24,7 +24,7 @@ from isogloss.errors import BadData, IsoglossError
 from isogloss.models.load import open_model
 from isogloss.nsp import train
 from isogloss.nsp.evaluation import evaluate_head, head_test_as_text, mean_by_article, pair_scores
-from isogloss.nsp.heads import TrainableModel, compute_loss, make_inputs, make_targets, make_trainable, save_model
+from isogloss.nsp.heads import TrainableModel, compute_loss, make_batch, make_trainable, save_model
 from isogloss.nsp.logs import zoom
 from isogloss.nsp.parts import BatchSchedule, open_split, read_steps
 from isogloss.nsp.settings import (
@@ -289,7 +289,7 @@ def test_the_head_equals_a_plain_forward_pass(kind: str, bases: Path) -> None:
     made = trainee(kind, bases)
     made.scorer.eval()
     questions = [made.encode(*pair) for pair in TEXTS]
-    logits = made.scorer(make_inputs(made, questions))
+    logits = made.scorer(make_batch(made, (questions, [0] * len(questions)))[0])
     layers = list(made.scorer.head)  # type: ignore[arg-type]
     assert [(layer.in_features, layer.out_features) for layer in layers] == [(64, 300), (300, 300), (300, 2)]
     for question, found in zip(questions, logits, strict=True):
@@ -309,8 +309,8 @@ def test_an_encoder_decoder_is_trained_and_read_at_the_first_step_of_its_label(
     first, second = TEXTS[0]
     wanted = [*tokenizer.encode(prefix + first), *tokenizer.encode(second)]
     assert list(question.ids) == wanted
-    targets = make_targets(made, [1])
-    loss, right = compute_loss(made.scorer.eval(), make_inputs(made, [question]), targets=targets)
+    made.scorer.eval()
+    loss, right = compute_loss(made, ([question], [1]))
     plain = net(
         input_ids=torch.tensor([wanted]), labels=torch.tensor([tokenizer.encode("1", add_special_tokens=False)])
     )
@@ -419,7 +419,7 @@ def test_merged_adapters_score_as_they_did_in_training(kind: str, pairs: Path, b
     rows = open_split(pairs, "test").head(20)
     asked = [made.encode(*pair) for pair in rows.select("first", "second").iter_rows()]
     with torch.no_grad():
-        logits = made.scorer(make_inputs(made, asked))
+        logits = made.scorer(make_batch(made, (asked, [0] * len(asked)))[0])
     if made.scorer.head is None:
         logits = logits[:, asked[0].positions[0], list(asked[0].targets)]
     wanted = logits.softmax(-1)[:, 1].tolist()

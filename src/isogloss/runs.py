@@ -28,7 +28,7 @@ from .scores import (
     stack_tables,
 )
 from .sealing import lock_folder, move_file, read_table, write_file, write_table
-from .storage import RemotePath, StoragePath, as_path, list_dir
+from .storage import RemotePath, StoragePath, as_path
 
 SCHEMA = 2
 SCHEMAS = (1, 2)  # in version 1 a table did not say which run it belongs to
@@ -73,7 +73,13 @@ def open_run(root: StoragePath, *, info: dict[str, Any], items: pl.DataFrame) ->
     """
     run = find_run(root, info)
     if run:
-        return _restate(run, {name: info[name] for name in ("skipped", "notes", "labels") if name in info})
+        stated: dict[str, Any] = {name: info[name] for name in ("skipped", "notes", "labels") if name in info}
+        if not stated.get("labels"):  # those that a study gave stay
+            stated.pop("labels", None)
+        if any(run.info.get(name) != value for name, value in stated.items()):
+            run = replace(run, info={**run.info, **stated})
+            write_info(run)
+        return run
     folder = _run_folder(root, info)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -82,43 +88,31 @@ def open_run(root: StoragePath, *, info: dict[str, Any], items: pl.DataFrame) ->
             f"Cannot make the folder {folder} ({error.strerror}). Choose another with --out."
         ) from error
     run = Run(folder, {"schema": SCHEMA, **info, "status": "started"})
-    write_table(folder / "items.parquet", items, owner=_owner(run))
+    write_table(folder / "items.parquet", items, owner=_owners(run)[0])
     write_info(run)
     return run
 
 
-def _restate(run: Run, stated: dict[str, Any]) -> Run:
-    """The run with what is stated now; labels that a study gave stay when none are given."""
-    kept = {name: value for name, value in stated.items() if value or name != "labels"}
-    if all(run.info.get(name) == value for name, value in kept.items()):
-        return run
-    changed = replace(run, info={**run.info, **kept})
-    write_info(changed)
-    return changed
-
-
 def find_run(root: StoragePath, info: dict[str, Any]) -> Run | None:
-    """The run with this fingerprint, if it is there; also where 0.1.0 put it."""
+    """The run with this fingerprint, if it is there, also where 0.1.0 put it; other facts in its file are refused."""
     for namer in (slug, _plain_slug):
         folder = _run_folder(root, info, namer=namer)
         if not (folder / "run.json").exists():
             continue
         run = read_run(folder)
-        if run.info["model"] == info["model"]:
-            return _check_like(run, info)
-        if namer is slug:
-            raise IsoglossError(f"{folder} holds a run of '{run.info['model']}'. Move it away and run again.")
+        if run.info["model"] != info["model"]:
+            if namer is slug:
+                raise IsoglossError(f"{folder} holds a run of '{run.info['model']}'. Move it away and run again.")
+            continue
+        if run.info["fingerprint"] != info["fingerprint"]:
+            raise IsoglossError(f"{folder} holds a run with another fingerprint. Move it away and run again.")
+        if run.parts != info["parts"]:
+            problem = (
+                f"'parts' is {run.parts}, but these items make {info['parts']} parts. Put the right file back, or "
+            )
+            raise BadData(str(folder / "run.json"), None, f"{problem}{DELETE[0].lower()}{DELETE[1:]}")
+        return run
     return None
-
-
-def _check_like(run: Run, info: dict[str, Any]) -> Run:
-    """The run, when its `run.json` says what the caller says about fingerprint, parts and items."""
-    if run.info["fingerprint"] != info["fingerprint"]:
-        raise IsoglossError(f"{run.folder} holds a run with another fingerprint. Move it away and run again.")
-    if run.parts != info["parts"]:
-        problem = f"'parts' is {run.parts}, but these items make {info['parts']} parts. Put the right file back, or "
-        raise BadData(str(run.folder / "run.json"), None, f"{problem}{DELETE[0].lower()}{DELETE[1:]}")
-    return run
 
 
 def _run_folder(root: StoragePath, info: dict[str, Any], *, namer: Callable[[str], str] = slug) -> StoragePath:
@@ -127,15 +121,11 @@ def _run_folder(root: StoragePath, info: dict[str, Any], *, namer: Callable[[str
     return as_path(root) / namer(info["model"]) / f"{name}-{mark}"
 
 
-def _owner(run: Run, part: int | None = None) -> str:
-    """What a table of the run says about where it belongs."""
-    what = "items" if part is None else f"part {part} of {run.parts}"
-    return f"run {fingerprint(run.info['fingerprint'])} {what}"
-
-
 def _owners(run: Run, part: int | None = None) -> tuple[str, ...]:
-    """The owners that a table of the run may name; one of the first schema need not name any."""
-    return (_owner(run, part), *([""] if run.info["schema"] == 1 else []))
+    """What a table of the run says about where it belongs; one of the first schema need not say it."""
+    what = "items" if part is None else f"part {part} of {run.parts}"
+    owner = f"run {fingerprint(run.info['fingerprint'])} {what}"
+    return (owner, "") if run.info["schema"] == 1 else (owner,)
 
 
 def write_info(run: Run) -> None:
@@ -170,12 +160,12 @@ def part_path(run: Run, number: int) -> StoragePath:
 
 def write_part(run: Run, number: int, *, rows: pl.DataFrame) -> None:
     """Write a part, in one step, with the checksum of its content."""
-    write_table(part_path(run, number), rows, owner=_owner(run, number))
+    write_table(part_path(run, number), rows, owner=_owners(run, number)[0])
 
 
 def stage_part(run: Run, number: int, *, rows: pl.DataFrame) -> None:
     """Write a part beside its place; `commit_part` puts it there when all parts of one work are written."""
-    write_table(_staged_path(run, number), rows, owner=_owner(run, number))
+    write_table(_staged_path(run, number), rows, owner=_owners(run, number)[0])
 
 
 def commit_part(run: Run, number: int) -> None:
@@ -187,7 +177,7 @@ def is_staged(run: Run, number: int) -> bool:
     """Whether a part lies whole beside its place."""
     path = _staged_path(run, number)
     try:
-        return path.exists() and bool(_read_part(run, number, path=path).width)
+        return path.exists() and bool(read_part(run, number, path=path).width)
     except BadData:
         return False
 
@@ -197,13 +187,9 @@ def _staged_path(run: Run, number: int) -> StoragePath:
     return path.with_name(path.name + ".ready")
 
 
-def read_part(run: Run, number: int) -> pl.DataFrame:
-    """A part's rows; a truncated or altered part, and one of another run, raises BadData."""
-    return _read_part(run, number, path=part_path(run, number))
-
-
-def _read_part(run: Run, number: int, *, path: StoragePath) -> pl.DataFrame:
-    advice = "Delete it and run the same command again."
+def read_part(run: Run, number: int, *, path: StoragePath | None = None) -> pl.DataFrame:
+    """A part's rows, in its place or at another path; a truncated or altered part, or another run's, raises BadData."""
+    advice, path = "Delete it and run the same command again.", path or part_path(run, number)
     table = read_table(path, "the part", owners=_owners(run, number), advice=advice)
     schema = ANSWER_SCHEMA if run.info.get("holds") == ANSWERS else ROW_SCHEMA
     wrong = [name for name, kind in schema.items() if table.schema.get(name) != kind]
@@ -231,7 +217,10 @@ def missing_parts(run: Run) -> list[int]:
 
 def written_parts(run: Run) -> list[int]:
     """The numbers of the parts that are there, found in one look at the folder."""
-    names = set(list_dir(run.folder))
+    try:
+        names = {path.name for path in run.folder.iterdir()}
+    except FileNotFoundError:
+        return []
     return [number for number in range(run.parts) if part_path(run, number).name in names]
 
 
@@ -249,8 +238,7 @@ def read_run(folder: StoragePath) -> Run:
         seen = info.get("schema") if isinstance(info, dict) else None
         known = " and ".join(map(str, SCHEMAS))
         raise BadData(str(path), None, f"schema version {seen}; this Isogloss reads versions {known}.")
-    wrong = _wrong_fact(info)
-    if wrong:
+    if wrong := _wrong_fact(info):
         raise BadData(str(path), None, f"'{wrong}' is missing or wrong. {DELETE}")
     mark = re.search(r"-([0-9a-f]{8})$", folder.name)
     own = fingerprint(info["fingerprint"])[:8]
@@ -378,15 +366,10 @@ def scored_run(run: Run, items: pl.DataFrame, *, rows: pl.DataFrame, whole: bool
         problem = f"'parts' is {run.parts}, but fewer parts hold scores for all items. Put the right file back."
         raise BadData(str(run.folder / "run.json"), None, problem)
     rows = make_answer_rows(rows) if run.info.get("holds") == ANSWERS else rows
-    scored = make_scored(items, rows, labels=labels_of(run))
+    labels: dict[str, str] = {"model": run.info["model"], "method": run.info["method"]}
+    if family := run.info.get("facts", {}).get("family"):
+        labels["family"] = family
+    scored = make_scored(items, rows, labels=labels | run.info.get("labels", {}))
     where = f"{run.folder} " if run.folder.name else ""  # scores in memory have no folder
     notes, builds = tuple(run.info.get("notes", ())), find_builds(run.info, where=where)
     return replace(scored, skipped=run.info.get("skipped", {}), notes=notes, builds=builds)
-
-
-def labels_of(run: Run) -> dict[str, str]:
-    """The columns that all scores of a run share: model, method, family, and the labels that a study gave it."""
-    labels: dict[str, str] = {"model": run.info["model"], "method": run.info["method"]}
-    family = run.info.get("facts", {}).get("family")
-    own: dict[str, str] = run.info.get("labels", {})
-    return labels | ({"family": family} if family else {}) | own

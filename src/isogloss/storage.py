@@ -77,10 +77,10 @@ class RemotePath:
             if system.exists(path) or not missing_ok:
                 system.rm_file(path)
 
-    def names(self) -> list[str]:
-        """The names of what lies in this folder."""
+    def iterdir(self) -> list[RemotePath]:
+        """What lies in this folder, found in one request."""
         with self._reached() as (system, path):
-            return [str(entry).rstrip("/").rpartition("/")[2] for entry in system.ls(path, detail=False)]
+            return [self / str(entry).rstrip("/").rpartition("/")[2] for entry in system.ls(path, detail=False)]
 
     def rglob(self, name: str) -> list[RemotePath]:
         """The files of this name in the folder and below it."""
@@ -119,11 +119,3 @@ def as_path(path: str | Path | RemotePath) -> StoragePath:
     if scheme.lower() in ("file", "local"):
         return Path("/" + rest)
     return RemotePath(f"{scheme.lower()}://{rest.rstrip('/')}")
-
-
-def list_dir(folder: StoragePath) -> list[str]:
-    """The names of what lies in a folder, in one request; none when it is not there."""
-    try:
-        return folder.names() if isinstance(folder, RemotePath) else [path.name for path in folder.iterdir()]
-    except FileNotFoundError:
-        return []

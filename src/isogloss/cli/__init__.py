@@ -25,12 +25,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 PANELS: dict[str, dict[str, Any]] = {
-    "Score": {
-        "eval": score.evaluate,
-        "ask": ask.ask,
-        "run": score.run,
-        "probe": score.probe,
-    },
+    "Score": {"eval": score.evaluate, "ask": ask.ask, "run": score.run, "probe": score.probe},
     "Measure": {
         "measure": measure.measure,
         "compare": measure.compare,
@@ -76,14 +71,6 @@ def _options(
     pass
 
 
-def _usage(error: Any) -> str:
-    """What is wrong with a command line, and how to get help, in one line."""
-    context = getattr(error, "ctx", None)
-    command = context.command_path if context else "isogloss"
-    message = " ".join(error.format_message().replace("Value error, ", "").split())
-    return f"{message}{'' if message.endswith(('.', ')', '?')) else '.'} See: {command} --help"
-
-
 class Screen:
     """A terminal to which text goes without control characters, but for colours: a model's name may hold any."""
 
@@ -121,9 +108,12 @@ def main() -> None:
     except Exception as error:
         if not hasattr(error, "format_message"):
             raise
-        if not error.format_message().strip():  # a group without a command has shown its help
+        message = " ".join(error.format_message().replace("Value error, ", "").split())
+        if not message:  # a group without a command has shown its help
             sys.exit(0)
-        typer.echo(f"Error: {_usage(error)}", err=True)
+        context = getattr(error, "ctx", None)
+        command, end = context.command_path if context else "isogloss", "" if message.endswith((".", ")", "?")) else "."
+        typer.echo(f"Error: {message}{end} See: {command} --help", err=True)
         sys.exit(2)
     except BrokenPipeError:
         sys.stderr.close()

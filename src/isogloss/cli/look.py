@@ -11,7 +11,7 @@ from typing import Any
 
 import typer
 
-from ..errors import IsoglossError
+from ..errors import IsoglossError, UnknownName
 from . import options
 from .model import is_language, is_model, language_facts, show_language, show_model
 
@@ -178,7 +178,7 @@ def show(
     form: options.TextOrJson = options.Format,
 ) -> None:
     """Show runs, one of their items, the counts of a data set, what is known about a language, or a model's facts."""
-    from ..runs import run_folders
+    from ..runs import find_runs, run_folders
     from ..storage import as_path
 
     path = as_path(source)
@@ -188,7 +188,10 @@ def show(
         if where or columns or skip_bad:
             raise IsoglossError("--where, --columns and --skip-bad are for data; these are runs.")
         if cite:
-            _show_citations(Path(source), form)
+            from ..reports.text.citations import citations_as_json, citations_as_text, cite_runs
+
+            cited = cite_runs(find_runs(Path(source)))
+            options.show(form, text=lambda: citations_as_text(cited), json=lambda: citations_as_json(cited))
         else:
             _show_runs(Path(source), item, extremes=extremes, languages=languages, form=form)
         return
@@ -220,29 +223,18 @@ def _show_runs(path: Path, item: str | None, *, extremes: int | None, languages:
         options.show(form, text=lambda: inspection_as_text(shown), json=lambda: shown)
 
 
-def _show_citations(path: Path, form: str) -> None:
-    from ..reports.text.citations import citations_as_json, citations_as_text, cite_runs
-    from ..runs import find_runs
-
-    citations = cite_runs(find_runs(path))
-    options.show(form, text=lambda: citations_as_text(citations), json=lambda: citations_as_json(citations))
-
-
 def list_known(
     kind: str = typer.Argument(None, help=f"One of {', '.join(KINDS)}, with details; without it, all names."),
     form: options.TextOrJson = options.Format,
 ) -> None:
     """List data sets, methods, metrics, model families, translators, figures, languages or models."""
-    from ..errors import UnknownName
-
-    if kind is not None and kind not in KINDS:
-        raise UnknownName("list", kind, KINDS)
     if kind is None:
-        names = {plural: _names(plural) for plural in KINDS}
-        lines = [f"{plural}: {', '.join(known)}" for plural, known in names.items()]
-        options.show(form, text=lambda: "\n".join(lines), json=lambda: names)
-        return
-    facts, lines = _describe(kind)
+        facts: Any = {plural: _names(plural) for plural in KINDS}
+        lines = [f"{plural}: {', '.join(known)}" for plural, known in facts.items()]
+    elif kind in KINDS:
+        facts, lines = _describe(kind)
+    else:
+        raise UnknownName("list", kind, KINDS)
     options.show(form, text=lambda: "\n".join(lines), json=lambda: facts)
 
 

@@ -73,10 +73,8 @@ def measure(
     scored = library.load(runs, data=items, languages=languages)
     if explain:
         options.show_result(explain_scores(scored, metrics=names), form)
-    elif shares == "pairs":
-        _show_term_pairs(scored, form=form)
     elif shares:
-        _show_measures(_measure_shares(scored, shares, by=groups or ["set"], top=top), None, form=form)
+        _show_shares(scored, shares, by=groups or ["set"], top=top, form=form)
     else:
         result = measures.measure(
             scored, metrics=names, by=groups, mode=mode, interval=interval, resamples=resamples, seed=seed
@@ -111,24 +109,21 @@ def _show_measures(measures: Measures, tests: Results[MbeTest] | None, *, form: 
         table, extra = measures.to_dict(), tests.to_dict() if tests else {"notes": []}
         return table | extra | {"notes": [*table["notes"], *extra["notes"]]}
 
-    def as_text() -> str:
-        return "\n\n".join([str(measures), *([str(tests)] if tests else [])])
-
-    options.show_table(form, measures, grid=grid, text=as_text, json=as_json)
+    texts = [measures, tests] if tests else [measures]
+    options.show_table(form, measures, grid=grid, text=lambda: "\n\n".join(map(str, texts)), json=as_json)
 
 
-def _measure_shares(scored: Scored, what: str, *, by: list[str], top: int) -> Measures:
+def _show_shares(scored: Scored, what: str, *, by: list[str], top: int, form: str) -> None:
     from ..analysis.term_shares import measure_negation, measure_shares, name_terms
-
-    if what == "negation":
-        return measure_negation(scored, by=by)
-    shares = measure_shares(scored, by=by, top=top, regions=what == "regions")
-    return shares if what == "regions" else name_terms(shares)
-
-
-def _show_term_pairs(scored: Scored, *, form: str) -> None:
     from ..metrics._divergences import largest_pairs
 
+    if what != "pairs":
+        negation, regions = what == "negation", what == "regions"
+        shares = (
+            measure_negation(scored, by=by) if negation else measure_shares(scored, by=by, top=top, regions=regions)
+        )
+        _show_measures(name_terms(shares) if what == "terms" else shares, None, form=form)
+        return
     pairs = largest_pairs(scored.table)
     lines = [
         f"{pair.model} · {pair.language} · {pair.set}: {pair.first} -> {pair.second}  "

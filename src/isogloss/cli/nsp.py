@@ -40,13 +40,17 @@ def build(
     form: options.TextOrJson = options.Format,
 ) -> None:
     """Make pairs of sentences from articles: true ones, and as many with a sentence of another article."""
+    from rich.console import Console
+
     from ..nsp.articles import parse_sources
     from ..nsp.data import PairSettings, build_data, counts_as_text, read_pair_settings
 
     settings = read_pair_settings(options.split_pairs(option), PairSettings(seed, limit=limit))
     articles = parse_sources(sources, language=language)
-    with _counting() as progress:
-        card = build_data(articles, out, settings=settings, on_message=progress)
+    with Console(stderr=True).status("reading") as status:  # a line on a terminal, and none elsewhere
+        card = build_data(
+            articles, out, settings=settings, on_message=lambda label, n: status.update(f"{label}: {n:,}")
+        )
     options.show(form, text=lambda: counts_as_text(card), json=lambda: card)
 
 
@@ -105,22 +109,12 @@ def check(
     form: options.TextOrJson = options.Format,
 ) -> None:
     """Report the head's accuracy on unseen articles, beside two baselines that do not read the pair."""
-    from ..nsp.evaluation import Sizes, evaluate_head, head_test_as_text
+    from ..nsp.evaluation import evaluate_head, head_test_as_text
     from ..progress import progress_bars
 
     with progress_bars() as progress:
-        result = evaluate_head(model, data, sizes=Sizes(limit), device=device, progress=progress)
+        result = evaluate_head(model, data, limit=limit, device=device, progress=progress)
     options.show(form, text=lambda: head_test_as_text(result), json=lambda: asdict(result))
-
-
-@contextmanager
-def _counting() -> Iterator[Callable[[str, int], None]]:
-    """A line on standard error with what is counted, renewed while this is open; none where there is no terminal."""
-    from rich.console import Console
-
-    console = Console(stderr=True)
-    with console.status("reading") as status:
-        yield lambda label, count: status.update(f"{label}: {count:,}")
 
 
 @contextmanager
@@ -140,9 +134,8 @@ def _training() -> Iterator[Callable[[TrainingStatus], None]]:
             if not math.isnan(status.loss):
                 label = f"loss {status.loss:.3f} accuracy {status.accuracy:.2f}"
                 bars.update(task, description=label, total=status.steps, completed=status.step)
-            if status.message and (
-                not console.is_terminal or math.isnan(status.loss)
-            ):  # the bar shows the lines of the log
+            bar = console.is_terminal and not math.isnan(status.loss)  # which shows the lines of the log
+            if status.message and not bar:
                 bars.console.out(f"{status.step}/{status.steps} {status.message}", highlight=False)
 
         yield show

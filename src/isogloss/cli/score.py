@@ -176,9 +176,7 @@ def _download(study: Path, out: str | None, *, subset: Subset) -> None:
     typer.echo(
         f"The models and data of the study are here; {manifest} lists them. Next: isogloss run {study} --offline"
     )
-    if failures:
-        _print_failures(failures, "will fail")
-        raise typer.Exit(1)
+    _exit_with(failures, "will fail")
 
 
 def _forecast(plan: StudyPlan, folder: StoragePath, *, trial: bool, form: str) -> None:
@@ -189,9 +187,7 @@ def _forecast(plan: StudyPlan, folder: StoragePath, *, trial: bool, form: str) -
         options.print_json({"cells": list(map(asdict, rows)), "failed": list(map(asdict, failures))})
     elif rows:
         typer.echo(forecasts_as_text(rows))
-    if failures:
-        _print_failures(failures, "will fail")
-        raise typer.Exit(1)
+    _exit_with(failures, "will fail")
 
 
 def print_result(
@@ -224,17 +220,19 @@ def print_result(
         typer.echo(f"\n{look}", err=True)
     for trouble in result.troubles:
         typer.echo(trouble, err=True)
-    if result.failures:
-        _print_failures(result.failures, "could not be scored")
-    if result.failures or result.troubles:
+    _exit_with(result.failures, "could not be scored")
+    if result.troubles:
         raise typer.Exit(1)
 
 
-def _print_failures(failures: Sequence[Failure], what: str) -> None:
+def _exit_with(failures: Sequence[Failure], what: str) -> None:
+    """Print the failed cells, if there are any, and exit with status 1."""
     from ..studies.run import failures_as_text
 
-    cells = "1 cell" if len(failures) == 1 else f"{len(failures)} cells"
-    typer.echo(f"\n{cells} {what}:\n{failures_as_text(failures)}", err=True)
+    if failures:
+        cells = "1 cell" if len(failures) == 1 else f"{len(failures)} cells"
+        typer.echo(f"\n{cells} {what}:\n{failures_as_text(failures)}", err=True)
+        raise typer.Exit(1)
 
 
 def probe(

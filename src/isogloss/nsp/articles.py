@@ -8,9 +8,9 @@ import warnings
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +25,6 @@ PLAIN = (".txt", ".text")
 SUFFIXES = (*PLAIN, ".jsonl", ".parquet")
 ROWS_AT_ONCE = 500
 FIELDS = ("text", "id", "language")
-
-
 ENDS = re.compile(r"[.!?…。！？।؟۔։።:;]")
 BREAK = re.compile(r"\n\s*\n")
 FIRST = 100  # articles that are all looked at before the text is judged for the first time
@@ -36,6 +34,7 @@ LETTERS = 600
 SHORTEST = 40
 WRONG = 0.5
 MIXED = 0.1
+_resolve, _describe = cache(languages.resolve), cache(languages.describe)  # of the language of every article
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,25 +70,19 @@ def parse_sources(texts: Sequence[str], *, language: str | None = None) -> list[
     sources = []
     for text in texts:
         tag, sign, location = text.partition("=")
-        if sign and not Path(text).exists():
-            sources.append(ArticleSource(location, languages.resolve(tag)))
-        else:
-            sources.append(ArticleSource(text, usual))
+        named = sign and not Path(text).exists()
+        sources.append(ArticleSource(location, languages.resolve(tag)) if named else ArticleSource(text, usual))
     for source in sources:
-        _check_source(source)
+        path = Path(source.place)
+        if source.place.startswith(HUB):
+            continue
+        if not path.exists():
+            raise IsoglossError(f"No such file or folder: {path}.")
+        if not source.paths:
+            raise IsoglossError(f"The folder {path} has no articles: none of its files ends in {', '.join(SUFFIXES)}.")
+        if path.is_file() and _suffix(path) not in SUFFIXES:
+            raise BadData(path, None, f"unknown format. Use one of {', '.join(SUFFIXES)}, gzipped or not.")
     return sources
-
-
-def _check_source(source: ArticleSource) -> None:
-    path = Path(source.place)
-    if source.place.startswith(HUB):
-        return
-    if not path.exists():
-        raise IsoglossError(f"No such file or folder: {path}.")
-    if not source.paths:
-        raise IsoglossError(f"The folder {path} has no articles: none of its files ends in {', '.join(SUFFIXES)}.")
-    if path.is_file() and _suffix(path) not in SUFFIXES:
-        raise BadData(path, None, f"unknown format. Use one of {', '.join(SUFFIXES)}, gzipped or not.")
 
 
 def _suffix(path: Path) -> str:
@@ -98,64 +91,42 @@ def _suffix(path: Path) -> str:
 
 def read_articles(source: ArticleSource) -> Iterator[Article]:
     """The articles of a source, one after the other, in constant memory."""
-    if source.place.startswith(HUB):
-        yield from _from_hub(source)
+    if source.place.startswith(HUB):  # hf:NAME or hf:NAME:CONFIG, with a column `text`; streamed
+        name = source.place.removeprefix(HUB).partition(":")[0]
+        yield from _from_rows(name, stream_rows(source.place), language=source.language)
     for path in source.paths:
-        kind = _suffix(path)
-        if kind in PLAIN:
-            yield from _from_text(path, _needed(source.language, path))
-        else:
-            rows = _from_lines(path) if kind == ".jsonl" else _from_parquet(path)
-            yield from _from_rows(path, rows, language=source.language)
-
-
-def _needed(language: str | None, location: Path | str) -> str:
-    if language is None:
-        raise IsoglossError(f"The language of {location} is not known. Use --language TAG, or TAG={location}.")
-    return language
-
-
-@cache
-def _resolve(tag: str) -> str:
-    return languages.resolve(tag)
-
-
-@contextmanager
-def _reading(path: Path) -> Iterator[None]:
-    """A file that breaks while it is read says so in one sentence."""
-    try:
-        yield
-    except (OSError, EOFError, zlib.error) as error:
-        raise BadData(path, None, f"cannot be read ({error}).") from error
+        read = {".jsonl": _read_lines, ".parquet": _read_parquet}.get(_suffix(path), _read_text)
+        yield from _from_rows(path, read(path), language=source.language)
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
     """Each line with its number, as UTF-8 in NFC."""
-    with _reading(path), gzip.open(path) if path.name.lower().endswith(".gz") else path.open("rb") as file:
-        for number, line in enumerate(file, 1):
-            try:
+    number = 1
+    try:
+        with gzip.open(path) if path.name.lower().endswith(".gz") else path.open("rb") as file:
+            for number, line in enumerate(file, 1):
                 text = line.decode("utf-8-sig" if number == 1 else "utf-8")
-            except UnicodeDecodeError as error:
-                raise BadData(path, number, "not UTF-8. Save the file as UTF-8 and read it again.") from error
-            yield number, unicodedata.normalize("NFC", text.rstrip("\r\n"))
+                yield number, unicodedata.normalize("NFC", text.rstrip("\r\n"))
+    except UnicodeDecodeError as error:
+        raise BadData(path, number, "not UTF-8. Save the file as UTF-8 and read it again.") from error
+    except (OSError, EOFError, zlib.error) as error:
+        raise BadData(path, None, f"cannot be read ({error}).") from error
 
 
-def _from_text(path: Path, language: str) -> Iterator[Article]:
+def _read_text(path: Path) -> Iterator[Mapping[str, Any]]:
     """Articles with a blank line between them; an article is named by its first line's number."""
     kept: list[str] = []
     start = 0
-    for number, line in _lines(path):
+    for number, line in chain(_lines(path), [(0, "")]):
         if line.strip():
             start = start if kept else number
             kept.append(line.strip())
         elif kept:
-            yield Article(f"{path.name}:{start}", "\n".join(kept), language)
+            yield {"id": f"{path.name}:{start}", "text": "\n".join(kept)}
             kept = []
-    if kept:
-        yield Article(f"{path.name}:{start}", "\n".join(kept), language)
 
 
-def _from_lines(path: Path) -> Iterator[Mapping[str, Any]]:
+def _read_lines(path: Path) -> Iterator[Mapping[str, Any]]:
     for number, line in _lines(path):
         if not line.strip():
             yield {}
@@ -169,7 +140,7 @@ def _from_lines(path: Path) -> Iterator[Mapping[str, Any]]:
         yield row
 
 
-def _from_parquet(path: Path) -> Iterator[Mapping[str, Any]]:
+def _read_parquet(path: Path) -> Iterator[Mapping[str, Any]]:
     try:
         lazy = pl.scan_parquet(path)
         names = lazy.collect_schema().names()
@@ -181,12 +152,6 @@ def _from_parquet(path: Path) -> Iterator[Mapping[str, Any]]:
         raise BadData(path, None, "not a Parquet file, or a broken one.") from error
 
 
-def _from_hub(source: ArticleSource) -> Iterator[Article]:
-    """A data set of the hub with a `text` column, streamed: hf:NAME or hf:NAME:CONFIG."""
-    name = source.place.removeprefix(HUB).partition(":")[0]
-    yield from _from_rows(name, stream_rows(source.place), language=source.language)
-
-
 def _from_rows(location: Path | str, rows: Iterable[Mapping[str, Any]], *, language: str | None) -> Iterator[Article]:
     """Rows as articles; empty rows of a file of lines count for the numbers only."""
     name = location.name if isinstance(location, Path) else location
@@ -195,7 +160,9 @@ def _from_rows(location: Path | str, rows: Iterable[Mapping[str, Any]], *, langu
             continue
         if not isinstance(row.get("text"), str):
             raise BadData(location, number, f"an article needs the field 'text'; this row has: {', '.join(row)}.")
-        tag = row.get("language") or _needed(language, location)
+        tag = row.get("language") or language
+        if tag is None:
+            raise IsoglossError(f"The language of {location} is not known. Use --language TAG, or TAG={location}.")
         text = unicodedata.normalize("NFC", row["text"])
         yield Article(str(row.get("id") or f"{name}:{number}"), text, _resolve(str(tag)))
 
@@ -207,24 +174,14 @@ def split_article(article: Article) -> list[str]:
     (some scripts have none); a sentence without a letter is left out.
     """
     segment = require("sentencex", extra="nsp").segment
-    separator = " " if _has_spaces(article.language) else ""
+    separator = " " if _describe(article.language).spaces else ""
     tag = article.language.split("-")[0]
+    parts = [part for part in BREAK.split(article.text.strip()) if part.strip()]
     sentences = []
-    for paragraph in _paragraphs(article.text):
+    for paragraph in [part for part in parts if ENDS.search(part)] or parts:
         text = separator.join(line.strip() for line in paragraph.splitlines())
         sentences += [" ".join(sentence.split()) for sentence in segment(tag, text)]
     return [sentence for sentence in sentences if any(map(str.isalpha, sentence))]
-
-
-@cache
-def _has_spaces(tag: str) -> bool:
-    return languages.describe(tag).spaces
-
-
-def _paragraphs(text: str) -> Iterator[str]:
-    parts = [part for part in BREAK.split(text.strip()) if part.strip()]
-    marked = [part for part in parts if ENDS.search(part)]
-    yield from marked or parts
 
 
 @dataclass(slots=True)
@@ -245,13 +202,12 @@ class LanguageSample:
         if len(text) >= SHORTEST:
             counts[str(require("py3langid", extra="nsp").classify(text)[0])] += 1
         if self.seen[tag] == FIRST:
-            _refuse_wrong(tag, counts)
+            _other_language(tag, counts)
 
     def check(self) -> None:
         """Refuse a language whose articles are mostly in another; warn where some are."""
         for tag, counts in self.guesses.items():
-            _refuse_wrong(tag, counts)
-            other, share = _other(tag, counts)
+            other, share = _other_language(tag, counts)
             if share > MIXED:
                 warnings.warn(
                     f"{share:.0%} of the sampled articles that should be in '{tag}' look like '{other}' or others.",
@@ -259,24 +215,17 @@ class LanguageSample:
                 )
 
 
-def _other(tag: str, counts: Counter[str]) -> tuple[str, float]:
-    """The most frequent other language, and the share of all others."""
+def _other_language(tag: str, counts: Counter[str]) -> tuple[str, float]:
+    """The most frequent other language and the share of all others; refused where it is most of a text."""
     plain = tag.split("-")[0]
     others = Counter({other: count for other, count in counts.items() if other != plain})
-    return (others.most_common(1)[0][0], others.total() / counts.total()) if others else ("", 0.0)
-
-
-def _refuse_wrong(tag: str, counts: Counter[str]) -> None:
-    other, share = _other(tag, counts)
-    if share > WRONG and _is_known(tag):
+    other, share = (others.most_common(1)[0][0], others.total() / counts.total()) if others else ("", 0.0)
+    # the verdict of an identifier that does not know the language at all says nothing
+    if share > WRONG and plain in {str(code) for code, _ in require("py3langid", extra="nsp").rank("a")}:
         name = languages.describe(other).name
         called = f"{name} ('{other}')" if name != other else f"'{other}'"
         raise IsoglossError(
             f"The text is said to be in '{tag}', but {share:.0%} of {counts.total()} sampled articles are not; "
             f"most of those look like {called}. Use --language {other}, or --option any_language=yes to take it as it is."
         )
-
-
-def _is_known(tag: str) -> bool:
-    """Whether the identifier knows the language at all; otherwise its verdict says nothing."""
-    return tag.split("-")[0] in {str(code) for code, _ in require("py3langid", extra="nsp").rank("a")}
+    return other, share

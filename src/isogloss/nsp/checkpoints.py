@@ -5,7 +5,7 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +49,8 @@ def write_checkpoint(
     from safetensors.torch import save_file
 
     folder = out / FOLDER
-    _remove_partial(folder)  # what a killed process left would fill the disk
+    for path in folder.glob(".partial-*"):  # what a killed process left would fill the disk
+        shutil.rmtree(path, ignore_errors=True)
     work = folder / f".partial-{os.getpid()}"
     work.mkdir(parents=True)
     named = trained_parameters(scorer)
@@ -60,7 +61,7 @@ def write_checkpoint(
         for slot, value in optimizer.state.get(tensor, {}).items()
     }
     save_file(slots, work / OPTIMIZER)
-    facts = {"mark": identity, "state": {name: getattr(state, name) for name in State.__slots__}}
+    facts = {"mark": identity, "state": asdict(state)}
     (work / STATE).write_text(json.dumps(facts, ensure_ascii=False), encoding="utf-8")
     for path in work.iterdir():
         sync(path)
@@ -68,7 +69,9 @@ def write_checkpoint(
     shutil.rmtree(target, ignore_errors=True)
     work.rename(target)
     sync(folder)
-    _remove_old(folder, keep=state.best_step)
+    for path in sorted(folder.glob("step-*"))[:-KEPT]:
+        if path.name != f"step-{state.best_step:08d}":
+            shutil.rmtree(path)
 
 
 def sync(path: Path) -> None:
@@ -78,17 +81,6 @@ def sync(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
-
-
-def _remove_old(folder: Path, *, keep: int) -> None:
-    for path in sorted(folder.glob("step-*"))[:-KEPT]:
-        if path.name != f"step-{keep:08d}":
-            shutil.rmtree(path)
-
-
-def _remove_partial(folder: Path) -> None:
-    for path in folder.glob(".partial-*"):
-        shutil.rmtree(path, ignore_errors=True)
 
 
 @contextmanager
@@ -104,19 +96,16 @@ def writing(out: Path) -> Iterator[None]:
 
 def find_checkpoint(out: Path, identity: dict[str, Any]) -> tuple[Path, State] | None:
     """The last checkpoint in the folder, if there is one; one of another training is refused."""
-    checkpoints = sorted((out / FOLDER).glob("step-*"))
-    return (checkpoints[-1], read_state(checkpoints[-1], identity)) if checkpoints else None
-
-
-def read_state(path: Path, identity: dict[str, Any]) -> State:
-    """What a checkpoint says about how far it is."""
+    path = max((out / FOLDER).glob("step-*"), default=None)
+    if path is None:
+        return None
     try:
         facts = json.loads((path / STATE).read_text(encoding="utf-8"))
         state = State(**facts["state"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise BadData(path, None, BROKEN) from error
-    refuse_other(path.parent.parent, before=facts["mark"], wanted=identity)
-    return state
+    refuse_other(out, before=facts["mark"], wanted=identity)
+    return path, state
 
 
 def refuse_other(out: Path, *, before: dict[str, Any], wanted: dict[str, Any]) -> None:
@@ -125,8 +114,7 @@ def refuse_other(out: Path, *, before: dict[str, Any], wanted: dict[str, Any]) -
         if before.get(key) != wanted[key]:
             raise IsoglossError(f"{out} holds the training of {part}. Choose another folder with --out, or remove it.")
     ours = before.get("settings", {})
-    differ = [name for name, value in wanted["settings"].items() if ours.get(name) != value]
-    if differ:
+    if differ := [name for name, value in wanted["settings"].items() if ours.get(name) != value]:
         raise IsoglossError(
             f"{out} holds a training with other settings ({', '.join(differ)}). "
             "Give the same, choose another folder with --out, or remove it."
@@ -144,21 +132,16 @@ def _load(path: Path, name: str) -> dict[str, torch.Tensor]:
     return tensors
 
 
-def load_weights(path: Path, scorer: nn.Module) -> None:
-    """Take over the weights of a checkpoint."""
+def load_checkpoint(path: Path, scorer: nn.Module, *, optimizer: torch.optim.Optimizer | None = None) -> None:
+    """Take over the weights of a checkpoint, and the memory of its optimizer where there is one."""
     saved, named = _load(path, WEIGHTS), trained_parameters(scorer)
     if set(saved) != set(named):
         raise BadData(path, None, "the checkpoint holds other weights than this model has. Remove it.")
     with torch.no_grad():
         for name, parameter in named.items():
             parameter.copy_(saved[name])
-
-
-def load_optimizer(path: Path, scorer: nn.Module, *, optimizer: torch.optim.Optimizer) -> None:
-    """Take over the optimizer's memory of a checkpoint."""
-    saved = _load(path, OPTIMIZER)
-    for name, parameter in trained_parameters(scorer).items():
-        slots = {key.rpartition("|")[2]: value for key, value in saved.items() if key.rpartition("|")[0] == name}
-        optimizer.state[parameter] = {
-            slot: value if slot == "step" else value.to(parameter.device) for slot, value in slots.items()
-        }
+    if optimizer is not None:
+        for key, value in _load(path, OPTIMIZER).items():
+            name, _, slot = key.rpartition("|")
+            memory = optimizer.state[named[name]]
+            memory[slot] = value if slot == "step" else value.to(named[name].device)

@@ -16,25 +16,13 @@ import polars as pl
 from ..errors import IsoglossError
 from ..settings import read_fields
 from .articles import ArticleSource, LanguageSample, read_articles, split_article
-from .pairs import (
-    FEWEST,
-    SPLITS,
-    Index,
-    Pairs,
-    SentenceStore,
-    Shares,
-    balance,
-    draw_pairs,
-    open_writer,
-    sentences_before,
-    split_articles,
-)
+from .pairs import FEWEST, SPLITS, Index, SentenceStore, Shares, balance, draw_pairs, sentences_before, split_articles
 
 FORMATS = ("parquet", "jsonl")
 ROWS = 50_000
 CARD = "data.json"
 SCHEMA = 1
-DEFAULT_SETTINGS = Shares()
+DEFAULT_SHARES = Shares()
 OnMessage = Callable[[str, int], None]
 
 
@@ -44,7 +32,7 @@ class PairSettings:
     `max_letters` the most letters in a sentence of a pair; no more than `articles` articles of a source are read."""
 
     seed: int = 0
-    shares: Shares = DEFAULT_SETTINGS
+    shares: Shares = DEFAULT_SHARES
     limit: int | None = None
     max_letters: int | None = None
     format: str = "parquet"
@@ -63,21 +51,26 @@ def read_pair_settings(texts: Mapping[str, str], settings: PairSettings) -> Pair
 
 
 def build_data(
-    sources: Sequence[ArticleSource],
-    out: Path,
-    *,
-    settings: PairSettings,
-    on_message: OnMessage = lambda label, count: None,
+    sources: Sequence[ArticleSource], out: Path, *, settings: PairSettings, on_message: OnMessage = lambda *_: None
 ) -> dict[str, Any]:
     """The card of the data that was written to `out`: train, validation and test by article, in parts."""
-    _check(settings, out)
+    if settings.format not in FORMATS:
+        raise IsoglossError(f"No format named '{settings.format}'. Known: {', '.join(FORMATS)}.")
+    shares = settings.shares.validation, settings.shares.test
+    if not 0 <= sum(shares) < 1 or min(shares) < 0:
+        raise IsoglossError(
+            "The shares of validation and test must be between 0 and 1, and leave something to train on."
+        )
+    if out.exists():
+        raise IsoglossError(f"{out} exists already. Choose another folder with --out, or remove it.")
     work = out.with_name(f"{out.name}.partial")
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True)
     try:
-        store, counts = _fill_store(sources, work / "sentences", settings=settings, on_message=on_message)
-        card = _write_splits(store, work, settings=settings, on_message=on_message)
-        store.close()
+        with (work / "sentences").open("w+b") as file:
+            store = SentenceStore(file)
+            counts = _fill_store(store, sources, settings=settings, on_message=on_message)
+            card = _write_splits(store, work, settings=settings, on_message=on_message)
         (work / "sentences").unlink()
         card |= {"schema": SCHEMA, "articles": dict(counts), "sources": [asdict(source) for source in sources]}
         card["plan"] = asdict(settings)
@@ -88,24 +81,11 @@ def build_data(
     return card
 
 
-def _check(settings: PairSettings, out: Path) -> None:
-    if settings.format not in FORMATS:
-        raise IsoglossError(f"No format named '{settings.format}'. Known: {', '.join(FORMATS)}.")
-    if (
-        not 0 <= settings.shares.validation + settings.shares.test < 1
-        or min(settings.shares.validation, settings.shares.test) < 0
-    ):
-        raise IsoglossError(
-            "The shares of validation and test must be between 0 and 1, and leave something to train on."
-        )
-    if out.exists():
-        raise IsoglossError(f"{out} exists already. Choose another folder with --out, or remove it.")
-
-
 def _fill_store(
-    sources: Sequence[ArticleSource], path: Path, *, settings: PairSettings, on_message: OnMessage
-) -> tuple[SentenceStore, Counter[str]]:
-    writer, sample = open_writer(path), LanguageSample()
+    store: SentenceStore, sources: Sequence[ArticleSource], *, settings: PairSettings, on_message: OnMessage
+) -> Counter[str]:
+    """How many articles were read, kept, and left out for which reason."""
+    sample = LanguageSample()
     counts = Counter(dict.fromkeys(("read", "empty", "one sentence", "repeated", "kept"), 0))
     for source in sources:
         for article in islice(read_articles(source), settings.articles):
@@ -118,18 +98,12 @@ def _fill_store(
             sentences = split_article(article)
             if len(sentences) < 2:
                 counts["one sentence"] += 1
-            elif writer.put(article.id, sentences, language=article.language, seed=settings.seed):
+            elif store.put(article.id, sentences, language=article.language, seed=settings.seed):
                 counts["kept"] += 1
             else:
                 counts["repeated"] += 1
-            on_message("sentences", len(writer.ends) - 1)
-    store = writer.close()
-    _refuse_nothing(counts, sources)
-    sample.check()
-    return store, counts
-
-
-def _refuse_nothing(counts: Counter[str], sources: Sequence[ArticleSource]) -> None:
+            on_message("sentences", len(store.sizes))
+    store.finish()
     locations = ", ".join(source.place for source in sources)
     if counts["read"] == counts["empty"]:
         raise IsoglossError(f"There is no text in {locations}. Give articles with a blank line between them.")
@@ -138,6 +112,8 @@ def _refuse_nothing(counts: Counter[str], sources: Sequence[ArticleSource]) -> N
             f"All {counts['one sentence']} articles in {locations} have one sentence only, so none has a next one. "
             "In plain text, a blank line begins a new article: take out those between the sentences of one."
         )
+    sample.check()
+    return counts
 
 
 def _write_splits(
@@ -158,18 +134,20 @@ def _write_splits(
         taken = balance(before, limit=settings.limit, rng=rng) if before else {}
         _refuse_one_article(store, taken, split=split, give="a larger --limit")
         drawn = [draw_pairs(store, sentences, rng=rng) for sentences in taken.values()]
-        pairs = _mix(drawn, rng)
-        digest.update(pairs.first.tobytes() + pairs.second.tobytes())
+        pairs = np.concatenate([np.empty((3, 0), dtype=np.int64), *drawn], axis=1)
+        pairs = pairs[:, rng.permutation(pairs.shape[1])]
+        first, second, label = pairs
+        digest.update(first.tobytes() + second.tobytes())
         parts = _write_parts(store, pairs, folder=folder / split, kind=settings.format, on_message=on_message)
         card["splits"][split] = {
-            "pairs": len(pairs.label),
-            "positive": int(pairs.label.sum()),
+            "pairs": len(label),
+            "positive": int(label.sum()),
             "parts": parts,
             "articles": {tag: _count_articles(store, sentences) for tag, sentences in taken.items()},
             "sentences": {tag: len(sentences) for tag, sentences in taken.items()},
         }
     digest.update(store.draws.tobytes())
-    return card | {"sentences": len(store.ends) - 1, "hash": digest.hexdigest()}
+    return card | {"sentences": len(store.sizes), "hash": digest.hexdigest()}
 
 
 def _refuse_one_article(store: SentenceStore, sentences: Mapping[str, Index], *, split: str, give: str) -> None:
@@ -185,18 +163,10 @@ def _count_articles(store: SentenceStore, sentences: Index) -> int:
     return len(np.unique(store.articles_of(sentences)))
 
 
-def _mix(drawn: Sequence[Pairs], rng: np.random.Generator) -> Pairs:
-    """The pairs of all languages in one random order."""
-    columns = [[getattr(pairs, name) for pairs in drawn] for name in ("first", "second", "label")]
-    separator = [np.concatenate(column) if column else np.empty(0, dtype=np.int64) for column in columns]
-    order = rng.permutation(len(separator[0]))
-    return Pairs(separator[0][order], separator[1][order], separator[2][order])
-
-
-def _write_parts(store: SentenceStore, pairs: Pairs, *, folder: Path, kind: str, on_message: OnMessage) -> int:
+def _write_parts(store: SentenceStore, pairs: Index, *, folder: Path, kind: str, on_message: OnMessage) -> int:
     """How many parts were written; each holds the same number of rows, the last one fewer."""
     folder.mkdir()
-    starts = range(0, len(pairs.label), ROWS)
+    starts = range(0, pairs.shape[1], ROWS)
     for number, start in enumerate(starts):
         table = _table(store, pairs, rows=slice(start, start + ROWS))
         path = folder / f"part-{number:05d}.{kind}"
@@ -208,14 +178,14 @@ def _write_parts(store: SentenceStore, pairs: Pairs, *, folder: Path, kind: str,
     return len(starts)
 
 
-def _table(store: SentenceStore, pairs: Pairs, *, rows: slice) -> pl.DataFrame:
-    first, second = pairs.first[rows], pairs.second[rows]
+def _table(store: SentenceStore, pairs: Index, *, rows: slice) -> pl.DataFrame:
+    first, second, label = pairs[:, rows]
     articles, others = store.articles_of(first), store.articles_of(second)
     return pl.DataFrame(
         {
             "first": [store.read(sentence) for sentence in first.tolist()],
             "second": [store.read(sentence) for sentence in second.tolist()],
-            "label": pl.Series(pairs.label[rows], dtype=pl.Int8),
+            "label": pl.Series(label, dtype=pl.Int8),
             "language": [store.tags[store.languages[article]] for article in articles.tolist()],
             "article": [store.names[article] for article in articles.tolist()],
             "other": [store.names[article] for article in others.tolist()],

@@ -20,6 +20,7 @@ from ..models.next_sentence import class_logprobs, next_class, pair_question
 from ..progress import Progress, silent
 from .parts import open_split
 
+TRAINING_PAIRS = 100_000  # that the baselines learn from
 PORTION = 2000
 RESAMPLES = 2000
 BUCKETS = 2**18
@@ -116,28 +117,12 @@ class HeadTest:
     truncated: int
 
 
-@dataclass(frozen=True, slots=True)
-class Sizes:
-    """How many pairs are tested, and how many the baselines learn from; all when there is no number."""
-
-    test: int | None = None
-    train: int | None = 100_000
-
-
-DEFAULT_SIZES = Sizes()
-
-
 def evaluate_head(
-    name: str | Model,
-    data: Path,
-    *,
-    sizes: Sizes = DEFAULT_SIZES,
-    device: str = "cpu",
-    progress: Progress = silent,
+    name: str, data: Path, *, limit: int | None = None, device: str = "cpu", progress: Progress = silent
 ) -> HeadTest:
-    """The test of a model's head on the test split of a folder of pairs."""
-    rows, train = open_split(data, "test").head(sizes.test), open_split(data, "train").head(sizes.train)
-    model = open_model(name, Loading(device)) if isinstance(name, str) else name
+    """The test of a model's head on the test split of a folder of pairs, or on so many of them."""
+    rows, train = open_split(data, "test").head(limit), open_split(data, "train").head(TRAINING_PAIRS)
+    model = open_model(name, Loading(device))
     if "nsp" not in model.info.heads or "nsp" in model.info.untrained:
         raise IsoglossError(f"'{model.info.name}' has no trained next-sentence head. Train one: isogloss nsp train")
     scores, truncated = pair_scores(model, rows, progress=progress)
@@ -145,22 +130,18 @@ def evaluate_head(
     right = ((scores > 0.5) == labels).astype(np.float64)
     predictions = {"second sentence only": second_only(train, rows), "word overlap": word_overlap(train, rows)}
     others = {key: (outcome == labels).astype(np.float64) for key, outcome in predictions.items()}
+    languages = {tag: (rows["language"] == tag).to_numpy() for tag in sorted(rows["language"].unique())}
+    by_language = {
+        tag: mean_by_article(right[own], rows.filter(own)["article"].to_list()) for tag, own in languages.items()
+    }
     return HeadTest(
         model.info.name,
         mean_by_article(right, articles),
         {key: mean_by_article(outcome, articles) for key, outcome in others.items()},
         mean_by_article(right - others["word overlap"], articles, bounds=(-1, 1)),
-        _by_language(right, rows),
+        by_language,
         truncated,
     )
-
-
-def _by_language(right: npt.NDArray[np.float64], rows: pl.DataFrame) -> dict[str, Accuracy]:
-    accuracies = {}
-    for tag in sorted(rows["language"].unique()):
-        own = (rows["language"] == tag).to_numpy()
-        accuracies[tag] = mean_by_article(right[own], rows.filter(own)["article"].to_list())
-    return accuracies
 
 
 def pair_scores(

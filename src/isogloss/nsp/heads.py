@@ -24,12 +24,11 @@ from ..models.next_sentence import (
     set_pair_format,
 )
 from ..models.questions import CLASS, Question
+from .parts import Batch
 from .settings import PREFIXES, Lora, TrainingSettings
 
 PAD = "<|pad|>"
 SAMPLE = ("The first sentence.", "The second sentence.")
-
-
 ADAPTER = "adapter"
 
 
@@ -73,12 +72,11 @@ def make_trainable(model: Model, settings: TrainingSettings) -> TrainableModel:
     net = model.net
     model = replace(model, state=dict(model.state))
     form = POOLED if CLASS in model.family.wants else LABEL
-    pair_format = PairFormat(
-        form, PREFIXES.get(model.info.model_type, "") if form == LABEL else "", settings.max_length
-    )
+    prefix = PREFIXES.get(model.info.model_type, "") if form == LABEL else ""
+    pair_format = PairFormat(form, prefix, settings.max_length)
     if form == LABEL:
-        label_ids(model.tokenizer)
-    add_padding(model)
+        label_ids(model.tokenizer)  # refuses a tokenizer that has none
+    _add_padding(model)
     head = make_head(net.config.get_text_config().hidden_size) if form == POOLED else None
     attach(model, pair_format, head=head)
     for parameter in net.parameters():
@@ -88,11 +86,16 @@ def make_trainable(model: Model, settings: TrainingSettings) -> TrainableModel:
         net.gradient_checkpointing_enable({"use_reentrant": False})
     scorer = Scorer(net, model.state.get("body"), head=head, cached=model.family.continuing is not None)
     trainable = TrainableModel(model, scorer, pair_format, adapters)
-    _freeze_unused(trainable)
+    compute_loss(trainable, ([trainable.encode(*SAMPLE)], [1]))[0].backward()
+    for (
+        parameter
+    ) in scorer.parameters():  # several processes must agree on what has a gradient: no other head, no pooler
+        parameter.requires_grad_(parameter.grad is not None)
+        parameter.grad = None
     return trainable
 
 
-def add_padding(model: Model) -> None:
+def _add_padding(model: Model) -> None:
     """Give the tokenizer a padding token if it has none; a new row of a matrix is the mean of the others."""
     tokenizer, net = model.tokenizer, model.net
     if tokenizer.pad_token_id is None:
@@ -107,9 +110,17 @@ def add_padding(model: Model) -> None:
 
 
 def _add_adapters(model: Model, lora: Lora) -> Any:
-    """Adapters in all linear layers of the body's last layers; the network is changed in place."""
+    """Adapters in the linear layers inside numbered layers, or in the last ones; the network is changed in place."""
     peft = require("peft", extra="nsp")
-    names = _linear_layers(model, lora.layers)
+    layers: dict[str, int] = {}
+    for name, module in model.net.named_modules():
+        numbers = [int(part) for part in name.split(".") if part.isdigit()]
+        if numbers and type(module).__name__ in ("Linear", "Conv1D"):
+            layers[name] = numbers[0]
+    if not layers:
+        raise IsoglossError(f"'{model.info.name}' has no linear layers that LoRA could adapt. Train it without --lora.")
+    lowest = max(layers.values()) + 1 - lora.layers if lora.layers is not None else 0
+    names = [name for name, number in layers.items() if number >= lowest]
     config = peft.LoraConfig(
         r=lora.rank,
         lora_alpha=lora.alpha,
@@ -120,81 +131,42 @@ def _add_adapters(model: Model, lora: Lora) -> Any:
     return peft.get_peft_model(model.net, config)
 
 
-def _linear_layers(model: Model, last: int | None) -> list[str]:
-    """The names of the linear layers inside numbered layers, of the last ones only when a number is given."""
-    layers: dict[str, int] = {}
-    for name, module in model.net.named_modules():
-        numbers = [int(part) for part in name.split(".") if part.isdigit()]
-        if numbers and type(module).__name__ in ("Linear", "Conv1D"):
-            layers[name] = numbers[0]
-    if not layers:
-        raise IsoglossError(f"'{model.info.name}' has no linear layers that LoRA could adapt. Train it without --lora.")
-    top = max(layers.values()) + 1
-    return [name for name, number in layers.items() if last is None or number >= top - last]
-
-
-def _freeze_unused(trainable: TrainableModel) -> None:
-    """What gets no gradient (another head, a pooler) is left alone, so that several processes agree on the rest."""
-    batch = ([trainable.encode(*SAMPLE)], [1])
-    loss, _ = compute_loss(
-        trainable.scorer, make_inputs(trainable, batch[0]), targets=make_targets(trainable, batch[1])
-    )
-    loss.backward()
-    for parameter in trainable.scorer.parameters():
-        parameter.requires_grad_(parameter.grad is not None)
-        parameter.grad = None
-
-
-def make_inputs(trainable: TrainableModel, questions: Sequence[Question]) -> dict[str, Tensor]:
-    """Pairs as one padded batch; the mask says what is padding."""
+def make_batch(trainable: TrainableModel, batch: Batch, *, device: Any = "cpu") -> tuple[dict[str, Tensor], Tensor]:
+    """Pairs as padded inputs with a mask, and what should come out: classes, or a label's tokens (-100 is padding)."""
+    questions, labels = batch
+    tokenizer = trainable.model.tokenizer
     longest = max(len(question.ids) for question in questions)
-    pad = trainable.model.tokenizer.pad_token_id
 
     def rows(lists: Sequence[Sequence[int]], fill: int) -> Tensor:
         return torch.tensor([[*row, *[fill] * (longest - len(row))] for row in lists])
 
-    inputs = {"input_ids": rows([question.ids for question in questions], pad)}
+    inputs = {"input_ids": rows([question.ids for question in questions], tokenizer.pad_token_id)}
     inputs["attention_mask"] = rows([[1] * len(question.ids) for question in questions], 0)
     if any(question.segments for question in questions):
         inputs["token_type_ids"] = rows([question.segments for question in questions], 0)
+    targets = torch.tensor(labels)
     if trainable.reading.form == LABEL:
-        steps = max(len(label) for label in label_ids(trainable.model.tokenizer)[:2])
-        start = trainable.model.net.config.decoder_start_token_id
-        inputs["decoder_input_ids"] = torch.full((len(questions), steps), start)
-    return inputs
+        *texts, _ = label_ids(tokenizer)
+        steps = max(map(len, texts))
+        targets = torch.tensor([[*text, *[-100] * (steps - len(text))] for text in texts])[targets]
+        before = torch.full_like(targets, trainable.model.net.config.decoder_start_token_id)
+        before[:, 1:] = targets[:, :-1].clamp(min=0)
+        inputs["decoder_input_ids"] = before
+    return {name: tensor.to(device) for name, tensor in inputs.items()}, targets.to(device)
 
 
-@dataclass(frozen=True, slots=True)
-class Targets:
-    """What should come out: classes, or the label's tokens step by step (-100 where there is none); read at `step`."""
+def compute_loss(
+    trainable: TrainableModel, batch: Batch, *, scorer: nn.Module | None = None, device: Any = "cpu"
+) -> tuple[Tensor, Tensor]:
+    """The mean loss of a batch, and which of its pairs were told right (a label must be the most probable of all).
 
-    classes: Tensor
-    tokens: Tensor | None = None
-    step: int = 0
-
-
-def make_targets(trainable: TrainableModel, labels: Sequence[int]) -> Targets:
-    """The targets of a batch; a label's tokens are both what is trained and, at the step where they part, what is read."""
-    classes = torch.tensor(labels)
-    if trainable.reading.form == POOLED:
-        return Targets(classes)
-    *texts, step = label_ids(trainable.model.tokenizer)
-    longest = max(map(len, texts))
-    padded = torch.tensor([[*text, *[-100] * (longest - len(text))] for text in texts])
-    return Targets(classes, padded[classes], step)
-
-
-def compute_loss(scorer: nn.Module, inputs: dict[str, Any], *, targets: Targets) -> tuple[Tensor, Tensor]:
-    """The mean loss of a batch, and which of its pairs were told right (a label must be the most probable of all)."""
-    if targets.tokens is None:
-        logits = scorer(inputs).float()
-        return nn.functional.cross_entropy(logits, targets.classes), logits.argmax(-1) == targets.classes
-    tokens = targets.tokens
-    before = inputs["decoder_input_ids"].clone()
-    before[:, 1:] = tokens[:, :-1].clamp(min=0)
-    logits = scorer(inputs | {"decoder_input_ids": before}).float()
-    loss = nn.functional.cross_entropy(logits.flatten(0, 1), tokens.flatten(), ignore_index=-100)
-    return loss, logits[:, targets.step].argmax(-1) == tokens[:, targets.step]
+    A label is read at the step where the two labels part. The scorer may be one that accelerate has wrapped.
+    """
+    inputs, targets = make_batch(trainable, batch, device=device)
+    logits = (scorer or trainable.scorer)(inputs).float()
+    loss = nn.functional.cross_entropy(logits.flatten(0, -2), targets.flatten(), ignore_index=-100)
+    right = logits.argmax(-1) == targets
+    return loss, right if targets.ndim == 1 else right[:, label_ids(trainable.model.tokenizer)[2]]
 
 
 def save_model(trainable: TrainableModel, out: Path, *, accuracy: float | None) -> None:

@@ -7,7 +7,6 @@ import os
 from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import IO
 
 import numpy as np
@@ -22,14 +21,17 @@ TURNS = 100
 
 
 @dataclass(slots=True)
-class Writer:
-    """A sentence store that is being filled: 12 bytes of memory per sentence, and some 60 per article."""
+class SentenceStore:
+    """Sentences in a file, with 12 bytes of memory per sentence and some 60 per article.
 
-    path: Path
+    Sentence i lies at bytes ends[i] to ends[i + 1] and has sizes[i] letters; article a has the sentences firsts[a] to
+    firsts[a + 1]. `draws`, a hash of the seed and its text, orders the articles before they are split.
+    """
+
     file: IO[bytes]
     ends: array[int] = field(default_factory=lambda: array("q", [0]))
     sizes: array[int] = field(default_factory=lambda: array("i"))
-    firsts: array[int] = field(default_factory=lambda: array("q"))
+    firsts: array[int] = field(default_factory=lambda: array("q", [0]))
     languages: array[int] = field(default_factory=lambda: array("i"))
     draws: array[int] = field(default_factory=lambda: array("Q"))
     names: list[str] = field(default_factory=list)
@@ -45,7 +47,6 @@ class Writer:
         self.seen.add(digest)
         if language not in self.tags:
             self.tags.append(language)
-        self.firsts.append(len(self.ends) - 1)
         self.languages.append(self.tags.index(language))
         draw = hashlib.blake2b(f"{seed}:".encode() + digest, digest_size=8).digest()
         self.draws.append(int.from_bytes(draw, "big"))
@@ -57,57 +58,23 @@ class Writer:
             self.file.write(raw)
             self.ends.append(self.ends[-1] + len(raw))
             self.sizes.append(len(sentence))
+        self.firsts.append(len(self.sizes))
         return True
 
-    def close(self) -> SentenceStore:
-        """The store, ready to be read."""
-        self.file.close()
-        firsts = np.frombuffer(self.firsts, dtype=np.int64)
-        return SentenceStore(
-            np.frombuffer(self.ends, dtype=np.int64),
-            np.frombuffer(self.sizes, dtype=np.int32),
-            np.append(firsts, len(self.ends) - 1),
-            np.frombuffer(self.languages, dtype=np.int32),
-            np.frombuffer(self.draws, dtype=np.uint64),
-            tuple(self.names),
-            tuple(self.tags),
-            os.open(self.path, os.O_RDONLY),
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class SentenceStore:
-    """Sentence i lies at bytes ends[i] to ends[i + 1]; article a has the sentences firsts[a] to firsts[a + 1].
-
-    `sizes` is how many letters a sentence has; `draws` orders the articles before they are split into train, validation and test: a hash of the seed and its text.
-    """
-
-    ends: Index
-    sizes: npt.NDArray[np.int32]
-    firsts: Index
-    languages: npt.NDArray[np.int32]
-    draws: npt.NDArray[np.uint64]
-    names: tuple[str, ...]
-    tags: tuple[str, ...]
-    file: int
+    def finish(self) -> None:
+        """Make the store ready to be read, and forget what is needed for putting articles in it only."""
+        self.file.flush()
+        self.named.clear()
+        self.seen.clear()
 
     def read(self, sentence: int) -> str:
         """The text of a sentence, read from the file."""
-        start, end = int(self.ends[sentence]), int(self.ends[sentence + 1])
-        return os.pread(self.file, end - start, start).decode()
+        start, end = self.ends[sentence], self.ends[sentence + 1]
+        return os.pread(self.file.fileno(), end - start, start).decode()
 
     def articles_of(self, sentences: Index) -> Index:
         """The article of each sentence."""
-        return np.asarray(np.searchsorted(self.firsts, sentences, side="right") - 1, dtype=np.int64)
-
-    def close(self) -> None:
-        """Let go of the file."""
-        os.close(self.file)
-
-
-def open_writer(path: Path) -> Writer:
-    """An empty store at a path."""
-    return Writer(path, path.open("wb"))
+        return np.asarray(np.searchsorted(np.asarray(self.firsts), sentences, side="right") - 1, dtype=np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,26 +89,27 @@ class Shares:
         return {"validation": self.validation, "test": self.test}.get(split, 1 - self.validation - self.test)
 
 
-@dataclass(frozen=True, slots=True)
-class Pairs:
-    """Sentences, the sentences beside them, and whether these are their successors."""
-
-    first: Index
-    second: Index
-    label: Index
-
-
 def split_articles(store: SentenceStore, shares: Shares) -> dict[tuple[str, str], Index]:
     """The articles of each language and split: articles in the order of their draws, cut by the shares.
 
     Every split that is wanted gets two articles at least, since a negative needs a different article.
     """
     wanted = [split for split in SPLITS if shares.of(split) > 0]
+    languages, draws = np.asarray(store.languages), np.asarray(store.draws)
     articles: dict[tuple[str, str], Index] = {}
     for number, tag in enumerate(store.tags):
-        own = np.flatnonzero(store.languages == number)
-        _refuse_few(tag, len(own), splits=wanted)
-        own = own[np.argsort(store.draws[own], kind="stable")]
+        own = np.flatnonzero(languages == number)
+        if len(own) == 1:
+            raise IsoglossError(
+                f"There is a single article in '{tag}' with two sentences or more. A negative is a sentence of a different "
+                "article: give more articles, with a blank line between them."
+            )
+        if len(own) < FEWEST * len(wanted):
+            raise IsoglossError(
+                f"There are only {len(own)} articles in '{tag}' with two sentences or more; {', '.join(wanted)} need "
+                f"{FEWEST} each. Give more articles, or use --option validation=0 --option test=0."
+            )
+        own = own[np.argsort(draws[own], kind="stable")]
         start = 0
         for split in reversed(wanted):
             left = len(own) - start
@@ -152,44 +120,32 @@ def split_articles(store: SentenceStore, shares: Shares) -> dict[tuple[str, str]
     return articles
 
 
-def _refuse_few(tag: str, count: int, *, splits: list[str]) -> None:
-    if count == 1:
-        raise IsoglossError(
-            f"There is a single article in '{tag}' with two sentences or more. A negative is a sentence of a different "
-            "article: give more articles, with a blank line between them."
-        )
-    if count < FEWEST * len(splits):
-        raise IsoglossError(
-            f"There are only {count} articles in '{tag}' with two sentences or more; {', '.join(splits)} need "
-            f"{FEWEST} each. Give more articles, or use --option validation=0 --option test=0."
-        )
-
-
 def sentences_before(store: SentenceStore, articles: Index, *, longest: int | None = None) -> Index:
     """The sentences of the articles that have a successor: all but the last ones.
 
     With `longest`, neither sentence nor successor has more letters than that.
     """
-    starts, ends = store.firsts[articles], store.firsts[articles + 1]
+    firsts, letters = np.asarray(store.firsts), np.asarray(store.sizes)
+    starts, ends = firsts[articles], firsts[articles + 1]
     sizes = ends - starts - 1
     offsets = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     before = np.asarray(np.repeat(starts, sizes) + offsets, dtype=np.int64)
-    if longest is None:
-        return before
-    return before[np.maximum(store.sizes[before], store.sizes[before + 1]) <= longest]
+    if longest is not None:
+        before = before[np.maximum(letters[before], letters[before + 1]) <= longest]
+    return before
 
 
-def draw_pairs(store: SentenceStore, before: Index, *, rng: np.random.Generator) -> Pairs:
-    """Each sentence with its successor, and with a sentence of another article; all shuffled.
+def draw_pairs(store: SentenceStore, before: Index, *, rng: np.random.Generator) -> Index:
+    """Each sentence with its successor (label 1), and with a sentence of another article (0): first, second, label.
 
-    The negatives are the successors themselves, dealt out anew. So each of them stands once in a true pair and once in
-    a false one, and the second sentence alone tells nothing.
+    The pairs are shuffled. The negatives are the successors themselves, dealt out anew. So each of them stands once in
+    a true pair and once in a false one, and the second sentence alone tells nothing.
     """
     second = before + 1
     other = second[_deal(store.articles_of(before), rng)]
     order = rng.permutation(2 * len(before))
     label = np.repeat(np.array([1, 0]), len(before))
-    return Pairs(np.tile(before, 2)[order], np.concatenate([second, other])[order], label[order])
+    return np.stack([np.tile(before, 2), np.concatenate([second, other]), label])[:, order]
 
 
 def _deal(articles: Index, rng: np.random.Generator) -> Index:

@@ -17,7 +17,6 @@ from .pairs import Index
 
 BROKEN = "the part is missing or broken. Build the data again with: isogloss nsp data"
 GROUPED = 32  # steps whose pairs are sorted by length together
-Encode = Callable[[str, str], Question]
 Batch = tuple[list[Question], list[int]]
 
 
@@ -45,8 +44,8 @@ class PairSplit:
         return self.read(np.arange(self.count if most is None else min(most, self.count)))
 
 
-def read_card(folder: Path) -> dict[str, Any]:
-    """What `data.json` says."""
+def open_split(folder: Path, name: str) -> PairSplit:
+    """A split of the folder; one without pairs is refused."""
     path = folder / CARD
     if not path.is_file():
         raise IsoglossError(f"{folder} holds no pairs: it has no {CARD}. Build them with: isogloss nsp data")
@@ -56,12 +55,6 @@ def read_card(folder: Path) -> dict[str, Any]:
         raise BadData(path, None, "not JSON. Build the data again with: isogloss nsp data") from error
     if not isinstance(card, dict) or card.get("schema") != SCHEMA:
         raise BadData(path, None, "was written by another version. Build the data again with: isogloss nsp data")
-    return card
-
-
-def open_split(folder: Path, name: str) -> PairSplit:
-    """A split of the folder; one without pairs is refused."""
-    card = read_card(folder)
     facts = card["splits"][name]
     if not facts["pairs"]:
         raise IsoglossError(f"{folder} has no {name} pairs. Build the data again with a share of {name} above 0.")
@@ -79,6 +72,7 @@ def _read_part(folder: Path, name: str, *, number: int) -> pl.DataFrame:
         raise BadData(stem, None, BROKEN) from error
 
 
+@lru_cache(maxsize=1)
 def epoch_order(split: PairSplit, *, seed: int, epoch: int) -> Index:
     """The order of an epoch's pairs: parts in random order, and pairs in random order within each."""
     rng = np.random.default_rng([seed, epoch])
@@ -115,33 +109,27 @@ class BatchSchedule:
         return steps
 
 
-def read_steps(schedule: BatchSchedule, encode: Encode, *, start: int, steps: int) -> Iterator[list[Batch]]:
+def read_steps(
+    schedule: BatchSchedule, encode: Callable[[str, str], Question], *, start: int, steps: int
+) -> Iterator[list[Batch]]:
     """This process's batches for each step from `start` on."""
-    window: tuple[int, int] | None = None
+    filled: tuple[int, int] | None = None
     batches: list[Batch] = []
+    each, size = schedule.accumulation * schedule.processes, GROUPED * schedule.per_step
     for step in range(start, steps):
         epoch, within = divmod(step, schedule.per_epoch)
-        if window != (epoch, within // GROUPED):
-            window = (epoch, within // GROUPED)
-            batches = _fill_window(schedule, encode, epoch=epoch, window=window[1])
-        each = schedule.accumulation * schedule.processes
-        first = (within % GROUPED) * each
-        yield batches[first + schedule.process : first + each : schedule.processes]
-
-
-@lru_cache(maxsize=1)
-def _order(split: PairSplit, seed: int, *, epoch: int) -> Index:
-    return epoch_order(split, seed=seed, epoch=epoch)
-
-
-def _fill_window(schedule: BatchSchedule, encode: Encode, *, epoch: int, window: int) -> list[Batch]:
-    """The batches of some steps: pairs of like length together, then the batches in random order."""
-    order = _order(schedule.split, schedule.seed, epoch=epoch)[: schedule.per_epoch * schedule.per_step]
-    size = GROUPED * schedule.per_step
-    rows = schedule.split.read(order[window * size : (window + 1) * size])
-    questions = [encode(first, second) for first, second in rows.select("first", "second").iter_rows()]
-    batches = group_by_length(questions, rows["label"].to_list(), size=schedule.batch)
-    return [batches[index] for index in np.random.default_rng([schedule.seed, epoch, window]).permutation(len(batches))]
+        window = within // GROUPED
+        if filled != (epoch, window):  # pairs of like length share a batch; the batches are in random order
+            filled = (epoch, window)
+            order = epoch_order(schedule.split, seed=schedule.seed, epoch=epoch)
+            order = order[: schedule.per_epoch * schedule.per_step][window * size : (window + 1) * size]
+            rows = schedule.split.read(order)
+            questions = [encode(first, second) for first, second in rows.select("first", "second").iter_rows()]
+            grouped = group_by_length(questions, rows["label"].to_list(), size=schedule.batch)
+            rng = np.random.default_rng([schedule.seed, epoch, window])
+            batches = [grouped[index] for index in rng.permutation(len(grouped))]
+        first_batch = (within % GROUPED) * each
+        yield batches[first_batch + schedule.process : first_batch + each : schedule.processes]
 
 
 def group_by_length(questions: Sequence[Question], labels: Sequence[int], *, size: int) -> list[Batch]:

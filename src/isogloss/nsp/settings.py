@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from ..errors import IsoglossError, UnknownName
@@ -14,18 +14,6 @@ DEVICES = ("auto", "cpu")
 PRECISIONS = ("auto", "no", "fp16", "bf16")
 COUNTS = ("batch", "accumulation", "epochs", "pairs", "patience", "validation_pairs", "test_pairs")
 RATE_NAMES = {"core_rate": "core", "head_rate": "head", "schedule": "schedule", "cycles": "cycles"}
-NAMED = (  # settings that texts may change
-    "batch",
-    "accumulation",
-    "max_length",
-    "precision",
-    "gradient_checkpointing",
-    "checkpoint_percent",
-    "patience",
-    "validation_pairs",
-    "test_pairs",
-    "optimizer",
-)
 OPTIMIZERS = ("adamw", "adafactor")
 WEIGHT_DECAY = 0.01
 CORE_RATE = 5e-6
@@ -87,6 +75,10 @@ class TrainingSettings:
     footprint: Footprint = Footprint()
 
 
+UNNAMED = ("seed", "epochs", "pairs", "rates", "clip", "lora", "log_every", "device", "footprint")
+NAMED = [field.name for field in fields(TrainingSettings) if field.name not in UNNAMED]  # texts may change these
+
+
 def fill_settings(settings: TrainingSettings, model_type: str) -> TrainingSettings:
     """The settings with the rates that suit the kind of model; mT5 does not move with a small one."""
     rates = settings.rates
@@ -117,17 +109,19 @@ def read_training_settings(texts: Mapping[str, str], settings: TrainingSettings)
 
 def check_settings(settings: TrainingSettings) -> None:
     """Refuse settings that cannot work, before a model is opened."""
-    if settings.precision not in PRECISIONS:
-        raise IsoglossError(f"No precision named '{settings.precision}'. Known: {', '.join(PRECISIONS)}.")
-    if settings.optimizer not in OPTIMIZERS:
-        raise IsoglossError(f"No optimizer named '{settings.optimizer}'. Known: {', '.join(OPTIMIZERS)}.")
-    if settings.rates.schedule not in (None, *SCHEDULES):
-        raise IsoglossError(f"No schedule named '{settings.rates.schedule}'. Known: {', '.join(SCHEDULES)}.")
-    if settings.rates.schedule == "constant" and settings.rates.cycles > 1:
+    rates = settings.rates
+    for kind, name, known in (
+        ("precision", settings.precision, PRECISIONS),
+        ("optimizer", settings.optimizer, OPTIMIZERS),
+        ("schedule", SCHEDULES[0] if rates.schedule is None else rates.schedule, SCHEDULES),
+    ):
+        if name not in known:
+            raise IsoglossError(f"No {kind} named '{name}'. Known: {', '.join(known)}.")
+    if rates.schedule == "constant" and rates.cycles > 1:
         raise IsoglossError("A constant schedule has no cycles. Leave out cycles, or use schedule=cosine.")
-    if min(settings.rates.core or 0.0, settings.rates.head) < 0:
+    if min(rates.core or 0.0, rates.head) < 0:
         raise IsoglossError("A learning rate is negative. Give 0 or more.")
-    counts = {name: getattr(settings, name) for name in COUNTS} | {"cycles": settings.rates.cycles}
+    counts = {name: getattr(settings, name) for name in COUNTS} | {"cycles": rates.cycles}
     if small := [name for name, count in counts.items() if count is not None and count < 1]:
         raise IsoglossError(f"'{small[0]}' must be at least 1.")
     if settings.max_length < 8:
@@ -140,9 +134,8 @@ def check_settings(settings: TrainingSettings) -> None:
 
 def fixed_settings(settings: TrainingSettings) -> dict[str, Any]:
     """The settings that a checkpoint depends on."""
-    facts = asdict(settings)
     free = {"footprint", "device", "test_pairs", *(["optimizer"] if settings.optimizer == OPTIMIZERS[0] else [])}
-    return {key: value for key, value in facts.items() if key not in free}
+    return {key: value for key, value in asdict(settings).items() if key not in free}
 
 
 def warmup_steps(steps: int) -> int:
@@ -150,18 +143,15 @@ def warmup_steps(steps: int) -> int:
     return steps // 100 + 1
 
 
-def rate_share(step: int, steps: int, *, rates: Rates) -> float:
-    """The part of the full learning rate at a step, counted from 0."""
-    warm = warmup_steps(steps)
-    if step < warm:
-        return step / max(1, warm)
-    if rates.schedule == "constant":
-        return 1.0
-    progress = (step - warm) / max(1, steps - warm)
-    return 0.0 if progress >= 1 else max(0.0, 0.5 * (1 + math.cos(math.pi * ((rates.cycles * progress) % 1.0))))
-
-
 def rates_at(step: int, steps: int, *, rates: Rates) -> tuple[float, float]:
-    """The learning rates of core and head at a step; the warm-up's first step is not lost to a rate of nothing."""
-    share = rate_share(step + 1, steps + 1, rates=rates)
+    """The learning rates of core and head at a step, counted from 0."""
+    step, steps = step + 1, steps + 1  # so that the warm-up's first step is not lost to a rate of nothing
+    warm = warmup_steps(steps)
+    progress = (step - warm) / max(1, steps - warm)
+    if step < warm:
+        share = step / warm
+    elif rates.schedule == "constant":
+        share = 1.0
+    else:
+        share = 0.0 if progress >= 1 else 0.5 * (1 + math.cos(math.pi * ((rates.cycles * progress) % 1.0)))
     return share * (rates.core or 0.0), share * rates.head

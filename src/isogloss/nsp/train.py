@@ -17,7 +17,7 @@ from ..models.load import open_model
 from ..models.processor import prepare
 from . import checkpoints as saved
 from .evaluation import Accuracy, mean_by_article
-from .heads import Targets, TrainableModel, compute_loss, make_inputs, make_targets, make_trainable, save_model
+from .heads import TrainableModel, compute_loss, make_trainable, save_model
 from .logs import Log, device_use, draw_curves, open_log
 from .parts import Batch, BatchSchedule, PairSplit, group_by_length, open_split, read_steps
 from .settings import WEIGHT_DECAY, TrainingSettings, check_settings, fill_settings, fixed_settings, rates_at
@@ -42,7 +42,10 @@ OnStatus = Callable[[TrainingStatus], None]
 
 @dataclass(frozen=True, eq=False)
 class TrainingRun:
-    """A training under way; `identity` says what it must have in common with its checkpoints."""
+    """A training under way; `identity` says what it must have in common with its checkpoints.
+
+    `scorer` and `optimizer` are what accelerate wrapped; the scorer without that is `trainable.scorer`.
+    """
 
     trainable: TrainableModel
     settings: TrainingSettings
@@ -60,11 +63,6 @@ class TrainingRun:
         """How many steps there are in all."""
         return self.schedule.per_epoch * self.settings.epochs
 
-    @property
-    def plain(self) -> Any:
-        """The scorer without what accelerate wraps around it."""
-        return self.accelerator.unwrap_model(self.scorer)
-
 
 def train_head(
     model: str, data: Path, *, out: Path, settings: TrainingSettings, on_status: OnStatus = lambda status: None
@@ -73,18 +71,19 @@ def train_head(
     check_settings(settings)
     for library in ("tensorboard", "matplotlib"):  # missed now, not after hours
         require(library, extra="nsp")
-    split = open_split(data, "train")
-    run = _prepare(model, split, out=out, settings=settings, on_status=on_status)
-    finished = _finished(run)
-    if finished is not None:
-        return finished
-    _resume(run)
-    log = _open_log(run) if run.accelerator.is_main_process else None
+    run = _prepare(model, open_split(data, "train"), out=out, settings=settings, on_status=on_status)
+    card = _finished(run)
+    if card is not None:
+        return card
+    run, log, card = _resume(run), None, {}
+    if run.accelerator.is_main_process:
+        with saved.writing(out):
+            examples = run.state.step * run.schedule.per_step
+            log = open_log(out, run.state.lines, examples=examples, device=str(run.accelerator.device))
     _run_steps(run, log)
-    card: dict[str, Any] = {}
     if log is not None:
-        log.close()
-        card = _finish(run, data)
+        log.board.close()
+        card = _finish(run)
     run.accelerator.wait_for_everyone()
     return card
 
@@ -107,15 +106,8 @@ def _prepare(
     kind = torch.optim.Adafactor if settings.optimizer == "adafactor" else torch.optim.AdamW
     optimizer = kind([group for group in groups if group["params"]], weight_decay=WEIGHT_DECAY)
     scorer, optimizer = accelerator.prepare(trainable.scorer, optimizer)
-    schedule = BatchSchedule(
-        split,
-        settings.seed,
-        settings.batch,
-        settings.accumulation,
-        accelerator.num_processes,
-        accelerator.process_index,
-        settings.pairs,
-    )
+    processes = accelerator.num_processes, accelerator.process_index
+    schedule = BatchSchedule(split, settings.seed, settings.batch, settings.accumulation, *processes, settings.pairs)
     identity = {
         "model": [opened.info.weights, opened.info.tokenizer],
         "data": split.card["hash"],
@@ -141,9 +133,7 @@ def _accelerator(settings: TrainingSettings) -> Any:
         prepare("bfloat16")
     states = require("accelerate.state", extra="nsp")
     cpu = settings.device == "cpu"
-    if (
-        states.PartialState(cpu=cpu).num_processes == 1
-    ):  # accelerate keeps the first training's device and precision for ever
+    if states.PartialState(cpu=cpu).num_processes == 1:  # else the first training's device and precision stay for ever
         states.AcceleratorState._reset_state(reset_partial_state=True)
     accelerator = accelerate.Accelerator(
         cpu=cpu, mixed_precision=precision, gradient_accumulation_steps=settings.accumulation
@@ -175,46 +165,32 @@ def _finished(run: TrainingRun) -> dict[str, Any] | None:
     return card
 
 
-def _resume(run: TrainingRun) -> None:
-    """Go on after the last checkpoint, if there is one."""
+def _resume(run: TrainingRun) -> TrainingRun:
+    """The training as its last checkpoint left it, if there is one."""
     (run.out / saved.FOLDER).mkdir(parents=True, exist_ok=True)
     checkpoint = saved.find_checkpoint(run.out, run.identity)
     if checkpoint is None:
-        return
+        return run
     path, state = checkpoint
-    for name in saved.State.__slots__:
-        setattr(run.state, name, getattr(state, name))
-    saved.load_weights(path, run.plain)
-    saved.load_optimizer(path, run.plain, optimizer=_inner(run.optimizer))
+    run = replace(run, state=state)
+    saved.load_checkpoint(path, run.trainable.scorer, optimizer=run.optimizer)
     if run.accelerator.scaler is not None and state.scaler:
         run.accelerator.scaler.load_state_dict(state.scaler)
     _report(run, f"resumes after step {state.step}")
+    return run
 
 
 def _report(run: TrainingRun, message: str) -> None:
     run.on_status(TrainingStatus(run.state.step, run.steps, math.nan, math.nan, message))
 
 
-def _open_log(run: TrainingRun) -> Log:
-    with saved.writing(run.out):
-        return open_log(
-            run.out,
-            run.state.lines,
-            examples=run.state.step * run.schedule.per_step,
-            device=str(run.accelerator.device),
-        )
-
-
-def _inner(optimizer: Any) -> Any:
-    """The optimizer that accelerate wrapped."""
-    return getattr(optimizer, "optimizer", optimizer)
-
-
 def _run_steps(run: TrainingRun, log: Log | None) -> None:
     """All the steps that are still to do."""
-    state, stops = run.state, _checkpoint_steps(run)
     if _is_out_of_patience(run):
         return
+    state, share = run.state, run.settings.checkpoint_percent / 100
+    numbers = range(1, math.ceil(1 / share - 1e-9) + 1)
+    stops = {min(run.steps, max(1, round(run.steps * share * number))) for number in numbers} | {run.steps}
     started = time.perf_counter() - state.seconds
     for batches in read_steps(run.schedule, run.trainable.encode, start=state.step, steps=run.steps):
         sums = _step(run, batches)
@@ -232,34 +208,28 @@ def _run_steps(run: TrainingRun, log: Log | None) -> None:
                 return
 
 
-def _checkpoint_steps(run: TrainingRun) -> set[int]:
-    share = run.settings.checkpoint_percent / 100
-    count = math.ceil(1 / share - 1e-9)
-    return {min(run.steps, max(1, round(run.steps * share * number))) for number in range(1, count + 1)} | {run.steps}
-
-
 def _step(run: TrainingRun, batches: list[Batch]) -> tuple[float, float, float]:
     """One step of the optimizer; the sum of losses, how many pairs were told right, and how many there were.
 
     Chance (dropout) is seeded by the step, so it need not be saved.
     """
     accelerator, device = run.accelerator, run.accelerator.device
-    torch.manual_seed(_mix_seed(run.settings.seed, run.state.step, process=accelerator.process_index))
+    chance = np.random.SeedSequence([run.settings.seed, run.state.step, accelerator.process_index])
+    torch.manual_seed(int(chance.generate_state(1)[0]))
     core, head = rates_at(run.state.step, run.steps, rates=run.settings.rates)
-    for group, rate in zip(_inner(run.optimizer).param_groups, (core, head), strict=False):
+    for group, rate in zip(run.optimizer.param_groups, (core, head), strict=False):
         group["lr"] = rate
     run.scorer.train()
     sums = torch.zeros(3, dtype=torch.float64)
-    for questions, labels in batches:
-        inputs, targets = _batch_on(device, run.trainable, batch=(questions, labels))
+    for batch in batches:
         with accelerator.accumulate(run.scorer):
-            loss, right = compute_loss(run.scorer, inputs, targets=targets)
+            loss, right = compute_loss(run.trainable, batch, scorer=run.scorer, device=device)
             accelerator.backward(loss)
             if accelerator.sync_gradients:
                 accelerator.clip_grad_norm_(run.scorer.parameters(), run.settings.clip)
             run.optimizer.step()
             run.optimizer.zero_grad()
-        sums += torch.tensor([loss.item() * len(labels), float(right.sum()), len(labels)], dtype=torch.float64)
+        sums += torch.tensor([loss.item() * len(right), float(right.sum()), len(right)], dtype=torch.float64)
     total = accelerator.reduce(sums.to(torch.float32).to(device)) if run.schedule.processes > 1 else sums
     if not bool(total.isfinite().all()):
         raise IsoglossError(
@@ -267,19 +237,6 @@ def _step(run: TrainingRun, batches: list[Batch]) -> tuple[float, float, float]:
         )
     loss_sum, right_sum, count = total.tolist()
     return loss_sum, right_sum, count
-
-
-def _batch_on(device: Any, trainable: TrainableModel, *, batch: Batch) -> tuple[dict[str, Any], Targets]:
-    """The inputs and the targets of a batch, on the device."""
-    questions, labels = batch
-    inputs = {name: tensor.to(device) for name, tensor in make_inputs(trainable, questions).items()}
-    targets = make_targets(trainable, labels)
-    tokens = targets.tokens.to(device) if targets.tokens is not None else None
-    return inputs, replace(targets, classes=targets.classes.to(device), tokens=tokens)
-
-
-def _mix_seed(seed: int, step: int, *, process: int) -> int:
-    return int(np.random.SeedSequence([seed, step, process]).generate_state(1)[0])
 
 
 def _put_line(run: TrainingRun, log: Log | None) -> None:
@@ -316,14 +273,14 @@ def _checkpoint(run: TrainingRun, log: Log | None) -> None:
         state.best_step = state.step if accuracy.value > best else state.best_step
         state.validations.append({"step": state.step, "examples": examples, "accuracy": accuracy.value})
         if log is not None:
-            log.put_validation(examples, accuracy.value)
+            log.board.add_scalar("validation_accuracy", accuracy.value, examples)
             _report(run, f"validation after {examples:,} pairs: {accuracy}")
     if accelerator.scaler is not None:
         state.scaler = accelerator.scaler.state_dict()
     if accelerator.is_main_process:
         with saved.writing(run.out):
             saved.write_checkpoint(
-                run.out, state, scorer=run.plain, optimizer=_inner(run.optimizer), identity=run.identity
+                run.out, state, scorer=run.trainable.scorer, optimizer=run.optimizer, identity=run.identity
             )
     accelerator.wait_for_everyone()
 
@@ -343,36 +300,22 @@ def check_split(trainable: TrainableModel, split: PairSplit, *, most: int | None
     trainable.scorer.eval()
     with torch.no_grad():
         for group, where in indices:
-            inputs, targets = _batch_on(device, trainable, batch=(group, labels[where].tolist()))
-            right[where] = compute_loss(trainable.scorer, inputs, targets=targets)[1].cpu().numpy()
+            outcome = compute_loss(trainable, (group, labels[where].tolist()), device=device)[1]
+            right[where] = outcome.cpu().numpy()
     return mean_by_article(right, rows["article"].to_list())
 
 
-def _finish(run: TrainingRun, data: Path) -> dict[str, Any]:
-    """Save the model with its card; with patience, the best checkpoint's weights."""
+def _finish(run: TrainingRun) -> dict[str, Any]:
+    """Save the model, its curves and, when all of that is on the disk, its card; with patience, the best weights."""
     state = run.state
     chosen = state.best_step if run.settings.patience is not None and state.best_step else state.step
     if chosen != state.step:
-        saved.load_weights(run.out / saved.FOLDER / f"step-{chosen:08d}", run.plain)
+        saved.load_checkpoint(run.out / saved.FOLDER / f"step-{chosen:08d}", run.trainable.scorer)
     accuracy = None
     if run.schedule.split.card["splits"]["test"]["pairs"]:
-        split = open_split(data, "test")
+        split = open_split(run.schedule.split.folder, "test")
         accuracy = check_split(run.trainable, split, most=run.settings.test_pairs, device=run.accelerator.device)
         _report(run, f"test: {accuracy}")
-    with saved.writing(run.out):
-        card = _save(run, accuracy, chosen=chosen)
-    shutil.rmtree(run.out / saved.FOLDER)
-    return card
-
-
-def _save(run: TrainingRun, accuracy: Accuracy | None, *, chosen: int) -> dict[str, Any]:
-    """Write the model, its curves and, when all of that is on the disk, its card."""
-    state = run.state
-    trained = sum(parameter.numel() for parameter in saved.trained_parameters(run.plain).values())
-    save_model(run.trainable, run.out, accuracy=accuracy.value if accuracy else None)
-    draw_curves(state.lines, state.validations, out=run.out)
-    for path in run.out.rglob("*"):
-        saved.sync(path)
     facts = {
         "steps": state.step,
         "planned_steps": run.steps,
@@ -382,8 +325,15 @@ def _save(run: TrainingRun, accuracy: Accuracy | None, *, chosen: int) -> dict[s
         "device": str(run.accelerator.device),
         "precision": run.accelerator.mixed_precision,
         "validations": state.validations,
-        "trained_parameters": trained,
+        "trained_parameters": sum(weight.numel() for weight in saved.trained_parameters(run.trainable.scorer).values()),
         "mark": run.identity,
         "data": run.schedule.split.card,
     }
-    return write_card(run.out, trainable=run.trainable, settings=run.settings, facts=facts, accuracy=accuracy)
+    with saved.writing(run.out):
+        save_model(run.trainable, run.out, accuracy=accuracy.value if accuracy else None)
+        draw_curves(state.lines, state.validations, out=run.out)
+        for path in run.out.rglob("*"):
+            saved.sync(path)
+        card = write_card(run.out, trainable=run.trainable, settings=run.settings, facts=facts, accuracy=accuracy)
+    shutil.rmtree(run.out / saved.FOLDER)
+    return card

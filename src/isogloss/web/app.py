@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from anyio import CapacityLimiter
 from fastapi import FastAPI, Request
-from fastapi.responses import FileResponse, HTMLResponse
+from fastapi.responses import HTMLResponse
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp
 
@@ -14,7 +14,7 @@ from ..errors import IsoglossError
 from . import check, evaluate, languages, probe, runs
 from .jobs import Jobs
 from .model_cache import ModelCache
-from .pages import AppState, error_page, static_file
+from .pages import AppState, page, static_file
 from .runs_folder import relative
 from .safety import Guard
 from .settings import ServerSettings, check_settings
@@ -44,28 +44,18 @@ def make_app(settings: ServerSettings) -> ASGIApp:
     app.state.app_state = state
     for module in (runs, probe, evaluate, check, languages):
         app.include_router(module.router)
-    app.add_api_route("/static/{name}", _static, methods=["GET"])
-    app.add_exception_handler(IsoglossError, _mistake)
-    app.add_exception_handler(HTTPException, _refused)
-    app.add_exception_handler(Exception, _broken)
+    app.add_api_route("/static/{name}", static_file, methods=["GET"])
+    for kind in (IsoglossError, HTTPException, Exception):
+        app.add_exception_handler(kind, _show_error)
     return Guard(app, settings=settings)
 
 
-async def _static(name: str) -> FileResponse:
-    return static_file(name)
-
-
-async def _mistake(request: Request, error: Exception) -> HTMLResponse:
-    """A user's mistake, in one sentence."""
-    return error_page(relative(str(error), request.app.state.app_state.root), 400)
-
-
-async def _refused(request: Request, error: Exception) -> HTMLResponse:
-    """What was refused or is not there."""
-    status = getattr(error, "status_code", 500)
-    return error_page(str(getattr(error, "detail", "")) or "That did not work.", status)
-
-
-async def _broken(request: Request, error: Exception) -> HTMLResponse:
-    """A mistake of ours; what it was is said on the terminal only."""
-    return error_page("That failed by an error in Isogloss. The terminal of the server shows what it was.", 500)
+async def _show_error(request: Request, error: Exception) -> HTMLResponse:
+    """A page with one sentence: a user's mistake, what was refused or is not there, or an error of ours."""
+    if isinstance(error, IsoglossError):
+        status, message = 400, relative(str(error), request.app.state.app_state.root)
+    elif isinstance(error, HTTPException):
+        status, message = error.status_code, error.detail or "That did not work."
+    else:  # what it was is said on the terminal only
+        status, message = 500, "That failed by an error in Isogloss. The terminal of the server shows what it was."
+    return page("error.html", status=status, here="", message=message)

@@ -2,14 +2,15 @@
 
 import json
 import re
+import shutil
 import tempfile
 from collections import Counter
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Depends, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
@@ -24,8 +25,8 @@ from ..items import Item, Items, Problem
 from ..translate.changes import CONTEXT, TARGET, fields_of, with_fields
 from ..translate.review import read_reviews
 from ..translate.sheets import write_sheet
-from .pages import AppState, app_state, first, go_to, page, read_fields, run_slow
-from .uploads import Upload, find_upload, list_uploads, remove_upload, save_upload
+from .pages import AppState, State, first, go_to, page, read_fields, run_slow
+from .uploads import Upload, find_upload, list_uploads, save_upload
 
 router = APIRouter()
 MOST_SHOWN = 200
@@ -77,20 +78,20 @@ def _plain(message: str, upload: Upload) -> str:
 
 
 @router.get("/check")
-async def show_form(request: Request) -> HTMLResponse:
+async def show_form(state: State) -> HTMLResponse:
     """The form, and the files that were sent before."""
-    return page("check.html", **_form(app_state(request)), message="")
+    return _form(state)
 
 
-def _form(state: AppState) -> dict[str, Any]:
-    limits = state.settings.limits
-    return {"here": "check", "uploads": list_uploads(state.root), "tags": languages.tags(), "limits": limits}
+def _form(state: AppState, message: str = "") -> HTMLResponse:
+    """The form, with a message about what was wrong."""
+    facts = {"uploads": list_uploads(state.root), "tags": languages.tags(), "limits": state.settings.limits}
+    return page("check.html", status=400 if message else 200, here="check", message=message, **facts)
 
 
 @router.post("/check", response_model=None)
-async def take(request: Request) -> HTMLResponse | RedirectResponse:
+async def take(request: Request, state: State) -> HTMLResponse | RedirectResponse:
     """Keep the file that was sent, and show what is wrong with it."""
-    state = app_state(request)
     try:
         async with request.form(max_files=1, max_fields=4) as form:
             file, tag = form.get("file"), str(form.get("language", ""))
@@ -99,27 +100,33 @@ async def take(request: Request) -> HTMLResponse | RedirectResponse:
             facts: dict[str, Any] = {"title": file.filename, "language": tag, "limits": state.settings.limits}
             upload = await run_slow(state, save_upload, state.root, file.file, **facts)
     except IsoglossError as error:
-        return page("check.html", status=400, **_form(state), message=str(error))
+        return _form(state, str(error))
     return go_to(f"/check/{upload.id}")
 
 
+async def _find(id: str, state: State) -> Upload:
+    try:
+        return find_upload(state.root, id)
+    except IsoglossError as error:
+        raise HTTPException(404, "There is no such file here.") from error
+
+
+SentFile = Annotated[Upload, Depends(_find)]
+
+
 @router.get("/check/{id}")
-async def show_problems(request: Request, id: str) -> HTMLResponse:
+async def show_problems(state: State, upload: SentFile) -> HTMLResponse:
     """What is wrong with a file, row by row."""
-    state = app_state(request)
-    upload = _find(state, id)
     try:
         checked = await run_slow(state, check_upload, upload)
     except IsoglossError as error:
-        return page("check.html", status=400, **_form(state), message=str(error))
+        return _form(state, str(error))
     return page("problems.html", here="check", upload=upload, found=checked, most=MOST_SHOWN, message="")
 
 
 @router.post("/check/{id}/reviewed", response_model=None)
-async def take_sheet(request: Request, id: str) -> HTMLResponse | RedirectResponse:
+async def take_sheet(request: Request, state: State, *, upload: SentFile) -> HTMLResponse | RedirectResponse:
     """Make a new file of what the reviewers of a file wrote into its sheet, and show what is wrong with that one."""
-    state = app_state(request)
-    upload = _find(state, id)
     try:
         async with request.form(max_files=1, max_fields=2) as form:
             file = form.get("file")
@@ -132,9 +139,8 @@ async def take_sheet(request: Request, id: str) -> HTMLResponse | RedirectRespon
         facts: dict[str, Any] = {"title": title, "language": upload.language, "limits": state.settings.limits}
         return go_to(f"/check/{(await run_slow(state, save_upload, state.root, BytesIO(text), **facts)).id}")
     except IsoglossError as error:
-        checked = await run_slow(state, check_upload, upload)
-        facts = {"upload": upload, "found": checked, "most": MOST_SHOWN, "message": str(error)}
-        return page("problems.html", status=400, here="check", **facts)
+        facts = {"upload": upload, "found": await run_slow(state, check_upload, upload), "most": MOST_SHOWN}
+        return page("problems.html", status=400, here="check", message=str(error), **facts)
 
 
 def apply_sheet(upload: Upload, content: bytes, *, kind: str) -> bytes:
@@ -157,20 +163,12 @@ def apply_sheet(upload: Upload, content: bytes, *, kind: str) -> bytes:
     return "".join(json.dumps(row_of(item), ensure_ascii=False) + "\n" for item in fixed).encode()
 
 
-def _find(state: AppState, id: str) -> Upload:
-    try:
-        return find_upload(state.root, id)
-    except IsoglossError as error:
-        raise HTTPException(404, "There is no such file here.") from error
-
-
 @router.get("/check/{id}/review.{kind}")
-async def download_sheet(request: Request, id: str, kind: str) -> Response:
+async def download_sheet(state: State, id: str, *, kind: str) -> Response:
     """The review sheet: every item with an error or a warning, and columns to mend it."""
-    state = app_state(request)
     if kind not in SHEETS:
         raise HTTPException(404, "A sheet is xlsx or csv.")
-    upload = _find(state, id)
+    upload = await _find(id, state)
     content = await run_slow(state, make_sheet, upload, kind)
     name = f'attachment; filename="review-{upload.path.stem}.{kind}"'
     return Response(content, media_type=SHEETS[kind], headers={"Content-Disposition": name})
@@ -188,23 +186,21 @@ def make_sheet(upload: Upload, kind: str) -> bytes:
     columns = ["id", "language", "task", "problem", "context", "context_fix"]
     columns += [name for role in roles for name in (role, f"{role}_fix")]
     columns += ["target", "target_fix", "verdict", "comment", "reviewer"]
-    rows = [_row(item, messages[item.id, item.language]) for item in items]
+    rows = []
+    for item in items:
+        texts = fields_of(item)
+        row = {"id": item.id, "language": item.language, "task": str(item.tags.get("task", ""))}
+        row |= {"problem": "; ".join(messages[item.id, item.language])}
+        row |= {"context": texts[CONTEXT], "target": texts[TARGET]}
+        rows.append(row | {candidate.role: texts[candidate.id] for candidate in item.candidates})
     tags = {item.language for item in items}
     rtl = bool(tags) and all(languages.describe(tag).direction == "rtl" for tag in tags)
     with tempfile.TemporaryDirectory() as folder:
         return write_sheet(Path(folder) / f"sheet.{kind}", rows, columns=columns, rtl=rtl).read_bytes()
 
 
-def _row(item: Item, messages: list[str]) -> dict[str, str]:
-    texts = fields_of(item)
-    row = {"id": item.id, "language": item.language, "task": str(item.tags.get("task", ""))}
-    row |= {"problem": "; ".join(messages), "context": texts[CONTEXT], "target": texts[TARGET]}
-    return row | {candidate.role: texts[candidate.id] for candidate in item.candidates}
-
-
 @router.post("/check/delete")
-async def delete(request: Request) -> RedirectResponse:
-    """Remove a file that was sent."""
-    state = app_state(request)
-    remove_upload(state.root, _find(state, first(await read_fields(request), "id")).id)
+async def delete(request: Request, state: State) -> RedirectResponse:
+    """Remove a file that was sent for good; studies that used it have copies."""
+    shutil.rmtree((await _find(first(await read_fields(request), "id"), state)).path.parent)
     return go_to("/check")

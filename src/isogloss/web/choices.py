@@ -24,7 +24,13 @@ def allowed_models(settings: ServerSettings) -> list[str]:
     """The models that a form offers: those that were allowed when the server was started, or all that are here."""
     if settings.models:
         return list(settings.models)
-    return [*_pulled(), *_cached()]
+    from ..models.packaged import PULLED, pulled_folder
+
+    home = os.environ.get("HF_HOME", Path.home() / ".cache" / "huggingface")
+    cache = Path(os.environ.get("HF_HUB_CACHE", Path(home) / "hub"))
+    cached = {path.parents[2].name for path in cache.glob("models--*/snapshots/*/config.json")}
+    pulled = [name for name in PULLED if (pulled_folder(name) / "config.json").is_file()]
+    return [*pulled, *sorted(name.removeprefix("models--").replace("--", "/") for name in cached)]
 
 
 def check_model(name: str, settings: ServerSettings) -> str:
@@ -38,20 +44,6 @@ def check_model(name: str, settings: ServerSettings) -> str:
             "More can be allowed when the server is started: --allow-models NAME."
         )
     return name
-
-
-def _pulled() -> list[str]:
-    from ..models.packaged import PULLED, pulled_folder
-
-    return [name for name in PULLED if (pulled_folder(name) / "config.json").is_file()]
-
-
-def _cached() -> list[str]:
-    """The models in the hub's cache on this machine, by their names on the hub."""
-    home = os.environ.get("HF_HOME", Path.home() / ".cache" / "huggingface")
-    folder = Path(os.environ.get("HF_HUB_CACHE", Path(home) / "hub"))
-    names = {path.parents[2].name for path in folder.glob("models--*/snapshots/*/config.json")}
-    return sorted(name.removeprefix("models--").replace("--", "/") for name in names)
 
 
 def offered_data() -> list[DataChoice]:

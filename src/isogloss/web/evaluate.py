@@ -2,43 +2,128 @@
 
 import asyncio
 import json
+import re
+import shutil
 from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+import yaml
 from fastapi import APIRouter, Request
 from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse, StreamingResponse
 from starlette.exceptions import HTTPException
 
 from .. import registry
 from ..errors import IsoglossError
+from ..runs import slug
+from ..studies.plan import plan_study
+from ..studies.run import failures_as_text
 from . import jobs, runs_folder
-from .choices import allowed_models, offered_data
-from .evaluation_form import EvaluationForm, read_form, start_study
-from .pages import AppState, app_state, first, go_to, page, read_fields, render, run_quick, run_slow
-from .uploads import uploaded_data
+from .choices import allowed_models, check_model, offered_data
+from .pages import AppState, State, StudyFolder, first, go_to, page, read_fields, render, run_quick, run_slow
+from .uploads import find_upload, uploaded_data
 
 router = APIRouter()
 PAUSE = 0.4
 LONGEST = 3600.0
+NAME = re.compile(r"[\w][\w.-]{0,79}")
+MOST_ITEMS = 1_000_000
+
+
+# ---- the form: what somebody chose becomes a study file, checked before it is queued
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationForm:
+    """What was chosen: a model, data, languages, a method, how many items, and a name for the study."""
+
+    model: str = ""
+    data: str = ""
+    languages: tuple[str, ...] = ()
+    method: str = "auto"
+    limit: int | None = None
+    name: str = ""
+
+
+def read_form(fields: dict[str, list[str]]) -> EvaluationForm:
+    """What a form says; a number that is none, or a name that cannot be a folder, is refused."""
+    text, name = first(fields, "limit"), first(fields, "name")
+    if text and not (text.isdecimal() and text.isascii() and 0 < int(text[:9]) <= MOST_ITEMS):
+        raise IsoglossError(f"The number of items must lie between 1 and {MOST_ITEMS:,}, or be left empty.")
+    if name and not NAME.fullmatch(name):
+        raise IsoglossError("A study's name has letters, digits, dots, hyphens and underscores only, at most 80.")
+    model, data, method = (first(fields, key) for key in ("model", "data", "method"))
+    languages = tuple(dict.fromkeys(fields.get("language", [])))
+    return EvaluationForm(model, data, languages, method or "auto", int(text) if text else None, name)
+
+
+def start_study(state: AppState, form: EvaluationForm) -> Path:
+    """The folder of the study, which is written, checked, and in the queue."""
+    check_model(form.model, state.settings)
+    state.jobs.check_capacity()
+    offered = [source.name for source in offered_data()]
+    upload = None if form.data in offered else find_upload(state.root, form.data)
+    folder = _make_folder(state.root, form)
+    file = folder / jobs.FOLDER / jobs.STUDY
+    try:
+        if upload is not None:
+            shutil.copyfile(upload.path, folder / jobs.FOLDER / upload.path.name)
+        languages = form.languages or ((upload.language,) if upload and upload.language else ())
+        study: dict[str, Any] = {"name": folder.name, "models": [form.model]}
+        study |= {"data": [{"source": upload.path.name if upload else form.data}]}
+        study |= {"languages": list(languages)} if languages else {}
+        study |= {"methods": [form.method], "report": runs_folder.REPORT}
+        study |= {"sample": {"limit": form.limit}} if form.limit else {}
+        study |= {} if state.settings.any_model else {"loading": {"offline": True}}
+        file.write_text(yaml.safe_dump(study, allow_unicode=True, sort_keys=False), encoding="utf-8")
+        plan = plan_study(file)
+        if not plan.cells:
+            raise IsoglossError(failures_as_text(plan.failures) or "There is nothing to do.")
+    except BaseException as error:
+        shutil.rmtree(folder)
+        if isinstance(error, IsoglossError):
+            raise IsoglossError(str(error).removeprefix(f"{file}: ")) from error
+        raise
+    state.jobs.want(folder, model=form.model)
+    return folder
+
+
+def _make_folder(root: Path, form: EvaluationForm) -> Path:
+    """A new folder with the wished name, or with one of our own; a name that is taken is refused, ours gets a number."""
+    plain = form.name or slug(f"{Path(form.model).name}-{form.data}")[:60]
+    for number in range(1, 1000):
+        folder = root / (plain if number == 1 else f"{plain}-{number}")
+        try:
+            folder.mkdir(parents=True)
+        except FileExistsError:
+            if form.name:
+                raise IsoglossError(f"There is a study named '{form.name}' already. Choose another name.") from None
+            continue
+        (folder / jobs.FOLDER).mkdir()
+        return folder
+    raise IsoglossError(f"There are too many studies named '{plain}'. Give this one a name.")
+
+
+# ---- the pages
 
 
 @router.get("/evaluate")
-async def show_form(request: Request, data: str = "demo") -> HTMLResponse:
+async def show_form(state: State, data: str = "demo") -> HTMLResponse:
     """The form, and all evaluations."""
-    state = app_state(request)
     return page("evaluate.html", **_form(state, EvaluationForm(data=data)), message="")
 
 
 @router.get("/evaluate/languages")
-async def show_languages(request: Request, data: str = "demo") -> HTMLResponse:
+async def show_languages(state: State, data: str = "demo") -> HTMLResponse:
     """The languages of some data, as a piece of the form."""
-    return page("language_field.html", **_form(app_state(request), EvaluationForm(data=data)))
+    return page("language_field.html", **_form(state, EvaluationForm(data=data)))
 
 
 @router.post("/evaluate", response_model=None)
-async def start(request: Request) -> HTMLResponse | RedirectResponse:
+async def start(request: Request, state: State) -> HTMLResponse | RedirectResponse:
     """Write the study file and put it into the queue; what cannot work is said before."""
-    state, fields = app_state(request), await read_fields(request)
+    fields = await read_fields(request)
     form = EvaluationForm(model=first(fields, "model"), data=first(fields, "data"), method=first(fields, "method"))
     try:
         form = read_form(fields)
@@ -65,9 +150,9 @@ def _form(state: AppState, form: EvaluationForm) -> dict[str, Any]:
 
 
 @router.get("/evaluate/{name}")
-async def show_job(request: Request, name: str) -> HTMLResponse:
+async def show_job(state: State, name: str) -> HTMLResponse:
     """One evaluation: how far it is, and what can be done with it."""
-    return page("job.html", **_job(app_state(request), name))
+    return page("job.html", **_job(state, name))
 
 
 def _job(state: AppState, name: str) -> dict[str, Any]:
@@ -75,10 +160,8 @@ def _job(state: AppState, name: str) -> dict[str, Any]:
     job = jobs.read_job(folder)
     if job is None:
         raise HTTPException(404, "There is no such evaluation.")
-    queue = sorted(
-        (queued for queued in jobs.read_jobs(state.root) if queued.state == jobs.QUEUED), key=lambda job: job.turn
-    )
-    turn = next((number for number, queued in enumerate(queue, 1) if queued.name == job.name), 0)
+    queue = [queued.name for queued in reversed(jobs.read_jobs(state.root)) if queued.state == jobs.QUEUED]
+    turn = queue.index(job.name) + 1 if job.name in queue else 0
     text = (folder / jobs.FOLDER / jobs.STUDY).read_text(encoding="utf-8", errors="replace")
     measures = runs_folder.read_measures(folder) if not job.active else None
     report = (folder / runs_folder.REPORT).is_file()
@@ -86,9 +169,8 @@ def _job(state: AppState, name: str) -> dict[str, Any]:
 
 
 @router.get("/evaluate/{name}/events")
-async def show_events(request: Request, name: str) -> StreamingResponse:
+async def show_events(request: Request, state: State, *, name: str) -> StreamingResponse:
     """The evaluation as it goes on: server-sent events, each with the piece of the page that has changed."""
-    state = app_state(request)
     _job(state, name)
     headers = {"X-Accel-Buffering": "no"}
     return StreamingResponse(_events(request, state, name=name), media_type="text/event-stream", headers=headers)
@@ -123,29 +205,26 @@ def _event(name: str, html: str) -> str:
 
 
 @router.post("/evaluate/{name}/stop")
-async def stop(request: Request, name: str) -> RedirectResponse:
+async def stop(state: State, folder: StudyFolder) -> RedirectResponse:
     """Stop an evaluation; what is finished is kept."""
-    state = app_state(request)
-    state.jobs.stop(runs_folder.find_study(state.root, name))
-    return go_to(f"/evaluate/{name}")
+    state.jobs.stop(folder)
+    return go_to(f"/evaluate/{folder.name}")
 
 
 @router.post("/evaluate/{name}/resume")
-async def resume(request: Request, name: str) -> RedirectResponse:
+async def resume(state: State, folder: StudyFolder) -> RedirectResponse:
     """Go on with an evaluation."""
-    state = app_state(request)
-    folder = runs_folder.find_study(state.root, name)
     if jobs.read_job(folder) is None:
         raise HTTPException(404, "There is no such evaluation.")
     state.jobs.check_capacity()
     state.jobs.want(folder)
-    return go_to(f"/evaluate/{name}")
+    return go_to(f"/evaluate/{folder.name}")
 
 
 @router.get("/evaluate/{name}/study.yaml")
-async def download(request: Request, name: str) -> FileResponse:
+async def download(folder: StudyFolder) -> FileResponse:
     """The study file, for the command line."""
-    path = runs_folder.find_study(app_state(request).root, name) / jobs.FOLDER / jobs.STUDY
+    path = folder / jobs.FOLDER / jobs.STUDY
     if not path.is_file():
         raise HTTPException(404, "There is no such evaluation.")
-    return FileResponse(path, media_type="application/yaml", filename=f"{name}.yaml")
+    return FileResponse(path, media_type="application/yaml", filename=f"{folder.name}.yaml")

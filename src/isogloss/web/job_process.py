@@ -1,7 +1,5 @@
 """The process of one job: runs a study file as `isogloss run` does, and says in a file how far it is."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import sys
@@ -9,14 +7,10 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ..errors import IsoglossError
 from ..progress import JobClock, clock_time
 from .jobs import FAILED, FINISHED, FOLDER, LOCK, STUDY, write_progress
-
-if TYPE_CHECKING:
-    from ..progress import Progress
 
 PATIENCE = 5.0
 PAUSE = 0.2
@@ -48,7 +42,10 @@ def run_job(folder: Path) -> None:
 
     def write(ended: str | None = None, message: str = "") -> None:
         cells = {label: piece.done for label, piece in clock.pieces.items()}
-        write_progress(folder, cells, ended=ended, message=message, status=_status(clock, time.monotonic() - started))
+        items = f"{round(clock.done)} of {clock.whole} items" if clock.whole else ""
+        doing, seconds = "" if clock.working else clock.activity, clock_time(time.monotonic() - started)
+        status = ", ".join(filter(None, (doing, items, clock.speed, f"{seconds} so far")))
+        write_progress(folder, cells, ended=ended, message=message, status=status)
 
     def progress(label: str, share: float, *, items: int = 0, cost: float = 0.0) -> None:
         nonlocal reported
@@ -59,31 +56,19 @@ def run_job(folder: Path) -> None:
             write()
 
     try:
-        ended, message = _run_study(folder, progress)
+        from ..studies.plan import plan_study
+        from ..studies.run import failures_as_text, finish_plan, run_plan
+
+        plan = plan_study(folder / FOLDER / STUDY)
+        done = finish_plan(plan, run_plan(plan, out=folder, progress=progress), out=folder)
+        message = "\n".join([failures_as_text(done.failures), *done.troubles]).strip()
+        ended = FINISHED if done.measures else FAILED
     except IsoglossError as error:
         ended, message = FAILED, str(error)
     except Exception as error:
         write(FAILED, f"{type(error).__name__}: {str(error)[:300]}")
         raise
     write(ended, message)
-
-
-def _status(clock: JobClock, seconds: float) -> str:
-    """What is being done, how fast, and how long it has taken."""
-    items = f"{round(clock.done)} of {clock.whole} items" if clock.whole else ""
-    doing = "" if clock.working else clock.activity
-    return ", ".join(filter(None, (doing, items, clock.speed, f"{clock_time(seconds)} so far")))
-
-
-def _run_study(folder: Path, progress: Progress) -> tuple[str, str]:
-    """How a study ended, and what must be said about it."""
-    from ..studies.plan import plan_study
-    from ..studies.run import failures_as_text, finish_plan, run_plan
-
-    plan = plan_study(folder / FOLDER / STUDY)
-    done = finish_plan(plan, run_plan(plan, out=folder, progress=progress), out=folder)
-    message = "\n".join([failures_as_text(done.failures), *done.troubles]).strip()
-    return (FINISHED if done.measures else FAILED), message
 
 
 if __name__ == "__main__":

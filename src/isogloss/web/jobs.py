@@ -6,8 +6,10 @@ jobs outlive the server. A job without the seal of this user is shown and never 
 """
 
 import fcntl
+import hmac
 import json
 import os
+import secrets
 import signal
 import subprocess
 import sys
@@ -19,11 +21,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..errors import IsoglossError
+from ..errors import CannotWrite, IsoglossError
 from ..files.layout import write_atomically
+from ..languages import home
 from ..models.processor import signal_name
 from .choices import check_model
-from .seals import is_sealed, make_seal
 from .settings import ServerSettings
 
 FOLDER = ".job"
@@ -33,6 +35,8 @@ QUEUED, RUNNING, STOPPING, STOPPED = "queued", "running", "stopping", "stopped"
 FINISHED, FAILED = "finished", "failed"
 ACTIVE = (QUEUED, RUNNING, STOPPING)
 PAUSE = 0.25
+KEY = "serve.key"
+KEY_BYTES = 32
 FOREIGN = (
     "This evaluation was not started here, or its study file was changed, so it is not run. "
     "Download the study file, read it, and use: isogloss run STUDY.yaml"
@@ -63,12 +67,18 @@ class EvaluationJob:
 def read_job(folder: Path) -> EvaluationJob | None:
     """The job of a study's folder, or nothing when it has none, or one that is broken or has links in it."""
     path = folder / FOLDER
-    facts, progress = _read(path / JOB), _read(path / PROGRESS)
+    facts, progress = read_json(path / JOB), read_json(path / PROGRESS)
     if not facts or not (path / STUDY).is_file() or any(path.is_symlink() for path in (path, *path.iterdir())):
         return None
     model = str(facts.get("model", ""))
     ours = is_sealed(path / STUDY, model=model, seal=str(facts.get("seal", "")))
-    state = _state(folder, wanted=facts.get("wanted") if ours else STOP, ended=progress.get("ended"))
+    wanted, ended = facts.get("wanted") if ours else STOP, progress.get("ended")
+    if _is_locked(folder):
+        state = STOPPING if wanted == STOP else RUNNING
+    elif ended in (FINISHED, FAILED):
+        state = str(ended)
+    else:
+        state = QUEUED if wanted == RUN else STOPPED
     try:
         cells = {str(name): float(share) for name, share in dict(progress.get("cells", {})).items()}
         turn = float(facts.get("turn", 0))
@@ -84,15 +94,7 @@ def read_jobs(root: Path) -> list[EvaluationJob]:
     return sorted((job for job in jobs if job), key=lambda job: -job.turn)
 
 
-def _state(folder: Path, *, wanted: object, ended: object) -> str:
-    if _is_locked(folder):
-        return STOPPING if wanted == STOP else RUNNING
-    if ended in (FINISHED, FAILED):
-        return str(ended)
-    return QUEUED if wanted == RUN else STOPPED
-
-
-def _read(path: Path) -> dict[str, Any]:
+def read_json(path: Path) -> dict[str, Any]:
     """What a small JSON file says; nothing when it is not there or broken."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
@@ -115,7 +117,7 @@ def _is_locked(folder: Path) -> bool:
 
 def write_job(folder: Path, *, wanted: str, model: str | None = None) -> None:
     """Say whether the job is wanted; with a model, the job is new and gets its seal."""
-    facts = {**_read(folder / FOLDER / JOB), "wanted": wanted, "turn": time.time()}
+    facts = {**read_json(folder / FOLDER / JOB), "wanted": wanted, "turn": time.time()}
     if model is not None:
         facts |= {"model": model, "seal": make_seal(folder / FOLDER / STUDY, model=model)}
     write_atomically(folder / FOLDER / JOB, json.dumps(facts, ensure_ascii=False) + "\n")
@@ -127,6 +129,38 @@ def write_progress(
     """Say how far the job is, or how it ended."""
     facts = {"cells": dict(cells), "ended": ended, "message": message, "status": status}
     write_atomically(folder / FOLDER / PROGRESS, json.dumps(facts, ensure_ascii=False) + "\n")
+
+
+# ---- seals: a study file that this user's own server wrote has one; a file that came from elsewhere has none
+
+
+def make_seal(study: Path, *, model: str) -> str:
+    """The seal of a study file and its model; the key is made at the first use."""
+    path = home() / KEY
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(secrets.token_bytes(KEY_BYTES))
+    except FileExistsError:
+        pass
+    except OSError as error:
+        raise CannotWrite(path, error) from error
+    return _seal(study, model)
+
+
+def is_sealed(study: Path, *, model: str, seal: str) -> bool:
+    """Whether the seal is the one that this user's server made for this file and this model."""
+    try:
+        return hmac.compare_digest(_seal(study, model).encode(), seal.encode())
+    except (OSError, IsoglossError):
+        return False
+
+
+def _seal(study: Path, model: str) -> str:
+    key = (home() / KEY).read_bytes()
+    if len(key) != KEY_BYTES:
+        raise IsoglossError(f"{home() / KEY} is broken. Delete it, and start the evaluations again.")
+    return hmac.new(key, json.dumps(model).encode() + study.read_bytes(), "sha256").hexdigest()
 
 
 # ---- the queue
@@ -187,8 +221,9 @@ class Jobs:
             child = self._children.get(folder.name)
             if child is not None:
                 child.terminate()
-            elif job.state == RUNNING:
-                _end(folder)
+            elif job.state == RUNNING:  # its process holds the lock, and was started by an earlier server
+                with suppress(OSError, ValueError):
+                    os.kill(int((folder / FOLDER / LOCK).read_text(encoding="utf-8")), signal.SIGTERM)
         self._wake.set()
 
     def _run(self) -> None:
@@ -220,22 +255,11 @@ class Jobs:
 
     def _start(self, folder: Path) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", "isogloss.web.job_process", str(folder)]
-        hub = {} if self.settings.any_model else {"HF_HUB_OFFLINE": "1"}
+        env = {**os.environ, "PYTHONUTF8": "1"} | ({} if self.settings.any_model else {"HF_HUB_OFFLINE": "1"})
         with (folder / FOLDER / LOG).open("wb") as log:
             return subprocess.Popen(
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                env={**os.environ, "PYTHONUTF8": "1", **hub},
-                start_new_session=True,
+                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=env, start_new_session=True
             )
-
-
-def _end(folder: Path) -> None:
-    """End the process that holds the job's lock: one that an earlier server started."""
-    with suppress(OSError, ValueError):
-        os.kill(int((folder / FOLDER / LOCK).read_text(encoding="utf-8")), signal.SIGTERM)
 
 
 def _mark_failed(folder: Path, code: int) -> None:

@@ -2,7 +2,6 @@
 
 import asyncio
 import gc
-import threading
 from collections import OrderedDict
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -24,20 +23,19 @@ class ModelCache:
         self.offline = offline
         self._models: OrderedDict[str, Model] = OrderedDict()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="warm")
-        self._count = threading.Lock()
         self._waiting = 0
 
     async def ask(self, name: str, request: ProbeRequest) -> Probe:
         """What the model makes of a template; it is opened when it is not warm."""
-        with self._count:
-            if self._waiting >= self.limits.queue:
-                raise IsoglossError("Too many probes are waiting. Try again in a moment.")
-            self._waiting += 1
+        if self._waiting >= self.limits.queue:
+            raise IsoglossError("Too many probes are waiting. Try again in a moment.")
+        self._waiting += 1
+        limit = self.limits.sentences
         try:
-            return await asyncio.wrap_future(self._thread.submit(self._probe, name, request))
+            probe = self._thread.submit(lambda: run_probe(self._open(name), request, limit=limit))
+            return await asyncio.wrap_future(probe)
         finally:
-            with self._count:
-                self._waiting -= 1
+            self._waiting -= 1
 
     def names(self) -> list[str]:
         """The models that are warm, the last one asked at the end."""
@@ -47,9 +45,6 @@ class ModelCache:
         """Close all models; nothing is asked any more."""
         self._thread.shutdown(wait=True, cancel_futures=True)
         self._models.clear()
-
-    def _probe(self, name: str, request: ProbeRequest) -> Probe:
-        return run_probe(self._open(name), request, limit=self.limits.sentences)
 
     def _open(self, name: str) -> Model:
         """The model, warm; others are closed where it needs their memory."""
@@ -70,12 +65,12 @@ class ModelCache:
                 f"'{name}' needs {needed / 1e9:.1f} GB, more than the {self.limits.memory / 1e9:.1f} GB that probing may use. "
                 "Start the server with a larger --memory."
             )
-        while self._models and (len(self._models) >= self.limits.warm or self._used() + needed > self.limits.memory):
+        while self._models:
+            used = sum(model.info.parameters * BYTES for model in self._models.values())
+            if len(self._models) < self.limits.warm and used + needed <= self.limits.memory:
+                return
             self._models.popitem(last=False)
             gc.collect()
-
-    def _used(self) -> int:
-        return sum(model.info.parameters * BYTES for model in self._models.values())
 
 
 def _size_on_disk(name: str) -> int:

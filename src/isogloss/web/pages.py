@@ -4,11 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar, cast
+from typing import Annotated, Any, ParamSpec, TypeVar, cast
 
 import anyio.to_thread
 from anyio import CapacityLimiter
-from fastapi import Request
+from fastapi import Depends, Request
 from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse
 from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
@@ -17,7 +17,7 @@ from ..reports.numbers import language_name, metric_name
 from ..reports.page.parts import open_templates
 from .jobs import Jobs
 from .model_cache import ModelCache
-from .runs_folder import arrange_measures
+from .runs_folder import arrange_measures, find_study
 from .settings import ServerSettings
 
 FOLDER = Path(__file__).parent.parent / "data"
@@ -47,9 +47,18 @@ class AppState:
         return self.settings.root
 
 
-def app_state(request: Request) -> AppState:
-    """The state of the application that was asked."""
+async def _app_state(request: Request) -> AppState:
     return cast("AppState", request.app.state.app_state)
+
+
+State = Annotated[AppState, Depends(_app_state)]  # of the application that was asked
+
+
+async def _study_folder(name: str, state: State) -> Path:
+    return find_study(state.root, name)
+
+
+StudyFolder = Annotated[Path, Depends(_study_folder)]  # of the study that the address names
 
 
 async def run_slow(state: AppState, work: Callable[P, T], /, *args: P.args, **options: P.kwargs) -> T:
@@ -84,19 +93,9 @@ def page(template: str, *, status: int = 200, **values: Any) -> HTMLResponse:
     return HTMLResponse(render(template, **values), status)
 
 
-def error_page(message: str, status: int) -> HTMLResponse:
-    """A page that says in one sentence why something was not done."""
-    return page("error.html", status=status, here="", message=message)
-
-
 def go_to(path: str) -> RedirectResponse:
     """The answer to a form that was accepted: look there."""
     return RedirectResponse(path, 303)
-
-
-def is_piece(request: Request) -> bool:
-    """Whether a script asks for a piece of the page, not for all of it."""
-    return request.headers.get("hx-request") == "true"
 
 
 async def read_fields(request: Request) -> dict[str, list[str]]:
@@ -114,7 +113,7 @@ def first(fields: dict[str, list[str]], name: str) -> str:
     return fields.get(name, [""])[0]
 
 
-def static_file(name: str) -> FileResponse:
+async def static_file(name: str) -> FileResponse:
     """One of the few files that every page uses."""
     if name not in STATIC:
         raise HTTPException(404, "There is no such file.")

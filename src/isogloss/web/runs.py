@@ -19,8 +19,8 @@ from ..errors import IsoglossError
 from ..reports.text.comparisons import grid
 from ..reports.text.sentences import explain_comparisons, measures_as_json
 from . import runs_folder
-from .pages import AppState, app_state, first, go_to, page, read_fields, run_quick, run_slow
-from .safety import REPORT_POLICY
+from .pages import State, StudyFolder, first, go_to, page, read_fields, run_quick, run_slow
+from .safety import REPORT_POLICY, inside
 
 router = APIRouter()
 SHOWN = ("metric", "a", "b", "a - b", "p", "Holm", "n", "MDE")
@@ -29,26 +29,20 @@ _one_report = threading.Lock()
 
 
 @router.get("/")
-async def show_runs(request: Request) -> HTMLResponse:
-    """Everything in the runs folder."""
-    state = app_state(request)
-    studies = [await _with_findings(state, study) for study in await run_quick(runs_folder.list_studies, state.root)]
+async def show_runs(state: State) -> HTMLResponse:
+    """Everything in the runs folder; a small study that was never measured, such as imported scores, is measured now."""
+    studies = await run_quick(runs_folder.list_studies, state.root)
+    for index, study in enumerate(studies):
+        small = sum(int(entry.info["items"]) for entry in study.entries) <= SMALL
+        if study.finished and small and not study.findings:
+            measures = await run_slow(state, measure_study, state.root / study.name, study.stamp)
+            studies[index] = replace(study, findings=tuple(measures["findings"])) if measures else study
     return page("runs.html", here="runs", studies=studies, trash=runs_folder.list_trash(state.root))
 
 
-async def _with_findings(state: AppState, study: runs_folder.StudyEntry) -> runs_folder.StudyEntry:
-    """The study with its findings; one that is small and was never measured, such as imported scores, is measured now."""
-    if study.findings or not study.finished or sum(int(entry.info["items"]) for entry in study.entries) > SMALL:
-        return study
-    measures = await run_slow(state, measure_study, state.root / study.name, study.stamp)
-    return replace(study, findings=tuple(measures["findings"])) if measures else study
-
-
 @router.get("/runs/{name}")
-async def show_study(request: Request, name: str) -> HTMLResponse:
+async def show_study(state: State, folder: StudyFolder) -> HTMLResponse:
     """One study with its runs and its measures."""
-    state = app_state(request)
-    folder = runs_folder.find_study(state.root, name)
     entry = await run_quick(runs_folder.read_study_entry, state.root, folder)
     measures = runs_folder.read_measures(folder)
     if measures is None and entry.finished:
@@ -70,9 +64,8 @@ def measure_study(folder: Path, stamp: float) -> dict[str, Any] | None:
 
 
 @router.get("/compare")
-async def show_comparison(request: Request, a: str = "", b: str = "") -> HTMLResponse:
+async def show_comparison(state: State, a: str = "", *, b: str = "") -> HTMLResponse:
     """Two runs side by side: the difference, how sure it is, and what it does not say."""
-    state = app_state(request)
     studies = await run_quick(runs_folder.list_studies, state.root)
     table, message = None, ""
     chosen = (a, b) if a and b else likely_pair(studies)
@@ -96,7 +89,7 @@ def likely_pair(studies: Sequence[runs_folder.StudyEntry]) -> tuple[str, str]:
 
 def compare_runs(root: Path, pair: tuple[str, str]) -> dict[str, Any]:
     """The comparison of two runs: what it says in words, and a table without columns that are the same in every row."""
-    chosen = [runs_folder.read_run(root, path) for path in pair]
+    chosen = [runs.read_run(inside(root, path)) for path in pair]
     if pair[0] == pair[1]:
         raise IsoglossError("Both sides are the same run. Choose another one for B.")
     sides = [runs.read_scored([run]) for run in chosen]
@@ -119,19 +112,17 @@ def compare_runs(root: Path, pair: tuple[str, str]) -> dict[str, Any]:
 
 
 @router.get("/report/{name}")
-async def show_report(request: Request, name: str) -> FileResponse:
+async def show_report(folder: StudyFolder) -> FileResponse:
     """A study's report, shut into an origin of its own."""
-    path = runs_folder.find_study(app_state(request).root, name) / runs_folder.REPORT
+    path = folder / runs_folder.REPORT
     if not path.is_file():
         raise HTTPException(404, "This study has no report yet.")
     return FileResponse(path, media_type="text/html", headers={"Content-Security-Policy": REPORT_POLICY})
 
 
 @router.post("/report/{name}")
-async def make_report(request: Request, name: str) -> RedirectResponse:
+async def make_report(state: State, folder: StudyFolder) -> RedirectResponse:
     """Make the report of a study, and open it."""
-    state = app_state(request)
-    folder = runs_folder.find_study(state.root, name)
     await run_slow(state, write_study_report, folder)
     return go_to(f"/report/{folder.name}")
 
@@ -145,17 +136,14 @@ def write_study_report(folder: Path) -> None:
 
 
 @router.post("/delete")
-async def delete(request: Request) -> RedirectResponse:
+async def delete(request: Request, state: State) -> RedirectResponse:
     """Move a study or a run into the trash."""
-    state = app_state(request)
-    path = first(await read_fields(request), "path")
-    trashed = runs_folder.move_to_trash(state.root, path)
+    trashed = runs_folder.move_to_trash(state.root, first(await read_fields(request), "path"))
     return go_to(f"/#trash-{trashed.id}")
 
 
 @router.post("/undo")
-async def undo(request: Request) -> RedirectResponse:
+async def undo(request: Request, state: State) -> RedirectResponse:
     """Take something back from the trash."""
-    state = app_state(request)
     runs_folder.restore(state.root, first(await read_fields(request), "id"))
     return go_to("/")

@@ -10,7 +10,7 @@ from typing import Any
 from .. import runs
 from ..errors import BadData, IsoglossError
 from ..files.layout import write_atomically
-from .jobs import EvaluationJob, read_job
+from .jobs import EvaluationJob, read_job, read_json
 from .safety import find_link, hidden, inside, no_link
 
 TRASH = ".trash"
@@ -96,7 +96,11 @@ def read_study_entry(root: Path, folder: Path) -> StudyEntry:
     files = sorted(folder.rglob("run.json"))
     for file in files:
         try:
-            entries.append(_entry(root, file.parent))
+            run = runs.read_run(file.parent)
+            stored = time.strftime("%Y-%m-%dT%H:%M", time.gmtime(file.stat().st_mtime))
+            when = str(run.info.get("started") or stored)[:16].replace("T", " ")
+            path = file.parent.relative_to(root).as_posix()
+            entries.append(RunEntry(path, run.info, len(runs.written_parts(run)), when))
         except IsoglossError as error:
             troubles.append(relative(str(error), root))
     recorded = (read_measures(folder) or {}).get("findings", [])
@@ -104,13 +108,6 @@ def read_study_entry(root: Path, folder: Path) -> StudyEntry:
     report = (folder / REPORT).is_file()
     stamp = max((file.stat().st_mtime for file in files), default=0.0)
     return StudyEntry(folder.name, tuple(entries), tuple(troubles), report, read_job(folder), findings, stamp)
-
-
-def _entry(root: Path, folder: Path) -> RunEntry:
-    run = runs.read_run(folder)
-    stored = time.strftime("%Y-%m-%dT%H:%M", time.gmtime((folder / "run.json").stat().st_mtime))
-    when = str(run.info.get("started") or stored)[:16].replace("T", " ")
-    return RunEntry(folder.relative_to(root).as_posix(), run.info, len(runs.written_parts(run)), when)
 
 
 def relative(message: str, root: Path) -> str:
@@ -125,18 +122,10 @@ def find_study(root: Path, name: str) -> Path:
     return inside(root, name)
 
 
-def read_run(root: Path, path: str) -> runs.Run:
-    """The run with that path in the runs folder."""
-    return runs.read_run(inside(root, path))
-
-
 def read_measures(folder: Path) -> dict[str, Any] | None:
     """What a finished study measured, if it is there."""
-    try:
-        content = json.loads((folder / MEASURES).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    rows = content.get("measures") if isinstance(content, dict) else None
+    content = read_json(folder / MEASURES)
+    rows = content.get("measures")
     if not isinstance(rows, list) or not all(isinstance(row, dict) and set(row) >= MEASURED for row in rows):
         return None
     lines = content.get("ranking")
@@ -184,14 +173,10 @@ def list_trash(root: Path) -> list[TrashEntry]:
     trashed = []
     trash = root / TRASH
     for note in trash.glob(f"*/{NOTE}") if not trash.is_symlink() else ():
-        try:
-            facts = json.loads(note.read_text(encoding="utf-8"))
+        facts = read_json(note)
+        if {"path", "when"} <= facts.keys() and (note.parent / CONTENT).is_dir():
             trashed.append(TrashEntry(note.parent.name, str(facts["path"]), str(facts["when"])))
-        except (OSError, ValueError, KeyError, TypeError):
-            continue
-    return sorted(
-        (entry for entry in trashed if (root / TRASH / entry.id / CONTENT).is_dir()), key=lambda entry: entry.when
-    )[::-1]
+    return sorted(trashed, key=lambda entry: entry.when)[::-1]
 
 
 def restore(root: Path, id: str) -> str:

@@ -52,22 +52,53 @@ class Guard:
         if scope["type"] == "lifespan":
             await self.app(scope, receive, send)
         elif scope["type"] == "http":
-            refusal = refuse(Request(scope), self.settings)
             limit = self.settings.limits.upload if scope["path"] == UPLOADS else FORM_BYTES
-            await (refusal or self.app)(scope, _counted(receive, limit), _sealed(send))
+            refusal = refuse(Request(scope), self.settings, limit=limit)
+            size = 0
+
+            async def counted() -> Message:
+                """What is received, counted while it comes, as long as it is not too much."""
+                nonlocal size
+                message = await receive()
+                size += len(message.get("body", b""))
+                if size > limit:
+                    raise HTTPException(413, too_large(limit))
+                return message
+
+            async def with_headers(message: Message) -> None:
+                """Every answer has our headers, unless it has stricter ones of its own."""
+                if message["type"] == "http.response.start":
+                    headers = MutableHeaders(scope=message)
+                    for name, value in HEADERS.items():
+                        headers.setdefault(name, value)
+                await send(message)
+
+            await (refusal or self.app)(scope, counted, with_headers)
 
 
-def refuse(request: Request, settings: ServerSettings) -> Response | None:
-    """Why a request is not answered, or nothing when it may pass."""
+def refuse(request: Request, settings: ServerSettings, *, limit: int) -> Response | None:
+    """Why a request is not answered, or nothing when it may pass.
+
+    With a token, who brings it in the address gets a cookie; who has the cookie may pass.
+    """
     if not known_host(request.headers.get("host", ""), settings):
         return PlainTextResponse("This server is not known under that name. See --allow-host.", 421)
     if not same_origin(request.method, request.headers, settings=settings):
         return PlainTextResponse("This came from another page, so it was not done.", 403)
-    limit = settings.limits.upload if request.url.path == UPLOADS else FORM_BYTES
     length = request.headers.get("content-length", "0")
     if not LENGTH.fullmatch(length) or int(length) > limit:
         return PlainTextResponse(too_large(limit), 413)
-    return _refuse_stranger(request, settings) if settings.token else None
+    if not settings.token:
+        return None
+    token = settings.token.encode()
+    sent = parse_qs(request.scope.get("query_string", b"").decode("latin-1")).get("token", [""])[0]
+    if request.method == "GET" and compare_digest(sent.encode(), token):
+        answer = RedirectResponse("/", 303)
+        answer.set_cookie(COOKIE, settings.token, httponly=True, samesite="strict", path="/")
+        return answer
+    if compare_digest(request.cookies.get(COOKIE, "").encode(), token):
+        return None
+    return PlainTextResponse("A token is needed. Open the address that the server printed when it started.", 403)
 
 
 def known_host(host: str, settings: ServerSettings) -> bool:
@@ -93,59 +124,16 @@ def same_origin(method: str, headers: Headers, *, settings: ServerSettings) -> b
     site, origin = headers.get("sec-fetch-site"), headers.get("origin")
     if method in SAFE:
         return site in (None, "same-origin", "none") or headers.get("sec-fetch-mode") == "navigate"
-    if site is None and origin is None:
-        return False
-    if site not in (None, "same-origin"):
+    if site not in (None, "same-origin") or (site is None and origin is None):
         return False
     host = headers.get("host", "").lower()
     schemes = ("http", "https") if host.partition(":")[0] in settings.names else ("http",)
     return origin is None or origin.lower() in [f"{scheme}://{host}" for scheme in schemes]
 
 
-def _refuse_stranger(request: Request, settings: ServerSettings) -> Response | None:
-    """Who brings the token in the address gets a cookie; who has the cookie may pass."""
-    token = (settings.token or "").encode()
-    sent = parse_qs(request.scope.get("query_string", b"").decode("latin-1")).get("token", [""])[0]
-    if request.method == "GET" and sent and compare_digest(sent.encode(), token):
-        answer = RedirectResponse("/", 303)
-        answer.set_cookie(COOKIE, settings.token or "", httponly=True, samesite="strict", path="/")
-        return answer
-    if compare_digest(request.cookies.get(COOKIE, "").encode(), token):
-        return None
-    return PlainTextResponse("A token is needed. Open the address that the server printed when it started.", 403)
-
-
 def too_large(limit: int) -> str:
     """A sentence about too many bytes."""
     return f"That is more than {limit:,} bytes, which is the most that is taken here."
-
-
-def _counted(receive: Receive, limit: int) -> Receive:
-    """What is received, as long as it is not too much; it is counted while it comes."""
-    size = 0
-
-    async def inner() -> Message:
-        nonlocal size
-        message = await receive()
-        size += len(message.get("body", b""))
-        if size > limit:
-            raise HTTPException(413, too_large(limit))
-        return message
-
-    return inner
-
-
-def _sealed(send: Send) -> Send:
-    """Every answer with our headers, unless it has stricter ones of its own."""
-
-    async def inner(message: Message) -> None:
-        if message["type"] == "http.response.start":
-            headers = MutableHeaders(scope=message)
-            for name, value in HEADERS.items():
-                headers.setdefault(name, value)
-        await send(message)
-
-    return inner
 
 
 # ---- paths
@@ -169,10 +157,9 @@ def inside(root: Path, name: str) -> Path:
 def find_link(folder: Path) -> Path | None:
     """The first symbolic link in a folder and below it, if there is one; links are not followed to look for others."""
     for at, folders, files in os.walk(folder):
-        with_links = (Path(at, name) for name in sorted([*folders, *files]))
-        link = next((path for path in with_links if path.is_symlink()), None)
-        if link is not None:
-            return link
+        for name in sorted([*folders, *files]):
+            if (path := Path(at, name)).is_symlink():
+                return path
     return None
 
 

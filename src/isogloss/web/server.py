@@ -20,8 +20,18 @@ def listen(settings: ServerSettings, *, port: int, say: Callable[[str], None]) -
         settings = replace(settings, token=secrets.token_urlsafe(32))
     app = make_app(settings)
     settings.root.mkdir(parents=True, exist_ok=True)
-    with _socket(settings.host, port) as opened:
-        say(f"Isogloss is at {address(settings, opened.getsockname()[1])}")
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as opened:
+        opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            opened.bind((settings.host, port))
+        except (OSError, OverflowError) as error:
+            raise IsoglossError(
+                f"Cannot listen on {settings.host}, port {port}: {error}. Choose others with --host and --port."
+            ) from error
+        host = f"[{settings.host}]" if ":" in settings.host else settings.host
+        token = f"?token={settings.token}" if settings.token else ""  # which is needed once
+        say(f"Isogloss is at http://{host}:{opened.getsockname()[1]}/{token}")
         say(f"Runs are in {settings.root}. Press Ctrl+C to stop.")
         config = uvicorn.Config(
             app,
@@ -32,23 +42,3 @@ def listen(settings: ServerSettings, *, port: int, say: Callable[[str], None]) -
             timeout_graceful_shutdown=GRACE,
         )
         uvicorn.Server(config).run(sockets=[opened])
-
-
-def address(settings: ServerSettings, port: int) -> str:
-    """Where the server can be found; with the token, which is needed once."""
-    host = f"[{settings.host}]" if ":" in settings.host else settings.host
-    return f"http://{host}:{port}/" + (f"?token={settings.token}" if settings.token else "")
-
-
-def _socket(host: str, port: int) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    opened = socket.socket(family, socket.SOCK_STREAM)
-    opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        opened.bind((host, port))
-    except (OSError, OverflowError) as error:
-        opened.close()
-        raise IsoglossError(
-            f"Cannot listen on {host}, port {port}: {error}. Choose others with --host and --port."
-        ) from error
-    return opened

@@ -40,15 +40,10 @@ class ServerSettings:
     @property
     def local(self) -> bool:
         """Whether only this machine can reach the server."""
-        return is_loopback(self.host)
-
-
-def is_loopback(host: str) -> bool:
-    """Whether a host is this machine and nobody else."""
-    try:
-        return host == "localhost" or ip_address(host).is_loopback
-    except ValueError:
-        return False
+        try:
+            return self.host == "localhost" or ip_address(self.host).is_loopback
+        except ValueError:
+            return False
 
 
 def check_settings(settings: ServerSettings) -> ServerSettings:

@@ -15,6 +15,7 @@ from ..files.layout import write_atomically
 from ..files.sources import language_in_name
 from ..runs import slug
 from .choices import DataChoice
+from .jobs import read_json
 from .safety import hidden
 from .settings import Limits
 
@@ -88,27 +89,19 @@ def list_uploads(root: Path) -> list[Upload]:
     return sorted((upload for upload in uploads if upload), key=lambda upload: upload.when, reverse=True)
 
 
-def remove_upload(root: Path, id: str) -> None:
-    """Remove an upload for good; studies that used it have copies."""
-    shutil.rmtree(find_upload(root, id).path.parent)
-
-
 def _read(folder: Path) -> Upload | None:
-    try:
-        facts = json.loads((folder / NOTE).read_text(encoding="utf-8"))
-        path = folder / Path(str(facts["file"])).name
-        upload = Upload(folder.name, path, str(facts["title"]), str(facts["language"]), str(facts["when"]))
-    except (OSError, ValueError, KeyError, TypeError):
+    facts = read_json(folder / NOTE)
+    path = folder / Path(str(facts.get("file", ""))).name
+    usable = path.is_file() and not path.is_symlink() and not folder.is_symlink()
+    if not usable or not {"title", "language", "when"} <= facts.keys():
         return None
-    return None if folder.is_symlink() or path.is_symlink() or not path.is_file() else upload
+    return Upload(folder.name, path, str(facts["title"]), str(facts["language"]), str(facts["when"]))
 
 
 def uploaded_data(root: Path) -> list[DataChoice]:
     """The uploads as data that can be chosen."""
-    return [
-        DataChoice(upload.id, upload.title, tuple(filter(None, [_language(upload)]))) for upload in list_uploads(root)
-    ]
-
-
-def _language(upload: Upload) -> str:
-    return upload.language or language_in_name(upload.path) or ""
+    choices = []
+    for upload in list_uploads(root):
+        tag = upload.language or language_in_name(upload.path)
+        choices.append(DataChoice(upload.id, upload.title, (tag,) if tag else ()))
+    return choices
