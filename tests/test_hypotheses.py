@@ -18,9 +18,22 @@ from isogloss.stats.hypotheses import (
     needed_items,
     shuffle_test,
     sign_flip_test,
+    student_test,
     swap_test,
     welch_test,
 )
+
+
+@pytest.mark.parametrize("count", [2, 5, 30])
+def test_students_test_is_scipys(count):
+    differences = np.random.default_rng(count).normal(0.4, 1, count)
+    assert student_test(differences) == pytest.approx(scipy_stats.ttest_1samp(differences, 0).pvalue)
+
+
+def test_students_test_of_differences_without_variation():
+    assert student_test(np.zeros(5)) == 1
+    assert student_test(np.full(5, 2.0)) == 0
+
 
 p_values = st.lists(st.floats(0, 1, allow_nan=False), min_size=1, max_size=12)
 

@@ -14,7 +14,15 @@ from isogloss.analysis.measures import interval_notes
 from isogloss.analysis.structure import _rho
 from isogloss.errors import IsoglossError
 from isogloss.metrics import from_sums
-from isogloss.stats.estimates import Estimate, bca_interval, effective_count, find_ends, fisher_ends, recovered_p
+from isogloss.stats.estimates import (
+    Estimate,
+    bca_interval,
+    difference_ends,
+    effective_count,
+    find_ends,
+    fisher_ends,
+    recovered_p,
+)
 from isogloss.stats.resampling import (
     bootstrap_values,
     expanded_level,
@@ -194,6 +202,26 @@ def test_the_p_of_unpaired_sides_near_the_end_is_where_their_interval_reaches_ze
     assert x - y == pytest.approx(np.hypot(x - one.low, two.high - y), abs=1e-4)
     even = ratio_estimate([12, 15, 18] * 4, [30] * 12)
     assert recovered_p(even, even) == 0
+
+
+@pytest.mark.parametrize(("clusters", "widened"), [(10, True), (40, True), (41, False)])
+def test_the_interval_of_a_paired_difference_of_few_clusters_holds_students(clusters, widened):
+    rng = np.random.default_rng(clusters)
+    sizes = rng.integers(20, 34, clusters)
+    a, b = (ratio_estimate(rng.binomial(sizes, chance), sizes) for chance in (0.55, 0.5))
+    percentiles = percentile_interval(a.drawn - b.drawn, level=expanded_level(clusters))
+    gaps = a.pseudo - b.pseudo
+    half = scipy_stats.t.ppf(0.975, clusters - 1) * gaps.std(ddof=1) / clusters**0.5
+    student = a.value - b.value - half, a.value - b.value + half
+    ends = difference_ends(a, b, count=clusters, related=True)
+    outer = min(percentiles[0], student[0]), max(percentiles[1], student[1])
+    assert (ends.low, ends.high) == pytest.approx(outer if widened else percentiles)
+
+
+def test_the_p_of_a_paired_difference_near_the_end_allows_for_the_correlation():
+    a = ratio_estimate([30, 29, 30, 28, 30, 30, 29, 30, 30, 30, 27, 30], [30] * 12)
+    b = ratio_estimate([29, 26, 30, 28, 25, 30, 29, 27, 30, 30, 24, 30], [30] * 12)
+    assert recovered_p(a, b, related=True) < recovered_p(a, b)  # the clusters go up and down together
 
 
 def test_the_interval_of_a_correlation_is_students_with_the_jackknife_on_fishers_scale():

@@ -188,7 +188,7 @@ def test_a_card_speaks_of_one_model(runs):
     with pytest.raises(IsoglossError) as caught:
         model_index(measure(read_scored(found), metrics="ss", resamples=100), found)
     assert str(caught.value) == (
-        "A model card speaks of one model; these runs are of one, two. Give the runs of one of them."
+        "A model card describes one model; these runs are of one, two. Give the runs of one of them."
     )
 
 

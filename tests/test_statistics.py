@@ -321,6 +321,13 @@ def test_a_difference_that_is_not_there_is_found_rarely(pair):
 
 
 @pytest.mark.slow
+def test_paired_differences_of_ten_clusters_hold_the_truth_on_average():
+    kinds = [replace(case, clusters=10) for case in cases.GRID if case.sizes != (1, 1) and case.share <= 0.6]
+    held = [coverage.simulate_pair(cases.Pair(case, case, paired=True), trials=100).held for case in kinds]
+    assert np.mean(held) >= least(100 * len(kinds), goal=95)  # 93 before Student's interval was part of it
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(("case", "before"), cases.LABELS, ids=lambda one: str(getattr(one, "title", one)))
 def test_an_mbe_of_50_is_rarely_found_to_be_another(case, before):
     result = coverage.simulate_labels(case, trials=TRIALS)

@@ -1,4 +1,4 @@
-"""What a user is told when something cannot be done: what happened, where, and what to do next."""
+"""Error messages for users: what happened, where, and what to do next."""
 
 import difflib
 import importlib

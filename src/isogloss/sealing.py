@@ -59,7 +59,7 @@ def append_lines(path: Path, lines: str) -> None:
 
 
 def move_file(path: StoragePath, target: StoragePath) -> None:
-    """Move a file onto another, in one step where the store can; whoever comes second finds it done."""
+    """Move a file onto another, in one step where the store can; a second process finds it done."""
     try:
         path.replace(target)  # type: ignore[arg-type]  # both lie in one run's folder
     except OSError as error:

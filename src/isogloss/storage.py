@@ -93,7 +93,7 @@ class RemotePath:
 
     @contextmanager
     def _reached(self) -> Iterator[tuple[Any, str]]:
-        """The file system and the path in it; whatever goes wrong but a missing file is told in one sentence."""
+        """The file system and the path in it; any failure except a missing file is raised as one sentence."""
         try:
             yield require("fsspec", extra="ray").core.url_to_fs(self.url, use_listings_cache=False)
         except (FileNotFoundError, IsoglossError):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..metrics import Contribution, Pieces
-from ..stats.estimates import CONSTANT, Ends, Estimate, difference_ends, recovered_p, welch_freedom
+from ..stats.estimates import CONSTANT, FEW_CLUSTERS, Ends, Estimate, difference_ends, recovered_p, welch_freedom
 from ..stats.hypotheses import detectable_effect, sign_flip_test, student_test, swapped_sums_test, welch_test
 from ..stats.resampling import Array, normal_sums
 from .intervals import IntervalSettings, clusters_needed, fewest, find_estimates, find_interval, is_linearised, too_few
@@ -64,7 +64,7 @@ def paired_p(
 
     def test(one: Estimate, two: Estimate) -> float | None:
         p = _flip(one, two, settings=settings)
-        return None if p is None else max(p, recovered_p(one, two, related=True))
+        return max(p, recovered_p(one, two, related=True)) if p is not None and len(one.pseudo) <= FEW_CLUSTERS else p
 
     return _p_value(_shifted(sides, shift), a.pieces, test=test)
 
@@ -175,7 +175,7 @@ def _flip(a: Estimate, b: Estimate, *, settings: IntervalSettings) -> float | No
         return None
     centred = _centred(differences, a.value - b.value)
     p = sign_flip_test(centred, resamples=settings.resamples, seed=settings.seed)
-    return max(p, student_test(centred))
+    return max(p, student_test(centred)) if len(centred) <= FEW_CLUSTERS else p
 
 
 def _welch(a: Estimate, b: Estimate, *, settings: IntervalSettings) -> float | None:

@@ -259,6 +259,6 @@ def _by_language(rows: pl.DataFrame, table: pl.DataFrame) -> str:
 
 
 def by_group(measures: Measures) -> Iterator[tuple[dict[str, str], list[Measure]]]:
-    """Measures that stand together because they speak of the same group."""
+    """Measures of the same group."""
     for group, rows in groupby(measures, key=lambda row: dict(row.group)):
         yield group, list(rows)

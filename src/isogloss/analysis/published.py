@@ -1,4 +1,4 @@
-"""Measures of published models that ship as numbers, to be shown beside one's own."""
+"""Measures of published models that ship as numbers, to be shown beside yours."""
 
 import csv
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,7 +17,7 @@ OTHER_FILE = "not the file behind the printed table"  # a fault of the paper's t
 
 
 def check_beside(name: str | None) -> list[str]:
-    """What is to be shown beside one's own runs, as a further source; another name than 'published' is refused."""
+    """What is to be shown beside your runs, as a further source; another name than 'published' is refused."""
     if name not in (None, PUBLISHED):
         raise UnknownName("set of models to show beside", str(name), [PUBLISHED])
     return [PUBLISHED] if name else []
@@ -30,7 +30,7 @@ def add_published(measures: Measures, sources: Sequence[str]) -> Measures:
 
 
 def published_measures(own: Iterable[Measure]) -> list[Measure]:
-    """The published models on the data, languages, tasks and metrics of one's own measures.
+    """The published models on the data, languages, tasks and metrics of your measures.
 
     Their model is named after its file; a known fault of its scores is its doubt.
     """

@@ -1,4 +1,4 @@
-"""The back end on this machine: transformers generates in batches, and no answer depends on what stands beside it."""
+"""The back end on this machine: transformers generates in batches, and no answer depends on the others in its batch."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence

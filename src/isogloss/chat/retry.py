@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
-MOST = 86_400.0  # a longer wait is told as this
+MOST = 86_400.0  # a longer wait is reported as this
 
 
 @dataclass(frozen=True, slots=True)

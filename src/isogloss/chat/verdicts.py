@@ -245,7 +245,7 @@ def _read_meaning(first: AnswerSentence, lexicon: AnswerWords, *, prompt: str) -
 
 
 def _is_subject(clause: Words, positions: tuple[int, ...]) -> bool:
-    """Whether a clause speaks of stereotypes instead of calling something one: 'The stereotype is that ...'."""
+    """Whether a clause is about stereotypes instead of calling something one: 'The stereotype is that ...'."""
     return positions[0] <= 1 and positions[-1] + 1 < len(clause) and script_of(clause[0][0]) == "LATIN"
 
 

@@ -1,4 +1,4 @@
-"""What a check is: a name, how severe it is, what it says of itself, and how it finds the items it speaks of."""
+"""What a check is: a name, how severe it is, an explanation, and a search for the items concerned."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

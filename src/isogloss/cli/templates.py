@@ -115,7 +115,7 @@ def _write_review(path: Path, language: str, *, folder: Path | None) -> None:
 
 
 def _read_review(path: Path, language: str, *, folder: Path | None) -> str:
-    """What a filled sheet says; corrections go into the folder of one's own, never into what ships."""
+    """What a filled sheet says; corrections go into your own folder, never into what ships."""
     from ..templates.lexicon import read_lexicon
     from ..translate.template_review import apply_review, read_review, review_as_text
 

@@ -1,4 +1,4 @@
-"""Word lists of two groups, and which group an English sentence speaks of: whole words, case-aware."""
+"""Word lists of two groups, and which group an English sentence mentions: whole words, case-aware."""
 
 import re
 import tomllib

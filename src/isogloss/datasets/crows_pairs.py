@@ -1,4 +1,4 @@
-"""CrowS-Pairs: two sentences that differ in whom they speak of; the original, the French and other translations."""
+"""CrowS-Pairs: two sentences that differ only in the group they mention; the original, the French and other translations."""
 
 import re
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Templates that ship with Isogloss, or a sets.toml of one's own, as items: one per wording and concept."""
+"""Templates that ship with Isogloss, or a sets.toml of your own, as items: one per wording and concept."""
 
 from functools import partial
 

@@ -199,7 +199,7 @@ def _stereoset_rows(path: Path, *, task: str, language: str) -> Iterator[dict[st
 
 
 def _split(path: Path, language: str) -> Path:
-    """The sentences of a parallel corpus that speak of women or men, as `isogloss data build split` writes them."""
+    """The sentences of a parallel corpus that mention women or men, as `isogloss data build split` writes them."""
     from ..corpora.splits import split_corpus, write_split
     from ..corpora.texts import open_corpus
     from ..corpora.wordlists import gender_lists

@@ -82,7 +82,7 @@ class Metric:
     order: int = 100
 
     def __post_init__(self) -> None:
-        """Refuse a law that does not exist: whoever adds a metric in a package of their own has no test for it."""
+        """Refuse a law that does not exist; a metric in another package has no test that would find it."""
         if self.swap not in SWAPS or (self.swap == "mirror" and self.neutral is None):
             law = (
                 f"'{self.swap}'; use {', '.join(SWAPS)}" if self.swap not in SWAPS else "mirror, which needs 'neutral'"

@@ -120,7 +120,7 @@ class HeadTest:
 def evaluate_head(
     name: str, data: Path, *, limit: int | None = None, device: str = "cpu", progress: Progress = silent
 ) -> HeadTest:
-    """The test of a model's head on the test split of a folder of pairs, or on so many of them."""
+    """The test of a model's head on the test split of a folder of pairs, or on at most `limit` of them."""
     rows, train = open_split(data, "test").head(limit), open_split(data, "train").head(TRAINING_PAIRS)
     model = open_model(name, Loading(device))
     if "nsp" not in model.info.heads or "nsp" in model.info.untrained:

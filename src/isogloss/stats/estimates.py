@@ -16,6 +16,7 @@ LEAST_BIAS = 0.02
 MOST_LOGNORMAL = 100
 LEAST_LOG_SKEW = -1.0
 FEWEST_EFFECTIVE = 4
+FEW_CLUSTERS = 40
 STEPS = 30
 PERFECT = math.atanh(1 - 1e-12)
 CONSTANT = "every cluster gives the same value, so resampling cannot say how sure it is"
@@ -87,8 +88,8 @@ def find_ends(estimate: Estimate, *, bca: bool = False, level: float = 0.95) -> 
 def difference_ends(a: Estimate, b: Estimate, *, count: float, related: bool) -> Ends | None:
     """The 95 % interval of a - b: percentiles, or from the two intervals where one is not made of percentiles.
 
-    Percentiles of few clusters of unequal sizes are a little too narrow, so that the interval holds Student's with the
-    jackknife's error too. The second is the method of variance estimates recovery (Zou and Donner 2008), with the clusters'
+    Percentiles of few clusters are a little too narrow, so that up to FEW_CLUSTERS the interval also holds Student's with the
+    jackknife's error. The second is the method of variance estimates recovery (Zou and Donner 2008), with the clusters'
     correlation where the sides are `related`.
     """
     sides = find_ends(a), find_ends(b)
@@ -99,7 +100,9 @@ def difference_ends(a: Estimate, b: Estimate, *, count: float, related: bool) ->
         return None
     low, high = percentile_interval(drawn, level=expanded_level(count))
     error = standard_error(a.pseudo - b.pseudo) if related else math.hypot(a.error, b.error)
-    half = student_quantile(0.975, count - 1) * error if math.isfinite(error) else 0.0
+    if count > FEW_CLUSTERS or not math.isfinite(error):
+        return Ends(low, high, "bootstrap")
+    half = student_quantile(0.975, count - 1) * error
     return Ends(min(low, value - half), max(high, value + half), "bootstrap")
 
 

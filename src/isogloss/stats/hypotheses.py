@@ -45,9 +45,9 @@ def student_test(differences: Array) -> float:
 
     error = float(np.std(differences, ddof=1)) / math.sqrt(len(differences))
     mean = abs(float(differences.mean()))
-    if error <= 1e-12 * mean:
-        return 0.0
-    return 2 * float(stdtr(len(differences) - 1, -mean / error)) if error > 0 else 1.0
+    if error <= 1e-12 * mean:  # no variation
+        return 1.0 if mean == 0 else 0.0
+    return 2 * float(stdtr(len(differences) - 1, -mean / error))
 
 
 def swapped_sums_test(

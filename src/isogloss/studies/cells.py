@@ -214,13 +214,13 @@ def finish_runs(runs: Sequence[run_store.Run], plan: Sequence[WorkUnit], *, seco
 
 
 def plan_work(runs: Sequence[run_store.Run]) -> list[WorkUnit]:
-    """What is left to do, from the parts that are missing; a work that was killed while it was written is completed."""
+    """What is left to do, from the parts that are missing; a unit whose writing was interrupted is completed."""
     missing = [run_store.missing_parts(run) for run in runs]
     return [work for work in group_parts(missing) if not commit_staged(work, runs)]
 
 
 def commit_staged(unit: WorkUnit, runs: Sequence[run_store.Run]) -> bool:
-    """Put the work's parts in their places, if all of them lie ready."""
+    """Commit the parts of a unit if all of them are staged."""
     ready = all(run_store.is_staged(runs[index], unit.number) for index in unit.cells)
     for index in unit.cells if ready else ():
         run_store.commit_part(runs[index], unit.number)
@@ -237,10 +237,10 @@ def group_parts(missing: Sequence[Iterable[int]]) -> list[WorkUnit]:
 
 
 def write_work(unit: WorkUnit, runs: Sequence[run_store.Run], *, tables: Sequence[pl.DataFrame]) -> None:
-    """Write the work's parts: first all beside their places, then all into them.
+    """Write the parts of a unit: first stage all of them, then commit all of them.
 
-    Who is killed before the first is in its place has written nothing, who is killed later everything: so parts that were
-    scored together once are never scored again in other company, which would change the last digits.
+    A process that is killed before the first commit has written nothing; one that is killed later is completed at the next
+    start. Parts that were scored together are therefore never scored again in other batches, which would change the last digits.
     """
     for index, rows in zip(unit.cells, tables, strict=True):
         run_store.stage_part(runs[index], unit.number, rows=rows)

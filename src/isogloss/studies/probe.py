@@ -51,7 +51,7 @@ class Probe:
 
 @dataclass(frozen=True, slots=True)
 class ProbeRequest:
-    """What is asked: a template in a language, the slot whose terms are compared, a folder of vocabularies of one's own."""
+    """What is asked: a template in a language, the slot whose terms are compared, a folder of vocabularies of your own."""
 
     template: str
     language: str = "en"

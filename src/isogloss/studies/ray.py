@@ -1,6 +1,6 @@
-"""The same cells on a Ray cluster: actors that hold one model each, works handed out as they become free, parts in the store.
+"""The same cells on a Ray cluster: actors that hold one model each, units of work handed out as workers become free, parts in the store.
 
-The driver never opens a model. An actor opens it by its name, plans the cells as the local engine does, scores a work and
+The driver never opens a model. An actor opens it by its name, plans the cells as the local engine does, scores a unit of work and
 writes its parts; the driver holds the locks, hands out, and counts. What dies is replaced, and its work given to another.
 """
 
@@ -66,7 +66,7 @@ def run_on_ray(
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A work of a group of cells."""
+    """A unit of work of a group of cells."""
 
     group: int
     work: WorkUnit
@@ -118,7 +118,7 @@ class WorkerPool:
         self.calls[actor.open.remote(self.packed)] = (actor, None)
 
     def score(self, actor: Any, task: Task, *, folders: Sequence[str]) -> None:
-        """Let an actor score a work and write it into the folders of its runs."""
+        """Let an actor score a unit of work and write it into the folders of its runs."""
         call = actor.score.remote(task.group, (task.work.number, task.work.cells), folders=list(folders))
         self.calls[call] = (actor, task)
 
@@ -149,7 +149,7 @@ class WorkerPool:
         if died or (error and task is None):
             self.members.remove(actor)
             self._trace_of(actor).unlink(missing_ok=True)
-            self.ray.kill(actor)  # whoever still holds its handle: its core must be free for others
+            self.ray.kill(actor)  # even if a handle to it is left: its core must be free for others
         else:
             self.idle.append(actor)
         if died:
@@ -263,7 +263,7 @@ def _run_checkpoint(
 
 
 def _most_works(planned: Sequence[PlannedCell]) -> int:
-    """At least as many works as the cells can have."""
+    """At least as many units of work as the cells can have."""
     sizes: Counter[tuple[str, str]] = Counter()
     for item in (item for cell in planned for item in cell.items):
         sizes[item.dataset, item.language] += len(item.candidates)
@@ -271,7 +271,7 @@ def _most_works(planned: Sequence[PlannedCell]) -> int:
 
 
 def _run_tasks(queue: Queue, pool: WorkerPool, *, groups: Sequence[Group], progress: Progress) -> None:
-    """Hand out the tasks to who is idle until all are done, or have failed three times."""
+    """Hand out the tasks to idle workers until all are done or have failed three times."""
     for group in groups:
         group.tell(progress)
     busy = 0
@@ -309,7 +309,7 @@ def record_result(actor: Any, task: Task, *, error: str | None, queue: Queue, gr
 
 
 def unfinished_work(unit: WorkUnit, runs: Sequence[Run]) -> WorkUnit | None:
-    """What must be scored again when a worker stopped in the middle; parts that all lie ready are put in their places."""
+    """What must be scored again after a worker stopped; units whose parts are all staged are committed."""
     missing = tuple(index for index in unit.cells if not part_path(runs[index], unit.number).exists())
     left = WorkUnit(unit.number, missing)
     return None if cells.commit_staged(left, runs) else left

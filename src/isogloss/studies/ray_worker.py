@@ -1,4 +1,4 @@
-"""Workers: what one actor of a cluster does. It opens a model by its name, plans the cells, scores works and writes them."""
+"""Workers: what one actor of a cluster does. It opens a model by its name, plans the cells, scores units of work and writes them."""
 
 import faulthandler
 import json

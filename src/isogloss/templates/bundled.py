@@ -1,4 +1,4 @@
-"""Files of template sets as items: those that ship, by language, and one's own, read with the vocabularies beside them."""
+"""Files of template sets as items: those that ship, by language, and your own, read with the vocabularies beside them."""
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path

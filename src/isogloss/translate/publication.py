@@ -25,7 +25,7 @@ LOWEST = 10  # items that came back least like the source
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """What the makers say of the data: its title, licence, source, and who is to be cited."""
+    """What the makers say of the data: its title, licence, source and citation."""
 
     title: str
     licence: str

@@ -27,7 +27,7 @@ class Dropped:
 
 @dataclass(frozen=True, slots=True)
 class TranslationSession:
-    """Where texts are translated: the open translator, the languages, the cache, and who is told how far it is."""
+    """Where texts are translated: the open translator, the languages, the cache, and the progress callback."""
 
     opened: Opened
     pair: LanguagePair

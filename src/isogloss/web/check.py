@@ -43,7 +43,7 @@ class CheckedUpload:
     checks: tuple[dict[str, Any], ...]
 
     def row(self, problem: Problem) -> Item | None:
-        """The item that a problem speaks of."""
+        """The item of a problem."""
         matches = (item for item in self.items if (item.id, item.language) == (problem.item, problem.language))
         return next(matches, None)
 

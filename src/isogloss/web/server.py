@@ -13,7 +13,7 @@ GRACE = 2
 
 
 def listen(settings: ServerSettings, *, port: int, say: Callable[[str], None]) -> None:
-    """Serve until somebody stops it; `say` is told the address, with the token where there is one."""
+    """Serve until stopped; `say` gets the address, with the token where there is one."""
     import uvicorn
 
     if not settings.local and not settings.token:

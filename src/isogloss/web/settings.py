@@ -27,7 +27,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class ServerSettings:
-    """What the server is told when it is started; `names` are further host names under which it may be reached."""
+    """The settings of the server; `names` are further host names under which it may be reached."""
 
     root: Path
     host: str = "127.0.0.1"

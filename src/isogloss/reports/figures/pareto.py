@@ -1,4 +1,4 @@
-"""LMS against the distance of SS from 50: the models that no other beats in both, and who is first for which weight."""
+"""LMS against the distance of SS from 50: the models that no other beats in both, and which model is first for each weight."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -27,7 +27,7 @@ def model_index(measures: Measures, runs: Iterable[Run]) -> dict[str, Any]:
     models = list(dict.fromkeys(row.group["model"] for row in measures))
     if len(models) != 1:
         raise IsoglossError(
-            f"A model card speaks of one model; these runs are of {', '.join(models)}. Give the runs of one of them."
+            f"A model card describes one model; these runs are of {', '.join(models)}. Give the runs of one of them."
         )
     facts = group_by((run.info for run in runs), lambda info: (info["dataset"], info["language"]))
     rows = [row for row in measures if row.value is not None]

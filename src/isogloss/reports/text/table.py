@@ -70,7 +70,7 @@ def _widths(grid: Grid) -> list[int]:
 
 
 def _pad(text: str, width: int) -> str:
-    """The text flush left in so many columns; flush right for a negative width."""
+    """The text flush left in `width` columns; flush right for a negative width."""
     space = " " * (abs(width) - columns(text))
     return text + space if width > 0 else space + text
 

@@ -1,4 +1,4 @@
-"""The world map: scores of the regions that stereotypes are told of, and how many of the data's items speak of each."""
+"""The world map: scores by region, and the number of items about each region."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -41,7 +41,7 @@ def draw(data: PageData) -> dict[str, Any] | None:
         Figure(
             "world-coverage",
             _chart(shown, counts, field="items", title="items"),
-            label="World map of how many items speak of each country; the counts are in the table above.",
+            label="World map of the number of items about each country; the counts are in the table above.",
             caption="Coverage: how many of the scored items are valid in a country.",
         ),
     ]
