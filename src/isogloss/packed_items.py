@@ -11,7 +11,7 @@ import polars as pl
 
 from .items import Candidate, Item
 
-CHUNK = 20_000  # items of a table
+CHUNK = 5_000  # items of a table
 PACKED_FROM = 100_000  # items; fewer stay objects
 
 Shared = tuple[str, str, str | None, str | None, tuple[str, ...], Mapping[str, Any]]
@@ -108,13 +108,21 @@ class Packer:
         self._tables.append((pl.DataFrame(table), pl.DataFrame(texts, schema=dict.fromkeys(texts, pl.String))))
 
     def _number(self, item: Item) -> int:
-        """The number of what an item shares with others."""
+        """The number of what an item shares with others; tags that a reader shares are first known by their identity."""
         roles = tuple([candidate.role for candidate in item.candidates])
         facts = (item.dataset, item.language, item.category, item.variant, roles)
-        number = self._numbers.setdefault((*facts, *item.tags.items()), len(self._shared))
-        if number == len(self._shared):
-            self._shared.append((*facts, item.tags))
+        number = self._numbers.get((id(item.tags), facts))
+        if number is None:
+            number = self._numbers.setdefault((*item.tags.items(), facts), len(self._shared))
+            if number == len(self._shared):
+                self._shared.append((*facts, item.tags))
+                self._numbers[id(item.tags), facts] = number  # they are stored now, so no other tags get their identity
         return number
+
+
+def hashes(keys: Iterable[object]) -> Any:
+    """The hash of each key, in one array."""
+    return np.fromiter(map(hash, keys), np.int64)
 
 
 class SeenHashes:
@@ -123,14 +131,17 @@ class SeenHashes:
     def __init__(self) -> None:
         self._blocks: list[Any] = []  # sorted
 
+    def all_new(self, keys: Any) -> bool:
+        """Whether all hashes of an array differ from each other and from those before; only then they are noted."""
+        ordered = np.sort(keys)
+        new = not (ordered[1:] == ordered[:-1]).any() and not self._known(ordered).any()
+        if new:
+            self._note(ordered)
+        return new
+
     def first_repeats(self, groups: Sequence[Sequence[int]]) -> list[int | None]:
         """For each group the index of its first hash that came before, or None; such a group is not noted."""
-        hashes = np.fromiter(chain.from_iterable(groups), np.int64)
-        ordered = np.sort(hashes)
-        if not (ordered[1:] == ordered[:-1]).any() and not self._known(ordered).any():
-            self._note(ordered)
-            return [None] * len(groups)
-        known = iter(self._known(hashes).tolist())
+        known = iter(self._known(np.fromiter(chain.from_iterable(groups), np.int64)).tolist())
         noted: set[int] = set()
         repeats = []
         for group in groups:
@@ -140,10 +151,10 @@ class SeenHashes:
         self._note(np.sort(np.fromiter(noted, np.int64)))
         return repeats
 
-    def _known(self, hashes: Any) -> Any:
-        known = np.zeros(len(hashes), bool)
+    def _known(self, keys: Any) -> Any:
+        known = np.zeros(len(keys), bool)
         for block in self._blocks:
-            known |= block[np.minimum(np.searchsorted(block, hashes), len(block) - 1)] == hashes
+            known |= block[np.minimum(np.searchsorted(block, keys), len(block) - 1)] == keys
         return known
 
     def _note(self, ordered: Any) -> None:
@@ -152,7 +163,7 @@ class SeenHashes:
             self._blocks[-2:] = [np.sort(np.concatenate(self._blocks[-2:]), kind="stable")]
 
 
-def chunks(items: Iterable[Any], size: int = 1000) -> Iterator[list[Any]]:
+def chunks(items: Iterable[Any], size: int = CHUNK) -> Iterator[list[Any]]:
     """The items in lists of that size; the last may be shorter."""
     rest = iter(items)
     while chunk := list(islice(rest, size)):

@@ -128,9 +128,8 @@ def glued_blank(item: Item) -> str | None:
 
 def sentence_differs(item: Item) -> str | None:
     """A sentence when a stored sentence is not the context with its word filled in."""
-    for candidate in item.candidates:
-        if candidate.word is None or BLANK not in (item.context or ""):
-            continue
-        if candidate.text != (item.context or "").replace(BLANK, candidate.word):
+    context = item.context or ""
+    for candidate in item.candidates if BLANK in context else ():
+        if candidate.word is not None and candidate.text != context.replace(BLANK, candidate.word):
             return f"the sentence is not the context with '{candidate.word}' filled in"
     return None

@@ -2,11 +2,16 @@
 
 import string
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 from sys import intern
-from typing import Any
+from typing import Annotated, Any, Literal
+
+import msgspec
+import numpy as np
+from msgspec import to_builtins
 
 from .. import languages
 from ..errors import BadData
@@ -14,7 +19,7 @@ from ..files.layout import ORIGIN
 from ..files.rows import OnBadRow, clean, read_json, read_rows, suffix
 from ..files.sources import Dataset, fill_columns, row_language
 from ..items import ANNOTATORS, ANTI_STEREOTYPE, BLANK, STEREOTYPE, UNRELATED, Candidate, Item, Tag
-from ..packed_items import SeenHashes, chunks
+from ..packed_items import SeenHashes, chunks, hashes
 
 TASKS = ("intrasentence", "intersentence")
 ROLES = (STEREOTYPE, ANTI_STEREOTYPE, UNRELATED)
@@ -37,6 +42,35 @@ class SharedColumns:
 Shared = dict[tuple[Any, ...], SharedColumns]
 
 
+class PlainCell(msgspec.Struct, forbid_unknown_fields=True):
+    """A candidate of a row that has everything."""
+
+    id: str
+    gold_label: Literal["stereotype", "anti-stereotype", "unrelated"]
+    sentence: str
+    word: str | None = None
+
+
+class PlainRow(msgspec.Struct, forbid_unknown_fields=True):
+    """A row of our JSON lines as it usually is; structures are read in less time than dictionaries."""
+
+    id: str
+    task: Literal["intrasentence", "intersentence"]
+    bias_type: str
+    context: str
+    candidates: Annotated[list[PlainCell], msgspec.Meta(min_length=3, max_length=3)]
+    language: str | None = None
+    dataset: str | None = None
+    target: str | None = None
+    target_original: str | None = None
+    provenance: str | None = None
+    translator: str | None = None
+    reviewers: str | None = None
+
+
+few_cells = attrgetter(*FEW)
+
+
 def recognise(columns: frozenset[str]) -> bool:
     """Whether a file with these columns is StereoSet's own JSON or our layout."""
     own = {"version", "data"} <= columns or set(TASKS) & columns
@@ -48,38 +82,66 @@ def recognise(columns: frozenset[str]) -> bool:
 
 def parse(path: Path, language: str | None, *, bad: OnBadRow) -> Iterator[Item]:
     """The items of a file; `language` is used where the rows do not name one."""
-    rows: Iterator[tuple[Any, Mapping[str, Any]]]
+    rows: Iterator[tuple[Any, Any]]
     table = suffix(path) != ".json"
-    rows = iter(fill_columns(path, read_rows(path, bad), category="bias_type")) if table else _own_json(path, bad)
+    if table:
+        rows = fill_columns(path, read_rows(path, bad, structure=PlainRow), category="bias_type")
+    else:
+        rows = _own_json(path, bad)
     seen = SeenHashes()
     shared: Shared = {}
-    for chunk in chunks(rows):
-        outcomes = [_try_item(row, language, shared=shared) for _, row in chunk]
-        repeats = seen.first_repeats([_hashes(outcome) for outcome in outcomes])
-        for (number, _), outcome, repeat in zip(chunk, outcomes, repeats, strict=True):
-            if isinstance(outcome, Item) and repeat is None:
+    for chunk in chunks((number, _try_item(row, language, shared=shared)) for number, row in rows):
+        repeats = iter(_repeats([outcome for _, outcome in chunk if isinstance(outcome, Item)], seen))
+        for number, outcome in chunk:
+            problem = next(repeats) if isinstance(outcome, Item) else str(outcome)
+            if problem is None:
                 yield outcome
-                continue
-            problem: object = outcome
-            if isinstance(outcome, Item) and repeat is not None:
-                name = f"id '{outcome.id}'" if repeat == 0 else f"candidate id '{outcome.candidates[repeat - 1].id}'"
-                problem = f"the {name} appears twice."
-            bad(BadData(path, number, str(problem)) if table else BadData(path, None, f"{number}: {problem}"))
+            else:
+                bad(BadData(path, number, problem) if table else BadData(path, None, f"{number}: {problem}"))
 
 
-def _try_item(row: Mapping[str, Any], language: str | None, *, shared: Shared) -> Item | ValueError:
+def _repeats(items: Sequence[Item], seen: SeenHashes) -> Sequence[str | None]:
+    """For each item what is wrong if its id, or a candidate's, came before in its language, or None."""
+    languages = hashes(item.language for item in items)
+    ids = ~hashes(item.id for item in items)  # an item may have the id of a candidate
+    own = hashes(candidate.id for item in items for candidate in item.candidates)
+    keys = np.column_stack([ids, own.reshape(-1, len(ROLES))]) ^ languages[:, None]
+    if seen.all_new(keys.ravel()):
+        return [None] * len(items)
+    problems: list[str | None] = []
+    for item, repeat in zip(items, seen.first_repeats(keys.tolist()), strict=True):
+        names = [f"id '{item.id}'", *(f"candidate id '{candidate.id}'" for candidate in item.candidates)]
+        problems.append(None if repeat is None else f"the {names[repeat]} appears twice.")
+    return problems
+
+
+def _try_item(row: Mapping[str, Any] | PlainRow, language: str | None, *, shared: Shared) -> Item | ValueError:
     try:
-        return _item(row, language, shared=shared)
+        if not isinstance(row, PlainRow):
+            return _item(row, language, shared=shared)
+        return _plain_item(row, language, shared=shared) or _item(to_builtins(row), language, shared=shared)
     except ValueError as error:
         return error
 
 
-def _hashes(outcome: Item | ValueError) -> list[int]:
-    """What no two items of a file may share: the item's id and its candidates', within a language."""
-    if not isinstance(outcome, Item):
-        return []
-    language = hash(outcome.language)
-    return [~hash(outcome.id) ^ language, *[hash(candidate.id) ^ language for candidate in outcome.candidates]]
+def _plain_item(row: PlainRow, language: str | None, *, shared: Shared) -> Item | None:
+    """The item of a row with nothing odd about it; None for others, which are looked at more closely."""
+    first, second, third = row.candidates
+    words = row.task == TASKS[0]
+    texts = [row.id, row.context, first.id, first.sentence, second.id, second.sentence, third.id, third.sentence]
+    if words:
+        texts += [first.word or "", second.word or "", third.word or ""]
+    same_roles = first.gold_label == second.gold_label or third.gold_label in (first.gold_label, second.gold_label)
+    same_ids = first.id == second.id or third.id in (first.id, second.id)
+    if same_roles or same_ids or not all(map(str.strip, texts)) or (words and BLANK not in row.context):
+        return None
+    common = _common((row.task, *few_cells(row)), language, shared=shared)
+    candidates = [
+        Candidate(cell.id, cell.gold_label, cell.sentence, intern(cell.word) if words and cell.word else None)
+        for cell in row.candidates
+    ]
+    columns = common.dataset, common.language, common.category, tuple(candidates), row.context
+    return Item(row.id, *columns, common.cluster, common.tags)
 
 
 def _own_json(path: Path, bad: OnBadRow) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -113,7 +175,7 @@ def _item(row: Mapping[str, Any], language: str | None, *, shared: Shared) -> It
         raise ValueError(f"task is '{task}'; use 'intrasentence' or 'intersentence'.")
     if task == TASKS[0] and BLANK not in context:
         raise ValueError("the context has no BLANK.")
-    common = _common(row, language, task=task, shared=shared)
+    common = _common((task, *map(row.get, FEW)), language, shared=shared)
     candidates = _candidates(row, item_id, context=context if task == TASKS[0] else None, language=common.language)
     tags = common.tags
     if annotations := _annotations(row):
@@ -121,14 +183,14 @@ def _item(row: Mapping[str, Any], language: str | None, *, shared: Shared) -> It
     return Item(item_id, common.dataset, common.language, common.category, candidates, context, common.cluster, tags)
 
 
-def _common(row: Mapping[str, Any], language: str | None, *, task: str, shared: Shared) -> SharedColumns:
-    """What many items have in common, made once for each combination of their cells."""
-    cells = (task, *map(row.get, FEW))
+def _common(cells: tuple[Any, ...], language: str | None, *, shared: Shared) -> SharedColumns:
+    """What many items have in common, made once for each combination of their task and their cells in FEW."""
     try:
         if (known := shared.get(cells)) is not None:
             return known
     except TypeError:  # a cell that is no text, which is refused below
         pass
+    task, row = cells[0], dict(zip(FEW, cells[1:], strict=True))
     tag = row_language(row, language)
     target = _optional(row, "target")
     cluster = _optional(row, "target_original") or target
@@ -170,7 +232,8 @@ def _candidates(row: Mapping[str, Any], item_id: str, *, context: str | None, la
     roles = sorted([candidate.role for candidate in candidates])
     if roles != IN_ORDER:
         raise ValueError(f"an item needs each of {', '.join(ROLES)} once; found: {', '.join(roles) or 'none'}.")
-    if len({candidate.id for candidate in candidates}) < len(candidates):
+    first, second, third = candidates
+    if first.id == second.id or first.id == third.id or second.id == third.id:
         raise ValueError("two candidates have the same id.")
     return candidates
 

@@ -50,11 +50,14 @@ def is_readable(path: Path) -> bool:
     return suffix(path) in SUFFIXES
 
 
-def read_rows(path: Path, bad: OnBadRow = raise_bad_row) -> Iterator[Row]:
-    """Each row of a table file with its line number; a broken row is handed to `bad` with its line."""
+def read_rows(path: Path, bad: OnBadRow = raise_bad_row, *, structure: type[Any] | None = None) -> Iterator[Row]:
+    """Each row of a table file with its line number; a broken row is handed to `bad` with its line.
+
+    JSON lines become objects of the msgspec structure that is given, which is fast, up to the first that does not fit it.
+    """
     kind = suffix(path)
     if kind == ".jsonl":
-        rows = _json_lines(path, bad)
+        rows = _json_lines(path, bad, structure=structure)
     elif kind in (".csv", ".tsv"):
         rows = _separated(path, bad, usual="\t" if kind == ".tsv" else ",")
     elif kind == ".parquet":
@@ -174,10 +177,18 @@ def _refuse_constant(name: str) -> float:
     raise ValueError(f"'{name}' is not a number")
 
 
-def _json_lines(path: Path, bad: OnBadRow) -> Iterator[Checked]:
+def _json_lines(path: Path, bad: OnBadRow, *, structure: type[Any] | None) -> Iterator[Checked]:
     decoder, renamed = msgspec.json.Decoder(), bool(current().columns)
+    typed = msgspec.json.Decoder(structure) if structure and not renamed else None
     for number, line in enumerate(_lines(path, newline="\n"), 1):
         line = line.removeprefix("\ufeff") if number == 1 else line
+        normal = line.count("{") + line.count("[") < DEEP and "\\u" not in line and _is_normal(line)
+        if typed and normal:
+            try:
+                yield number, typed.decode(line), True
+                continue
+            except msgspec.DecodeError:
+                typed = None
         try:
             row = decoder.decode(line)
         except (msgspec.DecodeError, UnicodeError, RecursionError):  # then the standard library's decoder decides
@@ -189,8 +200,7 @@ def _json_lines(path: Path, bad: OnBadRow) -> Iterator[Checked]:
                 bad(BadData(path, number, f"not JSON: {getattr(error, 'msg', error)}."))
                 continue
         if isinstance(row, dict):
-            flat = line.count("{") + line.count("[") < DEEP and "\\u" not in line
-            yield number, rename_row(row) if renamed else row, flat and _is_normal(line)
+            yield number, rename_row(row) if renamed else row, normal
         else:
             bad(BadData(path, number, "a line must be a JSON object with an item's fields."))
 

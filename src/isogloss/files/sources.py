@@ -12,7 +12,7 @@ from .. import languages, registry
 from ..checks import find_changed, find_problems
 from ..errors import BadData, IsoglossError, NoItems, UnknownName
 from ..items import Item, Items, Problem, collection_paused
-from ..packed_items import Packer, SeenHashes, chunks
+from ..packed_items import Packer, SeenHashes, chunks, hashes
 from .catalogue import ITEMS, Source, data_names, find_source
 from .filters import Where, filter_items
 from .hub import PREFIX, fetch_table, report
@@ -200,16 +200,20 @@ def fill_columns(path: Path, rows: Iterable[Row], *, category: str | None) -> It
     first = next(later, None)
     if first is None:
         return
-    filled = {}
-    if "id" not in first[1]:
+    filled: dict[str, str] = {}
+    if not isinstance(first[1], dict):  # a structure, which has all columns
+        category = None
+    elif "id" not in first[1]:
         remark(path, "no column 'id', so items are numbered by line")
         filled["id"] = f"{path.name.split('.')[0]}-"
     if category is not None and category not in first[1]:
         remark(path, f"no column '{category}', so all items are {UNCATEGORISED}")
         filled[category] = UNCATEGORISED
+    if not filled:
+        yield from chain([first], later)
+        return
     for line, row in chain([first], later):
-        added = {name: f"{value}{line}" if name == "id" else value for name, value in filled.items()} if filled else {}
-        yield line, added | row if added else row
+        yield line, {name: f"{value}{line}" if name == "id" else value for name, value in filled.items()} | row
 
 
 def row_language(row: Mapping[str, Any], default: str | None) -> str:
@@ -356,11 +360,17 @@ def _nearest_layout(columns: frozenset[str], known: Mapping[str, Dataset]) -> st
 
 def _unique(rows: list[Item], seen: SeenHashes, *, source: str | Path, bad: OnBadRow) -> list[Item]:
     """The items whose key has not been seen before."""
-    repeats = seen.first_repeats([(hash(item.key),) for item in rows])
-    for item in (item for item, repeat in zip(rows, repeats, strict=True) if repeat is not None):
-        hint = _unnamed(str(source))
-        bad(BadData(source, None, f"the id '{item.id}' ({item.language}) appears twice.{hint}"))
-    return [item for item, repeat in zip(rows, repeats, strict=True) if repeat is None]
+    keys = hashes((item.dataset, item.id, item.language) for item in rows)
+    if seen.all_new(keys):
+        return rows
+    unique = []
+    for item, repeat in zip(rows, seen.first_repeats([[key] for key in keys.tolist()]), strict=True):
+        if repeat is None:
+            unique.append(item)
+        else:
+            problem = f"the id '{item.id}' ({item.language}) appears twice.{_unnamed(str(source))}"
+            bad(BadData(source, None, problem))
+    return unique
 
 
 def _unnamed(source: str) -> str:
