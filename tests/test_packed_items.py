@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import random
 
+import numpy as np
 import pytest
 
 import isogloss as ig
 from isogloss import packed_items
+from isogloss.checks import doubtful_items, find_problems
 from isogloss.errors import IsoglossError
 from isogloss.items import Items
-from isogloss.packed_items import PackedItems, Packer, SeenHashes, chunks
+from isogloss.packed_items import PackedItems, Packer, SeenHashes
 
 
 @pytest.fixture(autouse=True)
@@ -22,8 +24,8 @@ def small_chunks(monkeypatch):
 
 def pack(items):
     packer = Packer()
-    for chunk in chunks(items, 5):
-        packer.add(chunk)
+    for start in range(0, len(items), 5):
+        packer.add(items[start : start + 5])
     return packer.finish()
 
 
@@ -91,8 +93,7 @@ def test_large_sets_can_be_added_and_filtered():
         (triple(50, candidate="3-unrelated"), "the candidate id '3-unrelated' appears twice."),
     ],
 )
-def test_an_id_that_came_long_before_is_refused_with_its_line(tmp_path, monkeypatch, row, problem):
-    monkeypatch.setattr("isogloss.datasets.stereoset.chunks", lambda rows: chunks(rows, 4))
+def test_an_id_that_came_long_before_is_refused_with_its_line(tmp_path, row, problem):
     path = write(tmp_path / "many.jsonl", [*map(triple, range(40)), row, triple(60)])
     with pytest.raises(IsoglossError) as caught:
         ig.read(path)
@@ -118,6 +119,71 @@ def test_an_item_may_have_the_id_of_a_candidate(tmp_path):
     assert len(ig.read(path)) == 2
 
 
+@pytest.mark.parametrize("name", ["demo", "shades_demo"])
+def test_problems_are_found_in_doubtful_items_only(name):
+    rows = tuple(ig.read(name))
+    assert find_problems(doubtful_items(pack(rows))) == find_problems(rows)
+
+
+ODD = {
+    "blanks": {"context": "It is BLANK, BLANK.", "candidates.0.sentence": "It is stereotype, stereotype."},
+    "equal": {"candidates.1.word": "stereotype", "candidates.1.sentence": "It is stereotype."},
+    "differs": {"candidates.2.sentence": "It was unrelated."},
+    "invisible": {"candidates.2.word": "un\u200brelated", "candidates.2.sentence": "It is un\u200brelated."},
+    "control": {"context": "It is\x07 BLANK."},
+    "scripts": {"candidates.0.word": "stere\u043etype", "candidates.0.sentence": "It is stere\u043etype."},
+    "plain": {},
+    "next": {"task": "intersentence", "context": "It is."},
+    "equal next": {"task": "intersentence", "context": "It is.", "candidates.0.sentence": "Same.", "candidates.1.sentence": "Same."},
+}  # fmt: skip
+
+
+def odd_row(number, changes):
+    row = triple(number)
+    for name, value in changes.items():
+        *path, last = name.split(".")
+        inner = row
+        for part in path:
+            inner = inner[int(part)] if part.isdigit() else inner[part]
+        inner[last] = value
+    return row | ({"task": "intrasentence"} if "task" not in changes else {})
+
+
+def test_plain_rows_give_the_items_and_problems_of_rows_that_are_read_slowly(tmp_path):
+    rows = [odd_row(number, changes) for number, changes in enumerate(ODD.values(), 100)]
+    rows += [triple(number) | {"task": "intrasentence"} for number in range(40)]
+    texts = [json.dumps(row, ensure_ascii=False) for row in rows]
+    (tmp_path / "fast.jsonl").write_text("\n".join(texts), encoding="utf-8")
+    texts[0] = texts[0][:-1] + ', "further": 1}'  # then no row is read as a structure
+    (tmp_path / "slow.jsonl").write_text("\n".join(texts), encoding="utf-8")
+    fast, slow = (ig.read(tmp_path / name) for name in ("fast.jsonl", "slow.jsonl"))
+    assert tuple(fast) == tuple(slow)
+    assert {problem.check for problem in fast.problems} > {"several_blanks", "equal_words", "sentence_differs"}
+    assert [problem for problem in fast.problems if problem.check != "read_as"] == [
+        problem for problem in slow.problems if problem.check != "read_as"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"context": " "}, "'context' is missing or empty."),
+        ({"context": "It is."}, "the context has no BLANK."),
+        ({"bias_type": " "}, "'bias_type' is missing or empty."),
+        ({"candidates.1.id": "103-unrelated"}, "two candidates have the same id."),
+        ({"candidates.1.gold_label": "unrelated"}, "an item needs each of stereotype, anti-stereotype, unrelated once; found: stereotype, unrelated, unrelated."),
+        ({"language": "xx-yyyyyyyyyyyyy"}, None),
+    ],
+)  # fmt: skip
+def test_a_plain_row_that_is_wrong_is_refused_as_any_other(tmp_path, changes, problem):
+    rows = [*(triple(number) | {"task": "intrasentence"} for number in range(30)), odd_row(103, changes)]
+    path = write(tmp_path / "rows.jsonl", rows)
+    with pytest.raises(IsoglossError) as caught:
+        ig.read(path)
+    assert str(caught.value).startswith(f"{path}, line 31: {problem or ''}")
+    assert len(ig.read(path, skip_bad=True)) == 30
+
+
 def first_repeats_slowly(groups, seen):
     """The rule in plain words: a group with a key that was noted is refused whole, any other is noted whole."""
     repeats = []
@@ -135,4 +201,10 @@ def test_repeats_are_those_of_a_set(seed):
     for _ in range(rng.randrange(1, 30)):
         most = rng.choice([40, 10**6])
         groups = [rng.sample(range(-most, most), rng.randrange(4)) for _ in range(rng.randrange(12))]
-        assert hashes.first_repeats(groups) == first_repeats_slowly(groups, seen)
+        keys = [key for group in groups for key in group]
+        if hashes.all_new(np.array(keys, np.int64)):
+            assert len(set(keys) | seen) == len(keys) + len(seen)
+            seen |= set(keys)
+        else:
+            assert len(set(keys) | seen) < len(keys) + len(seen)
+            assert hashes.first_repeats(groups) == first_repeats_slowly(groups, seen)

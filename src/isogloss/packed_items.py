@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, islice
+from dataclasses import dataclass
+from itertools import accumulate, chain, islice
 from typing import Any, overload
 
 import numpy as np
@@ -11,26 +13,64 @@ import polars as pl
 
 from .items import Candidate, Item
 
-CHUNK = 5_000  # items of a table
+CHUNK = 5_000  # items that are read, checked and packed at a time
 PACKED_FROM = 100_000  # items; fewer stay objects
 
 Shared = tuple[str, str, str | None, str | None, tuple[str, ...], Mapping[str, Any]]
 """What many items have in common, stored once: data set, language, category, variant, the candidates' roles, tags."""
 
 
-class PackedItems(Sequence[Item]):
-    """Items in tables of CHUNK rows; each access makes the objects anew."""
+@dataclass(frozen=True, slots=True)
+class ItemTables:
+    """Some items as two tables, with one row per item and one row per candidate; `shared` is what rows refer to by number."""
 
-    def __init__(self, tables: Sequence[tuple[pl.DataFrame, pl.DataFrame]], shared: Sequence[Shared]) -> None:
-        self._tables, self._shared = tables, shared
-        self._size = sum(items.height for items, _ in tables)
-        self.kinds = {(dataset, language) for dataset, language, *_ in shared}
+    items: pl.DataFrame
+    candidates: pl.DataFrame
+    shared: Sequence[Shared]
+
+    def unpack(self) -> list[Item]:
+        """The items as objects."""
+        texts = zip(*(self.candidates[name].to_list() for name in ("id", "text", "word")), strict=True)
+        rows = []
+        for number, name, context, cluster, derived_from in self.items.iter_rows():
+            dataset, language, category, variant, roles, tags = self.shared[number]
+            pairs = zip(roles, islice(texts, len(roles)), strict=True)
+            own = tuple([Candidate(key, role, text, word) for role, (key, text, word) in pairs])
+            rows.append(Item(name, dataset, language, category, own, context, cluster, tags, derived_from, variant))
+        return rows
+
+    def choose(self, indexes: Any, *, each: int) -> ItemTables:
+        """Some of the items, of which all have `each` candidates."""
+        own = (each * indexes[:, None] + np.arange(each)).ravel()
+        return ItemTables(self.items[indexes], self.candidates[own], self.shared)
+
+
+def make_tables(
+    columns: Mapping[str, Sequence[Any]], candidates: Mapping[str, Sequence[Any]], shared: Sequence[Shared]
+) -> ItemTables:
+    """Tables from their columns: number, id, context, cluster and derived_from, and id, text and word of the candidates."""
+    kinds = {name: pl.UInt32 if name == "number" else pl.String for name in columns}
+    texts = pl.DataFrame(candidates, schema=dict.fromkeys(candidates, pl.String))
+    return ItemTables(pl.DataFrame(columns, schema=kinds), texts, shared)
+
+
+class PackedItems(Sequence[Item]):
+    """Items in tables; each access makes the objects anew."""
+
+    def __init__(self, tables: Sequence[ItemTables]) -> None:
+        self.tables = tables
+        self._starts = [0, *accumulate(table.items.height for table in tables)]
+
+    @property
+    def kinds(self) -> set[tuple[str, str]]:
+        """The data sets and languages of the items, as pairs."""
+        return {table.shared[number][:2] for table in self.tables for number in table.items["number"].unique()}
 
     def __len__(self) -> int:
-        return self._size
+        return self._starts[-1]
 
     def __iter__(self) -> Iterator[Item]:
-        return chain.from_iterable(self._unpack(number) for number in range(len(self._tables)))
+        return chain.from_iterable(table.unpack() for table in self.tables)
 
     @overload
     def __getitem__(self, index: int) -> Item: ...
@@ -39,90 +79,78 @@ class PackedItems(Sequence[Item]):
     def __getitem__(self, index: slice) -> tuple[Item, ...]: ...
 
     def __getitem__(self, index: int | slice) -> Item | tuple[Item, ...]:
-        numbers = range(self._size)[index]
-        if isinstance(numbers, int):
-            return self._unpack(numbers // CHUNK)[numbers % CHUNK]
-        unpacked = {number: self._unpack(number) for number in {number // CHUNK for number in numbers}}
-        return tuple(unpacked[number // CHUNK][number % CHUNK] for number in numbers)
+        numbers = range(len(self))[index]
+        chosen = [numbers] if isinstance(numbers, int) else numbers
+        places = [(bisect_right(self._starts, number) - 1, number) for number in chosen]
+        unpacked = {table: self.tables[table].unpack() for table in {table for table, _ in places}}
+        items = tuple(unpacked[table][number - self._starts[table]] for table, number in places)
+        return items[0] if isinstance(numbers, int) else items
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and len(self) == len(other) and all(map(Item.__eq__, self, other))
 
     def __repr__(self) -> str:
-        return f"PackedItems({self._size} items)"
-
-    def _unpack(self, number: int) -> list[Item]:
-        """The items of a table."""
-        items, candidates = self._tables[number]
-        texts = zip(*(candidates[name].to_list() for name in ("id", "text", "word")), strict=True)
-        rows = []
-        for shared, name, context, cluster, derived_from in items.iter_rows():
-            dataset, language, category, variant, roles, tags = self._shared[shared]
-            pairs = zip(roles, islice(texts, len(roles)), strict=True)
-            own = tuple([Candidate(key, role, text, word) for role, (key, text, word) in pairs])
-            rows.append(Item(name, dataset, language, category, own, context, cluster, tags, derived_from, variant))
-        return rows
+        return f"PackedItems({len(self)} items)"
 
 
 class Packer:
     """Takes items in chunks, and packs them once there are many."""
 
     def __init__(self) -> None:
-        self._items: list[Item] = []
-        self._tables: list[tuple[pl.DataFrame, pl.DataFrame]] = []
+        self._chunks: list[Sequence[Item]] = []
+        self._size = 0
         self._numbers: dict[tuple[Any, ...], int] = {}
         self._shared: list[Shared] = []
 
     def __len__(self) -> int:
-        return len(self._tables) * CHUNK + len(self._items)
+        return self._size
 
     def add(self, items: Sequence[Item]) -> None:
         """Take more items."""
-        self._items += items
-        if len(self) >= PACKED_FROM:
-            while len(self._items) >= CHUNK:
-                self._pack(self._items[:CHUNK])
-                del self._items[:CHUNK]
+        self._chunks.append(items)
+        self._size += len(items)
+        if self._size >= PACKED_FROM:
+            self._chunks = [chunk if isinstance(chunk, PackedItems) else self._pack(chunk) for chunk in self._chunks]
+            self._chunks = [PackedItems([table for chunk in self._chunks for table in chunk.tables])]  # type: ignore[attr-defined]
 
     def finish(self) -> Sequence[Item]:
         """All items, packed if there are many."""
-        if not self._tables:
-            return tuple(self._items)
-        self._pack(self._items)
-        return PackedItems(self._tables, self._shared)
+        if self._size >= PACKED_FROM:
+            return self._chunks[0]
+        return tuple(item for chunk in self._chunks for item in chunk)
 
-    def _pack(self, items: Sequence[Item]) -> None:
+    def _pack(self, items: Sequence[Item]) -> PackedItems:
         own = [candidate for item in items for candidate in item.candidates]
-        table = {
-            "shared": pl.Series([self._number(item) for item in items], dtype=pl.UInt32),
-            **{
-                name: pl.Series([getattr(item, name) for item in items], dtype=pl.String)
-                for name in ("id", "context", "cluster", "derived_from")
-            },
+        columns: dict[str, list[Any]] = {"number": [self._number(item) for item in items]}
+        columns |= {
+            name: [getattr(item, name) for item in items] for name in ("id", "context", "cluster", "derived_from")
         }
-        texts = {
-            "id": [candidate.id for candidate in own],
-            "text": [candidate.text for candidate in own],
-            "word": [candidate.word for candidate in own],
-        }
-        self._tables.append((pl.DataFrame(table), pl.DataFrame(texts, schema=dict.fromkeys(texts, pl.String))))
+        texts = {name: [getattr(candidate, name) for candidate in own] for name in ("id", "text", "word")}
+        return PackedItems([make_tables(columns, texts, self._shared)])
 
     def _number(self, item: Item) -> int:
-        """The number of what an item shares with others; tags that a reader shares are first known by their identity."""
+        """The number of what an item shares with others."""
         roles = tuple([candidate.role for candidate in item.candidates])
         facts = (item.dataset, item.language, item.category, item.variant, roles)
-        number = self._numbers.get((id(item.tags), facts))
-        if number is None:
-            number = self._numbers.setdefault((*item.tags.items(), facts), len(self._shared))
-            if number == len(self._shared):
-                self._shared.append((*facts, item.tags))
-                self._numbers[id(item.tags), facts] = number  # they are stored now, so no other tags get their identity
+        number = self._numbers.setdefault((*facts, *item.tags.items()), len(self._shared))
+        if number == len(self._shared):
+            self._shared.append((*facts, item.tags))
         return number
 
 
 def hashes(keys: Iterable[object]) -> Any:
     """The hash of each key, in one array."""
     return np.fromiter(map(hash, keys), np.int64)
+
+
+def item_hashes(items: Sequence[Item]) -> Any:
+    """A hash for the key of each item."""
+    if not isinstance(items, PackedItems):
+        return hashes((item.dataset, item.language) for item in items) ^ hashes(item.id for item in items)
+    ids = hashes(name for table in items.tables for name in table.items["id"].to_list())
+    return ids ^ hashes(
+        table.shared[number][:2] for table in items.tables for number in table.items["number"].to_list()
+    )
 
 
 class SeenHashes:
@@ -163,8 +191,8 @@ class SeenHashes:
             self._blocks[-2:] = [np.sort(np.concatenate(self._blocks[-2:]), kind="stable")]
 
 
-def chunks(items: Iterable[Any], size: int = CHUNK) -> Iterator[list[Any]]:
-    """The items in lists of that size; the last may be shorter."""
+def chunks(items: Iterable[Any]) -> Iterator[list[Any]]:
+    """The items in lists of CHUNK; the last may be shorter."""
     rest = iter(items)
-    while chunk := list(islice(rest, size)):
+    while chunk := list(islice(rest, CHUNK)):
         yield chunk

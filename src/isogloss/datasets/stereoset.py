@@ -4,6 +4,7 @@ import string
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, permutations
 from operator import attrgetter
 from pathlib import Path
 from sys import intern
@@ -19,11 +20,13 @@ from ..files.layout import ORIGIN
 from ..files.rows import OnBadRow, clean, read_json, read_rows, suffix
 from ..files.sources import Dataset, fill_columns, row_language
 from ..items import ANNOTATORS, ANTI_STEREOTYPE, BLANK, STEREOTYPE, UNRELATED, Candidate, Item, Tag
-from ..packed_items import SeenHashes, chunks, hashes
+from ..packed_items import PackedItems, SeenHashes, chunks, hashes, make_tables
+from ..packed_items import Shared as SharedItem
 
 TASKS = ("intrasentence", "intersentence")
 ROLES = (STEREOTYPE, ANTI_STEREOTYPE, UNRELATED)
 IN_ORDER = sorted(ROLES)
+ORDERS = set(permutations(ROLES))
 WIDE = {role: role.replace("-", "_") for role in ROLES}
 FEW = ("language", "dataset", "bias_type", "target", "target_original", *ORIGIN)  # columns with few different cells
 
@@ -82,30 +85,101 @@ def recognise(columns: frozenset[str]) -> bool:
 
 def parse(path: Path, language: str | None, *, bad: OnBadRow) -> Iterator[Item]:
     """The items of a file; `language` is used where the rows do not name one."""
+    for chunk in parse_chunks(path, language, bad=bad):
+        yield from chunk
+
+
+def parse_chunks(path: Path, language: str | None, *, bad: OnBadRow) -> Iterator[Sequence[Item]]:
+    """The items of a file in chunks; those of plain JSON lines are packed without making objects of them."""
     rows: Iterator[tuple[Any, Any]]
     table = suffix(path) != ".json"
     if table:
         rows = fill_columns(path, read_rows(path, bad, structure=PlainRow), category="bias_type")
     else:
         rows = _own_json(path, bad)
-    seen = SeenHashes()
-    shared: Shared = {}
-    for chunk in chunks((number, _try_item(row, language, shared=shared)) for number, row in rows):
-        repeats = iter(_repeats([outcome for _, outcome in chunk if isinstance(outcome, Item)], seen))
-        for number, outcome in chunk:
+    seen, plain = SeenHashes(), PlainRows(language)
+    for chunk in chunks(rows):
+        packed = plain.pack([row for _, row in chunk], seen)
+        if packed is not None:
+            yield packed
+            continue
+        outcomes = [_try_item(row, language, shared=plain.common) for _, row in chunk]
+        repeats = iter(_repeats([outcome for outcome in outcomes if isinstance(outcome, Item)], seen))
+        items = []
+        for (number, _), outcome in zip(chunk, outcomes, strict=True):
             problem = next(repeats) if isinstance(outcome, Item) else str(outcome)
-            if problem is None:
-                yield outcome
+            if problem is None and isinstance(outcome, Item):
+                items.append(outcome)
             else:
-                bad(BadData(path, number, problem) if table else BadData(path, None, f"{number}: {problem}"))
+                bad(BadData(path, number, str(problem)) if table else BadData(path, None, f"{number}: {problem}"))
+        yield items
+
+
+class PlainRows:
+    """Packs rows with nothing odd about them; what many rows have in common is made once."""
+
+    def __init__(self, language: str | None) -> None:
+        self.language = language
+        self.common: Shared = {}
+        self._numbers: dict[tuple[Any, ...], int] = {}
+        self._shared: list[SharedItem] = []
+        self._clusters: list[str | None] = []
+
+    def pack(self, rows: Sequence[Any], seen: SeenHashes) -> PackedItems | None:
+        """The rows as packed items; None if anything must be looked at more closely."""
+        if not all(type(row) is PlainRow for row in rows):
+            return None
+        cells = [cell for row in rows for cell in row.candidates]
+        ids, contexts = [row.id for row in rows], [row.context for row in rows]
+        own, texts = [cell.id for cell in cells], [cell.sentence for cell in cells]
+        words = [cell.word if row.task == TASKS[0] else None for row in rows for cell in row.candidates]
+        blanks = [row.context for row in rows if row.task == TASKS[0]]
+        labels = [cell.gold_label for cell in cells]
+        roles = list(zip(labels[0::3], labels[1::3], labels[2::3], strict=True))
+        whole = all(map(str.strip, chain(ids, contexts, own, texts, filter(None, words)))) and set(roles) <= ORDERS
+        if (
+            not whole
+            or words.count(None) + len(ROLES) * len(blanks) != len(words)
+            or not all(BLANK in c for c in blanks)
+        ):
+            return None
+        try:
+            numbers = [self._number((row.task, *few_cells(row)), order) for row, order in zip(rows, roles, strict=True)]
+        except ValueError:
+            return None
+        languages = [hash(self._shared[number][1]) for number in numbers]
+        if not seen.all_new(_id_hashes(ids, own, languages=languages).ravel()):
+            return None
+        clusters = [self._clusters[number] for number in numbers]
+        columns = {
+            "number": numbers,
+            "id": ids,
+            "context": contexts,
+            "cluster": clusters,
+            "derived_from": [None] * len(ids),
+        }
+        return PackedItems([make_tables(columns, {"id": own, "text": texts, "word": words}, self._shared)])
+
+    def _number(self, cells: tuple[Any, ...], roles: tuple[str, ...]) -> int:
+        number = self._numbers.get((cells, roles))
+        if number is None:
+            common = _common(cells, self.language, shared=self.common)
+            number = self._numbers[cells, roles] = len(self._shared)
+            self._shared.append((common.dataset, common.language, common.category, None, roles, common.tags))
+            self._clusters.append(common.cluster)
+        return number
+
+
+def _id_hashes(ids: Sequence[str], own: Sequence[str], *, languages: Sequence[int]) -> Any:
+    """For each item the hashes of its id and its candidates', which differ for an item and a candidate of the same id."""
+    keys = np.column_stack([~hashes(ids), hashes(own).reshape(-1, len(ROLES))])
+    return keys ^ np.array(languages, np.int64)[:, None]
 
 
 def _repeats(items: Sequence[Item], seen: SeenHashes) -> Sequence[str | None]:
     """For each item what is wrong if its id, or a candidate's, came before in its language, or None."""
-    languages = hashes(item.language for item in items)
-    ids = ~hashes(item.id for item in items)  # an item may have the id of a candidate
-    own = hashes(candidate.id for item in items for candidate in item.candidates)
-    keys = np.column_stack([ids, own.reshape(-1, len(ROLES))]) ^ languages[:, None]
+    own = [candidate.id for item in items for candidate in item.candidates]
+    keys = _id_hashes([item.id for item in items], own, languages=[hash(item.language) for item in items])
     if seen.all_new(keys.ravel()):
         return [None] * len(items)
     problems: list[str | None] = []
@@ -117,31 +191,9 @@ def _repeats(items: Sequence[Item], seen: SeenHashes) -> Sequence[str | None]:
 
 def _try_item(row: Mapping[str, Any] | PlainRow, language: str | None, *, shared: Shared) -> Item | ValueError:
     try:
-        if not isinstance(row, PlainRow):
-            return _item(row, language, shared=shared)
-        return _plain_item(row, language, shared=shared) or _item(to_builtins(row), language, shared=shared)
+        return _item(to_builtins(row) if isinstance(row, PlainRow) else row, language, shared=shared)
     except ValueError as error:
         return error
-
-
-def _plain_item(row: PlainRow, language: str | None, *, shared: Shared) -> Item | None:
-    """The item of a row with nothing odd about it; None for others, which are looked at more closely."""
-    first, second, third = row.candidates
-    words = row.task == TASKS[0]
-    texts = [row.id, row.context, first.id, first.sentence, second.id, second.sentence, third.id, third.sentence]
-    if words:
-        texts += [first.word or "", second.word or "", third.word or ""]
-    same_roles = first.gold_label == second.gold_label or third.gold_label in (first.gold_label, second.gold_label)
-    same_ids = first.id == second.id or third.id in (first.id, second.id)
-    if same_roles or same_ids or not all(map(str.strip, texts)) or (words and BLANK not in row.context):
-        return None
-    common = _common((row.task, *few_cells(row)), language, shared=shared)
-    candidates = [
-        Candidate(cell.id, cell.gold_label, cell.sentence, intern(cell.word) if words and cell.word else None)
-        for cell in row.candidates
-    ]
-    columns = common.dataset, common.language, common.category, tuple(candidates), row.context
-    return Item(row.id, *columns, common.cluster, common.tags)
 
 
 def _own_json(path: Path, bad: OnBadRow) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -316,5 +368,6 @@ dataset = Dataset(
     url="https://github.com/moinnadeem/StereoSet",
     recognise=recognise,
     parse=parse,
+    parse_chunks=parse_chunks,
     columns=("context", *WIDE.values()),
 )

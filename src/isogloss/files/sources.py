@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from .. import languages, registry
-from ..checks import find_changed, find_problems
+from ..checks import doubtful_items, find_changed, find_problems
 from ..errors import BadData, IsoglossError, NoItems, UnknownName
 from ..items import Item, Items, Problem, collection_paused
-from ..packed_items import Packer, SeenHashes, chunks, hashes
+from ..packed_items import PackedItems, Packer, SeenHashes, chunks, item_hashes
 from .catalogue import ITEMS, Source, data_names, find_source
 from .filters import Where, filter_items
 from .hub import PREFIX, fetch_table, report
@@ -33,11 +33,18 @@ class Parse(Protocol):
     def __call__(self, path: Path, language: str | None, *, bad: OnBadRow) -> Iterable[Item]: ...
 
 
+class ParseChunks(Protocol):
+    """The same in chunks, of which some may be packed."""
+
+    def __call__(self, path: Path, language: str | None, *, bad: OnBadRow) -> Iterable[Sequence[Item]]: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Dataset:
     """A family of data files: what it is, and how a file of it becomes items.
 
     `recognise` looks at the columns of a file; `parse` yields its items and hands bad rows to `bad`;
+    `parse_chunks` may do the same faster for large files;
     `columns` are those that a table of it needs, for messages; `bundled` gives the files that ship with Isogloss for a
     language, if any; `hub` is its name on the hub, where it is gated.
     """
@@ -52,6 +59,7 @@ class Dataset:
     columns: tuple[str, ...] = ()
     bundled: Callable[[], dict[str, list[Path]]] | None = None
     hub: str | None = None
+    parse_chunks: ParseChunks | None = None
 
 
 @collection_paused()
@@ -92,13 +100,14 @@ def read(
     oddities: list[Problem] = []
     changes: list[Problem] = []
 
-    def take(parsed: Iterable[Item]) -> None:
-        for chunk in chunks(parsed):
-            rows = _unique(
-                [item for item in chunk if not wanted or item.language in wanted], seen, source=source, bad=bad
-            )
-            oddities.extend(find_problems(rows))
-            changes.extend(find_changed(rows, changed))
+    def take(parsed: Iterable[Sequence[Item]]) -> None:
+        for chunk in parsed:
+            if wanted and not (isinstance(chunk, PackedItems) and all(tag in wanted for _, tag in chunk.kinds)):
+                chunk = [item for item in chunk if item.language in wanted]
+            rows = _unique(chunk, seen, source=source, bad=bad)
+            doubtful = doubtful_items(rows) if isinstance(rows, PackedItems) and not changed else list(rows)
+            oddities.extend(find_problems(doubtful))
+            changes.extend(find_changed(doubtful, changed))
             packer.add(rows)
 
     with noting_changes() as changed:
@@ -131,8 +140,8 @@ def read(
     return filter_items(Items(packer.finish(), (*problems, *oddities, *changes)), where)
 
 
-def _parse(dataset: Dataset | None, path: Path, *, several: int, bad: OnBadRow) -> Iterable[Item]:
-    """The items of one file; where its rows name no language and several are wanted, the whole file is bad."""
+def _parse(dataset: Dataset | None, path: Path, *, several: int, bad: OnBadRow) -> Iterable[Sequence[Item]]:
+    """The items of one file in chunks; where its rows name no language and several are wanted, the whole file is bad."""
 
     def check(error: BadData) -> None:
         if several > 1 and error.problem.endswith(NO_LANGUAGE):
@@ -142,7 +151,8 @@ def _parse(dataset: Dataset | None, path: Path, *, several: int, bad: OnBadRow) 
 
     reading = current()
     chosen = dataset or (registry.get("dataset", reading.reader) if reading.reader else recognise(path))
-    return chosen.parse(path, reading.language, bad=check)
+    parse = chosen.parse_chunks or (lambda *where, bad: chunks(chosen.parse(*where, bad=bad)))
+    return parse(path, reading.language, bad=check)
 
 
 def read_many(
@@ -358,9 +368,9 @@ def _nearest_layout(columns: frozenset[str], known: Mapping[str, Dataset]) -> st
     )
 
 
-def _unique(rows: list[Item], seen: SeenHashes, *, source: str | Path, bad: OnBadRow) -> list[Item]:
+def _unique(rows: Sequence[Item], seen: SeenHashes, *, source: str | Path, bad: OnBadRow) -> Sequence[Item]:
     """The items whose key has not been seen before."""
-    keys = hashes((item.dataset, item.id, item.language) for item in rows)
+    keys = item_hashes(rows)
     if seen.all_new(keys):
         return rows
     unique = []
