@@ -46,7 +46,7 @@ class ItemTables:
 
 
 def make_tables(
-    columns: Mapping[str, Sequence[Any]], candidates: Mapping[str, Sequence[Any]], shared: Sequence[Shared]
+    columns: Mapping[str, Sequence[Any]], candidates: Mapping[str, Sequence[Any]], *, shared: Sequence[Shared]
 ) -> ItemTables:
     """Tables from their columns: number, id, context, cluster and derived_from, and id, text and word of the candidates."""
     kinds = {name: pl.UInt32 if name == "number" else pl.String for name in columns}
@@ -126,7 +126,7 @@ class Packer:
             name: [getattr(item, name) for item in items] for name in ("id", "context", "cluster", "derived_from")
         }
         texts = {name: [getattr(candidate, name) for candidate in own] for name in ("id", "text", "word")}
-        return PackedItems([make_tables(columns, texts, self._shared)])
+        return PackedItems([make_tables(columns, texts, shared=self._shared)])
 
     def _number(self, item: Item) -> int:
         """The number of what an item shares with others."""

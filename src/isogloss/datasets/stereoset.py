@@ -158,7 +158,7 @@ class PlainRows:
             "cluster": clusters,
             "derived_from": [None] * len(ids),
         }
-        return PackedItems([make_tables(columns, {"id": own, "text": texts, "word": words}, self._shared)])
+        return PackedItems([make_tables(columns, {"id": own, "text": texts, "word": words}, shared=self._shared)])
 
     def _number(self, cells: tuple[Any, ...], roles: tuple[str, ...]) -> int:
         number = self._numbers.get((cells, roles))
