@@ -218,12 +218,6 @@ def test_the_interval_of_a_paired_difference_of_few_clusters_holds_students(clus
     assert (ends.low, ends.high) == pytest.approx(outer if widened else percentiles)
 
 
-def test_the_p_of_a_paired_difference_near_the_end_allows_for_the_correlation():
-    a = ratio_estimate([30, 29, 30, 28, 30, 30, 29, 30, 30, 30, 27, 30], [30] * 12)
-    b = ratio_estimate([29, 26, 30, 28, 25, 30, 29, 27, 30, 30, 24, 30], [30] * 12)
-    assert recovered_p(a, b, related=True) < recovered_p(a, b)  # the clusters go up and down together
-
-
 def test_the_interval_of_a_correlation_is_students_with_the_jackknife_on_fishers_scale():
     rng = np.random.default_rng(1)
     x = rng.normal(size=(15, 6))

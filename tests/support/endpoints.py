@@ -24,7 +24,6 @@ class Server(ThreadingHTTPServer):
         self.reply = reply
         self.bodies: list[dict[str, Any]] = []
         self.keys: list[str | None] = []
-        self.open = self.most = 0
         self.lock = threading.Lock()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
@@ -47,13 +46,7 @@ class Handler(BaseHTTPRequestHandler):
         with self.server.lock:
             self.server.bodies.append(body)
             self.server.keys.append(self.headers.get("Authorization"))
-            self.server.open += 1
-            self.server.most = max(self.server.most, self.server.open)
-        try:
-            self.server.reply(self, body)
-        finally:
-            with self.server.lock:
-                self.server.open -= 1
+        self.server.reply(self, body)
 
     def send(self, content: bytes, *, code: int = 200, length: int | None = None, **headers: str) -> None:
         self.send_response(code)

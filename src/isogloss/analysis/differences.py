@@ -61,12 +61,7 @@ def paired_p(
     swapped = _swapped(a, b) if not shift else None
     if swapped is not None:
         return swapped_sums_test(*swapped, resamples=settings.resamples, seed=settings.seed)
-
-    def test(one: Estimate, two: Estimate) -> float | None:
-        p = _flip(one, two, settings=settings)
-        return max(p, recovered_p(one, two, related=True)) if p is not None and len(one.pseudo) <= FEW_CLUSTERS else p
-
-    return _p_value(_shifted(sides, shift), a.pieces, test=test)
+    return _p_value(_shifted(sides, shift), a.pieces, test=lambda one, two: _flip(one, two, settings=settings))
 
 
 def threshold_test(

@@ -1,6 +1,9 @@
 """Labels beside points: each is put where it covers the least of other labels, points and lines."""
 
 from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
 
 # Offsets of a label from its mark; the first that covers nothing is taken.
 AROUND = (
@@ -20,26 +23,28 @@ def place_labels(
 
     `lines` are level or upright, `scale` is how many pixels a unit of an offset has.
     """
-    boxes: dict[int, Box] = {}
-    chosen: dict[int, tuple[int, int]] = {}
-    thin = [(min(x0, x1) - 0.5, min(y0, y1) - 0.5, max(x0, x1) + 0.5, max(y0, y1) + 0.5) for x0, y0, x1, y1 in lines]
-    around = [(x - REACH, y - REACH, x + REACH, y + REACH) for x, y in marks]
+    count = len(marks)
+    boxes = np.zeros((count, 4))  # a label that is not placed yet has no area
+    chosen = [AROUND[0]] * count
+    ends = np.reshape(lines, (-1, 2, 2)).astype(float)
+    thin = np.hstack([ends.min(1) - 0.5, ends.max(1) + 0.5])
+    centres = np.reshape(marks, (-1, 2))
+    around = np.hstack([centres - REACH, centres + REACH])
     left, bottom, right, top = frame
-    for number in [*range(len(marks)), *range(len(marks))]:  # the second time all others are there
-        others = [box for index, box in boxes.items() if index != number]
-        rest = [*around[:number], *around[number + 1 :]]
+    for number in [*range(count), *range(count)]:  # the second time all others are there
+        rest = np.arange(count) != number
         tried = [_box(marks[number], offset, size=sizes[number], scale=scale) for offset in AROUND]
-        costs = [
-            FARTHER * rank
-            + sum(_overlap(box, other) for other in others)
-            + ON_MARK * sum(_overlap(box, mark) > 0 for mark in rest)
-            + ON_LINE * sum(_overlap(box, line) > 0 for line in thin)
-            + (0 if left <= box[0] and box[2] <= right and bottom <= box[1] and box[3] <= top else OUTSIDE)
-            for rank, box in enumerate(tried)
-        ]
-        best = costs.index(min(costs))
+        box = np.array(tried)
+        costs = (
+            FARTHER * np.arange(len(tried))
+            + _overlaps(box, boxes[rest]).sum(1)
+            + ON_MARK * (_overlaps(box, around[rest]) > 0).sum(1)
+            + ON_LINE * (_overlaps(box, thin) > 0).sum(1)
+            + OUTSIDE * ((box[:, :2] < (left, bottom)).any(1) | (box[:, 2:] > (right, top)).any(1))
+        )
+        best = int(costs.argmin())
         boxes[number], chosen[number] = tried[best], AROUND[best]
-    return [chosen[number] for number in range(len(marks))]
+    return chosen
 
 
 def _box(mark: Position, offset: Position, *, size: Position, scale: float) -> Box:
@@ -49,8 +54,7 @@ def _box(mark: Position, offset: Position, *, size: Position, scale: float) -> B
     return left, bottom, left + size[0], bottom + size[1]
 
 
-def _overlap(one: Box, other: Box) -> float:
-    """The area that two boxes share."""
-    across = min(one[2], other[2]) - max(one[0], other[0])
-    along = min(one[3], other[3]) - max(one[1], other[1])
-    return max(0.0, across) * max(0.0, along)
+def _overlaps(boxes: Any, others: Any) -> Any:
+    """The area that each of some boxes shares with each of others."""
+    sides = np.minimum(boxes[:, None, 2:], others[None, :, 2:]) - np.maximum(boxes[:, None, :2], others[None, :, :2])
+    return np.maximum(sides, 0).prod(2)

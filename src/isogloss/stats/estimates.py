@@ -106,17 +106,17 @@ def difference_ends(a: Estimate, b: Estimate, *, count: float, related: bool) ->
     return Ends(min(low, value - half), max(high, value + half), "bootstrap")
 
 
-def recovered_p(a: Estimate, b: Estimate, *, related: bool = False) -> float:
-    """The p at which the interval of a - b, made of the intervals of the two sides, reaches zero.
+def recovered_p(a: Estimate, b: Estimate) -> float:
+    """The p at which the interval of a - b, made of the intervals of two independent sides, reaches zero.
 
     It is 0 where both sides have percentile intervals, whose p comes from a test.
     """
-    if _are_plain((find_ends(a), find_ends(b)), ("bootstrap", "skewed") if related else ("bootstrap",)):
+    if _are_plain((find_ends(a), find_ends(b)), ("bootstrap",)):
         return 0.0
-    low, high, r = 0.0, 1.0, _correlation(a.pseudo, b.pseudo) if related else 0.0
+    low, high = 0.0, 1.0
     for _ in range(STEPS):
         p = (low + high) / 2
-        ends = _recovered((a, b), (find_ends(a, level=1 - p), find_ends(b, level=1 - p)), r=r)
+        ends = _recovered((a, b), (find_ends(a, level=1 - p), find_ends(b, level=1 - p)), r=0.0)
         if ends is None or ends.low <= 0 <= ends.high:
             low = p
         else:
