@@ -34,6 +34,7 @@ from isogloss.studies.probe import ProbeRequest, run_probe
 from isogloss.web import jobs, runs_folder
 from isogloss.web.job_process import run_job
 from isogloss.web.model_cache import ModelCache
+from isogloss.web.server import listen
 from isogloss.web.settings import Limits, ServerSettings, check_settings
 from support import tiny
 from support.builders import stereoset_rows, write_jsonl
@@ -683,6 +684,16 @@ def test_leaving_stops_the_work_and_coming_back_takes_it_up(root, models):
     assert until(root, "first", "queued", "finished").name == "first"
     with command(root, models):
         until(root, "first", "finished")
+
+
+def test_who_follows_the_address_at_once_is_not_refused(tmp_path):
+    def follow(line: str) -> None:
+        port = int(re.search(r":(\d+)/$", line)[1])  # type: ignore[index]
+        socket.create_connection(("127.0.0.1", port), timeout=5).close()
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        listen(ServerSettings(tmp_path), port=0, say=follow)
 
 
 def test_a_taken_port_and_a_file_for_a_folder_are_said_in_one_sentence(tmp_path):

@@ -25,6 +25,7 @@ def listen(settings: ServerSettings, *, port: int, say: Callable[[str], None]) -
         opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             opened.bind((settings.host, port))
+            opened.listen()  # before the address is said: who follows it at once waits instead of being refused
         except (OSError, OverflowError) as error:
             raise IsoglossError(
                 f"Cannot listen on {settings.host}, port {port}: {error}. Choose others with --host and --port."
