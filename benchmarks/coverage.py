@@ -4,7 +4,7 @@ Simulates data whose truth is known, and gives it to the functions behind `measu
 `python -m benchmarks.coverage` keeps the results in benchmarks/coverage.json and writes docs/coverage.md and a part of
 docs/statistics.md (an hour; what is in the file with as many data sets is not simulated again, unless `--afresh`, and after
 `--minutes N` no further case is begun); `--metric NAME` prints the lines of one metric, which may be a plug-in's;
-`--trials N` is the number of data sets per line. A line that is too low, or finds too much, by less than chance can explain
+`--trials N` is the number of data sets per line. A line that is off the goal by less than chance can explain
 is repeated in the end with five times as many other data sets, and the repetition counts.
 """
 
@@ -57,8 +57,8 @@ class Result:
 
     @property
     def is_doubtful(self) -> bool:
-        """Whether coverage is too low or too much is found, but by no more than three Monte Carlo errors."""
-        beyond = [(self.held, 95 - ALLOWED - self.held)] if self.held is not None else []
+        """Whether coverage is off the goal or too much is found, but by no more than three Monte Carlo errors."""
+        beyond = [(self.held, abs(self.held - 95) - ALLOWED)] if self.held is not None else []
         beyond += [(self.found, self.found - MOST_FALSE)] if self.found is not None else []
         return any(0 < distance <= 3 * self.error(value) for value, distance in beyond)
 

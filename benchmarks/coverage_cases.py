@@ -78,6 +78,7 @@ BEFORE = (
 CASES = (
     *(C(m, clusters=n) for m in ("lms", "ss_multiclass", "lms_multiclass", "icat_micro", "icat_macro") for n in (10, 20, 79)),
     C("contrast_variance", clusters=40, sizes=OWN, ties=0.0, tails="heavy"),
+    *(C("contrast_variance", clusters=n, sizes=z, ties=0.0, tails="laplace") for n, z in ((40, OWN), (150, OWN), (20, (5, 5)), (79, FEW))),
     *(C("ss", clusters=n, sizes="split", spread=s) for n in (10, 20, 79) for s in (0.3, 1.0)),
     C("ss_multiclass", sizes="informative"),
     C("ss_multiclass", clusters=20, sizes="skewed", spread=1.0),

@@ -108,6 +108,7 @@ def draw_table(
     size = {
         "normal": lambda n: np.abs(rng.normal(size=n)),
         "skewed": lambda n: rng.exponential(size=n),
+        "laplace": lambda n: rng.exponential(size=n),
         "heavy": lambda n: np.abs(rng.standard_t(3, size=n)),
     }[case.tails]
     gap = size(len(index)) * np.where(won, 1, -1)

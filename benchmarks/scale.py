@@ -257,7 +257,7 @@ def main() -> None:
         STEPS[step](arguments.folder, size)
         wall, usage = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_SELF)
         cpu = usage.ru_utime + usage.ru_stime
-        print(json.dumps({"step": step, "size": size, "cpu": cpu, "wall": wall, "mb": usage.ru_maxrss // 1000}))
+        print(json.dumps({"step": step, "size": size, "cpu": cpu, "wall": wall, "mb": usage.ru_maxrss * 1024 // 10**6}))
     else:
         print(table(bench_all()))
 

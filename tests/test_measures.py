@@ -275,3 +275,12 @@ def test_one_table_for_all_groups_gives_what_each_groups_rows_give(by):
         slow = pivot_roles(part.rows).sort("cluster", maintain_order=True)
         fast = part.items("score").sort("cluster", "id")
         assert fast.select(slow.columns).equals(slow.sort("cluster", "id"))
+
+
+def test_rows_in_turn_and_rows_in_any_order_give_the_same_table():
+    items = [triple(f"i{number}") for number in range(12)]
+    table = check_rows(score(items, np.random.default_rng(0).normal(size=(12, 3)).tolist()))
+    slow = pivot_roles(table.sample(fraction=1, shuffle=True, seed=1))
+    assert pivot_roles(table).equals(
+        slow.select(pivot_roles(table).columns).sort(pl.col("id").str.slice(1).cast(pl.Int64))
+    )

@@ -58,6 +58,30 @@ def test_what_is_written_is_read_back(tmp_path):
     assert runs.read_run(run.folder).info["seconds"] == 1.5
 
 
+@pytest.mark.parametrize("numbers", [(0, 1, 2), (0, 2), (1,), (2,)])
+def test_large_tables_and_parts_in_any_number_are_read_as_small_ones_are(tmp_path, monkeypatch, numbers):
+    run = open_run(tmp_path)
+    write_parts(run, numbers)
+    small = runs.read_scored([run])
+    monkeypatch.setattr(sealing, "LARGE", 0)
+    assert runs.read_scored([run]).table.equals(small.table)
+    rows = pl.concat([ROWS[number * 6 : number * 6 + 6] for number in numbers])
+    assert small.table.select(ROWS.columns).equals(rows)
+    assert small.table["cluster"].to_list() == [f"t{name[1:]}" for name in rows["id"]]
+
+
+def test_broken_items_do_not_hide_broken_parts(tmp_path):
+    run = open_run(tmp_path)
+    write_parts(run)
+    for name in ("items", "part-00001"):
+        (run.folder / f"{name}.parquet").write_bytes(b"PAR1")
+    problems: list[str] = []
+    assert not list(runs.each_scored([run], problems))
+    assert [name in problem for name, problem in zip(("items.parquet", "part-00001"), problems, strict=True)] == [
+        True
+    ] * 2
+
+
 def test_lists_and_missing_values_survive(tmp_path):
     odd = {"logprobs": [[1.0, None], [], None], "why": ["x", None, ""], "value": [float("nan"), None, -0.0]}
     rows = ROWS[:3].with_columns(pl.Series(name, values, dtype=ROW_SCHEMA[name]) for name, values in odd.items())

@@ -15,9 +15,10 @@ from scipy import stats as scipy_stats
 
 import isogloss as ig
 from isogloss import registry
-from isogloss.analysis.intervals import Interval
+from isogloss.analysis.intervals import Interval, find_interval
 from isogloss.analysis.mbe_tests import check_mbe
 from isogloss.analysis.structure import find_structure
+from isogloss.exchange.predictions import read_predictions
 from isogloss.items import Candidate, Item, Items
 from isogloss.scores import Row, Scored, item_table, join_scored, make_scored, row_table
 from support.snippets import ROLES, data, logistic, triples
@@ -295,6 +296,29 @@ def test_unpaired_sides_of_unequal_spread_are_rarely_told_apart_by_chance():
 def test_intervals_hold_the_truth_as_often_as_they_say(case, before):
     result = coverage.simulate(case, trials=TRIALS)
     assert result.held is None or case.tails == "heavy" or result.held >= least(result.trials)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name", ["gpt2_GPT2LM_GPT2LM_d_en", "THUMT_mGPT_GPT2LM_GPT2LM_d_es", "bert-base-cased_BertLM_BertNextSentence_en"]
+)
+def test_variances_of_pairs_drawn_from_published_scores_hold_the_truth(real_data, name):
+    items = ig.read(real_data / "stereoset" / f"intrasentence_{name[-2:]}.jsonl.gz")
+    values = read_predictions(real_data / "predictions" / f"{name}.json.gz")
+    cells = [{cell.role: values[cell.id] for cell in item.candidates} for item in items]
+    scores = np.array([[roles[role] for role in ROLES[:2]] for roles in cells])
+    gaps = np.diff(np.log(scores) if (scores > 0).all() else scores).ravel()
+    assert (
+        3 < scipy_stats.kurtosis(gaps, fisher=False) < 6.5
+    )  # no t distribution with 3 degrees of freedom, whose is infinite
+    rng, case, held = np.random.default_rng(0), Case("contrast_variance", clusters=150, sizes=(1, 1)), []
+    ids = [str(number) for number in range(case.clusters)]
+    for _ in range(TRIALS):
+        drawn = rng.choice(gaps, case.clusters)
+        table = pl.DataFrame({"id": ids, "cluster": ids, ROLES[0]: drawn, ROLES[1]: 0.0, ROLES[2]: 0.0})
+        found = find_interval(contribute(case, table), coverage.SETTINGS, bounds=(0, np.inf))
+        held.append(found.low <= gaps.var() <= found.high)
+    assert 100 * np.mean(held) >= least(TRIALS)
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -12,10 +13,10 @@ from hypothesis import strategies as st
 
 import isogloss
 from isogloss.errors import IsoglossError
-from isogloss.templates.checks import check_templates, sets_path
+from isogloss.templates.checks import check_templates, expand_sets, sets_path
 from isogloss.templates.expansion import chosen_terms, expand, fillings, realise
 from isogloss.templates.grammar import BadTemplate, parse_template
-from isogloss.templates.items import make_frames
+from isogloss.templates.items import make_frames, make_items
 from isogloss.templates.lexicon import FOLDER, bundled_languages, read_lexicon
 from isogloss.templates.resolution import resolve_template
 from isogloss.templates.sets import read_sets
@@ -260,3 +261,11 @@ def test_very_many_wordings_are_counted_and_refused_before_they_are_made():
     assert count_wordings(parse_template(text).elements) == 2**200
     with pytest.raises(IsoglossError, match=r"make .* templates; at most 10,000"):
         resolve_template(parse_template(text), read_lexicon("en"))
+
+
+@pytest.mark.parametrize("tag", ["de", "fr", "es"])
+def test_a_set_without_contractions_is_shown_as_it_is_scored(tag):
+    lexicon = read_lexicon(tag)
+    sets = [replace(one, contractions=False, unique=False) for one in read_sets(sets_path(tag))[:3]]
+    shown = {sentence.text for _, sentence in expand_sets(sets, lexicon, limit=10**6)}
+    assert shown == {cell.text for item in make_items(sets, lexicon, limit=10**6) for cell in item.candidates}

@@ -25,6 +25,7 @@ from .scores import (
     join_scored,
     make_scored,
     same_candidates,
+    share_keys,
     stack_tables,
 )
 from .sealing import lock_folder, move_file, read_table, write_file, write_table
@@ -333,17 +334,22 @@ def each_scored(runs: list[Run], problems: list[str] | None = None) -> Iterator[
     """
     for run in runs:
         with collecting(problems):
-            written, parts = written_parts(run), []
-            for number in written:
-                with collecting(problems):
-                    parts.append(read_part(run, number))
+            written, items = written_parts(run), None
             left = f"{run.folder.name}: {run.parts - len(written)} of {run.parts} parts are missing"
             notes = (left,) if len(written) < run.parts else ()
+            if written:
+                with collecting(problems):
+                    items = stack_tables([read_items(run, texts=problems is not None)])
+            parts: list[pl.DataFrame] = []
+            for number in written:
+                with collecting(problems):
+                    rows, start = read_part(run, number), sum(part.height for part in parts)
+                    parts.append(rows if items is None else share_keys(rows, items, start=start))
             if problems is not None:
                 problems += notes
-            if parts:
-                items = stack_tables([read_items(run, texts=problems is not None)])
-                scored = scored_run(run, items, rows=stack_tables(parts), whole=len(parts) == run.parts)
+            if parts and items is not None:
+                rows = stack_tables(parts, shared=items)
+                scored = scored_run(run, items, rows=rows, whole=len(parts) == run.parts)
                 yield run, replace(scored, notes=(*scored.notes, *notes)), items
 
 

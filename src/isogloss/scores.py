@@ -165,14 +165,24 @@ def make_scored(items: pl.DataFrame, rows: pl.DataFrame, *, labels: Mapping[str,
     return Scored(joined.with_columns(pl.lit(value).alias(name) for name, value in labels.items()))
 
 
-def stack_tables(tables: Sequence[pl.DataFrame]) -> pl.DataFrame:
+def stack_tables(tables: Sequence[pl.DataFrame], *, shared: pl.DataFrame | None = None) -> pl.DataFrame:
     """Tables of the same columns below each other, each column in one piece; the tables are emptied.
 
-    At any time only one column is in memory twice, which counts for runs of a million items.
+    At any time only one column is in memory twice, and a column that is also in `shared` only there, which counts for runs
+    of a million items.
     """
-    names = tables[0].columns
-    columns = [pl.concat([table.drop_in_place(name) for table in tables], rechunk=True) for name in names]
+    columns = []
+    for name in tables[0].columns:
+        column = pl.concat([table.drop_in_place(name) for table in tables]).rechunk()
+        known = shared is not None and name in shared.columns and column.equals(shared[name])
+        columns.append(shared[name] if shared is not None and known else column)
     return pl.DataFrame(columns)
+
+
+def share_keys(rows: pl.DataFrame, items: pl.DataFrame, *, start: int) -> pl.DataFrame:
+    """The rows with the keys of the items from `start` on instead of their own, where these are the same."""
+    own = items.slice(start, rows.height).select(*KEY, "candidate")
+    return rows.with_columns(own) if same_candidates(rows, own) else rows
 
 
 def same_candidates(rows: pl.DataFrame, items: pl.DataFrame) -> bool:

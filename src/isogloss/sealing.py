@@ -16,6 +16,7 @@ from .storage import RemotePath, StoragePath
 
 SEAL = "isogloss:sha256:"
 BLANK_HASH = "0" * 64
+LARGE = 1_000_000  # bytes
 
 
 def write_file(path: StoragePath, content: bytes) -> None:
@@ -96,13 +97,20 @@ def read_table(
     try:
         named = pl.read_parquet_metadata(io.BytesIO(raw)).get("checksum", "").partition(" ")[2]
         columns = [name for name in pl.read_parquet_schema(io.BytesIO(raw)) if name not in left_out]
-        table = pl.read_parquet(io.BytesIO(raw), columns=columns)
+        table = _decode(raw, columns)
     except pl.exceptions.PolarsError as error:
         raise BadData(str(path), None, f"{what} is not a table that can be read. {advice}") from error
     if named not in owners:
         seen, wanted = (re.sub("([0-9a-f]{8})[0-9a-f]{56}", r"\1", text) for text in (named or "none", owners[0]))
         raise BadData(str(path), None, f"{what} belongs to another run (it says '{seen}', not '{wanted}'). {advice}")
     return table
+
+
+def _decode(raw: bytes, columns: list[str]) -> pl.DataFrame:
+    """These columns of a Parquet file; of a large one, one by one and each in one piece, so that memory is used again."""
+    if len(raw) < LARGE:
+        return pl.read_parquet(io.BytesIO(raw), columns=columns)
+    return pl.DataFrame([pl.read_parquet(io.BytesIO(raw), columns=[name])[name].rechunk() for name in columns])
 
 
 def lock_folder(folder: Path, *, readable: bool) -> IO[str] | None:

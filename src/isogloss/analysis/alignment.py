@@ -38,9 +38,10 @@ def align_sides(count: int, contribute: Callable[[int, Sequence[str] | None], Co
     sides = [side for number in range(count) if (side := contribute(number, None)) is not None]
     if len(sides) < count:
         return None
-    shared = set.intersection(*(set(side.items or ()) for side in sides))
-    if 2 * len(shared) >= min(len(side.items or ()) for side in sides):
-        if any(len(side.items or ()) > len(shared) for side in sides):
+    ids = [side.ids for side in sides]
+    shared = set.intersection(*ids)
+    if 2 * len(shared) >= min(map(len, ids)):
+        if any(len(own) > len(shared) for own in ids):
             names = sorted(shared)
             sides = [side for number in range(count) if (side := contribute(number, names)) is not None]
         return Aligned(same_order(sides), ITEMS) if len(sides) == count else None

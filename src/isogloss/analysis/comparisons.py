@@ -162,9 +162,9 @@ def _contributions(
     a, b = (contribution(metric, table, mode=mode) for table in tables)
     if not paired or a is None or b is None:
         return None if a is None or b is None else (a, b)
-    shared = set(a.items or ()) & set(b.items or ())
-    if shared != set(a.items or ()) | set(b.items or ()):
-        a, b = (contribution(metric, table, mode=mode, items=sorted(shared)) for table in tables)
+    if a.ids != b.ids:
+        shared = sorted(a.ids & b.ids)
+        a, b = (contribution(metric, table, mode=mode, items=shared) for table in tables)
     if a is None or b is None or not set(a.clusters) & set(b.clusters):
         return None
     first, second = same_order([a, b])

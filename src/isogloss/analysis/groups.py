@@ -61,6 +61,8 @@ def check_rows(scored: Scored, *, variants: bool = False) -> pl.DataFrame:
             f"Item '{item}' was scored twice by '{model}' with the method '{method}', "
             "as when samples of two sizes lie in one folder. Give one of the runs."
         )
+    if not table["cluster"].null_count():
+        return table
     return table.with_columns(pl.coalesce("cluster", "id").alias("cluster"))
 
 
@@ -196,10 +198,10 @@ def _cut(table: pl.DataFrame, columns: Sequence[str]) -> tuple[Whole, list[tuple
     for name in columns:
         if table.schema[name] == pl.List(pl.String):
             table = table.explode(name)
-    varying = [name for name in columns if not is_single(table[name])]
-    if not varying or not table.height:
+    names = varying(table, columns)
+    if not names:
         return Whole(table, None), table.select(columns).head(1).rows()
-    rows = table.select(varying).with_row_index("_row").group_by(varying, maintain_order=True).agg("_row")["_row"]
+    rows = table.select(names).with_row_index("_row").group_by(names, maintain_order=True).agg("_row")["_row"]
     return Whole(table, tuple(row.to_numpy() for row in rows)), table.select(columns)[rows.list.first()].rows()
 
 
@@ -208,21 +210,22 @@ def _named(columns: Sequence[str], values: Sequence[Any], *, keep_null: bool) ->
     return {n: "none" if v is None else str(v) for n, v in named if v is not None or keep_null}
 
 
-def is_single(values: pl.Series) -> bool:
-    """Whether a column has the same value in all rows."""
-    if not len(values) or values.null_count() == len(values):
-        return True
-    return values.null_count() == 0 and bool((values == values[0]).all())
+def varying(rows: pl.DataFrame, columns: Sequence[str]) -> list[str]:
+    """Those of the columns that do not have the same value in all rows."""
+    if not rows.height:
+        return []
+    same = rows.select(pl.col(name).eq_missing(pl.col(name).first()).all() for name in dict.fromkeys(columns)).row(0)
+    return [name for name, single in zip(dict.fromkeys(columns), same, strict=True) if not single]
 
 
 def repeated(rows: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
     """The rows whose values in these columns another row has too."""
-    varying = [name for name in columns if not is_single(rows[name])]
-    if not varying:
+    names = varying(rows, columns)
+    if not names:
         return rows if rows.height > 1 else rows.clear()
-    if rows.select(varying).hash_rows().n_unique() == rows.height:  # a tenth of the memory that the next line needs
+    if rows.select(names).hash_rows().n_unique() == rows.height:  # a tenth of the memory that the next line needs
         return rows.clear()
-    return rows.filter(rows.select(varying).is_duplicated())
+    return rows.filter(rows.select(names).is_duplicated())
 
 
 def several_corpora(table: pl.DataFrame) -> list[str]:
@@ -232,7 +235,7 @@ def several_corpora(table: pl.DataFrame) -> list[str]:
 
 def several_methods(table: pl.DataFrame) -> bool:
     """Whether a model scored some item by more than one method."""
-    if is_single(table["method"]):
+    if not varying(table, ["method"]):
         return False
     items = table.select("model", *KEY, "method").unique()
     return bool(items.select("model", *KEY).is_duplicated().any())
@@ -255,7 +258,7 @@ def pivot_roles(rows: pl.DataFrame, *, quantity: str = "score") -> pl.DataFrame:
 
 def _scores_of(rows: pl.DataFrame, quantity: str) -> pl.DataFrame:
     """The rows of a quantity that belong to one candidate, not to one against another."""
-    if is_single(rows["quantity"]) and rows["against"].null_count() == rows.height:
+    if not varying(rows, ["quantity"]) and rows["against"].null_count() == rows.height:
         return rows if rows.height and rows["quantity"][0] == quantity else rows.clear()
     return rows.filter((pl.col("quantity") == quantity) & pl.col("against").is_null())
 
@@ -267,19 +270,31 @@ def _pivot(table: pl.DataFrame, *, order: Sequence[str] = ()) -> pl.DataFrame:
     """
     single = [name for name, kind in table.schema.items() if not isinstance(kind, pl.List)]
     plain = [name for name in single if name not in NOT_GROUPS or name == "id"]
-    varying = [name for name in plain if name == "id" or not is_single(table[name])]
-    long, count = table.select(*varying, "role", "value"), max(1, table["role"].n_unique())
-    rows = [long.gather_every(count, offset) for offset in range(count)]
-    same = (is_single(part["role"]) and part.select(varying).equals(rows[0].select(varying)) for part in rows)
-    if table.height and not table["role"].null_count() and all(same):
-        wide = rows[0].select(varying).hstack([part["value"].rename(part["role"][0]) for part in rows])
-    else:
-        wide = long.pivot(on="role", index=varying, values="value", aggregate_function="first", maintain_order=True)
-    by = [name for name in order if name in varying]
+    names = list(dict.fromkeys(["id", *varying(table, plain)]))
+    long, count = table.select(*names, "role", "value"), max(1, table["role"].n_unique())
+    wide = _roles_in_turn(long, count)
+    if wide is None:
+        wide = long.pivot(on="role", index=names, values="value", aggregate_function="first", maintain_order=True)
+    by = [name for name in order if name in names]
     wide = wide.sort(by, maintain_order=True) if by else wide
-    values = table.select(name for name in plain if name not in varying).head(1)
+    values = table.select(name for name in plain if name not in names).head(1)
     fixed = [pl.lit(value.max(), dtype=value.dtype).alias(value.name) for value in values]
     return wide.with_columns(fixed)
+
+
+def _roles_in_turn(long: pl.DataFrame, count: int) -> pl.DataFrame | None:
+    """Every `count` rows, which are one item's, as one row; None where roles do not come in turn or rows differ otherwise."""
+    if not long.height or long["role"].null_count() or long.height % count:
+        return None
+    names = [name for name in long.columns if name not in ("role", "value")]
+    wide = long.select(names).gather_every(count)
+    for offset in range(count):
+        roles = long["role"].gather_every(count, offset)
+        same = (long[name].gather_every(count, offset).equals(wide[name]) for name in names if offset)
+        if roles.n_unique() > 1 or not all(same):
+            return None
+        wide = wide.with_columns(long["value"].gather_every(count, offset).rename(roles[0]))
+    return wide
 
 
 def complete_rows(table: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:

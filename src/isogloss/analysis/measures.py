@@ -172,7 +172,7 @@ def contribution(
         return None
     if contributed.items is not None:
         return contributed
-    return replace(contributed, items=tuple(table["id"].unique().to_list()))
+    return replace(contributed, items=table["id"].unique())
 
 
 def _measure_one(nothing: Measure, metric: Metric, *, part: Part, settings: IntervalSettings) -> Measure:

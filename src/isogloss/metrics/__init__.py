@@ -1,6 +1,6 @@
 """Metrics: one file each; here is what a metric is: how items, cluster by cluster, become one number under any weights."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,13 +49,17 @@ class Contribution:
     totals: Array | None = None
     finish: Finish | None = None
     pieces: Pieces | None = None
-    items: tuple[str, ...] | None = None
+    items: Sequence[str] | pl.Series | None = None
     unbiased: float | None = None
     homogeneous: float | None = None
 
     @property
     def value(self) -> float:
         return float(self.evaluate(np.ones((1, len(self.clusters))))[0])
+
+    @property
+    def ids(self) -> set[str]:
+        return set() if self.items is None else set(self.items)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +96,9 @@ class Metric:
 
 def number_clusters(clusters: Iterable[str]) -> tuple[npt.NDArray[np.int64], tuple[str, ...]]:
     """The number of each unit's cluster, counted in the order in which the clusters come first, and their names."""
-    names = clusters.to_list() if isinstance(clusters, pl.Series) else list(clusters)
-    labels = {name: number for number, name in enumerate(dict.fromkeys(names))}
-    return np.array(list(map(labels.__getitem__, names)), dtype=np.int64), tuple(labels)
+    labels: dict[str, int] = {}
+    index = np.fromiter((labels.setdefault(name, len(labels)) for name in clusters), dtype=np.int64)
+    return index, tuple(labels)
 
 
 def from_sums(

@@ -46,7 +46,7 @@ def favour_probability(rows: pl.DataFrame) -> Contribution:
 
 def mean_percent(rows: pl.DataFrame, values: Array, *, counts: Array | None = None) -> Contribution:
     """100 · the mean of a value for each row, or their sum over that of `counts`; n counts items."""
-    items = tuple(rows["id"].unique(maintain_order=True))
+    items = rows["id"].unique(maintain_order=True)
     sums = np.column_stack([values, np.ones(len(values)) if counts is None else counts])
     return replace(from_sums(sums, rows["cluster"], finish=percent, n=len(items)), items=items)
 

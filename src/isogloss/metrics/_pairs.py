@@ -67,7 +67,7 @@ def share_won(items: pl.DataFrame, *, mode: str, neutral_counts: bool, decimals:
     counted = np.ones(len(won)) if mode == "corrected" or neutral_counts else (~ties).astype(np.float64)
     sums = np.column_stack([wins, counted])
     contribution = from_sums(sums, items["cluster"], finish=percent, ties=int(ties.sum()))
-    return replace(contribution, items=tuple(items["id"]))
+    return replace(contribution, items=items["id"])
 
 
 def crows_part(rows: pl.DataFrame, *, mode: str, direction: str) -> Contribution:
@@ -116,4 +116,4 @@ def of_differences(pairs: pl.DataFrame, sums: Array, *, finish: Finish) -> Contr
     """A function of sums over pairs, one row of `sums` for each; differences of zero are ties."""
     ties = int((pairs["difference"] == 0).sum())
     contribution = from_sums(sums, pairs["cluster"], finish=finish, ties=ties)
-    return replace(contribution, alone=None, items=tuple(pairs["id"]))  # a difference is no share
+    return replace(contribution, alone=None, items=pairs["id"])  # a difference is no share

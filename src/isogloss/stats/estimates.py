@@ -62,9 +62,10 @@ def find_ends(estimate: Estimate, *, bca: bool = False, level: float = 0.95) -> 
 
     A value between bounds gets Wilson's interval with the effective number of rows, value · (1 - value) / error², where
     it is within a tenth of an end, where the effective number is small, or where a few clusters decide the error
-    (skew, Efron's acceleration). Where clusters of different sizes bias the value, the interval is widened to hold
-    Student's around the jackknife's value. A value from 0 on without an upper bound gets the wider of Student's and the
-    bootstrap-t interval of its logarithm, and with few clusters of positive values the lognormal one's upper end. Without any variation there is no interval but for shares.
+    (skew, Efron's acceleration). With few clusters, and where clusters of different sizes bias the value, the interval also
+    holds Student's. A value from 0 on without an upper bound gets the wider of Student's and the bootstrap-t interval of its
+    logarithm, and with few clusters of positive values the lognormal one's upper end. Without any variation there is no
+    interval but for shares.
     """
     low, high = estimate.bounds
     bounded = math.isfinite(low) and math.isfinite(high)
@@ -165,13 +166,21 @@ def _percentiles(estimate: Estimate, *, bca: bool, level: float) -> Ends:
 
 
 def _widened(estimate: Estimate, ends: Ends, *, level: float) -> Ends:
-    """The ends, moved out to Student's around the jackknife's value where that differs, but not beyond the scale."""
-    centre = float(estimate.pseudo.mean())
-    if abs(centre - estimate.value) <= LEAST_BIAS * estimate.error:
-        return ends
-    half = student_quantile((1 + level) / 2, effective_count(estimate) - 1) * estimate.error
-    low, high = estimate.bounds
-    return Ends(max(low, min(ends.low, centre - half)), min(high, max(ends.high, centre + half)), ends.kind)
+    """The ends, moved out to hold Student's intervals where these reach further, but not beyond the scale.
+
+    One is around the value, with few clusters; one around the value without its bias (the jackknife's), where clusters of
+    different sizes bias it. Where large clusters are missing by chance, the value is off and looks too sure at once, so that
+    with few clusters the bias counts twice.
+    """
+    few, bias = estimate.count <= FEW_CLUSTERS, float(estimate.pseudo.mean()) - estimate.value
+    middles = [(estimate.value, float(estimate.count))] if few else []
+    if abs(bias) > LEAST_BIAS * estimate.error:
+        middles.append((estimate.value + (2 if few else 1) * bias, effective_count(estimate)))
+    low, high = ends.low, ends.high
+    for middle, clusters in middles:
+        half = student_quantile((1 + level) / 2, clusters - 1) * estimate.error
+        low, high = min(low, middle - half), max(high, middle + half)
+    return Ends(max(estimate.bounds[0], low), min(estimate.bounds[1], high), ends.kind)
 
 
 def bca_interval(estimate: Estimate, *, level: float = 0.95) -> tuple[float, float]:

@@ -166,7 +166,7 @@ def expand_sets(
     for template_set in sets:
         ours = set_lexicon(template_set, lexicon)
         for frame in make_frames(template_set):
-            for plan in resolve_template(frame.template, lexicon, position=frame.wording.position):
+            for plan in resolve_template(frame.template, ours, position=frame.wording.position):
                 chosen = chosen_terms(plan, template_set.only)
                 count += count_fillings(chosen)
                 if count > limit:

@@ -10,7 +10,6 @@ from .expansion import LIMIT, ExpandedSentence, chosen_terms, count_fillings, fi
 from .grammar import BadTemplate, Template
 from .lexicon import Lexicon, category_of
 from .resolution import ResolvedTemplate, resolve_template
-from .rules import Rules
 from .sets import TemplateSet, TemplateWording
 from .vocabulary import Term
 
@@ -57,7 +56,7 @@ def make_blanks(sets: Sequence[TemplateSet], lexicon: Lexicon) -> Iterator[Item]
         for frame in make_frames(template_set):
             if concepts is None or frame.variant is not None:
                 continue
-            plan = resolve_template(frame.template, lexicon, position=frame.wording.position)[0]
+            plan = resolve_template(frame.template, ours, position=frame.wording.position)[0]
             _check_slots(frame, plan)
             chosen = chosen_terms(plan, template_set.only)
             chosen[concepts] = chosen[concepts][:1]
@@ -75,7 +74,7 @@ def make_blanks(sets: Sequence[TemplateSet], lexicon: Lexicon) -> Iterator[Item]
 
 def set_lexicon(template_set: TemplateSet, lexicon: Lexicon) -> Lexicon:
     """The lexicon without the automatic steps that a set switches off."""
-    rules = lexicon.rules if template_set.contractions else Rules()
+    rules = lexicon.rules if template_set.contractions else replace(lexicon.rules, joins=())
     return replace(lexicon, rules=rules, capitals=lexicon.capitals and template_set.capitals)
 
 
