@@ -17,9 +17,10 @@ def check_items(items: Items, *, checks: Sequence[Check] = ALL) -> list[dict[str
 
     Bad rows are the items of `unreadable`; they, and texts that were not in normal form C, were found when the data was read.
     """
-    clusters = {(item.id, item.language): item.cluster for item in items if item.cluster not in (None, item.id)}
+    rows = list(items)
+    clusters = {(item.id, item.language): item.cluster for item in rows if item.cluster not in (None, item.id)}
     problems = [problem for problem in items.problems if problem.check in (UNREADABLE.name, NOT_NORMAL.name)]
-    problems += find_problems(items.rows, tuple(checks))
+    problems += find_problems(rows, tuple(checks))
     by_check: dict[str, list[Problem]] = {check.name: [] for check in (UNREADABLE, *checks)}
     for problem in problems:
         by_check.setdefault(problem.check, []).append(problem)
