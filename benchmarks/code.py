@@ -16,11 +16,13 @@ import sys
 import tempfile
 import threading
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 import isogloss
+from isogloss import registry
 
 ROOT = Path(isogloss.__file__).parent
 OPTIMISED = 1  # the flag of code that is a function, not the body of a class
@@ -95,6 +97,16 @@ def walk(arguments: list[str]) -> dict[str, int]:
     return {"functions": len(seen), "modules": len({path for path, _ in seen}), "deepest stack": deepest}
 
 
+def short_modules(sizes: Mapping[Path, int]) -> list[Path]:
+    """The modules under 40 lines that are neither plug-ins nor `__init__` or `__main__`."""
+    plugins = {
+        ROOT.joinpath(*package.split("."), f"{name}.py")
+        for kind, package in registry.PLUGIN_PACKAGES.items()
+        for name in registry.built_in(kind)
+    }
+    return [path for path, size in sizes.items() if size < 40 and path.stem[:2] != "__" and path not in plugins]
+
+
 def counts() -> dict[str, float]:
     """Files, lines, functions, short modules, class names that two modules define, commands and options."""
     import typer.main
@@ -118,7 +130,7 @@ def counts() -> dict[str, float]:
         "functions": len(lengths),
         "median lines of a function": statistics.median(lengths),
         "longest file": max(sizes.values()),
-        "modules under 40 lines": sum(size < 40 for size in sizes.values()),
+        "modules under 40 lines, plug-ins and __init__ apart": len(short_modules(sizes)),
         "class names defined twice": sum(number > 1 for number in classes.values()),
         "commands": len(leaves),
         "options": sum(param.param_type_name == "option" for leaf in leaves for param in leaf.params),

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from benchmarks.code import short_modules
 
 import isogloss
 from isogloss import registry
@@ -372,17 +373,19 @@ def assigned(module: str) -> Iterator[str]:
 
 
 def test_few_modules_are_shorter_than_forty_lines():
-    plugins = {
-        f"{package}.{name}" for kind, package in registry.PLUGIN_PACKAGES.items() for name in registry.names(kind)
+    sizes = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in FILES}
+    assert len(short_modules(sizes)) <= SHORT_MODULES, short_modules(sizes)
+
+
+def test_the_architecture_page_has_the_layers_as_they_are():
+    page = (ROOT.parent.parent / "docs" / "architecture.md").read_text(encoding="utf-8")
+    written = {
+        name: int(line[0]) for line in re.findall(r"^[1-9]  .*", page, re.MULTILINE) for name in line[1:].split()
     }
-    short = [
-        dotted(name)
-        for name, path in NAMES.items()
-        if path.stem not in ("__init__", "__main__")
-        and dotted(name) not in plugins
-        and len(path.read_text(encoding="utf-8").splitlines()) < 40
-    ]
-    assert len(short) <= SHORT_MODULES, short
+    assert written == {name: layer for name, layer in LAYERS.items() if "." not in name and name[:2] != "__"}
+    first = re.search("^0  .*", page, re.MULTILINE)
+    assert first
+    assert set(first[0].partition("·")[2].split()) == CORE_PACKAGES - {"data"}
 
 
 # ---- tests are named after the module that they test
