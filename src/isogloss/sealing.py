@@ -1,11 +1,13 @@
 """Sealed files: written in one step; a table carries the hash of its own bytes, and which run it belongs to."""
 
+import csv
 import fcntl
 import hashlib
 import io
 import os
 import re
 import secrets
+from collections.abc import Iterable
 from pathlib import Path
 from typing import IO
 
@@ -35,6 +37,13 @@ def write_file(path: StoragePath, content: bytes) -> None:
         raise CannotWrite(path, error) from error
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def write_csv(path: Path, rows: Iterable[Iterable[str]], *, encoding: str = "utf-8") -> None:
+    """Write a table in one step, so that what a person filled in is never half lost."""
+    text = io.StringIO()
+    csv.writer(text).writerows(rows)
+    write_file(path, text.getvalue().encode(encoding))
 
 
 def make_folder(folder: Path) -> None:

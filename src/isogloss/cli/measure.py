@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 
-from ..errors import CannotWrite, IsoglossError
+from ..errors import IsoglossError
 from . import options
 
 if TYPE_CHECKING:
@@ -235,16 +235,12 @@ def gate(
 def write_verdicts(result: GateResult, junit: Path | None) -> None:
     """Write the JUnit report, and append to the summary of a GitHub job where there is one."""
     from ..reports.text.claims import claims_as_junit, claims_as_summary
+    from ..sealing import append_lines, write_file
 
-    summary = os.environ.get("GITHUB_STEP_SUMMARY")
-    try:
-        if junit is not None:
-            junit.write_text(claims_as_junit(result), encoding="utf-8")
-        if summary:
-            with Path(summary).open("a", encoding="utf-8") as file:
-                file.write(claims_as_summary(result))
-    except OSError as error:
-        raise CannotWrite(error.filename, error) from error
+    if junit is not None:
+        write_file(junit, claims_as_junit(result).encode())
+    if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
+        append_lines(Path(summary), claims_as_summary(result))
 
 
 def structure(

@@ -1,6 +1,5 @@
 """Mining: sentences of a corpus that hold exactly one term of a category become templates, on a sheet for review."""
 
-import csv
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
@@ -10,6 +9,7 @@ from pathlib import Path
 from .. import languages
 from ..errors import BadData, IsoglossError, UnknownName
 from ..files.cell_values import guard_formula
+from ..sealing import make_folder, write_csv
 from .expansion import expand
 from .features import Features, show_features
 from .forms import fits
@@ -132,13 +132,12 @@ def _word_before(
 
 def write_sheet(mined: Found, path: Path) -> Path:
     """The path of the review sheet: one template a row; the column `keep` is for the reviewer."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(COLUMNS)
-        for number, row in enumerate(mined.rows, 1):
-            others = "; ".join(f"{other.term}: {show_features(other.features)}" for other in row.others)
-            shown = (row.reading.term, show_features(row.reading.features), others, " / ".join(row.examples))
-            cells = (f"m{number}", "", str(row.template), row.sentence, *shown, row.remark)
-            writer.writerow(map(guard_formula, cells))
+    make_folder(path.parent)
+    rows: list[Sequence[str]] = [COLUMNS]
+    for number, row in enumerate(mined.rows, 1):
+        others = "; ".join(f"{other.term}: {show_features(other.features)}" for other in row.others)
+        shown = (row.reading.term, show_features(row.reading.features), others, " / ".join(row.examples))
+        cells = (f"m{number}", "", str(row.template), row.sentence, *shown, row.remark)
+        rows.append([guard_formula(cell) for cell in cells])
+    write_csv(path, rows)
     return path

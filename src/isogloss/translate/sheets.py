@@ -1,6 +1,5 @@
 """Sheets: tables for people, as XLSX with drop-downs and right-to-left cells or as CSV, and back."""
 
-import csv
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -8,6 +7,7 @@ from ..errors import IsoglossError, require
 from ..files.cell_values import guard_formula, legal_text, unguard_formula
 from ..files.rows import read_rows
 from ..files.workbooks import read_workbook
+from ..sealing import make_folder, write_csv
 
 FORMATS = (".xlsx", ".csv")
 VERDICTS = ("good", "fixed", "drop", "unsure")
@@ -31,14 +31,12 @@ def write_sheet(path: Path, rows: Sequence[Mapping[str, str]], *, columns: Seque
     """The path of the sheet, with these rows; columns for a reviewer's answers are yellow in an XLSX file."""
     if path.suffix.lower() not in FORMATS:
         raise IsoglossError(f"A sheet cannot be written as '{path.suffix}'. Use one of {', '.join(FORMATS)}.")
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     if path.suffix.lower() == ".xlsx":
         _write_book(path, rows, columns=columns, rtl=rtl)
         return path
-    with path.open("w", encoding="utf-8-sig", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(columns)
-        writer.writerows([guard_formula(legal_text(row.get(name, ""))) for name in columns] for row in rows)
+    cells = [[guard_formula(legal_text(row.get(name, ""))) for name in columns] for row in rows]
+    write_csv(path, [columns, *cells], encoding="utf-8-sig")
     return path
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import BadData, IsoglossError
+from ..sealing import write_file
 from ..templates.checks import expand_sets, sets_path
 from ..templates.features import USES, show_features
 from ..templates.lexicon import Lexicon, read_lexicon
@@ -100,7 +101,7 @@ def apply_review(review: TemplateReview, lexicon: Lexicon) -> int:
         names = "; ".join(f"{who} ({count} of {total} forms)" for who, count in sorted(reviewers.items()))
         text = re.sub(r"(?m)^reviewed = .*\n", "", text)
         text = text.replace("\n[terms]", f'\nreviewed = "{names}"\n\n[terms]'.replace("\n\nreviewed", "\nreviewed"), 1)
-        vocabulary.path.write_text(text, encoding="utf-8")
+        write_file(vocabulary.path, text.encode())
     return changed
 
 

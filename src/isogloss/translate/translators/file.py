@@ -1,6 +1,5 @@
 """File: translations that you bring yourself, as a table with the columns text and translation."""
 
-import csv
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
@@ -9,6 +8,7 @@ from pathlib import Path
 from ...errors import BadData, IsoglossError
 from ...files.rows import read_rows, suffix
 from ...items import BLANK
+from ...sealing import write_csv
 from . import LanguagePair, Opened, Translator, option
 
 
@@ -39,12 +39,8 @@ def _look_up(path: Path, texts: Sequence[str], *, known: Mapping[str, str]) -> l
     missing = [text for text in texts if not known.get(text)]
     if missing:
         target = path if suffix(path) == ".csv" else path.with_suffix(".missing.csv")
-        with target.open("w", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file)
-            writer.writerow(["text", "translation"])
-            if target == path:
-                writer.writerows([text, translation] for text, translation in known.items() if translation)
-            writer.writerows([text, ""] for text in missing)
+        kept = [(text, translation) for text, translation in known.items() if translation and target == path]
+        write_csv(target, [("text", "translation"), *kept, *((text, "") for text in missing)])
         raise IsoglossError(
             f"{len(missing)} texts have no translation. They were written to {target}: "
             "fill in the column 'translation' and run it again."
