@@ -26,7 +26,7 @@ from benchmarks.coverage_cases import Pair
 from benchmarks.populations import Case, draw, draw_pair, draw_rows, truth_of
 from isogloss import registry
 from isogloss.analysis import structure
-from isogloss.analysis.differences import paired_test, unpaired_test
+from isogloss.analysis.differences import paired_test, threshold_test, unpaired_test
 from isogloss.analysis.intervals import IntervalSettings, clusters_needed, find_interval
 from isogloss.analysis.mbe_tests import permutation_p
 from isogloss.stats.associations import ranks
@@ -102,6 +102,15 @@ def simulate_pair(pair: Pair, *, trials: int) -> Result:
     ]
     result = _result([(row.low, row.high) for row in rows], truth)
     return replace(result, found=100 * float(np.mean(found)), claimed=100 * float(np.mean(claimed)))
+
+
+def simulate_threshold(case: Case, *, trials: int) -> Result:
+    """How often a value is told from the truth, as claims against a number tell it, with the interval's coverage."""
+    rng, truth = generator(f"threshold {case.metric}: {case.title}", trials), truth_of(case)
+    bounds = registry.get("metric", case.metric).bounds
+    rows = [threshold_test(draw(case, rng), truth, bounds=bounds, settings=SETTINGS) for _ in range(trials)]
+    result = _result([(row.low, row.high) for row in rows], 0.0)
+    return replace(result, found=100 * float(np.mean([row.p is not None and row.p <= 0.05 for row in rows])))
 
 
 def simulate_power(case: Case, *, trials: int) -> tuple[float, float]:
@@ -199,6 +208,13 @@ class Store:
         """The result of two sides."""
         row = self.get(f"{pair.a.metric}, {pair.title}", lambda trials: asdict(simulate_pair(pair, trials=trials)))
         return Result(**row) if row else None
+
+    def of_threshold(self, case: Case) -> Result | None:
+        """The result of a value against the truth."""
+        row = self.get(
+            f"threshold, {case.metric}: {case.title}", lambda trials: asdict(simulate_threshold(case, trials=trials))
+        )
+        return Result(**row) if row else None  # fmt: skip
 
     def of_labels(self, case: Case) -> Result | None:
         """The result of MBE's permutation test."""

@@ -80,6 +80,8 @@ CASES = (
     C("contrast_variance", clusters=40, sizes=OWN, ties=0.0, tails="heavy"),
     *(C("contrast_variance", clusters=n, sizes=z, ties=0.0, tails="laplace") for n, z in ((40, OWN), (150, OWN), (20, (5, 5)), (79, FEW))),
     *(C("ss", clusters=n, sizes="split", spread=s) for n in (10, 20, 79) for s in (0.3, 1.0)),
+    *(C("ss", clusters=n, sizes="informative", share=p, spread=1.0) for p in (0.2, 0.3, 0.4, 0.8) for n in (10, 20, 40, 79)),
+    *(C("ss", clusters=n, sizes="huge", share=0.97, spread=1.0) for n in (10, 20, 79)),
     C("ss_multiclass", sizes="informative"),
     C("ss_multiclass", clusters=20, sizes="skewed", spread=1.0),
     C("icat_micro", share=0.5),
@@ -160,6 +162,22 @@ LABELS = (
     (C("mbe", clusters=50, sizes=(50, 50), share=0.5, tails="wide"), None),
 )
 """Lists of sentences whose MBE is 50, for the permutation test of labels, and how often 0.1.0 found it to be another."""
+THRESHOLDS = (
+    *(C("ss", clusters=n) for n in (10, 20, 79)),
+    C("ss", clusters=10, sizes=FEW, share=0.97, spread=0.0),
+    C("ss", clusters=20, sizes=FEW, share=0.99, spread=0.0),
+    C("ss", clusters=20, share=0.97, spread=1.0),
+    C("ss", sizes="informative"),
+    C("lms", clusters=20, sizes=FEW, related=0.995),
+    *(C("icat", share=p) for p in (0.5, 0.52, 0.6)),
+    C("ss_multiclass", clusters=20),
+    C("crows", clusters=40, sizes=OWN),
+    C("contrast", clusters=40, sizes=OWN),
+    C("contrast_variance", clusters=40, sizes=OWN, ties=0.0, tails="skewed"),
+    C("cb", clusters=40, spread=0.5),
+    C("mbe", clusters=50, sizes=(50, 50)),
+)
+"""Values that are compared with the truth, as claims compare them with a number."""
 POWER = ((replace(FEW_CLUSTERS, sizes=(20, 33)), 68.8), (replace(SS, clusters=20), 72.8), (SS, 80.5))
 """For the power at the printed detectable difference, and that of 0.1.0."""
 ROLES = (

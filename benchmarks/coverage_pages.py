@@ -24,6 +24,7 @@ from benchmarks.coverage_cases import (
     PAIR_CLUSTERS,
     PAIRS,
     POWER,
+    THRESHOLDS,
     Pair,
 )
 from benchmarks.populations import Case
@@ -163,7 +164,8 @@ def matrix(store: Store) -> list[str]:
             "",
         ]
         lines += pair_grid(store, paired=paired)
-    return [*lines, "", "The other metrics, both sides alike:", "", *pair_table(ALL_PAIRS, store)]  # fmt: skip
+    lines += ["", "The other metrics, both sides alike:", "", *pair_table(ALL_PAIRS, store)]
+    return [*lines, "", "## Values against a number", "", *threshold_table(store)]
 
 
 def matrix_of(metric: str, store: Store) -> list[str]:
@@ -231,6 +233,17 @@ def pair_table(pairs: Sequence[Pair], store: Store) -> list[str]:
             shares = _share(result, result.found), _plain(result.claimed), _share(result, result.held)
             lines.append(f"| {' | '.join((pair.a.metric, pair.title, *shares, str(result.trials)))} |")
     return lines  # fmt: skip
+
+
+def threshold_table(store: Store) -> list[str]:
+    """One line per value that is compared with the truth."""
+    lines = ["| metric | data | p ≤ 0.05, % | coverage, % | data sets |", "| --- | --- | --- | --- | --- |"]
+    for case in THRESHOLDS:
+        result = store.of_threshold(case)
+        if result is not None:
+            shares = _share(result, result.found), _share(result, result.held)
+            lines.append(f"| {' | '.join((case.metric, case.title, *shares, str(result.trials)))} |")
+    return lines
 
 
 def likeness_table(store: Store) -> list[str]:

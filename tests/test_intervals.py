@@ -175,12 +175,12 @@ def ratio_estimate(wins, sizes) -> Estimate:
     return Estimate(value, 100 * (weights @ wins) / (weights @ sizes), pseudo, (0, 100), count)
 
 
-@pytest.mark.parametrize(("clusters", "times"), [(20, 2), (60, 1)])
+@pytest.mark.parametrize(("clusters", "times"), [(20, 8), (60, 4)])
 def test_an_interval_holds_students_around_the_jackknifes_value_where_cluster_sizes_bias_the_value(clusters, times):
     sizes = np.round(27 * np.exp(np.linspace(-1.5, 2.0, clusters)))
     estimate = ratio_estimate(np.round(sizes * np.linspace(0.4, 0.75, clusters)), sizes)
     bias = estimate.pseudo.mean() - estimate.value
-    assert abs(bias) > 0.02 * estimate.error
+    assert abs(bias) > 0.05 * estimate.error
     half = scipy_stats.t.ppf(0.975, effective_count(estimate) - 1) * estimate.error
     found = find_ends(estimate)
     assert found.low <= estimate.value + times * bias - half + 1e-9

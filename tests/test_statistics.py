@@ -10,11 +10,13 @@ import polars as pl
 import pytest
 from benchmarks import coverage, coverage_pages
 from benchmarks import coverage_cases as cases
-from benchmarks.populations import Case, contribute, draw_table, truth_of
+from benchmarks.populations import Case, contribute, draw_pair, draw_table, truth_of
 from scipy import stats as scipy_stats
 
 import isogloss as ig
 from isogloss import registry
+from isogloss.analysis.alignment import distance_from, mean_of
+from isogloss.analysis.differences import unpaired_test
 from isogloss.analysis.intervals import Interval, find_interval
 from isogloss.analysis.mbe_tests import check_mbe
 from isogloss.analysis.structure import find_structure
@@ -44,8 +46,9 @@ def without(scored: Scored, candidate: str) -> Scored:
 @pytest.mark.parametrize("turned", [False, True])
 def test_a_pair_that_lacks_a_score_on_one_side_is_left_out_on_both(turned):
     sides = (pairs("en", 1), without(pairs("de", 2), "de7-stereotype"))
-    found = ig.compare(*(sides[::-1] if turned else sides), metrics=["pair_score"], resamples=200)[0]
-    assert (found.n, found.clusters) == (59, 59)
+    found = ig.compare(*(sides[::-1] if turned else sides), metrics=["pair_score"], resamples=200)
+    assert (found[0].n, found[0].clusters) == (59, 59)
+    assert "1 item, 'i7', lacks a score on one side; metrics that need it leave it out on both" in found.notes
 
 
 def test_sides_with_shared_clusters_are_compared_on_the_same_items():
@@ -251,6 +254,86 @@ def test_macro_values_of_different_sizes_are_compared_with_a_warning():
     found = ig.compare(a, b, metrics=["icat_macro"], design="unpaired", resamples=200)
     assert found[0].unbiased_a < found[0].unbiased_b - 15
     assert "compare ICAT macro corrected instead" in str(found)
+
+
+# ---- claims against a number, and of means
+
+
+def pairs_won(n, size=3, *, language="en", ties=False):
+    """`n` clusters of `size` triples, all of them won by the stereotype, or tied."""
+    scores = np.tile([1.0, 1.0 if ties else 0.0, -50.0], (n * size, 1))
+    return data(scores, np.repeat(np.arange(n), size), language=language)
+
+
+@pytest.mark.parametrize(
+    ("scored", "claim"),
+    [
+        (pairs_won(10), "ss > 90"),  # the interval is [72, 100]
+        (pairs_won(10), "lms > 95"),
+        (pairs_won(12, ties=True), "ss = 50 +- 5"),
+        (pairs_won(10), "ss(en) > ss(de) - 2"),  # both never vary: there is no interval
+    ],
+)
+def test_a_claim_whose_interval_does_not_agree_or_is_not_there_is_not_passed(scored, claim):
+    both = join_scored([scored, pairs_won(10, language="de")]) if "(" in claim else scored
+    assert ig.gate(both, [claim]).status == "undecided"
+
+
+def test_a_claim_about_mbe_with_a_small_stratum_is_not_passed():
+    assert ig.gate(sentences((50, 5)), ["mbe > 10"]).status == "undecided"
+    sides = sentences((50, 5)), sentences((50, 5))
+    other = Scored(sides[1].table.with_columns(model=pl.lit("other")))
+    assert ig.compare(sides[0], other, metrics=["mbe"], resamples=200)[0].p is None
+
+
+@pytest.mark.parametrize(
+    ("case", "most"),
+    [
+        (Case("ss", clusters=10, sizes=(3, 7), share=0.97, spread=0.0), 9),  # 22 before
+        (Case("lms", clusters=20, sizes=(3, 7), related=0.995), 9),  # 61 before
+        (Case("contrast_variance", clusters=40, sizes=(1, 1), ties=0.0, tails="skewed"), 12),  # 18 before
+    ],
+    ids=lambda value: getattr(value, "metric", ""),
+)
+def test_a_value_is_rarely_told_from_the_truth(case, most):
+    assert coverage.simulate_threshold(case, trials=150).found <= most
+
+
+@pytest.mark.parametrize(("metric", "distance"), [("icat", False), ("ss", True)])
+def test_the_mean_of_values_at_their_kink_is_held(metric, distance):
+    case, rng, held = Case(metric, share=0.5), np.random.default_rng(0), []
+    truth = 0.0 if distance else truth_of(case)
+    for _ in range(60):
+        sides = draw_pair(case, case, rng, paired=True)
+        mean = mean_of([distance_from(side, 50.0) if distance else side for side in sides])
+        found = find_interval(mean, coverage.SETTINGS, bounds=(0, 100))
+        held.append(found.low <= truth <= found.high)
+    assert np.mean(held) >= 0.85  # 0 to 0.52 before
+
+
+def test_the_mean_of_many_values_at_their_kink_has_no_interval():
+    case, rng = Case("icat", share=0.5), np.random.default_rng(0)
+    sides = [side for _ in range(2) for side in draw_pair(case, case, rng, paired=True)]
+    assert mean_of(sides) is None
+
+
+def test_macro_icat_of_targets_of_different_sizes_is_no_claim():
+    rng, sides = np.random.default_rng(0), []
+    for size, language in ((5, "en"), (40, "de")):
+        clusters = np.repeat(np.arange(30), size)
+        sides.append(data(triples(rng.random(30 * size) < 0.5, rng), clusters, language=language))
+    found = ig.gate(join_scored(sides), ["icat_macro(de) > icat_macro(en)"])
+    assert found.status == "undecided"
+    assert "depends on the number of items per target" in str(found)
+
+
+def test_a_shifted_claim_about_values_near_the_end_is_as_sure_as_its_interval():
+    wins = []
+    for share, seed in ((0.944, 1), (0.969, 2)):
+        own = np.random.default_rng(seed)
+        wins.append(contribute(Case("ss"), draw_table(Case("ss", share=share, ties=0.0), own)))
+    result = unpaired_test(*wins, bounds=(0, 100), settings=coverage.SETTINGS, shift=-10.0)
+    assert (result.p <= 0.05) == (not result.low <= -10 <= result.high)
 
 
 # ---- rates: small and seeded; `python -m benchmarks.coverage` has the whole matrix

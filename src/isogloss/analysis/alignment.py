@@ -1,16 +1,20 @@
 """Several groups on the items that all of them have, as one metric sees them, with the clusters in one order."""
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise, product
 
 import numpy as np
 import polars as pl
 
-from ..metrics import Contribution, Metric, Pieces
+from ..metrics import Contribution, Finish, Metric, Pieces
 from ..stats.resampling import Array
 from .groups import Part, make_part
 from .measures import contribution
 
+FAR = 4.0  # standard errors at which a piece cannot be the least one
+MOST_PIECES = 8
 ITEMS, CLUSTERS, NOTHING = "items", "clusters", "nothing"  # what aligned groups have in common
 
 
@@ -95,12 +99,46 @@ def distance_from(side: Contribution, neutral: float) -> Contribution:
     return replace(side, evaluate=evaluate, finish=lambda s: np.abs(finish(s) - neutral), pieces=pieces, alone=None)
 
 
-def mean_of(sides: Sequence[Contribution]) -> Contribution:
-    """The mean of several contributions with the same clusters, each counting once."""
+def mean_of(sides: Sequence[Contribution]) -> Contribution | None:
+    """The mean of several contributions with the same clusters, each counting once; None where too many are near a kink."""
     if len(sides) == 1:
         return sides[0]
 
     def evaluate(weights: Array) -> Array:
         return np.asarray(np.mean([side.evaluate(weights) for side in sides], axis=0), dtype=np.float64)
 
-    return Contribution(sides[0].clusters, evaluate, sum(side.n for side in sides), sum(side.ties for side in sides))
+    whole = Contribution(sides[0].clusters, evaluate, sum(side.n for side in sides), sum(side.ties for side in sides))
+    if not any(side.pieces for side in sides) or any(side.totals is None for side in sides):
+        return whole
+    totals = [np.asarray(side.totals) for side in sides]
+    ends = np.cumsum([0, *(own.shape[1] for own in totals)])
+    columns = [slice(start, end) for start, end in pairwise(ends)]
+    chosen = [tuple(product(_near_pieces(side), [own])) for side, own in zip(sides, columns, strict=True)]
+    ways = list(product(*chosen)) if math.prod(map(len, chosen)) <= MOST_PIECES else []
+    if not ways:
+        return None
+    finishes = tuple(_mean_of_sums(way) for way in ways)
+    bounds, combine = next((side.pieces.bounds, side.pieces.combine) for side in sides if side.pieces)
+    pieces = Pieces(finishes, bounds=bounds, combine=combine, level=1 - 0.05 / max(1, len(ways) / 2))
+    finish = _mean_of_sums([(side.finish, own) for side, own in zip(sides, columns, strict=True) if side.finish])
+    return replace(whole, totals=np.hstack(totals), finish=finish, pieces=pieces)
+
+
+def _mean_of_sums(way: Sequence[tuple[Finish, slice]]) -> Finish:
+    """The mean of functions, each of its own columns of sums."""
+    return lambda sums: np.asarray(np.mean([finish(sums[..., own]) for finish, own in way], axis=0))
+
+
+def _near_pieces(side: Contribution) -> list[Finish]:
+    """The smooth functions that may be the least (or the largest) one, as far as chance can tell."""
+    if side.pieces is None or side.totals is None:
+        return [side.finish] if side.finish else []
+    count, whole = len(side.totals), side.totals.sum(0)
+    sign = 1 if side.pieces.combine is np.min else -1
+    values = [sign * float(finish(whole[None])[0]) for finish in side.pieces.finishes]
+    without = [sign * finish(whole - side.totals) for finish in side.pieces.finishes]
+    least = int(np.argmin(values))
+    gaps = [value - values[least] for value in values]
+    errors = [math.sqrt(count - 1) * float(np.std(own - without[least])) for own in without]
+    kept = [gap <= FAR * error or number == least for number, (gap, error) in enumerate(zip(gaps, errors, strict=True))]
+    return [finish for finish, keep in zip(side.pieces.finishes, kept, strict=True) if keep]

@@ -15,13 +15,14 @@ from ..stats.associations import FEWEST_UNITS, ranks
 from ..stats.hypotheses import detectable_effect
 from ..stats.resampling import FEWEST_CLUSTERS, Array, bootstrap_values, expanded_level, percentile_interval
 from .alignment import ITEMS, NOTHING, distance_from, mean_of
-from .claim_evidence import ClaimPart, Evidence, start_part
+from .claim_evidence import ClaimPart, Evidence, short_title, start_part
 from .claim_groups import ClaimSide, Hypotheses, Hypothesis, ScoreGroup
 from .claim_language import EVERY, HOMOGENEOUS
 from .differences import Difference, paired_test, threshold_test, unpaired_test
-from .intervals import clusters_needed
 
 PERMUTATIONS = 2_000  # of items over targets
+MOST_UNEQUAL = 1.05
+UNEQUAL_SIZES = "depends on the number of items per target, which differs here; use icat_macro_corrected"
 FEWEST_BEYOND = 10  # permutations beyond the observed value that a p-value needs; with fewer it is Student's
 
 
@@ -43,14 +44,26 @@ def _test_order(hypothesis: Hypothesis, evidence: Evidence) -> ClaimPart:
     if aligned is None:
         return replace(part, why="no item has what the metric needs on every side")
     count = len(hypothesis.left.groups)
+    sizes = [side.n / len(side.clusters) for side in aligned.sides if side.unbiased is not None]
+    if sizes and aligned.common != ITEMS and max(sizes) > MOST_UNEQUAL * min(sizes):
+        return replace(part, why=f"{short_title(hypothesis.left.metric)} {UNEQUAL_SIZES}")
     left = _value(hypothesis.left, aligned.sides[:count])
+    other = _value(right, aligned.sides[count:]) if isinstance(right, ClaimSide) else None
+    if left is None or (other is None and isinstance(right, ClaimSide)):
+        return replace(
+            part, why="too many of the groups are near the kink of the metric, where their mean has no interval"
+        )
     counts = (left.n, len(left.clusters))
     bounds = registry.get("metric", hypothesis.left.metric).bounds
-    if isinstance(right, ClaimSide):
-        other = _value(right, aligned.sides[count:])
-        if hypothesis.left.metric != right.metric or (left.pieces is None) != (other.pieces is None):
+    if isinstance(right, ClaimSide) and other is not None:
+        combines = {side.pieces.combine for side in (left, other) if side.pieces}
+        if len(combines) > 1:
+            return replace(
+                part, why="the two metrics have kinks of different kinds, so their difference has no interval"
+            )
+        if hypothesis.left.metric != right.metric and not combines:
             # different metrics can be compared as functions of weights only
-            left, other = (replace(side, totals=None, finish=None, pieces=None, alone=None) for side in (left, other))
+            left, other = (replace(side, totals=None, finish=None, alone=None) for side in (left, other))
         test = unpaired_test if aligned.common == NOTHING else paired_test
         result = test(left, other, bounds=bounds, settings=evidence.drawing, shift=hypothesis.shift)
         if aligned.common != ITEMS:
@@ -58,17 +71,20 @@ def _test_order(hypothesis: Hypothesis, evidence: Evidence) -> ClaimPart:
             counts = (left.n + other.n, min(len(left.clusters), len(other.clusters)))
         values = (left.value, other.value)
     else:
-        values = (left.value, float(right or 0.0))
+        values = (left.value, 0.0 if right is None or isinstance(right, ClaimSide) else float(right))
         result = threshold_test(left, values[1] + hypothesis.shift, bounds=bounds, settings=evidence.drawing)
         if result.low is not None and result.high is not None:
             result = replace(result, low=result.low + hypothesis.shift, high=result.high + hypothesis.shift)
-    if result.low is None and counts[1] < clusters_needed(bounds):
+    if result.low is None:  # a claim needs an interval; the reason is the result's
         result = replace(result, p=None)
     return _filled(part, result, values=values, counts=counts, resamples=evidence.drawing.resamples)
 
 
-def _value(side: ClaimSide, groups: Sequence[Contribution]) -> Contribution:
-    """The side as one contribution: the groups' mean, of their distances from the neutral point where that is meant."""
+def _value(side: ClaimSide, groups: Sequence[Contribution]) -> Contribution | None:
+    """The side as one contribution: the groups' mean, of their distances from the neutral point where that is meant.
+
+    None where the mean has no interval.
+    """
     neutral = registry.get("metric", side.metric).neutral
     return mean_of([distance_from(group, neutral) if side.distance else group for group in groups])
 
@@ -78,8 +94,9 @@ def _filled(
 ) -> ClaimPart:
     """The part with a test's result; two one-sided p-values come from the two-sided one.
 
-    Where hardly any permutation reaches the observed value, the p-value is Student's: claims of many parts are adjusted for
-    all of them, and the smallest p-values of 10,000 permutations are too coarse for that.
+    Where hardly any permutation reaches the observed value, the p-value is Student's, unless the interval needed another
+    distribution: claims of many parts are adjusted for all of them, and the smallest p-values of 10,000 permutations are
+    too coarse for that.
     """
     if math.isnan(values[0]) or math.isnan(values[1]):
         return replace(part, why="the value is a division by zero here")
@@ -88,7 +105,7 @@ def _filled(
     if result.p is None:
         return replace(part, why=result.why or "there is no test for these groups")
     p, beyond, freedom = result.p, difference - part.shift, counts[1] - 1
-    if p <= FEWEST_BEYOND / resamples and result.mde:
+    if p <= FEWEST_BEYOND / resamples and result.mde and result.kind == "bootstrap":
         from scipy.special import stdtr
 
         error = result.mde / detectable_effect(1.0, freedom)

@@ -113,7 +113,8 @@ def compare(
     if not rows:
         raise IsoglossError("There is nothing to compare.")
     adjusted = zip(rows, adjust_p([row.p for row in rows]), strict=True)
-    return Comparisons(tuple(replace(row, p_holm=holm, p_bh=bh) for row, (holm, bh) in adjusted), notes=sides.notes)
+    notes = (*sides.notes, *(_left_out(sides.table) if design == "paired" else ()))
+    return Comparisons(tuple(replace(row, p_holm=holm, p_bh=bh) for row, (holm, bh) in adjusted), notes=notes)
 
 
 def _groups(sides: Sides, by: Sequence[str] | None) -> Iterator[tuple[Group, pl.DataFrame]]:
@@ -145,7 +146,19 @@ def _compare_one(nothing: Comparison, metric: Metric, *, part: pl.DataFrame, set
     result = (paired_test if paired else unpaired_test)(a, b, bounds=metric.bounds, settings=settings)
     difference = value_a - value_b
     needed = None if result.mde is None else needed_items(n, result.mde, difference=difference)
-    return replace(row, difference=difference, n_needed=needed, **asdict(result))
+    found = {name: value for name, value in asdict(result).items() if name != "kind"}
+    return replace(row, difference=difference, n_needed=needed, **found)
+
+
+def _left_out(table: pl.DataFrame) -> list[str]:
+    """A note on the items that have a score for more candidates on one side than on the other."""
+    scored = table.filter(pl.col("value").is_not_null()).group_by("id", "side").len()
+    uneven = scored.group_by("id").agg(pl.col("len").n_unique(), pl.len().alias("sides")).sort("id")
+    ids = uneven.filter((pl.col("len") > 1) & (pl.col("sides") == 2))["id"]
+    if not len(ids):
+        return []
+    items = f"1 item, '{ids[0]}', lacks" if len(ids) == 1 else f"{len(ids)} items, such as '{ids[0]}', lack"
+    return [f"{items} a score on one side; metrics that need it leave it out on both"]
 
 
 def _contributions(

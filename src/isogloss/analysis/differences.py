@@ -12,7 +12,16 @@ from ..metrics import Contribution, Pieces
 from ..stats.estimates import CONSTANT, FEW_CLUSTERS, Ends, Estimate, difference_ends, recovered_p, welch_freedom
 from ..stats.hypotheses import detectable_effect, sign_flip_test, student_test, swapped_sums_test, welch_test
 from ..stats.resampling import Array, normal_sums
-from .intervals import IntervalSettings, clusters_needed, fewest, find_estimates, find_interval, is_linearised, too_few
+from .intervals import (
+    IntervalSettings,
+    clusters_needed,
+    fewest,
+    find_estimates,
+    interval_maker,
+    is_linearised,
+    p_of_interval,
+    too_few,
+)
 
 Sides = tuple[list[Estimate], list[Estimate]]
 EQUAL = "the two sides never differ, so there is nothing to test"
@@ -20,7 +29,7 @@ EQUAL = "the two sides never differ, so there is nothing to test"
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What is known about a difference; what is missing has its reason in `why`."""
+    """What is known about a difference; what is missing has its reason in `why`. `kind` is how the interval was made."""
 
     p: float | None
     low: float | None = None
@@ -28,6 +37,7 @@ class Difference:
     effect: float | None = None
     mde: float | None = None
     why: str | None = None
+    kind: str | None = None
 
 
 def paired_test(
@@ -45,12 +55,13 @@ def paired_test(
     )
     p = paired_p(a, b, sides=sides, settings=settings, shift=shift)
     if fewest(a) < clusters_needed(bounds):
-        return Difference(p, why=f"{too_few(fewest(a), bounds=bounds)}, and no p below {2 / 2**count:.3g} is possible")
+        possible = f", and no p below {2 / 2**count:.3g} is possible" if a.strata is None else ""
+        return Difference(p if a.strata is None else None, why=f"{too_few(fewest(a), bounds=bounds)}{possible}")
     drawn = _drawn(sides[0], a.pieces) - _drawn(sides[1], b.pieces)
     error = float(np.nanstd(drawn, ddof=1)) * math.sqrt(count / (count - 1))
     if error < 1e-12 and abs(a.value - b.value) < 1e-12:
         return Difference(p, why=EQUAL)
-    ends = _ends(sides, a.pieces, count=fewest(a), related=True)
+    ends = _ends(sides, a.pieces or b.pieces, count=fewest(a), related=True)
     return _difference(p, ends, scale=Scale(error, fewest(a) - 1, error * math.sqrt(count)), size=a.value - b.value)
 
 
@@ -61,29 +72,29 @@ def paired_p(
     swapped = _swapped(a, b) if not shift else None
     if swapped is not None:
         return swapped_sums_test(*swapped, resamples=settings.resamples, seed=settings.seed)
-    return _p_value(_shifted(sides, shift), a.pieces, test=lambda one, two: _flip(one, two, settings=settings))
+    pieces = a.pieces or b.pieces
+    return _p_value(sides, pieces, test=lambda *pair: _flip(*pair, settings=settings, shift=shift), shift=shift)
 
 
 def threshold_test(
     a: Contribution, threshold: float, *, bounds: tuple[float, float], settings: IntervalSettings
 ) -> Difference:
-    """A value against a fixed number: clusters' deviations from it change signs; the interval is that of the value."""
+    """A value against a fixed number: clusters' deviations from it change signs; the interval is that of the value.
+
+    The p-value is at least the one at which the interval reaches the number; without an interval there is none.
+    """
+    make = interval_maker(a, settings, bounds=bounds)
+    ends = make(0.95)
+    if ends.low is None or ends.high is None:
+        return Difference(None, why=ends.why)
     side = find_estimates(a, settings, bounds=bounds)
     fixed = Estimate(threshold, np.full(settings.resamples, threshold), np.full(len(a.clusters), threshold), bounds, 0)
-    p = _p_value((side, [fixed]), a.pieces, test=lambda one, two: _flip(one, two, settings=settings))
-    ends = find_interval(a, settings, bounds=bounds)
-    if ends.low is None or ends.high is None:
-        return Difference(p, why=ends.why)
+    p = _p_value((side, [fixed]), a.pieces, test=lambda *pair: _flip(*pair, settings=settings))
+    p = None if p is None else max(p, p_of_interval(make, threshold))
     count = len(a.clusters)
     error = float(np.nanstd(_drawn(side, a.pieces), ddof=1)) * math.sqrt(count / (count - 1))
     moved = Ends(ends.low - threshold, ends.high - threshold, ends.kind)
     return _difference(p, moved, scale=Scale(error, fewest(a) - 1, error * math.sqrt(count)), size=a.value - threshold)
-
-
-def _shifted(sides: Sides, shift: float) -> Sides:
-    if not shift:
-        return sides
-    return [replace(side, value=side.value - shift, pseudo=side.pseudo - shift) for side in sides[0]], sides[1]
 
 
 def unpaired_test(
@@ -96,15 +107,17 @@ def unpaired_test(
     other = replace(settings, seed=settings.seed + 1)
     sides = find_estimates(a, settings, bounds=bounds), find_estimates(b, other, bounds=bounds)
     counts, least = (len(a.clusters), len(b.clusters)), min(fewest(a), fewest(b))
-    p = _p_value(_shifted(sides, shift), a.pieces, test=lambda one, two: _welch(one, two, settings=settings))
+    pieces = a.pieces or b.pieces
+    p = _p_value(sides, pieces, test=lambda *pair: _welch(*pair, settings=settings, shift=shift), shift=shift)
     if least < clusters_needed(bounds):
         ways = math.comb(sum(counts), counts[0]) / (2 if counts[0] == counts[1] else 1)
         possible = f", and no p below {1 / ways:.3g} is possible" if ways < settings.resamples else ""
+        p = p if a.strata is None else None  # of a stratum so small, clusters say little about chance
         return Difference(p, why=f"on one side {too_few(least, bounds=bounds)}{possible}")
-    drawn = [_drawn(side, a.pieces) for side in sides]
+    drawn = [_drawn(side, own.pieces) for side, own in zip(sides, (a, b), strict=True)]
     errors = [float(np.nanstd(one, ddof=1)) * math.sqrt(n / (n - 1)) for one, n in zip(drawn, counts, strict=True)]
     freedom = welch_freedom((errors[0], errors[1]), (fewest(a), fewest(b)))
-    ends = _ends(sides, a.pieces, count=freedom + 1, related=False)
+    ends = _ends(sides, pieces, count=freedom + 1, related=False)
     spread = math.sqrt(sum(error**2 * n for error, n in zip(errors, counts, strict=True)) / 2)
     return _difference(p, ends, scale=Scale(math.hypot(*errors), freedom, spread), size=a.value - b.value)
 
@@ -127,6 +140,7 @@ def _difference(p: float | None, ends: Ends | None, *, scale: Scale, size: float
         effect=size / scale.spread if varies else None,
         mde=detectable_effect(scale.error, scale.freedom) if varies else None,
         why=CONSTANT if ends is None else None,
+        kind=None if ends is None else ends.kind,
     )
 
 
@@ -146,7 +160,7 @@ def _swapped(a: Contribution, b: Contribution) -> tuple[Callable[[Array], Array]
 
     Else swapping tests something else.
     """
-    if a.totals is None or b.totals is None or a.finish is None or a.pieces is not None:
+    if a.totals is None or b.totals is None or a.finish is None or a.pieces is not None or b.pieces is not None:
         return None
     finish, half, moves = a.finish, (a.totals + b.totals).sum(0) / 2, (a.totals - b.totals) / 2
 
@@ -162,23 +176,23 @@ def _swapped(a: Contribution, b: Contribution) -> tuple[Callable[[Array], Array]
     return (swapped, moves) if bool(np.all(np.abs(none - one - two + both) < 1e-9 * scale)) else None
 
 
-def _flip(a: Estimate, b: Estimate, *, settings: IntervalSettings) -> float | None:
+def _flip(a: Estimate, b: Estimate, *, settings: IntervalSettings, shift: float = 0.0) -> float | None:
     if len(a.pseudo) == 1:
         return 1.0
     differences = a.pseudo - b.pseudo
     if np.isnan(differences).any():
         return None
-    centred = _centred(differences, a.value - b.value)
+    centred = _centred(differences, a.value - b.value - shift)
     p = sign_flip_test(centred, resamples=settings.resamples, seed=settings.seed)
     return max(p, student_test(centred)) if len(centred) <= FEW_CLUSTERS else p
 
 
-def _welch(a: Estimate, b: Estimate, *, settings: IntervalSettings) -> float | None:
+def _welch(a: Estimate, b: Estimate, *, settings: IntervalSettings, shift: float) -> float | None:
     if min(len(a.pseudo), len(b.pseudo)) < 2 or np.isnan(a.pseudo).any() or np.isnan(b.pseudo).any():
         return None
-    first, second = _centred(a.pseudo, a.value), _centred(b.pseudo, b.value)
+    first, second = _centred(a.pseudo, a.value - shift), _centred(b.pseudo, b.value)
     p = welch_test(first, second, resamples=settings.resamples, seed=settings.seed)
-    return max(p, recovered_p(a, b))
+    return max(p, recovered_p(a, b, shift=shift))
 
 
 def _centred(pseudo: Array, value: float) -> Array:
@@ -200,25 +214,33 @@ def _drawn(side: list[Estimate], pieces: Pieces | None) -> Array:
 
 
 def _p_value(
-    sides: Sides, pieces: Pieces | None, *, test: Callable[[Estimate, Estimate], float | None]
+    sides: Sides, pieces: Pieces | None, *, test: Callable[[Estimate, Estimate], float | None], shift: float = 0.0
 ) -> float | None:
-    """The p of the test; of a metric made of pieces, the one at which the combined interval reaches zero."""
+    """The p of the test; of a metric made of pieces, the one at which the combined interval reaches `shift`."""
     above, below = [], []
     for one, two in product(*sides):
         p = test(one, two)
         if p is None:
             return None
-        above.append(p / 2 if one.value > two.value else 1 - p / 2)
-        below.append(p / 2 if one.value < two.value else 1 - p / 2)
+        above.append(p / 2 if one.value - shift > two.value else 1 - p / 2)
+        below.append(p / 2 if one.value - shift < two.value else 1 - p / 2)
     combine, shape = pieces.combine if pieces else np.min, (len(sides[0]), len(sides[1]))
     tails = -_join(-np.reshape(above, shape), combine)[0], _join(np.reshape(below, shape), combine)[1]
-    return min(1.0, 2 * min(tails))
+    return min(1.0, 2 * min(tails) * _meeting(sides))
+
+
+def _meeting(sides: Sides) -> float:
+    """By how much chances of a miss add up where the pieces of a mean meet, half of them on either side of each kink."""
+    most = max(map(len, sides))
+    return most / 2 if most > 3 else 1.0
 
 
 def _ends(sides: Sides, pieces: Pieces | None, *, count: float, related: bool) -> Ends | None:
-    intervals = [difference_ends(one, two, count=count, related=related) for one, two in product(*sides)]
+    level = 1 - 0.05 / _meeting(sides)
+    intervals = [difference_ends(one, two, count=count, related=related, level=level) for one, two in product(*sides)]
     if None in intervals:
         return None
     combine, shape = pieces.combine if pieces else np.min, (len(sides[0]), len(sides[1]))
     low, high = (np.reshape([getattr(interval, name) for interval in intervals], shape) for name in ("low", "high"))
-    return Ends(_join(low, combine)[0], _join(high, combine)[1], "bootstrap")
+    kind = next((interval.kind for interval in intervals if interval and interval.kind != "bootstrap"), "bootstrap")
+    return Ends(_join(low, combine)[0], _join(high, combine)[1], kind)

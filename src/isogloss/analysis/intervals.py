@@ -2,14 +2,15 @@
 
 import math
 from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..errors import IsoglossError, UnknownName
-from ..metrics import Contribution, Finish
+from ..metrics import Contribution, Finish, Pieces
 from ..stats import RESAMPLES
-from ..stats.estimates import CONSTANT, Estimate, find_ends
+from ..stats.estimates import CONSTANT, STEPS, Estimate, find_ends
 from ..stats.resampling import (
     FEWEST_CLUSTERS,
     FEWEST_UNBOUNDED,
@@ -61,31 +62,66 @@ def find_interval(contribution: Contribution, settings: IntervalSettings, *, bou
     `auto` is Wilson's where the value is a share of items that are each a cluster of their own, and else as
     `find_ends` says. A metric made of pieces has the combined ends of their intervals.
     """
-    count = fewest(contribution)
+    return interval_maker(contribution, settings, bounds=bounds)(0.95)
+
+
+def interval_maker(
+    contribution: Contribution, settings: IntervalSettings, *, bounds: tuple[float, float]
+) -> Callable[[float], Interval]:
+    """The interval as a function of its level; clusters are resampled once for all levels."""
+    count, width = fewest(contribution), bounds[1] - bounds[0]
     if count < clusters_needed(bounds):
-        return Interval(None, None, settings.kind, too_few(count, bounds=bounds))
+        return lambda level: Interval(None, None, settings.kind, too_few(count, bounds=bounds))
     share = _share(contribution, bounds) if settings.kind in ("auto", "wilson") else None
     if share is not None:
-        low, high = wilson_interval(share, contribution.n)
-        width = bounds[1] - bounds[0]
-        return Interval(bounds[0] + width * low, bounds[0] + width * high, "wilson")
+
+        def wilson(level: float) -> Interval:
+            low, high = wilson_interval(share, contribution.n, level=level)
+            return Interval(bounds[0] + width * low, bounds[0] + width * high, "wilson")
+
+        return wilson
     if settings.kind == "wilson":
         why = "no Wilson interval: the value is not a share of items that are each a cluster of their own"
-        return Interval(None, None, "wilson", why)
+        return lambda level: Interval(None, None, "wilson", why)
     parts = find_estimates(contribution, settings, bounds=bounds)
     if any(np.isnan(part.drawn).all() for part in parts):
-        return Interval(None, None, settings.kind, "the value exists in none of the resamples")
-    level = contribution.pieces.level if contribution.pieces else 0.95
-    ends = [find_ends(part, bca=settings.kind == "bca", level=level) for part in parts]
+        return lambda level: Interval(None, None, settings.kind, "the value exists in none of the resamples")
+    return lambda level: _joined_interval(parts, contribution.pieces, settings=settings, bounds=bounds, level=level)
+
+
+def _joined_interval(
+    parts: Sequence[Estimate],
+    pieces: Pieces | None,
+    *,
+    settings: IntervalSettings,
+    bounds: tuple[float, float],
+    level: float,
+) -> Interval:
+    """The interval of a value from those of its pieces, each of which misses as rarely as the pieces say at 95 %."""
+    each = 1 - (1 - level) * (1 - pieces.level) / 0.05 if pieces else level
+    ends = [find_ends(part, bca=settings.kind == "bca", level=each) for part in parts]
     if None in ends:
         return Interval(None, None, settings.kind, CONSTANT)
-    combine = contribution.pieces.combine if contribution.pieces else np.min
+    combine = pieces.combine if pieces else np.min
     low, high = (
         float(np.clip(combine([getattr(interval, name) for interval in ends]), *bounds)) for name in ("low", "high")
     )
     return Interval(
         low, high, next((interval.kind for interval in ends if interval and interval.kind != "bootstrap"), "bootstrap")
     )
+
+
+def p_of_interval(make: Callable[[float], Interval], threshold: float) -> float:
+    """The p at which an interval of the level 1 - p reaches a number."""
+    low, high = 0.0, 1.0
+    for _ in range(STEPS):
+        p = (low + high) / 2
+        interval = make(1 - p)
+        if interval.low is None or interval.high is None or interval.low <= threshold <= interval.high:
+            low = p
+        else:
+            high = p
+    return high
 
 
 def find_estimates(

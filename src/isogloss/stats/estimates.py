@@ -13,6 +13,7 @@ NEAR = 0.1
 FEWEST_ROWS = 20
 MOST_SKEW = 0.05
 LEAST_BIAS = 0.02
+CLEAR_BIAS = 0.05
 MOST_LOGNORMAL = 100
 LEAST_LOG_SKEW = -1.0
 FEWEST_EFFECTIVE = 4
@@ -77,7 +78,7 @@ def find_ends(estimate: Estimate, *, bca: bool = False, level: float = 0.95) -> 
         share, error = (estimate.value - low) / (high - low), estimate.error / (high - low)
         rows = share * (1 - share) / error**2 if share * (1 - share) > 0 else float(len(estimate.pseudo))
         if min(share, 1 - share) < NEAR:
-            return _wilson(estimate, rows=rows, kind="near", level=level)
+            return _widened(estimate, _wilson(estimate, rows=rows, kind="near", level=level), level=level)
         if min(share, 1 - share) * rows < FEWEST_ROWS or abs(_skew(estimate.pseudo)) > MOST_SKEW:
             return _widened(estimate, _wilson(estimate, rows=rows, kind="skewed", level=level), level=level)
         return _widened(estimate, _percentiles(estimate, bca=False, level=level), level=level)
@@ -86,29 +87,29 @@ def find_ends(estimate: Estimate, *, bca: bool = False, level: float = 0.95) -> 
     return _percentiles(estimate, bca=False, level=level)
 
 
-def difference_ends(a: Estimate, b: Estimate, *, count: float, related: bool) -> Ends | None:
-    """The 95 % interval of a - b: percentiles, or from the two intervals where one is not made of percentiles.
+def difference_ends(a: Estimate, b: Estimate, *, count: float, related: bool, level: float = 0.95) -> Ends | None:
+    """The interval of a - b: percentiles, or from the two intervals where one is not made of percentiles.
 
     Percentiles of few clusters are a little too narrow, so that up to FEW_CLUSTERS the interval also holds Student's with the
     jackknife's error. The second is the method of variance estimates recovery (Zou and Donner 2008), with the clusters'
     correlation where the sides are `related`.
     """
-    sides = find_ends(a), find_ends(b)
+    sides = find_ends(a, level=level), find_ends(b, level=level)
     if not _are_plain(sides, ("bootstrap", "skewed") if related else ("bootstrap",)):
         return _recovered((a, b), sides, r=_correlation(a.pseudo, b.pseudo) if related else 0.0)
     drawn, value = a.drawn - b.drawn, a.value - b.value
     if is_constant(drawn):
         return None
-    low, high = percentile_interval(drawn, level=expanded_level(count))
+    low, high = percentile_interval(drawn, level=expanded_level(count, level=level))
     error = standard_error(a.pseudo - b.pseudo) if related else math.hypot(a.error, b.error)
     if count > FEW_CLUSTERS or not math.isfinite(error):
         return Ends(low, high, "bootstrap")
-    half = student_quantile(0.975, count - 1) * error
+    half = student_quantile((1 + level) / 2, count - 1) * error
     return Ends(min(low, value - half), max(high, value + half), "bootstrap")
 
 
-def recovered_p(a: Estimate, b: Estimate) -> float:
-    """The p at which the interval of a - b, made of the intervals of two independent sides, reaches zero.
+def recovered_p(a: Estimate, b: Estimate, *, shift: float = 0.0) -> float:
+    """The p at which the interval of a - b, made of the intervals of two independent sides, reaches `shift`.
 
     It is 0 where both sides have percentile intervals, whose p comes from a test.
     """
@@ -118,7 +119,7 @@ def recovered_p(a: Estimate, b: Estimate) -> float:
     for _ in range(STEPS):
         p = (low + high) / 2
         ends = _recovered((a, b), (find_ends(a, level=1 - p), find_ends(b, level=1 - p)), r=0.0)
-        if ends is None or ends.low <= 0 <= ends.high:
+        if ends is None or ends.low <= shift <= ends.high:
             low = p
         else:
             high = p
@@ -169,13 +170,15 @@ def _widened(estimate: Estimate, ends: Ends, *, level: float) -> Ends:
     """The ends, moved out to hold Student's intervals where these reach further, but not beyond the scale.
 
     One is around the value, with few clusters; one around the value without its bias (the jackknife's), where clusters of
-    different sizes bias it. Where large clusters are missing by chance, the value is off and looks too sure at once, so that
-    with few clusters the bias counts twice.
+    different sizes bias it. Where large clusters are missing by chance, the value is off and looks too sure at once. A
+    clear bias, as of sizes that go with the value, therefore counts several times.
     """
     few, bias = estimate.count <= FEW_CLUSTERS, float(estimate.pseudo.mean()) - estimate.value
-    middles = [(estimate.value, float(estimate.count))] if few else []
+    middles = [(estimate.value, float(estimate.count))] if few and ends.kind != "near" else []
     if abs(bias) > LEAST_BIAS * estimate.error:
-        middles.append((estimate.value + (2 if few else 1) * bias, effective_count(estimate)))
+        clear = abs(bias) > CLEAR_BIAS * estimate.error
+        times = (8 if clear else 2) if few else (4 if clear else 1)
+        middles.append((estimate.value + times * bias, effective_count(estimate)))
     low, high = ends.low, ends.high
     for middle, clusters in middles:
         half = student_quantile((1 + level) / 2, clusters - 1) * estimate.error
