@@ -17,7 +17,7 @@ import yaml
 from isogloss.chat.prompt_words import PROMPTS
 from isogloss.datasets.shades_demo import FILE as DEMO
 from isogloss.exchange.predictions import read_predictions
-from isogloss.files.sources import read_many
+from isogloss.files.sources import read
 from isogloss.reports.paper.layouts import LayoutRequest, add_facts, layout_grid
 from isogloss.reports.text.table import Grid
 from isogloss.scores import Scored, join_scored, scored_from_values
@@ -246,7 +246,7 @@ def published(*tags: str) -> Scored:
     facts = yaml.safe_load((SHIPPED / "facts" / "ozturk2023.yaml").read_text(encoding="utf-8"))
     chosen = [name for name in facts if name[-2:] in tags]
     items = {
-        tag: read_many([REAL / "stereoset" / f"{task}_{tag}.jsonl.gz" for task in ("intrasentence", "intersentence")])
+        tag: read([REAL / "stereoset" / f"{task}_{tag}.jsonl.gz" for task in ("intrasentence", "intersentence")])
         for tag in tags
     }
     parts = [

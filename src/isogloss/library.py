@@ -18,7 +18,7 @@ from .analysis.sides import select
 from .analysis.structure import Structure, find_structure
 from .errors import IsoglossError
 from .exchange.runs import read_chosen
-from .files.sources import read_many
+from .files.sources import read
 from .items import Items
 from .languages import resolve
 from .results import Results, as_names
@@ -62,7 +62,7 @@ def load(
     if data is not None and not any(map(_is_file, paths)):
         raise IsoglossError("--data is for prediction files; a run knows its data.")
     if data is not None and not isinstance(data, Items):
-        data = read_many([data] if isinstance(data, str | Path) else data, language=as_names(languages))
+        data = read(data, language=as_names(languages))
     parts = []
     if not all(map(_is_file, paths)):
         runs = in_languages(_runs([path for path in paths if not _is_file(path)]), as_names(languages))

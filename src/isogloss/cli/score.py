@@ -62,7 +62,7 @@ def evaluate(
     """Score data with models, store the scores, and print the measures."""
     options.announce("reading the data")
     from ..analysis.control_items import make_control_items
-    from ..files.sources import read_many
+    from ..files.sources import read
     from ..models.load import Loading
     from ..progress import progress_bars
     from ..storage import as_path
@@ -70,7 +70,7 @@ def evaluate(
     from ..studies.run import finish_plan, require_scores, run_plan
 
     cluster, folder = options.find_cluster(on), as_path(out)
-    items = read_many(data, language=languages, columns=options.split_columns(columns), where=where, skip_bad=skip_bad)
+    items = read(data, language=languages, columns=options.split_columns(columns), where=where, skip_bad=skip_bad)
     items = take_sample(items, limit, seed=seed)
     loading = Loading(device, dtype, token_budget, offline, allow_pickle)
     if robustness:
