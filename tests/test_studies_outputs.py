@@ -63,7 +63,7 @@ def run(study: dict[str, Any], folder: Path) -> str:
     (folder / "study.yaml").write_text(yaml.safe_dump(study, allow_unicode=True), encoding="utf-8")
     plan = plan_study(folder / "study.yaml")
     result = finish_plan(plan, run_plan(plan, out=folder / "out"), out=folder / "out")
-    assert not result.troubles
+    assert not result.problems
     assert result.scored is not None
     text = (folder / "out" / "tables.md").read_text(encoding="utf-8") if study["tables"] else ""
     assert all(one["title"] in text for one in study["tables"])
