@@ -27,13 +27,11 @@ if TYPE_CHECKING:
     from .connection import Cluster
     from .probe import Probe
 
-Models = str | Path | Model | Sequence[str | Path | Model]
-
 
 def score(
     items: Items,
     *,
-    model: Models,
+    model: str | Path | Model | Sequence[str | Path | Model],
     method: str = "auto",
     options: Mapping[str, str] | None = None,
     out: str | Path | None = None,
@@ -49,7 +47,7 @@ def score(
         options: Options of the method by name: `{"length": "sum"}`.
         out: A folder to keep the scores in; parts that are finished there are not scored again.
         loading: How models are opened: device, number format, batches.
-        progress: A function to call with the progress; without it, a progress bar is shown.
+        progress: A function to call with the progress; without it, a notebook or an interactive session shows bars.
 
     Example:
         >>> items = ig.read("demo", language="en")
@@ -69,7 +67,7 @@ def score(
 def ask(
     items: Items,
     *,
-    model: Models,
+    model: str | Path | Model | Sequence[str | Path | Model],
     endpoint: str | Endpoint | None = None,
     key_env: str | None = None,
     settings: AskSettings | None = None,
@@ -87,12 +85,12 @@ def ask(
         settings: How questions are put: order of the options, samples, length of the answer.
         out: A folder to keep the answers in; questions that are answered there are not asked again.
         loading: How models on this machine are opened.
-        progress: A function to call with the progress; without it, a progress bar is shown.
+        progress: A function to call with the progress; without it, a notebook or an interactive session shows bars.
 
     Example:
         >>> items = ig.read("demo", language="en", where="category=religion")
         >>> ig.ask(items, model="smollm2-chat", settings=ig.AskSettings(max_tokens=3))
-        Scored(14 items, ...
+        Scored(14 items, 84 rows: smollm2-chat · ask[max_tokens=3] · demo · en)
     """
     _check_items(items, "ask")
     if key_env and not isinstance(endpoint, str):
@@ -123,12 +121,12 @@ def run(
         out: The folder to write to; without it, `runs` and the name of the study.
         only: One pattern or several; only cells that match one are run: `smollm2/demo/en`, `*/demo`.
         cluster: The Ray cluster to run on; without it, this process scores.
-        progress: A function to call with the progress; without it, a progress bar is shown.
+        progress: A function to call with the progress; without it, a notebook or an interactive session shows bars.
 
     Example:
         >>> result = ig.run("study.yaml", out="runs/study")
         >>> result
-        StudyResult(...)
+        StudyResult(12 measures, 4 runs)
         >>> result.measures.to_polars()["metric"].unique().sort().to_list()
         ['lms', 'ss']
         >>> result.failures
@@ -183,7 +181,7 @@ def _check_items(items: Items, verb: str) -> None:
         raise IsoglossError(f"{verb} takes items. Read them first: items = isogloss.read('demo', language='en')")
 
 
-def _split_models(models: Models) -> tuple[list[str], dict[str, Model]]:
+def _split_models(models: str | Path | Model | Sequence[str | Path | Model]) -> tuple[list[str], dict[str, Model]]:
     """The names of models, each once, and the open models by their names."""
     entries = [models] if isinstance(models, str) or not isinstance(models, Sequence) else list(models)
     if not entries or not all(isinstance(entry, str | Path | Model) for entry in entries):

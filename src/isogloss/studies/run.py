@@ -56,8 +56,8 @@ class StudyResult:
 
     def __repr__(self) -> str:
         counts = {"measure": self.measures or (), "run": self.runs, "failure": self.failures, "problem": self.problems}
-        shown = [f"{len(rows)} {name}{'' if len(rows) == 1 else 's'}" for name, rows in counts.items()]
-        return f"StudyResult({', '.join(shown)})"
+        shown = [f"{len(rows)} {name}{'' if len(rows) == 1 else 's'}" for name, rows in counts.items() if rows]
+        return f"StudyResult({', '.join(shown) or '0 measures'})"
 
     def __str__(self) -> str:
         unmeasured = ["Nothing was measured.", *(f"· {note}" for note in self.notes)]
