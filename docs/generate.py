@@ -10,6 +10,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import chdir
+from functools import partial
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
@@ -206,16 +207,23 @@ def docstring_as_markdown(text: str) -> str:
 
 def signature(name: str, thing: Any) -> str:
     """`name(argument: type = default, ...)`, one argument per line when there are several."""
-    found = inspect.signature(thing)
+    found = inspect.signature(partial(thing.__call__, None) if getattr(thing, "_is_protocol", False) else thing)
     parts, starred = [], False
     for argument in found.parameters.values():
         if argument.kind is argument.KEYWORD_ONLY and not starred:
             parts, starred = [*parts, "*"], True
         default = "" if argument.default is argument.empty else f" = {shown_default(argument.default)}"
-        parts.append(f"{argument.name}: {argument.annotation}{default}")
-    result = "" if inspect.isclass(thing) else f" -> {found.return_annotation}"
+        star = "*" if argument.kind is argument.VAR_POSITIONAL else ""
+        parts.append(f"{star}{argument.name}: {shown_type(argument.annotation)}{default}")
+    result = "" if inspect.isclass(thing) else f" -> {shown_type(found.return_annotation)}"
     inside = "\n" + "".join(f"    {part},\n" for part in parts) if len(parts) > 1 else ", ".join(parts)
     return f"{name}({inside}){result}"
+
+
+def shown_type(annotation: Any) -> str:
+    """A type as one would write it, without the modules of its names."""
+    text = annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
+    return re.sub(r"\b(?:[A-Za-z_]\w*\.)+(?=[A-Za-z_])", "", text)
 
 
 def shown_default(value: Any) -> str:

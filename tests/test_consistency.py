@@ -184,6 +184,14 @@ print(controls.to_polars().height, controls[0].name, controls.to_json().upper(),
 structures: ig.Results[ig.Structure] = ig.structure(again, over="model")
 print(structures[0].units, ig.probe("smollm2", "The [nurse|doctor].", loading=ig.Loading(device="cpu")).shares[0].term)
 print(ig.table("runs/first", metrics="ss").upper(), ig.figure("forest", "runs/first", width=3.3).caption.upper())
+several = ig.score(items, model=["smollm2", "other"], loading=ig.Loading(dtype="bfloat16"))
+answers: ig.Scored = ig.ask(items, model="smollm2", settings=ig.AskSettings(samples=3), out="runs/asked")
+there = ig.Endpoint("http://127.0.0.1:9/v1", "chatty", concurrency=2)
+print(several, answers.notes, ig.ask(ig.read(["demo", "shades_demo"]), model=["chatty"], endpoint=there).to_json())
+study: ig.StudyResult = ig.run("study.yaml", only="smollm2/demo", cluster=ig.Cluster(workers=2))
+print(study.to_polars().height, [failure.why.upper() for failure in study.failures], study.problems, study.notes)
+print(study.measures and study.measures[0].value, study.to_json().upper(), study.to_dict()["failures"])
+print(ig.controls(scored, data=items)[0].value, ig.figure("forest", "runs/first").caption)
 both: tuple[ig.Measures, ig.Comparisons] = (measures, comparisons)
 print(both[0].to_dict()["measures"], items.to_polars().height, scored.to_polars().height, both[1].to_pandas())
 """
@@ -194,6 +202,9 @@ ig.report("runs", "report.html", command="x")
 ig.measure("runs")
 ig.table("runs", metric="ss")
 ig.gate("runs", 3)
+ig.ask("items", model="smollm2")
+ig.run(["study.yaml"])
+ig.run("study.yaml").troubles
 controls: ig.Results[ig.Measure] = ig.controls("runs")
 """
 
@@ -208,7 +219,7 @@ def test_the_public_functions_are_typed_as_what_they_are(tmp_path):
     words += [str(tmp_path / "right.py"), str(tmp_path / "wrong.py")]
     done = subprocess.run(words, env={**os.environ, "MYPYPATH": source}, capture_output=True, text=True, check=False)
     found = [line.split(": ", 1) for line in done.stdout.splitlines() if ": error:" in line]
-    assert [Path(place).name for place, _ in found] == [f"wrong.py:{line}" for line in range(3, 8)], done.stdout
+    assert [Path(place).name for place, _ in found] == [f"wrong.py:{line}" for line in range(3, 11)], done.stdout
 
 
 def test_a_call_with_a_wrong_option_fails_as_its_type_says():

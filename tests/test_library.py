@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import doctest
+import html
 import inspect
 import json
 import re
+from collections.abc import Iterator
+from dataclasses import asdict
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_origin, get_type_hints
 
 import polars as pl
 import pytest
@@ -17,23 +21,32 @@ import isogloss as ig
 from isogloss.analysis.agreements import agree
 from isogloss.analysis.explanations import explain_scores
 from isogloss.analysis.mixed import fit_mixed
+from isogloss.studies.cells import Failure
 from isogloss.studies.robustness import check_robustness
+from isogloss.studies.run import StudyResult
 
 PAGE = Path(__file__).parent.parent / "docs" / "library.md"
-VERBS = ["compare", "controls", "figure", "gate", "join", "load", "measure", "probe", "read", "report", "score"]
-VERBS += ["rank_models", "structure", "table"]
-WITHOUT_EXAMPLE = {"score"}  # its example is the first one of docs/library.md
+VERBS = [name for name in ig.__all__ if name.islower() and inspect.isfunction(getattr(ig, name))]
+STUDY = """\
+name: first
+models: [smollm2, other]
+data: [demo]
+languages: [en]
+measures: {metrics: [lms, ss], resamples: 200}
+"""
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with two tiny models in place of real ones, and a run of each."""
+    """A folder with tiny models in place of real ones, a run of two of them, and a study of both."""
     folder = tmp_path_factory.mktemp("library")
     items = ig.read("demo", language="en")
     for name, kind, run in (("smollm2", "gpt2", "mine"), ("other", "bloom", "other")):
         tiny.network(kind).save_pretrained(folder / name)
         tiny.tokenizer_of(kind).save_pretrained(folder / name)
-        ig.score(items, model=str(folder / name), out=folder / "runs" / run)
+        ig.score(items, model=folder / name, out=folder / "runs" / run)
+    tiny.save_talker(folder / "smollm2-chat")
+    (folder / "study.yaml").write_text(STUDY, encoding="utf-8")
     return folder
 
 
@@ -61,6 +74,7 @@ def results(scored: ig.Scored) -> dict[str, Any]:
         "MixedModel": fit_mixed(scored),
         "Rankings": ig.rank_models(scored, metric="lms", resamples=100),
         "Probe": ig.probe("smollm2", "The [nurse|doctor] is kind."),
+        "StudyResult": ig.run("study.yaml", out="runs/study"),
         "Robustness": check_robustness(ig.read("demo", language="en"), model=tiny.model("gpt2"), resamples=100),
     }
 
@@ -91,11 +105,141 @@ def test_the_items_of_a_large_set_have_a_short_repr():
 
 
 def test_only_public_names_are_listed():
-    assert set(VERBS) <= {name for name in dir(ig) if not name[0].isupper()}
+    assert {"ask", "measure", "read", "run", "score"} <= set(VERBS) == {name for name in ig.__all__ if name.islower()}
     assert set(dir(ig)) == {*ig.__all__, "__version__"}
     assert sorted(ig.__all__) == ig.__all__
     for name in set(ig.__all__) - {"Measures", "Comparisons", "Rankings"}:  # names of Results of one kind of row
         assert getattr(ig, name).__doc__, name
+
+
+def isogloss_classes(annotation: Any) -> Iterator[type]:
+    """The classes of Isogloss in a type."""
+    kind = get_origin(annotation) or annotation
+    if inspect.isclass(kind) and kind.__module__.startswith("isogloss."):
+        yield kind
+    for inner in get_args(annotation):
+        yield from isogloss_classes(inner)
+
+
+def test_every_class_in_the_signature_of_a_public_function_is_public():
+    public = {name: getattr(ig, name) for name in ig.__all__}
+    hints = [hint for name in VERBS for hint in get_type_hints(public[name], localns=public).values()]
+    classes = {kind.__name__ for hint in hints for kind in isogloss_classes(hint)}
+    assert {"AskSettings", "Cluster", "Endpoint", "Model", "Progress", "WrittenFigure"} <= classes <= set(public)
+
+
+def test_a_study_with_a_failed_cell_says_which_and_why(scored, tmp_path):
+    path = tmp_path / "study.yaml"
+    path.write_text(STUDY.replace("smollm2, other", "./nowhere, " + str(Path("other").resolve())), encoding="utf-8")
+    result = ig.run(path, out=tmp_path / "runs")
+    why = "No such model folder: nowhere."
+    assert repr(result) == "StudyResult(6 measures, 2 runs, 1 failure)"
+    for text in (str(result), html.unescape(result._repr_html_())):
+        assert f"1 cell could not be scored:\n./nowhere demo en auto: {why}" in text
+    assert [failure["why"] for failure in result.to_dict()["failures"]] == [why]
+    assert result.to_polars().equals(result.measures.to_polars())
+
+
+def test_a_study_that_was_not_measured_says_so():
+    failure = Failure("mine", "demo", "en", "auto", "No memory.")
+    result = StudyResult(None, failures=(failure,), problems=("The report could not be written: disk full",))
+    assert str(result) == (
+        "Nothing was measured.\n\n1 cell could not be scored:\nmine demo en auto: No memory.\n"
+        "The report could not be written: disk full"
+    )
+    assert repr(result) == "StudyResult(1 failure, 1 problem)"
+    assert result.to_polars().is_empty()
+    assert result.to_dict() == {
+        "measures": [],
+        "problems": {},
+        "notes": ["The report could not be written: disk full"],
+        "failures": [asdict(failure)],
+    }
+
+
+def test_one_source_or_several_are_read():
+    both = ig.read(["demo", "parallel_demo"], language="de")
+    assert both.rows == (*ig.read("demo", language="de"), *ig.read("parallel_demo", language="de"))
+    assert ig.read(["demo"], language="de") == ig.read("demo", language="de")
+
+
+def test_one_model_or_several_score_and_answer(scored):
+    items = ig.Items(ig.read("demo", language="en").rows[:3])
+    alone = [ig.score(items, model=name) for name in ("smollm2", "other")]
+    names = ig.score(items, model=["smollm2", Path("other"), "smollm2"])
+    assert names.table.equals(ig.join(*alone).table)
+    mixed = ig.score(items, model=["smollm2", tiny.model("bloom")])
+    assert set(mixed.table["model"]) == {"smollm2", tiny.model("bloom").info.name}
+    settings = ig.AskSettings(max_tokens=2)
+    asked = ig.ask(items, model=["smollm2-chat"], settings=settings)
+    assert asked.table.equals(ig.ask(items, model="smollm2-chat", settings=settings).table)
+
+
+def test_controls_take_scores_with_their_data(scored):
+    mine, items = ig.load("runs/mine"), ig.read("demo", language="en")
+    assert ig.controls(mine, data=items, resamples=100) == ig.controls("runs/mine", resamples=100)
+    assert ig.controls(mine, data="demo", resamples=100) == ig.controls("runs/mine", resamples=100)
+
+
+NO_SCORES = "{} takes scored items: what isogloss.score gives, or isogloss.load('runs/mine')."
+FOLDER = "Give the folder of the runs here, such as 'runs/mine'; join scores with isogloss.join(a, b)."
+NO_MODEL = "A model is a name, a folder or an open model. Give one of these, or a list of them."
+ONE_PROBE = "probe takes one model, one template and one language. Probe several one after another."
+REFUSED = [
+    (lambda scored: ig.read([]), "No data was given. Use --data with a data set's name, a file or a folder."),
+    (lambda scored: ig.score(ig.read("demo", language="en"), model=[]), NO_MODEL),
+    (lambda scored: ig.score(ig.read("demo", language="en"), model=3), NO_MODEL),
+    (lambda scored: ig.score(ig.read("demo", language="en"), model=["other", "./no"]), "No such model folder: no."),
+    (
+        lambda scored: ig.score(
+            ig.read("demo", language="en"), model=[tiny.model("gpt2"), tiny.model("gpt2").info.name]
+        ),
+        f"Two models are called '{tiny.model('gpt2').info.name}'. Score them one after another.",
+    ),
+    (
+        lambda scored: ig.score(["demo"], model="other"),
+        "score takes items. Read them first: items = isogloss.read('demo', language='en')",
+    ),
+    (
+        lambda scored: ig.ask(
+            ig.read("demo", language="en"), model=tiny.model("gpt2"), endpoint="http://127.0.0.1:9/v1"
+        ),
+        "A model behind an endpoint is given by its name there, not as an open model.",
+    ),
+    (lambda scored: ig.run(["study.yaml"]), "run takes one study file. Run several one after another."),
+    (lambda scored: ig.probe(["other", "smollm2"], "The [nurse|doctor] is kind."), ONE_PROBE),
+    (lambda scored: ig.probe("other", ["The [nurse|doctor] is kind."]), ONE_PROBE),
+    (
+        lambda scored: ig.controls(scored),
+        "Scores do not hold the texts that controls need. Give the items too: data=items.",
+    ),
+    (
+        lambda scored: ig.controls(scored, data=ig.read("demo", language="de")),
+        "The data does not have the scored item '{id}'. Give the items that were scored.",
+    ),
+    (
+        lambda scored: ig.load([]),
+        "No runs were given. Give a folder of runs, such as 'runs/mine', or a list of folders.",
+    ),
+    *((call, FOLDER) for call in (ig.load, ig.table, partial(ig.figure, "forest"))),
+    (lambda scored: ig.structure([scored, scored], over="model"), FOLDER),
+    (lambda scored: ig.gate([scored], ["lms > 60"]), FOLDER),
+    (lambda scored: ig.report([scored, scored], "report.html"), FOLDER),
+    (lambda scored: ig.figure(["forest"], "runs/mine"), "Give one figure by its name, not ['forest']."),
+    (lambda scored: ig.join(), NO_SCORES.format("join")),
+    (lambda scored: ig.join([scored, scored]), NO_SCORES.format("join")),
+    (lambda scored: ig.measure("runs/mine"), NO_SCORES.format("measure")),
+    (lambda scored: ig.compare(scored, "runs/other"), NO_SCORES.format("compare")),
+    (lambda scored: ig.rank_models("runs/mine"), NO_SCORES.format("rank_models")),
+]
+
+
+@pytest.mark.parametrize("number", range(len(REFUSED)))
+def test_what_a_function_does_not_take_is_refused_in_one_sentence(number, scored):
+    call, sentence = REFUSED[number]
+    with pytest.raises(ig.IsoglossError) as refused:
+        call(scored)
+    assert str(refused.value) == sentence.replace("{id}", scored.table["id"][0])
 
 
 def test_one_name_may_stand_where_several_may(scored):
@@ -156,9 +300,7 @@ def test_measures_that_are_not_there_say_so():
 @pytest.mark.parametrize("name", VERBS)
 def test_the_example_of_each_public_function_runs(name, scored):
     text = inspect.getdoc(getattr(ig, name)) or ""
-    assert "Parameters:" in text or name in {"join", *WITHOUT_EXAMPLE}
-    if name in WITHOUT_EXAMPLE:
-        return
+    assert "Parameters:" in text
     test = doctest.DocTestParser().get_doctest(text, {"ig": ig}, name, None, None)
     assert test.examples, "no example"
     told: list[str] = []
@@ -178,7 +320,7 @@ def test_the_examples_of_the_page_run(scored, capsys):
 
 
 def test_every_parameter_of_a_public_function_is_explained():
-    for name in set(VERBS) - WITHOUT_EXAMPLE - {"join"}:
+    for name in VERBS:
         text = inspect.getdoc(getattr(ig, name)) or ""
         told = re.findall(r"^    (\w+): ", text.split("Parameters:")[1].split("Example:")[0], re.M)
         assert told == list(inspect.signature(getattr(ig, name)).parameters), name

@@ -123,7 +123,7 @@ def test_eval_names_a_failed_cell_and_goes_on_with_the_other_models(tmp_path, mo
     why = f"No such model folder: {models / 'nowhere'}."
     assert f"1 cell could not be scored:\n{models / 'nowhere'} demo en auto: {why}\n" in error
     status, shown, _ = command("eval", models / "nowhere", models / "bert", *words, "--format", "json")
-    assert [one["why"] for one in json.loads(shown)["failed"]] == [why]
+    assert [one["why"] for one in json.loads(shown)["failures"]] == [why]
     assert command("eval", models / "nowhere", *words) == (2, "", f"Error: {why}\n")
 
 

@@ -15,7 +15,7 @@ from scipy import stats
 import isogloss as ig
 from isogloss.analysis.claim_files import make_claims
 from isogloss.analysis.claims import check_claims
-from isogloss.files.sources import read_many
+from isogloss.files.sources import read
 
 TASKS = ("intrasentence", "intersentence")
 LANGUAGES = ("en", "de", "tr", "fr", "es")
@@ -131,7 +131,7 @@ def own_verdicts(folder: Path) -> dict[str, str]:
 def test_verdicts_equal_those_of_an_independent_calculation(real_data):
     parts_of = []
     for tag in LANGUAGES:
-        items = read_many([str(real_data / "stereoset" / f"{task}_{tag}.jsonl.gz") for task in TASKS], language=[tag])
+        items = read([str(real_data / "stereoset" / f"{task}_{tag}.jsonl.gz") for task in TASKS], language=[tag])
         for label, stem in FILES.items():
             scored = ig.load(real_data / "predictions" / f"{stem}_{tag}.json.gz", data=items)
             parts_of.append(ig.Scored(scored.table.with_columns(pl.lit(label).alias("model"))))

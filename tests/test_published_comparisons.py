@@ -12,7 +12,7 @@ import pytest
 
 from isogloss import compare
 from isogloss.exchange.predictions import read_predictions
-from isogloss.files.sources import read_many
+from isogloss.files.sources import read
 from isogloss.scores import scored_from_values
 
 TASKS = ("intrasentence", "intersentence")
@@ -79,7 +79,7 @@ def own_calculation(folder: Path, name: str) -> dict[str, float]:
 def test_english_against_german_is_what_an_independent_calculation_gives(real_data, name):
     sides = []
     for language in ("en", "de"):
-        items = read_many([real_data / "stereoset" / f"{task}_{language}.jsonl.gz" for task in TASKS])
+        items = read([real_data / "stereoset" / f"{task}_{language}.jsonl.gz" for task in TASKS])
         values = read_predictions(real_data / "predictions" / f"{FILES[name]}_{language}.json.gz")
         sides.append(scored_from_values(items, values, model=name))
     found = compare(*sides, metrics=["ss"], by=[], resamples=20_000)[0]

@@ -13,7 +13,7 @@ import pytest
 
 from isogloss.analysis.measures import measure
 from isogloss.exchange.predictions import read_predictions
-from isogloss.files.sources import read_many
+from isogloss.files.sources import read
 from isogloss.items import Items
 from isogloss.scores import Scored, scored_from_values
 
@@ -58,7 +58,7 @@ def name(request):
 
 @cache
 def items(language: str) -> Items:
-    return read_many([FOLDER / "stereoset" / f"{task}_{language}.jsonl.gz" for task in LEVELS.values() if task])
+    return read([FOLDER / "stereoset" / f"{task}_{language}.jsonl.gz" for task in LEVELS.values() if task])
 
 
 @cache

@@ -8,7 +8,7 @@ import pytest
 
 from isogloss.errors import IsoglossError
 from isogloss.files.catalogue import data_names
-from isogloss.files.sources import language_in_name, read, read_many
+from isogloss.files.sources import language_in_name, read
 from support.builders import stereoset_rows, write_jsonl
 
 
@@ -119,13 +119,13 @@ def test_a_file_without_a_language_in_its_name_is_named_when_ids_repeat(folder):
 
 def test_several_sources_are_read_together_and_may_not_overlap(folder):
     paths = [folder / "set_en.jsonl", folder / "set_de.jsonl"]
-    assert len(read_many(paths)) == 8
+    assert len(read(paths)) == 8
     with pytest.raises(IsoglossError) as caught:
-        read_many([paths[0], paths[0]])
+        read([paths[0], paths[0]])
     assert str(caught.value) == f"{paths[0]}, {paths[0]}: the id 'intra0' (en) appears twice."
 
 
 def test_no_source_at_all_says_what_to_give():
     with pytest.raises(IsoglossError) as caught:
-        read_many([])
+        read([])
     assert str(caught.value) == "No data was given. Use --data with a data set's name, a file or a folder."

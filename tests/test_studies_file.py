@@ -237,9 +237,9 @@ def test_a_study_scores_measures_and_keeps_everything(folder: Path, tmp_path: Pa
         for language in ("de", "en")
     )
     found = json.loads(shown)
-    assert found["failed"] == []
+    assert found["failures"] == []
     kept = json.loads((out / "measures.json").read_text(encoding="utf-8"))
-    assert kept == {key: value for key, value in found.items() if key != "failed"}
+    assert kept == {key: value for key, value in found.items() if key != "failures"}
     assert pl.read_csv(out / "measures.csv").height == len(kept["measures"]) == 2 * 2 * 3
     copy = (out / "study.yaml").read_text(encoding="utf-8")
     assert copy.endswith(path.read_text(encoding="utf-8"))
@@ -315,7 +315,7 @@ def test_failed_cells_are_named_and_the_rest_is_done(folder: Path, tmp_path: Pat
     ) in error
     code, shown, _ = run("run", path, "--out", out, "--format", "json")
     assert code == 1
-    assert len(json.loads(shown)["failed"]) == 7
+    assert len(json.loads(shown)["failures"]) == 7
 
 
 def test_when_nothing_can_be_scored_there_is_no_table(folder: Path, tmp_path: Path, run: Run) -> None:

@@ -17,7 +17,7 @@ import yaml
 from isogloss.chat.prompt_words import PROMPTS
 from isogloss.datasets.shades_demo import FILE as DEMO
 from isogloss.exchange.predictions import read_predictions
-from isogloss.files.sources import read_many
+from isogloss.files.sources import read
 from isogloss.reports.paper.layouts import LayoutRequest, add_facts, layout_grid
 from isogloss.reports.text.table import Grid
 from isogloss.scores import Scored, join_scored, scored_from_values
@@ -63,7 +63,7 @@ def run(study: dict[str, Any], folder: Path) -> str:
     (folder / "study.yaml").write_text(yaml.safe_dump(study, allow_unicode=True), encoding="utf-8")
     plan = plan_study(folder / "study.yaml")
     result = finish_plan(plan, run_plan(plan, out=folder / "out"), out=folder / "out")
-    assert not result.troubles
+    assert not result.problems
     assert result.scored is not None
     text = (folder / "out" / "tables.md").read_text(encoding="utf-8") if study["tables"] else ""
     assert all(one["title"] in text for one in study["tables"])
@@ -246,7 +246,7 @@ def published(*tags: str) -> Scored:
     facts = yaml.safe_load((SHIPPED / "facts" / "ozturk2023.yaml").read_text(encoding="utf-8"))
     chosen = [name for name in facts if name[-2:] in tags]
     items = {
-        tag: read_many([REAL / "stereoset" / f"{task}_{tag}.jsonl.gz" for task in ("intrasentence", "intersentence")])
+        tag: read([REAL / "stereoset" / f"{task}_{tag}.jsonl.gz" for task in ("intrasentence", "intersentence")])
         for tag in tags
     }
     parts = [

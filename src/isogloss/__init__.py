@@ -13,14 +13,20 @@ if TYPE_CHECKING:
     from .analysis.measures import Measure, Measures, measure
     from .analysis.rankings import Rank, Rankings, rank_models
     from .analysis.structure import Structure
+    from .chat.endpoint import Endpoint
+    from .chat.requests import AskSettings
     from .errors import IsoglossError
     from .files.sources import read
     from .items import Candidate, Item, Items
-    from .library import controls, figure, gate, join, load, probe, report, structure, table
+    from .library import controls, figure, gate, join, load, report, structure, table
     from .models.load import Loading
+    from .models.model import Model
+    from .progress import Progress
+    from .reports.figures import WrittenFigure
     from .results import Results
     from .scores import Scored
-    from .studies.pipeline import ask, run, score
+    from .studies.connection import Cluster
+    from .studies.pipeline import ask, probe, run, score
     from .studies.probe import Probe
     from .studies.run import StudyResult
 
@@ -34,27 +40,36 @@ _NAMES = {  # the public names of each module
     "analysis.measures": ("Measure", "Measures", "measure"),
     "analysis.rankings": ("Rank", "Rankings", "rank_models"),
     "analysis.structure": ("Structure",),
+    "chat.endpoint": ("Endpoint",),
+    "chat.requests": ("AskSettings",),
     "errors": ("IsoglossError",),
     "files.sources": ("read",),
     "items": ("Candidate", "Item", "Items"),
-    "library": ("controls", "figure", "gate", "join", "load", "probe", "report", "structure", "table"),
+    "library": ("controls", "figure", "gate", "join", "load", "report", "structure", "table"),
     "models.load": ("Loading",),
+    "models.model": ("Model",),
+    "progress": ("Progress",),
+    "reports.figures": ("WrittenFigure",),
     "results": ("Results",),
     "scores": ("Scored",),
-    "studies.pipeline": ("ask", "run", "score"),
+    "studies.connection": ("Cluster",),
+    "studies.pipeline": ("ask", "probe", "run", "score"),
     "studies.probe": ("Probe",),
     "studies.run": ("StudyResult",),
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names}
 
 __all__ = [
+    "AskSettings",
     "Candidate",
     "ClaimPart",
     "ClaimVerdict",
     "ClaimsFile",
+    "Cluster",
     "Comparison",
     "Comparisons",
     "Control",
+    "Endpoint",
     "GateResult",
     "IsoglossError",
     "Item",
@@ -62,13 +77,16 @@ __all__ = [
     "Loading",
     "Measure",
     "Measures",
+    "Model",
     "Probe",
+    "Progress",
     "Rank",
     "Rankings",
     "Results",
     "Scored",
     "Structure",
     "StudyResult",
+    "WrittenFigure",
     "ask",
     "compare",
     "controls",

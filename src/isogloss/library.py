@@ -18,20 +18,17 @@ from .analysis.sides import select
 from .analysis.structure import Structure, find_structure
 from .errors import IsoglossError
 from .exchange.runs import read_chosen
-from .files.sources import read_many
+from .files.sources import read
 from .items import Items
 from .languages import resolve
 from .results import Results, as_names
 from .runs import Run, find_runs, in_languages, read_items, read_scored, written_parts
-from .scores import Scored, join_scored
+from .scores import Scored, check_scored, item_table, join_scored
 from .stats import RESAMPLES
 from .storage import StoragePath, as_path
 
 if TYPE_CHECKING:
-    from .models.load import Loading
-    from .models.model import Model
     from .reports.figures import WrittenFigure
-    from .studies.probe import Probe
 
 Names = str | Sequence[str] | None
 Folders = str | Path | Sequence[str | Path]
@@ -62,7 +59,7 @@ def load(
     if data is not None and not any(map(_is_file, paths)):
         raise IsoglossError("--data is for prediction files; a run knows its data.")
     if data is not None and not isinstance(data, Items):
-        data = read_many([data] if isinstance(data, str | Path) else data, language=as_names(languages))
+        data = read(data, language=as_names(languages))
     parts = []
     if not all(map(_is_file, paths)):
         runs = in_languages(_runs([path for path in paths if not _is_file(path)]), as_names(languages))
@@ -99,7 +96,19 @@ def _conditions(where: Where) -> dict[str, str]:
 
 
 def _paths(source: Folders) -> list[StoragePath]:
-    return [as_path(path) for path in ([source] if isinstance(source, str | Path) else source)]
+    if not (names := _names(source)):
+        raise IsoglossError("No runs were given. Give a folder of runs, such as 'runs/mine', or a list of folders.")
+    return [as_path(name) for name in names]
+
+
+def _names(source: Folders) -> list[str | Path]:
+    """One path or several, as a list; scores, which have no path, are refused."""
+    names = [source] if isinstance(source, str | Path | Scored) else list(source)
+    if any(isinstance(name, Scored) for name in names):
+        raise IsoglossError(
+            "Give the folder of the runs here, such as 'runs/mine'; join scores with isogloss.join(a, b)."
+        )
+    return names
 
 
 def _is_file(path: StoragePath) -> bool:
@@ -113,11 +122,14 @@ def _runs(folders: Sequence[StoragePath]) -> list[Run]:
 def join(*scored: Scored) -> Scored:
     """Scores of several models, languages or data sets as one table; two versions of one model are refused.
 
+    Parameters:
+        scored: The scores, one after another.
+
     Example:
         >>> ig.join(ig.load("runs/mine"), ig.load("runs/other"))
         Scored(96 items, 576 rows: other, smollm2 · continuation, likelihood · demo · en)
     """
-    return join_scored(scored)
+    return join_scored([check_scored(part, "join") for part in scored or (None,)])
 
 
 def gate(
@@ -177,8 +189,9 @@ def _finished(source: Scored | Folders, data: Items | Folders | None) -> Scored:
 
 
 def controls(
-    source: Folders,
+    source: Scored | Folders,
     *,
+    data: Items | Folders | None = None,
     frequencies: str | Path | Mapping[str, int] | None = None,
     resamples: int = RESAMPLES,
     seed: int = 0,
@@ -186,7 +199,8 @@ def controls(
     """SS of each model and language, beside that of control items, of permuted labels and of simple preferences.
 
     Parameters:
-        source: One or several folders of runs.
+        source: One or several folders of runs, or scores or files of predictions with `data`.
+        data: The data that scores or files of predictions belong to; its texts are needed. Runs know their data.
         frequencies: How often words occur, or a file that says so; without it, words are counted in the data.
         resamples: How many times items are resampled or permuted.
         seed: The seed of both.
@@ -196,9 +210,15 @@ def controls(
         ['score', 'permuted labels', 'shorter words', 'more frequent words', 'fewer tokens']
     """
     counts = read_frequencies(Path(frequencies)) if isinstance(frequencies, str | Path) else frequencies
-    runs = _runs(_paths(source))
-    items = pl.concat([read_items(run) for run in runs], how="diagonal_relaxed")
-    return check_controls(read_scored(runs), items, frequencies=counts, resamples=resamples, seed=seed)
+    if data is not None:
+        items = data if isinstance(data, Items) else read(data)
+        scored, texts = source if isinstance(source, Scored) else load(source, data=items), item_table(items)
+    elif isinstance(source, Scored):
+        raise IsoglossError("Scores do not hold the texts that controls need. Give the items too: data=items.")
+    else:
+        runs = _runs(_paths(source))
+        scored, texts = read_scored(runs), pl.concat(map(read_items, runs), how="diagonal_relaxed")
+    return check_controls(scored, texts, frequencies=counts, resamples=resamples, seed=seed)
 
 
 def structure(source: Scored | Folders, *, over: str = "language") -> Results[Structure]:
@@ -215,39 +235,6 @@ def structure(source: Scored | Folders, *, over: str = "language") -> Results[St
     """
     scored = source if isinstance(source, Scored) else load(source)
     return find_structure(scored, over=over)
-
-
-def probe(
-    model: str | Model,
-    text: str,
-    *,
-    language: str = "en",
-    terms: str | None = None,
-    folder: str | Path | None = None,
-    limit: int = 2000,
-    loading: Loading | None = None,
-) -> Probe:
-    """Which terms a model finds most probable in a template, as shares.
-
-    Parameters:
-        model: The name of a model, a folder, or an open model.
-        text: A template, such as `The {gender} is a [nurse|doctor].`
-        language: The language of the template, by tag or name.
-        terms: The slot whose terms are compared; without it, the terms in brackets, or the first slot.
-        folder: A folder with vocabularies of your own.
-        limit: The largest number of sentences; more are refused.
-        loading: How the model is opened.
-
-    Example:
-        >>> shares = ig.probe("smollm2", "The [nurse|doctor] is kind.")
-        >>> sorted(one.term for one in shares.shares)
-        ['doctor', 'nurse']
-    """
-    from .models.load import DEFAULT_LOADING
-    from .studies.probe import ProbeRequest, run_probe
-
-    request = ProbeRequest(text, language, terms, Path(folder) if folder is not None else None)
-    return run_probe(model, request, limit=limit, loading=loading or DEFAULT_LOADING)
 
 
 def table(
@@ -353,7 +340,7 @@ def figure(
 
     tags = tuple(resolve(tag) for tag in as_names(languages))
     request = FigureRequest(
-        tuple(map(str, [source] if isinstance(source, str | Path) else source)),
+        tuple(map(str, _names(source))),
         tags,
         metrics=as_names(metrics),
         where=_conditions(where),
@@ -391,6 +378,6 @@ def report(
     from .reports.page.added_files import read_extras
     from .reports.page.document import write_report
 
-    files = [Path(add)] if isinstance(add, str | Path) else [Path(path) for path in add]
-    extras = read_extras(files, facts=_facts(facts))
+    extras = read_extras([Path(path) for path in _names(add)], facts=_facts(facts))
+    source = source if isinstance(source, Scored) else _names(source)
     return write_report(source, out, extras=extras, settings=IntervalSettings(resamples=resamples, seed=seed))

@@ -37,6 +37,8 @@ def get(kind: str, name: str) -> Any:
 
     A plug-in file defines one object named as its kind (`metric`, `dataset`, ...); an entry point names any object.
     """
+    if not isinstance(name, str):
+        raise IsoglossError(f"Give one {kind} by its name, not {name!r}.")
     wanted = name.replace("-", "_")
     points = _points(kind)
     if wanted in built_in(kind):

@@ -109,6 +109,13 @@ class Scored:
     to_json = results.json_of
 
 
+def check_scored(scored: object, verb: str) -> Scored:
+    """The scores; anything else is refused, with what the function `verb` takes."""
+    if not isinstance(scored, Scored):
+        raise IsoglossError(f"{verb} takes scored items: what isogloss.score gives, or isogloss.load('runs/mine').")
+    return scored
+
+
 def unsupported_language_note(model: str, language: str) -> str:
     """How a note begins that says it; tables mark such a language."""
     return f"{model} {UNSUPPORTED_LANGUAGE} '{language}'"

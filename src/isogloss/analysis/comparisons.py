@@ -10,7 +10,7 @@ from .. import registry
 from ..errors import IsoglossError
 from ..metrics import Contribution, Metric
 from ..results import Results
-from ..scores import Scored
+from ..scores import Scored, check_scored
 from ..stats import RESAMPLES
 from ..stats.hypotheses import adjust_bh, adjust_holm, needed_items
 from .alignment import same_order
@@ -94,8 +94,8 @@ def compare(
     """
     check_mode(mode)
     drawing = check_interval_settings(IntervalSettings(resamples=resamples, seed=seed))
-    names = check_by(by, a.table.columns)
-    sides = match_sides(a, b, design=design)
+    names = check_by(by, check_scored(a, "compare").table.columns)
+    sides = match_sides(a, check_scored(b, "compare"), design=design)
     chosen = registry.chosen("metric", metrics)
     rows = []
     for group, part in _groups(sides, names):

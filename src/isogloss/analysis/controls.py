@@ -64,6 +64,10 @@ def check_controls(
     table = check_rows(scored, variants=True)
     if not {STEREOTYPE, ANTI_STEREOTYPE} <= set(table["role"]):
         raise IsoglossError("Controls are about stereotypes and anti-stereotypes, and these items have no such roles.")
+    if (unknown := table.join(items, on=KEY, how="anti", nulls_equal=True)).height:
+        raise IsoglossError(
+            f"The data does not have the scored item '{unknown['id'][0]}'. Give the items that were scored."
+        )
     settings = IntervalSettings(resamples=resamples, seed=seed)
     identity = [*IDENTITY, "method"] if several_methods(table) else list(IDENTITY)
     rows: list[Control] = []

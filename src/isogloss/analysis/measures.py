@@ -11,7 +11,7 @@ from .. import registry
 from ..errors import IsoglossError, UnknownName
 from ..metrics import Contribution, Metric
 from ..results import Results
-from ..scores import KEY, Scored
+from ..scores import KEY, Scored, check_scored
 from ..stats import RESAMPLES
 from .competence import Competence, find_competence, judge, judge_value
 from .groups import Part, check_by, check_rows, complete_rows, default_parts, make_part
@@ -86,9 +86,7 @@ def measure(
         [('gender', 20), ('profession', 34), ('race', 28), ('religion', 14)]
     """
     check_mode(mode)
-    if not isinstance(scored, Scored):
-        raise IsoglossError("measure takes scored items: what isogloss.score gives, or isogloss.load('runs/mine').")
-    names = check_by(by, scored.table.columns)
+    names = check_by(by, check_scored(scored, "measure").table.columns)
     table = check_rows(scored, variants="variant" in (names or ()))
     chosen = registry.chosen("metric", metrics)
     drawing = check_interval_settings(IntervalSettings(interval, resamples, seed))

@@ -10,7 +10,7 @@ from .. import registry
 from ..errors import IsoglossError
 from ..metrics import Contribution
 from ..results import Results
-from ..scores import Scored
+from ..scores import Scored, check_scored
 from ..stats import RESAMPLES
 from ..stats.hypotheses import LEVEL, adjust_holm
 from ..stats.resampling import FEWEST_CLUSTERS, Array, bootstrap_values
@@ -87,7 +87,7 @@ def rank_models(
     check_mode(mode)
     drawing = check_interval_settings(IntervalSettings(resamples=resamples, seed=seed))
     chosen = registry.chosen("metric", metric) or {}
-    table = check_rows(scored)
+    table = check_rows(check_scored(scored, "rank_models"))
     rankings: dict[Key, dict[str, Part]] = {}
     for part in default_parts(table, check_by(by, scored.table.columns)):
         rest = tuple((name, value) for name, value in part.group.items() if name != "model")

@@ -75,7 +75,7 @@ def ask(
     """Ask chat models whether statements are stereotypes and whether they agree, and measure their answers."""
     options.announce("reading the data")
     from ..chat.requests import read_ask_settings
-    from ..files.sources import read_many
+    from ..files.sources import read
     from ..models.load import Loading
     from ..progress import progress_bars
     from ..studies.plan import plan_asking, take_sample
@@ -83,7 +83,7 @@ def ask(
 
     if key_env and not endpoint:
         raise IsoglossError("--key-env goes with --endpoint.")
-    items = read_many(data, language=languages, columns=options.split_columns(columns), skip_bad=skip_bad)
+    items = read(data, language=languages, columns=options.split_columns(columns), skip_bad=skip_bad)
     plan = plan_asking(
         models,
         take_sample(items, limit, seed=seed),

@@ -123,10 +123,10 @@ def _split(request: Build) -> None:
 
 def _pairs(request: Build) -> None:
     from ..corpora import pairs
-    from ..files.sources import read_many
+    from ..files.sources import read
 
     columns = options.split_columns(request.columns)
-    items = read_many(request.sources, language=request.languages, columns=columns, skip_bad=True)
+    items = read(request.sources, language=request.languages, columns=columns, skip_bad=True)
     chosen = pairs.make_pairs(items, category=request.bias_type)
     if request.native_names:
         chosen, changed = pairs.native_names(chosen, seed=request.seed)

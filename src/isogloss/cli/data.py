@@ -82,10 +82,10 @@ def import_scores(
 ) -> None:
     """Import another tool's scores as a run."""
     from ..exchange.runs import import_run
-    from ..files.sources import read_many
+    from ..files.sources import read
     from ..runs import read_scored
 
-    items = read_many(data, language=languages, columns=options.split_columns(columns), skip_bad=skip_bad)
+    items = read(data, language=languages, columns=options.split_columns(columns), skip_bad=skip_bad)
     run = import_run(file, items, root=out, layout=layout, model=model)
     for note in read_scored([run]).notes if layout == "inspect" else ():
         typer.echo(f"· {note}", err=True)

@@ -84,11 +84,11 @@ def measure(
 
 
 def _items(data: list[str], languages: list[str], *, columns: list[str] | None, skip_bad: bool) -> Items | None:
-    from ..files.sources import read_many
+    from ..files.sources import read
 
     if not data:
         return None
-    return read_many(data, language=languages, columns=options.split_columns(columns), skip_bad=skip_bad)
+    return read(data, language=languages, columns=options.split_columns(columns), skip_bad=skip_bad)
 
 
 def _test_mbe(

@@ -62,7 +62,7 @@ def evaluate(
     """Score data with models, store the scores, and print the measures."""
     options.announce("reading the data")
     from ..analysis.control_items import make_control_items
-    from ..files.sources import read_many
+    from ..files.sources import read
     from ..models.load import Loading
     from ..progress import progress_bars
     from ..storage import as_path
@@ -70,7 +70,7 @@ def evaluate(
     from ..studies.run import finish_plan, require_scores, run_plan
 
     cluster, folder = options.find_cluster(on), as_path(out)
-    items = read_many(data, language=languages, columns=options.split_columns(columns), where=where, skip_bad=skip_bad)
+    items = read(data, language=languages, columns=options.split_columns(columns), where=where, skip_bad=skip_bad)
     items = take_sample(items, limit, seed=seed)
     loading = Loading(device, dtype, token_budget, offline, allow_pickle)
     if robustness:
@@ -184,7 +184,7 @@ def _forecast(plan: StudyPlan, folder: StoragePath, *, trial: bool, form: str) -
 
     rows, failures = forecast_plan(plan, out=folder, trial=trial)
     if form == "json":
-        options.print_json({"cells": list(map(asdict, rows)), "failed": list(map(asdict, failures))})
+        options.print_json({"cells": list(map(asdict, rows)), "failures": list(map(asdict, failures))})
     elif rows:
         typer.echo(forecasts_as_text(rows))
     _exit_with(failures, "will fail")
@@ -203,13 +203,8 @@ def print_result(
     from ..reports.text.sentences import explain_measures, measures_as_json
 
     if form == "json":
-        measured = (
-            measures_as_json(result.measures, result.scored)
-            if result.measures
-            else {"measures": [], "problems": {}, "notes": []}
-        )
-        claims = {"claims": result.claims.to_dict()} if result.claims else {}
-        options.print_json({**measured, **claims, "failed": list(map(asdict, result.failures))})
+        described = measures_as_json(result.measures, result.scored) if result.measures else {}
+        options.print_json(described | result.to_dict())
     elif result.measures:
         shown = result.measures
         if headlines and result.scored and UNRELATED in set(result.scored.table["role"]):
@@ -218,20 +213,19 @@ def print_result(
         if result.claims:
             typer.echo(f"\n{result.claims}")
         typer.echo(f"\n{look}", err=True)
-    for trouble in result.troubles:
-        typer.echo(trouble, err=True)
+    for problem in result.problems:
+        typer.echo(problem, err=True)
     _exit_with(result.failures, "could not be scored")
-    if result.troubles:
+    if result.problems:
         raise typer.Exit(1)
 
 
 def _exit_with(failures: Sequence[Failure], what: str) -> None:
     """Print the failed cells, if there are any, and exit with status 1."""
-    from ..studies.run import failures_as_text
+    from ..studies.run import state_failures
 
     if failures:
-        cells = "1 cell" if len(failures) == 1 else f"{len(failures)} cells"
-        typer.echo(f"\n{cells} {what}:\n{failures_as_text(failures)}", err=True)
+        typer.echo(f"\n{state_failures(failures, what)}", err=True)
         raise typer.Exit(1)
 
 
@@ -250,10 +244,10 @@ def probe(
     form: options.TextOrJson = options.Format,
 ) -> None:
     """Show which terms a model finds most probable in a template, as shares."""
-    from .. import library
     from ..models.load import Loading
+    from ..studies.pipeline import probe as run_probe
     from ..studies.probe import probe_as_text
 
     loading = Loading(device=device, offline=offline)
-    result = library.probe(model, template, language=language, terms=terms, folder=folder, limit=limit, loading=loading)
+    result = run_probe(model, template, language=language, terms=terms, folder=folder, limit=limit, loading=loading)
     options.show(form, text=lambda: probe_as_text(result, top=top), json=result.to_dict)

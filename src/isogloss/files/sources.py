@@ -64,7 +64,7 @@ class Dataset:
 
 @collection_paused()
 def read(
-    source: str | Path,
+    source: str | Path | Sequence[str | Path],
     *,
     language: str | Sequence[str] | None = None,
     format: str | None = None,
@@ -73,10 +73,10 @@ def read(
     where: Where = (),
     skip_bad: bool = False,
 ) -> Items:
-    """The items of a data set, a file, or the files of a folder, in one or several languages.
+    """The items of a data set, a file, or the files of a folder, or of several of them, in one or several languages.
 
     Parameters:
-        source: The name of a data set, a file, or a folder; published data is downloaded when it is first read.
+        source: The name of a data set, a file, or a folder, or several; published data is downloaded when it is first read.
         language: One language or several, by tag or name; without it, all.
         format: The reader to use where it should not be guessed; `isogloss list data` lists them.
         columns: The file's own name for each column that is called differently there: `{"stereotype": "sentence_a"}`.
@@ -87,9 +87,30 @@ def read(
     Example:
         >>> ig.read("demo", language="English", where="category=gender")
         Items(20 items of demo in en)
+        >>> ig.read(["demo", "parallel_demo"], language="German")
+        Items(222 items of demo, parallel_demo in de)
     """
-    stated = state_reading(columns or {}, reader=format, encoding=encoding)
+    sources = [source] if isinstance(source, str | Path) else list(source)
+    if not sources:
+        raise IsoglossError("No data was given. Use --data with a data set's name, a file or a folder.")
     wanted = [languages.resolve(name) for name in ([language] if isinstance(language, str) else language or [])]
+    parts = []
+    for name in sources:
+        stated = state_reading(columns or {}, reader=format, encoding=encoding)
+        parts.append(_read_source(name, wanted, stated=stated, skip_bad=skip_bad))
+    return filter_items(parts[0] if len(parts) == 1 else _joined(parts, ", ".join(map(str, sources))), where)
+
+
+def _joined(parts: Sequence[Items], names: str) -> Items:
+    """The items of several sources together; an item that two of them have is an error."""
+    seen, packer = SeenHashes(), Packer()
+    for chunk in chunks(item for part in parts for item in part):
+        packer.add(_unique(chunk, seen, source=names, bad=raise_bad_row))
+    return Items(packer.finish(), tuple(problem for part in parts for problem in part.problems))
+
+
+def _read_source(source: str | Path, wanted: list[str], *, stated: Reading, skip_bad: bool) -> Items:
+    """The items of one source in the wanted languages, or in all."""
     problems: list[Problem] = []
 
     def skip(error: BadData) -> None:
@@ -137,7 +158,7 @@ def read(
     for line in (lines := remarks_as_lines(stated.remarks)):
         report.get()(line)
     problems += [Problem("read_as", "note", str(source), line) for line in lines]
-    return filter_items(Items(packer.finish(), (*problems, *oddities, *changes)), where)
+    return Items(packer.finish(), (*problems, *oddities, *changes))
 
 
 def _parse(dataset: Dataset | None, path: Path, *, several: int, bad: OnBadRow) -> Iterable[Sequence[Item]]:
@@ -153,27 +174,6 @@ def _parse(dataset: Dataset | None, path: Path, *, several: int, bad: OnBadRow) 
     chosen = dataset or (registry.get("dataset", reading.reader) if reading.reader else recognise(path))
     parse = chosen.parse_chunks or (lambda *where, bad: chunks(chosen.parse(*where, bad=bad)))
     return parse(path, reading.language, bad=check)
-
-
-def read_many(
-    sources: Sequence[str | Path],
-    *,
-    language: str | Sequence[str] | None = None,
-    columns: Mapping[str, str] | None = None,
-    where: Where = (),
-    skip_bad: bool = False,
-) -> Items:
-    """The items of several sources together, as far as they meet the conditions; an item that two of them hold is an error."""
-    if not sources:
-        raise IsoglossError("No data was given. Use --data with a data set's name, a file or a folder.")
-    if len(sources) == 1:
-        return read(sources[0], language=language, columns=columns, where=where, skip_bad=skip_bad)
-    parts = [read(source, language=language, columns=columns, skip_bad=skip_bad) for source in sources]
-    seen, packer, names = SeenHashes(), Packer(), ", ".join(map(str, sources))
-    for chunk in chunks(item for part in parts for item in part):
-        packer.add(_unique(chunk, seen, source=names, bad=raise_bad_row))
-    items = Items(packer.finish(), tuple(problem for part in parts for problem in part.problems))
-    return filter_items(items, where)
 
 
 def parse_rows(

@@ -106,20 +106,20 @@ def write_outputs(
     study file. Tables and figures are not written behind an address.
     """
     claims: GateResult | None = None
-    troubles: list[str] = []
+    problems: list[str] = []
     try:
         claims = _check_claims(study, read_claims(base / study.claims), scored=scored) if study.claims else None
     except IsoglossError as error:
-        troubles.append(f"The claims could not be tested: {error}")
+        problems.append(f"The claims could not be tested: {error}")
     if claims:
         write_atomically(out / "claims.json", f"{claims.to_json()}\n")
     try:
         if study.report:
             _write_report(scored, study.report, out=out, claims=claims)
     except Exception as error:  # whatever happens here, the scores are done
-        troubles.append(f"The report could not be written: {short_message(error)}")
+        problems.append(f"The report could not be written: {short_message(error)}")
     if isinstance(out, RemotePath):
-        return claims, troubles
+        return claims, problems
     if any(table.facts for table in study.tables):
         scored = _add_run_facts(scored, find_runs(out))
     if study.tables:
@@ -130,8 +130,8 @@ def write_outputs(
             sources = tuple(str(base / name) for name in figure.sources) or (str(out),)
             _write_figure(figure, out / "figures" / (figure.file or f"{number}-{figure.figure}.png"), sources=sources)
         except Exception as error:  # whatever happens here, the scores are done
-            troubles.append(f"The figure '{figure.figure}' could not be drawn: {short_message(error)}")
-    return claims, troubles
+            problems.append(f"The figure '{figure.figure}' could not be drawn: {short_message(error)}")
+    return claims, problems
 
 
 def _write_report(scored: Scored, name: str, *, out: StoragePath, claims: GateResult | None) -> None:

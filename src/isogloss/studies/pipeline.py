@@ -1,8 +1,9 @@
-"""The pipeline as library functions: score items, ask about items, run a study file."""
+"""The pipeline as library functions: score items, ask about items, run a study file, probe a template."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,9 @@ from ..chat.requests import AskSettings
 from ..errors import IsoglossError
 from ..items import Items
 from ..models.load import DEFAULT_LOADING, Loading
+from ..models.model import Model
 from ..progress import Progress, shown
+from ..results import as_names
 from ..scores import Scored
 from ..storage import as_path
 from .cells import nothing_done
@@ -21,34 +24,50 @@ from .run import StudyResult, finish_plan, run_plan
 from .training import train_heads
 
 if TYPE_CHECKING:
-    from ..models.model import Model
     from .connection import Cluster
+    from .probe import Probe
 
 
 def score(
     items: Items,
     *,
-    model: str | Model,
+    model: str | Path | Model | Sequence[str | Path | Model],
     method: str = "auto",
     options: Mapping[str, str] | None = None,
     out: str | Path | None = None,
     loading: Loading = DEFAULT_LOADING,
     progress: Progress | None = None,
 ) -> Scored:
-    """The items scored by a model, kept in `out` when it is given (then finished parts are never scored again)."""
+    """The items scored by one model or several, as one table; the first model that fails raises an error.
+
+    Parameters:
+        items: Items, as `isogloss.read` gives them.
+        model: The name of a model, a folder, or an open model, or several of them.
+        method: The method of scoring; `auto` takes the default of each model's family. `isogloss list methods` lists them.
+        options: Options of the method by name: `{"length": "sum"}`.
+        out: A folder to keep the scores in; parts that are finished there are not scored again.
+        loading: How models are opened: device, number format, batches.
+        progress: A function to call with the progress; without it, a notebook or an interactive session shows bars.
+
+    Example:
+        >>> items = ig.read("demo", language="en")
+        >>> ig.score(items, model="smollm2")
+        Scored(96 items, 288 rows: smollm2 · continuation, likelihood · demo · en)
+        >>> ig.score(items, model=["smollm2", "other"], method="likelihood")
+        Scored(96 items, 576 rows: other, smollm2 · likelihood · demo · en)
+    """
     _check_items(items, "score")
-    if isinstance(model, str):
-        plan = plan_evaluation([model], items, method=method, options=options, loading=loading)
-    else:
-        name = model.info.name
-        plan = StudyPlan((PlannedCell(name, items, method, options or {}),), loading, opened={name: model})
-    return _run(plan, out, progress=progress)
+    names, opened = _split_models(model)
+    plan = StudyPlan((), loading)
+    if names:
+        plan = plan_evaluation(names, items, method=method, options=options, loading=loading)
+    return _run(_add_opened(plan, opened, cell=PlannedCell("", items, method, options or {})), out, progress=progress)
 
 
 def ask(
     items: Items,
     *,
-    model: str | Model,
+    model: str | Path | Model | Sequence[str | Path | Model],
     endpoint: str | Endpoint | None = None,
     key_env: str | None = None,
     settings: AskSettings | None = None,
@@ -56,21 +75,35 @@ def ask(
     loading: Loading = DEFAULT_LOADING,
     progress: Progress | None = None,
 ) -> Scored:
-    """What a chat model answers about the items, on this machine or behind an endpoint, kept in `out` when it is given.
+    """What one chat model or several answer about the items, on this machine or behind an endpoint, as one table.
 
-    `endpoint` is an OpenAI-compatible address; `key_env` names the environment variable that holds its key.
+    Parameters:
+        items: Items, as `isogloss.read` gives them.
+        model: The name of a chat model, a folder, or an open model, or several; with an endpoint, the name there.
+        endpoint: The address of an OpenAI-compatible endpoint, or an `Endpoint` with its settings.
+        key_env: The environment variable that holds the key of the endpoint.
+        settings: How questions are put: order of the options, samples, length of the answer.
+        out: A folder to keep the answers in; questions that are answered there are not asked again.
+        loading: How models on this machine are opened.
+        progress: A function to call with the progress; without it, a notebook or an interactive session shows bars.
+
+    Example:
+        >>> items = ig.read("demo", language="en", where="category=religion")
+        >>> ig.ask(items, model="smollm2-chat", settings=ig.AskSettings(max_tokens=3))
+        Scored(14 items, 84 rows: smollm2-chat · ask[max_tokens=3] · demo · en)
     """
     _check_items(items, "ask")
     if key_env and not isinstance(endpoint, str):
         raise IsoglossError("key_env goes with the address of an endpoint.")
-    if isinstance(model, str):
-        there = Endpoint(endpoint, model, key_env) if isinstance(endpoint, str) else endpoint
-        plan = plan_asking([model], items, settings=settings, endpoint=there, loading=loading)
-    else:
-        name = model.info.name
-        cell = PlannedCell(name, items, "ask", (settings or AskSettings()).options)
-        plan = StudyPlan((cell,), loading, opened={name: model})
-    return _run(plan, out, progress=progress)
+    names, opened = _split_models(model)
+    if opened and endpoint:
+        raise IsoglossError("A model behind an endpoint is given by its name there, not as an open model.")
+    plan = StudyPlan((), loading)
+    if names:
+        there = Endpoint(endpoint, names[0], key_env) if isinstance(endpoint, str) else endpoint
+        plan = plan_asking(names, items, settings=settings, endpoint=there, loading=loading)
+    cell = PlannedCell("", items, "ask", (settings or AskSettings()).options)
+    return _run(_add_opened(plan, opened, cell=cell), out, progress=progress)
 
 
 def run(
@@ -81,13 +114,66 @@ def run(
     cluster: Cluster | None = None,
     progress: Progress | None = None,
 ) -> StudyResult:
-    """A study file, run into `out` (by default runs/NAME) and measured; the result names the cells that failed."""
+    """What a study file gives: its scores, measures and claims, and the cells that failed.
+
+    Parameters:
+        study: A study file.
+        out: The folder to write to; without it, `runs` and the name of the study.
+        only: One pattern or several; only cells that match one are run: `smollm2/demo/en`, `*/demo`.
+        cluster: The Ray cluster to run on; without it, this process scores.
+        progress: A function to call with the progress; without it, a notebook or an interactive session shows bars.
+
+    Example:
+        >>> result = ig.run("study.yaml", out="runs/study")
+        >>> result
+        StudyResult(12 measures, 4 runs)
+        >>> result.measures.to_polars()["metric"].unique().sort().to_list()
+        ['lms', 'ss']
+        >>> result.failures
+        ()
+    """
+    if not isinstance(study, str | Path):
+        raise IsoglossError("run takes one study file. Run several one after another.")
     train_heads(study)
-    plan = plan_study(study, subset=Subset((only,) if isinstance(only, str) else tuple(only)))
+    plan = plan_study(study, subset=Subset(as_names(only)))
     folder = as_path(out or f"runs/{plan.study.name if plan.study else 'study'}")
     with shown(progress) as telling:
         result = run_plan(plan, out=folder, cluster=cluster, progress=telling)
     return finish_plan(plan, result, out=folder)
+
+
+def probe(
+    model: str | Path | Model,
+    text: str,
+    *,
+    language: str = "en",
+    terms: str | None = None,
+    folder: str | Path | None = None,
+    limit: int = 2000,
+    loading: Loading = DEFAULT_LOADING,
+) -> Probe:
+    """Which terms a model finds most probable in a template, as shares.
+
+    Parameters:
+        model: The name of a model, a folder, or an open model.
+        text: A template, such as `The {gender} is a [nurse|doctor].`
+        language: The language of the template, by tag or name.
+        terms: The slot whose terms are compared; without it, the terms in brackets, or the first slot.
+        folder: A folder with vocabularies of your own.
+        limit: The largest number of sentences; more are refused.
+        loading: How the model is opened.
+
+    Example:
+        >>> shares = ig.probe("smollm2", "The [nurse|doctor] is kind.")
+        >>> sorted(one.term for one in shares.shares)
+        ['doctor', 'nurse']
+    """
+    from .probe import ProbeRequest, run_probe
+
+    if not isinstance(model, str | Path | Model) or not isinstance(text, str) or not isinstance(language, str):
+        raise IsoglossError("probe takes one model, one template and one language. Probe several one after another.")
+    request = ProbeRequest(text, language, terms, Path(folder) if folder is not None else None)
+    return run_probe(model, request, limit=limit, loading=loading)
 
 
 def _check_items(items: Items, verb: str) -> None:
@@ -95,8 +181,31 @@ def _check_items(items: Items, verb: str) -> None:
         raise IsoglossError(f"{verb} takes items. Read them first: items = isogloss.read('demo', language='en')")
 
 
+def _split_models(models: str | Path | Model | Sequence[str | Path | Model]) -> tuple[list[str], dict[str, Model]]:
+    """The names of models, each once, and the open models by their names."""
+    entries = [models] if isinstance(models, str) or not isinstance(models, Sequence) else list(models)
+    if not entries or not all(isinstance(entry, str | Path | Model) for entry in entries):
+        raise IsoglossError("A model is a name, a folder or an open model. Give one of these, or a list of them.")
+    names = list(dict.fromkeys(str(entry) for entry in entries if isinstance(entry, str | Path)))
+    opened: dict[str, Model] = {}
+    for entry in entries:
+        if isinstance(entry, Model):
+            name = entry.info.name
+            if opened.setdefault(name, entry) is not entry or name in names:
+                raise IsoglossError(f"Two models are called '{name}'. Score them one after another.")
+    return names, opened
+
+
+def _add_opened(plan: StudyPlan, opened: Mapping[str, Model], *, cell: PlannedCell) -> StudyPlan:
+    """The plan with a cell like this one for each open model."""
+    cells = [replace(cell, checkpoint=name) for name in opened]
+    return replace(plan, cells=(*plan.cells, *cells), opened=opened)
+
+
 def _run(plan: StudyPlan, out: str | Path | None, *, progress: Progress | None) -> Scored:
     """The scores of a plan; a cell that fails is an error."""
+    if plan.failures:
+        raise nothing_done(plan.failures)
     with shown(progress) as telling:
         scored = run_plan(plan, out=as_path(out) if out else None, progress=telling, strict=True).scored
     if scored is None:

@@ -60,7 +60,7 @@ class ProbeRequest:
 
 
 def run_probe(
-    model: str | Model, request: ProbeRequest, *, limit: int = LIMIT, loading: Loading = DEFAULT_LOADING
+    model: str | Path | Model, request: ProbeRequest, *, limit: int = LIMIT, loading: Loading = DEFAULT_LOADING
 ) -> Probe:
     """The shares of a template's terms; without `terms`, of its terms in brackets, or of its first slot."""
     items = probe_items(request, limit=limit)

@@ -6,11 +6,12 @@ import json
 import os
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from .. import results
 from ..analysis.measures import Measures, measure
 from ..errors import IsoglossError
 from ..files.layout import write_atomically
@@ -27,15 +28,17 @@ from .method_choice import PlannedCell, plan_scoring
 from .plan import StudyPlan
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from ..analysis.claims import GateResult
     from .connection import Cluster
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class StudyResult:
-    """What a plan gave: scores and their runs, the cells that failed, and, once measured, the measures and verdicts.
+    """What a study gave: scores and their runs, the cells that failed, and, once measured, the measures and verdicts.
 
-    `troubles` are sentences about what went wrong after scoring.
+    `problems` are sentences about what went wrong after scoring; in `to_dict` and `to_json` they are among the notes.
     """
 
     scored: Scored | None
@@ -43,7 +46,52 @@ class StudyResult:
     failures: tuple[Failure, ...] = ()
     measures: Measures | None = None
     claims: GateResult | None = None
-    troubles: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What must be known about the models and the data."""
+        noted = self.measures if self.measures is not None else self.scored
+        return noted.notes if noted is not None else ()
+
+    def __repr__(self) -> str:
+        counts = {"measure": self.measures or (), "run": self.runs, "failure": self.failures, "problem": self.problems}
+        shown = [f"{len(rows)} {name}{'' if len(rows) == 1 else 's'}" for name, rows in counts.items() if rows]
+        return f"StudyResult({', '.join(shown) or '0 measures'})"
+
+    def __str__(self) -> str:
+        unmeasured = ["Nothing was measured.", *(f"· {note}" for note in self.notes)]
+        measured = [str(self.measures)] if self.measures is not None else unmeasured
+        return "\n".join([*measured, *self._remarks()])
+
+    def _repr_html_(self) -> str:
+        if self.measures is None:
+            return results.as_preformatted(str(self))
+        remarks = self._remarks()
+        return self.measures._repr_html_() + (results.as_preformatted("\n".join(remarks)) if remarks else "")
+
+    def _remarks(self) -> list[str]:
+        """The verdicts on the claims, the cells that failed, and the problems, as text."""
+        claims = [f"\n{self.claims}"] if self.claims is not None else []
+        return [*claims, *([f"\n{state_failures(self.failures)}"] if self.failures else []), *self.problems]
+
+    def to_polars(self) -> pl.DataFrame:
+        """The measures, one row each; no row where nothing was measured."""
+        return (self.measures if self.measures is not None else Measures(())).to_polars()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The measures, what was odd in the data, the notes, the verdicts if there are claims, and the failed cells."""
+        measured = {"measures": [], "problems": {}} if self.measures is None else self.measures.to_dict()
+        claims = {"claims": self.claims.to_dict()} if self.claims is not None else {}
+        return {
+            **measured,
+            "notes": [*self.notes, *self.problems],
+            **claims,
+            "failures": list(map(asdict, self.failures)),
+        }
+
+    to_pandas = results.pandas_of
+    to_json = results.json_of
 
 
 def run_plan(
@@ -102,6 +150,12 @@ def require_scores(result: StudyResult) -> StudyResult:
     return result
 
 
+def state_failures(failures: Sequence[Failure], what: str = "could not be scored") -> str:
+    """How many cells failed, and below it which and why."""
+    cells = "1 cell" if len(failures) == 1 else f"{len(failures)} cells"
+    return f"{cells} {what}:\n{failures_as_text(failures)}"
+
+
 def failures_as_text(failures: Iterable[Failure]) -> str:
     """What failed, one line for each reason of each model."""
     groups = group_by(failures, lambda failure: (failure.model, failure.why))
@@ -127,24 +181,24 @@ def finish_plan(plan: StudyPlan, result: StudyResult, *, out: StoragePath) -> St
     from ..reports.text.table import as_csv
 
     sealed = not isinstance(out, RemotePath) and out.exists() and not os.access(out, os.W_OK)
-    troubles: list[str] = []
+    problems: list[str] = []
     try:
         if plan.path and not sealed:
             record_study(plan.path, out=out)
     except IsoglossError as error:  # why cells failed is said all the same
-        troubles.append(str(error))
+        problems.append(str(error))
     scored = result.scored
     if scored is None:
-        return replace(result, troubles=tuple(troubles))
+        return replace(result, problems=tuple(problems))
     try:
         measures = measure(scored, **plan.measuring)
     except IsoglossError as error:
         if plan.study is None:
             raise
-        return replace(result, troubles=(*troubles, f"The scores could not be measured: {error}"))
+        return replace(result, problems=(*problems, f"The scores could not be measured: {error}"))
     if sealed and plan.study:
         measures = replace(measures, notes=(*measures.notes, f"{out} can only be read, so nothing was written into it"))
-    if not (plan.partial or sealed or troubles):
+    if not (plan.partial or sealed or problems):
         write_atomically(out / "measures.csv", as_csv(measures, grid(measures)))
         text = json.dumps(measures_as_json(measures, scored), ensure_ascii=False, indent=1)
         write_atomically(out / "measures.json", text + "\n")
@@ -152,8 +206,8 @@ def finish_plan(plan: StudyPlan, result: StudyResult, *, out: StoragePath) -> St
             from .outputs import write_outputs
 
             claims, failed = write_outputs(plan.study, scored, out=out, base=plan.path.parent)
-            result, troubles = replace(result, claims=claims), troubles + failed
-    return replace(result, measures=measures, troubles=tuple(troubles))
+            result, problems = replace(result, claims=claims), problems + failed
+    return replace(result, measures=measures, problems=tuple(problems))
 
 
 def record_study(path: Path, *, out: StoragePath) -> None:

@@ -61,7 +61,7 @@ def run_job(folder: Path) -> None:
 
         plan = plan_study(folder / FOLDER / STUDY)
         done = finish_plan(plan, run_plan(plan, out=folder, progress=progress), out=folder)
-        message = "\n".join([failures_as_text(done.failures), *done.troubles]).strip()
+        message = "\n".join([failures_as_text(done.failures), *done.problems]).strip()
         ended = FINISHED if done.measures else FAILED
     except IsoglossError as error:
         ended, message = FAILED, str(error)

@@ -48,7 +48,7 @@ class StudyEntry:
 
     name: str
     entries: tuple[RunEntry, ...]
-    troubles: tuple[str, ...]
+    problems: tuple[str, ...]
     report: bool
     job: EvaluationJob | None
     findings: tuple[str, ...] = ()
@@ -84,7 +84,7 @@ def list_studies(root: Path) -> list[StudyEntry]:
         return []
     folders = (path for path in root.iterdir() if path.is_dir() and not path.is_symlink())
     studies = (read_study_entry(root, folder) for folder in sorted(folders) if not folder.name.startswith("."))
-    return [study for study in studies if study.entries or study.troubles or study.job or study.report]
+    return [study for study in studies if study.entries or study.problems or study.job or study.report]
 
 
 def read_study_entry(root: Path, folder: Path) -> StudyEntry:
@@ -92,7 +92,7 @@ def read_study_entry(root: Path, folder: Path) -> StudyEntry:
     link = find_link(folder)
     if link is not None:
         return StudyEntry(folder.name, (), (no_link(link, root),), report=False, job=None)
-    entries, troubles = [], []
+    entries, problems = [], []
     files = sorted(folder.rglob("run.json"))
     for file in files:
         try:
@@ -102,12 +102,12 @@ def read_study_entry(root: Path, folder: Path) -> StudyEntry:
             path = file.parent.relative_to(root).as_posix()
             entries.append(RunEntry(path, run.info, len(runs.written_parts(run)), when))
         except IsoglossError as error:
-            troubles.append(relative(str(error), root))
+            problems.append(relative(str(error), root))
     recorded = (read_measures(folder) or {}).get("findings", [])
     findings = tuple(line for line in recorded if isinstance(line, str)) if isinstance(recorded, list) else ()
     report = (folder / REPORT).is_file()
     stamp = max((file.stat().st_mtime for file in files), default=0.0)
-    return StudyEntry(folder.name, tuple(entries), tuple(troubles), report, read_job(folder), findings, stamp)
+    return StudyEntry(folder.name, tuple(entries), tuple(problems), report, read_job(folder), findings, stamp)
 
 
 def relative(message: str, root: Path) -> str:

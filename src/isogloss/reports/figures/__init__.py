@@ -15,7 +15,7 @@ from ...analysis.measures import Measure, Measures, fitting_metrics, measure_wit
 from ...analysis.published import PUBLISHED, add_published
 from ...analysis.sides import select
 from ...errors import IsoglossError
-from ...files.sources import read_many
+from ...files.sources import read
 from ...runs import Run, find_runs, in_languages, read_items, read_scored, run_folders
 from ...scores import Scored, item_table
 from ...storage import as_path
@@ -148,7 +148,7 @@ def open_items(request: FigureRequest) -> pl.DataFrame:
         else:
             data.append(source)
     if data:
-        tables.append(item_table(read_many(data, language=list(request.languages), skip_bad=True)))
+        tables.append(item_table(read(data, language=list(request.languages), skip_bad=True)))
     return pl.concat(tables, how="diagonal_relaxed")
 
 
