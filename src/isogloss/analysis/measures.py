@@ -91,11 +91,11 @@ def measure(
     names = check_by(by, scored.table.columns)
     table = check_rows(scored, variants="variant" in (names or ()))
     chosen = registry.chosen("metric", metrics)
-    drawing = check_interval_settings(IntervalSettings(interval, resamples, seed))
+    settings = check_interval_settings(IntervalSettings(interval, resamples, seed))
     rows = []
     for part in default_parts(table, names):
         measured = [
-            _measure_one(Measure(name, part.group, mode=mode), metric, part=part, settings=drawing)
+            _measure_one(Measure(name, part.group, mode=mode), metric, part=part, settings=settings)
             for name, metric in (chosen or fitting_metrics(part.rows)).items()
         ]
         lms = next((row for row in measured if row.metric == "lms"), None)
@@ -103,7 +103,7 @@ def measure(
             ends = Interval(lms.low, lms.high, lms.interval or "", lms.why)
             competence = judge_value("LMS", lms.value, ends=ends)
         else:
-            competence = find_competence(part, mode=mode, drawing=drawing)
+            competence = find_competence(part, mode=mode, settings=settings)
         for row in measured:
             known = judge(row.metric, competence) if row.value is not None else Competence(None)
             rows.append(replace(row, interpretable=known.interpretable, doubt=known.doubt))

@@ -227,7 +227,7 @@ def read_study(path: str | Path) -> StudyFile:
     try:
         study = StudyFile.model_validate(_plain(path, node))
     except ValidationError as error:
-        raise _sentence(path, node, error=error) from error
+        raise _first_error(path, node, error=error) from error
     return _checked(path, study, node=node)
 
 
@@ -286,7 +286,7 @@ def _plain(path: Path, node: yaml.Node) -> Any:
     return str(node.value)
 
 
-def _sentence(path: Path, node: yaml.Node, *, error: ValidationError) -> BadData:
+def _first_error(path: Path, node: yaml.Node, *, error: ValidationError) -> BadData:
     """The first thing that is wrong, in one sentence."""
     errors = error.errors(include_url=False)
     first = next((problem for problem in errors if problem["type"] in UNKNOWN_KEY), errors[0])
