@@ -1,4 +1,4 @@
-"""When a score can be interpreted: only where the model is shown to tell sense from nonsense on the same items."""
+"""When a score can be interpreted: only where the model reliably prefers meaningful to meaningless sentences on the same items."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""Which interval a value gets: bootstrap over clusters, BCa, or Wilson where every item stands for itself."""
+"""Which interval a value gets: bootstrap over clusters, BCa, or Wilson where every item is a cluster of its own."""
 
 import math
 from collections import Counter

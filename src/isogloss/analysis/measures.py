@@ -28,7 +28,7 @@ COUNTED = {
 class Measure:
     """One number with its interval; `low` and `high` may be missing, then `why` says why.
 
-    `interpretable` is false where the model is not shown to tell sense from nonsense (see `competence`), and None where
+    `interpretable` is false where the model does not reliably prefer meaningful to meaningless sentences (see `competence`), and None where
     that is not known; `doubt` says why.
 
     `unbiased` and `homogeneous`, where the number depends on how many items a target has: what a model without any

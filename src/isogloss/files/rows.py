@@ -122,7 +122,7 @@ def clean(value: Any) -> Any:
 
 
 def _is_normal(text: str) -> bool:
-    """Whether a line, and so each text that stands in it as it is, needs no cleaning."""
+    """Whether a line, and so each text in it, needs no cleaning."""
     if text.isascii():
         return True
     return unicodedata.is_normalized("NFC", text) and not SURROGATE.search(text)

@@ -132,7 +132,7 @@ class Data(BaseModel):
     columns: dict[str, str] = Field(
         default={}, description="The file's own names of columns: 'stereotype: sentence_a'."
     )
-    encoding: str | None = Field(default=None, description="The encoding of the files; found out by default.")
+    encoding: str | None = Field(default=None, description="The encoding of the files; detected by default.")
     skip_bad: bool = Field(default=False, description="Leave out rows that cannot be read, and count them.")
     where: dict[str, Words] = Field(
         default={}, description="Only items with these values: category, task, or another tag."

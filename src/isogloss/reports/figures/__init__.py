@@ -138,7 +138,7 @@ def measured(
 
 
 def open_items(request: FigureRequest) -> pl.DataFrame:
-    """The items of a request: those of its runs, or of data that was named or lies in a file or folder."""
+    """The items of a request: those of its runs, or of data that was named or is in a file or folder."""
     tables, data = [], []
     for source in request.sources:
         path = as_path(source)

@@ -27,7 +27,10 @@ ROW = "row"  # the fact that puts the scores of a model, such as a head, into th
 JOINED, FIRST = "/", "|"
 SIGNIFICANT, LEVEL = "‡", 0.05
 FEWEST = 100  # resamples
-WEAK, WEAK_NOTE = "†", "† not interpretable: the model is not shown to tell sense from nonsense on these items"
+WEAK, WEAK_NOTE = (
+    "†",
+    "† not interpretable: the model does not reliably prefer meaningful to meaningless sentences on these items",
+)
 RANK_NOTE = "in parentheses: the 95 % interval of the model's rank in its block and language; 1 is best"
 STATISTICS = ("Spearman", "Pearson", "Direction", "Diff")
 
