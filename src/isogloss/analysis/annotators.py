@@ -32,7 +32,7 @@ MOST_DRAWS = 1_000  # of clusters and annotators together
 class LabelAgreement:
     """How far annotators agree in a group of items: Krippendorff's alpha and Gwet's AC1 with 95 % intervals.
 
-    Intervals are by drawing clusters of items and, where ten or more people are known by name, annotators again, both at once.
+    Intervals resample clusters of items and, where ten or more annotators are known by name, annotators jointly with them.
     `unanimous` is the share of items on whose stereotype and anti-stereotype all agree.
     """
 
