@@ -61,7 +61,7 @@ and without a task, a bias type, ties, or what is [known to be wrong](reproducin
 
 * *Undecided* does not mean false. It means that {targets} targets and these differences do not settle the sentence; the smallest difference that would have been found reliably is given.
 * A claim is about these models, these items and these translations. The interval covers other targets of the same kind, not other models, other data sets or better translations.
-* A verdict is about our reading of a sentence, which stands beside it. Where a sentence has several readings, there are several claims; where it says "similar" or "much", the margin is ours.
+* A verdict is about our reading of a sentence, which is shown with it. Where a sentence has several readings, there are several claims; where it says "similar" or "much", the margin is ours.
 * *Not interpretable* is about a model on these items, by a [rule](statistics.md#when-a-score-can-be-interpreted) that the papers did not know.
 * A claim that survives is not an explanation, and a score is not a harm.
 """

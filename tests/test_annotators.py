@@ -11,7 +11,7 @@ import pytest
 
 import isogloss as ig
 from isogloss.analysis.annotators import compare_unanimous, join_agreement, measure_annotators
-from isogloss.analysis.variance import NAMES, _between, _components, find_components
+from isogloss.analysis.variance import find_components
 from isogloss.errors import IsoglossError
 from isogloss.items import Items, items_hash
 from isogloss.stats.associations import ac1_of_sums, agreement_sums, alpha_of_sums
@@ -153,8 +153,13 @@ def test_components_find_what_varies():
 
 def test_components_equal_those_of_mean_squares_by_loops():
     rng = np.random.default_rng(1)
-    y, target = rng.random((12, 2, 3)), np.repeat(np.arange(4), 3)
+    y, target = 100.0 * rng.integers(2, size=(30, 2, 3)), np.repeat(np.arange(10), 3)
     i, m, n = y.shape
+    parts = []
+    for b, c in np.ndindex(m, n):
+        rows = [triple(f"i{a}", f"t{target[a]}", language=("en", "de", "fr")[c]) for a in range(i)]
+        parts.append(score(rows, [(2, 1, 0) if won else (1, 2, 0) for won in y[:, b, c]], model=f"m{b}"))
+    found = {row.name: row for row in find_components(ig.join(*parts), resamples=100)}
     g = y.mean()
     error = sum(
         (y[a, b, c] - y[a, b].mean() - y[a, :, c].mean() - y[:, b, c].mean() + y[a].mean() + y[:, b].mean() + y[:, :, c].mean() - g) ** 2
@@ -165,14 +170,14 @@ def test_components_equal_those_of_mean_squares_by_loops():
         * sum((y[:, b, c].mean() - y[:, b].mean() - y[:, :, c].mean() + g) ** 2 for b in range(m) for c in range(n))
         / ((m - 1) * (n - 1))
     )
-    found = dict(zip(NAMES, _components(y, target), strict=True))
-    assert found["rest"] == pytest.approx(error)
-    assert found["model and language"] == pytest.approx((ml - error) / i)
-    means = [y[target == t].mean() for t in range(4)]
-    between = 3 * sum((one - np.mean(means)) ** 2 for one in means) / 3
+    assert found["rest"].deviation ** 2 == pytest.approx(error)
+    total = error / found["rest"].share
+    assert found["model and language"].share * total == pytest.approx((ml - error) / i)
+    means = [y[target == t].mean() for t in range(10)]
+    between = 3 * sum((one - np.mean(means)) ** 2 for one in means) / 9
     items = y.mean((1, 2))
-    within = sum((items[k] - means[target[k]]) ** 2 for k in range(i)) / (i - 4)
-    assert _between(items[:, None], target) == pytest.approx((between - within) / 3)
+    within = sum((items[k] - means[target[k]]) ** 2 for k in range(i)) / (i - 10)
+    assert found["target"].share * total == pytest.approx((between - within) / 3)
 
 
 def test_components_need_a_crossed_design():

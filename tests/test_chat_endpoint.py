@@ -46,7 +46,7 @@ def ask_all(items: Items, backend: Backend, *, out: Path) -> list[runs.Run]:
 
 def ask(server: endpoints.Server, out: Path, *, settings: AskSettings = GREEDY, **options: object) -> list[runs.Run]:
     policy = RetryPolicy(tries=int(options.pop("tries", 3)), first=0.01, longest=float(options.pop("longest", 300)))  # type: ignore[arg-type]
-    endpoint = Endpoint(server.url, "chatty", patience=policy, **options)  # type: ignore[arg-type]
+    endpoint = Endpoint(server.url, "chatty", retry=policy, **options)  # type: ignore[arg-type]
     return ask_all(ITEMS, http_backend(endpoint, settings), out=out)
 
 
@@ -372,10 +372,10 @@ def test_retry_after_may_be_seconds_or_a_date(header, seconds):
 
 
 def test_waits_double_with_jitter_and_are_never_shorter_than_asked_for():
-    draw, patience = random.Random(0), RetryPolicy(first=1, longest=30)
+    draw, policy = random.Random(0), RetryPolicy(first=1, longest=30)
     for turn in range(8):
-        waits = [next_wait(patience, turn, asked=None, draw=draw) for _ in range(50)]
+        waits = [next_wait(policy, turn, asked=None, draw=draw) for _ in range(50)]
         top = min(30, 2**turn)
         assert top / 2 <= min(waits) < max(waits) <= top
-    asked = [next_wait(patience, 0, asked=20, draw=draw) for _ in range(50)]
+    asked = [next_wait(policy, 0, asked=20, draw=draw) for _ in range(50)]
     assert 20 <= min(asked) < max(asked) <= 22

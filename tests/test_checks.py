@@ -104,7 +104,7 @@ CASES = {
     ),
     "quotes": (
         filled('Bursa"da BLANK var.', "a", "b", "c", language="tr"),
-        "a double quote stands inside a word: 'Bursa\"da'",
+        "a word contains a double quote: 'Bursa\"da'",
         filled('He said "BLANK" to me.', "a", "b", "c"),
     ),
     "spaces": (

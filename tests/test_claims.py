@@ -226,7 +226,7 @@ ERRORS = {
     "3 > 2": "a claim compares a metric with something, and here are two numbers.",
     "distance lms > 3": "'lms' has no neutral point, so it has no distance from it.",
     "ss < homogeneous": "only 'icat_macro' can be compared with a homogeneous model, without an addition.",
-    "homogeneous > icat_macro": "'homogeneous' stands after < or > only.",
+    "homogeneous > icat_macro": "'homogeneous' is allowed after < or > only.",
     "for mean model: ss > 50": "'for mean model' has no meaning; use 'for every' or 'for some'.",
     "ss(onee, en) > 50": "No model, language, group or value named 'onee'. Did you mean 'one'? "
     "Known: English, German, absent, de, en, gender, intrasentence, many, one, race, stereoset, two, x, y, z.",

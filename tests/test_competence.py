@@ -123,7 +123,10 @@ def test_measure_marks_it_and_states_the_finding(command, runs):
     assert DAGGER not in lines["en"]
     assert f"{DAGGER} not interpretable" in out
     assert "small prefers stereotypes in English (64.0, " in out
-    assert "in German and Spanish it is not shown to tell sense from nonsense, so nothing can be said." in out
+    assert (
+        "in German and Spanish it does not reliably prefer meaningful to meaningless sentences, so its SS is not interpretable."
+        in out
+    )
 
 
 def test_csv_and_json_have_a_column_for_it(command, runs):

@@ -14,8 +14,8 @@ from isogloss.errors import IsoglossError
 from isogloss.files.encodings import find_encoding, find_separator
 from isogloss.files.hub import report
 from isogloss.files.sources import read
-from isogloss.studies.file import read_study
-from isogloss.studies.plan import _read, _read_items
+from isogloss.studies.plan import plan_study
+from support.websites import save_models
 
 HEADER = ["id", "category", "stereotype", "anti_stereotype"]
 POLISH = [["1", "gender", "Kobiety źle prowadzą.", "Mężczyźni źle prowadzą."], ["2", "age", "Łóżko, ć", "Żaba; ść"]]
@@ -174,12 +174,12 @@ def test_a_first_line_longer_than_a_cell_may_be_is_refused(tmp_path):
 def test_a_study_file_states_columns_and_encoding(tmp_path):
     (tmp_path / "mine.csv").write_bytes(table(header=["id", "category", "a", "b"]).encode("iso8859-2"))
     (tmp_path / "study.yaml").write_text(
-        "name: x\nmodels: [m]\nlanguages: [pl]\ndata:\n"
+        "name: x\nmodels: [./bert]\nlanguages: [pl]\ndata:\n"
         "- source: mine.csv\n  encoding: iso8859-2\n  columns: {stereotype: a, anti_stereotype: b}\n"
     )
-    study = read_study(tmp_path / "study.yaml")
-    items = _read(study.data[0], study, base=tmp_path, read=_read_items).items["pl"]
-    assert sentences(items) == [row[2:] for row in POLISH]
+    save_models(tmp_path, "bert")
+    (cell,) = plan_study(tmp_path / "study.yaml").cells
+    assert sentences(cell.items) == [row[2:] for row in POLISH]
 
 
 @pytest.mark.parametrize(

@@ -174,11 +174,11 @@ def read_stereoset(path: Path) -> None:
 
 
 def read_language(path: Path) -> None:
-    languages._read.cache_clear()
+    languages.clear_cache()
     try:
-        languages._read(path)
+        languages.read_language(path)
     finally:
-        languages._read.cache_clear()
+        languages.clear_cache()
 
 
 def read_stored(path: Path) -> None:

@@ -11,7 +11,7 @@ from scipy import stats as scipy_stats
 from isogloss import measure
 from isogloss.analysis.intervals import IntervalSettings, find_interval
 from isogloss.analysis.measures import interval_notes
-from isogloss.analysis.structure import _rho
+from isogloss.analysis.structure import rho_of_sums
 from isogloss.errors import IsoglossError
 from isogloss.metrics import from_sums
 from isogloss.stats.estimates import (
@@ -240,4 +240,4 @@ def test_the_interval_of_a_correlation_is_students_with_the_jackknife_on_fishers
     kurtosis = 15 * (spread**4).sum() / (spread**2).sum() ** 2
     half = scipy_stats.t.ppf(0.975, min(15, 2 * 15 / (kurtosis - 1)) - 1) * pseudo.std(ddof=1) / 15**0.5
     sums = np.stack([np.full(15, 6), x.sum(1), y.sum(1), (x * x).sum(1), (y * y).sum(1), (x * y).sum(1)], axis=1)
-    assert fisher_ends(_rho, sums) == pytest.approx((np.tanh(value - half), np.tanh(value + half)))
+    assert fisher_ends(rho_of_sums, sums) == pytest.approx((np.tanh(value - half), np.tanh(value + half)))

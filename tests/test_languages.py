@@ -55,8 +55,7 @@ def own_home(tmp_path, monkeypatch):
     folder = tmp_path / "languages"
     folder.mkdir()
     yield folder
-    languages._read.cache_clear()
-    languages._names.cache_clear()
+    languages.clear_cache()
 
 
 def test_every_language_that_was_asked_for_has_a_file():

@@ -428,3 +428,76 @@ def test_a_file_of_tests_is_named_after_a_module_or_a_package():
     files = {path.stem.removeprefix("test_") for path in Path(__file__).parent.glob("test_*.py")}
     assert files - known - set(ACROSS_MODULES) == set()
     assert set(ACROSS_MODULES) <= files
+
+
+# ---- tests use the public names of modules
+
+PRIVATE = re.compile(r"_[A-Za-z]\w*(?<!_)")
+PRIVATE_MODULES = {module.split(".")[-1] for module in MODULES}  # a leading "_" there means: not a plug-in
+SETTERS = ("setattr", "delattr", "getattr", "object")  # of monkeypatch, of Python, and of mock.patch
+PRIVATE_USES: set[str] = set()  # may only shrink: "test_file.py: _name", with the reason why no public name will do
+
+
+def private_names() -> set[str]:
+    """Every private name that a file of Isogloss gives to a function, a variable or an attribute."""
+    names = {one for name in NAMES for one in identifiers(tree(name))}
+    for name in NAMES:
+        stored = [n for n in ast.walk(tree(name)) if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store)]
+        names |= {node.attr for node in stored if ast.unparse(node.value) == "self"}
+    return {one for one in names if PRIVATE.fullmatch(one)}
+
+
+def private_uses(module: ast.Module, private: set[str]) -> Iterator[str]:
+    """The private names of Isogloss that a file imports, reads from an object, or names in a string."""
+    foreign = {"self", "cls"}
+    for node in ast.walk(module):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            origin = node.module or "" if isinstance(node, ast.ImportFrom) else ""
+            if origin.split(".")[0] == "isogloss":
+                names = {alias.name for alias in node.names} - PRIVATE_MODULES
+                yield from (one for one in names if PRIVATE.fullmatch(one))
+            else:
+                bound = {(alias.asname or alias.name).split(".")[0]: alias.name.split(".")[0] for alias in node.names}
+                foreign |= {one for one, source in bound.items() if source != "isogloss"}
+    for node in ast.walk(module):
+        if isinstance(node, ast.Attribute) and ast.unparse(node.value) not in foreign:
+            yield from {node.attr} & private
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] in SETTERS:
+            strings = {one.value for one in node.args if isinstance(one, ast.Constant) and isinstance(one.value, str)}
+            yield from strings & private
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            dotted_names = re.findall(r"\bisogloss(?:\.\w+)*\.(_[A-Za-z]\w*)", node.value)
+            yield from (set(dotted_names) & private) - PRIVATE_MODULES
+
+
+TESTS = Path(__file__).parent
+
+
+def test_tests_use_public_names():
+    private = private_names()
+    uses = {
+        f"{path.name}: {name}"
+        for path in set(TESTS.rglob("*.py")) - {Path(__file__)}
+        for name in private_uses(ast.parse(path.read_text(encoding="utf-8")), private)
+    }
+    assert uses == PRIVATE_USES
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "from isogloss.files.sources import _read",
+        "from isogloss import runs\nruns._read(1)",
+        "cache = make()\ncache._read(1)",
+        "import isogloss.runs\nisogloss.runs._read(1)",
+        "monkeypatch.setattr(runs, '_read', None)",
+        "monkeypatch.setattr('isogloss.runs._read', None)",
+    ],
+)
+def test_a_use_of_a_private_name_is_found(code):
+    assert set(private_uses(ast.parse(code), {"_read"})) == {"_read"}
+
+
+@pytest.mark.parametrize("code", ["self._read(1)", "import os\nos._read(1)", "from support import tiny\ntiny._read(1)"])
+def test_private_names_of_others_are_no_concern(code):
+    assert set(private_uses(ast.parse(code), {"_read"})) == set()

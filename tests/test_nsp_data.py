@@ -353,18 +353,14 @@ def test_a_folder_that_exists_is_not_overwritten(tmp_path: Path) -> None:
         build(tmp_path, articles())
 
 
-def test_memory_holds_no_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    read: list[int] = []
-    table = building._table
+def test_pairs_are_written_in_parts_so_that_memory_does_not_hold_their_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(building, "ROWS", 50)
-    monkeypatch.setattr(
-        building,
-        "_table",
-        lambda store, pairs, *, rows: (read.append(rows.stop - rows.start), table(store, pairs, rows=rows))[1],
-    )
     build(tmp_path, articles(40))
-    assert len(read) > 4
-    assert set(read) == {50}
+    heights = [pl.read_parquet(path).height for path in sorted(tmp_path.glob("out/train/*.parquet"))]
+    assert len(heights) > 4
+    assert set(heights[:-1]) == {50}
 
 
 # ---- the command, and the baselines

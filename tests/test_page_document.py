@@ -18,6 +18,7 @@ import isogloss as ig
 from isogloss import registry
 from isogloss.analysis.agreements import agree
 from isogloss.analysis.controls import check_controls
+from isogloss.analysis.groups import check_rows, item_gaps
 from isogloss.analysis.intervals import IntervalSettings
 from isogloss.analysis.measures import Measure, measure
 from isogloss.analysis.robustness import RobustnessReport, SettingResult
@@ -123,17 +124,21 @@ def test_the_finding_leads_with_what_was_found():
     assert state_findings([*weak, *rows]) == [
         "m prefers stereotypes in English (63.5, 55.2 to 71.9); it prefers anti-stereotypes in Spanish (40.0, 35.0 to 45.0); "
         "it shows no clear preference in French (52.0, 48.0 to 56.0); "
-        "in German and Turkish it is not shown to tell sense from nonsense, so nothing can be said."
+        "in German and Turkish it does not reliably prefer meaningful to meaningless sentences, so its SS is not interpretable."
     ]
     assert state_findings(weak) == [
-        "m is not shown to tell sense from nonsense in German and Turkish, so nothing can be said."
+        "m does not reliably prefer meaningful to meaningless sentences in German and Turkish, so its SS is not interpretable."
     ]
 
 
-def test_what_cannot_be_told_from_neutral_stays_pale():
-    row = Measure("ss", {"model": "m"}, 80.0, 40.0, 95.0, n=9, ties=0, clusters=12, mode="corrected")
-    paint = heatmap._painter([row], 50, bounds=(0, 100))
-    assert (paint(row), paint(replace(row, low=70.0)), paint(replace(row, value=None))) == ("dp1", "dp4", "none")
+def test_what_cannot_be_told_from_neutral_stays_pale(found):
+    group = {"model": "m", "dataset": "d"}
+    row = Measure("ss", group, 80.0, 40.0, 95.0, n=9, ties=0, clusters=12, mode="corrected")
+    rows = {"de": row, "en": replace(row, low=70.0), "fr": replace(row, value=None)}
+    overall = tuple(replace(one, group={**group, "language": tag}) for tag, one in rows.items())
+    view = heatmap.draw(replace(found, overall=overall))["maps"][0]["views"][0]
+    paints = [cell["paint"] for cell in view["blocks"][0]["rows"][0]["cells"]]
+    assert dict(zip(view["languages"], paints, strict=True)) == {"de": "dp1", "en": "dp4", "fr": "none"}
 
 
 def test_panels_appear_when_their_data_is_there(runs, found, tmp_path):
@@ -183,10 +188,13 @@ def test_models_stand_in_blocks_when_their_languages_are_known(tmp_path):
     assert positions == sorted(positions)
 
 
-def test_lines_of_equal_icat_are_where_icat_is_equal():
-    spec = plane._contours([40, 60], [50, 100]).to_dict()
-    rows = json.loads(spec["layer"][0]["data"]["name"])
-    assert {row["line"] for row in rows} >= {"70 low", "70 high"}
+def test_lines_of_equal_icat_are_where_icat_is_equal(found):
+    spec = plane.draw(found)["figures"][0]["figure"].spec
+    (contours,) = [
+        part for layer in spec["layer"] for part in layer.get("layer", ()) if "line" in str(part["encoding"])
+    ]
+    rows = spec["datasets"][contours["data"]["name"]]
+    assert {row["line"].split()[1] for row in rows} == {"low", "high"}
     for row in rows:
         icat = row["lms"] * min(row["ss"], 100 - row["ss"]) / 50
         assert icat == pytest.approx(int(row["line"].split()[0]), abs=0.01)
@@ -313,7 +321,7 @@ def test_the_explorer_keeps_the_most_telling_items_and_says_so(found, monkeypatc
     assert 0 < len(data["items"]) < 24 * len(WORDS)
     assert f"contains {len(data['items'])} of {24 * len(WORDS)} items" in shown
     largest = max(abs(gap) for item in json.loads(json.dumps(data["items"])) for gap in item["g"] if gap is not None)
-    gaps = explorer._gaps(found)["gap"].abs()
+    gaps = item_gaps(check_rows(found.scored))["gap"].abs()
     assert largest == pytest.approx(gaps.max(), abs=0.001)
 
 

@@ -12,7 +12,7 @@ from isogloss import progress
 from isogloss.items import Candidate, Item, Items
 from isogloss.progress import JobClock, progress_bars, shown, silent
 from isogloss.studies.cells import Running, group_parts, run_cells
-from isogloss.studies.costs import QuestionCount, _body_size, announce_plan, count_work, estimate_costs
+from isogloss.studies.costs import QuestionCount, announce_plan, body_size, count_work, estimate_costs
 from isogloss.studies.method_choice import PlannedCell, plan_scoring
 from isogloss.studies.plan import StudyPlan
 from support import tiny
@@ -88,7 +88,7 @@ def test_costs_from_a_sample_are_near_those_that_are_counted(kind):
     counts = [QuestionCount() for _ in group]
     for unit in group_parts([range(len(cell.parts)) for cell in group]):
         count_work(unit, group, model=model, counts=counts)
-    reads = [max(1, count.read) * _body_size(model) for count in counts]
+    reads = [max(1, count.read) * body_size(model) for count in counts]
     assert estimate_costs(group, model) == pytest.approx(reads, rel=0.1)
 
 

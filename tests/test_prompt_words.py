@@ -37,12 +37,11 @@ def own(tmp_path, monkeypatch):
 
     def write(text: str) -> str:
         path.write_text(text, encoding="utf-8")
-        languages._read.cache_clear()
+        languages.clear_cache()
         return str(path)
 
     yield write
-    languages._read.cache_clear()
-    languages._names.cache_clear()
+    languages.clear_cache()
 
 
 def test_the_sixteen_languages_can_ask():

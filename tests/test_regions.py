@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import csv
 import itertools
 import tomllib
 
 import pytest
 
 import isogloss
-from isogloss.analysis import regions
 from isogloss.analysis.measures import measure
 from isogloss.analysis.regions import (
     FOLDER,
@@ -54,10 +54,12 @@ def test_every_code_of_the_table_is_a_country_and_no_name_means_two_things():
         for name, codes in content[kind].items():
             assert codes == sorted(set(codes)), name
             assert set(codes) <= set(country_names()), name
-    names = [name for kind in ("parts", "groups") for name in content[kind]] + content["worldwide"]
-    spelled = [regions._fold(name) for row in regions._countries() for name in regions._spellings(row)]
-    spelled += [regions._fold(name) for name in names]
-    assert len(set(spelled)) == len(spelled)
+            assert countries_of(name) == tuple(codes), name
+    assert {countries_of(name) for name in content["worldwide"]} == {tuple(country_names())}
+    with (FOLDER / "countries.csv").open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            for name in (row["name"], row["code"], *filter(None, row["others"].split("|"))):
+                assert countries_of(name) == (row["code"],), name
 
 
 def item(name: str, *regions: str, cluster: str | None = None, language: str = "en") -> Item:

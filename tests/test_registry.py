@@ -19,10 +19,10 @@ def other_package(monkeypatch):
     def install(**points: str) -> None:
         found = [EntryPoint(name, value, "isogloss.metrics") for name, value in points.items()]
         monkeypatch.setattr(registry, "entry_points", lambda group: found if group == "isogloss.metrics" else [])
-        registry._points.cache_clear()
+        registry.entry_points_of.cache_clear()
 
     yield install
-    registry._points.cache_clear()
+    registry.entry_points_of.cache_clear()
 
 
 @pytest.mark.parametrize("kind", registry.PLUGIN_PACKAGES)

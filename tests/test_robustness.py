@@ -1,4 +1,4 @@
-"""The robustness card: every setting that fits, flips, noise, and what the sign does."""
+"""Robustness: every setting that fits, flips, noise, and what the sign does."""
 
 from __future__ import annotations
 

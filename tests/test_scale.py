@@ -75,8 +75,8 @@ def test_resamples_do_not_depend_on_how_many_are_drawn_at_once(
     monkeypatch: pytest.MonkeyPatch, strata: tuple[str, ...] | None
 ) -> None:
     def weights() -> np.ndarray:
-        resampling._drawn_once.cache_clear()
-        resampling._counted_once.cache_clear()
+        for seed in (6, 7):  # the draws of two seeds are kept: these replace those of seed 5
+            list(resampling.resampling_weights(40, resamples=300, seed=seed, strata=strata))
         return np.concatenate(list(resampling.resampling_weights(40, resamples=300, seed=5, strata=strata)))
 
     whole = weights()
@@ -87,9 +87,16 @@ def test_resamples_do_not_depend_on_how_many_are_drawn_at_once(
 
 
 def test_signs_do_not_depend_on_how_many_are_drawn_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = np.concatenate(list(hypotheses._random_signs(40, resamples=300, seed=5)))
+    def signs() -> list[np.ndarray]:
+        drawn: list[np.ndarray] = []
+        hypotheses.swap_test(lambda rows: (drawn.append(rows), rows[:, 0])[1], 40, resamples=300, seed=5)
+        return drawn[1:]  # the first are those of the observed value
+
+    (whole,) = signs()
     monkeypatch.setattr(hypotheses, "DRAWS_AT_ONCE", 999)
-    assert (np.concatenate(list(hypotheses._random_signs(40, resamples=300, seed=5))) == whole).all()
+    blocks = signs()
+    assert len(blocks) == 13  # 999 // 40 = 24 rows each
+    assert (np.concatenate(blocks) == whole).all()
 
 
 @pytest.mark.parametrize("interval", ["auto", "bca", "wilson"])

@@ -321,7 +321,8 @@ def test_macro_icat_of_targets_of_different_sizes_is_no_claim():
     rng, sides = np.random.default_rng(0), []
     for size, language in ((5, "en"), (40, "de")):
         clusters = np.repeat(np.arange(30), size)
-        sides.append(data(triples(rng.random(30 * size) < 0.5, rng), clusters, language=language))
+        own = data(triples(rng.random(30 * size) < 0.5, rng), clusters, language=language)
+        sides.append(Scored(own.table.with_columns(id=pl.format("{}-{}", pl.lit(language), "id"))))
     found = ig.gate(join_scored(sides), ["icat_macro(de) > icat_macro(en)"])
     assert found.status == "undecided"
     assert "depends on the number of items per target" in str(found)

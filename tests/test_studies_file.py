@@ -440,7 +440,7 @@ def test_a_dry_run_counts_what_is_really_asked(
     assert not out.exists()
     asked: list[int] = []
     read: list[int] = []
-    every, batched = engine.answer_all, engine._answer
+    every, batched = engine.answer_all, engine.answer_batch
 
     def answer_all(model, questions, **rest):
         asked.append(len(questions))
@@ -451,7 +451,7 @@ def test_a_dry_run_counts_what_is_really_asked(
         return batched(model, questions, batch=batch)
 
     monkeypatch.setattr(engine, "answer_all", answer_all)
-    monkeypatch.setattr(engine, "_answer", answer)
+    monkeypatch.setattr(engine, "answer_batch", answer)
     assert run("run", path, "--out", out)[0] == 0
     assert sum(row["questions"] for row in forecast) == sum(asked)
     assert sum(row["read"] for row in forecast) == sum(read)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import csv
 import io
 import json
@@ -211,13 +212,12 @@ def test_what_cannot_be_probed_is_said_in_one_sentence(client, models, fields, m
 
 
 def test_only_a_few_models_stay_warm_and_a_large_one_is_refused(models):
-    cache = ModelCache(Limits(warm=1))
-    cache._open(models[0])
-    assert cache.names() == [models[0]]
-    cache._open(models[1])
-    assert cache.names() == [models[1]]
+    cache, request = ModelCache(Limits(warm=1)), ProbeRequest("The [a|b].")
+    for name in models[:2]:
+        asyncio.run(cache.ask(name, request))
+        assert cache.names() == [name]
     with pytest.raises(IsoglossError, match=r"more than the 0\.0 GB that probing may use"):
-        ModelCache(Limits(memory=1000))._open(models[0])
+        asyncio.run(ModelCache(Limits(memory=1000)).ask(models[0], request))
 
 
 # ---- evaluating

@@ -165,15 +165,15 @@ def sample_items(items: Items, *, limit: int, seed: int = 0) -> Items:
     if len(ids) - len(controls) <= limit:
         return items
 
-    def lot(text: str) -> str:
+    def random_key(text: str) -> str:
         return hashlib.sha256(f"{seed} {text}".encode()).hexdigest()
 
     turns: dict[str, int] = {}
     order = []
-    for item in sorted((item for item in items if item.id not in controls), key=lambda item: lot(item.id)):
+    for item in sorted((item for item in items if item.id not in controls), key=lambda item: random_key(item.id)):
         cluster = item.cluster or item.id
         turns[cluster] = turns.get(cluster, 0) + 1
-        order.append((turns[cluster], lot(cluster), item.id))
+        order.append((turns[cluster], random_key(cluster), item.id))
     kept = {item_id for _, _, item_id in sorted(order)[:limit]}
     return replace(items, rows=tuple(item for item in items if controls.get(item.id, item.id) in kept))
 

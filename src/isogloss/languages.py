@@ -52,8 +52,8 @@ def get(name: str) -> Language:
     tag = standard_tag(name) if _is_tag(name) else None
     paths = _paths()
     if tag in paths:
-        return _read(paths[tag])
-    for language in map(_read, paths.values()):
+        return read_language(paths[tag])
+    for language in map(read_language, paths.values()):
         if name.casefold() in (language.name.casefold(), language.autonym.casefold()):
             return language
     raise UnknownName("language", name, paths)
@@ -96,10 +96,16 @@ def describe(tag: str) -> Language:
     """The language with that tag; without a file its tag is its name, and its script is the one usual for the tag."""
     paths = _paths()
     if tag in paths:
-        return _read(paths[tag])
+        return read_language(paths[tag])
     script = (langcodes.Language.get(tag).maximize().script if _is_tag(tag) else None) or "Zyyy"
     direction = "rtl" if script in RIGHT_TO_LEFT else "ltr"
     return Language(tag, tag, tag, direction, script, script not in UNSPACED, Path())
+
+
+def clear_cache() -> None:
+    """Read language files again when they are next needed: after one was written or changed."""
+    for function in (read_language, standard_tag, _known_tag, _names, _paths_with):
+        function.cache_clear()
 
 
 def ends_sentence(text: str, tag: str) -> bool:
@@ -134,7 +140,7 @@ def new(tag: str, *, folder: Path | None = None) -> Path:
         target.write_text(SKELETON.format(tag=tag), encoding="utf-8")
     except OSError as error:
         raise CannotWrite(target, error) from error
-    _paths_with.cache_clear()
+    clear_cache()
     return target
 
 
@@ -164,7 +170,7 @@ def _known_tag(name: str) -> str | None:
 def _names() -> dict[str, str]:
     return {
         name.casefold(): language.tag
-        for language in map(_read, _paths().values())
+        for language in map(read_language, _paths().values())
         for name in (language.tag, language.name, language.autonym)
     }
 
@@ -187,7 +193,8 @@ def _paths_with(own: str, changed: int) -> dict[str, Path]:
 
 
 @cache
-def _read(path: Path) -> Language:
+def read_language(path: Path) -> Language:
+    """The language in a file; a file that lacks one of the facts, or is not TOML, is refused."""
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:

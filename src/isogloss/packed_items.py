@@ -81,9 +81,9 @@ class PackedItems(Sequence[Item]):
     def __getitem__(self, index: int | slice) -> Item | tuple[Item, ...]:
         numbers = range(len(self))[index]
         chosen = [numbers] if isinstance(numbers, int) else numbers
-        places = [(bisect_right(self._starts, number) - 1, number) for number in chosen]
-        unpacked = {table: self.tables[table].unpack() for table in {table for table, _ in places}}
-        items = tuple(unpacked[table][number - self._starts[table]] for table, number in places)
+        positions = [(bisect_right(self._starts, number) - 1, number) for number in chosen]
+        unpacked = {table: self.tables[table].unpack() for table in {table for table, _ in positions}}
+        items = tuple(unpacked[table][number - self._starts[table]] for table, number in positions)
         return items[0] if isinstance(numbers, int) else items
 
     def __eq__(self, other: object) -> bool:

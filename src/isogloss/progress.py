@@ -15,7 +15,7 @@ WIDTH = 32  # letters of what is being done
 
 
 class Progress(Protocol):
-    """Told how much of a labelled piece of work is done, and how many items it has.
+    """Receives the completed share of a labelled task, and how many items it has.
 
     A call without a label states the items of the whole job; one without items is a preparation, such as loading a model.
     One with a cost announces a piece before it begins: what it costs in all, in any unit, and the share that is there.

@@ -29,7 +29,7 @@ def chosen(kind: str, wanted: str | Iterable[str] | None) -> dict[str, Any]:
 
 def names(kind: str) -> list[str]:
     """The names of all plug-ins of a kind, sorted."""
-    return sorted({*built_in(kind), *_points(kind)})
+    return sorted({*built_in(kind), *entry_points_of(kind)})
 
 
 def get(kind: str, name: str) -> Any:
@@ -40,7 +40,7 @@ def get(kind: str, name: str) -> Any:
     if not isinstance(name, str):
         raise IsoglossError(f"Give one {kind} by its name, not {name!r}.")
     wanted = name.replace("-", "_")
-    points = _points(kind)
+    points = entry_points_of(kind)
     if wanted in built_in(kind):
         module = importlib.import_module(f"isogloss.{PLUGIN_PACKAGES[kind]}.{wanted}")
         return getattr(module, kind)
@@ -75,7 +75,8 @@ def built_in(kind: str) -> frozenset[str]:
 
 
 @cache
-def _points(kind: str) -> dict[str, EntryPoint]:
+def entry_points_of(kind: str) -> dict[str, EntryPoint]:
+    """The entry points of other packages that bring a plug-in of a kind, by name; a name of a built-in one is refused."""
     points = {
         point.name.replace("-", "_"): point
         for point in entry_points(group=f"isogloss.{PLUGIN_PACKAGES[kind].rpartition('.')[2]}")

@@ -32,7 +32,7 @@ MOST_DRAWS = 1_000  # of clusters and annotators together
 class LabelAgreement:
     """How far annotators agree in a group of items: Krippendorff's alpha and Gwet's AC1 with 95 % intervals.
 
-    Intervals are by drawing clusters of items and, where ten or more people are known by name, annotators again, both at once.
+    Intervals resample clusters of items and, where ten or more annotators are known by name, annotators jointly with them.
     `unanimous` is the share of items on whose stereotype and anti-stereotype all agree.
     """
 
@@ -55,7 +55,7 @@ def measure_annotators(
     labels = sorted({label for item in items for role in ROLES for label in _labels(item, role)})
     if not labels:
         raise IsoglossError("These items have no annotators' labels. StereoSet's own JSON has them.")
-    drawing = IntervalSettings(resamples=resamples, seed=seed)
+    settings = IntervalSettings(resamples=resamples, seed=seed)
     groups: dict[tuple[str, ...], list[Item]] = {}
     for item in items:
         columns = {**item.tags, "category": item.category, "language": item.language}
@@ -68,12 +68,12 @@ def measure_annotators(
         ends: list[tuple[float, float | None, float | None]] = []
         for finish in FINISHES:
             contribution = from_sums(sums, clusters, finish=finish, n=len(sums))
-            interval = find_interval(contribution, drawing, bounds=(-1, 1))
+            interval = find_interval(contribution, settings, bounds=(-1, 1))
             ends.append((contribution.value, interval.low, interval.high))
         known = all(len(item.tags.get(ANNOTATORS, ())) == len(_labels(item, ROLES[0])) for item in members)
         people = {name for item in members for name in item.tags.get(ANNOTATORS, ())}
         if known and ends[0][1] is not None and len(people) >= FEWEST_CLUSTERS:
-            both = _draw_both(members, labels, clusters=clusters, drawing=drawing)
+            both = _draw_both(members, labels, clusters=clusters, settings=settings)
             ends = [(end[0], *pair) for end, pair in zip(ends, both, strict=True)]
         share = float(np.mean([item.tags.get(AGREE) == "yes" for item in members]))
         names = dict(zip(by, key, strict=True))
@@ -82,7 +82,7 @@ def measure_annotators(
 
 
 def _draw_both(
-    items: Sequence[Item], labels: Sequence[str], *, clusters: Sequence[str], drawing: IntervalSettings
+    items: Sequence[Item], labels: Sequence[str], *, clusters: Sequence[str], settings: IntervalSettings
 ) -> list[tuple[float, float]]:
     """The intervals of alpha and AC1 when clusters and annotators are drawn again, each with replacement (Owen 2007)."""
     listed = [_labels(item, role) for item in items for role in ROLES]
@@ -91,8 +91,8 @@ def _draw_both(
     who = [name for item in items for role in ROLES for name in item.tags[ANNOTATORS][: len(_labels(item, role))]]
     people, person = np.unique(who, return_inverse=True)
     targets, target = np.unique(clusters, return_inverse=True)
-    rng, drawn = np.random.default_rng(drawing.seed), []
-    for _ in range(min(drawing.resamples, MOST_DRAWS)):
+    rng, drawn = np.random.default_rng(settings.seed), []
+    for _ in range(min(settings.resamples, MOST_DRAWS)):
         times, again = (np.bincount(rng.integers(n, size=n), minlength=n) for n in (len(people), len(targets)))
         weights = times[person].astype(np.float64)
         counts = _add_up(unit * len(labels) + label, weights, count=len(listed) * len(labels)).reshape(len(listed), -1)
@@ -142,7 +142,7 @@ def compare_unanimous(
     check_mode(mode)
     if AGREE not in scored.table.columns:
         raise IsoglossError("These scores do not know what annotators said. Join it with join_agreement.")
-    chosen, drawing = registry.get("metric", metric), IntervalSettings(resamples=resamples)
+    chosen, settings = registry.get("metric", metric), IntervalSettings(resamples=resamples)
     rows = []
     for group, part in group_rows(check_rows(scored), ["model", "language", *by], keep_null=True):
         sides = [part.filter(pl.col(AGREE) == value) for value in ("yes", "no")]
@@ -150,7 +150,7 @@ def compare_unanimous(
         if aligned is None or aligned.common == NOTHING:
             continue
         a, b = aligned.sides
-        test = paired_test(a, b, bounds=chosen.bounds, settings=drawing)
+        test = paired_test(a, b, bounds=chosen.bounds, settings=settings)
         known = (test.low, test.high, test.p, a.n + b.n, len(a.clusters), test.mde)
         rows.append(UnanimousDifference(group, metric, a.value, b.value, a.value - b.value, *known))
     return rows

@@ -58,7 +58,7 @@ class Evidence:
     table: pl.DataFrame
     catalogue: Catalogue
     mode: str
-    drawing: IntervalSettings
+    settings: IntervalSettings
     least: int = FEWEST_ITEMS
     groups: dict[ScoreGroup, Part] = field(default_factory=dict)
     competence: dict[ScoreGroup, Competence] = field(default_factory=dict)
@@ -94,7 +94,7 @@ class Evidence:
         for group in side.groups:
             if group not in self.competence:
                 part = self.rows(group)
-                known = find_competence(part, mode=self.mode, drawing=self.drawing) if part.rows.height else None
+                known = find_competence(part, mode=self.mode, settings=self.settings) if part.rows.height else None
                 self.competence[group] = known or Competence(None)
             judgement = judge(side.metric, self.competence[group])
             if judgement.interpretable is not True:

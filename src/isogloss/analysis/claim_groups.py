@@ -32,7 +32,7 @@ class ScoreGroup:
 
 @dataclass(frozen=True, slots=True)
 class ClaimSide:
-    """A metric on a group of scores, or its distance from the neutral point; several groups stand for the mean over them."""
+    """A metric on a group of scores, or its distance from the neutral point; for several groups, the mean over them."""
 
     metric: str
     groups: tuple[ScoreGroup, ...]

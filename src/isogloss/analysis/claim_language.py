@@ -159,7 +159,7 @@ def _order(parts: list[Any]) -> Relation:
 
 def _number(side: Any) -> ClaimTerm | float:
     if side == HOMOGENEOUS:
-        raise IsoglossError("'homogeneous' stands after < or > only.")
+        raise IsoglossError("'homogeneous' is allowed after < or > only.")
     return side if isinstance(side, ClaimTerm) else float(side)
 
 

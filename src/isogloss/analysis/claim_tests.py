@@ -65,19 +65,19 @@ def _test_order(hypothesis: Hypothesis, evidence: Evidence) -> ClaimPart:
             # different metrics can be compared as functions of weights only
             left, other = (replace(side, totals=None, finish=None, alone=None) for side in (left, other))
         test = unpaired_test if aligned.common == NOTHING else paired_test
-        result = test(left, other, bounds=bounds, settings=evidence.drawing, shift=hypothesis.shift)
+        result = test(left, other, bounds=bounds, settings=evidence.settings, shift=hypothesis.shift)
         if aligned.common != ITEMS:
             part = replace(part, design="unpaired" if aligned.common == NOTHING else "paired by target")
             counts = (left.n + other.n, min(len(left.clusters), len(other.clusters)))
         values = (left.value, other.value)
     else:
         values = (left.value, 0.0 if right is None or isinstance(right, ClaimSide) else float(right))
-        result = threshold_test(left, values[1] + hypothesis.shift, bounds=bounds, settings=evidence.drawing)
+        result = threshold_test(left, values[1] + hypothesis.shift, bounds=bounds, settings=evidence.settings)
         if result.low is not None and result.high is not None:
             result = replace(result, low=result.low + hypothesis.shift, high=result.high + hypothesis.shift)
     if result.low is None:  # a claim needs an interval; the reason is the result's
         result = replace(result, p=None)
-    return _filled(part, result, values=values, counts=counts, resamples=evidence.drawing.resamples)
+    return _filled(part, result, values=values, counts=counts, resamples=evidence.settings.resamples)
 
 
 def _value(side: ClaimSide, groups: Sequence[Contribution]) -> Contribution | None:
@@ -131,7 +131,8 @@ def _test_homogeneous(hypothesis: Hypothesis, evidence: Evidence) -> ClaimPart:
     starts = np.concatenate([[0], np.flatnonzero(clusters[1:] != clusters[:-1]) + 1])
     tasks = wide["task"].to_numpy() if "task" in wide.columns else np.zeros(wide.height)
     strata = [np.flatnonzero(tasks == name) for name in dict.fromkeys(tasks.tolist())]
-    rng, chance = np.random.default_rng(evidence.drawing.seed), np.empty(min(evidence.drawing.resamples, PERMUTATIONS))
+    rng = np.random.default_rng(evidence.settings.seed)
+    chance = np.empty(min(evidence.settings.resamples, PERMUTATIONS))
     for draw in range(len(chance)):
         order = np.arange(wide.height)
         for members in strata:
@@ -188,7 +189,7 @@ def _test_correlation(hypothesis: Hypothesis, evidence: Evidence) -> ClaimPart:
     aligned = evidence.align(sides)
     if aligned is None or aligned.common == NOTHING or len(aligned.sides[0].clusters) < FEWEST_CLUSTERS:
         return replace(part, why="the groups have too few targets in common")
-    clusters, drawing = len(aligned.sides[0].clusters), evidence.drawing
+    clusters, settings = len(aligned.sides[0].clusters), evidence.settings
     seen = np.array([side.value for side in aligned.sides])
     if np.ptp(seen[0::2]) == 0 or np.ptp(seen[1::2]) == 0:
         return replace(part, why="one of the two lists never changes")
@@ -198,7 +199,7 @@ def _test_correlation(hypothesis: Hypothesis, evidence: Evidence) -> ClaimPart:
     middle = math.atanh(min(most, max(-most, value)))
     own = [math.tanh(middle + sign * NormalDist().inv_cdf(0.975) * error) for sign in (-1, 1)]
     resampled = [
-        bootstrap_values(side.evaluate, clusters, resamples=drawing.resamples, seed=drawing.seed)
+        bootstrap_values(side.evaluate, clusters, resamples=settings.resamples, seed=settings.seed)
         for side in aligned.sides
     ]
     drawn = np.array([_rank_correlation(row[0::2], row[1::2]) for row in np.column_stack(resampled)])

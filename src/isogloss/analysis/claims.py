@@ -147,16 +147,16 @@ def check_claims(
     scored: Scored, file: ClaimsFile, *, robustness: bool = False, resamples: int = RESAMPLES, seed: int = 0
 ) -> list[ClaimVerdict]:
     """The verdict of each claim, adjusted for all claims of the file; with `robustness`, under every variant too."""
-    drawing = check_interval_settings(IntervalSettings(resamples=resamples, seed=seed))
+    settings = check_interval_settings(IntervalSettings(resamples=resamples, seed=seed))
     table, facts = with_labels(check_rows(scored), file.facts)
     catalogue = make_catalogue(table, facts)
-    verdicts = _check_all(table, file, catalogue=catalogue, drawing=drawing)
+    verdicts = _check_all(table, file, catalogue=catalogue, settings=settings)
     if not robustness:
         return verdicts
     lines: list[dict[str, str]] = [{} for _ in verdicts]
-    quick = replace(drawing, resamples=min(resamples, CHECKED_RESAMPLES))
+    quick = replace(settings, resamples=min(resamples, CHECKED_RESAMPLES))
     for name, part, mode in _variants(table, file, catalogue=catalogue):
-        again = _check_all(part, replace(file, mode=mode), catalogue=restrict(catalogue, part), drawing=quick)
+        again = _check_all(part, replace(file, mode=mode), catalogue=restrict(catalogue, part), settings=quick)
         for line, verdict in zip(lines, again, strict=True):
             if verdict.status not in (NOT_TESTABLE, NO_TEST):
                 line[name] = verdict.status
@@ -174,9 +174,9 @@ def with_labels(table: pl.DataFrame, facts: Facts) -> tuple[pl.DataFrame, Facts]
 
 
 def _check_all(
-    table: pl.DataFrame, file: ClaimsFile, *, catalogue: Catalogue, drawing: IntervalSettings
+    table: pl.DataFrame, file: ClaimsFile, *, catalogue: Catalogue, settings: IntervalSettings
 ) -> list[ClaimVerdict]:
-    evidence = Evidence(table, catalogue, file.mode, drawing, file.min_n)
+    evidence = Evidence(table, catalogue, file.mode, settings, file.min_n)
     verdicts = [_check_one(claim, file, evidence=evidence) for claim in file.claims]
     if file.adjust == "none":
         return [_decide(verdict, p=verdict.p, level=LEVEL) for verdict in verdicts]

@@ -93,7 +93,7 @@ def compare(
         96
     """
     check_mode(mode)
-    drawing = check_interval_settings(IntervalSettings(resamples=resamples, seed=seed))
+    settings = check_interval_settings(IntervalSettings(resamples=resamples, seed=seed))
     names = check_by(by, check_scored(a, "compare").table.columns)
     sides = match_sides(a, check_scored(b, "compare"), design=design)
     chosen = registry.chosen("metric", metrics)
@@ -102,13 +102,13 @@ def compare(
         competence = {}
         for side, names_of_side in (("a", sides.a), ("b", sides.b)):
             rows_of_side = make_part(part.filter(pl.col("side") == side))
-            competence[", ".join(names_of_side.values())] = find_competence(rows_of_side, mode=mode, drawing=drawing)
+            competence[", ".join(names_of_side.values())] = find_competence(rows_of_side, mode=mode, settings=settings)
         fitting = chosen or fitting_metrics(part)
         headlines = {name: metric for name, metric in fitting.items() if name in HEADLINES}
         for name, metric in (chosen or headlines or fitting).items():
             nothing = Comparison(sides.a, sides.b, name, {**sides.shared, **group}, mode=mode, design=design)
             known = judge_both(name, competence)
-            row = _compare_one(nothing, metric, part=part, settings=drawing)
+            row = _compare_one(nothing, metric, part=part, settings=settings)
             rows.append(replace(row, interpretable=known.interpretable, doubt=known.doubt))
     if not rows:
         raise IsoglossError("There is nothing to compare.")

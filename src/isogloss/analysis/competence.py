@@ -1,4 +1,4 @@
-"""When a score can be interpreted: only where the model is shown to tell sense from nonsense on the same items."""
+"""When a score can be interpreted: only where the model reliably prefers meaningful to meaningless sentences on the same items."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -30,12 +30,12 @@ class Competence:
     doubt: str | None = None
 
 
-def find_competence(part: Part, *, mode: str, drawing: IntervalSettings) -> Competence:
+def find_competence(part: Part, *, mode: str, settings: IntervalSettings) -> Competence:
     """What the LMS of a group says; without unrelated candidates, how often real sentences win over shuffled ones.
 
     Choices of a chat model need a share of answers that pick an option, and picks that are better than guessing.
     """
-    drawing = replace(drawing, kind="auto") if drawing.kind == "wilson" else drawing
+    settings = replace(settings, kind="auto") if settings.kind == "wilson" else settings
     estimate, name, least = _estimate("lms", part, mode=mode), "LMS", LEAST_COMPETENCE
     if estimate is None and CHOICE in part.rows["quantity"]:
         covered = _estimate("coverage_choice", part, mode=mode)
@@ -47,7 +47,7 @@ def find_competence(part: Part, *, mode: str, drawing: IntervalSettings) -> Comp
         estimate, name = _against_shuffled(part.rows), "real against shuffled sentences"
     if estimate is None or not estimate.n:
         return Competence(None, UNMEASURED)
-    return judge_value(name, estimate.value, ends=find_interval(estimate, drawing, bounds=BOUNDS), least=least)
+    return judge_value(name, estimate.value, ends=find_interval(estimate, settings, bounds=BOUNDS), least=least)
 
 
 def judge_value(name: str, value: float, *, ends: Interval, least: float = LEAST_COMPETENCE) -> Competence:

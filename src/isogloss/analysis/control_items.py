@@ -77,7 +77,7 @@ def _shuffled(item: Item, seed: int) -> Item | None:
     return _control_item(item, "shuffled", context=None, texts=texts)
 
 
-def _disorder(text: str, lot: str, *, language: str) -> str:
+def _disorder(text: str, key: str, *, language: str) -> str:
     """The text's words in another order (its letters with their marks where the language has no spaces); BLANK stays whole.
 
     The order depends on places alone, so two sentences that differ in a word are disordered alike.
@@ -89,7 +89,7 @@ def _disorder(text: str, lot: str, *, language: str) -> str:
             if unicodedata.category(words[index][0]).startswith("M"):
                 words[index - 1 : index + 1] = [words[index - 1] + words[index]]
     for turn in range(10):
-        order = sorted(range(len(words)), key=lambda index: _draw_key(turn, lot, str(index)))
+        order = sorted(range(len(words)), key=lambda index: _draw_key(turn, key, str(index)))
         if order != list(range(len(words))) and (mixed := space.join(words[i] for i in order)) != text:
             return mixed
     return text

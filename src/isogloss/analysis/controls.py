@@ -31,7 +31,7 @@ METRIC = "ss"
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """What the score, or a control of it, is; for controls also how far the score lies above it, and how often they agree.
+    """The value of the score or of one of its controls; for controls also how far the score lies above it, and how often they agree.
 
     `kind` is score, items (those without a stereotype of the target), labels or baseline.
     """

@@ -19,8 +19,8 @@ CODE = {  # what the published evaluation does, in our words; SEMANTICS of the s
     "lms": f"Compares strictly: {TIES}. Intra- and intersentence items are pooled for the overall value.",
     "ss": f"Compares strictly: {TIES}. Intra- and intersentence items are pooled for the overall value.",
     "icat": "As defined, from the two values above; the tool of Nadeem et al. prints the micro value under this name.",
-    "lms_multiclass": "The mean over target terms (the English term also in translations), although the paper speaks of bias types.",
-    "ss_multiclass": "The mean over target terms (the English term also in translations), although the paper speaks of bias types.",
+    "lms_multiclass": "The mean over target terms (the English term also in translations), although the paper names bias types.",
+    "ss_multiclass": "The mean over target terms (the English term also in translations), although the paper names bias types.",
     "icat_macro": "The mean of the terms' ICAT; the tool of Nadeem et al. has the names macro and micro exchanged.",
     "icat_micro": "ICAT of the two means over terms; the tool of Nadeem et al. has the names macro and micro exchanged.",
 }

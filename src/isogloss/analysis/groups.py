@@ -244,7 +244,7 @@ def several_methods(table: pl.DataFrame) -> bool:
 def pivot_roles(rows: pl.DataFrame, *, quantity: str = "score") -> pl.DataFrame:
     """One row per item, method and model, with the score of each role in a column of the role's name.
 
-    An item with several candidates of one role has no such row: that is refused, never decided in silence.
+    An item with several candidates of one role has no such row: that is refused, never decided silently.
     """
     table = _scores_of(rows, quantity)
     twice = repeated(table, ("model", "method", *KEY, "role"))

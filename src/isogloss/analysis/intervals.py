@@ -1,4 +1,4 @@
-"""Which interval a value gets: bootstrap over clusters, BCa, or Wilson where every item stands for itself."""
+"""Which interval a value gets: bootstrap over clusters, BCa, or Wilson where every item is a cluster of its own."""
 
 import math
 from collections import Counter
@@ -137,8 +137,8 @@ def find_estimates(
     """
     totals = contribution.totals
     if sums is None and is_linearised(contribution) and totals is not None:
-        drawing = {"resamples": settings.resamples, "seed": settings.seed}
-        sums = normal_sums(totals, strata=contribution.strata, **drawing)
+        sampling = {"resamples": settings.resamples, "seed": settings.seed}
+        sums = normal_sums(totals, strata=contribution.strata, **sampling)
     if contribution.pieces is None or totals is None:  # pieces are functions of sums
         return [_estimate(contribution, settings, bounds=bounds, sums=sums)]
     return [

@@ -28,7 +28,7 @@ COUNTED = {
 class Measure:
     """One number with its interval; `low` and `high` may be missing, then `why` says why.
 
-    `interpretable` is false where the model is not shown to tell sense from nonsense (see `competence`), and None where
+    `interpretable` is false where the model does not reliably prefer meaningful to meaningless sentences (see `competence`), and None where
     that is not known; `doubt` says why.
 
     `unbiased` and `homogeneous`, where the number depends on how many items a target has: what a model without any
@@ -89,11 +89,11 @@ def measure(
     names = check_by(by, check_scored(scored, "measure").table.columns)
     table = check_rows(scored, variants="variant" in (names or ()))
     chosen = registry.chosen("metric", metrics)
-    drawing = check_interval_settings(IntervalSettings(interval, resamples, seed))
+    settings = check_interval_settings(IntervalSettings(interval, resamples, seed))
     rows = []
     for part in default_parts(table, names):
         measured = [
-            _measure_one(Measure(name, part.group, mode=mode), metric, part=part, settings=drawing)
+            _measure_one(Measure(name, part.group, mode=mode), metric, part=part, settings=settings)
             for name, metric in (chosen or fitting_metrics(part.rows)).items()
         ]
         lms = next((row for row in measured if row.metric == "lms"), None)
@@ -101,7 +101,7 @@ def measure(
             ends = Interval(lms.low, lms.high, lms.interval or "", lms.why)
             competence = judge_value("LMS", lms.value, ends=ends)
         else:
-            competence = find_competence(part, mode=mode, drawing=drawing)
+            competence = find_competence(part, mode=mode, settings=settings)
         for row in measured:
             known = judge(row.metric, competence) if row.value is not None else Competence(None)
             rows.append(replace(row, interpretable=known.interpretable, doubt=known.doubt))

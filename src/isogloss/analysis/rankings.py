@@ -85,7 +85,7 @@ def rank_models(
         [(1, 'smollm2'), (2, 'other')]
     """
     check_mode(mode)
-    drawing = check_interval_settings(IntervalSettings(resamples=resamples, seed=seed))
+    settings = check_interval_settings(IntervalSettings(resamples=resamples, seed=seed))
     chosen = registry.chosen("metric", metric) or {}
     table = check_rows(check_scored(scored, "rank_models"))
     rankings: dict[Key, dict[str, Part]] = {}
@@ -99,20 +99,20 @@ def rank_models(
     for name, (group, parts) in product(chosen, rankings.items()):
         blank = Rank("", name, dict(group), 0.0, 0, None, None, None, None, True, True, (), (), 0, 0, mode)
         if name not in OWN and group not in incompetent:
-            judged = {model: find_competence(part, mode=mode, drawing=drawing) for model, part in parts.items()}
+            judged = {model: find_competence(part, mode=mode, settings=settings) for model, part in parts.items()}
             incompetent[group] = [model for model, verdict in judged.items() if verdict.interpretable is False]
         weak = [] if name in OWN else incompetent[group]
         if weak:
             where = ", ".join(value for column, value in group if column != "dataset")
             notes.append(f"no rank by {name.upper()} ({where}), not interpretable: {', '.join(sorted(weak))}")
         kept = {model: part for model, part in parts.items() if model not in weak}
-        rows += _rank_parts(kept, blank, drawing=drawing, notes=notes) if len(kept) > 1 else []
+        rows += _rank_parts(kept, blank, settings=settings, notes=notes) if len(kept) > 1 else []
     if not rows:
         raise IsoglossError(next(iter(notes), "A ranking needs two models with scores in one language."))
     return Results(tuple(rows), notes=(*scored.notes, *notes))
 
 
-def _rank_parts(parts: Mapping[str, Part], blank: Rank, *, drawing: IntervalSettings, notes: list[str]) -> list[Rank]:
+def _rank_parts(parts: Mapping[str, Part], blank: Rank, *, settings: IntervalSettings, notes: list[str]) -> list[Rank]:
     """The models of one group from best to worst; none, with a note, where they do not have the same items."""
     metric, names = registry.get("metric", blank.metric), sorted(parts)
     aligned = align([parts[name] for name in names], [metric] * len(names), mode=blank.mode)
@@ -122,9 +122,9 @@ def _rank_parts(parts: Mapping[str, Part], blank: Rank, *, drawing: IntervalSett
     sign = 1 if metric.neutral is None or blank.metric in HIGHER else -1  # -1: the lowest distance is the best
     sides = aligned.sides if sign > 0 else [distance_from(side, metric.neutral or 0.0) for side in aligned.sides]
     merits = np.array([sign * side.value for side in sides])
-    better = _told_apart(dict(zip(names, sides, strict=True)), sign=sign, drawing=drawing)
+    better = _told_apart(dict(zip(names, sides, strict=True)), sign=sign, settings=settings)
     clusters = len(sides[0].clusters)
-    drawn = _drawn_ranks(sides, sign=sign, drawing=drawing) if clusters >= FEWEST_CLUSTERS else None
+    drawn = _drawn_ranks(sides, sign=sign, settings=settings) if clusters >= FEWEST_CLUSTERS else None
     rows = []
     for index in sorted(range(len(names)), key=lambda i: (-merits[i], names[i])):
         name = names[index]
@@ -152,19 +152,19 @@ def _rank_parts(parts: Mapping[str, Part], blank: Rank, *, drawing: IntervalSett
     return rows
 
 
-def _drawn_ranks(sides: Sequence[Contribution], *, sign: int, drawing: IntervalSettings) -> Array:
+def _drawn_ranks(sides: Sequence[Contribution], *, sign: int, settings: IntervalSettings) -> Array:
     """The ranks [resamples, models] in resamples that draw the same clusters for every model; equal values share the best."""
-    clusters, resamples, seed = len(sides[0].clusters), drawing.resamples, drawing.seed
+    clusters, resamples, seed = len(sides[0].clusters), settings.resamples, settings.seed
     drawn = [bootstrap_values(side.evaluate, clusters, resamples=resamples, seed=seed) for side in sides]
     values = sign * np.column_stack(drawn)
     return np.asarray(1 + (values[:, None, :] > values[:, :, None]).sum(axis=2), dtype=np.float64)
 
 
-def _told_apart(sides: Mapping[str, Contribution], *, sign: int, drawing: IntervalSettings) -> set[tuple[str, str]]:
+def _told_apart(sides: Mapping[str, Contribution], *, sign: int, settings: IntervalSettings) -> set[tuple[str, str]]:
     """The pairs (better, worse) that differ by paired tests, adjusted for all pairs (Holm)."""
     pairs = list(combinations(sides, 2))
-    estimates = {name: find_estimates(side, drawing, bounds=(0, 100)) for name, side in sides.items()}
-    tests = [paired_p(sides[a], sides[b], sides=(estimates[a], estimates[b]), settings=drawing) for a, b in pairs]
+    estimates = {name: find_estimates(side, settings, bounds=(0, 100)) for name, side in sides.items()}
+    tests = [paired_p(sides[a], sides[b], sides=(estimates[a], estimates[b]), settings=settings) for a, b in pairs]
     p = adjust_holm([1.0 if test is None else test for test in tests])
     ordered = [(a, b) if sign * (sides[a].value - sides[b].value) > 0 else (b, a) for a, b in pairs]
     return {pair for pair, adjusted in zip(ordered, p, strict=True) if adjusted <= LEVEL}

@@ -1,4 +1,4 @@
-"""What a robustness card says: each trial of a setting, and all of them together."""
+"""The results of a robustness check: each trial of a setting, and all of them together."""
 
 from dataclasses import dataclass
 

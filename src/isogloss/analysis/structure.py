@@ -147,7 +147,7 @@ def _likeness(names: tuple[str, str], sides: tuple[Side, Side], *, index: Any) -
     (first, x), (second, y) = sides
     cells = np.bincount(9 * index + 3 * first + second, minlength=9 * (index.max() + 1)).reshape(-1, 9).astype(float)
     moments = cluster_sums(np.column_stack([np.ones(len(x)), x, y, x * x, y * y, x * y]), index)
-    measures = ((lambda sums: kappa_of_table(sums.reshape(-1, 3, 3)), cells), (_rho, moments))
+    measures = ((lambda sums: kappa_of_table(sums.reshape(-1, 3, 3)), cells), (rho_of_sums, moments))
     clusters = len(cells)
     plain = [float(finish(sums.sum(0)[None])[0]) for finish, sums in measures]
     values = [value if math.isfinite(value) else None for value in plain]
@@ -159,7 +159,8 @@ def _likeness(names: tuple[str, str], sides: tuple[Side, Side], *, index: Any) -
     return Likeness(*names, values[0], kappa[0], kappa[1], values[1], rho[0], rho[1], len(x), clusters, constant)
 
 
-def _rho(sums: Array) -> Array:
+def rho_of_sums(sums: Array) -> Array:
+    """The correlation from sums of 1, x, y, x², y² and xy, one row of sums each."""
     n, x, y, xx, yy, xy = sums.T
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray((n * xy - x * y) / np.sqrt((n * xx - x * x) * (n * yy - y * y)))

@@ -42,7 +42,7 @@ def find_tradeoffs(
     scored: Scored, *, mode: str = "corrected", settings: IntervalSettings | None = None
 ) -> list[Tradeoff]:
     """The trade-off of all models of each data set and language that has several, over all tasks, on shared resamples."""
-    drawing = settings or IntervalSettings()
+    settings = settings or IntervalSettings()
     groups: dict[tuple[str, str], dict[str, Part]] = {}
     for part in default_parts(check_rows(scored), []):
         name = " · ".join(part.group[key] for key in ("model", "method") if key in part.group)
@@ -54,12 +54,12 @@ def find_tradeoffs(
         aligned = align(parts, metrics, mode=mode) if len(models) > 1 else None
         if aligned is None or aligned.common not in (ITEMS, CLUSTERS):
             continue
-        count = min(drawing.resamples, MOST_RESAMPLES)
-        weights = resampling_weights(len(aligned.sides[0].clusters), resamples=count, seed=drawing.seed)
+        count = min(settings.resamples, MOST_RESAMPLES)
+        weights = resampling_weights(len(aligned.sides[0].clusters), resamples=count, seed=settings.seed)
         drawn = np.concatenate([[side.evaluate(part) for side in aligned.sides] for part in weights], axis=1)
         plain = np.array([side.value for side in aligned.sides])
         for row in _tradeoffs(list(models), plain, drawn=drawn, where=where):
-            known = find_competence(models[row.model], mode=mode, drawing=drawing)
+            known = find_competence(models[row.model], mode=mode, settings=settings)
             tradeoffs.append(replace(row, interpretable=known.interpretable))
     return tradeoffs
 

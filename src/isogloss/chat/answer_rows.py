@@ -1,4 +1,4 @@
-"""Opinions: answers read as verdicts, one row of the long table for each statement and prompt."""
+"""Answers as rows of the long table: one verdict for each statement and prompt."""
 
 import polars as pl
 

@@ -30,12 +30,12 @@ class Endpoint:
     key_env: str | None = None
     concurrency: int = 4
     timeout: float = 60.0
-    patience: RetryPolicy = field(default_factory=RetryPolicy)
+    retry: RetryPolicy = field(default_factory=RetryPolicy)
 
 
 @dataclass
 class _Connection:
-    """An open line to an endpoint: its client, what it understands so far, and why it was cut."""
+    """An open connection to an endpoint: its client, what it understands so far, and why it was closed."""
 
     client: Any
     endpoint: Endpoint
@@ -100,74 +100,74 @@ async def _ask_all(
     limits = httpx.Limits(max_connections=endpoint.concurrency)
     headers = {"Accept-Encoding": "gzip"} | ({"Authorization": f"Bearer {_key(endpoint)}"} if endpoint.key_env else {})
     async with httpx.AsyncClient(headers=headers, limits=limits, timeout=None) as client:
-        line = _Connection(client, endpoint, settings, list(protocol.DIALECTS), random.Random())
+        connection = _Connection(client, endpoint, settings, list(protocol.DIALECTS), random.Random())
 
         async def work() -> None:
             for request in waiting:
                 try:
-                    answer = None if line.broken else await _ask_one(line, request)
+                    answer = None if connection.broken else await _ask_one(connection, request)
                 except IsoglossError as error:
-                    line.broken = line.broken or error
+                    connection.broken = connection.broken or error
                     return
                 if answer is None:
                     return
                 on_answers([answer])
 
         await asyncio.gather(*(work() for _ in range(endpoint.concurrency)))
-    if line.broken is not None:
-        raise line.broken
+    if connection.broken is not None:
+        raise connection.broken
 
 
-async def _ask_one(line: _Connection, request: PromptRequest) -> Answer | None:
-    """The answer, tried again as long as patience lasts; none when the line was cut meanwhile."""
-    patience = line.endpoint.patience
-    for turn in range(patience.tries):
+async def _ask_one(connection: _Connection, request: PromptRequest) -> Answer | None:
+    """The answer, after as many tries as the policy allows; none when the connection was closed meanwhile."""
+    policy = connection.endpoint.retry
+    for turn in range(policy.tries):
         try:
-            return await _try(line, request)
+            return await _try(connection, request)
         except _Retry as error:
-            wait = next_wait(patience, turn, asked=error.asked, draw=line.draw)
-            if turn + 1 == patience.tries or wait > patience.longest:
+            wait = next_wait(policy, turn, asked=error.asked, draw=connection.draw)
+            if turn + 1 == policy.tries or wait > policy.longest:
                 times = f"{turn + 1} times" if turn else "once"
                 seconds = f"{wait:.0f}" if wait < MOST else f"more than {MOST:.0f}"
-                later = f" and asks to wait {seconds} seconds" if wait > patience.longest else ""
+                later = f" and asks to wait {seconds} seconds" if wait > policy.longest else ""
                 raise IsoglossError(
-                    f"{line.endpoint.url} was asked {times} and gave no answer: {error}{later}. {KEPT}"
+                    f"{connection.endpoint.url} was asked {times} and gave no answer: {error}{later}. {KEPT}"
                 ) from error
             await asyncio.sleep(wait)
-        if line.broken is not None:
+        if connection.broken is not None:
             return None
     return None
 
 
-async def _try(line: _Connection, request: PromptRequest) -> Answer:
+async def _try(connection: _Connection, request: PromptRequest) -> Answer:
     """One try; while nothing was answered yet, what the endpoint does not understand is left out step by step."""
     while True:
-        dialect = line.dialects[0]
-        body = protocol.make_body(line.endpoint.model, request, settings=line.plan, dialect=dialect)
-        code, headers, content = await _post(line, body)
-        if code in UNKNOWN_FIELD and not line.answered and len(line.dialects) > 1:
-            if line.dialects[0] is dialect:
-                line.dialects.pop(0)
+        dialect = connection.dialects[0]
+        body = protocol.make_body(connection.endpoint.model, request, settings=connection.plan, dialect=dialect)
+        code, headers, content = await _post(connection, body)
+        if code in UNKNOWN_FIELD and not connection.answered and len(connection.dialects) > 1:
+            if connection.dialects[0] is dialect:
+                connection.dialects.pop(0)
             continue
         if code in BUSY:
             raise _Retry(f"it answered {code}", asked_wait(headers.get("Retry-After")))
         if code != 200:
-            raise _refusal(line.endpoint, code, content=content)
+            raise _refusal(connection.endpoint, code, content=content)
         try:
-            answer = protocol.read_response(protocol.mask_key(content, _key(line.endpoint)), request)
+            answer = protocol.read_response(protocol.mask_key(content, _key(connection.endpoint)), request)
         except protocol.Unreadable as error:
             raise _Retry(f"it sent {error}") from error
-        line.answered = True
+        connection.answered = True
         return answer
 
 
-async def _post(line: _Connection, body: Mapping[str, Any]) -> tuple[int, Mapping[str, str], bytes]:
+async def _post(connection: _Connection, body: Mapping[str, Any]) -> tuple[int, Mapping[str, str], bytes]:
     """The status, the headers and the unpacked body of a response, within the time and the size that it may take."""
     httpx = require("httpx", extra="ask")
-    url = line.endpoint.url.rstrip("/")
+    url = connection.endpoint.url.rstrip("/")
     try:
-        async with asyncio.timeout(line.endpoint.timeout):
-            async with line.client.stream("POST", f"{url}/chat/completions", json=body) as response:
+        async with asyncio.timeout(connection.endpoint.timeout):
+            async with connection.client.stream("POST", f"{url}/chat/completions", json=body) as response:
                 raw = bytearray()
                 async for block in response.aiter_raw():
                     raw += block
@@ -182,7 +182,7 @@ async def _post(line: _Connection, body: Mapping[str, Any]) -> tuple[int, Mappin
     except protocol.Unreadable as error:
         raise _Retry(f"it sent {error}") from error
     except TimeoutError as error:
-        raise _Retry(f"nothing came within {line.endpoint.timeout:g} seconds") from error
+        raise _Retry(f"nothing came within {connection.endpoint.timeout:g} seconds") from error
     except httpx.HTTPError as error:
         raise _Retry(f"the connection failed ({type(error).__name__})") from error
 

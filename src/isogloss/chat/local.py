@@ -168,11 +168,11 @@ def _gumbel_noise(batch: Sequence[EncodedRequest], *, settings: AskSettings) -> 
     torch = require("torch", extra="hf")
     draws = [np.random.default_rng(seed_of(request.request, settings.seed)) for request in batch]
 
-    def shake(ids: Any, scores: Any) -> Any:
+    def add_noise(ids: Any, scores: Any) -> Any:
         rows = np.stack([draw.gumbel(size=scores.shape[-1]) for draw in draws])
         return scores / settings.temperature + torch.tensor(rows, dtype=scores.dtype, device=scores.device)
 
-    return shake
+    return add_noise
 
 
 def _yes_no_logprobs(model: Model, batch: Sequence[EncodedRequest]) -> dict[int, tuple[float, float]]:

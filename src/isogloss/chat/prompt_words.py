@@ -1,4 +1,4 @@
-"""Wording: how a language asks about a statement, and the words by which an answer is understood."""
+"""The prompts of a language, which ask about a statement, and the words by which an answer is understood."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ def read_line(line: str) -> Answer | None:
 
 
 def _fits(value: Any, kind: Any) -> bool:
-    """Whether a value can stand in a column; text that is not UTF-8 is a ValueError."""
+    """Whether a column can hold a value; text that is not UTF-8 is a ValueError."""
     if value is None:
         return True
     if kind == pl.String:

@@ -1,4 +1,4 @@
-"""Tidying answers: one form for letters that look or mean the same, and sentences cut into words."""
+"""Normalises the text of answers: one form for letters that look or mean the same; splits sentences into words."""
 
 import re
 import unicodedata

@@ -140,7 +140,7 @@ def _read_regret(first: AnswerSentence, lexicon: AnswerWords, *, prompt: str) ->
 
 
 def _read_later(first: AnswerSentence, lexicon: AnswerWords) -> str | None:
-    """Yes or no by what follows a hedge: 'I would say no', or the word alone; nothing when both stand there."""
+    """Yes or no by what follows a hedge: 'I would say no', or the word alone; nothing when both are there."""
     sides = [
         verdict
         for verdict in (YES, NO)
@@ -203,7 +203,7 @@ def _is_firm(phrase: Words, rest: Words, *, lexicon: AnswerWords) -> bool:
 
 
 def _is_both(first: AnswerSentence, rest: Words, *, lexicon: AnswerWords, other: str) -> bool:
-    """Whether yes and no stand in one breath: 'yes or no', 'yes and no', 'yes, no', 'yes, not so'."""
+    """Whether yes and no are given together: 'yes or no', 'yes and no', 'yes, no', 'yes, not so'."""
     if rest and _starts(rest, lexicon.lists[other]) == rest:
         return True
     joiner = _starts(rest, lexicon.lists["joiners"])

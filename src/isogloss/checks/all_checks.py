@@ -31,7 +31,7 @@ NOT_NORMAL = each_text(
     text_checks.not_normal, "Text is not in Unicode normal form C; reading a file changes it, and with it the tokens."
 )
 READING = (
-    each(candidates.several_blanks, "BLANK stands more than once; the first is scored, the others are filled."),
+    each(candidates.several_blanks, "BLANK occurs more than once; the first is scored, the others are filled."),
     each(candidates.equal_words, "Stereotype and anti-stereotype are the same, so the item can only tie."),
     each(
         candidates.sentence_differs,
@@ -53,7 +53,7 @@ ALL = (
     each(text_checks.word_punctuation, "A word that fills BLANK has punctuation that is not part of it."),
     each(candidates.equal_unrelated, "The unrelated candidate is the same as another one."),
     each(template_differs, "The sentence is not its template with the slots filled."),
-    each(language_checks.target_missing, "The target term does not stand in the text as it is written."),
+    each(language_checks.target_missing, "The target term does not occur verbatim in the text."),
     each_in(
         language_checks.article_clash,
         "The article before BLANK does not fit a word, by the rules in the language file.",
@@ -66,8 +66,8 @@ ALL = (
         language_checks.no_identifier,
     ),
     Check("duplicate", "warning", "The item says exactly what an earlier one says.", candidates.duplicates),
-    each_text(text_checks.quotes, "A double quote stands inside a word, or quotes and brackets do not pair up."),
-    each(text_checks.spaces, "Spaces are doubled, stand at an end, or before a full stop or comma."),
+    each_text(text_checks.quotes, "A word contains a double quote, or quotes and brackets do not pair up."),
+    each(text_checks.spaces, "Spaces are doubled, at an end, or before a full stop or comma."),
     NOT_NORMAL,
     each_in(text_checks.sentence_case, "A context or sentence begins with a small letter.", severity=NOTE),
     each(
@@ -91,7 +91,7 @@ def find_changed(items: Iterable[Item], changed: set[str]) -> tuple[Problem, ...
 
 
 def _whole_texts(item: Item) -> list[str]:
-    """All the item's texts as they may stand in a file."""
+    """All the item's texts as a file may contain them."""
     return [
         item.context or "",
         *(text for candidate in item.candidates for text in (candidate.text, candidate.word or "")),
@@ -101,7 +101,7 @@ def _whole_texts(item: Item) -> list[str]:
 def doubtful_items(items: PackedItems) -> list[Item]:
     """Those of packed items in which READING may find something.
 
-    It finds nothing where all is plain ASCII, BLANK stands once at most, the words fill it and the candidates differ.
+    It finds nothing where all is plain ASCII, BLANK occurs once at most, the words fill it and the candidates differ.
     """
     doubtful: list[Item] = []
     for table in items.tables:

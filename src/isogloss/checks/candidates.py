@@ -1,4 +1,4 @@
-"""Checks of BLANK and of the candidates: BLANK stands once by itself, and candidates differ, but not beyond reason."""
+"""Checks of BLANK and of the candidates: BLANK occurs once and by itself, and candidates differ, but not beyond reason."""
 
 import re
 from collections import Counter
@@ -107,7 +107,7 @@ GLUED = re.compile(
 
 
 def several_blanks(item: Item) -> str | None:
-    """A sentence when BLANK stands more than once."""
+    """A sentence when BLANK occurs more than once."""
     count = (item.context or "").count(BLANK)
     return f"the context has BLANK {count} times" if count > 1 else None
 

@@ -15,7 +15,7 @@ NOTICED = 100  # items of a language that are looked at before they are scored
 
 
 def target_missing(item: Item) -> str | None:
-    """A sentence when the target term, as written in this language, stands nowhere in the item."""
+    """A sentence when the target term, as written in this language, does not occur in the item."""
     term = item.tags.get("target_term") or item.tags.get("target")
     if not isinstance(term, str) or not item.context:
         return None
@@ -68,7 +68,7 @@ def article_clash(item: Item, language: Language) -> str | None:
     """A sentence when the article in front of BLANK does not fit one of the words.
 
     The language file's [articles] say which genders an article goes with (`genders`), which endings tell a gender
-    (`endings`, with `exceptions`), and which articles stand before vowels or consonants only (`sounds`).
+    (`endings`, with `exceptions`), and which articles precede vowels or consonants only (`sounds`).
     """
     rules = language.sections.get("articles")
     match = re.search(rf"(?:^|[\s\"«“¿¡(])([^\W\d_]+['’]?)\s?{BLANK}(?!\w)", item.context or "")

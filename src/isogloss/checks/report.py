@@ -53,13 +53,13 @@ def checks_as_text(results: Sequence[dict[str, Any]]) -> str:
             lines.append(
                 f"{result['severity']:8} {result['check']:18} {result['count']:6}  {result['explanation']}{first}"
             )
-    grave: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for result in results:
         if result["severity"] in SEVERITIES[:2]:
-            grave.update(result["targets"])
-    if grave:
-        shown = ", ".join(f"{target} {count}" for target, count in grave.most_common(12))
-        more = f", … ({len(grave)} in all)" if len(grave) > 12 else ""
+            counts.update(result["targets"])
+    if counts:
+        shown = ", ".join(f"{target} {count}" for target, count in counts.most_common(12))
+        more = f", … ({len(counts)} in all)" if len(counts) > 12 else ""
         lines.append(f"targets with the most errors and warnings: {shown}{more}")
     lines += [f"{result['check']}: {result['note']}" for result in results if result["note"]]
     nothing = [result["check"] for result in results if not result["count"] and not result["note"]]
@@ -71,8 +71,8 @@ def checks_as_text(results: Sequence[dict[str, Any]]) -> str:
 def problem_rows(items: Sequence[Item], problems: Sequence[Problem]) -> set[tuple[str, str]]:
     """The items, by id and language, that have at least one error or warning."""
     known = {(item.id, item.language) for item in items}
-    grave = {(problem.item, problem.language or "") for problem in problems if problem.severity in SEVERITIES[:2]}
-    return grave & known
+    flagged = {(problem.item, problem.language or "") for problem in problems if problem.severity in SEVERITIES[:2]}
+    return flagged & known
 
 
 def problems_by_target(items: Sequence[Item], problems: Sequence[Problem]) -> dict[str, int]:

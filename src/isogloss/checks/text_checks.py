@@ -36,10 +36,10 @@ def word_punctuation(item: Item) -> str | None:
 
 
 def quotes(text: str) -> str | None:
-    """A sentence when a double quote stands inside a word, or quotes or brackets do not pair up."""
+    """A sentence when a word contains a double quote, or quotes or brackets do not pair up."""
     inside = QUOTE_IN_WORD.search(text) if '"' in text else None
     if inside:
-        return f"a double quote stands inside a word: '{_around(text, inside.start())}'"
+        return f"a word contains a double quote: '{_around(text, inside.start())}'"
     if text.count('"') % 2:
         return f"an odd number of double quotes: '{text}'"
     for left, right in PAIRS.items():
@@ -49,7 +49,7 @@ def quotes(text: str) -> str | None:
 
 
 def spaces(item: Item) -> str | None:
-    """A sentence when spaces are doubled, stand at an end, or before punctuation where the language has none."""
+    """A sentence when spaces are doubled, at an end, or before punctuation where the language has none."""
     before = FRENCH if item.language.split("-")[0] == "fr" else SPACE_BEFORE
     for text in texts(item):
         pieces = text.split()

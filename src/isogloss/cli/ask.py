@@ -113,7 +113,7 @@ def _read_endpoint(text: str, key_env: str | None) -> Endpoint:
     tries = {"tries": settings.pop("tries")} if "tries" in settings else {}
     values = read_fields(Endpoint, settings, what="endpoint", names=("concurrency", "timeout"), least=1)
     policy = RetryPolicy(**read_fields(RetryPolicy, tries, what="endpoint", names=("tries",), least=1))
-    return Endpoint(url, "", key_env, patience=policy, **values)
+    return Endpoint(url, "", key_env, retry=policy, **values)
 
 
 def _show_plan(plan: StudyPlan) -> None:

@@ -53,7 +53,7 @@ Columns = typer.Option(
     "--columns",
     metavar="OURS=YOURS,…",
     help="Your names of columns, as in stereotype=sentence_a,anti_stereotype=sentence_b. "
-    "Also encoding=cp1250 and reader=pairs, where these should not be found out. May be repeated.",
+    "Also encoding=cp1250 and reader=pairs, to override detection. May be repeated.",
 )
 SkipBad = typer.Option(False, "--skip-bad", help="Skip and count invalid rows and files instead of stopping.")
 Where = typer.Option(

@@ -19,7 +19,7 @@ NEITHER = "neither"
 
 @dataclass(frozen=True, slots=True)
 class WordList:
-    """A group's words: `any_case` are compared without capitals, `as_written` only as they stand.
+    """A group's words: `any_case` are compared without capitals, `as_written` with their case.
 
     `longest` is how many words the longest entry has.
     """
@@ -31,7 +31,7 @@ class WordList:
 
 
 def make_list(group: str, entries: Iterable[str]) -> WordList:
-    """A list from its entries; one with a capital letter counts only as it is written."""
+    """A list from its entries; one with a capital letter is matched with its case."""
     words = {" ".join(entry.split()) for entry in entries} - {""}
     if not words:
         raise IsoglossError(f"The list '{group}' is empty. Give one word or name per line.")

@@ -77,7 +77,7 @@ def legal_text(text: str) -> str:
 
 
 def guard_formula(text: str) -> str:
-    """The text as a cell of a CSV that no table program computes: an apostrophe stands before a formula."""
+    """The text as a cell of a CSV that no table program computes: an apostrophe precedes a formula."""
     return f"'{text}" if FORMULA.match(text) else text
 
 

@@ -40,7 +40,7 @@ _cache_first: ContextVar[bool] = ContextVar("cache_first", default=False)
 
 @contextmanager
 def prefer_cache(wanted: bool) -> Iterator[None]:
-    """While this is open, what is cached is used without asking the hub, and the hub is asked with little patience."""
+    """While this is open, what is cached is used without asking the hub, and the hub has little time to answer."""
     token = _cache_first.set(wanted)
     try:
         yield

@@ -1,4 +1,4 @@
-"""How files are read: what a user states about them, and what was found out on the way, to be said in one line."""
+"""How files are read: what a user states about them, and what was detected, to be reported in one line."""
 
 import codecs
 import re
@@ -21,7 +21,7 @@ SURROGATE = re.compile("[\ud800-\udfff]")
 class Reading:
     """How a file is read: its own name for each of our columns, its encoding, its reader.
 
-    `language` and `dataset` are those of rows that name none. `remarks` collects what was found out or made up, by file.
+    `language` and `dataset` are those of rows that name none. `remarks` collects what was detected or assumed, by file.
     """
 
     columns: Mapping[str, str] = field(default_factory=dict)
@@ -36,7 +36,7 @@ _READING: ContextVar[Reading | None] = ContextVar("reading", default=None)
 
 
 def state_reading(columns: Mapping[str, str], *, reader: str | None = None, encoding: str | None = None) -> Reading:
-    """How a user wants files to be read; `encoding` and `reader` may stand among the columns, as in `--columns`."""
+    """How a user wants files to be read; `encoding` and `reader` may be given among the columns, as in `--columns`."""
     own = {name: theirs for name, theirs in columns.items() if name not in ("encoding", "reader")}
     for theirs in (values := list(own.values())):
         if values.count(theirs) > 1:
@@ -61,12 +61,12 @@ def current() -> Reading:
 
 
 def remark(path: Path, text: str) -> None:
-    """Note what was found out about a file, once."""
+    """Note what was detected about a file, once."""
     current().remarks.setdefault(path.name, {})[text] = None
 
 
 def remarks_as_lines(remarks: Remarks) -> list[str]:
-    """One line for the files of which the same was found out."""
+    """One line for the files of which the same was detected."""
     files: dict[str, list[str]] = {}
     for name, texts in remarks.items():
         files.setdefault("; ".join(texts), []).append(name)

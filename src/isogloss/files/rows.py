@@ -122,7 +122,7 @@ def clean(value: Any) -> Any:
 
 
 def _is_normal(text: str) -> bool:
-    """Whether a line, and so each text that stands in it as it is, needs no cleaning."""
+    """Whether a line, and so each text in it, needs no cleaning."""
     if text.isascii():
         return True
     return unicodedata.is_normalized("NFC", text) and not SURROGATE.search(text)
@@ -239,7 +239,7 @@ def _separated(path: Path, bad: OnBadRow, *, usual: str) -> Iterator[Checked]:
 
 @contextmanager
 def _silenced_stderr() -> Iterator[None]:
-    """Standard error is shut meanwhile: for some broken files polars prints a traceback before it raises."""
+    """While this is open, standard error is closed: for some broken files polars prints a traceback before it raises."""
     saved, nothing = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     try:
         os.dup2(nothing, 2)

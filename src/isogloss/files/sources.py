@@ -80,7 +80,7 @@ def read(
         language: One language or several, by tag or name; without it, all.
         format: The reader to use where it should not be guessed; `isogloss list data` lists them.
         columns: The file's own name for each column that is called differently there: `{"stereotype": "sentence_a"}`.
-        encoding: The encoding of the files, where it should not be found out: `cp1250`.
+        encoding: The encoding of the files, instead of detecting it: `cp1250`.
         where: One condition or several: `original=yes`, `region=France,Germany`, `type!=saying`.
         skip_bad: Whether bad rows and files are left out and counted in `problems`, instead of raising an error.
 

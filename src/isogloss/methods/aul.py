@@ -1,4 +1,4 @@
-"""All unmasked likelihood: every token of a sentence where it stands, nothing masked; and the sentence's vector."""
+"""All unmasked likelihood: every token of a sentence at its position, nothing masked; and the sentence's vector."""
 
 from dataclasses import replace
 

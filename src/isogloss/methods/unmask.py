@@ -20,7 +20,7 @@ LOST = "the word has no tokens, or the context holds the mask token itself"
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One input: what stands left of the masks, the masks, what stands right of them, and the pieces read there."""
+    """One input: the text before the masks, the masks, the text after them, and the pieces read there."""
 
     left: Ids
     masks: Ids

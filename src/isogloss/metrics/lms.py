@@ -17,7 +17,7 @@ def contribute(items: pl.DataFrame, mode: str) -> Contribution:
 metric = triple_metric(
     title="Language model score (LMS)",
     formula="100/(2n) · Σ [stereotype > unrelated] + [anti-stereotype > unrelated]",
-    caution="Says whether the model tells sense from nonsense on these items, not how good the model is.",
+    caution="Says how often the model prefers meaningful to unrelated sentences on these items, not how good the model is.",
     contribute=contribute,
     order=10,
 )

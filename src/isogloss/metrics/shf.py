@@ -11,8 +11,10 @@ from ._pairs import group_order, is_task, pair_metric, share_won
 def contribute(rows: pl.DataFrame, mode: str) -> Contribution:
     """Each group in an order that its ids alone decide, the first of one with the first of the other, and so on."""
     low, high = group_order(rows)
-    lot = pl.col("id").map_elements(lambda name: hashlib.sha256(name.encode()).hexdigest(), return_dtype=pl.String)
-    ordered = rows.sort(lot)
+    random_key = pl.col("id").map_elements(
+        lambda name: hashlib.sha256(name.encode()).hexdigest(), return_dtype=pl.String
+    )
+    ordered = rows.sort(random_key)
     won, lost = (ordered.filter(pl.col("role") == role) for role in (high, low))
     size = min(won.height, lost.height)
     pairs = won.head(size).select("id", "cluster", won="value").with_columns(lost=lost.head(size)["value"])

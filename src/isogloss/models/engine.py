@@ -65,7 +65,7 @@ def answer_all(
     answers: dict[int, Answer] = {}
     done, total = 0, sum(bundle.cost for bundle in bundles)
     for batch in batches:
-        answers |= _answer(model, unique, batch=batch)
+        answers |= answer_batch(model, unique, batch=batch)
         done += sum(bundle.cost for bundle in batch)
         progress(done / total)
     if any(question.want != ARGMAX and np.isnan(answers[index]).any() for index, question in enumerate(unique)):
@@ -117,7 +117,7 @@ def fill_unpadded(bundles: Sequence[Bundle], budget: int) -> list[list[Bundle]]:
     return batches
 
 
-def _answer(model: Model, questions: Sequence[Question], *, batch: list[Bundle]) -> dict[int, Answer]:
+def answer_batch(model: Model, questions: Sequence[Question], *, batch: list[Bundle]) -> dict[int, Answer]:
     """The batch's answers; when memory runs out, those of its two halves."""
     try:
         return model.family.answer(model, questions, batch=batch)
@@ -136,4 +136,4 @@ def _answer(model: Model, questions: Sequence[Question], *, batch: list[Bundle])
             "Use a smaller model, another --device, or --dtype bfloat16."
         )
     middle = len(batch) // 2
-    return _answer(model, questions, batch=batch[:middle]) | _answer(model, questions, batch=batch[middle:])
+    return answer_batch(model, questions, batch=batch[:middle]) | answer_batch(model, questions, batch=batch[middle:])

@@ -61,7 +61,7 @@ def fetch_snapshot(name: str, revision: str | None, *, weights: bool, pickle: bo
         raise
     except Exception as error:
         if listing is not None or cached is None or not is_unreachable(error):
-            raise IsoglossError(_sentence(error, name, revision=revision)) from error
+            raise IsoglossError(_explain_failure(error, name, revision=revision)) from error
         warnings.warn(
             f"The hub ({address()}) cannot be reached; '{name}' is taken from the cache, commit {cached.name[:12]}.",
             stacklevel=2,
@@ -165,7 +165,7 @@ def _write_reference(folder: Path, revision: str, *, commit: str) -> None:
         path.write_text(commit, encoding="utf-8")
 
 
-def _sentence(error: Exception, name: str, *, revision: str | None) -> str:
+def _explain_failure(error: Exception, name: str, *, revision: str | None) -> str:
     if type(error).__name__ == "RevisionNotFoundError":
         return f"'{name}' has no revision '{revision}'. Look at the model's page for its branches, tags and commits."
     message = explain(error, name, page=f"https://huggingface.co/{name}")

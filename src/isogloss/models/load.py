@@ -72,7 +72,7 @@ def find_source(name: str) -> ModelSource:
     return ModelSource(name, plain, revision or None)
 
 
-def fetch_place(name: str, *, offline: bool = False, weights: bool = True, pickle: bool = False) -> ModelSource:
+def fetch_source(name: str, *, offline: bool = False, weights: bool = True, pickle: bool = False) -> ModelSource:
     """Where the model of that name is on this disk; a hub model is downloaded, with its weights if they are needed."""
     source = find_source(name)
     if source.folder is None:
@@ -84,7 +84,7 @@ def fetch_place(name: str, *, offline: bool = False, weights: bool = True, pickl
 
 def find_family(name: str, *, offline: bool = False) -> str:
     """The family of the model of that name, by its configuration alone; no weight is loaded."""
-    return _recognise(fetch_place(name, offline=offline, weights=False))[0]
+    return _recognise(fetch_source(name, offline=offline, weights=False))[0]
 
 
 def _recognise(source: ModelSource) -> tuple[str, Any]:
@@ -101,7 +101,7 @@ def _recognise(source: ModelSource) -> tuple[str, Any]:
 def open_counter(name: str) -> Callable[[str], int]:
     """A function that counts a text's tokens, special tokens apart, with the tokenizer of that model; no weight is loaded."""
     transformers = require("transformers", extra="hf")
-    source = fetch_place(name, weights=False)
+    source = fetch_source(name, weights=False)
     with _quiet(transformers):
         tokenizer = _load(source, transformers.AutoTokenizer)
     if len(tokenizer) <= len(tokenizer.all_special_tokens):  # transformers makes an empty one where files are missing
@@ -130,7 +130,7 @@ def open_model(name: str, loading: Loading = DEFAULT_LOADING) -> Model:
         raise IsoglossError(f"No dtype named '{dtype}'. Known: {', '.join(DTYPES)}.")
     _check_device(device)
     remarks = prepare(dtype, device=device)
-    source = fetch_place(name, offline=loading.offline, pickle=allow_pickle)
+    source = fetch_source(name, offline=loading.offline, pickle=allow_pickle)
     family, config = _recognise(source)
     if config is None:
         return _open_own(source, family, device=device, dtype=dtype)
@@ -193,7 +193,7 @@ def has_weights(name: str) -> bool:
 
 def open_outline(name: str, *, offline: bool = False) -> Model:
     """The model of that name without its weights: it can be asked nothing, but its questions can be made and counted."""
-    source = fetch_place(name, offline=offline, weights=False)
+    source = fetch_source(name, offline=offline, weights=False)
     family, config = _recognise(source)
     if config is None:
         return open_model(name, Loading(offline=offline))

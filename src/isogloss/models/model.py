@@ -13,10 +13,10 @@ from .text import Ids
 
 # What methods use of a family, beside what its questions may want.
 FILL = "fill"  # pieces of a word in a blank
-HIDE = "hide"  # tokens where they stand, when they or others are masked
-IN_PLACE = "in place"  # tokens where they stand, with the whole text in view
+HIDE = "hide"  # tokens at their positions, when they or others are masked
+IN_PLACE = "in place"  # tokens at their positions, with the whole text in view
 CONTINUE = "continue"  # tokens after those before them
-EXPECT = "expect"  # everything that may stand in a blank
+EXPECT = "expect"  # all possible fillers of a blank
 PAIR = "pair"  # whether one sentence follows another
 
 
@@ -82,7 +82,7 @@ class AskAfter(Protocol):
 
 
 class Expect(Protocol):
-    """Gives the question for everything that may stand in a text's blank; none when the text cannot be asked about."""
+    """Gives the question for all possible fillers of a text's blank; none when the text cannot be asked about."""
 
     def __call__(self, model: Model, text: str, *, language: str) -> Question | None: ...
 
@@ -159,7 +159,7 @@ class Family:
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """An open model; `state` holds what its family found out when it was loaded."""
+    """An open model; `state` holds what its family determined when it was loaded."""
 
     info: ModelInfo
     net: Any

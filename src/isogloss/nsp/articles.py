@@ -50,14 +50,14 @@ class Article:
 class ArticleSource:
     """Where articles come from, and their language unless the rows name it themselves."""
 
-    place: str
+    location: str
     language: str | None = None
 
     @property
     def paths(self) -> list[Path]:
         """The source's files; none for the hub."""
-        path = Path(self.place)
-        if self.place.startswith(HUB):
+        path = Path(self.location)
+        if self.location.startswith(HUB):
             return []
         if path.is_dir():
             return sorted(file for file in path.rglob("*") if _suffix(file) in SUFFIXES)
@@ -65,16 +65,16 @@ class ArticleSource:
 
 
 def parse_sources(texts: Sequence[str], *, language: str | None = None) -> list[ArticleSource]:
-    """Sources written as PLACE or LANGUAGE=PLACE; every place is looked for before anything is read."""
-    usual = languages.resolve(language) if language else None
+    """Sources written as LOCATION or LANGUAGE=LOCATION; every location is checked before anything is read."""
+    default = languages.resolve(language) if language else None
     sources = []
     for text in texts:
         tag, sign, location = text.partition("=")
         named = sign and not Path(text).exists()
-        sources.append(ArticleSource(location, languages.resolve(tag)) if named else ArticleSource(text, usual))
+        sources.append(ArticleSource(location, languages.resolve(tag)) if named else ArticleSource(text, default))
     for source in sources:
-        path = Path(source.place)
-        if source.place.startswith(HUB):
+        path = Path(source.location)
+        if source.location.startswith(HUB):
             continue
         if not path.exists():
             raise IsoglossError(f"No such file or folder: {path}.")
@@ -91,9 +91,9 @@ def _suffix(path: Path) -> str:
 
 def read_articles(source: ArticleSource) -> Iterator[Article]:
     """The articles of a source, one after the other, in constant memory."""
-    if source.place.startswith(HUB):  # hf:NAME or hf:NAME:CONFIG, with a column `text`; streamed
-        name = source.place.removeprefix(HUB).partition(":")[0]
-        yield from _from_rows(name, stream_rows(source.place), language=source.language)
+    if source.location.startswith(HUB):  # hf:NAME or hf:NAME:CONFIG, with a column `text`; streamed
+        name = source.location.removeprefix(HUB).partition(":")[0]
+        yield from _from_rows(name, stream_rows(source.location), language=source.language)
     for path in source.paths:
         read = {".jsonl": _read_lines, ".parquet": _read_parquet}.get(_suffix(path), _read_text)
         yield from _from_rows(path, read(path), language=source.language)

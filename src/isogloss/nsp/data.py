@@ -72,7 +72,7 @@ def build_data(
             counts = _fill_store(store, sources, settings=settings, on_message=on_message)
             card = _write_splits(store, work, settings=settings, on_message=on_message)
         (work / "sentences").unlink()
-        card |= {"schema": SCHEMA, "articles": dict(counts), "sources": [asdict(source) for source in sources]}
+        card |= {"schema": SCHEMA, "articles": dict(counts), "sources": _describe_sources(sources)}
         card["plan"] = asdict(settings)
         (work / CARD).write_text(json.dumps(card, ensure_ascii=False, indent=1), encoding="utf-8")
         work.rename(out)
@@ -104,7 +104,7 @@ def _fill_store(
                 counts["repeated"] += 1
             on_message("sentences", len(store.sizes))
     store.finish()
-    locations = ", ".join(source.place for source in sources)
+    locations = ", ".join(source.location for source in sources)
     if counts["read"] == counts["empty"]:
         raise IsoglossError(f"There is no text in {locations}. Give articles with a blank line between them.")
     if not counts["kept"]:
@@ -157,6 +157,11 @@ def _refuse_one_article(store: SentenceStore, sentences: Mapping[str, Index], *,
                 f"Too few sentences in '{tag}' are left for {split}: they must come from two articles at least. "
                 f"Give {give}, or more articles."
             )
+
+
+def _describe_sources(sources: Sequence[ArticleSource]) -> list[dict[str, str | None]]:
+    """The sources as `data.json` holds them; `place` is the key of all versions."""
+    return [{"place": source.location, "language": source.language} for source in sources]
 
 
 def _count_articles(store: SentenceStore, sentences: Index) -> int:

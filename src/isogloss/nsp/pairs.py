@@ -138,7 +138,7 @@ def sentences_before(store: SentenceStore, articles: Index, *, longest: int | No
 def draw_pairs(store: SentenceStore, before: Index, *, rng: np.random.Generator) -> Index:
     """Each sentence with its successor (label 1), and with a sentence of another article (0): first, second, label.
 
-    The pairs are shuffled. The negatives are the successors themselves, dealt out anew. So each of them stands once in
+    The pairs are shuffled. The negatives are the successors themselves, dealt out anew. So each of them occurs once in
     a true pair and once in a false one, and the second sentence alone tells nothing.
     """
     second = before + 1
@@ -149,7 +149,7 @@ def draw_pairs(store: SentenceStore, before: Index, *, rng: np.random.Generator)
 
 
 def _deal(articles: Index, rng: np.random.Generator) -> Index:
-    """For each place another place, each once, none in the same article; where that cannot be, any of another article."""
+    """For each position another position, each once, none in the same article; where that is impossible, any of another article."""
     dealt = rng.permutation(len(articles))
     for _ in range(TURNS):
         clash = np.flatnonzero(articles[dealt] == articles)

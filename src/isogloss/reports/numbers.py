@@ -93,7 +93,7 @@ def ends(row: Measure) -> str:
 
 
 def between(low: float | None, high: float | None, *, form: str = ".1f") -> str:
-    """Both ends in as few letters as can be read without doubt; nothing when one is missing."""
+    """Both ends in the shortest unambiguous form; nothing when one is missing."""
     if low is None or high is None:
         return ""
     sign = "–" if low >= 0 else " to "

@@ -72,7 +72,7 @@ def estimate_costs(group: Sequence[ScoringCell], model: Model) -> list[float]:
     counts = [QuestionCount() for _ in group]
     for unit in group_parts(chosen):
         count_work(unit, group, model=model, counts=counts)
-    size = _body_size(model)
+    size = body_size(model)
     costs = []
     for cell, numbers, count in zip(group, chosen, counts, strict=True):
         few = sum(_letters(cell.parts[number]) for number in numbers)
@@ -89,7 +89,7 @@ def _spread_parts(count: int) -> list[int]:
     return list(range(count)) if count <= SAMPLE else [(2 * n + 1) * count // (2 * SAMPLE) for n in range(SAMPLE)]
 
 
-def _body_size(model: Model) -> int:
+def body_size(model: Model) -> int:
     """The weights that every token passes: those without a side as long as the vocabulary."""
     tensors = model.net.parameters() if hasattr(model.net, "parameters") else ()
     return sum(tensor.numel() for tensor in tensors if max(tensor.shape, default=0) < model.info.vocabulary * 0.9) or 1

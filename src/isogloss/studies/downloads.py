@@ -11,7 +11,7 @@ from ..files.hub import report
 from ..files.published import stored_files
 from ..items import Items
 from ..models.info import stored_weights
-from ..models.load import fetch_place
+from ..models.load import fetch_source
 from ..models.packaged import PULLED, pull, pulled_folder
 from ..sealing import write_file
 from ..storage import StoragePath
@@ -47,7 +47,7 @@ def download_study(path: Path, *, out: StoragePath, subset: Subset = EVERYTHING)
 
 
 def _fetch_model(name: str, *, pickle: bool) -> dict[str, Any]:
-    source = fetch_place(name, pickle=pickle)
+    source = fetch_source(name, pickle=pickle)
     folder = source.folder or Path()
     weights = [source.gguf] if source.gguf else stored_weights(folder, pickle=pickle)
     if not weights:

@@ -132,7 +132,7 @@ class Data(BaseModel):
     columns: dict[str, str] = Field(
         default={}, description="The file's own names of columns: 'stereotype: sentence_a'."
     )
-    encoding: str | None = Field(default=None, description="The encoding of the files; found out by default.")
+    encoding: str | None = Field(default=None, description="The encoding of the files; detected by default.")
     skip_bad: bool = Field(default=False, description="Leave out rows that cannot be read, and count them.")
     where: dict[str, Words] = Field(
         default={}, description="Only items with these values: category, task, or another tag."
@@ -227,7 +227,7 @@ def read_study(path: str | Path) -> StudyFile:
     try:
         study = StudyFile.model_validate(_plain(path, node))
     except ValidationError as error:
-        raise _sentence(path, node, error=error) from error
+        raise _first_error(path, node, error=error) from error
     return _checked(path, study, node=node)
 
 
@@ -286,7 +286,7 @@ def _plain(path: Path, node: yaml.Node) -> Any:
     return str(node.value)
 
 
-def _sentence(path: Path, node: yaml.Node, *, error: ValidationError) -> BadData:
+def _first_error(path: Path, node: yaml.Node, *, error: ValidationError) -> BadData:
     """The first thing that is wrong, in one sentence."""
     errors = error.errors(include_url=False)
     first = next((problem for problem in errors if problem["type"] in UNKNOWN_KEY), errors[0])

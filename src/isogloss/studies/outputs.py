@@ -15,7 +15,7 @@ from ..analysis.claims import ClaimsFile, GateResult, check_claims, make_result
 from ..errors import IsoglossError, short_message
 from ..files.layout import write_atomically
 from ..reports.chart_data import Facts
-from ..reports.paper.layouts import Order, add_facts
+from ..reports.paper.layouts import ValueOrder, add_facts
 from ..reports.paper.output import write_layouts
 from ..runs import Run, find_runs
 from ..scores import Scored
@@ -62,7 +62,7 @@ def _check_claims(study: StudyFile, file: ClaimsFile, *, scored: Scored) -> Gate
     return make_result(verdicts, file, notes=scored.notes)
 
 
-def table_order(study: StudyFile) -> Order:
+def table_order(study: StudyFile) -> ValueOrder:
     """Models, languages and facts in the order of the file."""
     labels = [model.label or str(model.checkpoint) for model in study.models]
     order: dict[str, list[str]] = {

@@ -1,4 +1,4 @@
-"""The robustness card of a model: the same items under all methods, dtypes and batch sizes; does the sign survive?"""
+"""Robustness of a model's scores: the same items under all methods, dtypes and batch sizes; does the sign stay the same?"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -51,7 +51,7 @@ def check_robustness(
     resamples: int = RESAMPLES,
     progress: Progress = silent,
 ) -> Results[RobustnessReport]:
-    """A card for each data set, language and task; dtypes are tried only for a model that is given by name."""
+    """A report for each data set, language and task; dtypes are tried only for a model that is given by name."""
     first = open_model(model, replace(loading, dtype="float32")) if isinstance(model, str) else model
     groups = group_by(items, lambda item: (item.dataset, item.language, str(item.tags.get("task") or "-")))
     dtypes = DTYPES if isinstance(model, str) else ()

@@ -52,7 +52,7 @@ class FilledTable:
 
 @dataclass(frozen=True, slots=True)
 class _Frame:
-    """A template with one slot: what stands around it, what kind of word it takes and of which gender.
+    """A template with one slot: the text around it, what kind of word it takes and of which gender.
 
     `opens` says whether the slot begins the sentence.
     """

@@ -27,7 +27,7 @@ Only = Mapping[str, Sequence[str]]
 
 @dataclass(frozen=True, slots=True)
 class ExpandedSentence:
-    """A sentence, the term in each slot, and the text that stands for it there."""
+    """A sentence, the term in each slot, and its text there."""
 
     text: str
     fillers: Mapping[str, str]
@@ -63,7 +63,7 @@ def expand(
 def chosen_terms(resolved: ResolvedTemplate, only: Only) -> dict[str, list[Term]]:
     """The terms for each of a plan's slots, each followed by its variants; an empty choice or an unknown id is refused.
 
-    A term may fill a slot if what it has by nature contradicts none of the places where the slot stands.
+    A term may fill a slot if what it has by nature contradicts none of the positions of the slot.
     """
     chosen = {}
     for key in resolved.keys:

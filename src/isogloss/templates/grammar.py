@@ -35,7 +35,7 @@ SPECIAL = r"\{}[]()|~:"
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """Text that stands as it is."""
+    """Literal text."""
 
     text: str
 
@@ -61,7 +61,7 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class TermChoice:
-    """A slot whose terms stand on the spot."""
+    """A slot that lists its own terms."""
 
     terms: tuple[str, ...]
 
@@ -89,7 +89,7 @@ class Template:
 
 @dataclass(frozen=True, slots=True)
 class SourcePosition:
-    """Where a template stands: a file, the set it belongs to, its line."""
+    """The position of a template: a file, the set it belongs to, its line."""
 
     path: Path | str = "the template"
     line: int = 1
@@ -205,7 +205,7 @@ def _plain(text: str) -> str:
 
 
 def escape(text: str, signs: str = r"\{}[]()|") -> str:
-    """Text as it must be written in a template to stand for itself."""
+    """Text escaped so that a template contains it literally."""
     return "".join(f"\\{sign}" if sign in signs else sign for sign in text)
 
 

@@ -111,7 +111,7 @@ def _frame_items(frame: TemplateFrame, lexicon: Lexicon) -> Iterator[Item]:
 
 
 def _term_words(frame: TemplateFrame, group: Sequence[FilledSentence]) -> tuple[str, ...]:
-    """The word of each term as it stands in the sentences; the first of its variants."""
+    """The word of each term in the sentences; the first of its variants."""
     words: dict[str, str] = {}
     for _, sentence in group:
         for key, term in sentence.fillers.items():

@@ -116,7 +116,7 @@ def _mined(
 def _word_before(
     left: str, fitting: Sequence[TermMatch], *, lexicon: Lexicon, vocabulary: Vocabulary
 ) -> tuple[str, Slot | None, list[TermMatch]]:
-    """What stands before the term without a word that agrees with it, that word as a slot, and the readings it allows."""
+    """The text before the term without a word that agrees with it, that word as a slot, and the readings it allows."""
     match = re.search(r"(\S+) $", left)
     if match is None or lexicon.words is None:
         return left, None, list(fitting)

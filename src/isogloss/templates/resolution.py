@@ -52,7 +52,7 @@ def count_wordings(elements: Sequence[Element]) -> int:
 
 
 def unfold(elements: Sequence[Element]) -> Iterator[tuple[Element, ...]]:
-    """The rows of elements that alternative wordings stand for."""
+    """The rows of elements of all alternative wordings."""
     options = [
         [row for inner in part.alternatives for row in unfold(inner)] if isinstance(part, Wordings) else [(part,)]
         for part in elements

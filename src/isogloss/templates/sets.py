@@ -16,7 +16,7 @@ WORDING = {"id", "text", "negated", "note"}
 
 @dataclass(frozen=True, slots=True)
 class TemplateWording:
-    """One template of a set, and the counterpart that denies it; `position` is where it stands."""
+    """One template of a set, and the counterpart that denies it; `position` is its file and line."""
 
     id: str
     template: Template
@@ -123,6 +123,6 @@ def _wording(entry: Any, number: int, *, path: Path, lines: list[str]) -> Templa
 
 
 def _position(text: str, path: Path, *, lines: list[str]) -> SourcePosition:
-    """The line of the file in which a template stands; its first if it cannot be found as it is."""
+    """The line of the file that contains a template; the first line if the template does not occur verbatim."""
     numbers = [number for number, line in enumerate(lines, 1) if text in line]
     return SourcePosition(path, numbers[0] if numbers else 1)

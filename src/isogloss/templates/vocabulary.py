@@ -34,7 +34,7 @@ class Term:
     """A word of a vocabulary: `uses` has its forms by use, `natures` the features it has by nature, by use.
 
     `variants` are further words for the same thing, under the same id; their probabilities are averaged.
-    Terms and vocabularies are equal only to themselves, so that what was found out about them can be remembered.
+    Terms and vocabularies are equal only to themselves, so that results about them can be cached.
     """
 
     id: str

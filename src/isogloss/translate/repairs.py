@@ -152,7 +152,7 @@ def case(texts: ItemTexts) -> dict[str, str]:
 
 
 def target(item_texts: ItemTexts) -> dict[str, str]:
-    """The closest word of the text as the target term, where the term is one word and stands nowhere in the text.
+    """The closest word of the text as the target term, where the term is one word and does not occur in the text.
 
     A word that is near by its letters alone, as *waren* to *Herren*, is left to a reviewer.
     """

@@ -112,7 +112,7 @@ def answer(model: Model, questions: Sequence[Question], *, batch: Sequence[Bundl
 def _packed_states(
     model: Model, questions: Sequence[Question], *, batch: Sequence[Bundle]
 ) -> tuple[torch.Tensor, dict[int, tuple[int, list[int]]]]:
-    """The hidden states of the batch's rows, and for each question its row and where its tokens stand in it."""
+    """The hidden states of the batch's rows, and for each question its row and where its tokens are in it."""
     rows, indices = [], {}
     for number, bundle in enumerate(batch):
         texts = list(dict.fromkeys(questions[index].ids for index in bundle.indices))
@@ -154,7 +154,7 @@ def _packed_inputs(rows: Sequence[tuple[list[Ids], int, int]]) -> dict[str, Any]
 
 
 def expect(model: Model, text: str, *, language: str) -> Question | None:
-    """The question for everything that may follow what stands before the blank."""
+    """The question for everything that may follow the text before the blank."""
     ids = (*start_token(model), *encode(model.tokenizer, text.partition(BLANK)[0].rstrip(" ")))
     return Question(ids, (len(ids) - 1,), want=DISTRIBUTION) if ids else None
 

@@ -106,7 +106,7 @@ def _answer(model: Model, questions: Sequence[Question], *, batch: Sequence[Bund
 
 
 def see_attention(model: Model) -> AttentionOutputs | None:
-    """Where the model's attention can be seen, found out once; nothing for a model without attention."""
+    """Where the model's attention can be read, determined once; nothing for a model without attention."""
     if "attention" not in model.state:
         sample = Question(tuple(token % model.info.vocabulary for token in range(5, 13)))
         with torch.inference_mode():

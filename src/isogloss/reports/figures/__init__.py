@@ -23,7 +23,7 @@ from ..chart_data import Facts, headline
 from ..numbers import merge_notes
 from ._style import Canvas, save_figure, set_fonts, styled
 
-USUAL = IntervalSettings()
+DEFAULT_INTERVALS = IntervalSettings()
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +36,12 @@ class FigureRequest:
     where: Mapping[str, str] = field(default_factory=dict)
     mode: str = "corrected"
     facts: Facts = field(default_factory=dict)
-    drawing: IntervalSettings = USUAL
+    drawing: IntervalSettings = DEFAULT_INTERVALS
 
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """A figure: `find` turns an order into measured rows, `draw` turns rows into a matplotlib figure.
+    """A figure: `find` turns a request into measured rows, `draw` turns rows into a matplotlib figure.
 
     `needs` says which data it is for and which command makes it; `caption` what its marks mean.
     """
@@ -111,7 +111,7 @@ def draw_plot(plot: Plot, data: Any, *, canvas: Canvas) -> Any:
 
 
 def open_runs(request: FigureRequest) -> list[Run]:
-    """The runs of an order, in its languages."""
+    """The runs of a request, in its languages."""
     paths = [as_path(source) for source in request.sources if source != PUBLISHED]
     for path in paths:
         if not path.exists():
@@ -123,14 +123,14 @@ def open_runs(request: FigureRequest) -> list[Run]:
 
 
 def open_scored(request: FigureRequest) -> Scored:
-    """The scores of an order's runs, as far as they have the wanted values."""
+    """The scores of a request's runs, as far as they have the wanted values."""
     return select(read_scored(open_runs(request)), request.where)
 
 
 def measured(
     request: FigureRequest, scored: Scored, *, metrics: Sequence[str], by: Sequence[str] | None = None
 ) -> Measures:
-    """The measures of an order, its metrics before the figure's own; rows without a value are left out."""
+    """The measures of a request, its metrics before the figure's own; rows without a value are left out."""
     wanted = list(request.metrics or metrics)
     measures = measure_with(request.drawing, scored, metrics=wanted, by=by, mode=request.mode)
     kept = Measures(tuple(row for row in measures if row.value is not None), measures.problems, measures.notes)
@@ -138,7 +138,7 @@ def measured(
 
 
 def open_items(request: FigureRequest) -> pl.DataFrame:
-    """The items of an order: those of its runs, or of data that was named or lies in a file or folder."""
+    """The items of a request: those of its runs, or of data that was named or is in a file or folder."""
     tables, data = [], []
     for source in request.sources:
         path = as_path(source)
@@ -153,7 +153,7 @@ def open_items(request: FigureRequest) -> pl.DataFrame:
 
 
 def main_metric(request: FigureRequest, scored: Scored) -> str:
-    """The first metric of an order, or the headline of those that fit its scores."""
+    """The first metric of a request, or the headline of those that fit its scores."""
     return request.metrics[0] if request.metrics else headline(list(fitting_metrics(check_rows(scored))))
 
 

@@ -13,7 +13,10 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p", "h", "*")
 LOW, MIDDLE, HIGH = "#0072B2", "#F2F0EB", "#D55E00"
 GREY, PALE = "#6E6E6E", "#D9D9D9"
-WEAK, WEAK_NAME = "#ABABAB", "not interpretable"  # the model is not shown to tell sense from nonsense
+WEAK, WEAK_NAME = (
+    "#ABABAB",
+    "not interpretable",
+)  # the model does not reliably prefer meaningful to meaningless sentences
 UPWARDS = "cividis_r"
 
 

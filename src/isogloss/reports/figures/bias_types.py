@@ -32,7 +32,7 @@ def find(request: FigureRequest) -> list[Row]:
 
 
 def draw(counts: Sequence[Row], canvas: Canvas) -> Any:
-    """A panel for each task, bars for each language; the number and its share of the task stand beside a bar."""
+    """A panel for each task, bars for each language; the number and its share of the task are beside a bar."""
     tasks = group_by(counts, lambda row: (row["dataset"], row["task"]))
     sizes: Counter[str] = Counter()
     for row in counts:

@@ -15,7 +15,7 @@ LINE = 0.1
 
 
 def find(request: FigureRequest) -> list[Measure]:
-    """The headline metric, or the first of the order's, for each bias type."""
+    """The headline metric, or the first of the request's, for each bias type."""
     scored = open_scored(request)
     if not holds(scored, "category"):
         return []

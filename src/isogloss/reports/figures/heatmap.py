@@ -109,7 +109,7 @@ def _draw_cell(axes: Any, row: Measure, *, at: tuple[float, float], paint: Any, 
 figure = Plot(
     title="Models and languages",
     needs="scores that can be measured: isogloss eval MODEL --data stereoset --out RUNS",
-    caption="Below a value stands its 95 % interval over clusters of items; ° marks a value that cannot be told from neutral, and a hatched grey field with † one that is not interpretable.",
+    caption="Below a value is its 95 % interval over clusters of items; ° marks a value that cannot be told from neutral, and a hatched grey field with † one that is not interpretable.",
     find=find,
     draw=draw,
 )

@@ -16,7 +16,7 @@ from ._style import Canvas, language_label, new_panels
 
 
 def find(request: FigureRequest) -> list[Measure]:
-    """The headline metric, or the first of the order's, of each country, model and language."""
+    """The headline metric, or the first of the request's, of each country, model and language."""
     scored = open_scored(request)
     if not holds(scored, REGION):
         return []

@@ -38,7 +38,7 @@ def style_of(number: int) -> tuple[str, str, str]:
 
 
 def legend(names: Sequence[str], *, weak: bool = False) -> list[dict[str, str]]:
-    """What stands above a chart: each name with its colour and sign; `weak`, also that of what is not interpretable."""
+    """The legend above a chart: each name with its colour and sign; `weak`, also that of what is not interpretable."""
     known = [{"name": name, "colour": style_of(i)[0], "sign": style_of(i)[2]} for i, name in enumerate(names)]
     return [*known, *([{"name": "† not interpretable", "colour": WEAK, "sign": "○"}] if weak else [])]
 

@@ -24,7 +24,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A chart with what stands around it: a label for those who do not see it, a caption, and its numbers as a table.
+    """A chart with the text around it: a label for those who do not see it, a caption, and its numbers as a table.
 
     `pick` names a parameter of the chart and its values with their labels: the reader chooses one.
     """
@@ -61,6 +61,6 @@ def render(template: str, **values: Any) -> str:
 
 
 def safe_json(value: Any) -> Any:
-    """The value as compact JSON that cannot end the script element it stands in."""
+    """The value as compact JSON that cannot end the script element that contains it."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return require("markupsafe", extra="report").Markup(text.replace("<", "\\u003c"))

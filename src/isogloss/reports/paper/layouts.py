@@ -27,12 +27,15 @@ ROW = "row"  # the fact that puts the scores of a model, such as a head, into th
 JOINED, FIRST = "/", "|"
 SIGNIFICANT, LEVEL = "‡", 0.05
 FEWEST = 100  # resamples
-WEAK, WEAK_NOTE = "†", "† not interpretable: the model is not shown to tell sense from nonsense on these items"
+WEAK, WEAK_NOTE = (
+    "†",
+    "† not interpretable: the model does not reliably prefer meaningful to meaningless sentences on these items",
+)
 RANK_NOTE = "in parentheses: the 95 % interval of the model's rank in its block and language; 1 is best"
 STATISTICS = ("Spearman", "Pearson", "Direction", "Diff")
 
 Key = tuple[str, ...]
-Order = Mapping[str, Sequence[str]]
+ValueOrder = Mapping[str, Sequence[str]]  # of each column, its values in the order in which they are shown
 Cells = dict[Key, dict[tuple[str, Key], Measure]]  # by row, then by metric and column
 
 
@@ -76,7 +79,7 @@ class _Table:
 
 
 def layout_grid(
-    scored: Scored, request: LayoutRequest, *, order: Order | None = None, settings: IntervalSettings | None = None
+    scored: Scored, request: LayoutRequest, *, order: ValueOrder | None = None, settings: IntervalSettings | None = None
 ) -> Grid:
     """The table as text; `order` has the values of columns in the order in which they are shown."""
     table = scored.table
@@ -90,14 +93,14 @@ def layout_grid(
     table = first_methods(table, by=(*request.rows, *request.columns))
     if not table.height:
         raise IsoglossError(f"There are no scores for the table '{request.title}'.")
-    chosen, drawing = replace(scored, table=table), settings or IntervalSettings()
+    chosen, settings = replace(scored, table=table), settings or IntervalSettings()
     if request.facts:
         return _fact_grid(table, request, order=order or {})
     if request.shares:
-        return _share_grid(chosen, request, order=order or {}, settings=drawing)
+        return _share_grid(chosen, request, order=order or {}, settings=settings)
     if request.agreement:
-        return _agreement_grid(chosen, request, order=order or {}, settings=drawing)
-    return _metric_grid(_measure_cells(chosen, request, settings=drawing), request, order=order or {})
+        return _agreement_grid(chosen, request, order=order or {}, settings=settings)
+    return _metric_grid(_measure_cells(chosen, request, settings=settings), request, order=order or {})
 
 
 def add_facts(scored: Scored, facts: Facts) -> Scored:
@@ -174,7 +177,7 @@ def _key(group: Mapping[str, str], names: Sequence[str]) -> Key:
 # ---- arranging
 
 
-def _sorted(keys: Sequence[Key], names: Sequence[str], *, order: Order) -> list[Key]:
+def _sorted(keys: Sequence[Key], names: Sequence[str], *, order: ValueOrder) -> list[Key]:
     """The keys by the given order of each column's values, else as they came; a total after what it is the total of."""
     values = [
         list(dict.fromkeys([*order.get(name, ()), *(k[i] for k in keys if i < len(k))])) for i, name in enumerate(names)
@@ -200,7 +203,7 @@ def _cell(cells: Mapping[tuple[str, Key], Measure], entry: str, *, column: Key) 
     return [cells[name, column] for name in entry.split(JOINED) if (name, column) in cells]
 
 
-def _metric_grid(table: _Table, request: LayoutRequest, *, order: Order) -> Grid:
+def _metric_grid(table: _Table, request: LayoutRequest, *, order: ValueOrder) -> Grid:
     entries = request.metrics or tuple(dict.fromkeys(metric for values in table.cells.values() for metric, _ in values))
     columns = _sorted([column for values in table.cells.values() for _, column in values], request.columns, order=order)
     lines = _sorted(list(table.cells), request.rows, order=order)
@@ -295,7 +298,7 @@ def _merit(row: Measure) -> float | None:
 # ---- other kinds
 
 
-def _share_grid(scored: Scored, request: LayoutRequest, *, order: Order, settings: IntervalSettings) -> Grid:
+def _share_grid(scored: Scored, request: LayoutRequest, *, order: ValueOrder, settings: IntervalSettings) -> Grid:
     """The N terms with the largest shares, each with its share, one row for each group."""
     by = [name for name in request.rows if name not in IDENTITY]
     shares = measure_shares(scored, by=by, top=request.shares, settings=settings)
@@ -309,14 +312,14 @@ def _share_grid(scored: Scored, request: LayoutRequest, *, order: Order, setting
     return Grid(heading, [[*row, *[MISSING] * (count - len(row))] for row in texts], len(request.rows))
 
 
-def _named_rows(rows: Mapping[Key, list[str]], request: LayoutRequest, *, order: Order) -> list[list[str]]:
+def _named_rows(rows: Mapping[Key, list[str]], request: LayoutRequest, *, order: ValueOrder) -> list[list[str]]:
     """The rows in order, each after its names."""
     lines = _sorted(list(rows), request.rows, order=order)
     above = [(), *lines]
     return [[*_row_names(line, above[i], request=request), *rows[line]] for i, line in enumerate(lines)]
 
 
-def _agreement_grid(scored: Scored, request: LayoutRequest, *, order: Order, settings: IntervalSettings) -> Grid:
+def _agreement_grid(scored: Scored, request: LayoutRequest, *, order: ValueOrder, settings: IntervalSettings) -> Grid:
     """How each metric agrees with one over the models: correlations, direction and mean difference, row by row."""
     measures = _measure(scored, request, by=request.rows, settings=settings)
     lines = _sorted([_key(row.group, request.rows) for row in measures], request.rows, order=order)
@@ -343,7 +346,7 @@ def _statistics(agreement: Agreement) -> list[str]:
     return [*texts, *(format_value(value, missing=MISSING) for value in others)]
 
 
-def _fact_grid(table: pl.DataFrame, request: LayoutRequest, *, order: Order) -> Grid:
+def _fact_grid(table: pl.DataFrame, request: LayoutRequest, *, order: ValueOrder) -> Grid:
     """The models with facts about them, one row for each."""
     names = [name for name in request.facts if name in table.columns]
     rows = table.select(*request.rows, *names).unique(maintain_order=True)

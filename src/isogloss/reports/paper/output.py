@@ -16,7 +16,7 @@ from ...sealing import write_file
 from ...storage import as_path
 from ..chart_data import find_ranks, model_kinds
 from ..text.table import as_latex, as_markdown
-from .layouts import LayoutRequest, Order, layout_grid
+from .layouts import LayoutRequest, ValueOrder, layout_grid
 from .model_card import index_as_yaml, model_index
 from .tables import Layout, PaperTable, group_key, paper_tables, papers_as_latex, papers_as_markdown, papers_as_rows
 
@@ -67,7 +67,7 @@ def _encode(tables: Sequence[PaperTable], kind: str, *, intervals: bool) -> byte
 
 
 def write_layouts(
-    scored: Scored, requests: Sequence[LayoutRequest], *, kind: str = "markdown", order: Order | None = None
+    scored: Scored, requests: Sequence[LayoutRequest], *, kind: str = "markdown", order: ValueOrder | None = None
 ) -> str:
     """Tables in their papers' layouts, one after the other; one as published is followed by ours, with intervals."""
     texts = []

@@ -19,7 +19,7 @@ from ..text.measures import remarks
 from ..text.table import Grid, as_markdown, latex, latex_lines
 
 MISSING = "—"
-USUAL = IntervalSettings()
+DEFAULT_INTERVALS = IntervalSettings()
 
 Group = frozenset[tuple[str, str]]
 
@@ -61,7 +61,7 @@ class Layout:
     task: str | None = None
     intervals: bool = False
     mode: str = "corrected"
-    drawing: IntervalSettings = USUAL
+    drawing: IntervalSettings = DEFAULT_INTERVALS
     facts: Facts = field(default_factory=dict)
 
 

@@ -16,7 +16,7 @@ from .table import Grid, as_text
 if TYPE_CHECKING:
     from ...analysis.comparisons import Comparison
 
-NOT_INTERPRETABLE = "not interpretable, because the model is not shown to tell sense from nonsense"
+NOT_INTERPRETABLE = "not interpretable, because the model does not reliably prefer meaningful to meaningless sentences"
 LOWER_END = ": its lower end "
 MOST = 5  # groups that a remark names
 COUNTS = 3  # columns: n, ties and clusters
@@ -99,7 +99,7 @@ def remarks(measures: Measures) -> list[str]:
 
 
 def measures_as_text(measures: Measures, *, width: int = 120) -> str:
-    """The finding and its table for a terminal: what all rows share stands above, and metrics that do not fit come in a second block."""
+    """The finding and its table for a terminal: what all rows share is above, and metrics that do not fit come in a second block."""
     from .sentences import state_findings
 
     finding = "\n".join(state_findings(measures))

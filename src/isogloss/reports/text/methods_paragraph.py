@@ -19,7 +19,7 @@ CAUTION = (
 
 
 def describe_methods(runs: Sequence[Run], *, resamples: int = RESAMPLES) -> str:
-    """A paragraph about the runs that can stand in a paper, then the BibTeX of all that it cites."""
+    """A paragraph about the runs for a paper, then the BibTeX of all that it cites."""
     if not runs:
         raise IsoglossError("There are no runs to describe.")
     models, data, methods = (listed(list(dict.fromkeys(words(runs)))) for words in (_models, _data, _methods))

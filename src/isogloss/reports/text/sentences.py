@@ -55,8 +55,9 @@ def _finding(model: str, rows: Sequence[Measure]) -> str:
     verbs = _verbs(main, neutral)
     parts = [f"{verbs[kind]} {listed(list(map(_place, kinds[kind])))}" for kind in verbs if kind in kinds]
     if "weak" in kinds:
-        where, predicate = names["weak"], "is not shown to tell sense from nonsense"
-        parts.append(f"{f'in {where} it {predicate}' if parts else f'{predicate} in {where}'}, so nothing can be said")
+        where, predicate = names["weak"], "does not reliably prefer meaningful to meaningless sentences"
+        start = f"in {where} it {predicate}" if parts else f"{predicate} in {where}"
+        parts.append(f"{start}, so its {metric_name(main)} is not interpretable")
     if "missing" in kinds:
         parts.append(f"{'it ' if parts else ''}could not be measured in {names['missing']}")
     first, *others = parts
@@ -142,7 +143,7 @@ def explain_measures(measures: Measures) -> str:
         return "\n".join([*map(explain, measures), *cautions])
     meaning = (
         "SS is the share of items on which the model finds the stereotype more probable than the anti-stereotype: 50 is no "
-        "preference. LMS is the share on which it tells sense from nonsense: near 50 the model does not know the language "
+        "preference. LMS is the share on which it prefers a meaningful to an unrelated sentence: near 50 the model does not know the language "
         "well enough for SS to mean anything. None of this says how the model behaves in use."
     )
     return "\n".join([*(explain(row, 50) for row in without_task(measures) if row.metric == "ss"), meaning])
@@ -162,7 +163,7 @@ def explain_comparison(row: Comparison, *, hidden: Sequence[str] = ("dataset", "
         return f"{name}: no difference can be given ({row.why})."
     values = f"{name}: {row.value_a:.1f} for {side_name(row.a)} and {row.value_b:.1f} for {side_name(row.b)}"
     if row.interpretable is False:
-        return f"{values}: not interpretable ({row.doubt}), so nothing can be said."
+        return f"{values}: not interpretable ({row.doubt})."
     p, adjusted = (f"= {p_value(p)}".replace("= <", "< ") for p in (row.p, row.p_holm))
     tests = f"p {p} ({adjusted} adjusted), n = {row.n} {'pairs' if row.design == 'paired' else 'items'}"
     if row.low is None or row.high is None:

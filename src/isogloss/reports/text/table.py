@@ -35,7 +35,7 @@ class Grid:
 
 
 def as_text(grid: Grid, *, title: str = "", width: int | None = None) -> str:
-    """The table for a terminal; labels that all rows share stand above, and columns that do not fit come in further blocks."""
+    """The table for a terminal; labels that all rows share are above, and columns that do not fit come in further blocks."""
     shared, left, blocks = _arrange(grid, width)
     above = " · ".join([*([title] if title else []), *(f"{grid.heading[i]} {grid.rows[0][i]}" for i in shared)])
     widths = _widths(grid)

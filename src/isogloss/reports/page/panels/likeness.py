@@ -52,7 +52,7 @@ def _cell(likeness: Likeness | None, same: bool) -> dict[str, str]:
 
 
 def tree(structure: Structure) -> dict[str, Any] | None:
-    """The lines of the tree: leaves stand at the left in the matrix's order, branches join to the right."""
+    """The lines of the tree: leaves are at the left in the matrix's order, branches join to the right."""
     if not structure.tree:
         return None
     far = max(merge.distance for merge in structure.tree) or 1.0

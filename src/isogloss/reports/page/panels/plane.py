@@ -1,4 +1,4 @@
-"""The plane of LMS and SS: where a model stands, with intervals both ways and lines of equal ICAT."""
+"""The plane of LMS and SS: the position of each model, with intervals both ways and lines of equal ICAT."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -56,7 +56,7 @@ def _figure(name: str, points: Sequence[Point], *, names: Sequence[str]) -> Figu
         f"plane-{name}",
         _chart(marks, names),
         label=f"Scatter plot of {len(points)} points: SS from left to right, LMS upwards, with 95 % intervals; all values are in the table below.",
-        caption="Best is the top of the dashed line: full sense, no preference. Grey curves join points of equal ICAT; bars are 95 % intervals; in the shaded band the model is not shown to tell sense from nonsense.",
+        caption="Best is the top of the dashed line: full LMS, no preference. Grey curves join points of equal ICAT; bars are 95 % intervals; in the shaded band the model does not reliably prefer meaningful to meaningless sentences.",
         heading=["model", "language", "SS", "LMS", "ICAT", "n"],
         rows=rows,
     )
@@ -72,7 +72,7 @@ def _chart(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> dict[str,
     axis = alt.Axis(tickCount=6, grid=False)
     across, upwards = (alt.Scale(domain=ends, zero=False, nice=False) for ends in ranges)
     x = alt.X("ss:Q", title="SS: share of stereotypes preferred (50 = none)", scale=across, axis=axis)
-    y = alt.Y("lms:Q", title="LMS: sense told from nonsense", scale=upwards, axis=axis)
+    y = alt.Y("lms:Q", title="LMS: share of meaningful sentences preferred", scale=upwards, axis=axis)
     base = alt.Chart(data(rows)).encode(color=colour_or_grey("who", names))
     rule = base.mark_rule(opacity=0.6, strokeWidth=1.5)
     rules = [
@@ -123,7 +123,7 @@ def _tags(rows: Sequence[Mapping[str, Any]], xs: Sequence[float], *, ys: Sequenc
 
 
 def _guessing(xs: Sequence[float], ys: Sequence[float]) -> Any:
-    """A shaded band where sense is hardly told from nonsense."""
+    """A shaded band where meaningful sentences are hardly preferred."""
     alt = altair()
     if ys[0] >= LEAST_COMPETENCE:
         return alt.Chart(data([])).mark_rect()

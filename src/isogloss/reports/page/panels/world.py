@@ -82,7 +82,7 @@ def _score_scale(rows: Sequence[Measure]) -> Any:
 
 
 def _chart(rows: Sequence[Mapping[str, Any]], scale: Any, *, field: str, title: str) -> dict[str, Any]:
-    """All countries in grey, and over them those that have data. The borders stand once in the page, not in the chart."""
+    """All countries in grey, and over them those that have data. The borders are in the page once, not in the chart."""
     alt = altair()
     borders = alt.NamedData(name="world")
     land = alt.Chart(borders).mark_geoshape(fill="#8a909922", stroke="#7d838c", strokeWidth=0.4)
