@@ -64,7 +64,7 @@ def runs(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def order(runs):
-    return FigureRequest((runs,), drawing=IntervalSettings(resamples=200))
+    return FigureRequest((runs,), settings=IntervalSettings(resamples=200))
 
 
 def texts(figure):

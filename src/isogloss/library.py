@@ -116,7 +116,7 @@ def _is_file(path: StoragePath) -> bool:
 
 
 def _runs(folders: Sequence[StoragePath]) -> list[Run]:
-    return [run for folder in folders for run in find_runs(folder)]
+    return find_runs(*folders)
 
 
 def join(*scored: Scored) -> Scored:
@@ -290,7 +290,7 @@ def table(
         task=task,
         intervals=intervals,
         mode=mode,
-        drawing=IntervalSettings(interval, resamples, seed),
+        settings=IntervalSettings(interval, resamples, seed),
         facts=_facts(facts),
     )
     return write_paper(layout, format, out=Path(out) if out is not None else None)
@@ -346,7 +346,7 @@ def figure(
         where=_conditions(where),
         mode=mode,
         facts=_facts(facts),
-        drawing=IntervalSettings(resamples=resamples, seed=seed),
+        settings=IntervalSettings(resamples=resamples, seed=seed),
     )
     path = Path(out) if out is not None else None
     return write_figure(name, request, path=path, canvas=open_canvas(str(width), names=names, languages=tags))

@@ -266,14 +266,16 @@ def _wrong_fact(info: dict[str, Any]) -> str | None:
     return None if 0 < info["parts"] <= MOST_PARTS else "parts"
 
 
-def find_runs(path: StoragePath) -> list[Run]:
-    """All runs in a folder and below it; without any it is an error."""
-    path = as_path(path)
-    if not path.exists():
-        raise IsoglossError(f"No such run: {path}.")
-    runs = [read_run(folder) for folder in run_folders(path)]
-    if not runs:
-        raise IsoglossError(f"No runs in {path}. Make one with: isogloss eval MODEL --data demo")
+def find_runs(*paths: StoragePath | str) -> list[Run]:
+    """All runs in folders and below them; a folder without any is an error."""
+    runs: list[Run] = []
+    for path in map(as_path, paths):
+        if not path.exists():
+            raise IsoglossError(f"No such run: {path}.")
+        found = [read_run(folder) for folder in run_folders(path)]
+        if not found:
+            raise IsoglossError(f"No runs in {path}. Make one with: isogloss eval MODEL --data demo")
+        runs += found
     return runs
 
 

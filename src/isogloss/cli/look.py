@@ -53,7 +53,7 @@ def report(
         from ..reports.text.methods_paragraph import describe_methods
         from ..runs import find_runs
 
-        typer.echo(describe_methods([run for path in runs for run in find_runs(Path(path))], resamples=resamples))
+        typer.echo(describe_methods(find_runs(*runs), resamples=resamples))
         return
     if out is None:
         raise IsoglossError("Which file? Use --out report.html, or --methods for a paragraph.")

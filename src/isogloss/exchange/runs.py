@@ -87,7 +87,7 @@ def export_runs(paths: list[Path], out: Path, *, layout: str = LAYOUTS[0]) -> in
     """Write the runs' scores to a file in that layout; gives the number of scores."""
     if layout not in LAYOUTS[:2]:
         raise UnknownName("layout to write", layout, (*LAYOUTS[:2], "every-eval-ever"))
-    runs = [run for path in paths for run in find_runs(path)]
+    runs = find_runs(*paths)
     scored = read_scored(runs)
     if layout == "lm-eval":
         texts = pl.concat([read_items(run) for run in runs], how="diagonal_relaxed").unique(maintain_order=True)

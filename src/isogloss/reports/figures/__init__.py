@@ -36,7 +36,7 @@ class FigureRequest:
     where: Mapping[str, str] = field(default_factory=dict)
     mode: str = "corrected"
     facts: Facts = field(default_factory=dict)
-    drawing: IntervalSettings = DEFAULT_INTERVALS
+    settings: IntervalSettings = DEFAULT_INTERVALS
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ def write_figure(
     width, height = figure.get_size_inches()
     title = plot.title if plot.title.endswith("?") else f"{plot.title}."
     paths = [path for path in map(as_path, request.sources) if path.exists() and run_folders(path)]
-    runs = in_languages([run for path in paths for run in find_runs(path)], request.languages) if paths else []
+    runs = in_languages(find_runs(*paths), request.languages) if paths else []
     remarks = merge_notes(note for run in runs for note in run.info.get("notes", ()))
     caption = " ".join([title, plot.caption, *(f"{remark}." for remark in remarks)])
     return WrittenFigure(figure, path, (float(width), float(height)), caption)
@@ -119,7 +119,7 @@ def open_runs(request: FigureRequest) -> list[Run]:
                 f"No such run: {path}. Make one with: isogloss eval MODEL --data demo --out {path}. "
                 "What each figure needs: isogloss list figures"
             )
-    return in_languages([run for path in paths for run in find_runs(path)], request.languages)
+    return in_languages(find_runs(*paths), request.languages)
 
 
 def open_scored(request: FigureRequest) -> Scored:
@@ -132,7 +132,7 @@ def measured(
 ) -> Measures:
     """The measures of a request, its metrics before the figure's own; rows without a value are left out."""
     wanted = list(request.metrics or metrics)
-    measures = measure_with(request.drawing, scored, metrics=wanted, by=by, mode=request.mode)
+    measures = measure_with(request.settings, scored, metrics=wanted, by=by, mode=request.mode)
     kept = Measures(tuple(row for row in measures if row.value is not None), measures.problems, measures.notes)
     return add_published(kept, request.sources)
 

@@ -12,7 +12,7 @@ from ._style import Canvas, language_label, new_figure
 
 def find(request: FigureRequest) -> list[Tradeoff]:
     """The trade-offs of each data set and language with several models."""
-    return find_tradeoffs(open_scored(request), mode=request.mode, settings=request.drawing)
+    return find_tradeoffs(open_scored(request), mode=request.mode, settings=request.settings)
 
 
 def draw(tradeoffs: Sequence[Tradeoff], canvas: Canvas) -> Any:

@@ -23,7 +23,7 @@ IN_A_LINE = 4
 
 def find(request: FigureRequest) -> list[Measure]:
     """The mean share of each term for each model, language, set and concept, with intervals over templates."""
-    return term_shares(open_scored(request), request.drawing)
+    return term_shares(open_scored(request), request.settings)
 
 
 def draw(rows: Sequence[Measure], canvas: Canvas) -> Any:

@@ -20,7 +20,7 @@ def find(request: FigureRequest) -> list[Measure]:
     scored = open_scored(request)
     if not holds(scored, REGION):
         return []
-    return by_country(scored, main_metric(request, scored), settings=request.drawing)
+    return by_country(scored, main_metric(request, scored), settings=request.settings)
 
 
 def draw(rows: Sequence[Measure], canvas: Canvas) -> Any:

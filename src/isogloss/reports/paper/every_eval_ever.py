@@ -27,7 +27,7 @@ LEVEL = 0.95
 
 def export_results(paths: Sequence[Path], out: Path, *, resamples: int = RESAMPLES) -> int:
     """Write the measures of one model, data set and language to `out`, and its items beside it; gives the number of items."""
-    runs = [run for path in paths for run in find_runs(path)]
+    runs = find_runs(*paths)
     for name in ("model", "dataset", "language"):
         several = sorted({str(run.info[name]) for run in runs})
         if len(several) != 1:

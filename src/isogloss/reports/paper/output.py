@@ -13,7 +13,6 @@ from ...errors import IsoglossError, UnknownName
 from ...runs import find_runs, in_languages, read_scored
 from ...scores import Scored
 from ...sealing import write_file
-from ...storage import as_path
 from ..chart_data import find_ranks, model_kinds
 from ..text.table import as_latex, as_markdown
 from .layouts import LayoutRequest, ValueOrder, layout_grid
@@ -30,11 +29,11 @@ def write_paper(layout: Layout, kind: str, *, out: Path | None = None) -> str:
     if kind == "parquet" and out is None:
         raise IsoglossError("Parquet is not text and cannot be printed. Name a file with --out.")
     own = [path for path in layout.sources if path != PUBLISHED]
-    runs = in_languages([r for path in own for r in find_runs(as_path(path))], layout.languages)
+    runs = in_languages(find_runs(*own), layout.languages)
     scored = read_scored(runs)
     fitting = list(fitting_metrics(check_rows(scored)))
     metrics = list(layout.metrics) or [name for name in fitting if name in HEADLINES] or fitting
-    measures = add_published(measure_with(layout.drawing, scored, metrics=metrics, mode=layout.mode), layout.sources)
+    measures = add_published(measure_with(layout.settings, scored, metrics=metrics, mode=layout.mode), layout.sources)
     if kind == "model-index":
         rows = tuple(row for row in measures if layout.task in (None, row.group.get("task", "all")))
         if not rows:
@@ -43,7 +42,7 @@ def write_paper(layout: Layout, kind: str, *, out: Path | None = None) -> str:
         content = index_as_yaml(model_index(replace(measures, rows=rows), runs)).encode()
     else:
         measured = dict.fromkeys(row.metric for row in measures)
-        ranked = find_ranks(scored, measured, settings=layout.drawing, mode=layout.mode)
+        ranked = find_ranks(scored, measured, settings=layout.settings, mode=layout.mode)
         ranks = {(row.metric, group_key(row.model, row.group)): row for row in ranked}
         names = {model: str(known["label"]) for model, known in layout.facts.items() if "label" in known}
         layout = replace(layout, kinds=model_kinds(runs, layout.facts), names=names, ranks=ranks)

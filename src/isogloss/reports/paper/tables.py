@@ -61,7 +61,7 @@ class Layout:
     task: str | None = None
     intervals: bool = False
     mode: str = "corrected"
-    drawing: IntervalSettings = DEFAULT_INTERVALS
+    settings: IntervalSettings = DEFAULT_INTERVALS
     facts: Facts = field(default_factory=dict)
 
 
@@ -142,7 +142,7 @@ def _caption(where: str, rows: Sequence[Measure], *, kinds: set[str], ranked: bo
     if layout.intervals and clusters:
         parts.append(
             f"In brackets: 95 % intervals, by bootstrap over {_range(clusters)} clusters of items "
-            f"({layout.drawing.resamples:,} resamples) unless noted otherwise."
+            f"({layout.settings.resamples:,} resamples) unless noted otherwise."
         )
     return " ".join(parts)
 
