@@ -50,9 +50,8 @@ def _test_order(hypothesis: Hypothesis, evidence: Evidence) -> ClaimPart:
     left = _value(hypothesis.left, aligned.sides[:count])
     other = _value(right, aligned.sides[count:]) if isinstance(right, ClaimSide) else None
     if left is None or (other is None and isinstance(right, ClaimSide)):
-        return replace(
-            part, why="too many of the groups are near the kink of the metric, where their mean has no interval"
-        )
+        why = "too many of the groups are near the kink of the metric, where their mean has no interval"
+        return replace(part, n=aligned.sides[0].n, why=None if part.interpretable is False else why)
     counts = (left.n, len(left.clusters))
     bounds = registry.get("metric", hypothesis.left.metric).bounds
     if isinstance(right, ClaimSide) and other is not None:
@@ -105,7 +104,7 @@ def _filled(
     if result.p is None:
         return replace(part, why=result.why or "there is no test for these groups")
     p, beyond, freedom = result.p, difference - part.shift, counts[1] - 1
-    if p <= FEWEST_BEYOND / resamples and result.mde and result.kind == "bootstrap":
+    if p <= FEWEST_BEYOND / resamples and result.mde and result.student:
         from scipy.special import stdtr
 
         error = result.mde / detectable_effect(1.0, freedom)

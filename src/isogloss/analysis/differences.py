@@ -29,7 +29,10 @@ EQUAL = "the two sides never differ, so there is nothing to test"
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What is known about a difference; what is missing has its reason in `why`. `kind` is how the interval was made."""
+    """What is known about a difference; what is missing has its reason in `why`.
+
+    `student` says that Student's distribution describes a p that is smaller than resampling can show.
+    """
 
     p: float | None
     low: float | None = None
@@ -37,7 +40,7 @@ class Difference:
     effect: float | None = None
     mde: float | None = None
     why: str | None = None
-    kind: str | None = None
+    student: bool = False
 
 
 def paired_test(
@@ -62,7 +65,8 @@ def paired_test(
     if error < 1e-12 and abs(a.value - b.value) < 1e-12:
         return Difference(p, why=EQUAL)
     ends = _ends(sides, a.pieces or b.pieces, count=fewest(a), related=True)
-    return _difference(p, ends, scale=Scale(error, fewest(a) - 1, error * math.sqrt(count)), size=a.value - b.value)
+    scale = Scale(error, fewest(a) - 1, error * math.sqrt(count))
+    return replace(_difference(p, ends, scale=scale, size=a.value - b.value), student=True)
 
 
 def paired_p(
@@ -140,7 +144,7 @@ def _difference(p: float | None, ends: Ends | None, *, scale: Scale, size: float
         effect=size / scale.spread if varies else None,
         mde=detectable_effect(scale.error, scale.freedom) if varies else None,
         why=CONSTANT if ends is None else None,
-        kind=None if ends is None else ends.kind,
+        student=ends is not None and ends.kind == "bootstrap",
     )
 
 
