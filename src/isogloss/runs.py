@@ -272,10 +272,10 @@ def find_runs(*paths: StoragePath | str) -> list[Run]:
     for path in map(as_path, paths):
         if not path.exists():
             raise IsoglossError(f"No such run: {path}.")
-        found = [read_run(folder) for folder in run_folders(path)]
-        if not found:
+        below = [read_run(folder) for folder in run_folders(path)]
+        if not below:
             raise IsoglossError(f"No runs in {path}. Make one with: isogloss eval MODEL --data demo")
-        runs += found
+        runs += below
     return runs
 
 

@@ -146,8 +146,8 @@ def _compare_one(nothing: Comparison, metric: Metric, *, part: pl.DataFrame, set
     result = (paired_test if paired else unpaired_test)(a, b, bounds=metric.bounds, settings=settings)
     difference = value_a - value_b
     needed = None if result.mde is None else needed_items(n, result.mde, difference=difference)
-    found = {name: value for name, value in asdict(result).items() if name != "student"}
-    return replace(row, difference=difference, n_needed=needed, **found)
+    facts = {name: value for name, value in asdict(result).items() if name != "student"}
+    return replace(row, difference=difference, n_needed=needed, **facts)
 
 
 def _left_out(table: pl.DataFrame) -> list[str]:
