@@ -70,7 +70,7 @@ def ask(
     offline: bool = options.Offline,
     skip_bad: bool = options.SkipBad,
     columns: list[str] = options.Columns,
-    form: options.TextOrJson = options.Format,
+    form: options.AnyFormat = options.Format,
 ) -> None:
     """Ask chat models whether statements are stereotypes and whether they agree, and measure their answers."""
     options.announce("reading the data")

@@ -57,7 +57,7 @@ def evaluate(
     robustness: bool = Robustness,
     columns: list[str] = options.Columns,
     explain: bool = typer.Option(False, "--explain", help="Explain in a sentence what the table means."),
-    form: options.TextOrJson = options.Format,
+    form: options.AnyFormat = options.Format,
 ) -> None:
     """Score data with models, store the scores, and print the measures."""
     options.announce("reading the data")
@@ -128,7 +128,7 @@ def run(
     offline: bool = options.Offline,
     on: str = options.On,
     schema: bool = typer.Option(False, "--schema", help="Print the JSON schema of study files, for editors."),
-    form: options.TextOrJson = options.Format,
+    form: options.AnyFormat = options.Format,
 ) -> None:
     """Run a study: score all its cells, continue past failed ones, and measure. Run it again to resume."""
     options.announce("reading the study")
@@ -183,10 +183,9 @@ def _forecast(plan: StudyPlan, folder: StoragePath, *, trial: bool, form: str) -
     from ..studies.dry_run import forecast_plan, forecasts_as_text
 
     rows, failures = forecast_plan(plan, out=folder, trial=trial)
-    if form == "json":
-        options.print_json({"cells": list(map(asdict, rows)), "failures": list(map(asdict, failures))})
-    elif rows:
-        typer.echo(forecasts_as_text(rows))
+    as_json = {"cells": list(map(asdict, rows)), "failures": list(map(asdict, failures))}
+    if rows or form != "text":
+        options.show(form, text=lambda: forecasts_as_text(rows), json=lambda: as_json)
     _exit_with(failures, "will fail")
 
 
@@ -199,7 +198,7 @@ def print_result(
     """
     from ..analysis.measures import keep_metrics
     from ..items import UNRELATED
-    from ..reports.text.measures import measures_as_text
+    from ..reports.text.measures import grid, measures_as_text
     from ..reports.text.sentences import explain_measures, measures_as_json
 
     if form == "json":
@@ -209,8 +208,9 @@ def print_result(
         shown = result.measures
         if headlines and result.scored and UNRELATED in set(result.scored.table["role"]):
             shown = keep_metrics(shown, headlines)
-        typer.echo(measures_as_text(shown) + ("\n\n" + explain_measures(shown) if explain else ""))
-        if result.claims:
+        text = measures_as_text(shown) + ("\n\n" + explain_measures(shown) if explain else "")
+        options.show_table(form, shown, grid=grid, text=lambda: text)
+        if result.claims and form == "text":
             typer.echo(f"\n{result.claims}")
         typer.echo(f"\n{look}", err=True)
     for problem in result.problems:
