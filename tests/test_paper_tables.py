@@ -227,3 +227,16 @@ def test_the_command_writes_parquet_with_full_precision(runs, tmp_path):
 )
 def test_mistakes_are_told_in_one_sentence(runs, arguments, said):
     assert str(run_command(runs, *arguments).exception).startswith(said)
+
+
+def test_the_caption_says_what_macro_icat_would_be_without_preferences():
+    groups = [{"model": model, "dataset": "toy", "language": "en"} for model in ("x", "y")]
+    rows = tuple(
+        replace(row("icat_macro", group, 60.0), unbiased=70.0 + number, homogeneous=66.0)
+        for number, group in enumerate(groups)
+    )
+    (table,) = paper_tables(Measures(rows, {}), Layout({}, {}))
+    assert (
+        "a model without any preference would get 70.0 to 71.0, and one with the same SS for every target 66.0."
+        in table.caption
+    )

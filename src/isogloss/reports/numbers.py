@@ -77,6 +77,18 @@ def expected(row: Measure) -> str:
     return f" (unbiased {row.unbiased:.1f}, homogeneous {row.homogeneous:.1f})"
 
 
+def expected_ranges(rows: Iterable[Measure]) -> list[tuple[str, str]]:
+    """What an unbiased and a homogeneous model would get, from the least to the largest row; nothing if that is not known."""
+    pairs = [
+        (row.unbiased, row.homogeneous) for row in rows if row.unbiased is not None and row.homogeneous is not None
+    ]
+    if not pairs:
+        return []
+    ends = [(f"{min(values):.1f}", f"{max(values):.1f}") for values in zip(*pairs, strict=True)]
+    texts = [low if low == high else f"{low} to {high}" for low, high in ends]
+    return list(zip(("unbiased", "homogeneous"), texts, strict=True))
+
+
 def short(row: Measure) -> str:
     """The value where space is scarce: one digit after the point, or two where the metric's scale is small."""
     return format_value(row.value, form=_form(row.metric)).replace("-", "−" if row.value is not None else "-")

@@ -38,8 +38,11 @@ def draw(rows: Sequence[Measure], canvas: Canvas) -> Any:
             number = who.index(model_label(row.group))
             y = tags.index(row.group["language"]) + 0.8 * ((number + 0.5) / len(who) - 0.5)
             draw_point(axes, (value_of(row), y), style=style_of(number), across=row)
-            if row.unbiased is not None:
-                axes.plot(row.unbiased, y, marker="|", color=GREY, markersize=6, linestyle="none")
+            for expected, mark in ((row.unbiased, "|"), (row.homogeneous, "x")):
+                if expected is not None:
+                    axes.plot(
+                        expected, y, marker=mark, color=GREY, markersize=6 if mark == "|" else 3, linestyle="none"
+                    )
         axes.set_title(f"{dataset} · {kind}" if len(data) > 1 else kind, loc="left", pad=2)
         draw_neutral(axes.axvline, rows[0].metric)
         axes.set_yticks(range(len(tags)), [language_label(tag, canvas) for tag in tags])
@@ -55,7 +58,7 @@ def draw(rows: Sequence[Measure], canvas: Canvas) -> Any:
 figure = Plot(
     title="By bias type and language",
     needs="scores of items with bias types: isogloss eval MODEL --data stereoset --out RUNS",
-    caption="Bars are 95 % intervals over clusters of items; a hollow mark has too few clusters for one, a grey one is not interpretable; the dashed line is neutral. For macro ICAT a grey tick is what a model without any preference would get.",
+    caption="Bars are 95 % intervals over clusters of items; a hollow mark has too few clusters for one, a grey one is not interpretable; the dashed line is neutral. For macro ICAT a grey tick is what a model without any preference would get, and a grey cross what one with the same SS for every target would.",
     find=find,
     draw=draw,
 )

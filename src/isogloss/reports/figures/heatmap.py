@@ -7,7 +7,7 @@ from typing import Any
 from ... import registry
 from ...analysis.measures import Measure
 from ..chart_data import datasets, headline, lines_by_kind, model_kinds, without_task
-from ..numbers import between, dagger, english_first, metric_name, model_label, short, side
+from ..numbers import between, dagger, english_first, expected_ranges, metric_name, model_label, short, side
 from . import FigureRequest, Plot, measured, open_runs, open_scored, value_of
 from ._marks import GREY, PALE, colour_map, ink_on
 from ._style import SMALL, Canvas, language_label, new_panels
@@ -76,6 +76,9 @@ def _draw_map(axes: Any, table: HeatmapTable, *, canvas: Canvas, space: float) -
     axes.tick_params(length=0, top=True, bottom=False, labeltop=True, labelbottom=False)
     axes.spines[:].set_visible(False)
     axes.set_title(f"{metric_name(table.metric)}, {table.dataset}", fontweight="bold")
+    axes.set_xlabel(
+        ", ".join(f"{name} {text}" for name, text in expected_ranges(table.rows)), fontsize=SMALL, color=GREY
+    )
     kinds = list(dict.fromkeys(kind for _, kind in lines))
     for kind in kinds if len(kinds) > 1 else []:
         positions = [heights[name] for name, other in lines if other == kind]
@@ -109,7 +112,7 @@ def _draw_cell(axes: Any, row: Measure, *, at: tuple[float, float], paint: Any, 
 figure = Plot(
     title="Models and languages",
     needs="scores that can be measured: isogloss eval MODEL --data stereoset --out RUNS",
-    caption="Below a value is its 95 % interval over clusters of items; ° marks a value that cannot be told from neutral, and a hatched grey field with † one that is not interpretable.",
+    caption="Below a value is its 95 % interval over clusters of items; ° marks a value that cannot be told from neutral, and a hatched grey field with † one that is not interpretable. Below macro ICAT is what a model without any preference (unbiased) and one with the same SS for every target (homogeneous) would get.",
     find=find,
     draw=draw,
 )

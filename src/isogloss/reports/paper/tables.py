@@ -13,7 +13,16 @@ from ...analysis.rankings import Rank
 from ...errors import IsoglossError
 from ...items import group_by
 from ..chart_data import KINDS, MONOLINGUAL, MULTILINGUAL, OTHER, Facts, datasets, distinct, without_task
-from ..numbers import dagger, english_first, format_interval, format_value, listed, metric_name, model_label
+from ..numbers import (
+    dagger,
+    english_first,
+    expected_ranges,
+    format_interval,
+    format_value,
+    listed,
+    metric_name,
+    model_label,
+)
 from ..text.claims import rank_lines, rank_mark
 from ..text.measures import remarks
 from ..text.table import Grid, as_markdown, latex, latex_lines
@@ -138,6 +147,12 @@ def _caption(where: str, rows: Sequence[Measure], *, kinds: set[str], ranked: bo
         near = [(metric_name(name), registry.get("metric", name).neutral) for name in metrics]
         text = "".join(f"; by {name}, nearest {neutral:g}" for name, neutral in near if neutral is not None)
         parts.append(f"In parentheses: the 95 % interval of the rank among all models of a language (1 is best{text}).")
+    for name in metrics:
+        if chance := dict(expected_ranges(row for row in rows if row.metric == name)):
+            parts.append(
+                f"{metric_name(name)} depends on the number of items per target: here a model without any preference would "
+                f"get {chance['unbiased']}, and one with the same SS for every target {chance['homogeneous']}."
+            )
     clusters = [row.clusters for row in rows if row.low is not None]
     if layout.intervals and clusters:
         parts.append(
