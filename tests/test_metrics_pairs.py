@@ -17,7 +17,9 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
 from isogloss import read
+from isogloss.analysis import intervals
 from isogloss.analysis.groups import check_rows
+from isogloss.analysis.intervals import IntervalSettings, find_interval
 from isogloss.analysis.mbe_tests import check_mbe, mcnemar, shuffled_score
 from isogloss.analysis.measures import MODES, contribution, fitting_metrics, measure
 from isogloss.errors import IsoglossError
@@ -27,7 +29,7 @@ from isogloss.registry import get
 from isogloss.reports.text.sentences import explain_measures
 from isogloss.scores import Row, Scored, item_table, make_scored, row_table
 from isogloss.stats.hypotheses import shuffle_test
-from isogloss.stats.pairwise import BLOCK, count_wins, rank, studentised_share, unit, weighted_share
+from isogloss.stats.pairwise import BLOCK, count_wins, left_out_shares, rank, studentised_share, unit, weighted_share
 from isogloss.studies.pipeline import score
 from support import references_pairs, tiny
 
@@ -185,6 +187,32 @@ def test_mbe_equals_the_dense_way_over_many_blocks(decimals: int) -> None:
         ranked = rank(numbers, unit(vectors) if cosine else vectors, ties=ties)
         found = weighted_share(ranked, male[None].astype(float), second=(~male)[None].astype(float))
         assert 100 * found[0] == pytest.approx(references_pairs.mbe(numbers, vectors, male, cosine=cosine), abs=1e-9)
+
+
+@pytest.mark.parametrize("decimals", [0, 1, 9])
+def test_mbe_without_each_sentence_equals_the_slow_way(decimals: int) -> None:
+    rng = np.random.default_rng(1)
+    count = 2 * BLOCK + 7
+    numbers, vectors = rng.normal(size=count).round(decimals), rng.normal(size=(count, 8)) + 0.5
+    male = rng.random(count) < 0.4
+    for cosine, ties in ((True, 0.5), (False, 0.0)):
+        found = left_out_shares(rank(numbers, unit(vectors) if cosine else vectors, ties=ties), male)
+        for left in (0, 50, count - 1):
+            kept = np.arange(count) != left
+            wanted = references_pairs.mbe(numbers[kept], vectors[kept], male[kept], cosine=cosine)
+            assert 100 * found[left] == pytest.approx(wanted, abs=1e-9)
+
+
+def test_very_many_sentences_have_about_the_interval_that_resampling_gives(monkeypatch) -> None:
+    rng = np.random.default_rng(3)
+    vectors = rng.normal(size=(500, 8)).astype(np.float32) + 1
+    found = value(sentences(rng.normal(size=500).tolist(), vectors, ["female"] * 400 + ["male"] * 100), "mbe")
+    settings_, bounds = IntervalSettings(resamples=4000), (float("-inf"), float("inf"))
+    slow = find_interval(found, settings_, bounds=bounds)
+    monkeypatch.setattr(intervals, "MOST_DRAWN", 499)
+    fast = find_interval(found, settings_, bounds=bounds)
+    width = slow.high - slow.low
+    assert (fast.low, fast.high) == pytest.approx((slow.low, slow.high), abs=0.06 * width)
 
 
 def test_weights_are_as_good_as_repeated_sentences() -> None:

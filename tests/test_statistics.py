@@ -311,6 +311,12 @@ def test_the_mean_of_values_at_their_kink_is_held(metric, distance):
     assert np.mean(held) >= 0.85  # 0 to 0.52 before
 
 
+def test_a_difference_is_no_larger_than_the_scale():
+    sides = pairs_won(10), pairs_won(10, ties=True, language="de")
+    found = ig.compare(*sides, metrics=["icat", "ss"], design="unpaired", resamples=200)
+    assert all(row.low is None or -100 <= row.low <= row.high <= 100 for row in found)
+
+
 def test_the_mean_of_many_values_at_their_kink_has_no_interval():
     case, rng = Case("icat", share=0.5), np.random.default_rng(0)
     sides = [side for _ in range(2) for side in draw_pair(case, case, rng, paired=True)]

@@ -83,7 +83,7 @@ def _in_order(contribution: Contribution, names: tuple[str, ...]) -> Contributio
     strata = contribution.strata
     if strata is not None:
         strata = tuple(strata[own[name]] if name in own else "" for name in names)
-    return replace(contribution, clusters=names, evaluate=evaluate, totals=totals, strata=strata)
+    return replace(contribution, clusters=names, evaluate=evaluate, without=None, totals=totals, strata=strata)
 
 
 def distance_from(side: Contribution, neutral: float) -> Contribution:
@@ -94,7 +94,7 @@ def distance_from(side: Contribution, neutral: float) -> Contribution:
 
     finish = side.finish
     if finish is None or side.totals is None or side.pieces is not None:
-        return replace(side, evaluate=evaluate, totals=None, finish=None, pieces=None, alone=None)
+        return replace(side, evaluate=evaluate, totals=None, finish=None, pieces=None, alone=None, without=None)
     pieces = Pieces((lambda s: finish(s) - neutral, lambda s: neutral - finish(s)), bounds=(-100, 100), combine=np.max)
     return replace(side, evaluate=evaluate, finish=lambda s: np.abs(finish(s) - neutral), pieces=pieces, alone=None)
 

@@ -64,7 +64,7 @@ def paired_test(
     error = float(np.nanstd(drawn, ddof=1)) * math.sqrt(count / (count - 1))
     if error < 1e-12 and abs(a.value - b.value) < 1e-12:
         return Difference(p, why=EQUAL)
-    ends = _ends(sides, a.pieces or b.pieces, count=fewest(a), related=True)
+    ends = _within(_ends(sides, a.pieces or b.pieces, count=fewest(a), related=True), bounds)
     scale = Scale(error, fewest(a) - 1, error * math.sqrt(count))
     return replace(_difference(p, ends, scale=scale, size=a.value - b.value), student=True)
 
@@ -121,7 +121,7 @@ def unpaired_test(
     drawn = [_drawn(side, own.pieces) for side, own in zip(sides, (a, b), strict=True)]
     errors = [float(np.nanstd(one, ddof=1)) * math.sqrt(n / (n - 1)) for one, n in zip(drawn, counts, strict=True)]
     freedom = welch_freedom((errors[0], errors[1]), (fewest(a), fewest(b)))
-    ends = _ends(sides, pieces, count=freedom + 1, related=False)
+    ends = _within(_ends(sides, pieces, count=freedom + 1, related=False), bounds)
     spread = math.sqrt(sum(error**2 * n for error, n in zip(errors, counts, strict=True)) / 2)
     return _difference(p, ends, scale=Scale(math.hypot(*errors), freedom, spread), size=a.value - b.value)
 
@@ -231,6 +231,12 @@ def _p_value(
     combine, shape = pieces.combine if pieces else np.min, (len(sides[0]), len(sides[1]))
     tails = -_join(-np.reshape(above, shape), combine)[0], _join(np.reshape(below, shape), combine)[1]
     return min(1.0, 2 * min(tails) * _meeting(sides))
+
+
+def _within(ends: Ends | None, bounds: tuple[float, float]) -> Ends | None:
+    """The ends, no further than two values of the scale can differ."""
+    span = bounds[1] - bounds[0]
+    return None if ends is None else replace(ends, low=max(-span, ends.low), high=min(span, ends.high))
 
 
 def _meeting(sides: Sides) -> float:

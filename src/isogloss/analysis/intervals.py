@@ -172,12 +172,20 @@ def _estimate(
         )
 
     with np.errstate(invalid="ignore", divide="ignore"):
-        drawn = contribution.finish(sums) if sums is not None and contribution.finish else draw(contribution.evaluate)
         if contribution.totals is not None and contribution.finish is not None:
             without = contribution.finish(contribution.totals.sum(0) - contribution.totals)
+        elif contribution.without is not None:
+            without = contribution.without()
         else:
             without = jackknife_values(contribution.evaluate, clusters)
-    pseudo = clusters * contribution.value - (clusters - 1) * without
+        pseudo = clusters * contribution.value - (clusters - 1) * without
+        if sums is not None and contribution.finish:
+            drawn = contribution.finish(sums)
+        elif contribution.without is not None and clusters > MOST_DRAWN:
+            rng, error = np.random.default_rng(settings.seed), float(np.std(pseudo)) / math.sqrt(clusters - 1)
+            drawn = contribution.value + error * rng.standard_normal(settings.resamples)
+        else:
+            drawn = draw(contribution.evaluate)
     errors = None
     if bounds == (0, math.inf) and sums is not None:
         errors = np.full(len(drawn), float(np.std(pseudo)) / math.sqrt(clusters - 1))

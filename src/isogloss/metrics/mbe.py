@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 
 from ..errors import IsoglossError
-from ..stats.pairwise import count_wins, rank, unit, weighted_share
+from ..stats.pairwise import count_wins, left_out_shares, rank, unit, weighted_share
 from ..stats.resampling import Array
 from . import Contribution, Metric, number_clusters
 from ._pairs import group_order, is_task
@@ -29,7 +29,8 @@ def contribute(rows: pl.DataFrame, mode: str) -> Contribution:
         return 100 * weighted_share(ranked, spread * male, second=spread * ~male)
 
     ties = count_wins(scores[male], scores[~male])[1]
-    return Contribution(labels, evaluate, len(scores), ties, tuple(strata[name] for name in labels))
+    without = (lambda: 100 * left_out_shares(ranked, male)) if len(labels) == len(scores) else None
+    return Contribution(labels, evaluate, len(scores), ties, tuple(strata[name] for name in labels), without=without)
 
 
 def fits(rows: pl.DataFrame) -> bool:
