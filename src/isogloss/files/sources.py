@@ -90,6 +90,8 @@ def read(
         >>> ig.read(["demo", "parallel_demo"], language="German")
         Items(222 items of demo, parallel_demo in de)
     """
+    if not isinstance(source, str | Path | Sequence):
+        raise IsoglossError("read takes the name of a data set, a file or a folder, or a list of them.")
     sources = [source] if isinstance(source, str | Path) else list(source)
     if not sources:
         raise IsoglossError("No data was given. Use --data with a data set's name, a file or a folder.")
