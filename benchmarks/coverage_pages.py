@@ -173,6 +173,9 @@ def matrix_of(metric: str, store: Store) -> list[str]:
     cases = [row for row in (*BEFORE, *((case, None) for case in CASES)) if row[0].metric == metric]
     chosen = cases or [(replace(case, metric=metric, clusters=n), None) for case in GRID for n in (10, 20, 79)]
     pairs = [pair for pair in (*PAIRS, *ALL_PAIRS) if pair.a.metric == metric]
+    if not cases:
+        sides = [Case(metric, clusters=count) for count in PAIR_CLUSTERS]
+        pairs = [Pair(side, side, paired=paired) for side in sides for paired in (True, False)]
     return [*case_table(chosen, store), *(["", *pair_table(pairs, store)] if pairs else [])]
 
 
