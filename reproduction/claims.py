@@ -122,7 +122,7 @@ def as_section(result: ig.GateResult) -> str:
                 else f" p = {one.p:.2g}, Holm {one.p_holm:.2g}, BH {one.p_bh:.2g}."
             )
             lines += [
-                f"`{one.says}`: {one.held} of {one.parts} comparisons hold by themselves, {one.opposed} are the other way round.{numbers}",
+                f"`{one.says}`: {one.held} of {one.parts} comparisons hold by themselves, {one.opposed} {'is' if one.opposed == 1 else 'are'} the other way round.{numbers}",
                 "",
             ]
         robust = robustness_line(one)
