@@ -175,8 +175,9 @@ def _contributions(
     a, b = (contribution(metric, table, mode=mode) for table in tables)
     if not paired or a is None or b is None:
         return None if a is None or b is None else (a, b)
-    if a.ids != b.ids:
-        shared = sorted(a.ids & b.ids)
+    ids = a.ids, b.ids
+    if ids[0] != ids[1]:
+        shared = sorted(ids[0] & ids[1])
         a, b = (contribution(metric, table, mode=mode, items=shared) for table in tables)
     if a is None or b is None or not set(a.clusters) & set(b.clusters):
         return None

@@ -9,17 +9,26 @@ from typing import Any
 import numpy as np
 
 from ..metrics import Contribution, Pieces
-from ..stats.estimates import CONSTANT, FEW_CLUSTERS, Ends, Estimate, difference_ends, recovered_p, welch_freedom
+from ..stats.estimates import (
+    CONSTANT,
+    FEW_CLUSTERS,
+    Ends,
+    Estimate,
+    difference_ends,
+    p_of_interval,
+    recovered_p,
+    welch_freedom,
+)
 from ..stats.hypotheses import detectable_effect, sign_flip_test, student_test, swapped_sums_test, welch_test
 from ..stats.resampling import Array, normal_sums
 from .intervals import (
+    Interval,
     IntervalSettings,
     clusters_needed,
     fewest,
     find_estimates,
     interval_maker,
     is_linearised,
-    p_of_interval,
     too_few,
 )
 
@@ -87,18 +96,23 @@ def threshold_test(
 
     The p-value is at least the one at which the interval reaches the number; without an interval there is none.
     """
-    make = interval_maker(a, settings, bounds=bounds)
+    side = find_estimates(a, settings, bounds=bounds)
+    make = interval_maker(a, settings, bounds=bounds, parts=side)
     ends = make(0.95)
     if ends.low is None or ends.high is None:
         return Difference(None, why=ends.why)
-    side = find_estimates(a, settings, bounds=bounds)
     fixed = Estimate(threshold, np.full(settings.resamples, threshold), np.full(len(a.clusters), threshold), bounds, 0)
     p = _p_value((side, [fixed]), a.pieces, test=lambda *pair: _flip(*pair, settings=settings))
-    p = None if p is None else max(p, p_of_interval(make, threshold))
+    if p is not None:
+        p = max(p, p_of_interval(lambda level: _holds(make(level), threshold)))
     count = len(a.clusters)
     error = float(np.nanstd(_drawn(side, a.pieces), ddof=1)) * math.sqrt(count / (count - 1))
     moved = Ends(ends.low - threshold, ends.high - threshold, ends.kind)
     return _difference(p, moved, scale=Scale(error, fewest(a) - 1, error * math.sqrt(count)), size=a.value - threshold)
+
+
+def _holds(interval: Interval, value: float) -> bool:
+    return interval.low is None or interval.high is None or interval.low <= value <= interval.high
 
 
 def unpaired_test(

@@ -10,7 +10,7 @@ import numpy as np
 from ..errors import IsoglossError, UnknownName
 from ..metrics import Contribution, Finish, Pieces
 from ..stats import RESAMPLES
-from ..stats.estimates import CONSTANT, STEPS, Estimate, find_ends
+from ..stats.estimates import CONSTANT, Estimate, find_ends
 from ..stats.resampling import (
     FEWEST_CLUSTERS,
     FEWEST_UNBOUNDED,
@@ -66,9 +66,16 @@ def find_interval(contribution: Contribution, settings: IntervalSettings, *, bou
 
 
 def interval_maker(
-    contribution: Contribution, settings: IntervalSettings, *, bounds: tuple[float, float]
+    contribution: Contribution,
+    settings: IntervalSettings,
+    *,
+    bounds: tuple[float, float],
+    parts: Sequence[Estimate] | None = None,
 ) -> Callable[[float], Interval]:
-    """The interval as a function of its level; clusters are resampled once for all levels."""
+    """The interval as a function of its level; clusters are resampled once for all levels.
+
+    `parts` are the contribution's estimates, where they were found before.
+    """
     count, width = fewest(contribution), bounds[1] - bounds[0]
     if count < clusters_needed(bounds):
         return lambda level: Interval(None, None, settings.kind, too_few(count, bounds=bounds))
@@ -83,10 +90,10 @@ def interval_maker(
     if settings.kind == "wilson":
         why = "no Wilson interval: the value is not a share of items that are each a cluster of their own"
         return lambda level: Interval(None, None, "wilson", why)
-    parts = find_estimates(contribution, settings, bounds=bounds)
-    if any(np.isnan(part.drawn).all() for part in parts):
+    estimates = find_estimates(contribution, settings, bounds=bounds) if parts is None else parts
+    if any(np.isnan(part.drawn).all() for part in estimates):
         return lambda level: Interval(None, None, settings.kind, "the value exists in none of the resamples")
-    return lambda level: _joined_interval(parts, contribution.pieces, settings=settings, bounds=bounds, level=level)
+    return lambda level: _joined_interval(estimates, contribution.pieces, settings=settings, bounds=bounds, level=level)
 
 
 def _joined_interval(
@@ -109,19 +116,6 @@ def _joined_interval(
     return Interval(
         low, high, next((interval.kind for interval in ends if interval and interval.kind != "bootstrap"), "bootstrap")
     )
-
-
-def p_of_interval(make: Callable[[float], Interval], threshold: float) -> float:
-    """The p at which an interval of the level 1 - p reaches a number."""
-    low, high = 0.0, 1.0
-    for _ in range(STEPS):
-        p = (low + high) / 2
-        interval = make(1 - p)
-        if interval.low is None or interval.high is None or interval.low <= threshold <= interval.high:
-            low = p
-        else:
-            high = p
-    return high
 
 
 def find_estimates(

@@ -36,8 +36,9 @@ class Contribution:
     counts its bootstrap, a zero the jackknife. Where clusters must be drawn apart, `strata` names each one's stratum.
     `alone` gives the value of each cluster on its own, where that is cheap. A metric that is a function of sums has
     each cluster's `totals` and the function, `finish`; if it has a kink, `pieces` are the smooth functions it joins.
-    `without` gives the value without each cluster in turn, where there is a faster way than `evaluate`. `items` are the ids that were used; without them, those of the rows. `unbiased` and `homogeneous` are what a model
-    without any preference, or with the same one for every cluster, is expected to get from as many items.
+    `without` gives the value without each cluster in turn, where there is a faster way than `evaluate`. `items` are the
+    ids that were used; if there are none, those of the rows. `unbiased` and `homogeneous` are what a model without any
+    preference, or with the same one for every cluster, is expected to get from as many items.
     """
 
     clusters: tuple[str, ...]

@@ -115,14 +115,20 @@ def recovered_p(a: Estimate, b: Estimate, *, shift: float = 0.0) -> float:
     """
     if _are_plain((find_ends(a), find_ends(b)), ("bootstrap",)):
         return 0.0
+
+    def holds(level: float) -> bool:
+        ends = _recovered((a, b), (find_ends(a, level=level), find_ends(b, level=level)), r=0.0)
+        return ends is None or ends.low <= shift <= ends.high
+
+    return p_of_interval(holds)
+
+
+def p_of_interval(holds: Callable[[float], bool]) -> float:
+    """The p at which the interval of the level 1 - p no longer holds a number; `holds` says whether that of a level does."""
     low, high = 0.0, 1.0
     for _ in range(STEPS):
         p = (low + high) / 2
-        ends = _recovered((a, b), (find_ends(a, level=1 - p), find_ends(b, level=1 - p)), r=0.0)
-        if ends is None or ends.low <= shift <= ends.high:
-            low = p
-        else:
-            high = p
+        low, high = (p, high) if holds(1 - p) else (low, p)
     return high
 
 
