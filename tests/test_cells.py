@@ -17,7 +17,7 @@ from isogloss.methods import fill_options
 from isogloss.models.model import Model, ModelInfo, notes_on
 from isogloss.scores import Scored, join_scored
 from isogloss.studies import cells
-from isogloss.studies.cells import Running, ScoringCell, WorkUnit, group_cells, plan_work, score_work, write_work
+from isogloss.studies.cells import Running, Cell, WorkUnit, group_cells, plan_work, score_work, write_work
 from support import tiny
 from support.examples import blank, follow
 
@@ -40,16 +40,16 @@ def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cells, "PART_CANDIDATES", 6)
 
 
-def make(items: Sequence[Item], methods: Sequence[tuple[str, dict[str, str]]]) -> list[ScoringCell]:
+def make(items: Sequence[Item], methods: Sequence[tuple[str, dict[str, str]]]) -> list[Cell]:
     """A cell for each method with its options."""
     found = []
     for name, options in methods:
         method = registry.get("method", name)
-        found.append(ScoringCell(tuple(items), name, method, fill_options(name, method, chosen=options)))
+        found.append(Cell(tuple(items), name, method, fill_options(name, method, chosen=options)))
     return found
 
 
-def run_cells(group: Sequence[ScoringCell], model: Model, *, out: Path | None = None) -> Scored:
+def run_cells(group: Sequence[Cell], model: Model, *, out: Path | None = None) -> Scored:
     """What the cells give, as one table."""
     return join_scored([one.scored for one in cells.run_cells(group, model, running=Running(out))])
 

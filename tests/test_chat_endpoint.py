@@ -19,7 +19,7 @@ from isogloss import runs
 from isogloss.chat import runner
 from isogloss.chat.endpoint import KEPT, Endpoint, http_backend
 from isogloss.chat.requests import AskSettings, Backend
-from isogloss.chat.retry import RetryPolicy, asked_wait, next_wait
+from isogloss.models.retry import RetryPolicy, asked_wait, next_wait
 from isogloss.chat.runner import JOURNAL
 from isogloss.errors import IsoglossError
 from isogloss.items import Item, Items

@@ -17,7 +17,8 @@ from safetensors.torch import load_file, save_file
 
 from isogloss.errors import IsoglossError
 from isogloss.models import load
-from isogloss.models.load import Loading, open_model
+from isogloss.models.load import open_model
+from isogloss.models.model import Loading
 from isogloss.runs import find_runs, read_scored
 from isogloss.studies.method_choice import fitting_methods
 from support import tiny

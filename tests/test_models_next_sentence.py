@@ -14,7 +14,8 @@ from typer.testing import CliRunner
 from isogloss.cli import app
 from isogloss.errors import IsoglossError
 from isogloss.items import Candidate, Item, Items
-from isogloss.models.load import Loading, open_model
+from isogloss.models.load import open_model
+from isogloss.models.model import Loading
 from isogloss.nsp.evaluation import pair_scores
 from isogloss.nsp.heads import import_head, make_batch, make_trainable
 from isogloss.nsp.parts import open_split

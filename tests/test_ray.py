@@ -18,7 +18,7 @@ from isogloss import runs
 from isogloss.chat.requests import AskSettings
 from isogloss.errors import IsoglossError
 from isogloss.items import Items
-from isogloss.models.load import DEFAULT_LOADING, Loading
+from isogloss.models.model import DEFAULT_LOADING, Loading
 from isogloss.storage import as_path
 from isogloss.studies import cells
 from isogloss.studies.cells import Failure

@@ -26,7 +26,8 @@ from isogloss.analysis.claim_files import read_claims
 from isogloss.analysis.claims import check_claims
 from isogloss.errors import IsoglossError
 from isogloss.items import Candidate, Item, Items, items_hash
-from isogloss.models.load import Loading, open_model
+from isogloss.models.load import open_model
+from isogloss.models.model import Loading
 from isogloss.scores import Scored
 from support import tiny
 from support.builders import TRIPLE, score, triple

@@ -18,7 +18,7 @@ import transformers
 from isogloss import runs
 from isogloss.errors import IsoglossError
 from isogloss.items import Item, Items
-from isogloss.models.load import Loading
+from isogloss.models.model import Loading
 from isogloss.models.model import Model
 from isogloss.scores import Scored
 from isogloss.studies import cells

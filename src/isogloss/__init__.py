@@ -13,14 +13,12 @@ if TYPE_CHECKING:
     from .analysis.measures import Measure, Measures, measure
     from .analysis.rankings import Rank, Rankings, rank_models
     from .analysis.structure import Structure
-    from .chat.endpoint import Endpoint
-    from .chat.requests import AskSettings
     from .errors import IsoglossError
     from .files.sources import read
     from .items import Candidate, Item, Items
     from .library import controls, figure, gate, join, load, report, structure, table
-    from .models.load import Loading
-    from .models.model import Model
+    from .methods.ask import AskSettings
+    from .models.model import Loading, Model
     from .progress import Progress
     from .reports.figures import WrittenFigure
     from .results import Results
@@ -40,14 +38,12 @@ _NAMES = {  # the public names of each module
     "analysis.measures": ("Measure", "Measures", "measure"),
     "analysis.rankings": ("Rank", "Rankings", "rank_models"),
     "analysis.structure": ("Structure",),
-    "chat.endpoint": ("Endpoint",),
-    "chat.requests": ("AskSettings",),
+    "methods.ask": ("AskSettings",),
     "errors": ("IsoglossError",),
     "files.sources": ("read",),
     "items": ("Candidate", "Item", "Items"),
     "library": ("controls", "figure", "gate", "join", "load", "report", "structure", "table"),
-    "models.load": ("Loading",),
-    "models.model": ("Model",),
+    "models.model": ("Loading", "Model"),
     "progress": ("Progress",),
     "reports.figures": ("WrittenFigure",),
     "results": ("Results",),
@@ -69,7 +65,6 @@ __all__ = [
     "Comparison",
     "Comparisons",
     "Control",
-    "Endpoint",
     "GateResult",
     "IsoglossError",
     "Item",

@@ -11,14 +11,13 @@ from typing import Any
 
 import polars as pl
 
-from . import languages
-from .chat.answer_rows import make_answer_rows
-from .chat.records import ANSWER_SCHEMA, ANSWERS
+from . import languages, registry
 from .errors import BadData, IsoglossError
 from .scores import (
     ITEM_SCHEMA,
     KEY,
     ROW_SCHEMA,
+    SCORES,
     TEXTS,
     Scored,
     find_builds,
@@ -31,9 +30,13 @@ from .scores import (
 from .sealing import lock_folder, move_file, read_table, write_file, write_table
 from .storage import RemotePath, StoragePath, as_path
 
-SCHEMA = 2
-SCHEMAS = (1, 2)  # in version 1 a table did not say which run it belongs to
-FINGERPRINT = 1  # the version of what a fingerprint holds; another number makes every run a new one
+SCHEMA = 3
+SCHEMAS = (
+    1,
+    2,
+    3,
+)  # in version 1 a table did not say which run it belongs to; before 3, parts followed the file's order
+FINGERPRINT = 2  # the version of what a fingerprint holds; another number makes every run a new one
 DELETE = "Delete the run's folder and run again."
 FACTS = {"model": str, "dataset": str, "language": str, "method": str, "parts": int, "fingerprint": dict}
 MOST_PARTS = 100_000
@@ -49,6 +52,21 @@ class Run:
     @property
     def parts(self) -> int:
         return int(self.info["parts"])
+
+    @property
+    def stopped(self) -> str | None:
+        """Why the run was stopped on purpose before its last part, if it was."""
+        return self.info.get("why_stopped") if self.info.get("status") == "stopped" else None
+
+    @property
+    def method(self) -> str:
+        """The name of the method, without its options; runs of answers did not state it before schema 3."""
+        return str(self.info["fingerprint"].get("method", "ask"))
+
+    @property
+    def holds_scores(self) -> bool:
+        """Whether the parts hold scores, and not what a model said."""
+        return str(self.info.get("holds", SCORES.name)) == SCORES.name
 
 
 def fingerprint(facts: dict[str, Any]) -> str:
@@ -142,6 +160,20 @@ def finish_run(run: Run, **facts: Any) -> Run:
     return done
 
 
+def stop_run(run: Run, why: str) -> Run:
+    """The run, marked as stopped on purpose; the same command with another goal continues it."""
+    done = replace(run, info={**run.info, "status": "stopped", "why_stopped": why})
+    write_info(done)
+    return done
+
+
+def token_totals(runs: Sequence[Run], *, price_in: float = 0.0, price_out: float = 0.0) -> dict[str, float]:
+    """The tokens that the answers of all runs took, and what they cost at these prices for a million."""
+    names = ("prompt", "answer", "uncounted_answers")
+    total: dict[str, float] = {name: sum(run.info.get("tokens", {}).get(name, 0) for run in runs) for name in names}
+    return total | {"cost": (total["prompt"] * price_in + total["answer"] * price_out) / 1e6}
+
+
 @contextmanager
 def locked(run: Run) -> Iterator[None]:
     """While this is open no other process works on the run; a process that died keeps no lock.
@@ -192,7 +224,7 @@ def read_part(run: Run, number: int, *, path: StoragePath | None = None) -> pl.D
     """A part's rows, in its place or at another path; a truncated or altered part, or another run's, raises BadData."""
     advice, path = "Delete it and run the same command again.", path or part_path(run, number)
     table = read_table(path, "the part", owners=_owners(run, number), advice=advice)
-    schema = ANSWER_SCHEMA if run.info.get("holds") == ANSWERS else ROW_SCHEMA
+    schema = ROW_SCHEMA if run.holds_scores else registry.get("method", run.method).holds.schema
     wrong = [name for name, kind in schema.items() if table.schema.get(name) != kind]
     if wrong:
         raise BadData(str(path), None, f"the column '{wrong[0]}' is missing or of another type. {advice}")
@@ -338,6 +370,8 @@ def each_scored(runs: list[Run], problems: list[str] | None = None) -> Iterator[
         with collecting(problems):
             written, items = written_parts(run), None
             left = f"{run.folder.name}: {run.parts - len(written)} of {run.parts} parts are missing"
+            if run.stopped:
+                left = f"{run.folder.name}: stopped on purpose after {len(written)} of {run.parts} parts: {run.stopped}"
             notes = (left,) if len(written) < run.parts else ()
             if written:
                 with collecting(problems):
@@ -373,7 +407,7 @@ def scored_run(run: Run, items: pl.DataFrame, *, rows: pl.DataFrame, whole: bool
     if not bare.height and not whole:
         problem = f"'parts' is {run.parts}, but fewer parts hold scores for all items. Put the right file back."
         raise BadData(str(run.folder / "run.json"), None, problem)
-    rows = make_answer_rows(rows) if run.info.get("holds") == ANSWERS else rows
+    rows = rows if run.holds_scores else registry.get("method", run.method).read(rows)
     labels: dict[str, str] = {"model": run.info["model"], "method": run.info["method"]}
     if family := run.info.get("facts", {}).get("family"):
         labels["family"] = family

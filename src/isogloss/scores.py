@@ -1,7 +1,9 @@
 """Scored items: a long table with one row per item, candidate and quantity, and the item's own columns beside it."""
 
+import hashlib
+import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from typing import Any
@@ -127,6 +129,18 @@ def row_table(rows: Iterable[Row]) -> pl.DataFrame:
     return pl.DataFrame([(*row.item.key, *values_of(row)) for row in rows], schema=ROW_SCHEMA, orient="row")
 
 
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """What the parts of a run hold: its name in `run.json`, its columns, and how they are made of what a method returns."""
+
+    name: str
+    schema: Mapping[str, Any]
+    table: Callable[[Iterable[Any]], pl.DataFrame]
+
+
+SCORES = Holding("scores", ROW_SCHEMA, row_table)
+
+
 def item_table(items: Items) -> pl.DataFrame:
     """One row per item and candidate with all the item's columns; tags become columns of their own.
 
@@ -243,17 +257,37 @@ def find_builds(info: Mapping[str, Any], *, where: str = "") -> Builds:
 
     A model may have another checkpoint in each language; of each it has one version.
     """
-    facts, identity = info.get("facts", {}), info["fingerprint"]
-    identity = identity.get("backend", identity)
-    if not isinstance(identity, Mapping) or not identity.get("weights"):
+    facts, whole = info.get("facts", {}), info["fingerprint"]
+    identity = whole.get("backend", whole)
+    if not isinstance(identity, Mapping):
         return {}
-    hashes = {name: str(identity.get(name)) for name in ("weights", "tokenizer", "dtype")}
-    named = [f"revision {facts['revision']}"] if facts.get("revision") else []
-    named += [f"weights {hashes['weights'][:8]}", f"tokenizer {hashes['tokenizer'][:8]}", hashes["dtype"]]
-    build = (" ".join(hashes.values()), f"{where}({', '.join(named)})")
     model = str(info["model"])
     checkpoint = facts.get("checkpoint") or model
-    return {(model, f"checkpoint {checkpoint}"): build, (model, f"language {info['language']}"): build}
+    keys = [(model, f"checkpoint {checkpoint}"), (model, f"language {info['language']}")]
+    builds: dict[tuple[str, str], tuple[str, str]] = {}
+    if identity.get("weights"):
+        hashes = {name: str(identity.get(name)) for name in ("weights", "tokenizer", "dtype")}
+        named = [f"revision {facts['revision']}"] if facts.get("revision") else []
+        named += [f"weights {hashes['weights'][:8]}", f"tokenizer {hashes['tokenizer'][:8]}", hashes["dtype"]]
+        builds |= dict.fromkeys(keys, (" ".join(hashes.values()), f"{where}({', '.join(named)})"))
+    if asked := _asked_identity(
+        whole
+    ):  # answers in words also depend on how the model was addressed, and in which words
+        named = [f"{name} {_short_hash(value)}" for name, value in asked.items()]
+        key = (model, f"{info['method']} in {info['language']}")
+        builds[key] = (json.dumps(asked, sort_keys=True), f"{where}({', '.join(named)})")
+    return builds
+
+
+def _asked_identity(fingerprint: Mapping[str, Any]) -> dict[str, Any]:
+    """What answers in words depend on beside the weights, as a run of this version or an older one states it."""
+    backend = fingerprint.get("backend")
+    stated = {**(backend if isinstance(backend, Mapping) else {}), **fingerprint.get("asked", {}), **fingerprint}
+    return {name: stated[name] for name in ("chat", "generation", "prompts", "words") if name in stated}
+
+
+def _short_hash(value: Any) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True, ensure_ascii=False).encode()).hexdigest()[:8]
 
 
 def join_scored(parts: Sequence[Scored]) -> Scored:

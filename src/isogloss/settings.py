@@ -23,14 +23,20 @@ def read_fields(
         if name not in types:
             raise UnknownName(f"option of '{what}'", written, types)
         own = types[name]
-        try:
-            values[name] = YES_NO[text.lower()] if own is bool else own(text)
-            if own in (int, float) and not least <= values[name] < math.inf:
-                raise ValueError
-        except (ValueError, KeyError) as error:
-            need = NEEDED[own] + f" of at least {least}" * (own is not bool)
-            raise IsoglossError(f"{written}={text}: '{written}' of '{what}' must be {need}.") from error
+        values[name] = read_value(text, own, name=written, what=what, least=least)
     return values
+
+
+def read_value(text: str, kind: type, *, name: str, what: str, least: int = 0) -> Any:
+    """The value that a text stands for, of one kind; another is refused with the name of its option."""
+    try:
+        value = YES_NO[text.lower()] if kind is bool else kind(text)
+        if kind in (int, float) and not least <= value < math.inf:
+            raise ValueError
+    except (ValueError, KeyError) as error:
+        need = NEEDED[kind] + f" of at least {least}" * (kind is not bool)
+        raise IsoglossError(f"{name}={text}: '{name}' of '{what}' must be {need}.") from error
+    return value
 
 
 def _plain_type(hint: Any) -> type | None:

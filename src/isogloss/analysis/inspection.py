@@ -42,7 +42,7 @@ def inspect_item(path: Path, item: str) -> list[dict[str, Any]]:
         joined = texts.join(pl.concat(rows), on=key, how="left", maintain_order="left") if rows else texts
         for row in joined.iter_rows(named=True):
             head = {key: run.info[key] for key in ("model", "language", "method")}
-            if run.info.get("holds") == ANSWERS:
+            if run.info.get("holds") == ANSWERS.name:
                 head |= {key: row.get(key) for key in ("prompt", "order", "sample", "answer", "verdict")}
             candidates.append(head | {key: row.get(key) for key in SHOWN})
     if not candidates:

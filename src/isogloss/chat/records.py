@@ -1,13 +1,13 @@
 """Records of what chat models answered: what was asked, what came back word for word, what it cost; no verdicts."""
 
-import json
 from collections.abc import Iterable
-from dataclasses import asdict, astuple, dataclass, fields
+from dataclasses import astuple, dataclass, fields
 from typing import Any
 
 import polars as pl
 
-ANSWERS = "answers"
+from ..scores import Holding
+
 ORDERS = ("yes-no", "no-yes")
 OPENING = 10
 THOUGHT = "<think>"  # an answer that thinks aloud is read from its text, after the thought
@@ -54,28 +54,4 @@ def answer_table(answers: Iterable[Answer]) -> pl.DataFrame:
     return pl.DataFrame([astuple(answer) for answer in answers], schema=ANSWER_SCHEMA, orient="row")
 
 
-def answer_line(answer: Answer) -> str:
-    """An answer as one line of JSON; what is not UTF-8 in it becomes a question mark."""
-    text = json.dumps(asdict(answer), ensure_ascii=False)
-    return text.encode("utf-8", "replace").decode() + "\n"
-
-
-def read_line(line: str) -> Answer | None:
-    """The answer on a line; none when the line is torn, or holds values of other types."""
-    try:
-        answer = Answer(**json.loads(line))
-        sound = all(_fits(value, ANSWER_SCHEMA[name]) for name, value in asdict(answer).items())
-        return answer if sound and None not in answer.key and answer.text is not None else None
-    except (ValueError, TypeError, RecursionError):
-        return None
-
-
-def _fits(value: Any, kind: Any) -> bool:
-    """Whether a column can hold a value; text that is not UTF-8 is a ValueError."""
-    if value is None:
-        return True
-    if kind == pl.String:
-        return isinstance(value, str) and value.encode() is not None
-    if kind == pl.Int64:
-        return type(value) is int and 0 <= value <= MOST_TOKENS
-    return type(value) in (int, float) and value == value
+ANSWERS = Holding("answers", ANSWER_SCHEMA, answer_table)

@@ -8,20 +8,17 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from ..errors import IsoglossError
-from ..settings import read_fields
 from . import options
 from .score import print_result
 
 if TYPE_CHECKING:
-    from ..chat.endpoint import Endpoint
     from ..runs import Run
     from ..studies.plan import StudyPlan
 
 WARNING = "Content warning: the statements are stereotypes, some of them offensive."
 
 Models = typer.Argument(
-    help="Chat models: a pulled model, a folder, a GGUF file or a hub name; with --endpoint, their names there."
+    help="Chat models: a pulled model, a folder, a GGUF file, a hub name, or an address such as http://localhost:8000/v1."
 )
 Out = typer.Option(
     Path("runs/ask"), "--out", "-o", metavar="FOLDER", help="The study's folder; answers there are kept."
@@ -34,14 +31,6 @@ Options = typer.Option(
     "answer), max_tokens (10), thinking (0: more tokens for a thought before the answer), shots (0: answered examples before the "
     "question), prompts (a TOML file), template (auto: the model's; plain: the bare prompt). May be repeated.",
 )
-Url = typer.Option(
-    None,
-    "--endpoint",
-    metavar="URL",
-    help="An OpenAI-compatible address, such as http://localhost:8000/v1. Settings follow after commas: "
-    "URL,concurrency=4,timeout=60,tries=6 (requests at once, seconds per response, tries per request).",
-)
-KeyEnv = typer.Option(None, "--key-env", metavar="VARIABLE", help="The environment variable with the endpoint's key.")
 Prices = typer.Option(
     "0,0", "--prices", metavar="IN,OUT", help="The price of a million prompt tokens and of a million answer tokens."
 )
@@ -57,8 +46,11 @@ def ask(
     out: Path = Out,
     option: list[str] = Options,
     seed: int = options.Seed,
-    endpoint: str = Url,
-    key_env: str = KeyEnv,
+    served_model: list[str] = options.ServedModel,
+    key_env: str = options.KeyEnv,
+    concurrency: int = options.Concurrency,
+    timeout: float = options.Timeout,
+    tries: int = options.Tries,
     prices: str = Prices,
     limit: int = options.Limit,
     by: str = By,
@@ -74,69 +66,61 @@ def ask(
 ) -> None:
     """Ask chat models whether statements are stereotypes and whether they agree, and measure their answers."""
     options.announce("reading the data")
-    from ..chat.requests import read_ask_settings
     from ..files.sources import read
-    from ..models.load import Loading
+    from ..models.model import Loading
     from ..progress import progress_bars
-    from ..studies.plan import plan_asking, take_sample
+    from ..studies.plan import plan_evaluation, take_sample
     from ..studies.run import finish_plan, require_scores, run_plan
 
-    if key_env and not endpoint:
-        raise IsoglossError("--key-env goes with --endpoint.")
+    options.check_served(models, served_model, key_env=key_env)
     items = read(data, language=languages, columns=options.split_columns(columns), skip_bad=skip_bad)
-    plan = plan_asking(
+    loading = Loading(device, dtype, token_budget, offline, key_env=key_env, concurrency=concurrency)
+    plan = plan_evaluation(
         models,
         take_sample(items, limit, seed=seed),
-        settings=read_ask_settings({"seed": str(seed)} | options.split_pairs(option)),
-        endpoint=_read_endpoint(endpoint, key_env) if endpoint else None,
-        loading=Loading(device, dtype, token_budget, offline),
+        method="ask",
+        options={"seed": str(seed)} | options.split_pairs(option),
+        loading=options.at_server(loading, served_model, timeout=timeout, tries=tries),
         measuring={"by": options.split_names(by), "mode": mode, "seed": seed},
     )
+    price_in, price_out = options.split_prices(prices)
     if dry_run:
-        _show_plan(plan)
+        _show_plan(plan, out, price_in=price_in, price_out=price_out)
         return
     with progress_bars() as progress:
         result = require_scores(run_plan(plan, out=out, progress=progress))
     result = finish_plan(plan, result, out=out)
-    price_in, price_out = options.split_prices(prices)
     typer.echo(_token_totals(result.runs, price_in=price_in, price_out=price_out, out=out), err=True)
     print_result(result, f"Look at one item with: isogloss show {out} {plan.cells[0].items[0].id}", form=form)
 
 
-def _read_endpoint(text: str, key_env: str | None) -> Endpoint:
-    """The endpoint at an address that settings may follow, as in http://localhost:8000/v1,tries=2."""
-    from ..chat.endpoint import Endpoint
-    from ..chat.retry import RetryPolicy
-
-    url, *pairs = text.split(",")
-    settings = options.split_pairs(pairs)
-    tries = {"tries": settings.pop("tries")} if "tries" in settings else {}
-    values = read_fields(Endpoint, settings, what="endpoint", names=("concurrency", "timeout"), least=1)
-    policy = RetryPolicy(**read_fields(RetryPolicy, tries, what="endpoint", names=("tries",), least=1))
-    return Endpoint(url, "", key_env, retry=policy, **values)
-
-
-def _show_plan(plan: StudyPlan) -> None:
-    """How many requests there would be, and each language's prompts once."""
-    from ..chat.requests import read_ask_settings
-    from ..chat.runner import plan_ask_cells
+def _show_plan(plan: StudyPlan, out: Path, *, price_in: float, price_out: float) -> None:
+    """How many requests there would be, what they would cost, and each language's prompts once."""
+    from ..items import group_by
+    from ..methods.ask import preview_prompts
+    from ..studies.dry_run import forecast_plan
 
     typer.echo(WARNING, err=True)
-    cells = plan_ask_cells(plan.cells[0].items, read_ask_settings(plan.cells[0].options))
-    for cell in cells:
-        first = cell.items[0]
-        typer.echo(f"{first.dataset} {first.language}: {len(cell.items)} items, {cell.asks} requests")
-        shown = {request.prompt: request.text for request in reversed(cell.requests)}
-        for prompt in reversed(shown):
-            typer.echo(f"  {prompt}: " + shown[prompt].replace("\n", "\n    "))
-    models = len(plan.cells)
-    total = sum(cell.asks for cell in cells) * models
-    typer.echo(f"{total} requests in all, to {models} model{'s' * (models > 1)}; nothing was asked.")
+    rows, failures = forecast_plan(plan, out=out, trial=False)
+    for row in rows:
+        typer.echo(f"{row.model} {row.dataset} {row.language}: {row.items} items, {row.unique} requests")
+    cell = plan.cells[0]
+    for language, items in group_by(cell.items, lambda item: item.language).items():
+        for prompt, text in preview_prompts(items, cell.options).items():
+            typer.echo(f"  {language} {prompt}: " + text.replace("\n", "\n    "))
+    for failure in failures:
+        typer.echo(f"{failure.model} {failure.data} {failure.language}: {failure.why}", err=True)
+    models, total = len({row.model for row in rows}), sum(row.unique for row in rows)
+    tokens, most = sum(row.tokens for row in rows), sum(row.answer_tokens for row in rows)
+    cost = ((tokens - most) * price_in + most * price_out) / 1e6
+    priced = f", cost at most about {cost:.4f}" * bool(price_in or price_out)
+    about = f"about {tokens - most} prompt and at most {most} answer tokens{priced}"
+    typer.echo(f"{total} requests in all, to {models} model{'s' * (models > 1)}, {about}; nothing was asked.")
 
 
 def _token_totals(runs: Sequence[Run], *, price_in: float, price_out: float, out: Path) -> str:
     """What the answers took."""
-    from ..chat.runner import token_totals
+    from ..runs import token_totals
 
     total = token_totals(runs, price_in=price_in, price_out=price_out)
     asked = sum(run.info.get("asked", 0) for run in runs)

@@ -45,7 +45,8 @@ def is_model(source: str) -> bool:
 
 def show_model(name: str, *, offline: bool, allow_pickle: bool, form: str) -> None:
     """Print a model's family, heads, vocabulary, languages and licence, and which methods can score with it."""
-    from ..models.load import Loading, open_model
+    from ..models.load import open_model
+    from ..models.model import Loading
     from ..studies.method_choice import fitting_methods
 
     model = open_model(name, Loading(offline=offline, allow_pickle=allow_pickle))

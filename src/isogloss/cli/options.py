@@ -6,7 +6,8 @@ import inspect
 import json
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import typer
@@ -18,6 +19,7 @@ from ..files.hub import OFFLINE
 from ..stats import RESAMPLES
 
 if TYPE_CHECKING:
+    from ..models.model import Loading
     from ..studies.connection import Cluster
 
 TextOrJson = Literal["text", "json"]
@@ -152,6 +154,31 @@ def show_table(form: str, result: Any, *, grid: Callable[[Any], Any], **forms: C
         "markdown": lambda: as_markdown(grid(result)),
     }
     show(form, **known | forms)
+
+
+ServedModel = typer.Option(
+    [],
+    "--served-model",
+    metavar="NAME",
+    help="The name of a model at the address, where MODEL is one. May be repeated.",
+)
+KeyEnv = typer.Option(None, "--key-env", metavar="VARIABLE", help="The environment variable with the server's key.")
+Concurrency = typer.Option(4, "--concurrency", min=1, help="How many requests to a server are open at once.")
+Timeout = typer.Option(60.0, "--timeout", min=0.1, help="How many seconds a server has for a response.")
+Tries = typer.Option(6, "--tries", min=1, help="How often a request to a server is tried.")
+
+
+def check_served(models: Sequence[str], served_models: Sequence[str], *, key_env: str | None) -> None:
+    """Refuse options of a server without its address."""
+    if (served_models or key_env) and not any(name.startswith(("http://", "https://")) for name in models):
+        wrong = "--served-model" if served_models else "--key-env"
+        raise IsoglossError(f"{wrong} goes with the address of a server as MODEL, such as http://localhost:8000/v1.")
+
+
+def at_server(loading: Loading, served_models: Sequence[str], *, timeout: float, tries: int) -> list[Loading]:
+    """How the models are opened: once for each name at a server."""
+    loading = replace(loading, timeout=timeout, tries=tries)
+    return [replace(loading, served_model=name) for name in served_models or [""]]
 
 
 def find_cluster(on: str) -> Cluster | None:

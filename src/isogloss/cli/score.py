@@ -15,7 +15,7 @@ from . import options
 
 if TYPE_CHECKING:
     from ..items import Items
-    from ..models.load import Loading
+    from ..models.model import Loading
     from ..storage import StoragePath
     from ..studies.cells import Failure
     from ..studies.plan import StudyPlan, Subset
@@ -33,7 +33,7 @@ Robustness = typer.Option(
 
 def evaluate(
     models: list[str] = typer.Argument(
-        help="Models: a pulled model, a folder, a GGUF file, or a hub name (name@revision)."
+        help="Models: a pulled model, a folder, a GGUF file, a hub name (name@revision), or the address of a server."
     ),
     data: list[str] = options.Data,
     languages: list[str] = options.Languages,
@@ -46,6 +46,11 @@ def evaluate(
     metrics: str = options.Metrics,
     limit: int = options.Limit,
     seed: int = options.Seed,
+    served_model: list[str] = options.ServedModel,
+    key_env: str = options.KeyEnv,
+    concurrency: int = options.Concurrency,
+    timeout: float = options.Timeout,
+    tries: int = options.Tries,
     controls: bool = typer.Option(False, "--controls", help="Also score neutral and shuffled control items."),
     device: str = options.Device,
     dtype: str = options.Dtype,
@@ -63,7 +68,7 @@ def evaluate(
     options.announce("reading the data")
     from ..analysis.control_items import make_control_items
     from ..files.sources import read
-    from ..models.load import Loading
+    from ..models.model import Loading
     from ..progress import progress_bars
     from ..storage import as_path
     from ..studies.plan import plan_evaluation, take_sample
@@ -72,7 +77,8 @@ def evaluate(
     cluster, folder = options.find_cluster(on), as_path(out)
     items = read(data, language=languages, columns=options.split_columns(columns), where=where, skip_bad=skip_bad)
     items = take_sample(items, limit, seed=seed)
-    loading = Loading(device, dtype, token_budget, offline, allow_pickle)
+    options.check_served(models, served_model, key_env=key_env)
+    loading = Loading(device, dtype, token_budget, offline, allow_pickle, key_env=key_env, concurrency=concurrency)
     if robustness:
         changed = {"method": method != "auto", "option": option, "by": by, "metrics": metrics, "controls": controls}
         _report_robustness(models, items, loading=loading, refused=changed | {"on": cluster}, form=form)
@@ -82,7 +88,7 @@ def evaluate(
         *([items, make_control_items(items, seed=seed)] if controls else [items]),
         method=method,
         options=options.split_pairs(option),
-        loading=loading,
+        loading=options.at_server(loading, served_model, timeout=timeout, tries=tries),
         measuring={"metrics": options.split_names(metrics), "by": options.split_names(by), "mode": mode, "seed": seed},
     )
     with progress_bars() as progress:
@@ -244,7 +250,7 @@ def probe(
     form: options.TextOrJson = options.Format,
 ) -> None:
     """Show which terms a model finds most probable in a template, as shares."""
-    from ..models.load import Loading
+    from ..models.model import Loading
     from ..studies.pipeline import probe as run_probe
     from ..studies.probe import probe_as_text
 

@@ -1,16 +1,19 @@
-"""Scoring methods: one file each turns an item into questions and the answers into scores; here is what a method is."""
+"""Methods: one file each turns an item into questions, and the answers into scores or records; here is what a method is."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import Any, Protocol
+
+import polars as pl
 
 from .. import registry
 from ..errors import IsoglossError, UnknownName
 from ..items import CONTRAST, Item
 from ..models.model import Family, Model
-from ..models.questions import Answer, Asking
+from ..models.questions import TEXT, Answer, Asking
 from ..models.text import Ids, count_unknown, decode
-from ..scores import Row
+from ..scores import SCORES, Holding, Row
+from ..settings import read_value
 
 Options = Mapping[str, str]
 HEADS = {"lm": "language-model", "nsp": "next-sentence"}
@@ -25,10 +28,26 @@ class Ask(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Method:
-    """A way to score items: `ask` is a generator that yields questions, is sent answers, and returns rows.
+class Free:
+    """An option that takes any value of a kind; `least` is the least number."""
 
-    `options` maps each option to its possible values, the default first; options are part of the fingerprint.
+    default: str
+    kind: type = str
+    least: int = 0
+
+
+PART = 768  # candidates; enough to fill batches, few enough that little is lost when a process is killed
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A way to ask about items: `ask` is a generator that yields questions, is sent answers, and returns rows.
+
+    `options` maps each option to its possible values, the default first, or to a `Free` value; options are part of the
+    fingerprint, and `check` refuses those that do not fit together. A method that must see all items of a cell has `prepare`,
+    which gives the `ask` to use. `identity` is what else the rows depend on.
+    What a run stores is `holds`; where that is not scores, `read` turns it into rows when they are measured.
+    `columns` are those that its rows have beside the ones of all scores. A part of a run has about `part` candidates.
     `uses` are the ways to ask that suit it; a model's family must offer one, and the first that it offers is used.
     `needs` is the head whose weights must be in the checkpoint. `auto` names the tasks for which `auto` takes this method.
     `refuse` gives a sentence when a model cannot be scored this way; `suits` says whether an item can be.
@@ -40,26 +59,52 @@ class Method:
     uses: tuple[str, ...]
     suits: Callable[[Item], bool]
     ask: Ask
-    options: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    options: Mapping[str, tuple[str, ...] | Free] = field(default_factory=dict)
     auto: tuple[str, ...] = ()
     refuse: Callable[[Model, Options], str | None] = lambda model, options: None
     needs: str = "lm"
     version: int = 1
+    check: Callable[[Options], None] = lambda options: None
+    admits: Callable[[Item, Options], bool] = lambda item, options: True
+    prepare: Callable[[Sequence[Item], Options], Ask] | None = None
+    identity: Callable[[Model, str, Options], Mapping[str, Any]] = lambda model, language, options: {}
+    holds: Holding = SCORES
+    read: Callable[[pl.DataFrame], pl.DataFrame] | None = None
+    columns: tuple[str, ...] = ()
+    part: int = PART
+
+    @property
+    def alone(self) -> bool:
+        """Whether its cells are run one by one, since answers in words share no passes."""
+        return self.uses == (TEXT,)
 
 
 def fill_options(name: str, method: Method, *, chosen: Mapping[str, str]) -> dict[str, str]:
     """All the method's options, the chosen values checked and the others at their default."""
-    for key, value in chosen.items():
+    filled = {key: default_value(values) for key, values in method.options.items()}
+    for written, value in chosen.items():
+        key = written if written in method.options else written.replace("-", "_")
         if key not in method.options:
-            raise UnknownName(f"option of '{name}'", key, method.options)
-        if value not in method.options[key]:
-            raise UnknownName(f"value of '{name}' option '{key}'", value, method.options[key])
-    return {key: chosen.get(key, values[0]) for key, values in method.options.items()}
+            raise UnknownName(f"option of '{name}'", written, method.options)
+        values = method.options[key]
+        if isinstance(values, Free):
+            filled[key] = str(read_value(value, values.kind, name=written, what=name, least=values.least))
+        elif value not in values:
+            raise UnknownName(f"value of '{name}' option '{key}'", value, values)
+        else:
+            filled[key] = value
+    method.check(filled)
+    return filled
+
+
+def default_value(values: tuple[str, ...] | Free) -> str:
+    """The value of an option that was not chosen."""
+    return values.default if isinstance(values, Free) else values[0]
 
 
 def label(name: str, method: Method, *, options: Options) -> str:
     """The method's name with the options that are not at their default, as in `continuation[case=e]`."""
-    changed = [f"{key}={value}" for key, value in options.items() if value != method.options[key][0]]
+    changed = [f"{key}={value}" for key, value in options.items() if value != default_value(method.options[key])]
     return f"{name}[{','.join(changed)}]" if changed else name
 
 
@@ -78,6 +123,8 @@ def default_methods(task: str, family: str) -> dict[str, Method]:
     asked: Family = registry.get("family", family)
     declared = {name: method for name, method in registry.load_all("method").items() if task in method.auto}
     ways = {name: way_to_ask(method, asked) for name, method in declared.items()}
+    if asked.wants != (TEXT,):  # a model that can be scored is asked in words only by request
+        ways = {name: None if way == TEXT else way for name, way in ways.items()}
     ranks = {name: asked.offers.index(way) for name, way in ways.items() if way}
     return {name: declared[name] for name in sorted(ranks, key=ranks.__getitem__)}
 

@@ -1,16 +1,17 @@
 """The engine between methods and families: no question twice, bundles by cost, batches by token budget."""
 
 import ctypes
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from ..errors import IsoglossError
-from ..scores import Row
+from .journal import Journal
 from .model import Bundle, Model
-from .questions import ARGMAX, NAN, Answer, Asking, Question
+from .questions import ARGMAX, NAN, TEXT, Answer, Asking, Prompt, Question
 
 TOKEN_BUDGET = 2048
 PASS_COSTS = 32  # tokens; on a graphics card, which is quick with tokens and slow to start, many more
@@ -20,27 +21,73 @@ Progress = Callable[[float], None]
 
 
 def run_all(
-    model: Model, asking: Iterable[Asking], *, token_budget: int = TOKEN_BUDGET, progress: Progress = lambda share: None
-) -> list[list[Row]]:
-    """The rows of each generator, in their order; each is asked again until it has what it needs."""
+    model: Model,
+    asking: Iterable[Asking],
+    *,
+    token_budget: int = TOKEN_BUDGET,
+    progress: Progress = lambda share: None,
+    journal: Journal | None = None,
+) -> list[list[Any]]:
+    """The rows of each generator, in their order; each is asked again until it has what it needs.
+
+    Answers that cost money or minutes are written into the journal one by one, and what it has is not asked again.
+    """
     waiting = list(enumerate(asking))
-    results: dict[int, list[Row]] = {}
-    answers: dict[int, list[Answer]] = {}
+    results: dict[int, list[Any]] = {}
+    answers: dict[int, list[Any]] = {}
+    journal = journal or Journal()
     turn = 0
     while waiting:
-        asked: list[tuple[int, Asking, list[Question]]] = []
+        asked: list[tuple[int, Asking, list[Question | Prompt]]] = []
         for index, generator in waiting:
             try:
                 asked.append((index, generator, generator.send(answers[index]) if turn else next(generator)))
             except StopIteration as stop:
                 results[index] = stop.value
         questions = [question for _, _, group in asked for question in group]
-        answered = iter(answer_all(model, questions, token_budget=token_budget, progress=progress))
+        answered = iter(_answer_round(model, questions, token_budget=token_budget, progress=progress, journal=journal))
         answers = {index: [next(answered) for _ in group] for index, _, group in asked}
         waiting = [(index, generator) for index, generator, _ in asked]
         turn += 1
     trim_memory()
     return [results[index] for index in sorted(results)]
+
+
+def _answer_round(
+    model: Model, questions: Sequence[Question | Prompt], *, token_budget: int, progress: Progress, journal: Journal
+) -> list[Any]:
+    """One answer per question, in their order: those in batches of the engine's, and those that arrive one by one."""
+    dear = list(dict.fromkeys(question for question in questions if is_dear(model, question)))
+    batched = [question for question in questions if isinstance(question, Question) and not is_dear(model, question)]
+    answers: dict[Any, Any] = dict(
+        zip(batched, answer_all(model, batched, token_budget=token_budget, progress=progress), strict=True)
+    )
+    answers |= _answer_each(model, dear, token_budget=token_budget, progress=progress, journal=journal)
+    return [answers[question] for question in questions]
+
+
+def is_dear(model: Model, question: Question | Prompt) -> bool:
+    """Whether a question is answered one by one, with a journal: one in words, or one to a model that has no batches."""
+    return question.want == TEXT or model.family.bundle is None
+
+
+def _answer_each(
+    model: Model, questions: Sequence[Question | Prompt], *, token_budget: int, progress: Progress, journal: Journal
+) -> dict[Any, Any]:
+    """The answers that the journal has, and those that the family hands over one by one."""
+    if questions and model.family.answer_each is None:
+        raise IsoglossError(f"A {model.info.family} model cannot answer '{questions[0].want}'.")
+    answers = {question: answer for question in questions if (answer := journal.find(question)) is not None}
+
+    def keep(more: Mapping[Any, Any]) -> None:
+        journal.keep(more)
+        answers.update(more)
+        progress(len(answers) / len(questions))
+
+    todo = [question for question in questions if question not in answers]
+    if todo and model.family.answer_each is not None:
+        model.family.answer_each(model, todo, keep, token_budget=token_budget)
+    return answers
 
 
 def trim_memory() -> None:
@@ -57,6 +104,8 @@ def answer_all(
     unknown = sorted({question.want for question in unique} - set(model.family.wants))
     if unknown:
         raise IsoglossError(f"A {model.info.family} model cannot answer '{unknown[0]}'.")
+    if not unique or model.family.bundle is None:
+        return []
     bundles = sorted(model.family.bundle(model, unique), key=lambda bundle: (-bundle.cost, bundle.indices))
     extra = PASS_COSTS if model.device == "cpu" else PASS_COSTS_THERE
     batches = (
@@ -120,7 +169,7 @@ def fill_unpadded(bundles: Sequence[Bundle], budget: int) -> list[list[Bundle]]:
 def answer_batch(model: Model, questions: Sequence[Question], *, batch: list[Bundle]) -> dict[int, Answer]:
     """The batch's answers; when memory runs out, those of its two halves."""
     try:
-        return model.family.answer(model, questions, batch=batch)
+        return model.family.answer(model, questions, batch=batch) if model.family.answer else {}
     except (MemoryError, RuntimeError) as error:
         # torch's own error is known by its name: the engine stays without torch
         known = isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError"

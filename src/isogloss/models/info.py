@@ -14,6 +14,7 @@ from ..errors import IsoglossError
 from .next_sentence import pair_format_of
 
 MASKED_LM, CAUSAL_LM, SEQ2SEQ_LM = "AutoModelForMaskedLM", "AutoModelForCausalLM", "AutoModelForSeq2SeqLM"
+LIBRARIES = ("torch", "transformers", "tokenizers")  # what the scores of a model on this machine depend on
 CARD = "README.md"
 CARD_LETTERS, FIELD_LETTERS = 1_000_000, 5_000
 SAFE = ("model.safetensors", "model.safetensors.index.json")
@@ -47,10 +48,11 @@ def auto_class(config: Mapping[str, Any]) -> str | None:
     return MASKED_LM if masked else None
 
 
-def added_family(config: Mapping[str, Any]) -> str | None:
-    """The family of another package that recognises a configuration, if there is one."""
-    added = sorted(set(registry.names("family")) - registry.built_in("family"))
-    return next((name for name in added if registry.get("family", name).matches(config)), None)
+def family_without_transformers(config: Mapping[str, Any]) -> str | None:
+    """The family that recognises a configuration by itself: one of another package, or one that loads its own models."""
+    built_in = registry.built_in("family")
+    own = [name for name, family in registry.load_all("family").items() if name not in built_in or family.load]
+    return next((name for name in own if registry.get("family", name).matches(config)), None)
 
 
 def card_facts(folder: Path | None) -> dict[str, Any]:

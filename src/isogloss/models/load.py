@@ -1,10 +1,10 @@
-"""Opening a model: a name, a folder or a GGUF file becomes an open model, or one sentence that says why not."""
+"""Opening a model: a name, a folder, a GGUF file or an address becomes an open model, or one sentence that says why not."""
 
 import logging
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ from .. import registry
 from ..errors import IsoglossError, require, short_message
 from . import hub
 from . import info as facts
-from .model import Model, ModelInfo
+from .model import DEFAULT_LOADING, Loading, Model, ModelInfo, ModelSource
 from .next_sentence import POOLED, WEIGHTS, attach, pair_format_of, read_head_weights
 from .packaged import CARD_NOTES, DEQUANTISED_FROM, PULLED, card_notes, pulled_folder
 from .processor import prepare
@@ -29,24 +29,11 @@ INCOMPLETE = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ModelSource:
-    """Where a model comes from: a folder, a GGUF file in a folder, or a name on the hub with a revision.
-
-    `folder` and `commit` of a hub model are known once it was fetched.
-    """
-
-    name: str
-    source: str
-    revision: str | None = None
-    gguf: str | None = None
-    notes: tuple[str, ...] = ()
-    folder: Path | None = None
-    commit: str | None = None
-
-
-def find_source(name: str) -> ModelSource:
-    """Where the model of that name is; a demonstration model must have been pulled."""
+def find_source(name: str, loading: Loading = DEFAULT_LOADING) -> ModelSource:
+    """Where the model of that name is, by the family that claims the name; a demonstration model must have been pulled."""
+    for family in registry.load_all("family").values():
+        if source := family.claims(name, loading):
+            return source  # type: ignore[no-any-return]
     plain, _, revision = name.partition("@")
     pulled = next((model for model, known in PULLED.items() if plain in (model, known.on_hub)), None)
     if pulled and not Path(plain).exists() and not revision:
@@ -72,24 +59,27 @@ def find_source(name: str) -> ModelSource:
     return ModelSource(name, plain, revision or None)
 
 
-def fetch_source(name: str, *, offline: bool = False, weights: bool = True, pickle: bool = False) -> ModelSource:
+def fetch_source(name: str, loading: Loading = DEFAULT_LOADING, *, weights: bool = True) -> ModelSource:
     """Where the model of that name is on this disk; a hub model is downloaded, with its weights if they are needed."""
-    source = find_source(name)
-    if source.folder is None:
+    source = find_source(name, loading)
+    if source.folder is None and source.family is None:
+        pickle, offline = loading.allow_pickle, loading.offline
         with _quiet(require("transformers", extra="hf")):
             folder = hub.fetch_snapshot(source.source, source.revision, weights=weights, pickle=pickle, offline=offline)
         source = replace(source, folder=folder, commit=folder.name)
     return source
 
 
-def find_family(name: str, *, offline: bool = False) -> str:
-    """The family of the model of that name, by its configuration alone; no weight is loaded."""
-    return _recognise(fetch_source(name, offline=offline, weights=False))[0]
+def find_family(name: str, loading: Loading = DEFAULT_LOADING) -> str:
+    """The family of the model of that name, by the name or its configuration alone; no weight is loaded."""
+    return _recognise(fetch_source(name, replace(loading, allow_pickle=False), weights=False))[0]
 
 
 def _recognise(source: ModelSource) -> tuple[str, Any]:
-    """A model's family, and its configuration in transformers unless the family loads models by itself."""
-    family = None if source.gguf else facts.added_family(facts.read_config(_folder(source)))
+    """A model's family, and its configuration in transformers unless the family opens models by itself."""
+    if source.family is not None:
+        return source.family, None
+    family = None if source.gguf else facts.family_without_transformers(facts.read_config(_folder(source)))
     if family is not None and registry.get("family", family).load is not None:
         return family, None
     transformers = require("transformers", extra="hf")
@@ -109,28 +99,17 @@ def open_counter(name: str) -> Callable[[str], int]:
     return lambda text: len(tokenizer.encode(" " + text, add_special_tokens=False))
 
 
-@dataclass(frozen=True, slots=True)
-class Loading:
-    """How a model is opened and fed: `token_budget` is the tokens per batch, padding included."""
-
-    device: str = "cpu"
-    dtype: str = "float32"
-    token_budget: int | None = None
-    offline: bool = False
-    allow_pickle: bool = False
-
-
-DEFAULT_LOADING = Loading()
-
-
 def open_model(name: str, loading: Loading = DEFAULT_LOADING) -> Model:
     """The model of that name, ready to answer questions."""
+    source = find_source(name, loading)
+    if source.family is not None:
+        return _open_claimed(source, loading)
     device, dtype, allow_pickle = loading.device, loading.dtype, loading.allow_pickle
     if dtype not in DTYPES:
         raise IsoglossError(f"No dtype named '{dtype}'. Known: {', '.join(DTYPES)}.")
     _check_device(device)
     remarks = prepare(dtype, device=device)
-    source = fetch_source(name, offline=loading.offline, pickle=allow_pickle)
+    source = fetch_source(name, loading)
     family, config = _recognise(source)
     if config is None:
         return _open_own(source, family, device=device, dtype=dtype)
@@ -153,6 +132,15 @@ def open_model(name: str, loading: Loading = DEFAULT_LOADING) -> Model:
     if pair_format is not None:
         pooled, path = pair_format.form == POOLED, _folder(source) / WEIGHTS
         attach(model, pair_format, head=read_head_weights(path, name=source.name) if pooled else None)
+    return model
+
+
+def _open_claimed(source: ModelSource, loading: Loading) -> Model:
+    """A model that the family which claims its name opens by itself."""
+    family = registry.get("family", str(source.family))
+    if family.open is None:
+        raise IsoglossError(f"The family '{source.family}' claims the name '{source.name}', but cannot open it.")
+    model: Model = family.open(source, loading)
     return model
 
 
@@ -184,19 +172,24 @@ def _open_own(source: ModelSource, name: str, *, device: str, dtype: str) -> Mod
     return model
 
 
-def has_weights(name: str) -> bool:
-    """Whether the weights of the model of that name are on this disk."""
-    source = find_source(name)
+def has_weights(name: str, loading: Loading = DEFAULT_LOADING) -> bool:
+    """Whether the weights of the model of that name are on this disk; one that a family claims has none."""
+    source = find_source(name, loading)
+    if source.family is not None:
+        return False
     cached = None if source.folder else hub.find_cached(source.source, source.revision)
     return bool(source.folder or (cached and facts.stored_weights(cached, pickle=True)))
 
 
-def open_outline(name: str, *, offline: bool = False) -> Model:
-    """The model of that name without its weights: it can be asked nothing, but its questions can be made and counted."""
-    source = fetch_source(name, offline=offline, weights=False)
+def open_outline(name: str, loading: Loading = DEFAULT_LOADING) -> Model:
+    """The model of that name without its weights: it can be asked nothing, but its questions can be made and counted.
+
+    No key is needed for that.
+    """
+    source = fetch_source(name, replace(loading, allow_pickle=False), weights=False)
     family, config = _recognise(source)
     if config is None:
-        return open_model(name, Loading(offline=offline))
+        return open_model(name, replace(loading, key_env=None))
     torch, transformers = require("torch", extra="hf"), require("transformers", extra="hf")
     with _quiet(transformers), torch.device("meta"):
         tokenizer = _load(source, transformers.AutoTokenizer)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from ..scores import unsupported_language_note
-from .questions import Answer, Passage, Question, Span
+from .questions import Answer, Keep, Passage, Prompt, Question, Span
 from .text import Ids
 
 # What methods use of a family, beside what its questions may want.
@@ -41,6 +41,47 @@ class ModelInfo:
     tokenizer: str = ""
     dtype: str = "float32"
     notes: tuple[str, ...] = ()
+    identity: Mapping[str, str] = field(default_factory=dict)  # what stands for the weights where they cannot be seen
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSource:
+    """Where a model comes from: a folder, a GGUF file in a folder, a name on the hub with a revision, or a server.
+
+    `folder` and `commit` of a hub model are known once it was fetched; `family` is set where the name alone decides it.
+    """
+
+    name: str
+    source: str
+    revision: str | None = None
+    gguf: str | None = None
+    notes: tuple[str, ...] = ()
+    folder: Path | None = None
+    commit: str | None = None
+    family: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Loading:
+    """How a model is opened and fed: `token_budget` is the tokens per batch, padding included.
+
+    A model behind a server has a name there, `served_model`; the environment variable `key_env` holds its key. At most
+    `concurrency` requests are open at once, each is given `timeout` seconds, and is tried `tries` times.
+    """
+
+    device: str = "cpu"
+    dtype: str = "float32"
+    token_budget: int | None = None
+    offline: bool = False
+    allow_pickle: bool = False
+    served_model: str = ""
+    key_env: str | None = None
+    concurrency: int = 4
+    timeout: float = 60.0
+    tries: int = 6
+
+
+DEFAULT_LOADING = Loading()
 
 
 def notes_on(info: ModelInfo, language: str, *, called: str | None = None) -> list[str]:
@@ -67,6 +108,20 @@ class AnswerBatch(Protocol):
     def __call__(
         self, model: Model, questions: Sequence[Question], *, batch: Sequence[Bundle]
     ) -> dict[int, Answer]: ...
+
+
+class AnswerEach(Protocol):
+    """Answers questions and prompts that cost money or minutes, and hands over each answer as soon as it is there."""
+
+    def __call__(
+        self, model: Model, questions: Sequence[Question | Prompt], keep: Keep, *, token_budget: int | None = None
+    ) -> None: ...
+
+
+class OpenSource(Protocol):
+    """Gives an open model, by a name that its family claims."""
+
+    def __call__(self, source: ModelSource, loading: Loading) -> Model: ...
 
 
 class LoadFolder(Protocol):
@@ -119,18 +174,27 @@ class Generating:
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """A kind of model: how it is recognised and loaded, how its questions share passes and are answered, how it is asked.
+    """A kind of model: how it is recognised and opened, how its questions share passes and are answered, how it is asked.
 
-    `matches` is given what config.json says. A family is loaded by the class of transformers that `loader` names, or by its own `load`.
+    `claims` recognises a name, such as an address, and `open` opens it. Of a folder, `matches` is given what config.json says;
+    it is loaded by the class of transformers that `loader` names, or by the family's own `load`.
+    Questions share passes by `bundle` and are answered in batches by `answer`; prompts, and all questions of a family
+    without batches, are answered one by one by `answer_each`. `prompting` is what answers in words depend on beside the weights,
+    and `libraries` are the packages whose versions belong to a run.
     One that `pads` gets bundles of like cost together; another groups what is alike in a batch itself.
     Methods use what a family `offers`: `wants`, and the ways to ask that are given here.
     """
 
     title: str
     wants: tuple[str, ...]
-    matches: Callable[[Mapping[str, Any]], bool]
-    bundle: Callable[[Model, Sequence[Question]], list[Bundle]]
-    answer: AnswerBatch
+    matches: Callable[[Mapping[str, Any]], bool] = lambda config: False
+    bundle: Callable[[Model, Sequence[Question]], list[Bundle]] | None = None
+    answer: AnswerBatch | None = None
+    answer_each: AnswerEach | None = None
+    claims: Callable[[str, Loading], ModelSource | None] = lambda name, loading: None
+    open: OpenSource | None = None
+    libraries: tuple[str, ...] = ()
+    prompting: Callable[[Model, str], Mapping[str, Any]] = lambda model, template: {}
     loader: Callable[[Mapping[str, Any]], str] | None = None
     load: LoadFolder | None = None
     prepare: Callable[[Model], None] = lambda model: None

@@ -1,12 +1,11 @@
-"""What a method asks and a family answers: token ids in, numbers out."""
+"""What a method asks and a family answers: token ids in, numbers out; or a prompt in, words out."""
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-
-from ..scores import Row
 
 LOGPROB = "logprob"
 ARGMAX = "argmax"
@@ -14,6 +13,7 @@ CLASS = "class"
 VECTOR = "vector"
 ATTENTION = "attention"
 DISTRIBUTION = "distribution"
+TEXT = "text"
 
 NAN = (
     "The model gives NaN instead of probabilities. Its weights may be broken or its number format too small: "
@@ -21,7 +21,8 @@ NAN = (
 )
 
 Answer = npt.NDArray[np.float64]
-Asking = Generator[list["Question"], list[Answer], list[Row]]
+# what a method returns about an item: rows of scores, or records of what a model said
+Asking = Generator[list[Any], list[Any], list[Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,42 @@ class Question:
     decoder_ids: tuple[int, ...] = ()
     segments: tuple[int, ...] = ()
     language: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A question in words, as a user's message: how long and how freely it is answered.
+
+    `options` are words whose log-probabilities as the answer are wanted too, where the model gives them.
+    `template` is `auto` for the model's chat template, `plain` for the bare prompt. Equal prompts get equal answers, so
+    samples of one message differ in their `seed`.
+    """
+
+    text: str
+    options: tuple[str, ...] = ()
+    max_tokens: int = 10
+    temperature: float = 0.0
+    seed: int = 0
+    template: str = "auto"
+    want: str = TEXT
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a model says to a prompt, word for word; `opening` is the text of its first tokens, where they are known.
+
+    `logprobs` are the natural log-probabilities of the prompt's options as the answer, where the model gives them.
+    """
+
+    text: str
+    opening: str | None = None
+    finish: str | None = None
+    prompt_tokens: int | None = None
+    answer_tokens: int | None = None
+    logprobs: tuple[float, ...] | None = None
+
+
+Keep = Callable[[Mapping[Any, Any]], None]  # is handed the answers by their questions, as soon as they are there
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,8 @@ from ..analysis.intervals import IntervalSettings, find_interval
 from ..errors import IsoglossError
 from ..metrics import from_values
 from ..models.engine import TOKEN_BUDGET, answer_all
-from ..models.load import Loading, open_model
-from ..models.model import Model
+from ..models.load import open_model
+from ..models.model import Loading, Model
 from ..models.next_sentence import class_logprobs, next_class, pair_question
 from ..progress import Progress, silent
 from .parts import open_split

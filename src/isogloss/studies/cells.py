@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import platform
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from importlib.metadata import version
 from pathlib import Path
@@ -17,18 +18,20 @@ import polars as pl
 from .. import runs as run_store
 from ..errors import CannotWrite, IsoglossError, short_message
 from ..items import Item, Items, Problem, group_by, items_hash, problem_counts
+from ..models.journal import Journal, open_journal
 from ..progress import Progress, silent
-from ..scores import Scored, item_table, row_table, skipped_rows
-from ..storage import StoragePath
+from ..scores import Scored, item_table, skipped_rows
+from ..storage import RemotePath, StoragePath
 
 if TYPE_CHECKING:
-    from ..methods import Method
+    from ..methods import Ask, Method
     from ..models.model import Model
     from ..models.questions import Asking
 
-PART_CANDIDATES = 768
+ORDER_SEED = 0  # of the order in which clusters are scored; it is recorded, so that another may be drawn
+JOURNAL = "journal.jsonl"
 FACTS = ("family", "model_type", "revision", "commit", "vocabulary", "parameters")
-LIBRARIES = ("isogloss", "torch", "transformers", "tokenizers", "polars", "numpy")
+LIBRARIES = ("isogloss", "polars", "numpy")  # and those of the model's family
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +54,16 @@ def nothing_done(failures: Iterable[Failure]) -> IsoglossError:
 class Running:
     """How cells are run: where they are kept (in memory without `out`), how they are fed, and where progress and failures go.
 
-    Without a list of failures the first error ends the run.
+    Without a list of failures the first error ends the run. `part` replaces the number of candidates in a part. After each
+    part `stop` is given the cell and what it has scored so far; a reason that it gives ends the cell on purpose.
     """
 
     out: StoragePath | None = None
     token_budget: int | None = None
     progress: Progress = silent
     failures: list[Failure] | None = None
+    part: int | None = None
+    stop: Callable[[Cell, Scored], str | None] | None = None
 
     def fail(self, failures: Iterable[Failure], error: Exception) -> None:
         """Keep the failures, or raise the error where no failures are kept."""
@@ -75,10 +81,11 @@ class CellResult:
 
 
 @dataclass(frozen=True)
-class ScoringCell:
+class Cell:
     """The items of one data set in one language, under one method with its options; `notes` must be said with it.
 
-    `labels` are columns that all its scores share: `model`, when a study calls the model by another name than its
+    Its items are in the order in which they are scored: clusters in a random order that a seed and their names decide, so
+    that the first parts are a random sample of clusters, the same for all models and languages. `labels` are columns that all its scores share: `model`, when a study calls the model by another name than its
     checkpoint's, and the facts that a study states about the model.
     """
 
@@ -89,6 +96,12 @@ class ScoringCell:
     problems: tuple[Problem, ...] = ()
     notes: tuple[str, ...] = ()
     labels: Mapping[str, str] = field(default_factory=dict)
+    part_size: int = 0
+
+    @cached_property
+    def ask(self) -> Ask:
+        """How an item is asked about."""
+        return self.method.prepare(self.items, self.options) if self.method.prepare else self.method.ask
 
     @cached_property
     def label(self) -> str:
@@ -103,15 +116,23 @@ class ScoringCell:
 
     @cached_property
     def parts(self) -> tuple[tuple[Item, ...], ...]:
-        """The items in parts of at most PART_CANDIDATES candidates; a part is scored, written and resumed as one."""
-        parts: list[list[Item]] = []
-        size = 0
-        for item in self.items:
-            size += len(item.candidates)
-            if not parts or size > PART_CANDIDATES:
+        """The items in parts of whole clusters; a part is scored, written and resumed as one.
+
+        A part has at most `part_size` candidates, and so has each piece of a cluster that is larger.
+        """
+        most, size = self.part_size or self.method.part, 0
+        parts: list[list[Item]] = [[]]
+        for cluster in group_by(self.items, cluster_of).values():
+            whole = sum(len(item.candidates) for item in cluster)
+            if parts[-1] and size + whole > most:
                 parts.append([])
-                size = len(item.candidates)
-            parts[-1].append(item)
+                size = 0
+            for item in cluster:
+                if parts[-1] and size + len(item.candidates) > most:
+                    parts.append([])
+                    size = 0
+                parts[-1].append(item)
+                size += len(item.candidates)
         return tuple(map(tuple, parts))
 
     @cached_property
@@ -128,6 +149,18 @@ class ScoringCell:
         return self.items[0].language
 
 
+def cluster_of(item: Item) -> str:
+    """The unit of resampling that an item belongs to."""
+    return item.cluster or item.id
+
+
+def order_clusters(items: Iterable[Item], seed: int = ORDER_SEED) -> tuple[Item, ...]:
+    """The items, cluster by cluster, the clusters in an order that is random but the same wherever they are scored."""
+    clusters = group_by(items, cluster_of)
+    drawn = {name: hashlib.sha256(f"{seed} {name}".encode()).hexdigest() for name in clusters}
+    return tuple(item for name in sorted(clusters, key=drawn.__getitem__) for item in clusters[name])
+
+
 @dataclass(frozen=True, slots=True)
 class WorkUnit:
     """What is scored as one and written as one: a part of several cells, by their index in the group of cells."""
@@ -136,14 +169,14 @@ class WorkUnit:
     cells: tuple[int, ...]
 
 
-def run_cells(cells: Sequence[ScoringCell], model: Model, *, running: Running) -> list[CellResult]:
-    """The results of a model's cells, those of one language scored together; on disk, parts that are there are kept.
+def run_cells(cells: Sequence[Cell], model: Model, *, running: Running) -> list[CellResult]:
+    """The results of a model's cells, those of one language run together; on disk, parts that are there are kept.
 
     When a group fails, each of its cells is tried alone. Parts that could not be written are not: the next command scores
     them together again, so that they stay the same.
     """
     results: dict[int, CellResult] = {}
-    todo = group_cells(cells)
+    todo = group_cells(cells, model)
     while todo:
         indices = todo.pop(0)
         group = [cells[index] for index in indices]
@@ -162,7 +195,7 @@ def run_cells(cells: Sequence[ScoringCell], model: Model, *, running: Running) -
     return [results[index] for index in sorted(results)]
 
 
-def _run_group(cells: Sequence[ScoringCell], model: Model, *, running: Running) -> list[CellResult]:
+def _run_group(cells: Sequence[Cell], model: Model, *, running: Running) -> list[CellResult]:
     """The results of cells of one language; parts that were on disk before are read, the others are still in memory."""
     tables: list[list[pl.DataFrame]] = [[] for _ in cells]
     runs: list[run_store.Run] = []
@@ -173,16 +206,23 @@ def _run_group(cells: Sequence[ScoringCell], model: Model, *, running: Running) 
                 locks.enter_context(run_store.locked(runs[-1]))
         started = time.time()
         plan = plan_work(runs) if runs else group_parts([range(len(cell.parts)) for cell in cells])
-        for work, scored_tables in _score_all(plan, cells, model=model, running=running):
+        journal = open_journal(journal_path(runs, cells, model=model))
+        why_stopped = None
+        for work, scored_tables in _score_all(plan, cells, model=model, running=running, journal=journal):
             if runs:
                 write_work(work, runs, tables=scored_tables)
             for index, rows in zip(work.cells, scored_tables, strict=True):
                 tables[index].append(rows)
-        runs = finish_runs(runs, plan, seconds=time.time() - started)
+            why_stopped = _why_stop(cells, runs, running=running)
+            if why_stopped and work is not plan[-1]:
+                runs = [run_store.stop_run(run, why_stopped) for run in runs]
+                break
+        else:
+            runs = finish_runs(runs, plan, seconds=time.time() - started, journal=journal)
     results = []
     for index, cell in enumerate(cells):
         run = runs[index] if runs else run_store.Run(Path(), run_info(cell, model))
-        if len(tables[index]) < run.parts:
+        if runs and len(tables[index]) < run.parts:
             scored = run_store.read_scored([run])
         else:
             scored = run_store.scored_run(run, cell.table, rows=pl.concat(tables[index]), whole=True)
@@ -190,25 +230,59 @@ def _run_group(cells: Sequence[ScoringCell], model: Model, *, running: Running) 
     return results
 
 
-def group_cells(cells: Sequence[ScoringCell]) -> list[list[int]]:
-    """The indices of the cells that are scored together: those of one language."""
-    return list(group_by(range(len(cells)), lambda index: cells[index].language).values())
+def journal_path(runs: Sequence[run_store.Run], cells: Sequence[Cell], *, model: Model) -> Path | None:
+    """Where the answers of a cell are written down that cost money or minutes; nowhere in memory, and for others."""
+    if not runs or not is_alone(cells[0], model):
+        return None
+    folder = runs[0].folder
+    if isinstance(folder, RemotePath):
+        raise IsoglossError(
+            f"Answers are written down one by one, which {folder} cannot do. Choose a folder with --out."
+        )
+    return folder / JOURNAL
 
 
-def group_title(cells: Sequence[ScoringCell], model: Model) -> str:
+def _why_stop(cells: Sequence[Cell], runs: Sequence[run_store.Run], *, running: Running) -> str | None:
+    """Why a group of cells need not go on: every one of them has a reason."""
+    if running.stop is None or not runs:
+        return None
+    reasons = [running.stop(cell, run_store.read_scored([run])) for cell, run in zip(cells, runs, strict=True)]
+    return "; ".join(dict.fromkeys(map(str, reasons))) if all(reasons) else None
+
+
+def is_alone(cell: Cell, model: Model) -> bool:
+    """Whether a cell shares no passes with others: it is answered one by one, with a journal of its own."""
+    return cell.method.alone or model.family.bundle is None
+
+
+def group_cells(cells: Sequence[Cell], model: Model) -> list[list[int]]:
+    """The indices of the cells that are run together: those of one language, if they can share passes."""
+    keys = [(cell.language, index if is_alone(cell, model) else -1) for index, cell in enumerate(cells)]
+    return list(group_by(range(len(cells)), lambda index: keys[index]).values())
+
+
+def group_title(cells: Sequence[Cell], model: Model) -> str:
     """What a group of cells is called while it is scored."""
     data = " + ".join(dict.fromkeys(cell.dataset for cell in cells))
     methods = " + ".join(dict.fromkeys(cell.label for cell in cells))
     return f"{cells[0].labels.get('model', model.info.name)} {data} {cells[0].language} {methods}"
 
 
-def finish_runs(runs: Sequence[run_store.Run], plan: Sequence[WorkUnit], *, seconds: float) -> list[run_store.Run]:
-    """The runs, marked as finished; `seconds` is how long they took together."""
+def finish_runs(
+    runs: Sequence[run_store.Run], plan: Sequence[WorkUnit], *, seconds: float, journal: Journal | None = None
+) -> list[run_store.Run]:
+    """The runs, marked as finished; `seconds` is how long they took together. What was counted in the journal stays."""
     done = []
     for index, run in enumerate(runs):
         scored = sum(index in work.cells for work in plan)
         if scored or run.info["status"] != "finished":
-            run = run_store.finish_run(run, seconds=round(seconds, 3), scored_parts=scored)
+            facts: dict[str, Any] = {"seconds": round(seconds, 3), "scored_parts": scored}
+            if journal is not None and journal.answers:
+                facts |= {"tokens": journal.count_tokens(), "requests": len(journal.answers)}
+            run = run_store.finish_run(run, **facts)
+        if journal is not None and journal.path is not None:
+            journal.path.unlink(missing_ok=True)
+            run = replace(run, info={**run.info, "asked": len(journal.kept)})
         done.append(run)
     return done
 
@@ -249,7 +323,7 @@ def write_work(unit: WorkUnit, runs: Sequence[run_store.Run], *, tables: Sequenc
 
 
 def _score_all(
-    plan: Sequence[WorkUnit], cells: Sequence[ScoringCell], *, model: Model, running: Running
+    plan: Sequence[WorkUnit], cells: Sequence[Cell], *, model: Model, running: Running, journal: Journal
 ) -> Iterator[tuple[WorkUnit, list[pl.DataFrame]]]:
     """Each work with its tables; progress is how much of what all the cells cost is done."""
     share = partial(running.progress, group_title(cells, model), items=sum(len(cell.items) for cell in cells))
@@ -267,39 +341,50 @@ def _score_all(
         def tell(part: float, *, done: float = done, size: float = size) -> None:
             share((done + part * size) / total)
 
-        yield work, score_work(work, cells, model=model, token_budget=running.token_budget, share=tell)
+        scoring = Scoring(model, running.token_budget, tell, journal)
+        yield work, score_work(work, cells, scoring=scoring)
         done += size
 
 
-def score_work(
-    unit: WorkUnit,
-    cells: Sequence[ScoringCell],
-    *,
-    model: Model,
-    token_budget: int | None = None,
-    share: Callable[[float], None] = lambda share: None,
-) -> list[pl.DataFrame]:
+@dataclass(frozen=True, slots=True)
+class Scoring:
+    """What a unit of work is scored with: the model, the size of its batches, who is told, and the journal."""
+
+    model: Model
+    token_budget: int | None = None
+    progress: Callable[[float], None] = lambda share: None
+    journal: Journal | None = None
+
+
+def score_work(unit: WorkUnit, cells: Sequence[Cell], *, scoring: Scoring) -> list[pl.DataFrame]:
     """One table for each cell of the work; equal questions of its cells are answered once."""
     from ..models.engine import TOKEN_BUDGET, run_all
 
-    asking = ask_work(unit, cells, model=model)
+    asking = ask_work(unit, cells, model=scoring.model)
     flat = [generator for part in asking for generator in part]
-    rows = iter(run_all(model, flat, token_budget=token_budget or TOKEN_BUDGET, progress=share))
-    return [row_table(row for _ in part for row in next(rows)) for part in asking]
+    budget = scoring.token_budget or TOKEN_BUDGET
+    answered = run_all(scoring.model, flat, token_budget=budget, progress=scoring.progress, journal=scoring.journal)
+    rows = iter(answered)
+    tables = []
+    for index, part in zip(unit.cells, asking, strict=True):
+        tables.append(cells[index].method.holds.table(row for _ in part for row in next(rows)))
+    return tables
 
 
-def ask_work(unit: WorkUnit, cells: Sequence[ScoringCell], *, model: Model) -> list[list[Asking]]:
+def ask_work(unit: WorkUnit, cells: Sequence[Cell], *, model: Model) -> list[list[Asking]]:
     """For each cell of the work, the generators that ask its items' questions."""
     chosen = [cells[index] for index in unit.cells]
-    return [[cell.method.ask(item, model, options=cell.options) for item in cell.parts[unit.number]] for cell in chosen]
+    return [[cell.ask(item, model, options=cell.options) for item in cell.parts[unit.number]] for cell in chosen]
 
 
-def run_info(cell: ScoringCell, model: Model) -> dict[str, Any]:
+def run_info(cell: Cell, model: Model) -> dict[str, Any]:
     """What `run.json` says about a cell; its fingerprint holds everything that a score depends on."""
     from ..models.model import notes_on
 
     known = model.info
+    asked = dict(cell.method.identity(model, cell.language, cell.options))
     return {
+        "holds": cell.method.holds.name,
         "model": cell.labels.get("model", known.name),
         "dataset": cell.dataset,
         "language": cell.language,
@@ -318,7 +403,7 @@ def run_info(cell: ScoringCell, model: Model) -> dict[str, Any]:
             "languages": list(known.languages),
             "device": model.device,
         },
-        "versions": {name: version(name) for name in LIBRARIES},
+        "versions": {name: version(name) for name in (*LIBRARIES, *model.family.libraries)},
         "python": platform.python_version(),
         "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "fingerprint": {
@@ -330,6 +415,9 @@ def run_info(cell: ScoringCell, model: Model) -> dict[str, Any]:
             "method": cell.name,
             "options": dict(cell.options),
             "version": cell.method.version,
-            "part": PART_CANDIDATES,
+            "part": cell.part_size or cell.method.part,
+            "order": ORDER_SEED,
+            **({"identity": dict(known.identity)} if known.identity else {}),
+            **({"asked": asked} if asked else {}),
         },
     }

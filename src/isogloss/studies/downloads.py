@@ -28,16 +28,15 @@ def download_study(path: Path, *, out: StoragePath, subset: Subset = EVERYTHING)
     study = read_study(path)
     for model in study.models:
         names = [model.checkpoint, *(checkpoint.checkpoint for checkpoint in model.checkpoints.values())]
-        for name in () if model.endpoint else names:
+        for name in names:
             if name in PULLED and not PULLED[name].terms and not (pulled_folder(name) / "config.json").is_file():
                 pull(name, say=report.get())
     plan = plan_study(path, subset=subset)
     failures, models = list(plan.failures), []
     for cells in plan.by_checkpoint():
-        if cells[0].endpoint:
-            continue
         try:
-            models.append(_fetch_model(cells[0].checkpoint, pickle=plan.loading.allow_pickle))
+            if described := _fetch_model(cells[0]):
+                models.append(described)
         except IsoglossError as error:
             failures += [failure for cell in cells for failure in cell.failures(error)]
     manifest = {"study": study.name, "models": models, "data": list(_describe_data(plan.cells))}
@@ -46,8 +45,12 @@ def download_study(path: Path, *, out: StoragePath, subset: Subset = EVERYTHING)
     return out / MANIFEST, failures
 
 
-def _fetch_model(name: str, *, pickle: bool) -> dict[str, Any]:
-    source = fetch_source(name, pickle=pickle)
+def _fetch_model(cell: PlannedCell) -> dict[str, Any] | None:
+    """Where a model's files are, once they are here; nothing for one that has no files, such as one behind a server."""
+    name, pickle = cell.checkpoint, cell.loading.allow_pickle
+    source = fetch_source(name, cell.loading)
+    if source.family is not None:
+        return None
     folder = source.folder or Path()
     weights = [source.gguf] if source.gguf else stored_weights(folder, pickle=pickle)
     if not weights:

@@ -8,24 +8,23 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from .. import runs
-from ..chat.runner import run_info as ask_info
 from ..models.load import has_weights, open_model, open_outline
 from ..reports.text.table import Grid, as_text
 from ..storage import StoragePath
-from .asking import plan_ask
-from .cells import Failure, Running, ScoringCell, group_cells, group_parts, run_info
-from .costs import QuestionCount, count_work
+from .cells import Cell, Failure, Running, group_cells, group_parts, is_alone, run_info
+from .costs import QuestionCount, bundle_questions, count_work
 from .method_choice import plan_scoring
 from .plan import StudyPlan
 
 if TYPE_CHECKING:
     from ..models.model import Bundle, Model
-    from ..models.questions import Question
+    from ..models.questions import Prompt, Question
 
 OUTLINE = "meta"  # the device of a model without weights
 PATIENCE = 3.0
 BATCHES = 24
 COUNTS = ("questions", "unique", "tokens", "read")
+KEPT = (*COUNTS, "answer_tokens")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,60 +47,50 @@ class Forecast:
     unique: int
     tokens: int
     read: int
+    answer_tokens: int
     seconds: float | None
 
 
 def forecast_plan(plan: StudyPlan, *, out: StoragePath, trial: bool = True) -> tuple[list[Forecast], list[Failure]]:
     """What each cell has left to ask, and which cells will fail; nothing is written, and nothing scored but a short trial."""
-    running = Running(out, plan.loading.token_budget, failures=list(plan.failures))
+    running = Running(out, failures=list(plan.failures))
     rows: list[Forecast] = []
     for cells in plan.by_checkpoint():
-        name, model = cells[0].checkpoint, None
+        name, loading = cells[0].checkpoint, cells[0].loading
         try:
-            if cells[0].endpoint is None:  # no weights are downloaded: without them the model is an outline
-                here = has_weights(name)
-                loading = replace(plan.loading, offline=here or plan.loading.offline)
-                model = open_model(name, loading) if here else open_outline(name, offline=loading.offline)
-                planned = plan_scoring(cells, model, running=running)
-                rows += _forecast_scoring(planned, model, running=running, trial=trial)
+            here = has_weights(name, loading)  # no weights are downloaded: without them the model is an outline
+            loading = replace(loading, offline=here or loading.offline)
+            model = open_model(name, loading) if here else open_outline(name, loading)
+            planned = plan_scoring(cells, model, running=running)
+            rows += _forecast_scoring(planned, model, running=running, trial=trial)
         except Exception as error:
             running.fail([failure for cell in cells for failure in cell.failures(error)], error)
-            continue
-        for cell in cells:
-            try:
-                asked = plan_ask(cell, model, token_budget=running.token_budget)
-            except Exception as error:
-                running.fail(cell.failures(error), error)
-                continue
-            for asked_cell, backend in asked:
-                info = ask_info(asked_cell, backend)
-                done = len(_written(info, out))
-                left = 0 if done == info["parts"] else asked_cell.asks  # how long answers take is not known
-                rows.append(_forecast(info, done, count=QuestionCount(left, left), seconds=None if left else 0.0))
     return rows, list(running.failures or ())
 
 
-def _forecast_scoring(planned: Sequence[ScoringCell], model: Model, *, running: Running, trial: bool) -> list[Forecast]:
+def _forecast_scoring(planned: Sequence[Cell], model: Model, *, running: Running, trial: bool) -> list[Forecast]:
     """What each cell of a model has left; with a trial, a few of the batches are read to see how long they take."""
     from ..models.engine import TOKEN_BUDGET
 
     trial = trial and model.device != OUTLINE
     budget = running.token_budget or TOKEN_BUDGET
-    batches: list[list[Question]] = []
+    batches: list[list[Any]] = []
     infos = [run_info(cell, model) for cell in planned]
     done = [_written(info, running.out) for info in infos]
     counts = [QuestionCount() for _ in planned]
-    for indices in group_cells(planned):
+    for indices in group_cells(planned, model):
         group = [planned[index] for index in indices]
         missing = [set(range(len(planned[index].parts))) - done[index] for index in indices]
         for work in group_parts(missing):
             questions, bundles = count_work(work, group, model=model, counts=[counts[index] for index in indices])
-            if trial and len(batches) < BATCHES:
+            batched = not is_alone(group[0], model)  # how long answers in words take is not known
+            if trial and batched and len(batches) < BATCHES:
                 batches += _spread(questions, bundles, budget=budget)
     rate = _try(model, batches, budget=budget) if batches else None
     rows = []
-    for info, written, count in zip(infos, done, counts, strict=True):
-        seconds = count.seconds + count.read / rate if rate else (0.0 if not count.read else None)
+    for cell, info, written, count in zip(planned, infos, done, counts, strict=True):
+        known = rate and not is_alone(cell, model)
+        seconds = count.seconds + count.read / rate if rate and known else (0.0 if not count.read else None)
         rows.append(_forecast(info, len(written), count=count, seconds=seconds))
     return rows
 
@@ -112,7 +101,7 @@ def _written(info: dict[str, Any], out: StoragePath | None) -> set[int]:
     return set(runs.written_parts(run)) if run else set()
 
 
-def _spread(questions: Sequence[Question], bundles: Sequence[Bundle], *, budget: int) -> list[list[Question]]:
+def _spread(questions: Sequence[Question | Prompt], bundles: Sequence[Bundle], *, budget: int) -> list[list[Any]]:
     """The questions of a few batches, from the longest texts to the shortest."""
     from ..models.engine import fill_unpadded
 
@@ -121,7 +110,7 @@ def _spread(questions: Sequence[Question], bundles: Sequence[Bundle], *, budget:
     return [[questions[index] for bundle in batch for index in bundle.indices] for batch in few]
 
 
-def _try(model: Model, batches: Sequence[list[Question]], *, budget: int) -> float:
+def _try(model: Model, batches: Sequence[list[Any]], *, budget: int) -> float:
     """How many tokens the model reads in a second; the first question only warms up."""
     import numpy as np
 
@@ -133,7 +122,7 @@ def _try(model: Model, batches: Sequence[list[Question]], *, budget: int) -> flo
     order = np.random.default_rng(0).permutation(len(batches))  # long and short in turn, always alike
     for batch in (batches[index] for index in order):
         answer_all(model, batch, token_budget=budget)
-        read += sum(bundle.cost for bundle in model.family.bundle(model, list(dict.fromkeys(batch))))
+        read += sum(bundle.cost for bundle in bundle_questions(model, list(dict.fromkeys(batch))))
         if time.perf_counter() - started > PATIENCE:
             break
     return read / (time.perf_counter() - started)
@@ -142,7 +131,7 @@ def _try(model: Model, batches: Sequence[list[Question]], *, budget: int) -> flo
 def _forecast(info: dict[str, Any], done: int, *, count: QuestionCount, seconds: float | None) -> Forecast:
     """What is left of a cell, with what its `run.json` says."""
     known = {name: info[name] for name in ("model", "dataset", "language", "method", "items", "parts")}
-    left = {name: getattr(count, name) for name in COUNTS}
+    left = {name: getattr(count, name) for name in KEPT}
     return Forecast(**known, **left, done=done, seconds=None if seconds is None else round(seconds, 6))
 
 

@@ -95,10 +95,11 @@ class ModelSettings(BaseModel):
     checkpoints: dict[str, CheckpointEntry] = Field(default={}, description="A checkpoint for each language.")
     languages: Words = Field(default=(), description="Only these languages.")
     facts: dict[str, Word] = Field(default={}, description="Facts to group by: architecture, size, multilingual, ...")
-    endpoint: str | None = Field(
-        default=None, min_length=1, description="An OpenAI-compatible address; 'checkpoint' is the model's name there."
+    served_model: str = Field(
+        default="",
+        description="The model's name at a server; 'checkpoint' is the address, such as http://host:8000/v1.",
     )
-    key_env: str | None = Field(default=None, description="The environment variable that holds the endpoint's key.")
+    key_env: str | None = Field(default=None, description="The environment variable that holds the server's key.")
     concurrency: int = Field(default=4, ge=1, description="How many requests are open at once.")
     timeout: float = Field(default=60.0, ge=0.1, description="Seconds that a whole response may take.")
     tries: int = Field(default=6, ge=1, description="How often a request is tried before giving up.")
@@ -106,10 +107,10 @@ class ModelSettings(BaseModel):
 
 
 class MethodSettings(BaseModel):
-    """A scoring method with its options, auto, or ask with its settings."""
+    """A method with its options, or auto."""
 
     model_config = STRICT
-    name: str = Field(min_length=1, description="The method's name, auto, or ask (for chat models).")
+    name: str = Field(min_length=1, description="The method's name, or auto.")
     options: dict[str, Word] = Field(default={}, description="The method's options.")
 
 
@@ -338,12 +339,12 @@ def _checked(path: Path, study: StudyFile, *, node: yaml.Node) -> StudyFile:
 
     labels: set[str] = set()
     for index, model in enumerate(study.models):
-        label, one, several = model.label or str(model.checkpoint), bool(model.checkpoint), bool(model.checkpoints)
+        label = model.label or model.served_model or str(model.checkpoint)
+        one, several = bool(model.checkpoint), bool(model.checkpoints)
         problems = {
             "a model needs either 'checkpoint' or 'checkpoints'.": one == several,
             "a model with several checkpoints needs a 'label'.": several and not model.label,
-            "a model behind an 'endpoint' needs a 'checkpoint', its name there.": model.endpoint and not one,
-            "'key_env' goes with 'endpoint'.": model.key_env and not model.endpoint,
+            "'key_env' goes with 'served_model'.": model.key_env and not model.served_model,
             f"the label '{label}' is there twice.": label in labels,
         }
         if wrong := [problem for problem, is_wrong in problems.items() if is_wrong]:

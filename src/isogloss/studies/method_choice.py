@@ -12,10 +12,10 @@ from ..checks import notice_language
 from ..errors import IsoglossError, UnknownName, short_message
 from ..files.hub import report
 from ..items import Item, Items, Problem
-from .cells import Failure, Running, ScoringCell
+from ..models.model import DEFAULT_LOADING, Loading
+from .cells import Cell, Failure, Running, order_clusters
 
 if TYPE_CHECKING:
-    from ..chat.endpoint import Endpoint
     from ..methods import Method
     from ..models.model import Model
 
@@ -24,10 +24,10 @@ NAMED = 10  # this many items are named in a note
 
 @dataclass(frozen=True, slots=True)
 class PlannedCell:
-    """Items for one model before the model is open: the checkpoint, a method or `auto` or `ask`, and its options.
+    """Items for one model before the model is open: the checkpoint and how it is opened, a method or `auto`, and its options.
 
     `labels` are columns that all scores share: `model`, where a study calls the model by another name than its
-    checkpoint's, and the facts that a study states about it. With an `endpoint` the checkpoint is the model's name there.
+    checkpoint's, and the facts that a study states about it.
     """
 
     checkpoint: str
@@ -35,30 +35,29 @@ class PlannedCell:
     method: str = "auto"
     options: Mapping[str, str] = field(default_factory=dict)
     labels: Mapping[str, str] = field(default_factory=dict)
-    endpoint: Endpoint | None = None
+    loading: Loading = DEFAULT_LOADING
 
     def failures(self, error: Exception) -> list[Failure]:
         """This cell, failed, in each of its data sets and languages."""
-        model, why = self.labels.get("model", self.checkpoint), short_message(error)
+        model = self.labels.get("model") or self.loading.served_model or self.checkpoint
+        why = short_message(error)
         keys = dict.fromkeys((item.dataset, item.language) for item in self.items)
         return [Failure(model, data, language, self.method, why) for data, language in keys or [("", "")]]
 
 
-def plan_scoring(planned: Sequence[PlannedCell], model: Model, *, running: Running) -> list[ScoringCell]:
+def plan_scoring(planned: Sequence[PlannedCell], model: Model, *, running: Running) -> list[Cell]:
     """The scoring cells of everything that is planned for an open model, each once; what cannot be is a failure."""
-    cells: dict[tuple[str, ...], ScoringCell] = {}
+    cells: dict[tuple[str, ...], Cell] = {}
     for cell_plan in planned:
-        if cell_plan.method == "ask":
-            continue
         try:
-            for cell in plan_cells(cell_plan, model):
+            for cell in plan_cells(cell_plan, model, part_size=running.part or 0):
                 cells.setdefault((cell.labels.get("model", ""), cell.label, cell.hash), cell)
         except Exception as error:
             running.fail(cell_plan.failures(error), error)
     return list(cells.values())
 
 
-def plan_cells(planned: PlannedCell, model: Model) -> list[ScoringCell]:
+def plan_cells(planned: PlannedCell, model: Model, *, part_size: int = 0) -> list[Cell]:
     """The cells of an open model, everything checked before the first is scored.
 
     With `auto`, items that the model cannot be scored on are left out and named; without any other it is an error.
@@ -72,10 +71,10 @@ def plan_cells(planned: PlannedCell, model: Model) -> list[ScoringCell]:
     for option in planned.options:
         if option not in known:
             raise UnknownName(f"option of {' or '.join(names)}", option, known)
-    cells: list[ScoringCell] = []
+    cells: list[Cell] = []
     for (_, _, name), rows in groups.items():
         try:
-            cells.append(_plan_cell(name, rows, model=model, planned=planned))
+            cells.append(replace(_plan_cell(name, rows, model=model, planned=planned), part_size=part_size))
         except IsoglossError as error:
             errors.append((rows, error))
     if errors and not (auto and cells):
@@ -137,7 +136,7 @@ def choose_method(item: Item, family: str, *, heads: Sequence[str] = ("lm",)) ->
     )
 
 
-def _plan_cell(name: str, rows: Sequence[Item], *, model: Model, planned: PlannedCell) -> ScoringCell:
+def _plan_cell(name: str, rows: Sequence[Item], *, model: Model, planned: PlannedCell) -> Cell:
     from ..methods import check_model, fill_options
 
     method: Method = registry.get("method", name)
@@ -145,11 +144,11 @@ def _plan_cell(name: str, rows: Sequence[Item], *, model: Model, planned: Planne
     chosen = {key: value for key, value in planned.options.items() if not auto or key in method.options}
     filled = fill_options(name, method, chosen=chosen)
     check_model(name, method, model=model, options=filled)
-    fitting = fitting_items(name, method, rows=rows)
-    cell = ScoringCell(tuple(fitting), name, method, filled, labels=planned.labels)
+    fitting = fitting_items(name, method, rows=rows, options=filled)
+    cell = Cell(order_clusters(fitting), name, method, filled, labels=planned.labels)
     notes = [f"{_tasks(rows)} items were scored by '{cell.label}', chosen by auto"] if auto else []
     if len(fitting) < len(rows):
-        unfit = [item.id for item in rows if not method.suits(item)]
+        unfit = [item.id for item in rows if not (method.suits(item) and method.admits(item, filled))]
         named = ", ".join(unfit[:NAMED]) + (f" and {len(unfit) - NAMED} more" if len(unfit) > NAMED else "")
         were, them = ("was", "it") if len(unfit) == 1 else ("were", "them")
         notes.append(
@@ -159,9 +158,9 @@ def _plan_cell(name: str, rows: Sequence[Item], *, model: Model, planned: Planne
     return replace(cell, notes=tuple(notes))
 
 
-def fitting_items(name: str, method: Method, *, rows: Sequence[Item]) -> list[Item]:
-    """The items that can be scored this way; without any it is an error."""
-    fitting = [item for item in rows if method.suits(item)]
+def fitting_items(name: str, method: Method, *, rows: Sequence[Item], options: Mapping[str, str]) -> list[Item]:
+    """The items that can be asked about this way; without any it is an error."""
+    fitting = [item for item in rows if method.suits(item) and method.admits(item, options)]
     if rows and not fitting:
         raise IsoglossError(
             f"The method '{name}' fits none of the {len(rows)} items, such as '{rows[0].id}'. "

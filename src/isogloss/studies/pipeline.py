@@ -7,19 +7,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..chat.endpoint import Endpoint
-from ..chat.requests import AskSettings
 from ..errors import IsoglossError
 from ..items import Items
-from ..models.load import DEFAULT_LOADING, Loading
-from ..models.model import Model
+from ..methods.ask import AskSettings
+from ..models.model import DEFAULT_LOADING, Loading, Model
 from ..progress import Progress, shown
 from ..results import as_names
 from ..scores import Scored
 from ..storage import as_path
 from .cells import nothing_done
 from .method_choice import PlannedCell
-from .plan import StudyPlan, Subset, plan_asking, plan_evaluation, plan_study
+from .plan import StudyPlan, Subset, plan_evaluation, plan_study
 from .run import StudyResult, finish_plan, run_plan
 from .training import train_heads
 
@@ -58,33 +56,35 @@ def score(
     """
     _check_items(items, "score")
     names, opened = _split_models(model)
-    plan = StudyPlan((), loading)
+    plan = StudyPlan(())
     if names:
         plan = plan_evaluation(names, items, method=method, options=options, loading=loading)
-    return _run(_add_opened(plan, opened, cell=PlannedCell("", items, method, options or {})), out, progress=progress)
+    return _run(
+        _add_opened(plan, opened, cell=PlannedCell("", items, method, options or {}, loading=loading)),
+        out,
+        progress=progress,
+    )
 
 
 def ask(
     items: Items,
     *,
     model: str | Path | Model | Sequence[str | Path | Model],
-    endpoint: str | Endpoint | None = None,
-    key_env: str | None = None,
     settings: AskSettings | None = None,
     out: str | Path | None = None,
     loading: Loading = DEFAULT_LOADING,
     progress: Progress | None = None,
 ) -> Scored:
-    """What one chat model or several answer about the items, on this machine or behind an endpoint, as one table.
+    """What one chat model or several answer about the items, on this machine or behind a server, as one table.
+
+    It is `score` by the method `ask`, with the settings as its options.
 
     Parameters:
         items: Items, as `isogloss.read` gives them.
-        model: The name of a chat model, a folder, or an open model, or several; with an endpoint, the name there.
-        endpoint: The address of an OpenAI-compatible endpoint, or an `Endpoint` with its settings.
-        key_env: The environment variable that holds the key of the endpoint.
+        model: The name of a chat model, a folder, an open model, or the address of a server, or several.
         settings: How questions are put: order of the options, samples, length of the answer.
         out: A folder to keep the answers in; questions that are answered there are not asked again.
-        loading: How models on this machine are opened.
+        loading: How models are opened; at a server `served_model` is the model's name, `key_env` the variable with the key.
         progress: A function to call with the progress; without it, a notebook or an interactive session shows bars.
 
     Example:
@@ -93,17 +93,8 @@ def ask(
         Scored(14 items, 84 rows: smollm2-chat · ask[max_tokens=3] · demo · en)
     """
     _check_items(items, "ask")
-    if key_env and not isinstance(endpoint, str):
-        raise IsoglossError("key_env goes with the address of an endpoint.")
-    names, opened = _split_models(model)
-    if opened and endpoint:
-        raise IsoglossError("A model behind an endpoint is given by its name there, not as an open model.")
-    plan = StudyPlan((), loading)
-    if names:
-        there = Endpoint(endpoint, names[0], key_env) if isinstance(endpoint, str) else endpoint
-        plan = plan_asking(names, items, settings=settings, endpoint=there, loading=loading)
-    cell = PlannedCell("", items, "ask", (settings or AskSettings()).options)
-    return _run(_add_opened(plan, opened, cell=cell), out, progress=progress)
+    options = (settings or AskSettings()).options
+    return score(items, model=model, method="ask", options=options, out=out, loading=loading, progress=progress)
 
 
 def run(

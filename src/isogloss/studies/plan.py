@@ -1,4 +1,4 @@
-"""Planning: what is to be scored or asked becomes cells, checked as far as possible before a model is opened.
+"""Planning: what is to be asked of models becomes cells, checked as far as possible before a model is opened.
 
 `eval` and `ask` plan commands, `run` and the local page plan study files; all make a `StudyPlan`, which `run_plan` runs.
 """
@@ -17,17 +17,13 @@ from .. import languages, registry
 from ..analysis.claim_files import read_claims
 from ..analysis.groups import check_by
 from ..analysis.measures import check_metrics, check_mode
-from ..chat.endpoint import Endpoint, http_backend
-from ..chat.local import generating_of
-from ..chat.requests import AskSettings, read_ask_settings
-from ..chat.retry import RetryPolicy
-from ..chat.runner import check_askable
 from ..errors import BadData, IsoglossError, NoItems, UnknownName
 from ..files import sources
 from ..files.filters import add_columns, filter_items
 from ..files.hub import PREFIX, fetch_table, offline_mode
 from ..items import Items, group_by, sample_items
-from ..models.load import DEFAULT_LOADING, Loading, find_family, find_source
+from ..models.load import find_family, find_source
+from ..models.model import DEFAULT_LOADING, Loading
 from ..scores import ITEM_SCHEMA, ROW_SCHEMA
 from .cells import Failure, nothing_done
 from .method_choice import PlannedCell, fitting_items, method_or_error, notice_languages, problems_of
@@ -39,6 +35,7 @@ if TYPE_CHECKING:
 
 TAKEN = {*ITEM_SCHEMA, *ROW_SCHEMA, "model", "method", "family", "checkpoint"}
 COLUMNS = ("model", "method", "family")
+SERVED = ("served_model", "key_env", "concurrency", "timeout", "tries")  # of `Loading`: a model states them for itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +54,13 @@ EVERYTHING = Subset()
 
 @dataclass(frozen=True, slots=True)
 class StudyPlan:
-    """Cells that are ready to run, how models are opened, what is known to fail, and what is measured in the end.
+    """Cells that are ready to run, what is known to fail, and what is measured in the end.
 
     `study` and `path` are the study file, where there is one; `partial` when only some of its cells were chosen.
     `opened` are models that are open already, by the name of their checkpoint.
     """
 
     cells: tuple[PlannedCell, ...]
-    loading: Loading = DEFAULT_LOADING
     failures: tuple[Failure, ...] = ()
     measuring: Mapping[str, Any] = field(default_factory=dict)
     study: StudyFile | None = None
@@ -74,7 +70,7 @@ class StudyPlan:
 
     def by_checkpoint(self) -> list[list[PlannedCell]]:
         """The cells of each checkpoint, which is opened once for all of them."""
-        return list(group_by(self.cells, lambda cell: (cell.checkpoint, cell.endpoint)).values())
+        return list(group_by(self.cells, lambda cell: (cell.checkpoint, cell.loading)).values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,39 +87,31 @@ def plan_evaluation(
     *sets: Items,
     method: str = "auto",
     options: Mapping[str, str] | None = None,
-    loading: Loading = DEFAULT_LOADING,
+    loading: Loading | Sequence[Loading] = DEFAULT_LOADING,
     measuring: Mapping[str, Any] | None = None,
 ) -> StudyPlan:
-    """Every model on every set of items by one method; refused when no model can be scored, or a name does not exist."""
+    """Every model on every set of items by one method; refused when no model can be asked, or a name does not exist.
+
+    With several ways of loading, such as the names of models at one address, each model is opened in each of them.
+    """
     check_method(method, options or {})
     sets = tuple(notice_languages(items) for items in sets)
-    cells = [PlannedCell(name, items, method, options or {}) for name in models for items in sets]
-    return _plan_command(cells, loading, measuring=measuring or {})
+    ways = [loading] if isinstance(loading, Loading) else loading
+    cells = [
+        PlannedCell(name, items, method, options or {}, loading=way) for name, way, items in product(models, ways, sets)
+    ]
+    return _plan_command(cells, measuring=measuring or {})
 
 
-def plan_asking(
-    models: Sequence[str],
-    items: Items,
-    *,
-    settings: AskSettings | None = None,
-    endpoint: Endpoint | None = None,
-    loading: Loading = DEFAULT_LOADING,
-    measuring: Mapping[str, Any] | None = None,
-) -> StudyPlan:
-    """Every chat model asked about the items, here or behind an endpoint; refused when none can be asked."""
-    settings = settings or AskSettings()
-    check_askable(items, settings)
-    at = {name: replace(endpoint, model=name) if endpoint else None for name in models}
-    items = notice_languages(items)
-    cells = [PlannedCell(name, items, "ask", settings.options, endpoint=at[name]) for name in models]
-    return _plan_command(cells, loading, measuring=measuring or {})
-
-
-def _plan_command(cells: Sequence[PlannedCell], loading: Loading, *, measuring: Mapping[str, Any]) -> StudyPlan:
+def _plan_command(cells: Sequence[PlannedCell], *, measuring: Mapping[str, Any]) -> StudyPlan:
     """The plan of cells of one command; refused when none of them can be run."""
-    prompt = {"prompt"} if any(cell.method == "ask" for cell in cells) else set()
-    _check_measuring(measuring, {*_item_columns([cell.items for cell in cells]), *COLUMNS, *prompt})
-    plan = _check_cells(StudyPlan(tuple(cells), loading, measuring=measuring))
+    columns = {
+        *_item_columns([cell.items for cell in cells]),
+        *COLUMNS,
+        *_method_columns(cell.method for cell in cells),
+    }
+    _check_measuring(measuring, columns)
+    plan = _check_cells(StudyPlan(tuple(cells), measuring=measuring))
     if not plan.cells:
         raise nothing_done(plan.failures)
     return plan
@@ -147,8 +135,7 @@ def plan_study(path: str | Path, *, subset: Subset = EVERYTHING) -> StudyPlan:
             readings = [_read(data, study, base=path.parent, read=read_once) for data in study.data]
         columns = _item_columns([items for reading in readings for items in reading.items.values()])
         columns |= {*COLUMNS, "checkpoint", *_check_facts(study, columns)}
-        if any(method.name == "ask" for method in methods) or any(model.endpoint for model in models):
-            columns.add("prompt")
+        columns |= _method_columns(method.name for method in methods)
         _check_measuring(measuring, columns)
     except BadData:
         raise
@@ -159,9 +146,10 @@ def plan_study(path: str | Path, *, subset: Subset = EVERYTHING) -> StudyPlan:
         for reading in readings
     ]
     cells, lacking = _study_cells(study, models, readings=readings, only=subset.only)
+    cells = [replace(cell, loading=_loading_of(cell, loading)) for cell in cells]
     if not cells and not lacking:
         raise IsoglossError(f"{path}: no model has a checkpoint for a language of the data, so there is nothing to do.")
-    plan = StudyPlan(tuple(cells), loading, tuple(lacking), measuring, study, path, partial=bool(subset.only))
+    plan = StudyPlan(tuple(cells), tuple(lacking), measuring, study, path, partial=bool(subset.only))
     return _check_cells(plan)
 
 
@@ -189,7 +177,7 @@ def _check_cells(plan: StudyPlan) -> StudyPlan:
     failures = list(plan.failures)
     for group in plan.by_checkpoint():
         try:
-            family = None if group[0].endpoint else find_family(group[0].checkpoint, offline=plan.loading.offline)
+            family = find_family(group[0].checkpoint, group[0].loading)
         except IsoglossError as error:
             failures += [failure for cell in group for failure in cell.failures(error)]
             continue
@@ -202,23 +190,12 @@ def _check_cells(plan: StudyPlan) -> StudyPlan:
     return replace(plan, cells=tuple(good), failures=tuple(failures))
 
 
-def _check_cell(cell: PlannedCell, family: str | None) -> None:
-    """Refuse a method that does not fit the model or the items; a model without a family is behind an endpoint."""
-    from ..methods import check_family
+def _check_cell(cell: PlannedCell, family: str) -> None:
+    """Refuse a method that does not fit the model or the items."""
+    from ..methods import check_family, fill_options
 
-    name = cell.labels.get("model", cell.checkpoint)
-    if cell.method == "ask":
-        settings = read_ask_settings(cell.options)
-        if cell.endpoint:
-            http_backend(cell.endpoint, settings)
-        elif family:
-            generating_of(find_source(cell.checkpoint).name, family)
-        check_askable(cell.items, settings)
-    elif family is None:
-        raise IsoglossError(
-            f"'{name}' is behind an endpoint, so it cannot be scored, only asked. Use the method 'ask'."
-        )
-    elif cell.method == "auto":
+    name = cell.labels.get("model") or cell.loading.served_model or cell.checkpoint
+    if cell.method == "auto":
         tasks = {item.tags.get("task"): item for item in cell.items}
         choices = [method_or_error(item, family) for item in tasks.values()]
         errors = [choice for choice in choices if isinstance(choice, IsoglossError)]
@@ -227,16 +204,17 @@ def _check_cell(cell: PlannedCell, family: str | None) -> None:
     else:
         method = registry.get("method", cell.method)
         check_family(cell.method, method, model=name, family=family)
-        fitting_items(cell.method, method, rows=cell.items.rows)
+        options = fill_options(cell.method, method, chosen=cell.options)
+        fitting = fitting_items(cell.method, method, rows=cell.items.rows, options=options)
+        if method.prepare:
+            method.prepare(fitting, options)
 
 
 def check_method(name: str, options: Mapping[str, str]) -> None:
     """Refuse a method or an option that does not exist."""
     from ..methods import fill_options
 
-    if name == "ask":
-        read_ask_settings(options)
-    elif name != "auto":
+    if name != "auto":
         fill_options(name, registry.get("method", name), chosen=options)
 
 
@@ -245,6 +223,16 @@ def _check_measuring(measuring: Mapping[str, Any], columns: Iterable[str]) -> No
     check_mode(measuring.get("mode", "corrected"))
     check_metrics(measuring.get("metrics"))
     check_by(measuring.get("by"), list(columns))
+
+
+def _method_columns(names: Iterable[str]) -> set[str]:
+    """The columns that the tables of methods have beside those of items; `auto` may choose one that has them."""
+    chosen = registry.load_all("method").values() if "auto" in (names := list(names)) else map(_method, names)
+    return {column for method in chosen for column in method.columns}
+
+
+def _method(name: str) -> Any:
+    return registry.get("method", name)
 
 
 def _item_columns(sets: Sequence[Items]) -> set[str]:
@@ -288,14 +276,12 @@ def _check_facts(study: StudyFile, columns: Set[str]) -> set[str]:
 
 def _named(model: ModelSettings, base: Path) -> ModelSettings:
     """The model with its label, and with the whole paths of checkpoints beside the study file."""
-    if model.endpoint:
-        return model.model_copy(update={"label": model.label or model.checkpoint})
     whole = path_beside(base, model.checkpoint) if model.checkpoint else None
     tags = {
         languages.resolve(tag): checkpoint.model_copy(update={"checkpoint": path_beside(base, checkpoint.checkpoint)})
         for tag, checkpoint in model.checkpoints.items()
     }
-    label = model.label or _short_name(str(whole))
+    label = model.label or model.served_model or _short_name(str(whole))
     return model.model_copy(update={"label": label, "checkpoint": whole, "checkpoints": tags})
 
 
@@ -339,10 +325,7 @@ def _read_items(source: str, wanted: Sequence[str], *, stated: Iterable[tuple[st
 def _study_cells(
     study: StudyFile, models: Sequence[ModelSettings], *, readings: Sequence[LoadedData], only: Sequence[str]
 ) -> tuple[list[PlannedCell], list[Failure]]:
-    """The cells whose name MODEL/DATA/LANGUAGE matches a pattern, and those whose language the data lacks.
-
-    Behind an endpoint a model can only be asked, so that is what `auto` does there.
-    """
+    """The cells whose name MODEL/DATA/LANGUAGE matches a pattern, and those whose language the data lacks."""
     labels = [str(model.label) for model in models]
     for label in labels:
         if labels.count(label) > 1:
@@ -360,8 +343,7 @@ def _study_cells(
             names.append(f"{model.label}/{reading.name}/{tag}")
             for method in (data.methods or study.methods) if _fits(names[-1], only) else ():
                 if tag in reading.items:
-                    name = "ask" if cell.endpoint and method.name == "auto" else method.name
-                    cells.append(replace(cell, items=reading.items[tag], method=name, options=method.options))
+                    cells.append(replace(cell, items=reading.items[tag], method=method.name, options=method.options))
                 else:
                     lacking.append(Failure(str(model.label), reading.name, tag, method.name, reading.lacking[tag]))
     for pattern in only:
@@ -377,13 +359,15 @@ def _study_cell(model: ModelSettings, language: str) -> PlannedCell | None:
     checkpoint = own.checkpoint if own else model.checkpoint
     if not checkpoint or (model.languages and language not in map(languages.resolve, model.languages)):
         return None
-    endpoint = None
-    if model.endpoint:
-        policy = RetryPolicy(model.tries)
-        endpoint = Endpoint(model.endpoint, checkpoint, model.key_env, model.concurrency, model.timeout, policy)
-    labels = {"model": str(model.label), "checkpoint": checkpoint if endpoint else _short_name(checkpoint)}
+    served = {name: getattr(model, name) for name in SERVED}
+    labels = {"model": str(model.label), "checkpoint": model.served_model or _short_name(checkpoint)}
     labels |= {**model.facts, **(own.facts if own else {})}
-    return PlannedCell(checkpoint, Items(()), labels=labels, endpoint=endpoint)
+    return PlannedCell(checkpoint, Items(()), labels=labels, loading=Loading(**served))
+
+
+def _loading_of(cell: PlannedCell, loading: Loading) -> Loading:
+    """How a cell's model is opened: as the study says, and at a server as the model says."""
+    return replace(loading, **{name: getattr(cell.loading, name) for name in SERVED})
 
 
 def _fits(name: str, patterns: Sequence[str]) -> bool:

@@ -9,8 +9,7 @@ import numpy as np
 from ..errors import IsoglossError, UnknownName
 from ..items import Item, Items
 from ..metrics._templates import TermItem, read_term_items
-from ..models.load import DEFAULT_LOADING, Loading
-from ..models.model import Model
+from ..models.model import DEFAULT_LOADING, Loading, Model
 from ..reports.text.table import bars_as_text
 from ..results import METHODS
 from ..templates.grammar import SourcePosition, parse_template

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import IsoglossError
-from ..models.load import Loading
+from ..methods import PART
+from ..models.journal import Journal, open_journal
 from ..progress import Progress
 from ..runs import Run, locked, part_path, read_run, read_scored, written_parts
 from ..storage import RemotePath, StoragePath, as_path
@@ -35,9 +36,7 @@ class ClusterError(IsoglossError):
     """The cluster itself cannot work: no cell could be run, so none is tried."""
 
 
-def run_on_ray(
-    groups: Sequence[Sequence[PlannedCell]], *, loading: Loading, running: Running, cluster: Cluster
-) -> list[CellResult]:
+def run_on_ray(groups: Sequence[Sequence[PlannedCell]], *, running: Running, cluster: Cluster) -> list[CellResult]:
     """The results of each checkpoint's cells on a cluster, one model after the other, each on all workers.
 
     What fails is added to `running.failures` and does not stop the rest.
@@ -51,7 +50,7 @@ def run_on_ray(
         try:
             for cells in groups:
                 try:
-                    runs += _run_checkpoint(cells, pool, loading=loading, running=replace(running, out=out))
+                    runs += _run_checkpoint(cells, pool, running=replace(running, out=out))
                 except ClusterError:
                     raise
                 except IsoglossError as error:
@@ -84,6 +83,7 @@ class WorkerPool:
         self.idle: list[Any] = []
         self.calls: dict[Any, tuple[Any, Task | None]] = {}
         self.packed: Any = None
+        self.part: int | None = None
         self.options: dict[str, Any] = {}
         self.deaths = 0
 
@@ -115,7 +115,7 @@ class WorkerPool:
 
     def open_model(self, actor: Any) -> None:
         """Let an actor open the model."""
-        self.calls[actor.open.remote(self.packed)] = (actor, None)
+        self.calls[actor.open.remote(self.packed, self.part)] = (actor, None)
 
     def score(self, actor: Any, task: Task, *, folders: Sequence[str]) -> None:
         """Let an actor score a unit of work and write it into the folders of its runs."""
@@ -197,17 +197,16 @@ def _free_actors(ray: Any, cluster: Cluster, *, gpu: bool) -> int:
 
 @dataclass
 class Group:
-    """Cells that are scored together: their runs, and how many of their parts are there; or one cell that is asked as a whole."""
+    """Cells that are scored together: their runs, and how many of their parts are there."""
 
     title: str
     items: int
     runs: list[Run]
-    asked: bool = False
     plan: list[WorkUnit] = field(default_factory=list)
     left: int = 0
 
     def tell(self, progress: Progress) -> None:
-        total = 1 if self.asked else sum(run.parts for run in self.runs)
+        total = sum(run.parts for run in self.runs)
         progress(self.title, (total - self.left) / total, items=self.items)
 
 
@@ -232,12 +231,11 @@ class Queue:
         return self.tried.setdefault((task.group, task.work.number), [])
 
 
-def _run_checkpoint(
-    planned: Sequence[PlannedCell], pool: WorkerPool, *, loading: Loading, running: Running
-) -> list[Run]:
-    """The runs of one checkpoint's cells. Runs of answers are locked by the worker that asks."""
-    out = as_path(str(running.out))
-    pool.start(pack_cells(planned, loading), wanted=_most_works(planned), gpu=loading.device.startswith("cuda"))
+def _run_checkpoint(planned: Sequence[PlannedCell], pool: WorkerPool, *, running: Running) -> list[Run]:
+    """The runs of one checkpoint's cells."""
+    out, gpu = as_path(str(running.out)), planned[0].loading.device.startswith("cuda")
+    pool.part = running.part
+    pool.start(pack_cells(planned), wanted=_most_works(planned, running.part or PART), gpu=gpu)
     answer = pool.ray.get(pool.first().prepare.remote(str(out)))
     if answer.get("error"):
         raise IsoglossError(answer["error"])
@@ -246,13 +244,13 @@ def _run_checkpoint(
         folders = [as_path(folder) for folder in group["folders"]]
         if not all((folder / "run.json").exists() for folder in folders):
             raise ClusterError(NOT_SHARED.format(out))
-        groups.append(Group(group["title"], group["items"], list(map(read_run, folders)), group.get("asked", False)))
+        groups.append(Group(group["title"], group["items"], list(map(read_run, folders))))
     with ExitStack() as locks:
-        for run in (run for group in groups for run in group.runs if not group.asked):
+        for run in (run for group in groups for run in group.runs):
             locks.enter_context(locked(run))
         started = time.time()
         for group in groups:
-            group.plan = [WorkUnit(0, (0,))] if group.asked else cells.plan_work(group.runs)
+            group.plan = cells.plan_work(group.runs)
             group.left = sum(len(work.cells) for work in group.plan)
         queue = Queue([Task(index, work) for index, group in enumerate(groups) for work in group.plan])
         _run_tasks(queue, pool, groups=groups, progress=running.progress)
@@ -262,12 +260,12 @@ def _run_checkpoint(
     return runs
 
 
-def _most_works(planned: Sequence[PlannedCell]) -> int:
+def _most_works(planned: Sequence[PlannedCell], part: int) -> int:
     """At least as many units of work as the cells can have."""
     sizes: Counter[tuple[str, str]] = Counter()
     for item in (item for cell in planned for item in cell.items):
         sizes[item.dataset, item.language] += len(item.candidates)
-    return sum(2 + 2 * size // cells.PART_CANDIDATES for size in sizes.values())
+    return sum(2 + 2 * size // part for size in sizes.values())
 
 
 def _run_tasks(queue: Queue, pool: WorkerPool, *, groups: Sequence[Group], progress: Progress) -> None:
@@ -294,7 +292,7 @@ def _run_tasks(queue: Queue, pool: WorkerPool, *, groups: Sequence[Group], progr
 def record_result(actor: Any, task: Task, *, error: str | None, queue: Queue, group: Group) -> None:
     """Count a task as done, or put what is left of it in the queue again, or give it up."""
     work = task.work
-    left = (work if group.asked else unfinished_work(work, group.runs)) if error else None
+    left = unfinished_work(work, group.runs) if error else None
     group.left -= len(work.cells) - (len(left.cells) if left else 0)
     if left is None:
         return
@@ -319,11 +317,20 @@ def _finish(groups: Sequence[Group], *, seconds: float, out: StoragePath, failed
     """The runs, those that are complete marked as finished."""
     runs = []
     for group in groups:
-        if group.asked:
-            runs += [read_run(run.folder) for run in group.runs]
-            continue
         complete = all(len(written_parts(run)) == run.parts for run in group.runs)
         if not complete and not failed:
             raise ClusterError(NOT_SHARED.format(out))
-        runs += cells.finish_runs(group.runs, group.plan, seconds=seconds) if complete else group.runs
+        runs += _finish_group(group, seconds=seconds) if complete else group.runs
+    return runs
+
+
+def _finish_group(group: Group, *, seconds: float) -> list[Run]:
+    """The runs of a group, finished; what the workers' journals counted goes into their files."""
+    folder = group.runs[0].folder
+    paths = [] if isinstance(folder, RemotePath) else sorted(Path(str(folder)).glob(f"*-{cells.JOURNAL}"))
+    journals = [open_journal(path) for path in paths]
+    answers = {key: answer for journal in journals for key, answer in journal.answers.items()}
+    runs = cells.finish_runs(group.runs, group.plan, seconds=seconds, journal=Journal(None, answers))
+    for path in paths:
+        path.unlink(missing_ok=True)
     return runs

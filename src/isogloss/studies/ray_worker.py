@@ -8,40 +8,35 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from ..chat.requests import Backend
-from ..chat.runner import AskCell, ask_cell
-from ..chat.runner import run_info as ask_info
 from ..errors import IsoglossError
 from ..items import Candidate, Item, Items, Problem
-from ..models.load import Loading, open_model
-from ..models.model import Model
+from ..models.journal import open_journal
+from ..models.load import open_model
+from ..models.model import Loading, Model
 from ..runs import open_run, read_run
-from ..scores import item_table
 from ..storage import as_path
 from . import cells
-from .asking import plan_ask
 from .method_choice import PlannedCell, plan_scoring
 
 
-def pack_cells(cells: Sequence[PlannedCell], loading: Loading) -> str:
-    """Cells and how their model is opened as plain text; folders on this machine by their whole path."""
+def pack_cells(cells: Sequence[PlannedCell]) -> str:
+    """Cells as plain text; folders on this machine by their whole path."""
 
     def whole(name: str) -> str:
         return str(Path(name).resolve()) if Path(name).exists() else name
 
     packed = [asdict(replace(cell, checkpoint=whole(cell.checkpoint))) for cell in cells]
-    return json.dumps({"cells": packed, "loading": asdict(loading)}, ensure_ascii=False)
+    return json.dumps(packed, ensure_ascii=False)
 
 
-def unpack_cells(text: str) -> tuple[list[PlannedCell], Loading]:
+def unpack_cells(text: str) -> list[PlannedCell]:
     """What `pack_cells` wrote."""
-    packed = json.loads(text)
     planned = []
-    for cell in packed["cells"]:
+    for cell in json.loads(text):
         problems = tuple(Problem(**problem) for problem in cell["items"]["problems"])
         items = Items(tuple(map(_item, cell["items"]["rows"])), problems)
-        planned.append(PlannedCell(**{**cell, "items": items}))
-    return planned, Loading(**packed["loading"])
+        planned.append(PlannedCell(**{**cell, "items": items, "loading": Loading(**cell["loading"])}))
+    return planned
 
 
 def _item(row: Mapping[str, Any]) -> Item:
@@ -64,8 +59,7 @@ class Worker:
 
     def __init__(self) -> None:
         self.model: Model | None = None
-        self.groups: list[list[cells.ScoringCell]] = []
-        self.asking: list[tuple[AskCell, Backend]] = []
+        self.groups: list[list[cells.Cell]] = []
         self.token_budget: int | None = None
         self.failed: list[cells.Failure] = []
 
@@ -74,21 +68,17 @@ class Worker:
         self.trace_file = Path(path).open("w", encoding="utf-8")  # noqa: SIM115 (open while the process lives)
         faulthandler.enable(self.trace_file, all_threads=False)
 
-    def open(self, packed: str) -> dict[str, Any]:
+    def open(self, packed: str, part: int | None = None) -> dict[str, Any]:
         """Open the cells' model and plan what it is asked."""
         self.model = None  # two models at once may not fit
-        self.failed, self.asking = [], []
+        self.failed = []
         try:
-            planned, loading = unpack_cells(packed)
+            planned = unpack_cells(packed)
+            loading = planned[0].loading
             self.token_budget = loading.token_budget
             model = self.model = open_model(planned[0].checkpoint, loading)
-            scoring = plan_scoring(planned, model, running=cells.Running(failures=self.failed))
-            self.groups = [[scoring[index] for index in indices] for indices in cells.group_cells(scoring)]
-            for cell in planned:
-                try:
-                    self.asking += plan_ask(cell, model, token_budget=self.token_budget)
-                except IsoglossError as error:
-                    self.failed += cell.failures(error)
+            scoring = plan_scoring(planned, model, running=cells.Running(failures=self.failed, part=part))
+            self.groups = [[scoring[index] for index in indices] for indices in cells.group_cells(scoring, model)]
         except IsoglossError as error:
             return {"error": str(error)}
         return {}
@@ -102,25 +92,19 @@ class Worker:
                 runs = [open_run(folder, info=cells.run_info(cell, model), items=cell.table) for cell in group]
                 title, items = cells.group_title(group, model), sum(len(cell.items) for cell in group)
                 groups.append({"title": title, "items": items, "folders": [str(run.folder) for run in runs]})
-            for asked, backend in self.asking:
-                run = open_run(folder, info=ask_info(asked, backend), items=item_table(asked.items))
-                title = " ".join(run.info[name] for name in ("model", "dataset", "language", "method"))
-                groups.append({"title": title, "items": len(asked.items), "folders": [str(run.folder)], "asked": True})
             return {"groups": groups, "failed": [asdict(failure) for failure in self.failed]}
         except IsoglossError as error:
             return {"error": str(error)}
 
     def score(self, group: int, work: tuple[int, tuple[int, ...]], *, folders: Sequence[str]) -> dict[str, Any]:
-        """Score one work of a group and write its parts, or ask all of a cell."""
+        """Score one work of a group and write its parts; dear answers are journalled, each part in a file of its own."""
         unit = cells.WorkUnit(*work)
         try:
-            if group >= len(self.groups):
-                cell, backend = self.asking[group - len(self.groups)]
-                ask_cell(cell, backend, out=as_path(folders[0]).parent.parent)
-                return {}
-            runs = [read_run(as_path(folder)) for folder in folders]
-            tables = cells.score_work(unit, self.groups[group], model=self._opened(), token_budget=self.token_budget)
-            cells.write_work(unit, runs, tables=tables)
+            runs, model = [read_run(as_path(folder)) for folder in folders], self._opened()
+            path = cells.journal_path(runs, self.groups[group], model=model)
+            journal = open_journal(path.with_name(f"{unit.number:05d}-{path.name}") if path else None)
+            scoring = cells.Scoring(model, self.token_budget, journal=journal)
+            cells.write_work(unit, runs, tables=cells.score_work(unit, self.groups[group], scoring=scoring))
         except IsoglossError as error:
             return {"error": str(error)}
         return {}

@@ -13,8 +13,8 @@ from ..analysis.measures import measure
 from ..analysis.robustness import RobustnessReport, SettingResult
 from ..errors import IsoglossError
 from ..items import Item, Items, group_by
-from ..models.load import DEFAULT_LOADING, Loading, open_model
-from ..models.model import Model
+from ..models.load import open_model
+from ..models.model import DEFAULT_LOADING, Loading, Model
 from ..progress import Progress, silent
 from ..results import Results
 from ..scores import Scored

@@ -21,7 +21,6 @@ from ..progress import Progress, silent
 from ..runs import Run, read_run, run_folders
 from ..scores import Scored, join_scored
 from ..storage import RemotePath, StoragePath
-from .asking import ask_planned
 from .cells import LIBRARIES, CellResult, Failure, Running, nothing_done, run_cells
 from .costs import announce_plan
 from .method_choice import PlannedCell, plan_scoring
@@ -104,18 +103,19 @@ def run_plan(
 ) -> StudyResult:
     """The scores of all cells, kept in `out`, here or on a cluster; cells that fail are named, and the others go on.
 
-    Models behind endpoints are always asked from here. With `strict` the first error ends the run.
+    Families that need no machine of their own, such as servers, are always asked from here. With `strict` the first error
+    ends the run.
     """
-    running = Running(out, plan.loading.token_budget, progress, None if strict else list(plan.failures))
+    running = Running(out, None, progress, None if strict else list(plan.failures))
     groups = plan.by_checkpoint()
     announce_plan(plan, running)
     results: list[CellResult] = []
     if cluster is not None:
         from .ray import run_on_ray
 
-        there = [cells for cells in groups if cells[0].endpoint is None]
-        groups = [cells for cells in groups if cells[0].endpoint is not None]
-        results += run_on_ray(there, loading=plan.loading, running=running, cluster=cluster) if there else []
+        there = [cells for cells in groups if load.find_source(cells[0].checkpoint, cells[0].loading).family is None]
+        groups = [cells for cells in groups if cells not in there]
+        results += run_on_ray(there, running=running, cluster=cluster) if there else []
     for cells in groups:
         results += _run_checkpoint(cells, plan, running=running)
     scored = join_scored([result.scored for result in results]) if results else None
@@ -125,22 +125,17 @@ def run_plan(
 
 def _run_checkpoint(cells: Sequence[PlannedCell], plan: StudyPlan, *, running: Running) -> list[CellResult]:
     """The results of one checkpoint's cells in this process; those of one language are scored together."""
-    name = cells[0].checkpoint
+    name, loading = cells[0].checkpoint, cells[0].loading
     try:
         model = plan.opened.get(name)
-        if model is None and cells[0].endpoint is None:
-            running.progress(f"loading {cells[0].labels.get('checkpoint', name)}", 0.0)
-            model = load.open_model(name, plan.loading)
+        if model is None:
+            running.progress(f"loading {cells[0].labels.get('checkpoint') or loading.served_model or name}", 0.0)
+            model = load.open_model(name, loading)
     except Exception as error:
         running.fail([failure for cell in cells for failure in cell.failures(error)], error)
         return []
-    asked = [cell for cell in cells if cell.method == "ask"]
-    results: list[CellResult] = []
-    if model and len(asked) < len(cells):
-        results += run_cells(plan_scoring(cells, model, running=running), model, running=running)
-    for cell in asked:
-        results += ask_planned(cell, model, running=running)
-    return results
+    running = replace(running, token_budget=loading.token_budget)
+    return run_cells(plan_scoring(cells, model, running=running), model, running=running)
 
 
 def require_scores(result: StudyResult) -> StudyResult:
@@ -212,16 +207,17 @@ def finish_plan(plan: StudyPlan, result: StudyResult, *, out: StoragePath) -> St
 
 def record_study(path: Path, *, out: StoragePath) -> None:
     """Copy the study file into the folder, under comments that say by which versions and checkpoints it was run."""
-    versions = ", ".join(f"{name} {version(name)}" for name in LIBRARIES)
+    versions = {name: version(name) for name in LIBRARIES}
     checkpoints = {}
     for run in map(read_run, run_folders(out)) if out.exists() else []:
         facts = run.info.get("facts", {})
+        versions |= run.info.get("versions", {})
         name = facts.get("checkpoint", run.info["model"])
         weights = str(run.info["fingerprint"].get("weights", ""))[:12]
         commit = facts.get("commit") or facts.get("revision") or "none"
         checkpoints[name] = f"Checkpoint {name}: commit {commit}, weights {weights}."
     lines = [
-        f"Run on {time.strftime('%Y-%m-%d', time.gmtime())} by {versions}.",
+        f"Run on {time.strftime('%Y-%m-%d', time.gmtime())} by {', '.join(f'{name} {number}' for name, number in sorted(versions.items()))}.",
         f"Relative paths in it start at {path.parent.resolve()}.",
         *(checkpoints[name] for name in sorted(checkpoints)),
     ]

@@ -48,7 +48,8 @@ class ModelCache:
 
     def _open(self, name: str) -> Model:
         """The model, warm; others are closed where it needs their memory."""
-        from ..models.load import Loading, open_model
+        from ..models.load import open_model
+        from ..models.model import Loading
 
         if name not in self._models:
             self._evict(name, needed=_size_on_disk(name))

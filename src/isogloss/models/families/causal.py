@@ -11,11 +11,12 @@ from ...errors import IsoglossError
 from ...items import BLANK
 from ..continuations import left_to_right, span, start_token
 from ..forward import find_activations, one_pass, pad, send
+from ..generation import answer_prompts, prompting_identity, refuse_prompts
 from ..head import blank_inputs, find_head, gap, read_head
-from ..info import CAUSAL_LM, auto_class
+from ..info import CAUSAL_LM, LIBRARIES, auto_class
 from ..model import Bundle, Family, Generating, Model
 from ..next_sentence import read_classes
-from ..questions import ARGMAX, CLASS, DISTRIBUTION, LOGPROB, VECTOR, Answer, Question
+from ..questions import ARGMAX, CLASS, DISTRIBUTION, LOGPROB, TEXT, VECTOR, Answer, Question
 from ..text import Ids, encode, shared_start
 
 CLOSE = 1e-4
@@ -174,16 +175,20 @@ def _after_prompt(model: Model, ids: Ids, *, tokens: Ids) -> Question:
 
 family = Family(
     title="Causal models: GPT-2, Llama, Gemma, Qwen, BLOOM, OPT, ...",
-    wants=(LOGPROB, ARGMAX, CLASS, VECTOR, DISTRIBUTION),
+    wants=(LOGPROB, ARGMAX, CLASS, VECTOR, DISTRIBUTION, TEXT),
     matches=lambda config: auto_class(config) == CAUSAL_LM,
     loader=lambda config: CAUSAL_LM,
     prepare=prepare,
     bundle=bundle,
     answer=answer,
+    answer_each=answer_prompts,
+    prompting=prompting_identity,
+    libraries=LIBRARIES,
     continuing=left_to_right,
     expecting=expect,
     pairing=read_pair,
     generating=Generating(
         lambda model, text: (*start_token(model), *encode(model.tokenizer, text + "\n")), _after_prompt, echoes=True
     ),
+    refuse=lambda model, *, asked, options: refuse_prompts(model, options) if asked == TEXT else None,
 )

@@ -22,7 +22,7 @@ from ..forward import (
     watching,
 )
 from ..head import TOLERANCE, as_array, blank_inputs, find_head, gap, read_head
-from ..info import MASKED_LM, auto_class
+from ..info import LIBRARIES, MASKED_LM, auto_class
 from ..model import EXPECT, FILL, HIDE, Bundle, Family, Filling, Model
 from ..next_sentence import read_classes
 from ..questions import ARGMAX, ATTENTION, CLASS, DISTRIBUTION, LOGPROB, VECTOR, Answer, Question
@@ -202,6 +202,7 @@ family = Family(
     prepare=prepare,
     bundle=bundle,
     answer=answer,
+    libraries=LIBRARIES,
     in_place=True,
     filling=Filling(lambda model: str(model.tokenizer.mask_token)),
     expecting=expect,

@@ -10,10 +10,11 @@ from ...items import group_by
 from ...languages import join_sentences
 from ..engine import fill_batches
 from ..forward import find_activations, one_pass, pad, send
+from ..generation import answer_prompts, prompting_identity, refuse_prompts
 from ..head import find_head, read_head
-from ..info import SEQ2SEQ_LM, auto_class
+from ..info import LIBRARIES, SEQ2SEQ_LM, auto_class
 from ..model import CONTINUE, FILL, Bundle, Family, Filling, Generating, Model
-from ..questions import ARGMAX, LOGPROB, VECTOR, Answer, Passage, Question, Span
+from ..questions import ARGMAX, LOGPROB, TEXT, VECTOR, Answer, Passage, Question, Span
 from ..text import Ids, encode, encode_full, shared_start, token_id
 
 MOST_DECODED = 2048
@@ -166,6 +167,8 @@ def _first(model: Model) -> int:
 
 def refuse(model: Model, *, asked: str, options: Mapping[str, str]) -> str | None:
     """A sentence when the model has no sentinel to fill, or cannot be asked with these options."""
+    if asked == TEXT:
+        return refuse_prompts(model, options)
     if asked == FILL and options.get("variant") == "all-masked":
         return "The variant 'all-masked' is for masked models; an encoder-decoder model has one sentinel."
     if asked == CONTINUE and options.get("case", "d") != "d":
@@ -180,12 +183,15 @@ def refuse(model: Model, *, asked: str, options: Mapping[str, str]) -> str | Non
 
 family = Family(
     title="Encoder-decoder models: T5, mT5, UMT5, ...",
-    wants=(LOGPROB, ARGMAX, VECTOR),
+    wants=(LOGPROB, ARGMAX, VECTOR, TEXT),
     matches=lambda config: auto_class(config) == SEQ2SEQ_LM,
     loader=lambda config: SEQ2SEQ_LM,
     prepare=prepare,
     bundle=bundle,
     answer=answer,
+    answer_each=answer_prompts,
+    prompting=prompting_identity,
+    libraries=LIBRARIES,
     pads=False,
     filling=Filling(lambda model: SENTINEL, fill_blank),
     continuing=continue_text,

@@ -10,9 +10,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ... import languages
-from ...chat.protocol import LARGEST, Unreadable, content_text
-from ...chat.retry import asked_wait
 from ...errors import IsoglossError
+from ...models.chat_protocol import LARGEST, Unreadable, content_text
+from ...models.retry import asked_wait
 from . import LanguagePair, Opened, Translator, number, option
 
 TRIES = 5

@@ -7,6 +7,7 @@ import langcodes
 
 from ...errors import IsoglossError, require
 from ...models.load import fetch_source
+from ...models.model import Loading
 from . import LanguagePair, Opened, Translator, number, option
 
 MORE_TOKENS = 64
@@ -18,7 +19,7 @@ def open_hf(pair: LanguagePair, options: Mapping[str, str]) -> Opened:
     transformers = require("transformers", extra="hf")
     name = option(options, "model", translator="hf")
     safe = None if options.get("pickle") == "yes" else True
-    folder = str(fetch_source(name, pickle=safe is None).folder)
+    folder = str(fetch_source(name, Loading(allow_pickle=safe is None)).folder)
     fixed = {"trust_remote_code": False, "local_files_only": True}
     try:
         tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **fixed)

@@ -1,4 +1,4 @@
-"""Waiting before another try: as long as the endpoint asks for, or longer each time, and never all at the same moment."""
+"""Waiting before another try: as long as the server asks for, or longer each time, and never all at the same moment."""
 
 import random
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ def asked_wait(header: str | None, *, now: datetime | None = None) -> float | No
 
 
 def next_wait(policy: RetryPolicy, turn: int, *, asked: float | None, draw: random.Random) -> float:
-    """How long to wait after try number `turn`; what the endpoint asked for is the least."""
+    """How long to wait after try number `turn`; what the server asked for is the least."""
     doubled = float(min(policy.longest, policy.first * 2**turn))
     if asked is not None:
         return asked + draw.uniform(0, 0.1) * max(asked, policy.first)

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .records import MOST_TOKENS, OPENING, THOUGHT, Answer
-from .requests import AskSettings, PromptRequest, seed_of
+from ..chat.records import MOST_TOKENS, OPENING, THOUGHT
+from .questions import Prompt, Reply
 
 TOP = 20
 PIECE = 5
@@ -63,40 +63,37 @@ def mask_key(raw: bytes, key: str) -> bytes:
     return raw.replace(key.encode(), b"[key]") if len(key) >= SHORTEST_KEY else raw
 
 
-def make_body(model: str, request: PromptRequest, *, settings: AskSettings, dialect: Dialect) -> dict[str, Any]:
+def make_body(model: str, prompt: Prompt, *, dialect: Dialect) -> dict[str, Any]:
     """The body of one request."""
     body: dict[str, Any] = {
         "model": model,
-        "messages": [{"role": "user", "content": request.text}],
-        "temperature": settings.temperature,
-        dialect.limit: settings.new_tokens,
+        "messages": [{"role": "user", "content": prompt.text}],
+        "temperature": prompt.temperature,
+        dialect.limit: prompt.max_tokens,
     }
-    if settings.temperature > 0:
-        body["seed"] = seed_of(request, settings.seed) % 2**31
+    if prompt.temperature > 0:
+        body["seed"] = prompt.seed % 2**31
     if dialect.logprobs:
         body |= {"logprobs": True, "top_logprobs": TOP}
     return body
 
 
-def read_response(raw: bytes, request: PromptRequest) -> Answer:
+def read_response(raw: bytes, prompt: Prompt) -> Reply:
     """The answer in a response; HTML, half a JSON, or anything else that is none raises Unreadable."""
     choice, usage = _choice(raw)
     logprobs = choice.get("logprobs")
     content = logprobs.get("content") if isinstance(logprobs, dict) else None
     tokens = [token for token in content if isinstance(token, dict)] if isinstance(content, list) else []
     texts = [_plain(token.get("token")) for token in tokens]
-    yes, no = yes_no_logprobs(tokens, request.words)
     counts = [usage.get(name) for name in ("prompt_tokens", "completion_tokens")]
     known = [count if type(count) is int and 0 <= count <= MOST_TOKENS else None for count in counts]
-    return Answer(
-        *request.key,
+    return Reply(
         text=content_text(choice["message"].get("content")).strip(),
         opening="".join(texts[:OPENING]).strip() if texts and THOUGHT not in "".join(texts) else None,
         finish=_plain(choice.get("finish_reason")) or None,
         prompt_tokens=known[0],
         answer_tokens=known[1],
-        yes=yes,
-        no=no,
+        logprobs=option_logprobs(tokens, prompt.options) if prompt.options else None,
     )
 
 
@@ -147,24 +144,24 @@ def _choice(raw: bytes) -> tuple[dict[str, Any], Mapping[str, Any]]:
     return choice, usage if isinstance(usage, dict) else {}
 
 
-def yes_no_logprobs(tokens: Sequence[Mapping[str, Any]], words: tuple[str, str]) -> tuple[float | None, float | None]:
-    """The log-probabilities that the first token begins yes, or no; both or neither, when one side is not listed.
+def option_logprobs(tokens: Sequence[Mapping[str, Any]], options: Sequence[str]) -> tuple[float, ...] | None:
+    """The log-probability that the first token begins each option; none when one of them is not listed.
 
-    A token that begins both words says nothing and counts for neither. Where a value cannot be a log-probability,
+    A token that begins several options says nothing and counts for none. Where a value cannot be a log-probability,
     or all of them together are more than one, none is believed.
     """
     listed = tokens[0].get("top_logprobs") if tokens else None
-    sums, total = [0.0, 0.0], 0.0
+    sums, total = [0.0] * len(options), 0.0
     for entry in listed if isinstance(listed, list) else []:
         log: Any = entry.get("logprob") if isinstance(entry, dict) else None
         if type(log) not in (int, float) or not log <= SLACK:
-            return None, None
+            return None
         chance = math.exp(min(0.0, max(log, LEAST)))
         total += chance
         piece = _plain(entry.get("token")).strip().casefold()
-        sides = [side for side, word in enumerate(words) if piece and word.casefold().startswith(piece)]
+        sides = [side for side, word in enumerate(options) if piece and word.casefold().startswith(piece)]
         if len(sides) == 1:
             sums[sides[0]] += chance
     if min(sums) <= 0 or total > 1 + 10 * SLACK:
-        return None, None
-    return math.log(sums[0]), math.log(sums[1])
+        return None
+    return tuple(map(math.log, sums))
