@@ -14,9 +14,11 @@ from isogloss.analysis.comparisons import compare
 from isogloss.analysis.measures import measure
 from isogloss.chat.answer_rows import make_answer_rows
 from isogloss.chat.prompt_words import PROMPTS
-from isogloss.chat.records import ANSWERS, ORDERS, Answer, answer_line, answer_table, read_line
+from isogloss.chat.records import ANSWERS, ORDERS, Answer, answer_table
 from isogloss.errors import IsoglossError
 from isogloss.items import Items
+from isogloss.models.journal import open_journal
+from isogloss.models.questions import Prompt, Reply
 from isogloss.scores import item_table
 from support.builders import triple
 
@@ -46,7 +48,7 @@ def run(folder: Path, table: list[tuple[str, str, str]], *, model: str = "chatty
     items = Items(tuple(triple(f"i{n}", f"t{n}") for n in range(len(table))))
     info = {"model": model, "dataset": "stereoset", "language": "en", "method": "ask", "parts": 1}
     opened = runs.open_run(
-        folder, info={**info, "holds": ANSWERS, "fingerprint": {"model": model}}, items=item_table(items)
+        folder, info={**info, "holds": ANSWERS.name, "fingerprint": {"model": model}}, items=item_table(items)
     )
     runs.write_part(opened, 0, rows=answer_table(answers(table, chances=chances)))
     return opened
@@ -135,16 +137,19 @@ def test_metrics_for_scores_do_not_fit_answers(tmp_path):
     assert found[0].value is None
 
 
-def test_an_answer_survives_its_line_and_a_torn_line_is_none():
-    answer = Answer("d", "i", "en", "c", "agree", ORDERS[0], 0, 'a "quoted"\nline \u2028 and half a \ud83d', yes=-0.5)
-    line = answer_line(answer)
-    assert line.count("\n") == 1
-    back = read_line(line)
-    assert back is not None
-    assert back.key == answer.key
-    assert back.text == answer.text.replace("\ud83d", "?")
-    assert read_line(line[:-9]) is None
-    assert read_line("[1]") is None
+def test_a_reply_survives_its_line_in_the_journal_and_a_torn_line_is_passed_over(tmp_path):
+    prompt, other = Prompt("Is it?", ("yes", "no")), Prompt("Is it not?")
+    reply = Reply('a "quoted"\nline \u2028 and half a \ud83d', logprobs=(-0.5, -1.0))
+    journal = open_journal(tmp_path / "journal.jsonl")
+    journal.keep({prompt: reply})
+    journal.keep({other: Reply("no", prompt_tokens=3, answer_tokens=1)})
+    assert journal.count_tokens() == {"prompt": 3, "answer": 1, "uncounted_answers": 1}
+    back = open_journal(tmp_path / "journal.jsonl")
+    assert back.find(prompt) == replace(reply, text=reply.text.replace("\ud83d", "?"))
+    lines = (tmp_path / "journal.jsonl").read_text(encoding="utf-8")
+    (tmp_path / "journal.jsonl").write_text("[1]\n" + lines[:-9], encoding="utf-8")
+    torn = open_journal(tmp_path / "journal.jsonl")
+    assert (torn.find(prompt) is not None, torn.find(other)) == (True, None)
 
 
 def test_a_report_shows_the_verdicts_of_answers(tmp_path):

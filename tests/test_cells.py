@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
@@ -17,7 +18,7 @@ from isogloss.methods import fill_options
 from isogloss.models.model import Model, ModelInfo, notes_on
 from isogloss.scores import Scored, join_scored
 from isogloss.studies import cells
-from isogloss.studies.cells import Running, Cell, WorkUnit, group_cells, plan_work, score_work, write_work
+from isogloss.studies.cells import Cell, Running, Scoring, WorkUnit, group_cells, plan_work, score_work, write_work
 from support import tiny
 from support.examples import blank, follow
 
@@ -31,13 +32,14 @@ INTER = [
     for n in range(9)
 ]
 MASKED = [("aul", {}), ("aula", {}), ("pll", {}), ("pll_word_l2r", {})]
+PART_SIZE = 0  # as many candidates as the method says
 CAUSAL = [("likelihood", {}), *(("continuation", {"case": case}) for case in "bcde")]
 
 
 @pytest.fixture
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Parts of two items."""
-    monkeypatch.setattr(cells, "PART_CANDIDATES", 6)
+    monkeypatch.setattr(sys.modules[__name__], "PART_SIZE", 6)
 
 
 def make(items: Sequence[Item], methods: Sequence[tuple[str, dict[str, str]]]) -> list[Cell]:
@@ -45,7 +47,7 @@ def make(items: Sequence[Item], methods: Sequence[tuple[str, dict[str, str]]]) -
     found = []
     for name, options in methods:
         method = registry.get("method", name)
-        found.append(Cell(tuple(items), name, method, fill_options(name, method, chosen=options)))
+        found.append(Cell(tuple(items), name, method, fill_options(name, method, chosen=options), part_size=PART_SIZE))
     return found
 
 
@@ -104,7 +106,7 @@ def test_data_sets_of_one_language_share_passes_too() -> None:
 def test_cells_are_scored_with_those_of_their_language_and_given_back_in_order() -> None:
     german = [replace(item, language="de") for item in INTRA]
     mixed = [make(rows, [method])[0] for method in MASKED[:2] for rows in (INTRA, german)]
-    assert group_cells(mixed) == [[0, 2], [1, 3]]
+    assert group_cells(mixed, tiny.model("bert")) == [[0, 2], [1, 3]]
     shown = run_cells(mixed, tiny.model("bert")).table.select("language", "method").unique(maintain_order=True)
     assert shown.rows() == [("en", "aul"), ("de", "aul"), ("en", "aula"), ("de", "aula")]
 
@@ -118,7 +120,7 @@ def test_a_work_holds_one_part_of_every_cell_that_lacks_it(tmp_path: Path, small
         WorkUnit(1, (0, 1, 2)),
         *(WorkUnit(n, (0, 1)) for n in (2, 3, 4)),
     ]
-    tables = score_work(WorkUnit(1, (0, 2)), group, model=model)
+    tables = score_work(WorkUnit(1, (0, 2)), group, scoring=Scoring(model))
     assert [table["id"].unique(maintain_order=True).to_list() for table in tables] == [["item-2", "item-3"], ["item-2"]]
     write_work(WorkUnit(1, (0, 2)), runs, tables=tables)
     assert plan_work(runs)[1] == WorkUnit(1, (1,))
@@ -185,7 +187,7 @@ def test_a_broken_part_that_lay_ready_is_scored_again(tmp_path: Path, small_part
     model = tiny.model("bert")
     group = make(INTRA[:2], MASKED[:1])
     runs = [run_store.open_run(tmp_path, info=cells.run_info(cell, model), items=cell.table) for cell in group]
-    run_store.stage_part(runs[0], 0, rows=score_work(WorkUnit(0, (0,)), group, model=model)[0])
+    run_store.stage_part(runs[0], 0, rows=score_work(WorkUnit(0, (0,)), group, scoring=Scoring(model))[0])
     (ready,) = tmp_path.rglob("*.ready")
     whole = ready.read_bytes()
     ready.write_bytes(whole[:-30])

@@ -16,13 +16,15 @@ from pathlib import Path
 import pytest
 
 from isogloss import runs
-from isogloss.chat import runner
-from isogloss.chat.endpoint import KEPT, Endpoint, http_backend
-from isogloss.chat.requests import AskSettings, Backend
-from isogloss.models.retry import RetryPolicy, asked_wait, next_wait
-from isogloss.chat.runner import JOURNAL
 from isogloss.errors import IsoglossError
 from isogloss.items import Item, Items
+from isogloss.methods.ask import AskSettings
+from isogloss.models.families.server import KEPT
+from isogloss.models.load import open_model
+from isogloss.models.model import Loading
+from isogloss.models.retry import RetryPolicy, asked_wait, next_wait
+from isogloss.studies.cells import JOURNAL, Running, run_cells
+from isogloss.studies.method_choice import PlannedCell, plan_cells
 from support import endpoints
 from support.builders import triple
 
@@ -40,14 +42,14 @@ GREEDY = AskSettings()
 ALL = 12  # two items, three prompts, two orders
 
 
-def ask_all(items: Items, backend: Backend, *, out: Path) -> list[runs.Run]:
-    return [runner.ask_cell(cell, backend, out=out) for cell in runner.plan_ask_cells(items, backend.plan)]
-
-
-def ask(server: endpoints.Server, out: Path, *, settings: AskSettings = GREEDY, **options: object) -> list[runs.Run]:
-    policy = RetryPolicy(tries=int(options.pop("tries", 3)), first=0.01, longest=float(options.pop("longest", 300)))  # type: ignore[arg-type]
-    endpoint = Endpoint(server.url, "chatty", retry=policy, **options)  # type: ignore[arg-type]
-    return ask_all(ITEMS, http_backend(endpoint, settings), out=out)
+def ask(
+    server: endpoints.Server, out: Path, *, items: Items = ITEMS, settings: AskSettings = GREEDY, **options: object
+) -> list[runs.Run]:
+    loading = Loading(served_model="chatty", **{"tries": 3, **options})  # type: ignore[arg-type]
+    model = open_model(server.url, loading)
+    model = replace(model, net=replace(model.net, policy=RetryPolicy(loading.tries, first=0.01)))
+    cells = plan_cells(PlannedCell(server.url, items, "ask", settings.options, loading=loading), model)
+    return [result.run for result in run_cells(cells, model, running=Running(out)) if result.run]
 
 
 def rows(run: runs.Run) -> list[dict[str, object]]:
@@ -64,8 +66,7 @@ def test_a_statement_of_several_items_is_asked_about_once(tmp_path):
     first = item("a")
     again = replace(first, id="a2", candidates=tuple(replace(one, id=f"{one.id}-2") for one in first.candidates))
     with endpoints.serving(endpoints.good) as server:
-        backend = http_backend(Endpoint(server.url, "chatty"), GREEDY)
-        (run,) = ask_all(Items((first, item("b"), again)), backend, out=tmp_path)
+        (run,) = ask(server, tmp_path, items=Items((first, item("b"), again)))
     found = rows(run)
     assert (len(server.bodies), len(found), run.info["requests"]) == (ALL, ALL + 6, ALL)
     kept = {"text", "opening", "finish", "prompt", "order", "sample"}
@@ -84,7 +85,7 @@ def test_every_request_is_answered_once_and_kept_with_its_counts(tmp_path):
         (prompt, order) for prompt in ("stereotype", "agree", "disagree") for order in ("yes-no", "no-yes")
     }
     assert {(row["text"], row["opening"], row["finish"]) for row in found} == {("No.", "No.", "stop")}
-    assert runner.token_totals([run], price_in=1.0, price_out=10.0) == {
+    assert runs.token_totals([run], price_in=1.0, price_out=10.0) == {
         "prompt": 240,
         "answer": 24,
         "uncounted_answers": 0,
@@ -241,29 +242,27 @@ def test_a_key_that_is_not_there_is_told_before_anything_is_sent(tmp_path, monke
 @pytest.mark.parametrize(
     ("url", "message"),
     [
-        ("localhost:80", "'localhost:80' is not an address. Use --endpoint https://…/v1"),
+        ("http:///v1", "'http:///v1' is not an address. Write it as https://…/v1"),
         (
             f"https://user:{SECRET}@example.org/v1",
-            "The address of an endpoint holds no key, query or password. "
-            "Put the key in the environment: --key-env NAME",
+            "The address of a server holds no key, query or password. Put the key in the environment: --key-env NAME",
         ),
         (
             f"https://example.org/v1?key={SECRET}",
-            "The address of an endpoint holds no key, query or password. "
-            "Put the key in the environment: --key-env NAME",
+            "The address of a server holds no key, query or password. Put the key in the environment: --key-env NAME",
         ),
     ],
 )
 def test_an_address_that_is_none_or_holds_a_key_is_refused(url, message):
     with pytest.raises(IsoglossError) as caught:
-        http_backend(Endpoint(url, "chatty"), AskSettings())
+        open_model(url, Loading(served_model="chatty"))
     assert str(caught.value) == message
 
 
 def test_a_key_over_an_open_line_is_warned_about(monkeypatch):
     monkeypatch.setenv("MY_KEY", SECRET)
     with pytest.warns(UserWarning, match=r"^http://example.org/v1 is not encrypted, so others"):
-        http_backend(Endpoint("http://example.org/v1", "chatty", "MY_KEY"), AskSettings())
+        open_model("http://example.org/v1", Loading(served_model="chatty", key_env="MY_KEY"))
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import polars as pl
@@ -17,12 +18,12 @@ DEMO = ["--data", "demo", "-l", "en", "--limit", "2"]
 SECRET = "sk-very-secret"
 
 
-def run(*words: str) -> Result:
-    return CliRunner().invoke(app, ["ask", "chatty", *DEMO, *words], catch_exceptions=True)
+def run(*words: str, url: str = "http://127.0.0.1:9/v1") -> Result:
+    return CliRunner().invoke(app, ["ask", url, *DEMO, *words], catch_exceptions=True)
 
 
-def ask(server: endpoints.Server, out: Path, *words: str, limits: str = "") -> Result:
-    return run("--endpoint", server.url + limits, "--out", str(out), *words)
+def ask(server: endpoints.Server, out: Path, *words: str) -> Result:
+    return run("--served-model", "chatty", "--out", str(out), *words, url=server.url)
 
 
 def test_a_dry_run_counts_warns_and_asks_nobody(tmp_path):
@@ -32,9 +33,12 @@ def test_a_dry_run_counts_warns_and_asks_nobody(tmp_path):
     assert not server.bodies
     assert not list(tmp_path.iterdir())
     assert result.stderr.startswith("Content warning: ")
-    assert result.stdout.splitlines()[0] == "demo en: 4 items, 24 requests"
-    assert result.stdout.splitlines()[-1] == "24 requests in all, to 1 model; nothing was asked."
-    assert sum(result.stdout.count(f"  {prompt}: ") for prompt in ("stereotype", "agree", "disagree")) == 3
+    assert result.stdout.splitlines()[0] == "chatty demo en: 4 items, 24 requests"
+    last = result.stdout.splitlines()[-1]
+    assert re.fullmatch(
+        r"24 requests in all, to 1 model, about \d+ prompt and at most 240 answer tokens; nothing was asked.", last
+    )
+    assert sum(result.stdout.count(f" {prompt}: ") for prompt in ("stereotype", "agree", "disagree")) == 3
 
 
 def test_the_table_has_the_shares_and_standard_error_the_bill(tmp_path):
@@ -73,14 +77,13 @@ def test_measure_and_show_read_the_answers(tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--key-env", "NOPE"], "--key-env goes with --endpoint."),
-        (["--endpoint", "nowhere"], "'nowhere' is not an address. Use --endpoint https://…/v1"),
+        ([], "Which model does http://127.0.0.1:9/v1 serve? Use --served-model NAME."),
+        (["--served-model", "x", "--mode", "x"], "No mode named 'x'. Known: corrected, paper."),
+        (["--served-model", "x", "--option", "template=plain"], "'template' is for models on this machine;"),
         (
-            ["--endpoint", "http://127.0.0.1:9/v1", "--option", "template=plain"],
-            "'template' is for models on this machine; an endpoint has its own.",
+            ["--served-model", "x", "--option", "role=hero"],
+            "The method 'ask[role=hero]' fits none of the 4 items, such as 'demo-intra",
         ),
-        (["--mode", "x"], "No mode named 'x'. Known: corrected, paper."),
-        (["--option", "role=hero"], "None of the items has a candidate with the role 'hero'. Use --option role=ROLE."),
     ],
 )
 def test_mistakes_are_told_before_anything_is_done(tmp_path, words, message):
@@ -93,7 +96,21 @@ def test_mistakes_are_told_before_anything_is_done(tmp_path, words, message):
 def test_a_language_without_prompts_is_named(tmp_path):
     path = tmp_path / "pairs.csv"
     path.write_text("id,category,stereotype,anti_stereotype\n1,gender,ผู้หญิงใจดี,ผู้ชายใจดี\n", encoding="utf-8")
-    result = CliRunner().invoke(app, ["ask", "chatty", "--data", str(path), "-l", "th", "--out", str(tmp_path / "out")])
+    result = CliRunner().invoke(
+        app,
+        [
+            "ask",
+            "http://127.0.0.1:9/v1",
+            "--served-model",
+            "x",
+            "--data",
+            str(path),
+            "-l",
+            "th",
+            "--out",
+            str(tmp_path / "out"),
+        ],
+    )
     assert str(result.exception).startswith("Thai has no prompts. Add [ask.prompts] and [ask.answers] to ")
     assert not (tmp_path / "out").exists()
 
@@ -101,7 +118,7 @@ def test_a_language_without_prompts_is_named(tmp_path):
 def test_the_key_is_in_no_output_and_in_no_file(tmp_path, monkeypatch):
     monkeypatch.setenv("MY_KEY", SECRET)
     with endpoints.serving(endpoints.after(3, endpoints.status(401))) as server:
-        result = ask(server, tmp_path, "--key-env", "MY_KEY", limits=",concurrency=1")
+        result = ask(server, tmp_path, "--key-env", "MY_KEY", "--concurrency", "1")
     assert set(server.keys) == {f"Bearer {SECRET}"}
     assert "answered 401" in str(result.exception)
     assert SECRET not in result.output + str(result.exception) + repr(result.exc_info)
@@ -115,7 +132,7 @@ def test_asking_measuring_and_reporting_work_when_no_answer_is_clear(tmp_path, c
 
     with endpoints.serving(reply) as server:
         status, out, error = command(
-            *("ask", "chatty", *DEMO, "--endpoint", server.url, "--out", tmp_path / "runs", "--format", "json")
+            *("ask", server.url, "--served-model", "chatty", *DEMO, "--out", tmp_path / "runs", "--format", "json")
         )
     assert status == 0, error
     rows = {row["metric"]: row for row in json.loads(out)["measures"]}

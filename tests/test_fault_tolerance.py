@@ -25,7 +25,7 @@ from isogloss import runs, storage
 from isogloss.errors import IsoglossError
 from isogloss.items import Items
 from isogloss.models.load import open_model
-from isogloss.models.model import Model
+from isogloss.models.model import Loading, Model
 from isogloss.studies import cells
 from isogloss.studies.method_choice import PlannedCell, plan_cells
 from isogloss.studies.pipeline import score
@@ -45,12 +45,14 @@ def bert(tmp_path_factory) -> Path:
     return folder
 
 
+SMALL = Loading(part_size=6)  # parts of two items
+
+
 @pytest.fixture
 def evaluation(tmp_path, bert, command, monkeypatch):
     """`isogloss eval` on a small file, into a folder."""
-    monkeypatch.setattr(cells, "PART_CANDIDATES", 6)
     data = write_jsonl(tmp_path / "items_en.jsonl", stereoset_rows())
-    return lambda out: command("eval", bert, "--data", data, "--out", out, "--format", "json")
+    return lambda out: command("eval", bert, "--data", data, "--out", out, "--part-size", 6, "--format", "json")
 
 
 def mounted(*words: str) -> None:
@@ -282,9 +284,8 @@ def test_what_a_killed_process_had_begun_to_write_is_swept_away(tmp_path, evalua
 
 def work(model: Model, out: Path) -> None:
     """Score some items by two methods, in parts of two items."""
-    cells.PART_CANDIDATES = 6
     few = Items(MANY.rows[:24])
-    both = [cell for name in ("unmask", "pll") for cell in plan_cells(PlannedCell("", few, name), model)]
+    both = [cell for name in ("unmask", "pll") for cell in plan_cells(PlannedCell("", few, name, loading=SMALL), model)]
     cells.run_cells(both, model, running=cells.Running(out))
 
 
@@ -356,9 +357,8 @@ def test_a_kill_at_any_moment_changes_no_value_and_no_finished_part(tmp_path, st
 
 def test_runs_behind_an_address_are_written_resumed_and_read_like_local_ones(bert, monkeypatch):
     pytest.importorskip("fsspec")
-    monkeypatch.setattr(cells, "PART_CANDIDATES", 6)
     model = open_model(str(bert))
-    first = score(MANY, model=model, method="unmask", out="memory://bucket/runs")
+    first = score(MANY, model=model, method="unmask", out="memory://bucket/runs", loading=SMALL)
     (run,) = runs.find_runs(Path("memory://bucket/runs"))
     assert isinstance(run.folder, storage.RemotePath)
     assert str(run.folder).startswith("memory://bucket/runs/bert/tiny-en-unmask-")
@@ -367,7 +367,7 @@ def test_runs_behind_an_address_are_written_resumed_and_read_like_local_ones(ber
     path = runs.part_path(run, 5)
     path.write_bytes(path.read_bytes()[:-7])
     with pytest.warns(UserWarning, match="was set aside"):
-        again = score(MANY, model=model, method="unmask", out="memory://bucket/runs")
+        again = score(MANY, model=model, method="unmask", out="memory://bucket/runs", loading=SMALL)
     assert again.table.equals(first.table)
     assert runs.read_run(run.folder).info["scored_parts"] == 2
     assert values(again).equals(values(score(MANY, model=model, method="unmask")))
@@ -403,4 +403,4 @@ def test_a_run_file_behind_an_address_that_is_damaged_is_told():
     (storage.RemotePath("memory://damaged/run") / "run.json").write_bytes(json.dumps({"schema": 9}).encode())
     with pytest.raises(IsoglossError) as caught:
         runs.find_runs(storage.RemotePath("memory://damaged"))
-    assert str(caught.value) == "memory://damaged/run/run.json: schema version 9; this Isogloss reads versions 1 and 2."
+    assert str(caught.value) == "memory://damaged/run/run.json: schema version 9; this Isogloss reads versions 1, 2, 3."

@@ -17,7 +17,6 @@ import transformers
 import yaml
 
 import isogloss as ig
-from isogloss.studies import cells
 from support import tiny
 from support.builders import stereoset_rows, write_jsonl
 from test_chat_local import CHAT, talker
@@ -28,9 +27,7 @@ METRICS = ("--metrics", "ss,lms", "--resamples", "100")
 
 
 @pytest.fixture(autouse=True)
-def small_parts(monkeypatch) -> None:
-    """Parts of two items, so that a few items make several."""
-    monkeypatch.setattr(cells, "PART_CANDIDATES", 6)
+def quiet() -> None:
     transformers.utils.logging.disable_progress_bar()
 
 
@@ -56,7 +53,7 @@ def evaluate(tmp_path, command: Command):
     def call(model: Path, items: list[dict[str, Any]], *words: object, out: str = "runs") -> Path:
         before = set((tmp_path / out).rglob("run.json"))
         data = write_jsonl(tmp_path / "items_en.jsonl", items)
-        code, _, shown = command("eval", model, "--data", data, "--out", tmp_path / out, *words)
+        code, _, shown = command("eval", model, "--data", data, "--out", tmp_path / out, "--part-size", 6, *words)
         assert code == 0, shown
         (found,) = set((tmp_path / out).rglob("run.json")) - before or {None}
         return found.parent if found else tmp_path / out

@@ -125,7 +125,7 @@ def test_every_class_in_the_signature_of_a_public_function_is_public():
     public = {name: getattr(ig, name) for name in ig.__all__}
     hints = [hint for name in VERBS for hint in get_type_hints(public[name], localns=public).values()]
     classes = {kind.__name__ for hint in hints for kind in isogloss_classes(hint)}
-    assert {"AskSettings", "Cluster", "Endpoint", "Model", "Progress", "WrittenFigure"} <= classes <= set(public)
+    assert {"AskSettings", "Cluster", "Model", "Progress", "WrittenFigure"} <= classes <= set(public)
 
 
 def test_a_study_with_a_failed_cell_says_which_and_why(scored, tmp_path):

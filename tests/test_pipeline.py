@@ -11,8 +11,10 @@ import yaml
 
 import isogloss as ig
 from isogloss import runs
-from isogloss.chat.requests import AskSettings, read_ask_settings
 from isogloss.errors import IsoglossError
+from isogloss.methods import fill_options
+from isogloss.methods.ask import AskSettings, read_settings
+from isogloss.methods.ask import method as asking_method
 from support import endpoints, tiny
 from test_chat_local import CHAT, talker
 
@@ -42,7 +44,7 @@ def write(folder: Path, models: list[object], **more: object) -> Path:
 
 def test_a_study_file_scores_and_asks_chat_models_here_and_behind_an_endpoint(tmp_path, models, command):
     with endpoints.serving(endpoints.good) as server:
-        there = {"label": "far", "checkpoint": "chatty", "endpoint": server.url, "facts": {"size": "large"}}
+        there = {"label": "far", "checkpoint": server.url, "served_model": "chatty", "facts": {"size": "large"}}
         here = {"label": "near", "checkpoint": str(models / "chat"), "facts": {"size": "small"}}
         path = write(tmp_path, [there, here], methods=["auto", {"ask": {"order": "yes-no", "max_tokens": 3}}])
         status, shown, error = command("run", path, "--out", tmp_path / "runs", "--format", "json")
@@ -70,7 +72,7 @@ def test_a_study_file_scores_and_asks_chat_models_here_and_behind_an_endpoint(tm
 
 def test_an_endpoint_that_refuses_is_a_failed_cell_and_the_others_are_done(tmp_path, models, command):
     with endpoints.serving(endpoints.status(401)) as server:
-        path = write(tmp_path, [{"checkpoint": "chatty", "endpoint": server.url}, str(models / "bert")])
+        path = write(tmp_path, [{"checkpoint": server.url, "served_model": "chatty"}, str(models / "bert")])
         status, shown, error = command("run", path, "--out", tmp_path / "runs")
     assert status == 1
     assert "bert" in shown
@@ -80,7 +82,7 @@ def test_an_endpoint_that_refuses_is_a_failed_cell_and_the_others_are_done(tmp_p
 
 def test_a_dry_run_counts_requests_and_asks_nobody(tmp_path, models, command):
     with endpoints.serving(endpoints.good) as server:
-        path = write(tmp_path, [{"checkpoint": "chatty", "endpoint": server.url}, str(models / "chat")])
+        path = write(tmp_path, [{"checkpoint": server.url, "served_model": "chatty"}, str(models / "chat")])
         status, shown, error = command(
             "run", path, "--out", tmp_path / "runs", "--dry-run", "--no-trial", "--format", "json"
         )
@@ -93,8 +95,7 @@ def test_a_dry_run_counts_requests_and_asks_nobody(tmp_path, models, command):
 @pytest.mark.parametrize(
     ("model", "more", "sentence"),
     [
-        ({"checkpoint": "x", "key_env": "KEY"}, {}, "models 1: 'key_env' goes with 'endpoint'."),
-        ({"label": "x", "endpoint": "http://127.0.0.1:9/v1", "checkpoints": {"en": "a"}}, {}, "its name there."),
+        ({"checkpoint": "x", "key_env": "KEY"}, {}, "models 1: 'key_env' goes with 'served_model'."),
         ("x", {"methods": [{"ask": {"sample": 3}}]}, "No option of 'ask' named 'sample'. Did you mean 'samples'?"),
         ("x", {"methods": [{"ask": {"samples": "many"}}]}, "'samples' of 'ask' must be a whole number"),
     ],
@@ -106,10 +107,10 @@ def test_a_mistake_about_asking_is_found_before_anything_is_opened(tmp_path, com
 
 
 def test_a_model_behind_an_endpoint_cannot_be_scored(tmp_path, command):
-    there = {"checkpoint": "chatty", "endpoint": "http://127.0.0.1:9/v1"}
+    there = {"checkpoint": "http://127.0.0.1:9/v1", "served_model": "chatty"}
     status, _, error = command("run", write(tmp_path, [there], methods=["likelihood"]), "--out", tmp_path / "runs")
     assert status == 1
-    assert "it cannot be scored, only asked. Use the method 'ask'." in error
+    assert "The method 'likelihood' is for causal and seq2seq models; 'chatty' is server." in error
 
 
 # ---- commands
@@ -161,14 +162,14 @@ def test_ask_gives_the_same_in_memory_and_on_disk(tmp_path, models):
 def test_ask_reaches_an_endpoint():
     items = ig.Items(ig.read("demo", language="en").rows[:2])
     with endpoints.serving(endpoints.good) as server:
-        scored = ig.ask(items, model="chatty", endpoint=server.url)
+        scored = ig.ask(items, model=server.url, loading=ig.Loading(served_model="chatty"))
         assert len(server.bodies) == 12
     assert set(scored.table["model"]) == {"chatty"}
     assert ig.measure(scored, metrics=["agreement"])[0].value == 50
 
 
 def test_a_model_that_cannot_answer_is_refused_before_it_is_opened(models):
-    with pytest.raises(IsoglossError, match="is a masked model, which cannot answer"):
+    with pytest.raises(IsoglossError, match="is for causal and seq2seq and server models; .* is masked"):
         ig.ask(ig.read("demo", language="en"), model=str(models / "bert"))
 
 
@@ -182,7 +183,7 @@ def test_run_gives_scores_measures_and_failures(tmp_path, models):
 
 def test_settings_of_asking_survive_being_written_as_words():
     settings = AskSettings(samples=3, temperature=0.7, order="no-yes", max_tokens=20)
-    assert read_ask_settings(settings.options) == settings
+    assert read_settings(fill_options("ask", asking_method, chosen=settings.options)) == settings
     assert AskSettings().options == {}
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from isogloss import languages
 from isogloss.chat.prompt_words import LISTS, PROMPTS, prompt_words_of
-from isogloss.chat.requests import fill_prompt
 from isogloss.errors import IsoglossError
+from isogloss.methods.ask import fill_prompt
 
 SIXTEEN = ["ar", "bn", "zh", "zh-Hant", "nl", "en", "fr", "de", "hi", "it", "mr", "pl", "pt-BR", "ro", "ru", "es"]
 ASKING = [tag for tag in languages.tags() if "ask" in languages.get(tag).sections]

@@ -15,10 +15,10 @@ import pytest
 import transformers
 
 from isogloss import runs
-from isogloss.chat.requests import AskSettings
 from isogloss.errors import IsoglossError
 from isogloss.items import Items
-from isogloss.models.model import DEFAULT_LOADING, Loading
+from isogloss.methods.ask import AskSettings
+from isogloss.models.model import Loading
 from isogloss.storage import as_path
 from isogloss.studies import cells
 from isogloss.studies.cells import Failure
@@ -69,15 +69,14 @@ def test_a_job_survives_being_packed_as_plain_text(bert):
 def test_a_model_in_a_folder_is_named_by_its_whole_path(bert, monkeypatch):
     monkeypatch.chdir(bert.parent)
     cells = [PlannedCell(name, MANY) for name in ("bert", "org/name@main")]
-    found, _ = unpack_cells(pack_cells(cells, DEFAULT_LOADING))
+    found = unpack_cells(pack_cells(cells))
     assert [cell.checkpoint for cell in found] == [str(bert), "org/name@main"]
 
 
 def test_a_worker_writes_what_the_local_engine_writes(bert, tmp_path, monkeypatch):
-    monkeypatch.setattr(cells, "PART_CANDIDATES", 6)
-    local = score(MANY, model=str(bert), method="unmask", out=tmp_path / "local")
+    local = score(MANY, model=str(bert), method="unmask", out=tmp_path / "local", loading=SMALL)
     worker = Worker()
-    assert worker.open(pack_cells([PlannedCell(str(bert), MANY, "unmask")], DEFAULT_LOADING)) == {}
+    assert worker.open(pack_cells([PlannedCell(str(bert), MANY, "unmask", loading=SMALL)])) == {}
     (group,) = worker.prepare(str(tmp_path / "ray"))["groups"]
     assert (group["title"], group["items"]) == ("bert tiny en unmask", 40)
     for number in reversed(range(20)):
@@ -91,6 +90,7 @@ def talker(tmp_path_factory) -> str:
     return tiny.save_talker(tmp_path_factory.mktemp("models") / "talker")
 
 
+SMALL = Loading(part_size=6)
 BRIEF = AskSettings(order="yes-no", max_tokens=2)
 FEW = Items(MANY.rows[:4])
 
@@ -98,19 +98,19 @@ FEW = Items(MANY.rows[:4])
 def test_a_worker_asks_what_is_asked_here(talker, tmp_path):
     here = ask(FEW, model=talker, settings=BRIEF)
     worker = Worker()
-    assert worker.open(pack_cells([PlannedCell(talker, FEW, "ask", BRIEF.options)], DEFAULT_LOADING)) == {}
+    assert worker.open(pack_cells([PlannedCell(talker, FEW, "ask", BRIEF.options)])) == {}
     (group,) = worker.prepare(str(tmp_path))["groups"]
-    assert (group["title"], group["asked"]) == ("talker tiny en ask[order=yes-no,max_tokens=2]", True)
+    assert group["title"] == "talker tiny en ask[order=yes-no,max_tokens=2]"
     assert worker.score(0, (0, (0,)), folders=group["folders"]) == {}
     assert runs.read_scored(runs.find_runs(tmp_path)).table.equals(here.table)
 
 
 def test_a_worker_answers_a_mistake_with_a_sentence(tmp_path, bert):
     worker = Worker()
-    nowhere = pack_cells([PlannedCell("/no/such/model", MANY)], DEFAULT_LOADING)
+    nowhere = pack_cells([PlannedCell("/no/such/model", MANY)])
     assert worker.open(nowhere) == {"error": "No such model folder: /no/such/model."}
     both = [PlannedCell(str(bert), MANY, name) for name in ("likelihood", "unmask")]
-    assert worker.open(pack_cells(both, DEFAULT_LOADING)) == {}
+    assert worker.open(pack_cells(both)) == {}
     answer = worker.prepare(str(tmp_path))
     assert len(answer["groups"]) == 1
     (told,) = answer["failed"]
@@ -121,9 +121,8 @@ def test_a_worker_answers_a_mistake_with_a_sentence(tmp_path, bert):
 @pytest.fixture
 def group(bert, tmp_path, monkeypatch) -> Group:
     """A finished run of two methods, with parts of two items."""
-    monkeypatch.setattr(cells, "PART_CANDIDATES", 6)
     for method in ("unmask", "pll"):
-        score(Items(MANY.rows[:6]), model=str(bert), method=method, out=tmp_path)
+        score(Items(MANY.rows[:6]), model=str(bert), method=method, out=tmp_path, loading=SMALL)
     return Group("title", 6, runs.find_runs(tmp_path))
 
 

@@ -237,8 +237,8 @@ def test_altered_items_are_refused(tmp_path):
     [
         ("{", "the file is broken. Delete the run's folder and run again."),
         ("[" * 5000, "the file is broken. Delete the run's folder and run again."),
-        ("[]", "schema version None; this Isogloss reads versions 1 and 2."),
-        ('{"schema": 99}', "schema version 99; this Isogloss reads versions 1 and 2."),
+        ("[]", "schema version None; this Isogloss reads versions 1, 2, 3."),
+        ('{"schema": 99}', "schema version 99; this Isogloss reads versions 1, 2, 3."),
         ('{"schema": 1}', "'model' is missing or wrong. Delete the run's folder and run again."),
     ],
 )

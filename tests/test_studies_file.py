@@ -21,7 +21,7 @@ import yaml
 from isogloss import registry, runs
 from isogloss.methods import aul, families_of
 from isogloss.models import engine, load
-from isogloss.studies import cells, file
+from isogloss.studies import file
 from isogloss.studies import run as run_module
 from isogloss.studies.file import read_study
 from isogloss.studies.plan import Subset, plan_study
@@ -85,7 +85,7 @@ BAD = {
     "name: x\nmodls: [a]\ndata: [demo]\n": "line 2: no key named 'modls'. Did you mean 'models'? Known: claims, data, figures, labels, "
     "languages, loading, measures, methods, models, name, notes, report, sample, tables, title, training.",
     "name: x\nmodels:\n  - chekpoint: a\ndata: [demo]\n": "line 3: models 1: no key named 'chekpoint'. Did you mean "
-    "'checkpoint'? Known: checkpoint, checkpoints, concurrency, endpoint, facts, key_env, label, languages, notes, timeout, tries.",
+    "'checkpoint'? Known: checkpoint, checkpoints, concurrency, facts, key_env, label, languages, notes, served_model, timeout, tries.",
     "name: x\nmodels: [a]\ndata: [demo]\nmeasures:\n  metrcs: [ss]\n": "line 5: measures: no key named 'metrcs'. "
     "Did you mean 'metrics'? Known: by, interval, metrics, mode, resamples, seed.",
     "name: x\nmodels: [a]\ndata: [demo]\nsample: {limit: many}\n": "line 4: sample, limit: input should be a valid "
@@ -422,7 +422,6 @@ def test_two_folders_of_one_name_need_labels(folder: Path, tmp_path: Path, run: 
 def test_a_dry_run_counts_what_is_really_asked(
     models: list[str], folder: Path, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cells, "PART_CANDIDATES", 9)
     methods = ["auto", "pll"] if models == ["bert"] else ["auto"]
     inter = {
         "source": "data",
@@ -431,7 +430,9 @@ def test_a_dry_run_counts_what_is_really_asked(
         "methods": [{"continuation": {"case": "e"}}],
     }
     intra = {"source": "data", "name": "intra", "where": {"task": "intrasentence"}, "methods": methods}
-    path = write(folder, models=models, data=[intra] if models == ["bert"] else [intra, "data", inter])
+    path = write(
+        folder, models=models, data=[intra] if models == ["bert"] else [intra, "data", inter], loading={"part_size": 9}
+    )
     out = tmp_path / "runs"
     code, shown, error = run("run", path, "--out", out, "--dry-run", "--format", "json")
     assert code == 0, error
@@ -576,9 +577,7 @@ def test_a_source_of_several_blocks_is_read_once(folder: Path, tmp_path: Path, r
 
 SCRIPT = """
 import sys
-from isogloss.studies import cells
 from isogloss.cli import main
-cells.PART_CANDIDATES = 3
 sys.argv = ["isogloss", "run", *sys.argv[1:]]
 main()
 """
@@ -604,9 +603,8 @@ def kill_at(path: Path, out: Path, *, parts: int, wait: float) -> None:
 def test_a_study_killed_at_any_moment_gives_the_same_values(
     seed: int, folder: Path, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cells, "PART_CANDIDATES", 3)
     data = [{"source": "data", "where": {"task": "intrasentence"}}]
-    path = write(folder, data=data, methods=["pll", "aul", "aula"])
+    path = write(folder, data=data, methods=["pll", "aul", "aula"], loading={"part_size": 3})
     out, other = tmp_path / "runs", tmp_path / "undisturbed"
     rng = random.Random(seed)
     kill_at(path, out, parts=rng.randrange(1, 30), wait=rng.random() * 0.02)

@@ -18,11 +18,9 @@ import transformers
 from isogloss import runs
 from isogloss.errors import IsoglossError
 from isogloss.items import Item, Items
-from isogloss.models.model import Loading
-from isogloss.models.model import Model
+from isogloss.models.model import Loading, Model
 from isogloss.scores import Scored
-from isogloss.studies import cells
-from isogloss.studies.pipeline import score
+from isogloss.studies import pipeline
 from isogloss.studies.plan import plan_evaluation, take_sample
 from isogloss.studies.run import run_plan
 from support import tiny
@@ -44,7 +42,14 @@ MANY = Items(
 @pytest.fixture
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Parts of two items."""
-    monkeypatch.setattr(cells, "PART_CANDIDATES", 6)
+    monkeypatch.setattr(sys.modules[__name__], "LOADING", Loading(part_size=6))
+
+
+LOADING = Loading()
+
+
+def score(items: Items, **given: object) -> Scored:
+    return pipeline.score(items, **{"loading": LOADING, **given})
 
 
 def values(scored: Scored) -> pl.DataFrame:
@@ -210,7 +215,7 @@ SCRIPT = """
 import sys
 sys.path.insert(0, {tests!r})
 import test_studies_run as t
-t.cells.PART_CANDIDATES = 6
+t.LOADING = t.Loading(part_size=6)
 t.score(t.MANY, model={model!r}, method="unmask", out={out!r})
 """
 

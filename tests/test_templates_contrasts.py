@@ -9,9 +9,10 @@ from dataclasses import replace
 import pytest
 
 import isogloss as ig
-from isogloss.chat.requests import AskSettings, make_requests, read_ask_settings
 from isogloss.checks.all_checks import ALL
 from isogloss.errors import BadData
+from isogloss.methods import fill_options
+from isogloss.methods.ask import method as asking
 from isogloss.templates.contrasts import fill_table, template_differs
 from isogloss.templates.expansion import expand
 from isogloss.templates.lexicon import read_lexicon
@@ -109,24 +110,29 @@ def test_english_has_words_for_every_slot_of_the_paper():
     assert not missing
 
 
+def prompts(items, **chosen):
+    """The messages about the first of some items."""
+    options = fill_options("ask", asking, chosen=chosen)
+    return next(asking.prepare(items, options)(items[0], None, options=options))
+
+
 def test_examples_stand_before_the_question_and_are_of_other_stereotypes():
     items = [one for one in ig.read("shades_demo", language="en") if one.cluster in ("1", "2", "3")]
-    request = make_requests(items, AskSettings(shots=2))[0]
-    blocks = request.text.split("\n\n")
+    blocks = prompts(items, shots="2")[0].text.split("\n\n")
     assert len(blocks) == 3
     assert [block.splitlines()[-1].casefold() for block in blocks[:2]] == ["yes", "no"]
     assert "Women talk too much." not in "".join(blocks[:2])
 
 
 def test_a_thought_has_a_budget_of_its_own():
-    assert read_ask_settings({"thinking": "500"}).new_tokens == 510
+    assert prompts(ig.read("shades_demo", language="en").rows[:1], thinking="500")[0].max_tokens == 510
 
 
 def test_prompts_of_a_file_are_asked_instead_of_ours(tmp_path):
     path = tmp_path / "prompts.toml"
     path.write_text('[en]\nstereotype = "S {statement}?"\nagree = "A {statement}?"\ndisagree = "D {statement}?"\n')
     items = ig.read("shades_demo", language="en").rows[:1]
-    assert make_requests(items, AskSettings(prompts=str(path)))[0].text == "S Women talk too much.?"
+    assert prompts(items, prompts=str(path))[0].text == "S Women talk too much.?"
     path.write_text('[de]\nstereotype = "S {statement}?"\n')
     with pytest.raises(BadData, match=r"needs a table \[en\] with the prompts stereotype, agree, disagree"):
-        make_requests(items, AskSettings(prompts=str(path)))
+        prompts(items, prompts=str(path))

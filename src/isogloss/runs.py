@@ -269,7 +269,7 @@ def read_run(folder: StoragePath) -> Run:
         raise BadData(str(path), None, f"the file is broken. {DELETE}") from error
     if not isinstance(info, dict) or info.get("schema") not in SCHEMAS:
         seen = info.get("schema") if isinstance(info, dict) else None
-        known = " and ".join(map(str, SCHEMAS))
+        known = ", ".join(map(str, SCHEMAS))
         raise BadData(str(path), None, f"schema version {seen}; this Isogloss reads versions {known}.")
     if wrong := _wrong_fact(info):
         raise BadData(str(path), None, f"'{wrong}' is missing or wrong. {DELETE}")

@@ -86,6 +86,7 @@ Facts = typer.Option(
 Device = typer.Option("cpu", "--device", help="cpu, cuda, cuda:1 or mps.")
 Dtype = typer.Option("float32", "--dtype", help="float32, bfloat16 or float16.")
 TokenBudget = typer.Option(None, "--token-budget", min=1, help="Tokens per batch, padding included.")
+PartSize = typer.Option(None, "--part-size", min=1, help="Candidates that are scored between two writes.")
 AllowPickle = typer.Option(False, "--allow-pickle", help="Also load pickled weights, which can run code.")
 Folder = typer.Option(None, "--folder", help="A folder of your own with vocabularies, words, rules and sets.")
 

@@ -55,6 +55,7 @@ def evaluate(
     device: str = options.Device,
     dtype: str = options.Dtype,
     token_budget: int = options.TokenBudget,
+    part_size: int = options.PartSize,
     offline: bool = options.Offline,
     allow_pickle: bool = options.AllowPickle,
     on: str = options.On,
@@ -78,7 +79,9 @@ def evaluate(
     items = read(data, language=languages, columns=options.split_columns(columns), where=where, skip_bad=skip_bad)
     items = take_sample(items, limit, seed=seed)
     options.check_served(models, served_model, key_env=key_env)
-    loading = Loading(device, dtype, token_budget, offline, allow_pickle, key_env=key_env, concurrency=concurrency)
+    loading = Loading(
+        device, dtype, token_budget, offline, allow_pickle, part_size, key_env=key_env, concurrency=concurrency
+    )
     if robustness:
         changed = {"method": method != "auto", "option": option, "by": by, "metrics": metrics, "controls": controls}
         _report_robustness(models, items, loading=loading, refused=changed | {"on": cluster}, form=form)

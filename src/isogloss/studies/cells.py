@@ -54,15 +54,13 @@ def nothing_done(failures: Iterable[Failure]) -> IsoglossError:
 class Running:
     """How cells are run: where they are kept (in memory without `out`), how they are fed, and where progress and failures go.
 
-    Without a list of failures the first error ends the run. `part` replaces the number of candidates in a part. After each
-    part `stop` is given the cell and what it has scored so far; a reason that it gives ends the cell on purpose.
+    Without a list of failures the first error ends the run. After each part `stop` is given the cell and what it has scored so far; a reason that it gives ends the cell on purpose.
     """
 
     out: StoragePath | None = None
     token_budget: int | None = None
     progress: Progress = silent
     failures: list[Failure] | None = None
-    part: int | None = None
     stop: Callable[[Cell, Scored], str | None] | None = None
 
     def fail(self, failures: Iterable[Failure], error: Exception) -> None:

@@ -178,6 +178,7 @@ class Opening(BaseModel):
     device: str = "cpu"
     dtype: Literal["float32", "bfloat16", "float16"] = "float32"
     token_budget: int | None = Field(default=None, ge=1)
+    part_size: int | None = Field(default=None, ge=1)
     offline: bool = False
     allow_pickle: bool = False
 

@@ -50,14 +50,14 @@ def plan_scoring(planned: Sequence[PlannedCell], model: Model, *, running: Runni
     cells: dict[tuple[str, ...], Cell] = {}
     for cell_plan in planned:
         try:
-            for cell in plan_cells(cell_plan, model, part_size=running.part or 0):
+            for cell in plan_cells(cell_plan, model):
                 cells.setdefault((cell.labels.get("model", ""), cell.label, cell.hash), cell)
         except Exception as error:
             running.fail(cell_plan.failures(error), error)
     return list(cells.values())
 
 
-def plan_cells(planned: PlannedCell, model: Model, *, part_size: int = 0) -> list[Cell]:
+def plan_cells(planned: PlannedCell, model: Model) -> list[Cell]:
     """The cells of an open model, everything checked before the first is scored.
 
     With `auto`, items that the model cannot be scored on are left out and named; without any other it is an error.
@@ -74,7 +74,7 @@ def plan_cells(planned: PlannedCell, model: Model, *, part_size: int = 0) -> lis
     cells: list[Cell] = []
     for (_, _, name), rows in groups.items():
         try:
-            cells.append(replace(_plan_cell(name, rows, model=model, planned=planned), part_size=part_size))
+            cells.append(_plan_cell(name, rows, model=model, planned=planned))
         except IsoglossError as error:
             errors.append((rows, error))
     if errors and not (auto and cells):
@@ -145,7 +145,9 @@ def _plan_cell(name: str, rows: Sequence[Item], *, model: Model, planned: Planne
     filled = fill_options(name, method, chosen=chosen)
     check_model(name, method, model=model, options=filled)
     fitting = fitting_items(name, method, rows=rows, options=filled)
-    cell = Cell(order_clusters(fitting), name, method, filled, labels=planned.labels)
+    cell = Cell(
+        order_clusters(fitting), name, method, filled, labels=planned.labels, part_size=planned.loading.part_size or 0
+    )
     notes = [f"{_tasks(rows)} items were scored by '{cell.label}', chosen by auto"] if auto else []
     if len(fitting) < len(rows):
         unfit = [item.id for item in rows if not (method.suits(item) and method.admits(item, filled))]
@@ -162,8 +164,10 @@ def fitting_items(name: str, method: Method, *, rows: Sequence[Item], options: M
     """The items that can be asked about this way; without any it is an error."""
     fitting = [item for item in rows if method.suits(item) and method.admits(item, options)]
     if rows and not fitting:
+        from ..methods import label
+
         raise IsoglossError(
-            f"The method '{name}' fits none of the {len(rows)} items, such as '{rows[0].id}'. "
+            f"The method '{label(name, method, options=options)}' fits none of the {len(rows)} items, such as '{rows[0].id}'. "
             "See what is odd about them with: isogloss data check"
         )
     return fitting

@@ -83,7 +83,6 @@ class WorkerPool:
         self.idle: list[Any] = []
         self.calls: dict[Any, tuple[Any, Task | None]] = {}
         self.packed: Any = None
-        self.part: int | None = None
         self.options: dict[str, Any] = {}
         self.deaths = 0
 
@@ -115,7 +114,7 @@ class WorkerPool:
 
     def open_model(self, actor: Any) -> None:
         """Let an actor open the model."""
-        self.calls[actor.open.remote(self.packed, self.part)] = (actor, None)
+        self.calls[actor.open.remote(self.packed)] = (actor, None)
 
     def score(self, actor: Any, task: Task, *, folders: Sequence[str]) -> None:
         """Let an actor score a unit of work and write it into the folders of its runs."""
@@ -234,8 +233,7 @@ class Queue:
 def _run_checkpoint(planned: Sequence[PlannedCell], pool: WorkerPool, *, running: Running) -> list[Run]:
     """The runs of one checkpoint's cells."""
     out, gpu = as_path(str(running.out)), planned[0].loading.device.startswith("cuda")
-    pool.part = running.part
-    pool.start(pack_cells(planned), wanted=_most_works(planned, running.part or PART), gpu=gpu)
+    pool.start(pack_cells(planned), wanted=_most_works(planned, planned[0].loading.part_size or PART), gpu=gpu)
     answer = pool.ray.get(pool.first().prepare.remote(str(out)))
     if answer.get("error"):
         raise IsoglossError(answer["error"])

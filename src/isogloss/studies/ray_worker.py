@@ -68,7 +68,7 @@ class Worker:
         self.trace_file = Path(path).open("w", encoding="utf-8")  # noqa: SIM115 (open while the process lives)
         faulthandler.enable(self.trace_file, all_threads=False)
 
-    def open(self, packed: str, part: int | None = None) -> dict[str, Any]:
+    def open(self, packed: str) -> dict[str, Any]:
         """Open the cells' model and plan what it is asked."""
         self.model = None  # two models at once may not fit
         self.failed = []
@@ -77,7 +77,7 @@ class Worker:
             loading = planned[0].loading
             self.token_budget = loading.token_budget
             model = self.model = open_model(planned[0].checkpoint, loading)
-            scoring = plan_scoring(planned, model, running=cells.Running(failures=self.failed, part=part))
+            scoring = plan_scoring(planned, model, running=cells.Running(failures=self.failed))
             self.groups = [[scoring[index] for index in indices] for indices in cells.group_cells(scoring, model)]
         except IsoglossError as error:
             return {"error": str(error)}

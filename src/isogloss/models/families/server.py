@@ -27,6 +27,7 @@ class Server:
 
     url: str
     loading: Loading
+    policy: RetryPolicy
 
 
 @dataclass
@@ -62,12 +63,13 @@ def claim(name: str, loading: Loading) -> ModelSource | None:
 def open_server(source: ModelSource, loading: Loading) -> Model:
     """The model behind an address; the address and the key are checked, and nothing is sent yet."""
     url = source.source
-    _key(Server(url, loading))
+    server = Server(url, loading, RetryPolicy(loading.tries))
+    _key(server)
     if loading.key_env and urlsplit(url).scheme == "http" and urlsplit(url).hostname not in LOOPBACK:
         warnings.warn(f"{url} is not encrypted, so others on the way can read the key.", stacklevel=2)
     identity = {"address": url, "model": loading.served_model}
     info = ModelInfo(loading.served_model, "server", "server", source=url, dtype="", identity=identity)
-    return Model(info, Server(url, loading), None, family, "server")
+    return Model(info, server, None, family, "server")
 
 
 def check_url(url: str) -> str:
@@ -126,7 +128,7 @@ async def _ask_all(server: Server, prompts: Sequence[Prompt], keep: Keep) -> Non
 
 async def _ask_one(connection: _Connection, prompt: Prompt) -> Reply | None:
     """The answer, after as many tries as the policy allows; none when the connection was closed meanwhile."""
-    policy = RetryPolicy(connection.server.loading.tries)
+    policy = connection.server.policy
     for turn in range(policy.tries):
         try:
             return await _try(connection, prompt)
