@@ -17,11 +17,10 @@ from .alignment import same_order
 from .competence import find_competence, judge_both
 from .differences import paired_test, unpaired_test
 from .groups import Group, check_by, group_rows, make_part
+from .headlines import shown_metrics
 from .intervals import IntervalSettings, check_interval_settings
 from .measures import check_mode, contribution, fitting_metrics
 from .sides import Sides, match_sides
-
-HEADLINES = ("lms", "ss", "icat")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +79,7 @@ def compare(
     Parameters:
         a: The scores of one side.
         b: The scores of the other side.
-        metrics: One metric or several; without it LMS, SS and ICAT where they fit.
+        metrics: One metric or several; without it the headlines (LMS, SS and ICAT of StereoSet) where they fit.
         by: One column or several to compare one by one; without it, tasks one by one and together.
         mode: `corrected` or `paper`.
         design: `paired`, item by item on what both have, or `unpaired`, as independent samples.
@@ -104,8 +103,7 @@ def compare(
             rows_of_side = make_part(part.filter(pl.col("side") == side))
             competence[", ".join(names_of_side.values())] = find_competence(rows_of_side, mode=mode, settings=settings)
         fitting = chosen or fitting_metrics(part)
-        headlines = {name: metric for name, metric in fitting.items() if name in HEADLINES}
-        for name, metric in (chosen or headlines or fitting).items():
+        for name, metric in ((name, fitting[name]) for name in (chosen or shown_metrics(fitting))):
             nothing = Comparison(sides.a, sides.b, name, {**sides.shared, **group}, mode=mode, design=design)
             known = judge_both(name, competence)
             row = _compare_one(nothing, metric, part=part, settings=settings)

@@ -4,10 +4,9 @@ import math
 from typing import Any
 
 from .... import registry
-from ....analysis.comparisons import HEADLINES
 from ....analysis.measures import Measure
 from ....items import group_by
-from ...chart_data import datasets, without_task
+from ...chart_data import PLANE, datasets, without_task
 from ...numbers import metric_name
 from ..charts import interval_part
 from ..data import PageData
@@ -22,7 +21,7 @@ def draw(data: PageData) -> dict[str, Any] | None:
         endless = math.isinf(known.bounds[1] - known.bounds[0])
         return (*known.bounds, known.neutral, row.metric if endless else "")  # a scale without ends is its own
 
-    rows = [row for row in without_task(data.overall) if row.metric not in HEADLINES and row.value is not None]
+    rows = [row for row in without_task(data.overall) if row.metric not in PLANE and row.value is not None]
     parts = []
     for name, group in datasets(rows).items():
         for number, kept in enumerate(group_by(group, scale).values()):
