@@ -11,7 +11,7 @@ def find_metric(name: str) -> Metric | None:
     return registry.get("metric", name) if name.replace("-", "_") in registry.names("metric") else None
 
 
-def headlines(names: Iterable[str]) -> list[str]:
+def find_headlines(names: Iterable[str]) -> list[str]:
     """The headlines among these metrics, in their order."""
     places = {name: metric.headline for name in names if (metric := find_metric(name)) is not None}
     return sorted((name for name, place in places.items() if place is not None), key=lambda name: (places[name], name))
@@ -19,7 +19,7 @@ def headlines(names: Iterable[str]) -> list[str]:
 
 def leading_headlines(names: Iterable[str]) -> list[str]:
     """The headlines among these metrics where one of them leads; none otherwise."""
-    first = headlines(names)
+    first = find_headlines(names)
     return first if any((metric := find_metric(name)) and metric.leads for name in first) else []
 
 
