@@ -108,6 +108,11 @@ def renamed(scored: Scored, **names: str) -> Scored:
     return Scored(scored.table.with_columns(pl.col("role").replace(names)))
 
 
+def own_of(scored: Scored, model: str) -> Scored:
+    """The same scores as another model's."""
+    return Scored(scored.table.with_columns(model=pl.lit(model)))
+
+
 WINS = [(2.0, 1.0, 1.0, n) for n in range(12)]
 
 
@@ -124,6 +129,7 @@ def test_the_group_that_a_value_favours_is_named_wherever_the_value_stands(kind,
     assert measures.to_dict()["measures"][0]["above"] == second
     assert f"{metric_name(name)} ({second} > {first})" in grid(measures).heading
     assert direction in str(measures)
+    assert direction in str(compare(own, own_of(own, "other"), metrics=name, by=[], resamples=100))
     assert f"{direction}." in explain_measures(measures)
     (explanation,) = explain_scores(own, metrics=[name])
     assert explanation.caution.startswith(f"Above 50: {second} sentences are the more likely ones; below: {first}.")

@@ -29,7 +29,8 @@ class Comparison:
 
     `effect` is the difference in standard deviations of the clusters, `mde` the smallest true difference that this
     many items show with 80 % power, `n_needed` the items that would show the observed one. `n` counts pairs, or unpaired all items. `unbiased_a` and `unbiased_b` are what a model without any preference would
-    get, where that depends on the number of items.
+    get, where that depends on the number of items. `above` and `below` are the groups that values on that side of the
+    neutral point favour, where the data names them.
     """
 
     a: Mapping[str, str]
@@ -56,6 +57,8 @@ class Comparison:
     doubt: str | None = None
     unbiased_a: float | None = None
     unbiased_b: float | None = None
+    above: str | None = None
+    below: str | None = None
 
 
 Comparisons = Results[Comparison]
@@ -135,6 +138,8 @@ def _compare_one(nothing: Comparison, metric: Metric, *, part: pl.DataFrame, set
     a, b = contributions
     if a.unbiased is not None and b.unbiased is not None:
         nothing = replace(nothing, unbiased_a=a.unbiased, unbiased_b=b.unbiased)
+    below, above = a.groups or (None, None)
+    nothing = replace(nothing, above=above, below=below)
     paired = nothing.design == "paired"
     value_a, value_b = (None if math.isnan(side.value) else side.value for side in contributions)
     n, clusters = (a.n, len(a.clusters)) if paired else (a.n + b.n, len(a.clusters) + len(b.clusters))

@@ -146,7 +146,7 @@ def order_name(row: Measure) -> str:
     return "" if row.above is None else f"{row.above} > {row.below}"
 
 
-def direction(row: Measure) -> str:
+def direction(row: Measure | Comparison) -> str:
     """What a value above the neutral point means where the data names the groups, as a sentence."""
     if row.above is None:
         return ""
