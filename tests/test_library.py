@@ -200,12 +200,6 @@ REFUSED = [
         lambda scored: ig.score(["demo"], model="other"),
         "score takes items. Read them first: items = isogloss.read('demo', language='en')",
     ),
-    (
-        lambda scored: ig.ask(
-            ig.read("demo", language="en"), model=tiny.model("gpt2"), endpoint="http://127.0.0.1:9/v1"
-        ),
-        "A model behind an endpoint is given by its name there, not as an open model.",
-    ),
     (lambda scored: ig.run(["study.yaml"]), "run takes one study file. Run several one after another."),
     (lambda scored: ig.probe(["other", "smollm2"], "The [nurse|doctor] is kind."), ONE_PROBE),
     (lambda scored: ig.probe("other", ["The [nurse|doctor] is kind."]), ONE_PROBE),

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from isogloss import registry
 from isogloss.analysis.measures import MODES, Measure, Metric, measure
 from isogloss.errors import IsoglossError
-from isogloss.metrics import from_sums, percent
+from isogloss.metrics import TIES, from_sums, percent
 from isogloss.scores import Scored
 from support import groups
 from support.builders import TRIPLE, score, triple
@@ -48,6 +48,27 @@ def test_every_metric_says_what_it_is_and_what_it_is_not(name):
     metric = METRICS[name]
     assert all([metric.title, metric.formula, metric.citation, metric.caution, metric.quantity])
     assert metric.bounds[0] < metric.bounds[1]
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_every_metric_says_its_name_its_origin_its_format_and_what_is_better(name):
+    metric = METRICS[name]
+    assert metric.short
+    assert metric.origin is not None
+    assert metric.origin.code
+    assert metric.origin.ours
+    assert f"{1.0:{metric.numbers.full}}"
+    assert f"{1.0:{metric.numbers.brief}}"
+    assert metric.directed != bool(metric.undirected), "either a direction or a neutral point, or why neither"
+    assert set(metric.origin.others) <= set(METRICS)
+    assert bool(metric.above) == bool(metric.below)
+
+
+def test_no_two_metrics_have_one_short_name_or_one_place_among_the_headlines():
+    shorts = [metric.short for metric in METRICS.values()]
+    places = [metric.headline for metric in METRICS.values() if metric.headline is not None]
+    assert len(shorts) == len(set(shorts))
+    assert len(places) == len(set(places))
 
 
 @pytest.mark.parametrize(
@@ -115,6 +136,17 @@ def test_swapping_the_two_roles_obeys_the_swap_law(name, rows):
     before, after = law(name, scored).value, law(name, groups.swapped(scored)).value
     mirrored = metric.swap == "mirror" and before is not None
     assert after == pytest.approx(2 * metric.neutral - before if mirrored else before, abs=1e-9)
+
+
+@every
+@given(rows=tables)
+@settings(max_examples=10)
+def test_the_modes_differ_only_as_the_metric_says(name, rows):
+    modes = METRICS[name].origin.modes
+    scored = groups.KINDS[KIND[name]](rows)
+    corrected, paper = (law(name, scored, mode) for mode in MODES)
+    if modes is None or (modes == TIES and not corrected.ties):
+        assert corrected.value == pytest.approx(paper.value, abs=1e-9)
 
 
 @every

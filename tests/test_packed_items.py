@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from isogloss.checks import doubtful_items, find_problems
 from isogloss.errors import IsoglossError
 from isogloss.items import Items
 from isogloss.packed_items import PackedItems, Packer, SeenHashes
+from support import builders
 
 
 @pytest.fixture(autouse=True)
@@ -208,3 +210,14 @@ def test_repeats_are_those_of_a_set(seed):
         else:
             assert len(set(keys) | seen) < len(keys) + len(seen)
             assert hashes.first_repeats(groups) == first_repeats_slowly(groups, seen)
+
+
+def test_questions_and_correct_answers_are_packed_too():
+    def ask(item):
+        answers = tuple(replace(one, correct=one.role == "unrelated") for one in item.candidates)
+        return replace(item, question=f"What of {item.id}?", candidates=answers)
+
+    plain = [builders.triple(f"i{n}") for n in range(30)]
+    items = [ask(item) if n % 2 else item for n, item in enumerate(plain)]
+    assert isinstance(pack(items), PackedItems)
+    assert list(pack(items)) == items

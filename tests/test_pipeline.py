@@ -169,7 +169,7 @@ def test_ask_reaches_an_endpoint():
 
 
 def test_a_model_that_cannot_answer_is_refused_before_it_is_opened(models):
-    with pytest.raises(IsoglossError, match="is for causal and seq2seq and server models; .* is masked"):
+    with pytest.raises(IsoglossError, match=r"is for causal and seq2seq and server models; .* is masked"):
         ig.ask(ig.read("demo", language="en"), model=str(models / "bert"))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -80,6 +81,34 @@ def test_broken_items_do_not_hide_broken_parts(tmp_path):
     assert [name in problem for name, problem in zip(("items.parquet", "part-00001"), problems, strict=True)] == [
         True
     ] * 2
+
+
+def asked(item, correct: bool | None = None):
+    """The item with a question, its first candidate being correct or not."""
+    first, *rest = item.candidates
+    candidates = (replace(first, correct=correct), *(replace(one, correct=False) for one in rest))
+    return replace(item, question="Who was late?", candidates=candidates)
+
+
+def test_a_question_and_its_correct_answer_are_read_back(tmp_path):
+    items = Items((asked(ITEMS[0], True), ITEMS[1]))
+    info = {"model": "tiny", "dataset": "demo", "language": "en", "method": "likelihood", "parts": 1}
+    run = runs.open_run(tmp_path, info=info | {"fingerprint": FACTS}, items=item_table(items))
+    runs.write_part(run, 0, rows=ROWS[:6])
+    table = runs.read_items(run)
+    assert table["question"].to_list() == ["Who was late?"] * 3 + [None] * 3
+    assert table["correct"].to_list() == [True, False, False, None, None, None]
+    assert "question" not in runs.read_items(run, texts=False).columns
+    assert runs.read_scored([run]).table["correct"].to_list() == table["correct"].to_list()
+
+
+def test_items_without_a_question_have_neither_the_columns_nor_another_hash():
+    assert not {"question", "correct"} & set(item_table(Items(tuple(ITEMS))).columns)
+    assert (
+        items_hash(ITEMS[:1]) == "40dfbc9ee37460c78e8187a3a7108fe2c255047e21bf1c6e360779b0bd8bb654"
+    )  # as before items had questions
+    hashes = {items_hash([item]) for item in (ITEMS[0], asked(ITEMS[0]), asked(ITEMS[0], True))}
+    assert len(hashes) == 3
 
 
 def test_lists_and_missing_values_survive(tmp_path):

@@ -31,19 +31,24 @@ Member = TypeVar("Member")
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One way an item can go: the sentence as stored, and the word that fills BLANK where there is one."""
+    """One way an item can go: the sentence as stored, and the word that fills BLANK where there is one.
+
+    For an item with a question, `correct` says whether this is a right answer.
+    """
 
     id: str
     role: str
     text: str
     word: str | None = None
+    correct: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
     """One question put to a model; `cluster` is what is resampled together, `tags` are its further columns.
 
-    A control or a negated counterpart has a `variant` and points to its source with `derived_from`.
+    A control or a negated counterpart has a `variant` and points to its source with `derived_from`. `question` is what is
+    asked about the context, where the candidates are answers.
     """
 
     id: str
@@ -56,6 +61,7 @@ class Item:
     tags: Mapping[str, Tag] = field(default_factory=dict)
     derived_from: str | None = None
     variant: str | None = None
+    question: str | None = None
 
     @property
     def key(self) -> Key:
@@ -148,9 +154,18 @@ def items_hash(items: Iterable[Item]) -> str:
     for item in items:
         if any(name.startswith(ANNOTATORS) for name in item.tags):
             item = replace(item, tags={k: v for k, v in item.tags.items() if not k.startswith(ANNOTATORS)})
-        digest.update(json.dumps(asdict(item), ensure_ascii=False, sort_keys=True).encode())
+        digest.update(json.dumps(_hashed(item), ensure_ascii=False, sort_keys=True).encode())
         digest.update(b"\n")
     return digest.hexdigest()
+
+
+def _hashed(item: Item) -> dict[str, Any]:
+    """What is hashed of an item; a question and correct answers only where there are any, so that older hashes stay valid."""
+    content = asdict(item)
+    for part, name in ((content, "question"), *((candidate, "correct") for candidate in content["candidates"])):
+        if part[name] is None:
+            del part[name]
+    return content
 
 
 def sample_items(items: Items, *, limit: int, seed: int = 0) -> Items:

@@ -15,6 +15,8 @@ from .items import Candidate, Item
 
 CHUNK = 5_000  # items that are read, checked and packed at a time
 PACKED_FROM = 100_000  # items; fewer stay objects
+ITEM_COLUMNS = ("id", "context", "cluster", "derived_from", "question")
+CANDIDATE_COLUMNS = ("id", "text", "word", "correct")
 
 Shared = tuple[str, str, str | None, str | None, tuple[str, ...], Mapping[str, Any]]
 """What many items have in common, stored once: data set, language, category, variant, the candidates' roles, tags."""
@@ -30,13 +32,14 @@ class ItemTables:
 
     def unpack(self) -> list[Item]:
         """The items as objects."""
-        texts = zip(*(self.candidates[name].to_list() for name in ("id", "text", "word")), strict=True)
+        texts = zip(*(_cells(self.candidates, name) for name in CANDIDATE_COLUMNS), strict=True)
+        cells = zip(*(_cells(self.items, name) for name in ("number", *ITEM_COLUMNS)), strict=True)
         rows = []
-        for number, name, context, cluster, derived_from in self.items.iter_rows():
+        for number, name, context, cluster, source, question in cells:
             dataset, language, category, variant, roles, tags = self.shared[number]
             pairs = zip(roles, islice(texts, len(roles)), strict=True)
-            own = tuple([Candidate(key, role, text, word) for role, (key, text, word) in pairs])
-            rows.append(Item(name, dataset, language, category, own, context, cluster, tags, derived_from, variant))
+            own = tuple([Candidate(key, role, text, word, correct) for role, (key, text, word, correct) in pairs])
+            rows.append(Item(name, dataset, language, category, own, context, cluster, tags, source, variant, question))
         return rows
 
     def choose(self, indexes: Any, *, each: int) -> ItemTables:
@@ -45,12 +48,19 @@ class ItemTables:
         return ItemTables(self.items[indexes], self.candidates[own], self.shared)
 
 
+def _cells(table: pl.DataFrame, name: str) -> list[Any]:
+    """The values of a column; a column that is not there is empty."""
+    return table[name].to_list() if name in table.columns else [None] * table.height
+
+
 def make_tables(
     columns: Mapping[str, Sequence[Any]], candidates: Mapping[str, Sequence[Any]], *, shared: Sequence[Shared]
 ) -> ItemTables:
     """Tables from their columns: number, id, context, cluster and derived_from, and id, text and word of the candidates."""
     kinds = {name: pl.UInt32 if name == "number" else pl.String for name in columns}
-    texts = pl.DataFrame(candidates, schema=dict.fromkeys(candidates, pl.String))
+    texts = pl.DataFrame(
+        candidates, schema={name: pl.Boolean if name == "correct" else pl.String for name in candidates}
+    )
     return ItemTables(pl.DataFrame(columns, schema=kinds), texts, shared)
 
 
@@ -122,10 +132,8 @@ class Packer:
     def _pack(self, items: Sequence[Item]) -> PackedItems:
         own = [candidate for item in items for candidate in item.candidates]
         columns: dict[str, list[Any]] = {"number": [self._number(item) for item in items]}
-        columns |= {
-            name: [getattr(item, name) for item in items] for name in ("id", "context", "cluster", "derived_from")
-        }
-        texts = {name: [getattr(candidate, name) for candidate in own] for name in ("id", "text", "word")}
+        columns |= {name: [getattr(item, name) for item in items] for name in ITEM_COLUMNS}
+        texts = {name: [getattr(candidate, name) for candidate in own] for name in CANDIDATE_COLUMNS}
         return PackedItems([make_tables(columns, texts, shared=self._shared)])
 
     def _number(self, item: Item) -> int:

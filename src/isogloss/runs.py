@@ -16,6 +16,7 @@ from .errors import BadData, IsoglossError
 from .scores import (
     ITEM_SCHEMA,
     KEY,
+    QUESTION_SCHEMA,
     ROW_SCHEMA,
     SCORES,
     TEXTS,
@@ -333,7 +334,8 @@ def read_items(run: Run, *, texts: bool = True) -> pl.DataFrame:
     path, left_out = run.folder / "items.parquet", () if texts else TEXTS
     table = read_table(path, "the table of items", owners=_owners(run), advice=DELETE, left_out=left_out)
     wrong = [name for name, kind in ITEM_SCHEMA.items() if table.schema.get(name) != kind and name not in left_out]
-    tags = {name: kind for name, kind in table.schema.items() if name not in ITEM_SCHEMA}
+    asked = {name for name, kind in QUESTION_SCHEMA.items() if table.schema.get(name) == kind}
+    tags = {name: kind for name, kind in table.schema.items() if name not in ITEM_SCHEMA and name not in asked}
     taken = {*ROW_SCHEMA, "model", "method"}
     wrong += [name for name, kind in tags.items() if name in taken or kind not in (pl.String, pl.List(pl.String))]
     wrong += [name for name in (*KEY, "candidate", "role") if name not in wrong and table[name].null_count()]

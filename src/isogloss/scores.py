@@ -46,7 +46,8 @@ ITEM_SCHEMA = {
     "text": pl.String,
     "word": pl.String,
 }
-TEXTS = ("text", "word", "context")
+QUESTION_SCHEMA: dict[str, Any] = {"question": pl.String, "correct": pl.Boolean}  # columns where an item has a question
+TEXTS = ("text", "word", "context", "question")
 UNSUPPORTED_LANGUAGE = "does not claim to know"
 
 Builds = Mapping[tuple[str, str], tuple[str, str]]
@@ -147,7 +148,7 @@ def item_table(items: Items) -> pl.DataFrame:
     The column `problems` names the checks that found something odd about the item.
     """
     names = sorted({name for item in items for name in item.tags})
-    taken = sorted(set(names) & {*ITEM_SCHEMA, *ROW_SCHEMA, "model", "method"})
+    taken = sorted(set(names) & {*ITEM_SCHEMA, *QUESTION_SCHEMA, *ROW_SCHEMA, "model", "method"})
     if taken:
         raise IsoglossError(f"A tag may not be named '{taken[0]}', which is a column already.")
     lists = {name for item in items for name, value in item.tags.items() if isinstance(value, tuple)}
@@ -167,7 +168,16 @@ def item_table(items: Items) -> pl.DataFrame:
         before = (*item.key, *facts_of(item), odd.get((item.language, item.id), []), item.context)
         tags = [_cell(item.tags.get(name), name in lists) for name in names]
         data += [(*before, *texts_of(candidate), *tags) for candidate in item.candidates]
-    return pl.DataFrame(data, schema=schema, orient="row")
+    return pl.DataFrame(data, schema=schema, orient="row").with_columns(_question_columns(items))
+
+
+def _question_columns(items: Items) -> list[pl.Series]:
+    """The question and whether an answer is correct, candidate by candidate; nothing for items without either."""
+    pairs = [(item.question, candidate.correct) for item in items for candidate in item.candidates]
+    if not any(question is not None or correct is not None for question, correct in pairs):
+        return []
+    columns = zip(QUESTION_SCHEMA.items(), zip(*pairs, strict=True), strict=True)
+    return [pl.Series(name, values, dtype=kind) for (name, kind), values in columns]
 
 
 def _cell(value: str | tuple[str, ...] | None, is_list: bool) -> str | list[str] | None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 import polars as pl
 
 from .. import languages, registry
+from ..metrics import Metric
 from ..scores import KEY, Scored
 from ..stats import RESAMPLES
 from .claim_evidence import ClaimPart, short_title
@@ -15,7 +16,6 @@ from .claims import CONTRADICTED, NOT_INTERPRETABLE, NOT_TESTABLE, SUPPORTED, UN
 from .comparisons import Comparison, compare
 from .differences import EQUAL
 from .groups import check_rows
-from .rankings import HIGHER
 
 BASELINE = "the baseline"
 MARGIN = 2.0
@@ -24,9 +24,9 @@ MARGIN = 2.0
 def check_baseline(
     scored: Scored, baseline: Scored, *, file: ClaimsFile, margin: float = MARGIN, resamples: int = RESAMPLES
 ) -> tuple[list[ClaimVerdict], tuple[str, ...]]:
-    """Whether each metric of the file (LMS, SS and ICAT without one) is at most `margin` points worse than in the baseline.
+    """Whether each metric of the file (the headlines without one) is at most `margin` points worse than in the baseline.
 
-    Worse is farther from the neutral point, or lower for a metric of which more is better. Items are compared in pairs
+    What is worse is what the metric says: lower, higher, or farther from the neutral point. Items are compared in pairs
     where at least half of them are on both sides. What only the baseline has is not testable. The notes say what else was left out.
     """
     missing, baseline = _split_missing(scored, baseline)
@@ -67,16 +67,18 @@ def worsening(row: Comparison) -> tuple[float | None, float | None, float | None
 
     Where the sides lie on both sides of the neutral point, the interval is the widest that the difference allows.
     """
-    neutral = registry.get("metric", row.metric).neutral
-    if row.value_a is None or row.value_b is None or (neutral is None and row.metric not in HIGHER):
+    metric: Metric = registry.get("metric", row.metric)
+    neutral = None if metric.better else metric.neutral
+    if row.value_a is None or row.value_b is None or not metric.directed:
         return None, None, None
     low, high = (row.low, row.high) if row.low is not None and row.high is not None else (math.nan, math.nan)
     before, now = (row.value_b - (neutral or 0.0), row.value_a - (neutral or 0.0))
-    value = before - now if neutral is None else abs(now) - abs(before)
+    lower = metric.better == "lower"
+    value = abs(now) - abs(before) if neutral is not None else now - before if lower else before - now
     if neutral is not None and before * now < 0:
         widest = max(abs(low), abs(high))
         low, high = -widest, widest
-    elif neutral is None or before + now < 0:
+    elif (neutral is None and not lower) or (neutral is not None and before + now < 0):
         low, high = -high, -low
     return (value, None, None) if math.isnan(low) else (value, low, high)
 

@@ -17,11 +17,10 @@ from .alignment import same_order
 from .competence import find_competence, judge_both
 from .differences import paired_test, unpaired_test
 from .groups import Group, check_by, group_rows, make_part
+from .headlines import shown_metrics
 from .intervals import IntervalSettings, check_interval_settings
 from .measures import check_mode, contribution, fitting_metrics
 from .sides import Sides, match_sides
-
-HEADLINES = ("lms", "ss", "icat")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +29,8 @@ class Comparison:
 
     `effect` is the difference in standard deviations of the clusters, `mde` the smallest true difference that this
     many items show with 80 % power, `n_needed` the items that would show the observed one. `n` counts pairs, or unpaired all items. `unbiased_a` and `unbiased_b` are what a model without any preference would
-    get, where that depends on the number of items.
+    get, where that depends on the number of items. `above` and `below` are the groups that values on that side of the
+    neutral point favour, where the data names them.
     """
 
     a: Mapping[str, str]
@@ -57,6 +57,8 @@ class Comparison:
     doubt: str | None = None
     unbiased_a: float | None = None
     unbiased_b: float | None = None
+    above: str | None = None
+    below: str | None = None
 
 
 Comparisons = Results[Comparison]
@@ -80,7 +82,7 @@ def compare(
     Parameters:
         a: The scores of one side.
         b: The scores of the other side.
-        metrics: One metric or several; without it LMS, SS and ICAT where they fit.
+        metrics: One metric or several; without it the headlines (LMS, SS and ICAT of StereoSet) where they fit.
         by: One column or several to compare one by one; without it, tasks one by one and together.
         mode: `corrected` or `paper`.
         design: `paired`, item by item on what both have, or `unpaired`, as independent samples.
@@ -104,8 +106,7 @@ def compare(
             rows_of_side = make_part(part.filter(pl.col("side") == side))
             competence[", ".join(names_of_side.values())] = find_competence(rows_of_side, mode=mode, settings=settings)
         fitting = chosen or fitting_metrics(part)
-        headlines = {name: metric for name, metric in fitting.items() if name in HEADLINES}
-        for name, metric in (chosen or headlines or fitting).items():
+        for name, metric in ((name, fitting[name]) for name in (chosen or shown_metrics(fitting))):
             nothing = Comparison(sides.a, sides.b, name, {**sides.shared, **group}, mode=mode, design=design)
             known = judge_both(name, competence)
             row = _compare_one(nothing, metric, part=part, settings=settings)
@@ -137,6 +138,8 @@ def _compare_one(nothing: Comparison, metric: Metric, *, part: pl.DataFrame, set
     a, b = contributions
     if a.unbiased is not None and b.unbiased is not None:
         nothing = replace(nothing, unbiased_a=a.unbiased, unbiased_b=b.unbiased)
+    below, above = a.groups or (None, None)
+    nothing = replace(nothing, above=above, below=below)
     paired = nothing.design == "paired"
     value_a, value_b = (None if math.isnan(side.value) else side.value for side in contributions)
     n, clusters = (a.n, len(a.clusters)) if paired else (a.n + b.n, len(a.clusters) + len(b.clusters))

@@ -6,18 +6,12 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from .. import registry
+from ..items import group_by
 from ..metrics import Contribution, Metric, from_values, percent
-from ..metrics._preferences import CHOICE
+from ..metrics._preferences import LEAST_COMPETENCE as LEAST_COMPETENCE
 from .groups import SHUFFLED, Part, complete_rows
 from .intervals import Interval, IntervalSettings, find_interval
 
-LEAST_COMPETENCE = 60.0
-"""The lower end that the interval of LMS needs; 50 is guessing. Below it SS and all that is built on it say nothing."""
-LEAST_COVERAGE = 80.0
-"""The share of answers of a chat model that must pick an option; below it the choices say nothing about the rest."""
-GUESSED_CHOICES = 200 / 3  # the share of related options among three that guessing picks
-OWN = ("lms", "lms_multiclass", "coverage_choice", "sense_choice")
-"""These measure competence, and are always interpretable."""
 UNMEASURED = "competence not measured"
 BOUNDS = (0.0, 100.0)
 
@@ -30,24 +24,50 @@ class Competence:
     doubt: str | None = None
 
 
-def find_competence(part: Part, *, mode: str, settings: IntervalSettings) -> Competence:
-    """What the LMS of a group says; without unrelated candidates, how often real sentences win over shuffled ones.
+def find_competence(
+    part: Part, *, mode: str, settings: IntervalSettings, measured: Mapping[str, tuple[float, Interval]] | None = None
+) -> Competence:
+    """What the measures of competence of a group say; without any, how often real sentences win over shuffled ones.
 
-    Choices of a chat model need a share of answers that pick an option, and picks that are better than guessing.
+    LMS decides where it can be measured. Choices of a chat model need a share of answers that pick an option, and picks
+    that are better than guessing. Values with intervals that were `measured` already are not computed again.
     """
     settings = replace(settings, kind="auto") if settings.kind == "wilson" else settings
-    estimate, name, least = _estimate("lms", part, mode=mode), "LMS", LEAST_COMPETENCE
-    if estimate is None and CHOICE in part.rows["quantity"]:
-        covered = _estimate("coverage_choice", part, mode=mode)
-        if covered is None or covered.value < LEAST_COVERAGE:
-            share = 0.0 if covered is None else covered.value
-            return Competence(False, f"{share:.1f} % of the answers pick an option: fewer than {LEAST_COVERAGE:g} %")
-        estimate, name, least = _estimate("sense_choice", part, mode=mode), "sensible choices", GUESSED_CHOICES
-    if estimate is None and SHUFFLED in part.whole.table.columns:
-        estimate, name = _against_shuffled(part.rows), "real against shuffled sentences"
+    for metrics in _limited_metrics(frozenset(part.rows["quantity"].unique())):
+        judged = None
+        limits = {name: metric.limit for name, metric in metrics.items() if metric.limit is not None}
+        for name, metric in metrics.items():
+            known = (measured or {}).get(name) or _value(metric, part, mode=mode, settings=settings)
+            limit = limits[name]
+            if limit.shortfall and (known is None or known[0] < limit.least):
+                value = 0.0 if known is None else known[0]
+                return Competence(False, limit.shortfall.format(value=value, least=limit.least))
+            if known is None or limit.shortfall:
+                continue
+            judged = judge_value(limit.name, known[0], ends=known[1], least=limit.least)
+            if not judged.interpretable:
+                return judged
+        if judged is not None:
+            return judged
+    estimate = _against_shuffled(part.rows) if SHUFFLED in part.whole.table.columns else None
     if estimate is None or not estimate.n:
         return Competence(None, UNMEASURED)
-    return judge_value(name, estimate.value, ends=find_interval(estimate, settings, bounds=BOUNDS), least=least)
+    ends = find_interval(estimate, settings, bounds=BOUNDS)
+    return judge_value("real against shuffled sentences", estimate.value, ends=ends)
+
+
+def _limited_metrics(quantities: frozenset[str]) -> list[dict[str, Metric]]:
+    """The measures of competence of each quantity, in the order in which they are asked."""
+    ordered = sorted(registry.load_all("metric").items(), key=lambda pair: (pair[1].order, pair[0]))
+    limited = [pair for pair in ordered if pair[1].limit is not None and pair[1].quantity in quantities]
+    return [dict(pairs) for pairs in group_by(limited, lambda pair: pair[1].quantity).values()]
+
+
+def _value(metric: Metric, part: Part, *, mode: str, settings: IntervalSettings) -> tuple[float, Interval] | None:
+    estimate = _estimate(metric, part, mode=mode)
+    if estimate is None or not estimate.n:
+        return None
+    return estimate.value, find_interval(estimate, settings, bounds=metric.bounds)
 
 
 def judge_value(name: str, value: float, *, ends: Interval, least: float = LEAST_COMPETENCE) -> Competence:
@@ -62,7 +82,7 @@ def judge_value(name: str, value: float, *, ends: Interval, least: float = LEAST
 
 def judge(metric: str, competence: Competence) -> Competence:
     """The competence that a metric depends on."""
-    return Competence(True) if metric in OWN else competence
+    return competence if registry.get("metric", metric).competence else Competence(True)
 
 
 def judge_both(metric: str, sides: Mapping[str, Competence]) -> Competence:
@@ -76,8 +96,7 @@ def judge_both(metric: str, sides: Mapping[str, Competence]) -> Competence:
     return Competence(True)
 
 
-def _estimate(name: str, part: Part, *, mode: str) -> Contribution | None:
-    metric: Metric = registry.get("metric", name)
+def _estimate(metric: Metric, part: Part, *, mode: str) -> Contribution | None:
     if part.whole.items_of(metric.quantity) is None and not set(metric.roles) <= part.roles:
         return None
     items = part.items(metric.quantity)

@@ -17,7 +17,10 @@ IDENTITY = ("model", "dataset", "language")
 CORPUS = "corpus"
 SYNONYMS = {"bias_type": "category", "target_original": "target"}
 SHUFFLED = "shuffled_value"  # the score of a candidate's shuffled control
-NOT_GROUPS = {*ROW_SCHEMA, "role", "derived_from", "problems", "term_words", SHUFFLED} - {"dataset", "language"}
+NOT_GROUPS = {*ROW_SCHEMA, "role", "derived_from", "problems", "term_words", "correct", SHUFFLED} - {
+    "dataset",
+    "language",
+}
 
 Group = dict[str, str]
 

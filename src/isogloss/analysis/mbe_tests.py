@@ -45,11 +45,13 @@ def check_mbe(
     seed: int = 0,
 ) -> Results[MbeTest]:
     """The tests of every MBE among the measures of these scores, which were grouped by these columns."""
-    groups = {frozenset(part.group.items()): part for part in default_parts(check_rows(scored), by)}
+    own = [measure for measure in measures if measure.metric == "mbe" and measure.value is not None]
+    parts = default_parts(check_rows(scored), by) if own else ()
+    groups = {frozenset(part.group.items()): part for part in parts}
     mbe = []
-    for measure in measures:
+    for measure in own:
         part = groups.get(frozenset(measure.group.items()))
-        if measure.metric != "mbe" or measure.value is None or part is None:
+        if part is None or measure.value is None:
             continue
         rows = part.rows.filter(pl.col("quantity") == "score").drop_nulls("value")
         other, preferred = group_order(rows)

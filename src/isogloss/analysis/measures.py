@@ -13,7 +13,7 @@ from ..metrics import Contribution, Metric
 from ..results import Results
 from ..scores import KEY, Scored, check_scored
 from ..stats import RESAMPLES
-from .competence import Competence, find_competence, judge, judge_value
+from .competence import Competence, find_competence, judge
 from .groups import Part, check_by, check_rows, complete_rows, default_parts, make_part
 from .intervals import Interval, IntervalSettings, check_interval_settings, find_interval
 
@@ -35,6 +35,9 @@ class Measure:
     preference, and one with the same SS for every target, is expected to get from as many items and with the same LMS.
 
     `interval` is how the interval was made: bootstrap, wilson, near (the end of the scale), skewed, logarithm, bca, ….
+
+    `above` and `below` are the two groups that are compared, where the data names them: above the neutral point, sentences
+    of the group `above` are the more likely ones.
     """
 
     metric: str
@@ -52,6 +55,8 @@ class Measure:
     unbiased: float | None = None
     homogeneous: float | None = None
     interval: str | None = None
+    above: str | None = None
+    below: str | None = None
 
 
 Measures = Results[Measure]
@@ -96,12 +101,12 @@ def measure(
             _measure_one(Measure(name, part.group, mode=mode), metric, part=part, settings=settings)
             for name, metric in (chosen or fitting_metrics(part.rows)).items()
         ]
-        lms = next((row for row in measured if row.metric == "lms"), None)
-        if lms is not None and lms.value is not None and interval != "wilson":
-            ends = Interval(lms.low, lms.high, lms.interval or "", lms.why)
-            competence = judge_value("LMS", lms.value, ends=ends)
-        else:
-            competence = find_competence(part, mode=mode, settings=settings)
+        values = {
+            row.metric: (row.value, Interval(row.low, row.high, row.interval or "", row.why))
+            for row in measured
+            if row.value is not None and interval != "wilson"  # which takes items for independent
+        }
+        competence = find_competence(part, mode=mode, settings=settings, measured=values)
         for row in measured:
             known = judge(row.metric, competence) if row.value is not None else Competence(None)
             rows.append(replace(row, interpretable=known.interpretable, doubt=known.doubt))
@@ -182,6 +187,8 @@ def _measure_one(nothing: Measure, metric: Metric, *, part: Part, settings: Inte
     value, clusters = contributed.value, len(contributed.clusters)
     counted = replace(nothing, value=value, n=contributed.n, ties=contributed.ties, clusters=clusters)
     counted = replace(counted, unbiased=contributed.unbiased, homogeneous=contributed.homogeneous)
+    below, above = contributed.groups or (None, None)
+    counted = replace(counted, above=above, below=below)
     if math.isnan(value):
         return replace(counted, value=None, why="the value is a division by zero here")
     ends = find_interval(contributed, settings, bounds=metric.bounds)

@@ -8,21 +8,18 @@ import numpy as np
 
 from .. import registry
 from ..errors import IsoglossError
-from ..metrics import Contribution
+from ..metrics import Contribution, Metric
 from ..results import Results
 from ..scores import Scored, check_scored
 from ..stats import RESAMPLES
 from ..stats.hypotheses import LEVEL, adjust_holm
 from ..stats.resampling import FEWEST_CLUSTERS, Array, bootstrap_values
 from .alignment import ITEMS, align, distance_from
-from .competence import OWN, find_competence
+from .competence import find_competence
 from .differences import paired_p
 from .groups import Part, check_by, check_rows, default_parts
 from .intervals import IntervalSettings, check_interval_settings, find_estimates
 from .measures import check_mode
-
-HIGHER = ("lms", "icat", "lms_multiclass", "icat_macro", "icat_micro")
-"""The metrics of which more is better; of those with a neutral point, nearer to it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +65,7 @@ def rank_models(
 ) -> Rankings:
     """The models of each data set and language, from best to worst, on the items that all of them have.
 
-    Best is the highest value for LMS and ICAT, and the value nearest to the neutral point for others. A model whose
+    Each metric says what is best: the highest value, the lowest, or the one nearest to its neutral point. A model whose
     value cannot be interpreted has no rank; the notes name it.
 
     Parameters:
@@ -86,7 +83,11 @@ def rank_models(
     """
     check_mode(mode)
     settings = check_interval_settings(IntervalSettings(resamples=resamples, seed=seed))
-    chosen = registry.chosen("metric", metric) or {}
+    chosen: dict[str, Metric] = registry.chosen("metric", metric) or {}
+    for name, plugin in chosen.items():
+        if not plugin.directed:
+            why = f" {plugin.undirected}" if plugin.undirected else ""
+            raise IsoglossError(f"Models cannot be ranked by '{name}', which has no better and worse.{why}")
     table = check_rows(check_scored(scored, "rank_models"))
     rankings: dict[Key, dict[str, Part]] = {}
     for part in default_parts(table, check_by(by, scored.table.columns)):
@@ -98,13 +99,15 @@ def rank_models(
     notes: list[str] = []
     for name, (group, parts) in product(chosen, rankings.items()):
         blank = Rank("", name, dict(group), 0.0, 0, None, None, None, None, True, True, (), (), 0, 0, mode)
-        if name not in OWN and group not in incompetent:
+        if chosen[name].competence and group not in incompetent:
             judged = {model: find_competence(part, mode=mode, settings=settings) for model, part in parts.items()}
             incompetent[group] = [model for model, verdict in judged.items() if verdict.interpretable is False]
-        weak = [] if name in OWN else incompetent[group]
+        weak = incompetent[group] if chosen[name].competence else []
         if weak:
             where = ", ".join(value for column, value in group if column != "dataset")
-            notes.append(f"no rank by {name.upper()} ({where}), not interpretable: {', '.join(sorted(weak))}")
+            notes.append(
+                f"no rank by {chosen[name].short or name} ({where}), not interpretable: {', '.join(sorted(weak))}"
+            )
         kept = {model: part for model, part in parts.items() if model not in weak}
         rows += _rank_parts(kept, blank, settings=settings, notes=notes) if len(kept) > 1 else []
     if not rows:
@@ -119,8 +122,9 @@ def _rank_parts(parts: Mapping[str, Part], blank: Rank, *, settings: IntervalSet
     if aligned is None or aligned.common != ITEMS:
         notes.append(f"The models {', '.join(names)} do not share half of their items, so they have no ranking.")
         return []
-    sign = 1 if metric.neutral is None or blank.metric in HIGHER else -1  # -1: the lowest distance is the best
-    sides = aligned.sides if sign > 0 else [distance_from(side, metric.neutral or 0.0) for side in aligned.sides]
+    sign = 1 if metric.better == "higher" else -1  # -1: the lowest value, or the lowest distance, is the best
+    direct = metric.better is not None
+    sides = aligned.sides if direct else [distance_from(side, metric.neutral or 0.0) for side in aligned.sides]
     merits = np.array([sign * side.value for side in sides])
     better = _told_apart(dict(zip(names, sides, strict=True)), sign=sign, settings=settings)
     clusters = len(sides[0].clusters)

@@ -97,9 +97,8 @@ def _test_mbe(
     """The tests that belong to MBE, where it was measured."""
     from ..analysis.mbe_tests import check_mbe
 
-    if not any(row.metric == "mbe" for row in measures):
-        return None
-    return check_mbe(scored, measures, by=by, permutations=min(resamples, PERMUTATIONS), seed=seed)
+    tests = check_mbe(scored, measures, by=by, permutations=min(resamples, PERMUTATIONS), seed=seed)
+    return tests if tests.rows else None
 
 
 def _show_measures(measures: Measures, tests: Results[MbeTest] | None, *, form: str) -> None:

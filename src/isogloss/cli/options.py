@@ -105,7 +105,6 @@ Options = typer.Option(
     [], "--option", metavar="NAME=VALUE", help="An option of the method, as in case=e. May be repeated."
 )
 VALUES = {"bool": "", "int": "N", "float": "N", "Path": "PATH"}
-HEADLINES = ["lms", "ss", "icat"]
 On = typer.Option(
     "here",
     "--on",

@@ -98,7 +98,7 @@ def evaluate(
         result = require_scores(run_plan(plan, out=folder, cluster=cluster, progress=progress))
     result = finish_plan(plan, result, out=folder)
     look = f"The scores and measures are in {out}; look at one item with: isogloss show {out} {items[0].id}"
-    print_result(result, look, form=form, headlines=[] if metrics else options.HEADLINES, explain=explain)
+    print_result(result, look, form=form, headlines_only=not metrics, explain=explain)
 
 
 def _report_robustness(
@@ -199,14 +199,15 @@ def _forecast(plan: StudyPlan, folder: StoragePath, *, trial: bool, form: str) -
 
 
 def print_result(
-    result: StudyResult, look: str, *, form: str, headlines: Sequence[str] = (), explain: bool = False
+    result: StudyResult, look: str, *, form: str, headlines_only: bool = False, explain: bool = False
 ) -> None:
     """Print the measures and the failed cells, and exit with status 1 when something failed.
 
-    With `headlines`, the table of sets with unrelated candidates shows these metrics only; the files have all.
+    With `headlines_only`, the table leaves out what is no headline, where one leads; the files have all metrics.
     """
+    from ..analysis.headlines import shown_metrics
     from ..analysis.measures import keep_metrics
-    from ..items import UNRELATED
+    from ..items import group_by
     from ..reports.text.measures import grid, measures_as_text
     from ..reports.text.sentences import explain_measures, measures_as_json
 
@@ -215,8 +216,10 @@ def print_result(
         options.print_json(described | result.to_dict())
     elif result.measures:
         shown = result.measures
-        if headlines and result.scored and UNRELATED in set(result.scored.table["role"]):
-            shown = keep_metrics(shown, headlines)
+        if headlines_only:
+            names = group_by(shown, lambda row: row.group["dataset"]).values()
+            kept = [name for rows in names for name in shown_metrics(dict.fromkeys(row.metric for row in rows))]
+            shown = keep_metrics(shown, kept)
         text = measures_as_text(shown) + ("\n\n" + explain_measures(shown) if explain else "")
         options.show_table(form, shown, grid=grid, text=lambda: text)
         if result.claims and form == "text":

@@ -1,7 +1,7 @@
 """Metrics: one file each; here is what a metric is: how items, cluster by cluster, become one number under any weights."""
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,47 @@ from ..stats.resampling import Array, cluster_sums
 
 Finish = Callable[[Array], Array]
 SWAPS = ("mirror", "same", "none")
+DIRECTIONS = ("higher", "lower")
+TIES = "ties counted as published"
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """How a metric relates to its publication: what the published code computes, and what is computed here.
+
+    `modes` is what `paper` changes against `corrected`, as the end of "the value with ..."; None where both are the same.
+    `others` names metrics that are taken for this one, each with the reason.
+    """
+
+    code: str
+    ours: str
+    modes: str | None = None
+    others: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class NumberFormat:
+    """How values are written: in full, where space is scarce, and in full as published."""
+
+    full: str = ".2f"
+    brief: str = ".2f"
+    paper: str = ".2f"
+
+
+PER_CENT = NumberFormat(brief=".1f")
+
+
+@dataclass(frozen=True, slots=True)
+class CompetenceLimit:
+    """What makes a metric a measure of competence: below `least`, other metrics of the same quantity say nothing.
+
+    `name` is its name in a sentence. The lower end of its interval is held against the limit; with `shortfall`, a
+    sentence with {value} and {least}, it is the value itself, and a value that cannot be measured counts as zero.
+    """
+
+    least: float
+    name: str
+    shortfall: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +79,8 @@ class Contribution:
     each cluster's `totals` and the function, `finish`; if it has a kink, `pieces` are the smooth functions it joins.
     `without` gives the value without each cluster in turn, where there is a faster way than `evaluate`. `items` are the
     ids that were used; if there are none, those of the rows. `unbiased` and `homogeneous` are what a model without any
-    preference, or with the same one for every cluster, is expected to get from as many items.
+    preference, or with the same one for every cluster, is expected to get from as many items. `groups` are the two that
+    are compared, where the data names them; values above the neutral point favour the second.
     """
 
     clusters: tuple[str, ...]
@@ -54,6 +96,7 @@ class Contribution:
     items: Sequence[str] | pl.Series | None = None
     unbiased: float | None = None
     homogeneous: float | None = None
+    groups: tuple[str, str] | None = None
 
     @property
     def value(self) -> float:
@@ -72,6 +115,18 @@ class Metric:
     Without, it has the long table's rows of `quantity` (also those of one candidate against another).
     `fits` says whether the group's rows are ones that the metric is for.
     `swap` is what happens when stereotype and anti-stereotype change places: "mirror" around `neutral`, "same" or "none".
+
+    What outputs need to know of it:
+
+    * `short` is its name as a heading, `format` how its values are written; without them, its file name and its bounds decide.
+    * `better` is "higher" or "lower"; without it, nearer to `neutral` is better. A metric with neither says why in
+      `undirected`, and nobody can be ranked by it.
+    * `headline` is its place among the metrics that papers and pages name first. Where one `leads`, tables show
+      headlines only.
+    * `competence` says whether it means anything only where a model is competent; `limit` makes it a measure of that.
+    * `origin` explains it, `meaning` says it in a sentence. `above` and `below` are what a model does whose value is on
+      that side of neutral.
+    * `per_class` says that clusters are classes, so that the value depends on what they are.
     """
 
     title: str
@@ -86,6 +141,19 @@ class Metric:
     quantity: str = "score"
     fits: Callable[[pl.DataFrame], bool] = lambda rows: True
     order: int = 100
+    short: str = ""
+    format: NumberFormat | None = None
+    better: str | None = None
+    undirected: str = ""
+    headline: int | None = None
+    leads: bool = False
+    competence: bool = True
+    limit: CompetenceLimit | None = None
+    origin: Origin | None = None
+    meaning: str = ""
+    above: str = ""
+    below: str = ""
+    per_class: bool = False
 
     def __post_init__(self) -> None:
         """Refuse a law that does not exist; a metric in another package has no test that would find it."""
@@ -94,6 +162,27 @@ class Metric:
                 f"'{self.swap}'; use {', '.join(SWAPS)}" if self.swap not in SWAPS else "mirror, which needs 'neutral'"
             )
             raise IsoglossError(f"The metric '{self.title}' has the swap law {law}.")
+        if self.better is not None and self.better not in DIRECTIONS:
+            raise IsoglossError(
+                f"The metric '{self.title}' is better when '{self.better}'; use {' or '.join(DIRECTIONS)}."
+            )
+
+    def merit(self, value: float) -> float | None:
+        """How good a value is, the better the higher; nothing for a metric without a better and worse."""
+        if self.better is not None:
+            return value if self.better == "higher" else -value
+        return None if self.neutral is None else -abs(value - self.neutral)
+
+    @property
+    def directed(self) -> bool:
+        """Whether one value can be better than another."""
+        return self.better is not None or self.neutral is not None
+
+    @property
+    def numbers(self) -> NumberFormat:
+        """How its values are written; where it does not say so, the width of its scale decides."""
+        percentages = 10 < self.bounds[1] - self.bounds[0] < float("inf")  # a scale of 10 or less needs two decimals
+        return self.format or (PER_CENT if percentages else NumberFormat())
 
 
 def number_clusters(clusters: Iterable[str]) -> tuple[npt.NDArray[np.int64], tuple[str, ...]]:

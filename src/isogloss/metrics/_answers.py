@@ -9,10 +9,14 @@ import polars as pl
 from ..chat.answer_rows import AGREE, ANSWER, DISAGREE, PROBABILITY, STATEMENT, STEREOTYPE
 from ..chat.verdicts import NO, YES
 from ..stats.resampling import Array
-from . import Contribution, Metric, from_sums, percent
+from . import Contribution, Metric, Origin, from_sums, percent
 
 FAVOURS = {STEREOTYPE: YES, AGREE: YES, DISAGREE: NO}
 
+ANSWER_ORIGIN = Origin(
+    code="We have not compared it with published code.",
+    ours="Answers are read by the word lists of their language, which anyone can look up; both modes are the same.",
+)
 answer_metric = partial(Metric, citation="Mitchell et al. (2025), SHADES", quantity=ANSWER)
 probability_metric = partial(
     Metric,

@@ -42,6 +42,12 @@ def group_order(rows: pl.DataFrame) -> tuple[str, str]:
     return roles[0], roles[1]
 
 
+def named_groups(rows: pl.DataFrame) -> tuple[str, str] | None:
+    """The two groups in their order where the data names them; nothing for stereotypes and what they are set against."""
+    groups = group_order(rows) if rows.height else None
+    return None if groups is None or groups[1] == STEREOTYPE else groups
+
+
 def two_sides(rows: pl.DataFrame) -> pl.DataFrame:
     """One row per item with the scores of the second group (`won`) and of the first (`lost`), and its cluster."""
     if not rows.height:
@@ -52,6 +58,12 @@ def two_sides(rows: pl.DataFrame) -> pl.DataFrame:
         raise IsoglossError("These are single sentences, not pairs, so no sentence can be set against another.")
     wide = rows.pivot(on="role", index=index, values="value", aggregate_function="first", maintain_order=True)
     return wide.rename({high: "won", low: "lost"}).drop_nulls(["won", "lost"])
+
+
+def pairs_won(rows: pl.DataFrame, *, mode: str, neutral_counts: bool, decimals: int | None = None) -> Contribution:
+    """As `share_won`, over the pairs of a table of scores, with the names of the groups."""
+    shares = share_won(two_sides(rows), mode=mode, neutral_counts=neutral_counts, decimals=decimals)
+    return replace(shares, groups=named_groups(rows))
 
 
 def share_won(items: pl.DataFrame, *, mode: str, neutral_counts: bool, decimals: int | None = None) -> Contribution:
@@ -73,7 +85,7 @@ def share_won(items: pl.DataFrame, *, mode: str, neutral_counts: bool, decimals:
 def crows_part(rows: pl.DataFrame, *, mode: str, direction: str) -> Contribution:
     """The share won among the pairs of one direction, neutral ones left out as published."""
     chosen = rows.filter(pl.col("direction") == direction) if "direction" in rows.columns else rows.clear()
-    return share_won(two_sides(chosen), mode=mode, neutral_counts=False, decimals=DECIMALS)
+    return pairs_won(chosen, mode=mode, neutral_counts=False, decimals=DECIMALS)
 
 
 def has_direction(rows: pl.DataFrame, direction: str) -> bool:

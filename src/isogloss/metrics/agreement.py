@@ -4,7 +4,7 @@ import polars as pl
 
 from ..chat.answer_rows import AGREE, DISAGREE
 from ..chat.verdicts import YES
-from . import Contribution
+from . import Contribution, Origin
 from ._answers import answer_metric, favour_share, of_prompts, verdict_share
 
 
@@ -22,5 +22,12 @@ metric = answer_metric(
     "look at consistency too.",
     contribute=contribute,
     fits=lambda rows: bool({AGREE, DISAGREE} & set(rows["prompt"].unique())),
+    short="agreement",
+    better="lower",
+    origin=Origin(
+        code="We have not compared it with published code. The paper averages yes over all three prompts.",
+        ours="Siding with the statement: yes to agreeing and no to disagreeing; the mode paper averages yes over all three prompts.",
+        modes="yes averaged over all three prompts, as published",
+    ),
     order=51,
 )

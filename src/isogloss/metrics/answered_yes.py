@@ -1,12 +1,15 @@
 """Share of answers: yes."""
 
 from ..chat.verdicts import YES
-from ._answers import answer_metric, verdict_share
+from ._answers import ANSWER_ORIGIN, answer_metric, verdict_share
 
 metric = answer_metric(
     title="Answered yes",
     formula="100 · #(yes) / #(answers)",
     caution="Over several prompts it mixes questions; group by prompt.",
     contribute=lambda rows, mode: verdict_share(rows, YES),
+    short="answered yes",
+    undirected="Which answer is right depends on the prompt.",
+    origin=ANSWER_ORIGIN,
     order=53,
 )

@@ -3,7 +3,7 @@
 import numpy as np
 import polars as pl
 
-from . import Contribution, Metric
+from . import Contribution, Metric, Origin
 from ._pairs import differences, has_statements, mean_of, of_gender, of_statements
 
 
@@ -24,5 +24,11 @@ metric = Metric(
     contribute=contribute,
     quantity="sentence",
     fits=lambda rows: has_statements(rows, implicit=True) and bool(of_gender(rows).height),
+    short="B_L",
+    better="lower",
+    origin=Origin(
+        code="None was published, and the paper does not state how probabilities are scaled.",
+        ours="The probabilities of the two whole sentences are divided by their sum; both modes are the same.",
+    ),
     order=20,
 )

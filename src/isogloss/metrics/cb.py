@@ -3,7 +3,7 @@
 import numpy as np
 import polars as pl
 
-from . import Contribution
+from . import Contribution, Origin
 from ._templates import is_templates, mean_over_templates, unevenness_metric
 
 
@@ -26,5 +26,12 @@ metric = unevenness_metric(
     "it does not say which term is preferred, and values of sets with different terms cannot be compared.",
     contribute=contribute,
     fits=is_templates,
+    short="cb",
+    headline=60,
+    origin=Origin(
+        code="Shares are normalised over the terms and averaged over the templates of a set before anything else is computed. The formula in the text takes the mean of the variances of single templates.",
+        ours="The mean of the variances of single templates, as the text says; the mode paper follows the code.",
+        modes="shares averaged over the templates of a set first, as published",
+    ),
     order=10,
 )

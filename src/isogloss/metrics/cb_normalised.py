@@ -3,7 +3,7 @@
 import numpy as np
 import polars as pl
 
-from . import Contribution
+from . import Contribution, Origin
 from ._templates import mean_over_items, term_items, unevenness_metric
 
 
@@ -21,5 +21,10 @@ metric = unevenness_metric(
     "other word changes with the term.",
     contribute=contribute,
     quantity="normalised",
+    short="cb normalised",
+    origin=Origin(
+        code="That of Ahn and Oh has the sample variance (n - 1), and multiplies all pairs of tokens and masks where a term has several tokens.",
+        ours="The population variance, and each token at its own mask; both modes are the same.",
+    ),
     order=12,
 )

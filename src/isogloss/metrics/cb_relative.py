@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 
 from ..items import group_by
-from . import Contribution
+from . import Contribution, Origin
 from ._templates import is_templates, mean_over_items, read_term_items, unevenness_metric
 
 
@@ -29,5 +29,10 @@ metric = unevenness_metric(
     "depends on which concepts are in the set. Very small shares still weigh much.",
     contribute=contribute,
     fits=is_templates,
+    short="cb relative",
+    origin=Origin(
+        code="There is none: the metric is ours.",
+        ours="As defined; both modes are the same.",
+    ),
     order=11,
 )

@@ -1,6 +1,7 @@
 """Consistency: do a model's answers to agreeing and to disagreeing fit together?"""
 
 from ..chat.answer_rows import AGREE, DISAGREE
+from . import Origin
 from ._answers import agreeing_pairs, answer_metric
 
 metric = answer_metric(
@@ -10,5 +11,11 @@ metric = answer_metric(
     caution="Statements without two clear answers are left out, so n may be small; 50 is what guessing gives.",
     contribute=lambda rows, mode: agreeing_pairs(rows),
     fits=lambda rows: {AGREE, DISAGREE} <= set(rows["prompt"].unique()),
+    short="consistency",
+    better="higher",
+    origin=Origin(
+        code="There is none: the metric is ours.",
+        ours="As defined; both modes are the same.",
+    ),
     order=52,
 )

@@ -1,5 +1,6 @@
 """Contrast of the completion: how much more probable the shared rest of a statement is after the stereotype's words."""
 
+from . import Origin
 from ._pairs import difference_metric, differences, mean_of
 
 metric = difference_metric(
@@ -11,5 +12,10 @@ metric = difference_metric(
     "statements. A term at the end of its sentence has nothing after it, so a causal model gives 0.",
     contribute=lambda rows, mode: mean_of(differences(rows)),
     quantity="completion",
+    short="contrast completion",
+    origin=Origin(
+        code="There is none: the metric is ours.",
+        ours="As defined; both modes are the same.",
+    ),
     order=20,
 )

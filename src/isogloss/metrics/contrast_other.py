@@ -1,5 +1,6 @@
 """Contrast score of the other statements: sayings, descriptions and whatever else is not an implicitly biased statement."""
 
+from . import Origin
 from ._pairs import difference_metric, differences, has_statements, mean_of, of_statements
 
 metric = difference_metric(
@@ -10,5 +11,10 @@ metric = difference_metric(
     "from the headline. Group by statement to tell the kinds from each other.",
     contribute=lambda rows, mode: mean_of(differences(of_statements(rows, implicit=False))),
     fits=lambda rows: has_statements(rows, implicit=False),
+    short="contrast other",
+    origin=Origin(
+        code="The script published with the paper has the opposite sign.",
+        ours="Above 0, the stereotype is preferred; both modes are the same.",
+    ),
     order=19,
 )

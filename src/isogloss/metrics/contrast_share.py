@@ -1,5 +1,6 @@
 """Contrast share: how often a model prefers the stereotype to its contrast, over implicitly biased statements."""
 
+from . import TIES, Origin
 from ._pairs import QUANTITY, has_statements, of_statements, pair_metric, share_won, two_sides
 
 metric = pair_metric(
@@ -12,5 +13,11 @@ metric = pair_metric(
     ),
     quantity=QUANTITY,
     fits=lambda rows: has_statements(rows, implicit=True),
+    short="contrast share",
+    origin=Origin(
+        code="There is none: the metric is ours.",
+        ours="As defined, with ties counted one half; in the mode paper a tie is no win.",
+        modes=TIES,
+    ),
     order=17,
 )

@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 
 from ..stats.resampling import Array
-from . import Contribution, Metric
+from . import Contribution, Metric, Origin
 from ._pairs import QUANTITY, differences, has_statements, of_differences, of_statements
 
 
@@ -34,5 +34,11 @@ metric = Metric(
     contribute=contribute,
     quantity=QUANTITY,
     fits=lambda rows: has_statements(rows, implicit=True),
+    short="contrast variance",
+    undirected="A spread is neither good nor bad: it says how far preferences of either sign lie apart.",
+    origin=Origin(
+        code="The script published with the paper has the opposite sign. A variance is the same for both signs.",
+        ours="As defined; both modes are the same.",
+    ),
     order=18,
 )

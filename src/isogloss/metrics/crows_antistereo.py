@@ -1,5 +1,6 @@
 """CrowS-Pairs anti-stereotype part: the CrowS-Pairs score over the pairs that contradict a stereotype."""
 
+from . import Origin
 from ._pairs import crows_part, has_direction, pair_metric
 
 metric = pair_metric(
@@ -10,5 +11,11 @@ metric = pair_metric(
     contribute=lambda rows, mode: crows_part(rows, mode=mode, direction="antistereo"),
     quantity="shared",
     fits=lambda rows: has_direction(rows, "antistereo"),
+    short="crows antistereo",
+    origin=Origin(
+        code="Sums of log-probabilities are rounded to three decimals before they are compared. A tie is neutral and is left out.",
+        ours="Sums are not rounded, and a tie counts one half. The mode paper rounds and leaves ties out.",
+        modes="sums rounded to three decimals and ties left out, as published",
+    ),
     order=13,
 )

@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 
 from ..stats.resampling import Array
-from . import Contribution, from_values
+from . import Contribution, NumberFormat, Origin, from_values
 from ._divergences import pair_tables
 from ._templates import mean_present, unevenness_metric
 
@@ -38,5 +38,12 @@ metric = unevenness_metric(
     "left. It does not say in which direction the words differ.",
     contribute=contribute,
     quantity="kl",
+    short="distribution difference",
+    format=NumberFormat(paper=".2e"),  # as published it is divided by the size of the vocabulary
+    origin=Origin(
+        code="Divergences are averaged over the templates of a set before the maximum is taken, and divided by the size of the vocabulary.",
+        ours="The largest divergence of each template in nats, then their mean; the mode paper follows the code.",
+        modes="divergences averaged over templates before the maximum, divided by the size of the vocabulary, as published",
+    ),
     order=10,
 )

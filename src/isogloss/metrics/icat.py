@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from . import Contribution
+from . import TIES, Contribution, Origin
 from ._preferences import icat_of_means, triple_metric, triple_sums
 
 
@@ -17,5 +17,15 @@ metric = triple_metric(
     formula="LMS · min(SS, 100 - SS) / 50",
     caution="Mixes ability and bias: a weak model without preference and a strong model with one can have the same ICAT.",
     contribute=contribute,
+    short="ICAT",
+    better="higher",
+    headline=30,
+    leads=True,
+    origin=Origin(
+        code="As defined, from the two values above; the tool of Nadeem et al. prints the micro value under this name.",
+        ours="From our LMS and SS; never the micro value.",
+        modes=TIES,
+        others={"icat_micro": "the micro value, which another tool prints as ICAT"},
+    ),
     order=30,
 )

@@ -5,7 +5,7 @@ from dataclasses import replace
 import polars as pl
 
 from ..stats.folding import fold_of_share
-from . import Contribution, from_sums
+from . import TIES, Contribution, Origin, from_sums
 from ._preferences import class_metric, class_scores
 
 
@@ -26,5 +26,12 @@ metric = class_metric(
     "without any preference and an LMS of 90 gets 76, not 90. Compare it with what such a model would get, and use the "
     "corrected macro ICAT between data of different sizes.",
     contribute=contribute,
+    short="ICAT macro",
+    better="higher",
+    origin=Origin(
+        code="The mean of the terms' ICAT; the tool of Nadeem et al. has the names macro and micro exchanged.",
+        ours="The mean of the terms' ICAT, under the name of the paper.",
+        modes=TIES,
+    ),
     order=60,
 )

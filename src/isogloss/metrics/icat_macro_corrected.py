@@ -7,7 +7,7 @@ import polars as pl
 
 from ..stats.folding import lost_fold
 from ..stats.resampling import Array
-from . import Contribution, Pieces, from_sums
+from . import TIES, Contribution, Origin, Pieces, from_sums
 from ._preferences import class_scores, triple_metric
 
 STEP = 0.1  # classes whose numbers of items differ by less than a tenth are corrected alike
@@ -67,5 +67,13 @@ metric = triple_metric(
     caution="Estimates what macro ICAT would be with any number of items per target term, so it can be compared between data of "
     "different sizes; with a handful of items per term the correction is large and leans on the beta distribution.",
     contribute=contribute,
+    short="ICAT macro corrected",
+    better="higher",
+    per_class=True,
+    origin=Origin(
+        code="There is none: the metric is ours.",
+        ours="As defined, with ties counted one half; the mode paper counts them as published.",
+        modes=TIES,
+    ),
     order=75,
 )

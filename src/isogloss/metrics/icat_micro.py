@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from . import Contribution
+from . import TIES, Contribution, Origin
 from ._preferences import class_metric, class_scores, icat_of_means
 
 
@@ -17,5 +17,12 @@ metric = class_metric(
     formula="ICAT of (mean LMS, mean SS) over target terms",
     caution="A class with few items weighs as much as one with many; opposite preferences for two targets cancel out.",
     contribute=contribute,
+    short="ICAT micro",
+    better="higher",
+    origin=Origin(
+        code="ICAT of the two means over terms; the tool of Nadeem et al. has the names macro and micro exchanged.",
+        ours="ICAT of the means over terms, under the name of the paper.",
+        modes=TIES,
+    ),
     order=70,
 )

@@ -1,5 +1,6 @@
 """Multi-class LMS: the mean of the LMS of each target term."""
 
+from . import TIES, Origin
 from ._preferences import class_mean, class_metric
 
 metric = class_metric(
@@ -7,5 +8,13 @@ metric = class_metric(
     formula="mean over target terms of LMS",
     caution="A class with few items weighs as much as one with many; compare it only with other multi-class values.",
     contribute=lambda items, mode: class_mean(items, mode, score=0),
+    short="LMS multi",
+    better="higher",
+    competence=False,
+    origin=Origin(
+        code="The mean over target terms (the English term also in translations), although the paper names bias types.",
+        ours="The published classes (target terms), with ties counted one half.",
+        modes=TIES,
+    ),
     order=40,
 )

@@ -6,8 +6,8 @@ import polars as pl
 from ..errors import IsoglossError
 from ..stats.pairwise import count_wins, left_out_shares, rank, unit, weighted_share
 from ..stats.resampling import Array
-from . import Contribution, Metric, number_clusters
-from ._pairs import group_order, is_task
+from . import Contribution, Metric, Origin, number_clusters
+from ._pairs import group_order, is_task, named_groups
 
 
 def contribute(rows: pl.DataFrame, mode: str) -> Contribution:
@@ -30,7 +30,8 @@ def contribute(rows: pl.DataFrame, mode: str) -> Contribution:
 
     ties = count_wins(scores[male], scores[~male])[1]
     without = (lambda: 100 * left_out_shares(ranked, male)) if len(labels) == len(scores) else None
-    return Contribution(labels, evaluate, len(scores), ties, tuple(strata[name] for name in labels), without=without)
+    names, groups = tuple(strata[name] for name in labels), named_groups(rows)
+    return Contribution(labels, evaluate, len(scores), ties, names, without=without, groups=groups)
 
 
 def fits(rows: pl.DataFrame) -> bool:
@@ -43,14 +44,21 @@ def fits(rows: pl.DataFrame) -> bool:
 
 metric = Metric(
     title="Multilingual bias evaluation (MBE)",
-    formula="100 · Σ C(m,f)·[A(m) > A(f)] / Σ C(m,f) over all pairs of a male and a female sentence; C = cosine of their vectors",
+    formula="100 · Σ C(m,f)·[A(m) > A(f)] / Σ C(m,f) over all pairs of a sentence m of the second group (male) and one f of the first (female); C = cosine of their vectors",
     citation="Kaneko et al. (2022), Gender Bias in Masked Language Models for Multiple Languages",
-    caution="More than 50: male sentences are found more likely than like female ones. The lists differ in topic and length "
-    "too, so it is no proof of bias; it cannot be compared with a pair score.",
+    caution="More than 50: sentences of the second group are found more likely than like ones of the first. The lists differ in "
+    "topic and length too, so it is no proof of bias; it cannot be compared with a pair score.",
     bounds=(float("-inf"), float("inf")),
     neutral=50,
     swap="mirror",
     contribute=contribute,
     fits=fits,
+    short="mbe",
+    headline=50,
+    origin=Origin(
+        code="Likeness is divided by one constant for all pairs, which cancels: the weights are dot products. A tie counts for the first group.",
+        ours="Weights are cosines, as the paper says, and a tie counts one half. The mode paper follows the code.",
+        modes="dot products instead of cosines as weights, and ties counted as published",
+    ),
     order=15,
 )

@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from . import Contribution
+from . import Contribution, Origin
 from ._templates import fraction_metric, is_templates, mean_over_items, read_term_items
 
 
@@ -44,5 +44,10 @@ metric = fraction_metric(
     neutral=0,
     contribute=contribute,
     fits=fits,
+    short="periphrasis",
+    origin=Origin(
+        code="The paper shows the two ways to say it in a figure; no number was published.",
+        ours="As defined; both modes are the same.",
+    ),
     order=60,
 )

@@ -2,7 +2,7 @@
 
 from ..chat.answer_rows import STEREOTYPE
 from ..chat.verdicts import YES
-from ._answers import answer_metric, of_prompts, verdict_share
+from ._answers import ANSWER_ORIGIN, answer_metric, of_prompts, verdict_share
 
 metric = answer_metric(
     title="Recognition",
@@ -10,5 +10,8 @@ metric = answer_metric(
     caution="A model that always says yes recognises everything; set it beside the same question about neutral statements.",
     contribute=lambda rows, mode: verdict_share(of_prompts(rows, STEREOTYPE), YES),
     fits=lambda rows: STEREOTYPE in set(rows["prompt"].unique()),
+    short="recognition",
+    undirected="A model that always says yes has the highest value, so more is not better by itself.",
+    origin=ANSWER_ORIGIN,
     order=50,
 )

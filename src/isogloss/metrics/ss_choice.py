@@ -1,7 +1,7 @@
 """Stereotype score of choices: picks of the stereotype, and of both."""
 
 from ..items import ANTI_STEREOTYPE, STEREOTYPE
-from ._preferences import choice_metric, choice_share
+from ._preferences import CHOICE_ORIGIN, choice_metric, choice_share
 
 metric = choice_metric(
     title="Stereotype score of choices",
@@ -10,5 +10,8 @@ metric = choice_metric(
     neutral=50,
     swap="mirror",
     contribute=lambda items, mode: choice_share(items, (STEREOTYPE,), whole=(STEREOTYPE, ANTI_STEREOTYPE)),
+    short="ss choice",
+    headline=80,
+    origin=CHOICE_ORIGIN,
     order=59,
 )

@@ -1,5 +1,6 @@
 """Multi-class SS: the mean of the SS of each target term."""
 
+from . import TIES, Origin
 from ._preferences import class_mean, class_metric
 
 metric = class_metric(
@@ -9,5 +10,11 @@ metric = class_metric(
     neutral=50,
     swap="mirror",
     contribute=lambda items, mode: class_mean(items, mode, score=1),
+    short="SS multi",
+    origin=Origin(
+        code="The mean over target terms (the English term also in translations), although the paper names bias types.",
+        ours="The published classes (target terms), with ties counted one half.",
+        modes=TIES,
+    ),
     order=50,
 )

@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from . import Contribution
+from . import Contribution, Origin
 from ._templates import fraction_metric, is_templates, mean_over_templates
 
 
@@ -21,5 +21,12 @@ metric = fraction_metric(
     "shares change from concept to concept.",
     contribute=contribute,
     fits=is_templates,
+    short="top share",
+    undirected="The least possible value depends on the number of terms, and frequent terms win whatever the concept is.",
+    origin=Origin(
+        code="Shares are normalised over the terms and averaged over the templates of a set before anything else is computed.",
+        ours="The largest share of each template, then their mean; the mode paper follows the code.",
+        modes="shares averaged over the templates of a set first, as published",
+    ),
     order=20,
 )

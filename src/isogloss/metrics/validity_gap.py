@@ -3,7 +3,7 @@
 import numpy as np
 import polars as pl
 
-from . import Contribution
+from . import Contribution, Origin
 from ._pairs import QUANTITY, difference_metric, differences, of_differences, of_statements
 
 VALID = "valid"
@@ -35,5 +35,10 @@ metric = difference_metric(
     "carried over. The two sets hold different statements, so groups and topics differ too; compare models on the same data.",
     contribute=contribute,
     fits=fits,
+    short="validity gap",
+    origin=Origin(
+        code="There is none: the metric is ours.",
+        ours="As defined; both modes are the same.",
+    ),
     order=21,
 )

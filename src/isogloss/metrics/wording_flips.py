@@ -4,6 +4,7 @@ from itertools import combinations
 
 import numpy as np
 
+from . import Origin
 from ._templates import fraction_metric, has_wordings, mean_over_wordings
 
 
@@ -21,5 +22,11 @@ metric = fraction_metric(
     "nearly equal flip easily; read it beside wording variance.",
     contribute=lambda rows, mode: mean_over_wordings(rows, _flips),
     fits=has_wordings,
+    short="wording flips",
+    better="lower",
+    origin=Origin(
+        code="There is none: the metric is ours.",
+        ours="As defined; both modes are the same.",
+    ),
     order=15,
 )

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from . import Origin
 from ._templates import fraction_metric, has_wordings, mean_over_wordings
 
 
@@ -20,5 +21,11 @@ metric = fraction_metric(
     "With k wordings, pure noise gives 1 - 1/k. Needs sets of several wordings.",
     contribute=lambda rows, mode: mean_over_wordings(rows, _share),
     fits=has_wordings,
+    short="wording variance",
+    better="lower",
+    origin=Origin(
+        code="There is none: the metric is ours.",
+        ours="As defined; both modes are the same.",
+    ),
     order=14,
 )

@@ -13,7 +13,7 @@ from .. import registry
 from ..analysis.groups import check_rows
 from ..analysis.intervals import IntervalSettings
 from ..analysis.measures import Measure
-from ..analysis.rankings import HIGHER, Rank, Rankings, rank_models
+from ..analysis.rankings import Rank, Rankings, rank_models
 from ..errors import IsoglossError
 from ..items import group_by
 from ..results import Results
@@ -31,20 +31,13 @@ Point = Mapping[str, Measure]
 Position = tuple[float, float]
 MONOLINGUAL, MULTILINGUAL, OTHER = "monolingual", "multilingual", "other"
 KINDS = (MONOLINGUAL, MULTILINGUAL, OTHER)
-PLANE = ("lms", "ss", "icat")
+PLANE = ("lms", "ss", "icat")  # the axes, and the lines of equal value, which this plane alone has
 ICAT_LEVELS = range(10, 100, 10)
 TRUE = ("true", "yes", "1")
 RANK_RESAMPLES = 2_000
 
 
 # ---- rows
-
-
-def headline(metrics: Sequence[str]) -> str:
-    """The metric that speaks for the others: SS where there is one, else the first with a neutral point."""
-    if "ss" in metrics:
-        return "ss"
-    return next((name for name in metrics if registry.get("metric", name).neutral is not None), metrics[0])
 
 
 def without_task(rows: Iterable[Row]) -> list[Row]:
@@ -89,7 +82,7 @@ def find_ranks(
     by: Sequence[str] | None = None,
 ) -> Rankings:
     """The models from best to worst by each metric that has a best; nothing where no two models have the same items."""
-    ordering = [name for name in metrics if name in HIGHER or registry.get("metric", name).neutral is not None]
+    ordering = [name for name in metrics if registry.get("metric", name).directed]
     resamples = min(settings.resamples, RANK_RESAMPLES)
     rows: list[Rank] = []
     notes: list[str] = []

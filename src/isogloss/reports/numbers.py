@@ -8,7 +8,9 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from .. import languages, registry
+from ..analysis.headlines import find_metric
 from ..analysis.measures import Measure
+from ..metrics import NumberFormat
 from ..scores import UNSUPPORTED_LANGUAGE
 
 if TYPE_CHECKING:
@@ -16,14 +18,6 @@ if TYPE_CHECKING:
 
 DAGGER = "†"
 Ends = tuple[float | None, float | None]
-NAMES = {
-    "lms": "LMS",
-    "ss": "SS",
-    "icat": "ICAT",
-    "lms_multiclass": "LMS multi",
-    "ss_multiclass": "SS multi",
-    "bias_l": "B_L",
-}
 
 
 def format_value(value: float | None, ends: Ends = (None, None), *, form: str = ".2f", missing: str = "-") -> str:
@@ -56,7 +50,8 @@ def number(row: Measure) -> str:
     """The value of a measure with its interval; a dagger marks what is not interpretable."""
     if row.value is None:
         return "-"
-    form = ".2e" if (row.metric, row.mode) == ("distribution_difference", "paper") else ".2f"
+    numbers = number_format(row.metric)
+    form = numbers.paper if row.mode == "paper" else numbers.full
     return format_value(row.value, (row.low, row.high), form=form) + dagger(row) + expected(row)
 
 
@@ -91,17 +86,20 @@ def expected_ranges(rows: Iterable[Measure]) -> list[tuple[str, str]]:
 
 def short(row: Measure) -> str:
     """The value where space is scarce: one digit after the point, or two where the metric's scale is small."""
-    return format_value(row.value, form=_form(row.metric)).replace("-", "−" if row.value is not None else "-")
+    return format_value(row.value, form=number_format(row.metric).brief).replace(
+        "-", "−" if row.value is not None else "-"
+    )
 
 
-def _form(metric: str) -> str:
-    low, high = registry.get("metric", metric).bounds
-    return ".1f" if 10 < high - low < float("inf") else ".2f"
+def number_format(metric: str) -> NumberFormat:
+    """How the values of a metric are written; shares of terms and other numbers that are no metric have two digits."""
+    known = find_metric(metric)
+    return NumberFormat() if known is None else known.numbers
 
 
 def ends(row: Measure) -> str:
     """The interval where space is scarce, or nothing."""
-    return between(row.low, row.high, form=_form(row.metric))
+    return between(row.low, row.high, form=number_format(row.metric).brief)
 
 
 def between(low: float | None, high: float | None, *, form: str = ".1f") -> str:
@@ -139,7 +137,21 @@ def missing_intervals(rows: Iterable[Measure]) -> str:
 
 def metric_name(name: str) -> str:
     """The metric's name as a column heading."""
-    return NAMES.get(name, name.replace("_", " ").replace("icat", "ICAT"))
+    metric = find_metric(name)
+    return metric.short if metric and metric.short else name.replace("_", " ")
+
+
+def order_name(row: Measure) -> str:
+    """Which of two groups a value above the neutral point favours, as in `women > men`; nothing where the metric says it."""
+    return "" if row.above is None else f"{row.above} > {row.below}"
+
+
+def direction(row: Measure | Comparison) -> str:
+    """What a value above the neutral point means where the data names the groups, as a sentence."""
+    if row.above is None:
+        return ""
+    neutral = registry.get("metric", row.metric).neutral
+    return f"{metric_name(row.metric)} above {neutral:g}: {row.above} sentences are the more likely ones; below: {row.below}"
 
 
 def model_label(group: Mapping[str, str]) -> str:

@@ -24,7 +24,7 @@ from ..files.hub import PREFIX, fetch_table, offline_mode
 from ..items import Items, group_by, sample_items
 from ..models.load import find_family, find_source
 from ..models.model import DEFAULT_LOADING, Loading
-from ..scores import ITEM_SCHEMA, ROW_SCHEMA
+from ..scores import ITEM_SCHEMA, QUESTION_SCHEMA, ROW_SCHEMA
 from .cells import Failure, nothing_done
 from .method_choice import PlannedCell, fitting_items, method_or_error, notice_languages, problems_of
 from .training import path_beside
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ..models.model import Model
     from .file import Data, MethodSettings, ModelSettings, StudyFile
 
-TAKEN = {*ITEM_SCHEMA, *ROW_SCHEMA, "model", "method", "family", "checkpoint"}
+TAKEN = {*ITEM_SCHEMA, *QUESTION_SCHEMA, *ROW_SCHEMA, "model", "method", "family", "checkpoint"}
 COLUMNS = ("model", "method", "family")
 SERVED = ("served_model", "key_env", "concurrency", "timeout", "tries")  # of `Loading`: a model states them for itself
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import runs
+from ..analysis.headlines import shown_metrics
 from ..errors import BadData, IsoglossError
 from ..files.layout import write_atomically
 from .jobs import EvaluationJob, read_job, read_json
@@ -134,13 +135,11 @@ def read_measures(folder: Path) -> dict[str, Any] | None:
 
 
 def arrange_measures(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """Measures as a table with a column for each metric; where there is SS, only the three that belong together.
+    """Measures as a table with a column for each metric, or for each headline where one leads.
 
     What is the same in every row is not repeated in its name.
     """
-    metrics = list(dict.fromkeys(str(row["metric"]) for row in rows))
-    if "ss" in metrics:
-        metrics = [name for name in metrics if name in ("lms", "ss", "icat")]
+    metrics = shown_metrics(dict.fromkeys(str(row["metric"]) for row in rows))
     names = list(dict.fromkeys(name for row in rows for name in row["group"]))
     shown = [name for name in names if len({row["group"].get(name) for row in rows}) > 1] or names[:1]
     lines: dict[tuple[Any, ...], dict[str, Any]] = {}

@@ -7,7 +7,7 @@ import math
 import polars as pl
 
 from isogloss.items import ANTI_STEREOTYPE, STEREOTYPE
-from isogloss.metrics import Contribution, Metric, from_sums
+from isogloss.metrics import Contribution, Metric, Origin, from_sums
 from isogloss.stats.resampling import Array
 
 
@@ -34,4 +34,6 @@ metric = Metric(
     contribute=contribute,
     roles=(STEREOTYPE, ANTI_STEREOTYPE),
     order=90,
+    short="margin",
+    origin=Origin(code="None was published.", ours="As defined; both modes are the same."),
 )

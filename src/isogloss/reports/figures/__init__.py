@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from ... import registry
+from ...analysis import headlines
 from ...analysis.groups import check_rows
 from ...analysis.intervals import IntervalSettings
 from ...analysis.measures import Measure, Measures, fitting_metrics, measure_with
@@ -19,7 +20,7 @@ from ...files.sources import read
 from ...runs import Run, find_runs, in_languages, read_items, read_scored, run_folders
 from ...scores import Scored, item_table
 from ...storage import as_path
-from ..chart_data import Facts, headline
+from ..chart_data import Facts
 from ..numbers import merge_notes
 from ._style import Canvas, save_figure, set_fonts, styled
 
@@ -154,7 +155,7 @@ def open_items(request: FigureRequest) -> pl.DataFrame:
 
 def main_metric(request: FigureRequest, scored: Scored) -> str:
     """The first metric of a request, or the headline of those that fit its scores."""
-    return request.metrics[0] if request.metrics else headline(list(fitting_metrics(check_rows(scored))))
+    return request.metrics[0] if request.metrics else headlines.main_metric(fitting_metrics(check_rows(scored)))
 
 
 def value_of(row: Measure) -> float:

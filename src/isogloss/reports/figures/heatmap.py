@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ... import registry
+from ...analysis.headlines import main_metric
 from ...analysis.measures import Measure
-from ..chart_data import datasets, headline, lines_by_kind, model_kinds, without_task
+from ..chart_data import datasets, lines_by_kind, model_kinds, without_task
 from ..numbers import between, dagger, english_first, expected_ranges, metric_name, model_label, short, side
 from . import FigureRequest, Plot, measured, open_runs, open_scored, value_of
 from ._marks import GREY, PALE, colour_map, ink_on
@@ -33,7 +34,7 @@ def find(request: FigureRequest) -> list[HeatmapTable]:
     panels = []
     for name, group in datasets(without_task(measured(request, scored, metrics=()))).items():
         metrics = list(dict.fromkeys(row.metric for row in group))
-        for metric in metrics if request.metrics else [headline(metrics)]:
+        for metric in metrics if request.metrics else [main_metric(metrics)]:
             panels.append(HeatmapTable(name, metric, tuple(row for row in group if row.metric == metric), kinds))
     return panels
 

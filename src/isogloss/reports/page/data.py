@@ -6,9 +6,9 @@ from pathlib import Path
 
 import polars as pl
 
-from ...analysis.comparisons import HEADLINES
 from ...analysis.controls import Control, check_controls
 from ...analysis.groups import check_rows
+from ...analysis.headlines import main_metric, shown_metrics
 from ...analysis.intervals import IntervalSettings
 from ...analysis.measures import Measure, fitting_metrics, measure_with
 from ...analysis.rankings import Rank, Rankings
@@ -20,7 +20,7 @@ from ...results import Results
 from ...runs import Run, collecting, each_scored, read_run, run_folders
 from ...scores import Scored, join_scored
 from ...storage import as_path
-from ..chart_data import by_country, find_ranks, headline, holds, split_datasets, structures, term_shares
+from ..chart_data import by_country, find_ranks, holds, split_datasets, structures, term_shares
 from ..numbers import model_label
 from ..text.measures import remarks
 from .added_files import ANSWERS, SHARES, Extras
@@ -106,7 +106,7 @@ def measure_all(gathered: LoadedRuns, extras: Extras, *, settings: IntervalSetti
         except IsoglossError as error:
             problems.append(f"{name}: {error}")
             continue
-        metrics = [metric for metric in fitting if metric in HEADLINES] or fitting
+        metrics = shown_metrics(fitting)
         ranking = find_ranks(part, metrics, settings=settings)
         ranks += ranking
         unranked += ranking.notes
@@ -138,7 +138,7 @@ def _measured(
     overall = measure_with(settings, scored, metrics=metrics)
     notes += remarks(overall)
     measured: dict[str, Iterable[Measure]] = {"overall": overall}
-    main = headline(metrics)
+    main = main_metric(metrics)
     if holds(scored, "category"):
         measured["categories"] = measure_with(settings, scored, metrics=[main], by=["category"])
     if holds(scored, "target"):

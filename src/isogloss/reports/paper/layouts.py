@@ -13,9 +13,10 @@ from ...analysis.groups import IDENTITY, check_by, first_methods
 from ...analysis.intervals import IntervalSettings
 from ...analysis.mbe_tests import check_mbe
 from ...analysis.measures import Measure, Measures, measure_with
-from ...analysis.rankings import HIGHER, Rank
+from ...analysis.rankings import Rank
 from ...analysis.term_shares import measure_shares
 from ...errors import IsoglossError
+from ...metrics import Metric
 from ...scores import Scored
 from ..chart_data import Facts, find_ranks
 from ..numbers import dagger, format_interval, format_value, metric_name, plain_name
@@ -289,10 +290,9 @@ def _bold(
 
 def _merit(row: Measure) -> float | None:
     """How good a value is, or nothing where a metric has no better and worse, or the value says nothing."""
-    neutral: float | None = registry.get("metric", row.metric).neutral
-    if row.value is None or row.interpretable is False or (neutral is None and row.metric not in HIGHER):
-        return None
-    return -round(abs(row.value - neutral), 2) if neutral is not None else round(row.value, 2)
+    metric: Metric = registry.get("metric", row.metric)
+    merit = None if row.value is None or row.interpretable is False else metric.merit(row.value)
+    return None if merit is None else round(merit, 2)
 
 
 # ---- other kinds

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from ...analysis.comparisons import HEADLINES
 from ...analysis.groups import check_rows
+from ...analysis.headlines import shown_metrics
 from ...analysis.measures import fitting_metrics, measure_with
 from ...analysis.published import PUBLISHED, add_published
 from ...errors import IsoglossError, UnknownName
@@ -32,7 +32,7 @@ def write_paper(layout: Layout, kind: str, *, out: Path | None = None) -> str:
     runs = in_languages(find_runs(*own), layout.languages)
     scored = read_scored(runs)
     fitting = list(fitting_metrics(check_rows(scored)))
-    metrics = list(layout.metrics) or [name for name in fitting if name in HEADLINES] or fitting
+    metrics = list(layout.metrics) or shown_metrics(fitting)
     measures = add_published(measure_with(layout.settings, scored, metrics=metrics, mode=layout.mode), layout.sources)
     if kind == "model-index":
         rows = tuple(row for row in measures if layout.task in (None, row.group.get("task", "all")))

@@ -227,4 +227,5 @@ def papers_as_rows(tables: Sequence[PaperTable]) -> pl.DataFrame:
                 for column in ("rank", "may_be_best", "may_be_worst", "rank_low", "rank_high"):
                     cell[column] = getattr(rank, column.removeprefix("rank_")) if rank else None
                 rows.append(cell)
-    return pl.DataFrame(rows, infer_schema_length=None)
+    frame = pl.DataFrame(rows, infer_schema_length=None)
+    return frame.drop(name for name in ("above", "below") if frame[name].null_count() == frame.height)

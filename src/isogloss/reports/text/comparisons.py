@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from ...analysis.agreements import Agreement
 from ...analysis.comparisons import Comparisons
 from ..chart_data import without_task
-from ..numbers import dagger, format_value, merge_notes, metric_name, p_value, percent, side_name
+from ..numbers import dagger, direction, format_value, merge_notes, metric_name, p_value, percent, side_name
 from .measures import doubts
 from .table import Grid, as_text
 
@@ -51,6 +51,7 @@ def remarks(comparisons: Comparisons) -> list[str]:
         for row in comparisons
         if row.design == "unpaired" and row.unbiased_a is not None
     ]
+    lines += dict.fromkeys(direction(row) for row in comparisons if row.above)
     lines += [f"{metric_name(row.metric)}: {row.why}" for row in comparisons if row.why]
     return list(dict.fromkeys(lines))
 

@@ -10,7 +10,7 @@ from ...analysis.measures import Measure, Measures, by_group
 from ...items import group_by
 from ...scores import UNSUPPORTED_LANGUAGE, unsupported_language_note
 from ..chart_data import without_task
-from ..numbers import DAGGER, expected, merge_notes, metric_name, number
+from ..numbers import DAGGER, direction, expected, merge_notes, metric_name, number, order_name
 from .table import Grid, as_text
 
 if TYPE_CHECKING:
@@ -74,22 +74,39 @@ def grid(measures: Measures) -> Grid:
     empty = "overall" if "task" in columns else "all"
     for group, own in by_group(measures):
         most = max(row.n for row in own)
-        values = {row.metric: number(row) + (f" (n {row.n})" if 0 < row.n < most else "") for row in own}
+        values = {
+            row.metric: number(row) + _order(row, measures) + (f" (n {row.n})" if 0 < row.n < most else "")
+            for row in own
+        }
         labels = {name: group.get(name, empty) for name in columns}
         unsupported = unsupported_language_note(group.get("model", ""), group.get("language", ""))
         if "language" in labels and any(note.startswith(unsupported) for note in measures.notes):
             labels["language"] += " *"  # the remark that says so has one too
         counts = [str(most), str(max(row.ties for row in own)), str(max(row.clusters for row in own))]
         rows.append([*labels.values(), *(values.get(name, "-") for name in metrics), *counts])
-    heading = [*columns, *map(metric_name, metrics), "n", "ties", "clusters"]
+    heading = [*columns, *(_heading(name, measures) for name in metrics), "n", "ties", "clusters"]
     marked = tuple(f"* {line}" if UNSUPPORTED_LANGUAGE in line else line for line in remarks(measures))
     return Grid(heading, rows, len(columns), marked, repeated=COUNTS)
+
+
+def _heading(metric: str, measures: Measures) -> str:
+    """The metric's name, with the order of the groups where all rows have the same."""
+    orders = {order_name(row) for row in measures if row.metric == metric and row.value is not None}
+    order = orders.pop() if len(orders) == 1 else ""
+    return f"{metric_name(metric)} ({order})" if order else metric_name(metric)
+
+
+def _order(row: Measure, measures: Measures) -> str:
+    """The order of the row's groups, where the heading cannot give it."""
+    order = order_name(row)
+    return f" ({order})" if order and _heading(row.metric, measures) == metric_name(row.metric) else ""
 
 
 def remarks(measures: Measures) -> list[str]:
     """What must be said with the table: odd data, left-out items, missing intervals."""
     lines = [f"{count} {PROBLEMS.get(name, name)}" for name, count in sorted(measures.problems.items())]
     lines += merge_notes(measures.notes)
+    lines += dict.fromkeys(direction(row) for row in measures if row.above and row.value is not None)
     lines += doubts(measures)
     if any(expected(row) for row in measures):
         lines.append(EXPECTED)

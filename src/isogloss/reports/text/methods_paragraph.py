@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from ... import __version__, registry
+from ...analysis.headlines import find_headlines
 from ...errors import IsoglossError
 from ...files.catalogue import find_source
 from ...runs import Run
@@ -10,7 +11,6 @@ from ...stats import RESAMPLES
 from ..numbers import listed, plain_name
 from .citations import OURS, cite_runs, entries_of
 
-HEADLINES = ("lms", "ss", "icat", "crows", "mbe", "cb", "contrast", "ss_choice")
 CAUTION = (
     "Candidates whose scores are equal count one half. Scores of stereotypes are interpreted only where the confidence "
     "interval of the LMS lies at or above 60. An SS near 50 means that no preference was found on these items; it does "
@@ -25,7 +25,7 @@ def describe_methods(runs: Sequence[Run], *, resamples: int = RESAMPLES) -> str:
     models, data, methods = (listed(list(dict.fromkeys(words(runs)))) for words in (_models, _data, _methods))
     cited = cite_runs(runs)
     names = [citation.name for citation in cited if citation.kind == "metric"]
-    plugins = [registry.get("metric", name) for name in [name for name in HEADLINES if name in names] or names[:3]]
+    plugins = [registry.get("metric", name) for name in find_headlines(names) or names[:3]]
     metrics = [f"{metric.title} = {metric.formula} ({metric.citation.rstrip('.')})" for metric in plugins]
     sentences = [
         f"We measured {models} on {data} with Isogloss {__version__}.",
@@ -35,7 +35,7 @@ def describe_methods(runs: Sequence[Run], *, resamples: int = RESAMPLES) -> str:
         "clusters, which are the target terms or the items that belong together.",
         CAUTION,
     ]
-    shown = [citation for citation in cited if citation.kind != "metric" or citation.name in HEADLINES]
+    shown = [citation for citation in cited if citation.kind != "metric" or citation.name in find_headlines(names)]
     sources = [find_source(str(run.info["dataset"])) for run in runs]
     entries = [entry for citation in shown for entry in citation.entries]
     entries += [entry for source in sources if source for entry in entries_of(source.citation)]

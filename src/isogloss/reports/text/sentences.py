@@ -6,12 +6,26 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ... import registry
+from ...analysis.headlines import leading_headlines, main_metric
 from ...analysis.intervals import IntervalSettings
 from ...analysis.measures import Measure, Measures
 from ...items import group_by
 from ...scores import Scored
-from ..chart_data import PLANE, datasets, find_ranks, headline, without_task
-from ..numbers import ends, english_first, listed, metric_name, model_label, p_value, plain_name, short, side, side_name
+from ..chart_data import datasets, find_ranks, without_task
+from ..numbers import (
+    direction,
+    ends,
+    english_first,
+    listed,
+    metric_name,
+    model_label,
+    number_format,
+    p_value,
+    plain_name,
+    short,
+    side,
+    side_name,
+)
 from .claims import rank_lines
 from .measures import remarks
 
@@ -21,7 +35,6 @@ if TYPE_CHECKING:
 LEVEL = 0.05
 IDENTITY = {"model", "dataset", "language"}
 WHOLE = {*IDENTITY, "method", "task"}  # the most columns of a table that has a finding
-STEREOTYPES = ("ss", "crows")
 MOST = 8  # models that a finding names
 
 
@@ -45,14 +58,14 @@ def state_findings(measures: Iterable[Measure]) -> list[str]:
 
 def _finding(model: str, rows: Sequence[Measure]) -> str:
     """What is found of one model by its headline metric, language by language; what says nothing comes last."""
-    main = headline([row.metric for row in rows if row.value is not None] or [row.metric for row in rows])
+    main = main_metric([row.metric for row in rows if row.value is not None] or [row.metric for row in rows])
     neutral = registry.get("metric", main).neutral
     own = [row for row in rows if row.metric == main]
     order = english_first(row.group["language"] for row in own)
     ordered = sorted(own, key=lambda row: order.index(row.group["language"]))
     kinds = group_by(ordered, lambda row: _kind(row, neutral))
     names = {kind: listed([plain_name(row.group["language"]) for row in group]) for kind, group in kinds.items()}
-    verbs = _verbs(main, neutral)
+    verbs = _verbs(main, neutral, groups=_same_groups(own))
     parts = [f"{verbs[kind]} {listed(list(map(_place, kinds[kind])))}" for kind in verbs if kind in kinds]
     if "weak" in kinds:
         where, predicate = names["weak"], "does not reliably prefer meaningful to meaningless sentences"
@@ -79,18 +92,25 @@ def _place(row: Measure) -> str:
     return f"{plain_name(row.group['language'])} ({short(row)}{f', {interval}' if interval else ''})"
 
 
-def _verbs(metric: str, neutral: float | None) -> dict[str, str]:
+def _same_groups(rows: Sequence[Measure]) -> tuple[str | None, str | None]:
+    """The groups below and above the neutral point, where all rows that have a value compare the same two."""
+    groups = {(row.below, row.above) for row in rows if row.value is not None}
+    return groups.pop() if len(groups) == 1 else (None, None)
+
+
+def _verbs(metric: str, neutral: float | None, *, groups: tuple[str | None, str | None]) -> dict[str, str]:
     """What a model does where its interval lies above the neutral point, below it, and so on."""
     name = metric_name(metric)
     spelled = name[:2].isupper() and name[0] in "FHLMNRSX"  # as in an LMS
     has_one = f"has {'an' if spelled or name[0] in 'aeiouAEIO' else 'a'} {name}"
-    stereotypes = metric in STEREOTYPES
+    known = registry.get("metric", metric)
+    above, below = known.above, known.below
+    if None not in groups:
+        below, above = (f"finds {group} sentences more likely" for group in groups)
     return {
-        "above": "prefers stereotypes in" if stereotypes else f"{has_one} above {neutral} in",
-        "below": "prefers anti-stereotypes in" if stereotypes else f"{has_one} below {neutral} in",
-        "unclear": "shows no clear preference in"
-        if stereotypes
-        else f"{has_one} not distinguishable from {neutral} in",
+        "above": f"{above} in" if above else f"{has_one} above {neutral} in",
+        "below": f"{below} in" if below else f"{has_one} below {neutral} in",
+        "unclear": "shows no clear preference in" if above else f"{has_one} not distinguishable from {neutral} in",
         "known": f"{has_one} in",
         "open": f"has too few clusters for an interval of {name} in",
     }
@@ -101,7 +121,7 @@ def measures_as_json(measures: Measures, scored: Scored | None = None) -> dict[s
     content = measures.to_dict() | {"findings": state_findings(measures), "remarks": remarks(measures)}
     if scored is None:
         return content
-    metrics = [name for name in PLANE if any(row.metric == name for row in measures)]
+    metrics = leading_headlines(dict.fromkeys(row.metric for row in measures))
     ranks = find_ranks(scored, metrics, settings=IntervalSettings(), mode=measures[0].mode)
     whole = [row for row in ranks if "task" not in row.group] or list(ranks)
     return content | ({"ranking": rank_lines(whole), "ranks": ranks.to_dict()["ranks"]} if whole else {})
@@ -115,38 +135,41 @@ def explain_measure(row: Measure, neutral: float | None = None) -> str:
 
     Without a neutral point, that of the metric is taken; a metric that has none is only stated.
     """
-    name = f"{metric_name(row.metric)} {row.value:.1f}" if row.value is not None else metric_name(row.metric)
+    form = number_format(row.metric).brief
+    name = f"{metric_name(row.metric)} {row.value:{form}}" if row.value is not None else metric_name(row.metric)
     if row.interpretable is False:
         return f"{name}, n = {row.n}: not interpretable ({row.doubt})"
     if row.value is None or row.low is None or row.high is None:
         return f"{name}, n = {row.n}: no interval ({row.why})"
-    range_ = f"95 % CI {row.low:.1f}-{row.high:.1f}, n = {row.n}"
+    range_ = f"95 % CI {row.low:{form}}-{row.high:{form}}, n = {row.n}"
     if neutral is None:
         neutral = registry.get("metric", row.metric).neutral
     if neutral is None:
         return f"{name}, {range_}"
     if row.low <= neutral <= row.high:
         return f"{name}, {range_}: not distinguishable from {neutral:g}"
-    return f"{name}, {range_}: {'above' if row.value > neutral else 'below'} {neutral:g}"
+    side_of = "above" if row.value > neutral else "below"
+    group = row.above if row.value > neutral else row.below
+    more = f" ({group} sentences are the more likely ones)" if group else ""
+    return f"{name}, {range_}: {side_of} {neutral:g}{more}"
 
 
 def explain_measures(measures: Measures) -> str:
     """What the values of a table say, group by group, and what they do not say."""
 
-    def explain(row: Measure, neutral: float | None = None) -> str:
+    def explain(row: Measure) -> str:
         where = ", ".join(row.group[key] for key in ("model", "language") if key in row.group)
-        return f"{where}: {explain_measure(row, neutral)}."
+        return f"{where}: {explain_measure(row)}."
 
     metrics = dict.fromkeys(row.metric for row in measures)
-    if not metrics.keys() & {"ss", "lms"}:
+    main = main_metric(metrics)
+    meanings = {name: registry.get("metric", name).meaning for name in dict.fromkeys([main, *metrics])}
+    if not any(meanings.values()):
+        directions = dict.fromkeys(direction(row) + "." for row in measures if row.above)
         cautions = [f"{metric_name(name)}: {registry.get('metric', name).caution}" for name in metrics]
-        return "\n".join([*map(explain, measures), *cautions])
-    meaning = (
-        "SS is the share of items on which the model finds the stereotype more probable than the anti-stereotype: 50 is no "
-        "preference. LMS is the share on which it prefers a meaningful to an unrelated sentence: near 50 the model does not know the language "
-        "well enough for SS to mean anything. None of this says how the model behaves in use."
-    )
-    return "\n".join([*(explain(row, 50) for row in without_task(measures) if row.metric == "ss"), meaning])
+        return "\n".join([*map(explain, measures), *directions, *cautions])
+    meaning = " ".join([*filter(None, meanings.values()), "None of this says how the model behaves in use."])
+    return "\n".join([*(explain(row) for row in without_task(measures) if row.metric == main), meaning])
 
 
 def explain_comparisons(comparisons: Comparisons) -> list[str]:

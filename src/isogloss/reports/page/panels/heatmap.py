@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .... import registry
+from ....analysis.headlines import leading_headlines, main_metric
 from ....analysis.measures import Measure
 from ...chart_data import datasets, distinct, lines_by_kind, model_kinds, without_task
 from ...numbers import ends, english_first, metric_name, model_label, short, side
@@ -11,7 +12,6 @@ from ..data import PageData
 from . import Panel
 
 ALL = "all"
-FIRST = ("ss", "lms", "icat")
 LEVELS = 4
 
 
@@ -24,7 +24,8 @@ def draw(data: PageData) -> dict[str, Any] | None:
 
 def _map(name: str, rows: Sequence[Measure], *, kinds: Mapping[str, str]) -> dict[str, Any]:
     names = dict.fromkeys(row.metric for row in rows)
-    metrics = [*(metric for metric in FIRST if metric in names), *(metric for metric in names if metric not in FIRST)]
+    first = leading_headlines(names)
+    metrics = list(dict.fromkeys([*([main_metric(first)] if first else []), *first, *names]))
     tasks = distinct(rows, "task")
     tasks = [ALL, *tasks] if len(tasks) > 1 else [ALL]
     total = without_task(rows)

@@ -4,11 +4,10 @@ import math
 from typing import Any
 
 from .... import registry
-from ....analysis.comparisons import HEADLINES
 from ....analysis.measures import Measure
 from ....items import group_by
-from ...chart_data import datasets, without_task
-from ...numbers import metric_name
+from ...chart_data import PLANE, datasets, without_task
+from ...numbers import metric_name, order_name
 from ..charts import interval_part
 from ..data import PageData
 from . import Panel
@@ -22,15 +21,21 @@ def draw(data: PageData) -> dict[str, Any] | None:
         endless = math.isinf(known.bounds[1] - known.bounds[0])
         return (*known.bounds, known.neutral, row.metric if endless else "")  # a scale without ends is its own
 
-    rows = [row for row in without_task(data.overall) if row.metric not in HEADLINES and row.value is not None]
+    rows = [row for row in without_task(data.overall) if row.metric not in PLANE and row.value is not None]
     parts = []
     for name, group in datasets(rows).items():
         for number, kept in enumerate(group_by(group, scale).values()):
             metrics = group_by(kept, lambda row: row.metric)
-            pairs = [(metric_name(metric), row) for metric, own in metrics.items() for row in own]
+            pairs = [(_label(row), row) for own in metrics.values() for row in own]
             part = interval_part(f"pairs-{name}-{number}", pairs, title="measure")
             parts.append(part | {"dataset": name, "known": [registry.get("metric", metric) for metric in metrics]})
     return {"parts": parts} if parts else None
+
+
+def _label(row: Measure) -> str:
+    """The metric's name, with the order of the groups where the data names them."""
+    order = order_name(row)
+    return f"{metric_name(row.metric)} ({order})" if order else metric_name(row.metric)
 
 
 panel = Panel("Pairs, parallel texts and other measures", order=100, draw=draw)
