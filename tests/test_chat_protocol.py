@@ -28,10 +28,12 @@ def replying(content: Any = "No.", *, tops: Any = None, usage: Any = None, **mor
     return lambda handler, asked: handler.send(body)
 
 
-def ask(command: Command, reply: endpoints.Reply, out: Path, *more: str, limits: str = "") -> tuple[int, str, str, int]:
+def ask(command: Command, reply: endpoints.Reply, out: Path, *more: str, limits: tuple[str, ...] = ()) -> tuple[int, str, str, int]:
     with endpoints.serving(reply) as server:
         words = (
             "ask",
+            server.url,
+            "--served-model",
             "chatty",
             "--data",
             "demo",
@@ -44,7 +46,7 @@ def ask(command: Command, reply: endpoints.Reply, out: Path, *more: str, limits:
             "--format",
             "json",
         )
-        found = command(*words, "--endpoint", f"{server.url},tries=1{limits}", "--out", out, *more)
+        found = command(*words, "--tries", 1, *limits, "--out", out, *more)
         return *(part.replace(server.url, "URL") if isinstance(part, str) else part for part in found), len(
             server.bodies
         )  # type: ignore[return-value]
@@ -117,7 +119,7 @@ def test_content_is_read_in_every_form_that_endpoints_use(command, tmp_path, con
 
 @pytest.mark.parametrize("content", [5, {"text": "Yes"}, [5], True])
 def test_content_that_is_no_text_is_refused_in_one_sentence(command, tmp_path, content):
-    status, _, error, _ = ask(command, replying(content), tmp_path, limits=",concurrency=1")
+    status, _, error, _ = ask(command, replying(content), tmp_path, limits=("--concurrency", "1"))
     assert (status, error) == (
         2,
         "Error: URL was asked once and gave no answer: it sent an answer that is not text. "
@@ -161,15 +163,15 @@ LINES = (
 )
 def test_a_journal_line_of_other_types_is_passed_over_and_asked_again(command, tmp_path, change):
     reply = endpoints.after(5, endpoints.status(500))
-    assert ask(command, reply, tmp_path, limits=",concurrency=1")[0] == 2
+    assert ask(command, reply, tmp_path, limits=("--concurrency", "1"))[0] == 2
     (journal,) = tmp_path.rglob("journal.jsonl")
     first, *rest = journal.read_text(encoding="utf-8").splitlines()
-    journal.write_text("\n".join([json.dumps(json.loads(first) | change), *rest, *LINES]), encoding="utf-8")
+    journal.write_text("\n".join([json.dumps(_changed(json.loads(first), change)), *rest, *LINES]), encoding="utf-8")
     (info,) = tmp_path.rglob("run.json")
-    url = json.loads(info.read_text(encoding="utf-8"))["facts"]["endpoint"]
-    words = ("ask", "chatty", "--data", "demo", "-l", "en", "--limit", "2", "--option", "order=yes-no")
+    url = json.loads(info.read_text(encoding="utf-8"))["facts"]["source"]
+    words = ("--served-model", "chatty", "--data", "demo", "-l", "en", "--limit", "2", "--option", "order=yes-no")
     with endpoints.serving(endpoints.good, port=int(url.split(":")[2].split("/")[0])) as server:
-        status, _, error = command(*words, "--endpoint", server.url, "--out", tmp_path)
+        status, _, error = command("ask", server.url, *words, "--out", tmp_path)
     assert status == 0, error
     assert len(server.bodies) == 12 - 4
     assert stored(tmp_path).height == 12
@@ -194,7 +196,7 @@ def _endless(packed: bool) -> endpoints.Reply:
 
 @pytest.mark.parametrize("packed", [False, True], ids=["plain", "packed"])
 def test_an_endless_body_is_cut_off_and_told_in_one_sentence(command, tmp_path, packed):
-    status, _, error, asked = ask(command, _endless(packed), tmp_path, limits=",concurrency=1")
+    status, _, error, asked = ask(command, _endless(packed), tmp_path, limits=("--concurrency", "1"))
     assert (status, asked) == (2, 1)
     assert error == (
         "Error: URL sent more than 16 MB for one answer. Check the address. "
@@ -217,7 +219,7 @@ def test_a_packed_body_is_unpacked(command, tmp_path):
 
 @pytest.mark.parametrize(("how", "broken"), [("br", False), ("gzip", True)])
 def test_a_body_that_cannot_be_unpacked_is_told_in_one_sentence(command, tmp_path, how, broken):
-    status, _, error, _ = ask(command, _packed(how, broken), tmp_path, limits=",concurrency=1")
+    status, _, error, _ = ask(command, _packed(how, broken), tmp_path, limits=("--concurrency", "1"))
     assert status == 2
     assert f"gave no answer: it sent a response packed as '{how}' that cannot be unpacked." in error
 
@@ -234,7 +236,7 @@ def test_an_error_s_text_reaches_the_terminal_without_control_characters(command
     def reply(handler: endpoints.Handler, body: dict[str, Any]) -> None:
         handler.send(json.dumps({"error": "bad\x1b]0;pwn\x07 \u202etxt\x9b2J\nend"}).encode(), code=418)
 
-    status, _, error, _ = ask(command, reply, tmp_path, limits=",concurrency=1")
+    status, _, error, _ = ask(command, reply, tmp_path, limits=("--concurrency", "1"))
     assert status == 2
     assert "(bad\ufffd]0;pwn\ufffd \ufffdtxt\ufffd2J end)" in error
 
@@ -242,7 +244,7 @@ def test_an_error_s_text_reaches_the_terminal_without_control_characters(command
 @pytest.mark.parametrize("asked", ["1e308", "inf", "99999999999"])
 def test_a_wait_that_never_ends_is_told_in_few_digits(command, tmp_path, asked):
     reply = endpoints.status(429, Retry_After=asked)
-    status, _, error, count = ask(command, reply, tmp_path, limits=",concurrency=1,tries=3")
+    status, _, error, count = ask(command, reply, tmp_path, limits=("--concurrency", "1", "--tries", "3"))
     assert (status, count) == (2, 1)
     assert "it answered 429 and asks to wait more than 86400 seconds. What" in error
 
