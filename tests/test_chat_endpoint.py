@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from isogloss import runs
+from isogloss.cli.ask import token_totals
 from isogloss.errors import IsoglossError
 from isogloss.items import Item, Items
 from isogloss.methods.ask import AskSettings
@@ -85,7 +86,7 @@ def test_every_request_is_answered_once_and_kept_with_its_counts(tmp_path):
         (prompt, order) for prompt in ("stereotype", "agree", "disagree") for order in ("yes-no", "no-yes")
     }
     assert {(row["text"], row["opening"], row["finish"]) for row in found} == {("No.", "No.", "stop")}
-    assert runs.token_totals([run], price_in=1.0, price_out=10.0) == {
+    assert token_totals([run], price_in=1.0, price_out=10.0) == {
         "prompt": 240,
         "answer": 24,
         "uncounted_answers": 0,

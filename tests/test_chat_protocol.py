@@ -28,7 +28,9 @@ def replying(content: Any = "No.", *, tops: Any = None, usage: Any = None, **mor
     return lambda handler, asked: handler.send(body)
 
 
-def ask(command: Command, reply: endpoints.Reply, out: Path, *more: str, limits: tuple[str, ...] = ()) -> tuple[int, str, str, int]:
+def ask(
+    command: Command, reply: endpoints.Reply, out: Path, *more: str, limits: tuple[str, ...] = ()
+) -> tuple[int, str, str, int]:
     with endpoints.serving(reply) as server:
         words = (
             "ask",
@@ -135,26 +137,19 @@ def test_odd_tokens_and_finish_reasons_do_not_stop_anything(command, tmp_path):
     assert stored(tmp_path)["finish"].null_count() == 12
 
 
-LINES = (
-    '{"id": [], "text": 5}',
-    "[]",
-    "5",
-    '{"dataset": {}, "text": "a"}',
-    '{"dataset":"demo","id":[],"language":"en","candidate":"c","prompt":"agree","order":"yes-no","sample":0,"text":"a"}',
-    '{"dataset":"demo","id":"i","language":"en","candidate":"c","prompt":"agree","order":"yes-no","sample":0,"text":5}',
-)
+LINES = ('{"key": [], "reply": 5}', "[]", "5", '{"key": "a"}', '{"key": "a", "reply": {"text": "a"}}')
 
 
 @pytest.mark.parametrize(
     "change",
     [
         {"text": 5},
-        {"id": []},
-        {"sample": "0"},
+        {"text": None},
+        {"finish": []},
         {"prompt_tokens": 10**30},
         {"answer_tokens": -4},
-        {"yes": "high"},
-        {"yes": math.nan},
+        {"logprobs": ["high"]},
+        {"logprobs": [math.nan]},
         {"text": "\ud83d"},
         {"opening": [1]},
         {"extra": 1},
@@ -166,7 +161,9 @@ def test_a_journal_line_of_other_types_is_passed_over_and_asked_again(command, t
     assert ask(command, reply, tmp_path, limits=("--concurrency", "1"))[0] == 2
     (journal,) = tmp_path.rglob("journal.jsonl")
     first, *rest = journal.read_text(encoding="utf-8").splitlines()
-    journal.write_text("\n".join([json.dumps(_changed(json.loads(first), change)), *rest, *LINES]), encoding="utf-8")
+    entry = json.loads(first)
+    changed = entry | {"reply": entry["reply"] | change}
+    journal.write_text("\n".join([json.dumps(changed), *rest, *LINES]), encoding="utf-8")
     (info,) = tmp_path.rglob("run.json")
     url = json.loads(info.read_text(encoding="utf-8"))["facts"]["source"]
     words = ("--served-model", "chatty", "--data", "demo", "-l", "en", "--limit", "2", "--option", "order=yes-no")

@@ -1,6 +1,5 @@
 """Runs on disk: one folder per model, data, language and method; parts are written once, in one step, with a checksum."""
 
-import hashlib
 import json
 import re
 import warnings
@@ -13,6 +12,8 @@ import polars as pl
 
 from . import languages, registry
 from .errors import BadData, IsoglossError
+from .run_names import fingerprint, plain_slug, slug
+from .run_plans import find_missing
 from .scores import (
     ITEM_SCHEMA,
     KEY,
@@ -70,22 +71,6 @@ class Run:
         return str(self.info.get("holds", SCORES.name)) == SCORES.name
 
 
-def fingerprint(facts: dict[str, Any]) -> str:
-    """The SHA-256 of everything that a score depends on."""
-    return hashlib.sha256(json.dumps(facts, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
-
-
-def slug(name: str) -> str:
-    """A name as a folder's name: ASCII letters, digits, dot, hyphen, underscore; with a short hash when that changes it."""
-    plain = _plain_slug(name)[:80]
-    return plain if plain == name else f"{plain}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
-
-
-def _plain_slug(name: str) -> str:
-    """The folder's name without a hash, which two names may share; 0.1.0 had no other."""
-    return re.sub(r"[^\w.-]+", "_", name, flags=re.ASCII).strip("._")[:200] or "model"
-
-
 def open_run(root: StoragePath, *, info: dict[str, Any], items: pl.DataFrame) -> Run:
     """The run with this fingerprint, made when it is not there yet; the scores that it holds are kept.
 
@@ -115,7 +100,7 @@ def open_run(root: StoragePath, *, info: dict[str, Any], items: pl.DataFrame) ->
 
 def find_run(root: StoragePath, info: dict[str, Any]) -> Run | None:
     """The run with this fingerprint, if it is there, also where 0.1.0 put it; other facts in its file are refused."""
-    for namer in (slug, _plain_slug):
+    for namer in (slug, plain_slug):
         folder = _run_folder(root, info, namer=namer)
         if not (folder / "run.json").exists():
             continue
@@ -166,13 +151,6 @@ def stop_run(run: Run, why: str) -> Run:
     done = replace(run, info={**run.info, "status": "stopped", "why_stopped": why})
     write_info(done)
     return done
-
-
-def token_totals(runs: Sequence[Run], *, price_in: float = 0.0, price_out: float = 0.0) -> dict[str, float]:
-    """The tokens that the answers of all runs took, and what they cost at these prices for a million."""
-    names = ("prompt", "answer", "uncounted_answers")
-    total: dict[str, float] = {name: sum(run.info.get("tokens", {}).get(name, 0) for run in runs) for name in names}
-    return total | {"cost": (total["prompt"] * price_in + total["answer"] * price_out) / 1e6}
 
 
 @contextmanager
@@ -308,8 +286,18 @@ def find_runs(*paths: StoragePath | str) -> list[Run]:
         below = [read_run(folder) for folder in run_folders(path)]
         if not below:
             raise IsoglossError(f"No runs in {path}. Make one with: isogloss eval MODEL --data demo")
-        runs += below
+        runs += note_missing(path, below)
     return runs
+
+
+def note_missing(path: StoragePath, runs: Sequence[Run]) -> list[Run]:
+    """The runs of a folder, each with a note on what was planned there and is missing, so that every number has it."""
+    empty = [run for run in runs if not written_parts(run)]
+    notes = find_missing(path, [run.info for run in runs])
+    if empty and len(empty) < len(runs):
+        names = ", ".join(run.folder.name for run in empty[:3])
+        notes.append(f"{len(empty)} of {len(runs)} runs in {path} have no finished part yet: {names}")
+    return [replace(run, info={**run.info, "notes": [*run.info.get("notes", []), *notes]}) for run in runs]
 
 
 def run_folders(path: StoragePath) -> list[StoragePath]:

@@ -118,10 +118,15 @@ def _show_plan(plan: StudyPlan, out: Path, *, price_in: float, price_out: float)
     typer.echo(f"{total} requests in all, to {models} model{'s' * (models > 1)}, {about}; nothing was asked.")
 
 
+def token_totals(runs: Sequence[Run], *, price_in: float = 0.0, price_out: float = 0.0) -> dict[str, float]:
+    """The tokens that the answers of all runs took, and what they cost at these prices for a million."""
+    names = ("prompt", "answer", "uncounted_answers")
+    total: dict[str, float] = {name: sum(run.info.get("tokens", {}).get(name, 0) for run in runs) for name in names}
+    return total | {"cost": (total["prompt"] * price_in + total["answer"] * price_out) / 1e6}
+
+
 def _token_totals(runs: Sequence[Run], *, price_in: float, price_out: float, out: Path) -> str:
     """What the answers took."""
-    from ..runs import token_totals
-
     total = token_totals(runs, price_in=price_in, price_out=price_out)
     asked = sum(run.info.get("asked", 0) for run in runs)
     requests = sum(run.info.get("requests", 0) for run in runs)

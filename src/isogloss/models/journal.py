@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..chat.records import MOST_TOKENS
 from ..sealing import append_lines
 from .questions import Prompt, Question, Reply
 
@@ -78,6 +79,9 @@ def _read_reply(values: Mapping[str, Any]) -> Reply | None:
     kinds = {"text": str, "opening": str, "finish": str, "prompt_tokens": int, "answer_tokens": int, "logprobs": list}
     sound = set(values) == {field.name for field in fields(Reply)} and values["text"] is not None
     sound = sound and all(value is None or type(value) is kinds[name] for name, value in values.items())
+    sound = sound and all(0 <= (values[name] or 0) <= MOST_TOKENS for name in COUNTS)
+    for text in (values[name] for name in ("text", "opening", "finish")) if sound else ():
+        (text or "").encode()  # half a surrogate pair is a ValueError
     logs = values.get("logprobs")
     if not sound or not all(type(log) in (int, float) and log == log for log in logs or ()):
         return None

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import platform
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,21 +15,19 @@ import polars as pl
 
 from .. import runs as run_store
 from ..errors import CannotWrite, IsoglossError, short_message
-from ..items import Item, Items, Problem, group_by, items_hash, problem_counts
+from ..items import Item, Items, Problem, group_by, items_hash
 from ..models.journal import Journal, open_journal
 from ..progress import Progress, silent
-from ..scores import Scored, item_table, skipped_rows
+from ..scores import Scored, item_table
 from ..storage import RemotePath, StoragePath
+from .run_files import ORDER_SEED, run_info
 
 if TYPE_CHECKING:
     from ..methods import Ask, Method
     from ..models.model import Model
     from ..models.questions import Asking
 
-ORDER_SEED = 0  # of the order in which clusters are scored; it is recorded, so that another may be drawn
 JOURNAL = "journal.jsonl"
-FACTS = ("family", "model_type", "revision", "commit", "vocabulary", "parameters")
-LIBRARIES = ("isogloss", "polars", "numpy")  # and those of the model's family
 
 
 @dataclass(frozen=True, slots=True)
@@ -373,49 +369,3 @@ def ask_work(unit: WorkUnit, cells: Sequence[Cell], *, model: Model) -> list[lis
     """For each cell of the work, the generators that ask its items' questions."""
     chosen = [cells[index] for index in unit.cells]
     return [[cell.ask(item, model, options=cell.options) for item in cell.parts[unit.number]] for cell in chosen]
-
-
-def run_info(cell: Cell, model: Model) -> dict[str, Any]:
-    """What `run.json` says about a cell; its fingerprint holds everything that a score depends on."""
-    from ..models.model import notes_on
-
-    known = model.info
-    asked = dict(cell.method.identity(model, cell.language, cell.options))
-    return {
-        "holds": cell.method.holds.name,
-        "model": cell.labels.get("model", known.name),
-        "dataset": cell.dataset,
-        "language": cell.language,
-        "method": cell.label,
-        "options": dict(cell.options),
-        "items": len(cell.items),
-        "parts": len(cell.parts),
-        "notes": [*notes_on(known, cell.language, called=cell.labels.get("model")), *cell.notes],
-        "skipped": skipped_rows(Items(cell.items, cell.problems)),
-        "problems": problem_counts(cell.problems),
-        "labels": {name: value for name, value in cell.labels.items() if name != "model"},
-        "facts": {
-            **{name: getattr(known, name) for name in FACTS},
-            "checkpoint": known.name,
-            "source": known.name if known.source is None or Path(known.source).exists() else known.source,
-            "languages": list(known.languages),
-            "device": model.device,
-        },
-        "versions": {name: version(name) for name in (*LIBRARIES, *model.family.libraries)},
-        "python": platform.python_version(),
-        "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        "fingerprint": {
-            "schema": run_store.FINGERPRINT,
-            "weights": known.weights,
-            "tokenizer": known.tokenizer,
-            "dtype": known.dtype,
-            "data": cell.hash,
-            "method": cell.name,
-            "options": dict(cell.options),
-            "version": cell.method.version,
-            "part": cell.part_size or cell.method.part,
-            "order": ORDER_SEED,
-            **({"identity": dict(known.identity)} if known.identity else {}),
-            **({"asked": asked} if asked else {}),
-        },
-    }

@@ -11,10 +11,11 @@ from .. import runs
 from ..models.load import has_weights, open_model, open_outline
 from ..reports.text.table import Grid, as_text
 from ..storage import StoragePath
-from .cells import Cell, Failure, Running, group_cells, group_parts, is_alone, run_info
+from .cells import Cell, Failure, Running, group_cells, group_parts, is_alone
 from .costs import QuestionCount, bundle_questions, count_work
 from .method_choice import plan_scoring
 from .plan import StudyPlan
+from .run_files import run_info
 
 if TYPE_CHECKING:
     from ..models.model import Bundle, Model

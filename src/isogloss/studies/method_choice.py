@@ -12,6 +12,7 @@ from ..checks import notice_language
 from ..errors import IsoglossError, UnknownName, short_message
 from ..files.hub import report
 from ..items import Item, Items, Problem
+from ..models.load import find_source
 from ..models.model import DEFAULT_LOADING, Loading
 from .cells import Cell, Failure, Running, order_clusters
 
@@ -37,12 +38,25 @@ class PlannedCell:
     labels: Mapping[str, str] = field(default_factory=dict)
     loading: Loading = DEFAULT_LOADING
 
+    @property
+    def name(self) -> str:
+        """What the model is called in tables."""
+        return self.labels.get("model") or self.loading.served_model or find_name(self.checkpoint)
+
     def failures(self, error: Exception) -> list[Failure]:
         """This cell, failed, in each of its data sets and languages."""
         model = self.labels.get("model") or self.loading.served_model or self.checkpoint
         why = short_message(error)
         keys = dict.fromkeys((item.dataset, item.language) for item in self.items)
         return [Failure(model, data, language, self.method, why) for data, language in keys or [("", "")]]
+
+
+def find_name(checkpoint: str) -> str:
+    """What a checkpoint is called once it is open; its own name where that cannot be said yet."""
+    try:
+        return find_source(checkpoint).name
+    except IsoglossError:  # reported when the cell is checked
+        return checkpoint
 
 
 def plan_scoring(planned: Sequence[PlannedCell], model: Model, *, running: Running) -> list[Cell]:

@@ -22,11 +22,11 @@ from ..files import sources
 from ..files.filters import add_columns, filter_items
 from ..files.hub import PREFIX, fetch_table, offline_mode
 from ..items import Items, group_by, sample_items
-from ..models.load import find_family, find_source
+from ..models.load import find_family
 from ..models.model import DEFAULT_LOADING, Loading
 from ..scores import ITEM_SCHEMA, QUESTION_SCHEMA, ROW_SCHEMA
 from .cells import Failure, nothing_done
-from .method_choice import PlannedCell, fitting_items, method_or_error, notice_languages, problems_of
+from .method_choice import PlannedCell, find_name, fitting_items, method_or_error, notice_languages, problems_of
 from .training import path_beside
 
 if TYPE_CHECKING:
@@ -67,6 +67,11 @@ class StudyPlan:
     path: Path | None = None
     partial: bool = False
     opened: Mapping[str, Model] = field(default_factory=dict)
+
+    def names(self) -> list[tuple[str, str, str]]:
+        """The model, data set and language of every cell."""
+        keys = [(cell.name, item.dataset, item.language) for cell in self.cells for item in cell.items]
+        return list(dict.fromkeys(keys))
 
     def by_checkpoint(self) -> list[list[PlannedCell]]:
         """The cells of each checkpoint, which is opened once for all of them."""
@@ -194,7 +199,7 @@ def _check_cell(cell: PlannedCell, family: str) -> None:
     """Refuse a method that does not fit the model or the items."""
     from ..methods import check_family, fill_options
 
-    name = cell.labels.get("model") or cell.loading.served_model or cell.checkpoint
+    name = cell.name
     if cell.method == "auto":
         tasks = {item.tags.get("task"): item for item in cell.items}
         choices = [method_or_error(item, family) for item in tasks.values()]
@@ -281,15 +286,8 @@ def _named(model: ModelSettings, base: Path) -> ModelSettings:
         languages.resolve(tag): checkpoint.model_copy(update={"checkpoint": path_beside(base, checkpoint.checkpoint)})
         for tag, checkpoint in model.checkpoints.items()
     }
-    label = model.label or model.served_model or _short_name(str(whole))
+    label = model.label or model.served_model or find_name(str(whole))
     return model.model_copy(update={"label": label, "checkpoint": whole, "checkpoints": tags})
-
-
-def _short_name(checkpoint: str) -> str:
-    try:
-        return find_source(checkpoint).name
-    except IsoglossError:  # reported when the cell is checked
-        return checkpoint
 
 
 def _read(data: Data, study: StudyFile, *, base: Path, read: Callable[..., Items]) -> LoadedData:
@@ -360,7 +358,7 @@ def _study_cell(model: ModelSettings, language: str) -> PlannedCell | None:
     if not checkpoint or (model.languages and language not in map(languages.resolve, model.languages)):
         return None
     served = {name: getattr(model, name) for name in SERVED}
-    labels = {"model": str(model.label), "checkpoint": model.served_model or _short_name(checkpoint)}
+    labels = {"model": str(model.label), "checkpoint": model.served_model or find_name(checkpoint)}
     labels |= {**model.facts, **(own.facts if own else {})}
     return PlannedCell(checkpoint, Items(()), labels=labels, loading=Loading(**served))
 

@@ -18,13 +18,15 @@ from ..files.layout import write_atomically
 from ..items import group_by
 from ..models import load
 from ..progress import Progress, silent
+from ..run_plans import record_cells
 from ..runs import Run, read_run, run_folders
 from ..scores import Scored, join_scored
 from ..storage import RemotePath, StoragePath
-from .cells import LIBRARIES, CellResult, Failure, Running, nothing_done, run_cells
+from .cells import CellResult, Failure, Running, nothing_done, run_cells
 from .costs import announce_plan
 from .method_choice import PlannedCell, plan_scoring
 from .plan import StudyPlan
+from .run_files import LIBRARIES
 
 if TYPE_CHECKING:
     import polars as pl
@@ -108,6 +110,7 @@ def run_plan(
     """
     running = Running(out, None, progress, None if strict else list(plan.failures))
     groups = plan.by_checkpoint()
+    record_cells(out, plan.names())
     announce_plan(plan, running)
     results: list[CellResult] = []
     if cluster is not None:

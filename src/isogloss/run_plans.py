@@ -1,0 +1,58 @@
+"""What a folder of runs should hold: written down when it is planned, so that what is missing can be named."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from .errors import IsoglossError
+from .sealing import append_lines
+from .storage import RemotePath, StoragePath
+
+PLAN = "plan.jsonl"
+NAMED = 3  # cells that a note names
+Cell = tuple[str, str, str]  # model, data set, language
+
+
+def record_cells(out: StoragePath | None, cells: Iterable[Cell]) -> None:
+    """Write down that these cells are to be in a folder; behind an address, which cannot be added to, nothing is."""
+    if out is None or isinstance(out, RemotePath):
+        return
+    known = set(read_cells(out))
+    new = [cell for cell in dict.fromkeys(cells) if cell not in known]
+    if not new:
+        return
+    try:
+        Path(out).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise IsoglossError(f"Cannot make the folder {out} ({error.strerror}). Choose another with --out.") from error
+    lines = (dict(zip(("model", "dataset", "language"), cell, strict=True)) for cell in new)
+    append_lines(Path(out) / PLAN, "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines))
+
+
+def read_cells(folder: StoragePath) -> list[Cell]:
+    """The cells that were planned for a folder; a line that was torn is passed over."""
+    if isinstance(folder, RemotePath) or not (Path(folder) / PLAN).is_file():
+        return []
+    cells: list[Cell] = []
+    for line in (Path(folder) / PLAN).read_text(encoding="utf-8", errors="replace").splitlines():
+        try:
+            entry = json.loads(line)
+            cells.append((str(entry["model"]), str(entry["dataset"]), str(entry["language"])))
+        except (ValueError, KeyError, TypeError, RecursionError):
+            continue
+    return list(dict.fromkeys(cells))
+
+
+def find_missing(folder: StoragePath, infos: Sequence[Mapping[str, Any]]) -> list[str]:
+    """A note about the planned cells of which a folder has no run, if there are any."""
+    there = {(str(info["model"]), str(info["dataset"]), str(info["language"])) for info in infos}
+    missing = [" ".join(cell) for cell in read_cells(folder) if cell not in there]
+    if not missing:
+        return []
+    more = f" and {len(missing) - NAMED} more" if len(missing) > NAMED else ""
+    were = "cell was" if len(missing) == 1 else "cells were"
+    return [
+        f"{len(missing)} {were} planned for {folder} and {'is' if len(missing) == 1 else 'are'} not there: "
+        f"{', '.join(missing[:NAMED])}{more}; run the same command again, or delete the lines in {PLAN}"
+    ]

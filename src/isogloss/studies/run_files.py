@@ -1,0 +1,67 @@
+"""What `run.json` says about a cell: who was asked what, and everything that a score depends on."""
+
+from __future__ import annotations
+
+import platform
+import time
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .. import runs as run_store
+from ..items import Items, problem_counts
+from ..scores import skipped_rows
+
+if TYPE_CHECKING:
+    from ..models.model import Model
+    from .cells import Cell
+
+ORDER_SEED = 0  # of the order in which clusters are scored; it is recorded, so that another may be drawn
+FACTS = ("family", "model_type", "revision", "commit", "vocabulary", "parameters")
+LIBRARIES = ("isogloss", "polars", "numpy")  # and those of the model's family
+
+
+def run_info(cell: Cell, model: Model) -> dict[str, Any]:
+    """What `run.json` says about a cell; its fingerprint holds everything that a score depends on."""
+    from ..models.model import notes_on
+
+    known = model.info
+    asked = dict(cell.method.identity(model, cell.language, cell.options))
+    return {
+        "holds": cell.method.holds.name,
+        "model": cell.labels.get("model", known.name),
+        "dataset": cell.dataset,
+        "language": cell.language,
+        "method": cell.label,
+        "options": dict(cell.options),
+        "items": len(cell.items),
+        "parts": len(cell.parts),
+        "notes": [*notes_on(known, cell.language, called=cell.labels.get("model")), *cell.notes],
+        "skipped": skipped_rows(Items(cell.items, cell.problems)),
+        "problems": problem_counts(cell.problems),
+        "labels": {name: value for name, value in cell.labels.items() if name != "model"},
+        "facts": {
+            **{name: getattr(known, name) for name in FACTS},
+            "checkpoint": known.name,
+            "source": known.name if known.source is None or Path(known.source).exists() else known.source,
+            "languages": list(known.languages),
+            "device": model.device,
+        },
+        "versions": {name: version(name) for name in (*LIBRARIES, *model.family.libraries)},
+        "python": platform.python_version(),
+        "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "fingerprint": {
+            "schema": run_store.FINGERPRINT,
+            "weights": known.weights,
+            "tokenizer": known.tokenizer,
+            "dtype": known.dtype,
+            "data": cell.hash,
+            "method": cell.name,
+            "options": dict(cell.options),
+            "version": cell.method.version,
+            "part": cell.part_size or cell.method.part,
+            "order": ORDER_SEED,
+            **({"identity": dict(known.identity)} if known.identity else {}),
+            **({"asked": asked} if asked else {}),
+        },
+    }
