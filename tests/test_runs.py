@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from isogloss import runs, sealing
+from isogloss import run_names, runs, sealing
 from isogloss.errors import BadData, IsoglossError
 from isogloss.items import Items, items_hash
 from isogloss.scores import ROW_SCHEMA, item_table
@@ -42,7 +42,7 @@ def message(function, *args) -> str:
 
 def test_a_run_lies_under_its_model_data_language_and_method(tmp_path):
     run = open_run(tmp_path)
-    mark = runs.fingerprint(FACTS)[:8]
+    mark = run_names.fingerprint(FACTS)[:8]
     assert run.folder.parent.parent == tmp_path
     assert re.fullmatch("org_tiny_main-[0-9a-f]{8}", run.folder.parent.name)
     assert run.folder.name == f"demo-en-likelihood-{mark}"
@@ -158,19 +158,19 @@ def test_the_same_run_given_twice_is_read_once(tmp_path):
 )
 def test_the_fingerprint_differs_when_any_fact_differs(tmp_path, name, value):
     other = FACTS | {name: value}
-    assert runs.fingerprint(other) != runs.fingerprint(FACTS)
+    assert run_names.fingerprint(other) != run_names.fingerprint(FACTS)
     assert open_run(tmp_path, facts=other).folder != open_run(tmp_path).folder
 
 
 def test_the_fingerprint_does_not_depend_on_the_order_of_facts():
-    assert runs.fingerprint(dict(reversed(FACTS.items()))) == runs.fingerprint(FACTS)
+    assert run_names.fingerprint(dict(reversed(FACTS.items()))) == run_names.fingerprint(FACTS)
 
 
 def test_two_fingerprints_in_one_folder_are_refused(tmp_path):
     run = open_run(tmp_path)
     runs.write_info(runs.Run(run.folder, run.info | {"fingerprint": {"weights": "other"}}))
     assert message(open_run, tmp_path) == (
-        f"{run.folder / 'run.json'}: it describes another run ({runs.fingerprint({'weights': 'other'})[:8]}) than the "
+        f"{run.folder / 'run.json'}: it describes another run ({run_names.fingerprint({'weights': 'other'})[:8]}) than the "
         "folder's name. Put the right file back."
     )
 
@@ -313,7 +313,7 @@ def test_a_folder_without_runs_says_how_to_make_one(tmp_path):
 
 @given(st.text(max_size=30))
 def test_a_slug_is_a_safe_file_name(name):
-    slug = runs.slug(name)
+    slug = run_names.slug(name)
     assert slug
     assert set(slug) <= set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
     assert not slug.startswith(".")

@@ -12,7 +12,7 @@ import polars as pl
 
 from . import languages, registry
 from .errors import BadData, IsoglossError
-from .run_names import fingerprint, plain_slug, slug
+from .run_names import fingerprint, plain_slug, slug, wrong_fact
 from .run_plans import find_missing
 from .scores import (
     ITEM_SCHEMA,
@@ -40,8 +40,6 @@ SCHEMAS = (
 )  # in version 1 a table did not say which run it belongs to; before 3, parts followed the file's order
 FINGERPRINT = 2  # the version of what a fingerprint holds; another number makes every run a new one
 DELETE = "Delete the run's folder and run again."
-FACTS = {"model": str, "dataset": str, "language": str, "method": str, "parts": int, "fingerprint": dict}
-MOST_PARTS = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +55,7 @@ class Run:
 
     @property
     def stopped(self) -> str | None:
-        """Why the run was stopped on purpose before its last part, if it was."""
+        """Why the run was stopped on purpose, if it was."""
         return self.info.get("why_stopped") if self.info.get("status") == "stopped" else None
 
     @property
@@ -250,7 +248,7 @@ def read_run(folder: StoragePath) -> Run:
         seen = info.get("schema") if isinstance(info, dict) else None
         known = ", ".join(map(str, SCHEMAS))
         raise BadData(str(path), None, f"schema version {seen}; this Isogloss reads versions {known}.")
-    if wrong := _wrong_fact(info):
+    if wrong := wrong_fact(info):
         raise BadData(str(path), None, f"'{wrong}' is missing or wrong. {DELETE}")
     mark = re.search(r"-([0-9a-f]{8})$", folder.name)
     own = fingerprint(info["fingerprint"])[:8]
@@ -259,22 +257,6 @@ def read_run(folder: StoragePath) -> Run:
             str(path), None, f"it describes another run ({own}) than the folder's name. Put the right file back."
         )
     return Run(folder, info)
-
-
-def _wrong_fact(info: dict[str, Any]) -> str | None:
-    """The first fact of a `run.json` that is missing or not of its kind."""
-    for name, kind in FACTS.items():
-        if type(info.get(name)) is not kind:
-            return name
-    notes, skipped = info.get("notes", []), info.get("skipped", {})
-    if not isinstance(notes, list) or not all(isinstance(note, str) for note in notes):
-        return "notes"
-    if not isinstance(skipped, dict) or not all(type(count) is int for count in skipped.values()):
-        return "skipped"
-    for name in ("labels", "facts"):
-        if not isinstance(info.get(name, {}), dict):
-            return name
-    return None if 0 < info["parts"] <= MOST_PARTS else "parts"
 
 
 def find_runs(*paths: StoragePath | str) -> list[Run]:
@@ -359,10 +341,11 @@ def each_scored(runs: list[Run], problems: list[str] | None = None) -> Iterator[
     for run in runs:
         with collecting(problems):
             written, items = written_parts(run), None
-            left = f"{run.folder.name}: {run.parts - len(written)} of {run.parts} parts are missing"
-            if run.stopped:
-                left = f"{run.folder.name}: stopped on purpose after {len(written)} of {run.parts} parts: {run.stopped}"
-            notes = (left,) if len(written) < run.parts else ()
+            left = f"{run.parts - len(written)} of {run.parts} parts are missing"
+            why = (
+                f"stopped on purpose after {len(written)} of {run.parts} parts: {run.stopped}" if run.stopped else left
+            )
+            notes = (f"{run.folder.name}: {why}",) if len(written) < run.parts else ()
             if written:
                 with collecting(problems):
                     items = stack_tables([read_items(run, texts=problems is not None)])

@@ -9,7 +9,8 @@ from ..errors import IsoglossError, UnknownName
 from ..files.sources import language_in_name
 from ..items import Items, items_hash
 from ..languages import resolve
-from ..runs import Run, find_runs, fingerprint, finish_run, open_run, read_items, read_scored, write_part
+from ..run_names import fingerprint
+from ..runs import Run, find_runs, finish_run, open_run, read_items, read_scored, write_part
 from ..scores import ROW_SCHEMA, Scored, item_table, scored_from_values
 from ..storage import StoragePath
 from .inspect import read_choices

@@ -17,6 +17,7 @@ from ..runs import open_run, read_run
 from ..storage import as_path
 from . import cells
 from .method_choice import PlannedCell, plan_scoring
+from .run_files import run_info
 
 
 def pack_cells(cells: Sequence[PlannedCell]) -> str:
@@ -89,7 +90,7 @@ class Worker:
         groups: list[dict[str, Any]] = []
         try:
             for group in self.groups:
-                runs = [open_run(folder, info=cells.run_info(cell, model), items=cell.table) for cell in group]
+                runs = [open_run(folder, info=run_info(cell, model), items=cell.table) for cell in group]
                 title, items = cells.group_title(group, model), sum(len(cell.items) for cell in group)
                 groups.append({"title": title, "items": items, "folders": [str(run.folder) for run in runs]})
             return {"groups": groups, "failed": [asdict(failure) for failure in self.failed]}

@@ -16,7 +16,7 @@ from starlette.exceptions import HTTPException
 
 from .. import registry
 from ..errors import IsoglossError
-from ..runs import slug
+from ..run_names import slug
 from ..studies.plan import plan_study
 from ..studies.run import failures_as_text
 from . import jobs, runs_folder

@@ -13,7 +13,7 @@ from .. import languages
 from ..errors import IsoglossError
 from ..files.layout import write_atomically
 from ..files.sources import language_in_name
-from ..runs import slug
+from ..run_names import slug
 from .choices import DataChoice
 from .jobs import read_json
 from .safety import hidden

@@ -5,7 +5,8 @@ from typing import Any
 
 from .... import registry
 from ....errors import IsoglossError
-from ....runs import Run, fingerprint
+from ....run_names import fingerprint
+from ....runs import Run
 from ...chart_data import distinct
 from ...numbers import metric_name
 from ..data import PageData
