@@ -13,6 +13,7 @@ import polars as pl
 
 from . import languages
 from .chat.answer_rows import make_answer_rows
+from .chat.answer_words import asked_prompts
 from .chat.records import ANSWER_SCHEMA, ANSWERS
 from .errors import BadData, IsoglossError
 from .scores import (
@@ -373,7 +374,7 @@ def scored_run(run: Run, items: pl.DataFrame, *, rows: pl.DataFrame, whole: bool
     if not bare.height and not whole:
         problem = f"'parts' is {run.parts}, but fewer parts hold scores for all items. Put the right file back."
         raise BadData(str(run.folder / "run.json"), None, problem)
-    rows = make_answer_rows(rows) if run.info.get("holds") == ANSWERS else rows
+    rows = make_answer_rows(rows, asked_prompts(run.info)) if run.info.get("holds") == ANSWERS else rows
     labels: dict[str, str] = {"model": run.info["model"], "method": run.info["method"]}
     if family := run.info.get("facts", {}).get("family"):
         labels["family"] = family
