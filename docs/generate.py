@@ -556,7 +556,7 @@ def verdict_matrices() -> str:
                 ["language", *(f"round {n}{what}" for n in "123" for what in ("", ", read right")), "now"],
                 first_readings,
             ),
-            "Whole answers of the kinds that are hardest to read, with the share that the rules before them read right:",
+            "Whole answers of the kinds that are hardest to read, with the share that the rules before them read right (`fresh` ones: by the rules made for the other kinds):",
             hard_table(hard),
             "Which rule decided how many of all these answers, in the order in which the rules are tried:",
             rule_table([*rows, *later, *held_out, *second, *hard]),

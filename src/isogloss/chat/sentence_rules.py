@@ -112,6 +112,8 @@ def _read_opening(first: AnswerSentence, lexicon: AnswerWords, *, prompt: str) -
         return UNCLEAR, True
     yes, no = start_phrase(clause, lexicon.lists["yes"]), start_phrase(clause, lexicon.lists["no"])
     phrase = max(yes, no, key=len)
+    if not phrase and len(first.words) <= SHORT and _has_both(first.words, lexicon):  # 'И да, и нет'
+        return UNCLEAR, True
     if not phrase:  # 'not a yes' denies the answer word
         negation = start_phrase(clause, lexicon.lists["negations"])
         answers = [answer for answer in lexicon.own | {("yes",)} if answer in lexicon.lists["yes"]]

@@ -14,6 +14,7 @@ from .sentence_rules import ENGLISH, PLAIN, answer_phrase, is_hypothetical, is_q
 from .text_normalisation import AnswerSentence, cut_sentences, cut_words, normalise, script_of
 
 MENTION = re.compile(r"^[\s*]*[\"'“”‘’«「『]\s*\w{1,5}\s*[\"'“”‘’»」』][ \t]+\w")
+CONCLUSION = 2  # words of a clause that ends with the answer: 'therefore no'
 FIRST_WORDS, FIRST_LETTERS = 10, 24  # as many tokens as the paper reads
 
 
@@ -100,7 +101,7 @@ def _read_last(sentences: Sequence[AnswerSentence], lexicon: AnswerWords, *, pro
     """The last yes or no that is a sentence or line alone, stands after 'the answer is', or ends a sentence as a clause."""
     for number in range(len(sentences) - 1, -1, -1):
         sentence = sentences[number]
-        bare = None if is_hypothetical(sentence, lexicon) else _after_label(sentence, lexicon)
+        bare = None if is_hypothetical(sentence, lexicon) else _after_label(sentence, lexicon, later=number > 0)
         if bare is None or is_question(bare, lexicon, prompt=prompt):
             continue
         if number and not _answers_prompt(bare, sentences[number - 1], lexicon=lexicon, prompt=prompt):
@@ -125,14 +126,26 @@ def _answers_prompt(sentence: AnswerSentence, before: AnswerSentence, *, lexicon
     return not before.clauses or read_meaning(before.clauses, lexicon, prompt=prompt) is not None
 
 
-def _after_label(sentence: AnswerSentence, lexicon: AnswerWords) -> AnswerSentence | None:
-    """The part of a sentence that begins with a bare answer; None when there is no such part."""
+def _after_label(sentence: AnswerSentence, lexicon: AnswerWords, *, later: bool) -> AnswerSentence | None:
+    """The part of a sentence that begins with a bare answer; None when there is no such part.
+
+    A last clause of two words may end with it, as in 'therefore no', if something stands before the clause.
+    """
     bare = _without_openers(sentence, lexicon)
     if not bare.clauses or answer_phrase(bare.clauses[0], lexicon) == bare.clauses[0]:
         return bare if bare.clauses else None
     last = sentence.clauses[-1]
-    if len(sentence.clauses) > 1 and (last in lexicon.own or last in PLAIN):
-        return AnswerSentence((last,), sentence.question)
+    word, joined = (
+        last[-1:],
+        start_phrase(last, lexicon.lists["joiners"]) or start_phrase(last, lexicon.lists["contrasts"]),
+    )
+    if (
+        not joined
+        and (later or len(sentence.clauses) > 1)
+        and len(last) <= CONCLUSION
+        and (word in lexicon.own or word in PLAIN)
+    ):
+        return AnswerSentence((word,), sentence.question)
     for opener in lexicon.lists["openers"]:
         positions = find_phrase(last, opener, gap=0)
         rest = last[positions[-1] + 1 :] if positions else ()
