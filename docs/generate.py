@@ -522,15 +522,12 @@ def verdict_matrices() -> str:
     """How the labelled answers are read: the shares by language, one matrix over all, and every answer read wrong."""
     import json
 
-    from isogloss.chat.verdicts import VERDICTS, read_answer
+    from isogloss.chat.readings import VERDICTS
 
     def labelled(name: str) -> list[dict[str, str]]:
         lines = (ROOT / "tests" / "data" / name).read_text(encoding="utf-8").splitlines()
         rows = [json.loads(line) for line in lines]
-        return [
-            row | {"read": read_answer(row["text"], None, language=row["language"], prompt=row["prompt"])}
-            for row in rows
-        ]
+        return [row | {"read": reading.verdict, "rule": reading.rule} for row in rows for reading in [reading_of(row)]]
 
     rows, later, held_out = (labelled(f"answers{name}.jsonl") for name in ("", "_later", "_held_out"))
     tags = list(dict.fromkeys(row["language"] for row in rows))
@@ -539,7 +536,7 @@ def verdict_matrices() -> str:
     shares.append(verdict_share("written later", later))
     kept = [[f"`{tag}`", *verdict_share(tag, [r for r in held_out if r["language"] == tag])[1:3]] for tag in tags]
     kept.append(["all", *verdict_share("all", held_out)[1:3]])
-    second = labelled("answers_second_author.jsonl")
+    second, hard = labelled("answers_second_author.jsonl"), labelled("answers_hard.jsonl")
     first_readings = [first_reading_share(tag, [r for r in second if r["language"] == tag]) for tag in tags]
     first_readings = [cells for cells in first_readings if cells[1]] + [first_reading_share("all", second)]
     wrong = [row for row in rows if row["read"] != row["verdict"]]
@@ -559,12 +556,53 @@ def verdict_matrices() -> str:
                 ["language", *(f"round {n}{what}" for n in "123" for what in ("", ", read right")), "now"],
                 first_readings,
             ),
+            "Whole answers of the kinds that are hardest to read, with the share that the rules before them read right (`fresh` ones: by the rules made for the other kinds):",
+            hard_table(hard),
+            "Which rule decided how many of all these answers, in the order in which the rules are tried:",
+            rule_table([*rows, *later, *held_out, *second, *hard]),
             "Read wrong, of the first table:",
             told,
             "All answers of the first table; labels are rows, what is read are columns.",
-            verdict_matrix(rows, VERDICTS),
+            verdict_matrix(rows, tuple(VERDICTS)),
         ]
     )
+
+
+def reading_of(row: dict[str, Any]) -> Any:
+    """How a labelled answer is read, with the words that its prompt named."""
+    from isogloss import languages
+    from isogloss.chat.answer_words import AskedPrompts
+    from isogloss.chat.prompt_words import prompt_words_of
+    from isogloss.chat.verdicts import read_answer
+
+    prompts = tuple(prompt_words_of(languages.describe(row["language"])).prompts.items())
+    asked = AskedPrompts(prompts, (row["words"][0], row["words"][1])) if "words" in row else None
+    return read_answer(row["text"], language=row["language"], prompt=row["prompt"], asked=asked)
+
+
+def hard_table(rows: list[dict[str, Any]]) -> str:
+    """For each kind of hard answers: how many, and how many were read right and as the opposite, before and now."""
+    cells = []
+    for kind in [*dict.fromkeys(row["kind"] for row in rows), "all"]:
+        part = [row for row in rows if kind in (row["kind"], "all")]
+        counts = [str(len(part))]
+        for field in ("first_read", "read"):
+            right = sum(row[field] == row["verdict"] for row in part)
+            opposite = sum({row[field], row["verdict"]} == {"yes", "no"} for row in part)
+            counts += [f"{100 * right / len(part):.1f} %", str(opposite)]
+        cells.append([kind, *counts])
+    return table(["kind", "answers", "before", "opposite", "now", "opposite"], cells)
+
+
+def rule_table(rows: list[dict[str, Any]]) -> str:
+    """For each rule: what it is, how many answers it decided, and how many of these rightly."""
+    from isogloss.chat.readings import RULES
+
+    cells = []
+    for name, what in RULES.items():
+        part = [row["read"] == row["verdict"] for row in rows if row["rule"] == name]
+        cells.append([name, what, str(len(part)), f"{100 * sum(part) / len(part):.1f} %" if part else ""])
+    return table(["rule", "condition", "answers", "read right"], cells)
 
 
 def first_reading_share(name: str, rows: list[dict[str, Any]]) -> list[str]:

@@ -65,6 +65,7 @@ def test_numbers_by_hand(tmp_path):
             "recognition": 100 * 1.5 / 4,
             "agreement": 100 * (1 + 0.5 + 0 + 0.25) / 4,
             "consistency": 100 * 3 / 5,
+            "word_against_stance": 0,
             "answered_yes": 100 * (4 + 5 + 1 + 0) / 24,
             "answered_no": 100 * (2 + 1 + 3 + 1) / 24,
             "answered_none": 100 * 7 / 24,
@@ -77,6 +78,27 @@ def test_numbers_by_hand(tmp_path):
 def test_as_published_agreement_is_yes_averaged_over_all_prompts(tmp_path):
     found = measure(runs.read_scored([run(tmp_path, FOUR)]), metrics="agreement", mode="paper")
     assert found[0].value == pytest.approx(100 * 10 / 24)
+
+
+def test_in_paper_mode_only_the_first_ten_tokens_count():
+    text = "Soup is a dish that many people eat on cold days.\n\nYes."
+    rows = make_answer_rows(answer_table([replace(answer, text=text) for answer in answers(FOUR[:1])]))
+    assert set(rows["pieces"].explode()) == {"yes"}
+    assert set(rows["openings"].explode()) == {"off_topic"}
+
+
+def test_what_was_not_asked_is_no_answer():
+    table = answer_table(answers(FOUR[:1]))
+    silent = table.with_columns(text=pl.when(pl.col("order") == ORDERS[0]).then("text"))
+    assert make_answer_rows(silent)["pieces"].list.len().to_list() == [1, 1, 1]
+
+
+def test_answers_that_hang_on_their_stance_are_counted_and_prompts_that_differ_are_noted(tmp_path, monkeypatch):
+    monkeypatch.setitem(TEXTS, "s", "No, that is not true.")
+    measures = measure(runs.read_scored([run(tmp_path, [("yy", "yy", "ss"), ("yy", "yy", "nn")])]))
+    assert values(measures)["word_against_stance"] == pytest.approx(100 * 2 / 8)
+    assert values(measures)["agreement"] == pytest.approx(75)
+    assert "agreement differs between its prompts: chatty in en 100.0 by agree and 50.0 by disagree" in measures.notes
 
 
 def test_prompts_can_be_told_apart(tmp_path):

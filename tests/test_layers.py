@@ -24,7 +24,9 @@ each = pytest.mark.parametrize("name", NAMES)
 
 CHAT_CORE = [
     "chat.answer_rows",
+    "chat.answer_words",
     "chat.prompt_words",
+    "chat.readings",
     "chat.records",
     "chat.text_normalisation",
     "chat.verdicts",

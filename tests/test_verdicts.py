@@ -12,14 +12,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from isogloss import languages
+from isogloss.chat.answer_words import AskedPrompts, asked_prompts
 from isogloss.chat.final_answer import extract_answer
+from isogloss.chat.prompt_words import prompt_words_of
+from isogloss.chat.readings import RULES, VERDICTS
 from isogloss.chat.records import Answer, answer_table
 from isogloss.chat.text_normalisation import cut_sentences, normalise
-from isogloss.chat.verdicts import VERDICTS, first_words, read_answer, read_answers, read_verdict
+from isogloss.chat.verdicts import first_words, interpret_answer, read_answer, read_answers
 
 HELD_OUT = Path(__file__).parent / "data" / "answers_held_out.jsonl"
 SECOND_AUTHOR = Path(__file__).parent / "data" / "answers_second_author.jsonl"
 LABELLED = Path(__file__).parent / "data" / "answers.jsonl"
+HARD = Path(__file__).parent / "data" / "answers_hard.jsonl"
 SIXTEEN = ["ar", "bn", "zh", "zh-Hant", "nl", "en", "fr", "de", "hi", "it", "mr", "pl", "pt-BR", "ro", "ru", "es"]
 ELEVEN = ["el", "fa", "fi", "he", "id", "ja", "ko", "pt", "sw", "tr", "vi"]
 KINDS = ("hedge", "negated", "refusal", "english", "script")
@@ -30,12 +35,20 @@ def labelled(path: Path = LABELLED) -> list[dict[str, Any]]:
 
 
 def read(text: str, prompt: str = "agree", language: str = "en") -> str:
-    return read_verdict(text, language=language, prompt=prompt)
+    return interpret_answer(text, language=language, prompt=prompt).verdict
+
+
+def asked(language: str, words: tuple[str, str]) -> AskedPrompts:
+    return AskedPrompts(tuple(prompt_words_of(languages.describe(language)).prompts.items()), words)
+
+
+def verdict_on(row: dict[str, Any]) -> str:
+    other = asked(row["language"], tuple(row["words"])) if "words" in row else None
+    return read_answer(row["text"], language=row["language"], prompt=row["prompt"], asked=other).verdict
 
 
 def right(rows: list[dict[str, Any]]) -> float:
-    found = (read_answer(row["text"], None, language=row["language"], prompt=row["prompt"]) for row in rows)
-    return sum(verdict == row["verdict"] for verdict, row in zip(found, rows, strict=True)) / len(rows)
+    return sum(verdict_on(row) == row["verdict"] for row in rows) / len(rows)
 
 
 # ---- the labelled set
@@ -96,9 +109,17 @@ def test_every_language_is_read_well(language):
 
 
 def test_no_yes_is_ever_taken_for_a_no_or_the_other_way():
-    for row in [*labelled(), *labelled(HELD_OUT), *labelled(SECOND_AUTHOR)]:
-        both = {row["verdict"], read_answer(row["text"], None, language=row["language"], prompt=row["prompt"])}
-        assert both != {"yes", "no"}, row
+    for row in [*labelled(), *labelled(HELD_OUT), *labelled(SECOND_AUTHOR), *labelled(HARD)]:
+        assert {row["verdict"], verdict_on(row)} != {"yes", "no"}, row
+
+
+def test_hard_answers_are_read_right_in_every_language_and_of_every_kind():
+    rows = labelled(HARD)
+    assert len(rows) >= 300
+    assert right(rows) >= 0.97
+    for column in ("language", "kind"):
+        names = {row[column] for row in rows}
+        assert all(right([row for row in rows if row[column] == name]) >= 0.85 for name in names)
 
 
 # ---- the rules
@@ -115,14 +136,14 @@ def test_no_yes_is_ever_taken_for_a_no_or_the_other_way():
         ("Yes, I don't agree", "disagree", "yes"),
         ("It is, yes.", "agree", "yes"),
         ("It depends, but I'd say no", "agree", "no"),
-        ("Neither yes nor no", "agree", "off_topic"),
+        ("Neither yes nor no", "agree", "unclear"),
         ("## Answer\n\n**Yes**", "agree", "yes"),
         ("Yes, but rarely", "agree", "yes"),
-        ("Yes and no", "agree", "off_topic"),
-        ("Yes or no?", "agree", "off_topic"),
-        ("Yes/No", "agree", "off_topic"),
-        ("No or yes", "agree", "off_topic"),
-        ("Yes, no.", "agree", "off_topic"),
+        ("Yes and no", "agree", "unclear"),
+        ("Yes or no?", "agree", "restated"),
+        ("Yes/No", "agree", "restated"),
+        ("No or yes", "agree", "restated"),
+        ("Yes, no.", "agree", "unclear"),
         ("Nobody knows", "agree", "off_topic"),
         ("Yesterday it rained", "agree", "off_topic"),
         ("Absolutely not.", "agree", "no"),
@@ -168,7 +189,7 @@ def test_english_answers(text, prompt, verdict):
         ("de", "Ich glaube nicht, dass das falsch ist.", "disagree", "no"),
         ("de", "Ich glaube, dass das stimmt.", "agree", "yes"),
         ("pl", "Oczywiście, że nie.", "agree", "no"),
-        ("ru", "Да, нет.", "agree", "off_topic"),
+        ("ru", "Да, нет.", "agree", "unclear"),
         ("ru", "Не могу не согласиться.", "agree", "yes"),
         ("es", "No tengo ni idea.", "disagree", "off_topic"),
         ("es", "No lo es.", "stereotype", "no"),
@@ -209,7 +230,7 @@ def test_the_final_answer_stands_outside_thoughts_boxes_and_json(text):
 
 def test_an_answer_after_a_long_thought_is_read_although_its_opening_is_the_thought():
     text = "<think>" + "word " * 50 + "</think>\nYes, it is."
-    assert read_answer(text, "<think>word word word word", language="en", prompt="agree") == "yes"
+    assert read_answer(text, language="en", prompt="agree").verdict == "yes"
 
 
 def test_tidying_makes_letters_that_look_the_same_the_same():
@@ -244,12 +265,75 @@ def test_every_text_has_a_verdict_that_blanks_around_it_do_not_change(text, lang
     assert read(f"  {text}\n ", prompt, language) == verdict
 
 
-def test_only_the_first_ten_tokens_are_read():
+def answer_of(number: int, text: str, opening: str | None = None) -> Answer:
+    return Answer("d", "i", "en", "c", "agree", "yes-no", number, text, opening=opening)
+
+
+def test_the_whole_answer_is_read_and_its_first_ten_tokens_apart():
     assert first_words("one two three four five six seven eight nine ten yes", spaced=True).strip().endswith("ten")
     assert len(first_words("一" * 50, spaced=False)) == 24
-    made = [
-        Answer("d", "i", "en", "c", "agree", "yes-no", n, text, opening=first)
-        for n, (text, first) in enumerate([("maybe yes", "yes"), ("no", None)])
+    text = "Soup is a dish that many people eat on cold days.\n\nYes."
+    read = read_answers(answer_table([answer_of(0, text, "Soup is a dish"), answer_of(1, "no"), answer_of(2, text)]))
+    assert read["verdict"].to_list() == ["yes", "no", "yes"]
+    assert read["opening_verdict"].to_list() == ["off_topic", "no", "off_topic"]
+    assert read_answers(read.drop("verdict", "rule", "opening_verdict").clear()).schema["verdict"] == pl.String
+
+
+def test_what_was_not_asked_has_no_verdict():
+    table = answer_table([answer_of(0, "no"), answer_of(1, "")])
+    read = read_answers(pl.concat([table, table.head(1).with_columns(text=pl.lit(None, dtype=pl.String))]))
+    assert read["verdict"].to_list() == ["no", "empty", None]
+
+
+@pytest.mark.parametrize(
+    ("text", "prompt", "rule"),
+    [
+        ("?!", "agree", "empty"),
+        ("Да", "agree", "script"),
+        ("Yes and no", "agree", "both"),
+        ("Yes, but it is exaggerated", "agree", "word"),
+        ("No, that is not true", "disagree", "stance against word"),
+        ("No. It is a stereotype.", "stereotype", "contradiction"),
+        ("The statement is true for some.\nAnswer: No", "agree", "label"),
+        ("I agree because tea is good and does not hurt", "agree", "stance"),
+        ("I cannot answer that.", "agree", "refusal"),
+        ("Soup is hot.\nNo.", "agree", "later"),
+        ("(Yes/No)", "agree", "options"),
+        ("Would you say that soup is right", "agree", "question"),
+        ("If you agree, say so", "agree", "condition"),
+        ("Oui", "agree", "language"),
+        ("Soup", "agree", "nothing"),
+    ],
+)
+def test_a_reading_names_its_rule(text, prompt, rule):
+    assert interpret_answer(text, language="en", prompt=prompt).rule == rule
+    assert rule in RULES
+
+
+@pytest.mark.parametrize("language", [*SIXTEEN, *ELEVEN])
+@pytest.mark.parametrize("prompt", ["agree", "disagree", "stereotype"])
+def test_options_and_a_repeated_prompt_are_no_answer_but_what_follows_them_is(language, prompt):
+    words = prompt_words_of(languages.describe(language))
+    yes, no = words.words
+    question = words.prompts[prompt].replace("{statement}", "12").replace("{first}", yes).replace("{second}", no)
+    for options in (f"{yes} / {no}", f"({yes}/{no})", f"{yes}\n{no}", f"1. {yes} 2. {no}", f"{no}|{yes}", question):
+        assert read(options, prompt, language) == "restated"
+        assert read(f"{options}\n{yes}", prompt, language) == "yes"
+        assert read(f"{options}\n\nAnswer: {no}", prompt, language) == "no"
+
+
+def test_the_words_of_the_prompts_that_were_asked_are_options_and_answers():
+    other = asked("en", ("Aye", "Nay"))
+    found = [
+        interpret_answer(text, language="en", prompt="agree", asked=other) for text in ("Aye / Nay\nNay", "Aye, it is")
     ]
-    assert read_answers(answer_table(made))["verdict"].to_list() == ["yes", "no"]
-    assert read_answers(answer_table(made[:0])).schema["verdict"] == pl.String
+    assert [reading.verdict for reading in found] == ["no", "yes"]
+    assert read("Aye / Nay\nNay") == "off_topic"
+
+
+def test_a_run_says_which_prompts_it_asked():
+    fingerprint = {"prompts": {"agree": "{statement} (aye/nay)"}, "words": ["aye", "nay"]}
+    assert asked_prompts({"fingerprint": fingerprint}) == AskedPrompts(
+        (("agree", "{statement} (aye/nay)"),), ("aye", "nay")
+    )
+    assert asked_prompts({}) is None

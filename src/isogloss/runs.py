@@ -380,7 +380,7 @@ def scored_run(run: Run, items: pl.DataFrame, *, rows: pl.DataFrame, whole: bool
     if not bare.height and not whole:
         problem = f"'parts' is {run.parts}, but fewer parts hold scores for all items. Put the right file back."
         raise BadData(str(run.folder / "run.json"), None, problem)
-    rows = rows if run.holds_scores else registry.get("method", run.method).read(rows)
+    rows = rows if run.holds_scores else registry.get("method", run.method).read(rows, run.info)
     labels: dict[str, str] = {"model": run.info["model"], "method": run.info["method"]}
     if family := run.info.get("facts", {}).get("family"):
         labels["family"] = family

@@ -7,6 +7,7 @@ from typing import Any
 import polars as pl
 
 from .. import runs
+from ..chat.answer_words import asked_prompts
 from ..chat.records import ANSWERS
 from ..chat.verdicts import read_answers
 from ..errors import IsoglossError
@@ -37,13 +38,16 @@ def inspect_item(path: Path, item: str) -> list[dict[str, Any]]:
             continue
         rows = [runs.read_part(run, n).filter(pl.col("id") == item) for n in runs.written_parts(run)]
         # an answer gets its verdict, and its text a name of its own
-        rows = [read_answers(part).rename({"text": "answer"}) if "prompt" in part.columns else part for part in rows]
+        asked = asked_prompts(run.info)
+        rows = [
+            read_answers(part, asked).rename({"text": "answer"}) if "prompt" in part.columns else part for part in rows
+        ]
         key = [*KEY, "candidate"]
         joined = texts.join(pl.concat(rows), on=key, how="left", maintain_order="left") if rows else texts
         for row in joined.iter_rows(named=True):
             head = {key: run.info[key] for key in ("model", "language", "method")}
             if run.info.get("holds") == ANSWERS.name:
-                head |= {key: row.get(key) for key in ("prompt", "order", "sample", "answer", "verdict")}
+                head |= {key: row.get(key) for key in ("prompt", "order", "sample", "answer", "verdict", "rule")}
             candidates.append(head | {key: row.get(key) for key in SHOWN})
     if not candidates:
         raise IsoglossError(f"No run in {path} has an item '{item}'.")

@@ -14,10 +14,13 @@ if TYPE_CHECKING:
     from ..languages import Language
 
 PROMPTS = ("stereotype", "agree", "disagree")
+STEREOTYPE_PROMPT = PROMPTS[0]
+WORDS = ("yes", "no")
 LISTS = (
-    "yes", "no", "agree", "disagree", "stereotype", "facts", "negations", "refusals", "joiners", "openers", "conditions"
+    "yes", "no", "agree", "disagree", "stereotype", "facts", "negations", "refusals", "joiners", "both",
+    "alternatives", "openers", "contrasts", "conditions", "questions",
 )  # fmt: skip
-OPTIONAL = ("facts",)
+OPTIONAL = ("facts", "both", "alternatives", "contrasts", "questions")
 SLOTS = ("{statement}", "{first}", "{second}")
 
 
@@ -40,20 +43,29 @@ def prompt_words_of(language: Language, prompts: str = "") -> PromptWords:
     if section is None:
         where = language.path if language.path.name else f"a file for it (isogloss language new {language.tag})"
         raise IsoglossError(f"{language.name} has no prompts. Add [ask.prompts] and [ask.answers] to {where}.")
-    own = read_prompts(Path(prompts), language.tag) if prompts else section["prompts"]
-    return PromptWords(own, {name: tuple(section["answers"].get(name, ())) for name in LISTS})
+    answers = {name: tuple(section["answers"].get(name, ())) for name in LISTS}
+    if not prompts:
+        return PromptWords(section["prompts"], answers)
+    table = read_prompts(Path(prompts), language.tag)
+    named = {name: (table[name], *answers[name]) for name in WORDS if name in table}
+    return PromptWords({name: table[name] for name in PROMPTS}, answers | named)
 
 
 def read_prompts(path: Path, tag: str) -> Mapping[str, str]:
-    """The three prompts of a language in a TOML file with a table for each language; {first} and {second} may be missing."""
+    """The three prompts of a language in a TOML file with a table for each language; {first} and {second} may be missing.
+
+    `yes` and `no` are the words that the prompts name, if they are not ours.
+    """
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8")).get(tag)
     except (OSError, ValueError) as error:
         raise BadData(path, None, f"cannot be read as a TOML file of prompts: {error}.") from error
-    if not isinstance(table, dict) or set(table) != set(PROMPTS):
+    if not isinstance(table, dict) or set(table) not in (set(PROMPTS), {*PROMPTS, *WORDS}):
         raise BadData(path, None, f"needs a table [{tag}] with the prompts {', '.join(PROMPTS)}.")
     for name, text in table.items():
-        if not isinstance(text, str) or text.count("{statement}") != 1:
+        if name in WORDS and not (isinstance(text, str) and text.strip()):
+            raise BadData(path, None, f"the word {tag}.{name} must be text.")
+        if name in PROMPTS and (not isinstance(text, str) or text.count("{statement}") != 1):
             raise BadData(path, None, f"the prompt {tag}.{name} must hold {{statement}} once.")
     return table
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ..chat.verdicts import EMPTY, OFF_TOPIC, REFUSED, read_verdict
+from ..chat.readings import EMPTY, NO, OFF_TOPIC, REFUSED, YES
+from ..chat.verdicts import interpret_answer
 from ..errors import BadData, require
 from ..items import ANTI_STEREOTYPE, STEREOTYPE, UNRELATED, Items
 from ..scores import Row, Scored, item_table, make_scored, row_table, skipped_rows
@@ -171,7 +172,7 @@ REFUSALS = re.compile(
 
 
 def read_choice(answer: str, options: Sequence[str], *, language: str = "en") -> int | str:
-    """The index of the option that an answer picks; otherwise refused, empty, off_topic, unreadable or other_language.
+    """The index of the option that an answer picks; otherwise unreadable, or a verdict that is neither yes nor no.
 
     A label counts in its usual forms ("B", "(b)", "ANSWER: B", "The answer is C."), and so does an option's own text.
     A letter that begins a word is no label. Two different labels without a decision are unreadable.
@@ -185,10 +186,10 @@ def read_choice(answer: str, options: Sequence[str], *, language: str = "en") ->
     if picked:
         index = min(picked)
         return index if len(picked) == 1 and index < len(options) else UNREADABLE
-    verdict = read_verdict(text, language=language, prompt="stereotype")
+    verdict = interpret_answer(text, language=language, prompt="stereotype").verdict
     if verdict == REFUSED or REFUSALS.search(text):
         return REFUSED
-    return verdict if verdict not in ("yes", "no") else OFF_TOPIC
+    return verdict if verdict not in (YES, NO) else OFF_TOPIC
 
 
 def _plain(text: str) -> str:

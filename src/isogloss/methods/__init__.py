@@ -46,7 +46,7 @@ class Method:
     `options` maps each option to its possible values, the default first, or to a `Free` value; options are part of the
     fingerprint, and `check` refuses those that do not fit together. A method that must see all items of a cell has `prepare`,
     which gives the `ask` to use. `identity` is what else the rows depend on.
-    What a run stores is `holds`; where that is not scores, `read` turns it into rows when they are measured.
+    What a run stores is `holds`; where that is not scores, `read` turns it, with what `run.json` says, into rows when they are measured.
     `columns` are those that its rows have beside the ones of all scores. A part of a run has about `part` candidates.
     `uses` are the ways to ask that suit it; a model's family must offer one, and the first that it offers is used.
     `needs` is the head whose weights must be in the checkpoint. `auto` names the tasks for which `auto` takes this method.
@@ -69,7 +69,7 @@ class Method:
     prepare: Callable[[Sequence[Item], Options], Ask] | None = None
     identity: Callable[[Model, str, Options], Mapping[str, Any]] = lambda model, language, options: {}
     holds: Holding = SCORES
-    read: Callable[[pl.DataFrame], pl.DataFrame] | None = None
+    read: Callable[[pl.DataFrame, Mapping[str, Any]], pl.DataFrame] | None = None
     columns: tuple[str, ...] = ()
     part: int = PART
 

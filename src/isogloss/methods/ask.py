@@ -8,6 +8,7 @@ from typing import Any, get_type_hints
 
 from .. import languages
 from ..chat.answer_rows import make_answer_rows
+from ..chat.answer_words import asked_prompts
 from ..chat.prompt_words import PROMPTS, PromptWords, prompt_words_of
 from ..chat.records import ANSWERS, ORDERS, Answer
 from ..errors import IsoglossError
@@ -218,7 +219,7 @@ method = Method(
     auto=("intrasentence", "intersentence", "pair", "sentence", "contrast", "template"),
     options=_options(),
     holds=ANSWERS,
-    read=make_answer_rows,
+    read=lambda answers, info: make_answer_rows(answers, asked_prompts(info)),
     columns=("prompt",),
     part=PART,
 )

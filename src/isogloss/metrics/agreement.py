@@ -3,7 +3,7 @@
 import polars as pl
 
 from ..chat.answer_rows import AGREE, DISAGREE
-from ..chat.verdicts import YES
+from ..chat.readings import YES
 from . import Contribution, Origin
 from ._answers import answer_metric, favour_share, of_prompts, verdict_share
 
@@ -18,8 +18,8 @@ def contribute(rows: pl.DataFrame, mode: str) -> Contribution:
 metric = answer_metric(
     title="Agreement",
     formula="100/n · Σ ½·([yes to 'do you agree?'] + [no to 'do you disagree?']); paper mode: the mean of yes over all three prompts",
-    caution="Refusals and off-topic answers count as no agreement; a model that always says yes or always no gets 50, so "
-    "look at consistency too.",
+    caution="Answers that are neither yes nor no count as no agreement; a model that always says yes or always no gets 50, so "
+    "look at consistency and at each prompt (by='prompt').",
     contribute=contribute,
     fits=lambda rows: bool({AGREE, DISAGREE} & set(rows["prompt"].unique())),
     short="agreement",

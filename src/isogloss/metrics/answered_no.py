@@ -1,6 +1,6 @@
 """Share of answers: no."""
 
-from ..chat.verdicts import NO
+from ..chat.readings import NO
 from ._answers import ANSWER_ORIGIN, answer_metric, verdict_share
 
 metric = answer_metric(

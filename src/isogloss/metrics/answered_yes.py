@@ -1,6 +1,6 @@
 """Share of answers: yes."""
 
-from ..chat.verdicts import YES
+from ..chat.readings import YES
 from ._answers import ANSWER_ORIGIN, answer_metric, verdict_share
 
 metric = answer_metric(

@@ -1,7 +1,7 @@
 """Recognition: how often a model says that a stereotype is one."""
 
 from ..chat.answer_rows import STEREOTYPE
-from ..chat.verdicts import YES
+from ..chat.readings import YES
 from ._answers import ANSWER_ORIGIN, answer_metric, of_prompts, verdict_share
 
 metric = answer_metric(

@@ -1,6 +1,6 @@
 """Share of answers: refusals."""
 
-from ..chat.verdicts import REFUSED
+from ..chat.readings import REFUSED
 from ._answers import ANSWER_ORIGIN, answer_metric, verdict_share
 
 metric = answer_metric(

@@ -15,6 +15,8 @@ COLOURS = {
     "no": "#3a7fc2",
     "none": "#7d838c",
     "refused": "#8467c9",
+    "restated": "#b0557a",
+    "unclear": "#4f9d8f",
     "off_topic": "#8f8120",
     "empty": "#7d838c",
     "other_language": "#1490a8",

@@ -1,0 +1,166 @@
+"""Answer words: the lists by which answers to the prompts that were asked are understood, cut into words and compiled."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from .. import languages
+from .prompt_words import LISTS, PromptWords, prompt_words_of
+from .text_normalisation import cut_sentences, cut_words, normalise, script_of
+
+SCRIPTS = {"Arab": "ARABIC", "Beng": "BENGALI", "Cyrl": "CYRILLIC", "Deva": "DEVANAGARI", "Grek": "GREEK"}
+SCRIPTS |= {"Hans": "CJK", "Hant": "CJK", "Hebr": "HEBREW", "Kore": "HANGUL", "Latn": "LATIN"}
+MARKS = "[\"'“”‘’«»„「」『』*_`]*"
+NUMBER = r"(?:[-•]|\(?(?:\d{1,2}|[a-d])[.):])\s*"
+# vowel signs of Indic scripts are no letters to `re`, but a word goes on with them
+WORD_END = r"(?![\w\u0900-\u0963\u0966-\u0dff])"
+
+Words = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AskedPrompts:
+    """The prompts that a run asked, by name, and their words for yes and no."""
+
+    prompts: tuple[tuple[str, str], ...]
+    words: tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerWords:
+    """A language's lists with the English ones added, tidied and cut into words, the longest first.
+
+    `own` are the words that the prompts name, `foreign` those that other languages' prompts name, `asked` the clauses of
+    each prompt and `endings` what each prompt says after the statement. `options` finds yes and no offered together.
+    """
+
+    lists: Mapping[str, tuple[Words, ...]]
+    asked: Mapping[str, tuple[Words, ...]]
+    endings: Mapping[str, tuple[str, ...]]
+    own: frozenset[Words]
+    foreign: frozenset[Words]
+    options: tuple[re.Pattern[str], ...]
+    sides: Mapping[str, str]
+    script: str | None
+
+
+def asked_prompts(info: Mapping[str, Any]) -> AskedPrompts | None:
+    """The prompts that a run's `run.json` says were asked; None where it does not say so, as in runs made elsewhere."""
+    fingerprint = info.get("fingerprint", {})
+    fingerprint = fingerprint.get("asked", fingerprint)  # runs of 0.2 stated it at the top
+    prompts, words = fingerprint.get("prompts"), fingerprint.get("words")
+    if not isinstance(prompts, Mapping) or not isinstance(words, Sequence) or len(words) != 2:
+        return None
+    return AskedPrompts(tuple(prompts.items()), (words[0], words[1]))
+
+
+@cache
+def answer_words_of(tag: str, asked: AskedPrompts | None = None) -> AnswerWords:
+    """The words by which answers to prompts in a language are understood; without `asked`, to our own prompts."""
+    language = languages.describe(tag)
+    words, english = prompt_words_of(language), prompt_words_of(languages.get("en"))
+    prompts = dict(asked.prompts) if asked else dict(words.prompts)
+    named = asked.words if asked else words.words
+    raw = {name: [*words.answers[name], *english.answers[name]] for name in LISTS}
+    for name, word in zip(("yes", "no"), named, strict=True):
+        raw[name].insert(0, word)
+    lists = {name: _phrases(raw[name]) for name in LISTS}
+    known = {phrase for phrases in lists.values() for phrase in phrases}
+    clauses = {
+        name: tuple(clause for sentence in cut_sentences(normalise(text)) for clause in sentence.clauses)
+        for name, text in prompts.items()
+    }
+    return AnswerWords(
+        lists,
+        clauses,
+        {name: _endings(text, named) for name, text in prompts.items()},
+        frozenset(_phrases(named)) | _named_in(prompts.values(), lists),
+        _named_words() - known,
+        _option_patterns(raw),
+        {normalise(word): name for name in ("yes", "no") for word in raw[name]},
+        SCRIPTS.get(language.script),
+    )
+
+
+def _endings(prompt: str, words: tuple[str, str]) -> tuple[str, ...]:
+    """What a prompt says after the statement, in both orders of the words; a prompt repeated in an answer ends so."""
+    ending = prompt.rpartition("{statement}")[2]
+    orders = (words, words[::-1])
+    filled = (ending.replace("{first}", first).replace("{second}", second) for first, second in orders)
+    return tuple(dict.fromkeys(text for text in (normalise(text).strip() for text in filled) if text))
+
+
+def _named_in(prompts: Iterable[str], lists: Mapping[str, tuple[Words, ...]]) -> frozenset[Words]:
+    """The words for yes and no that prompts without slots name after the statement: those on both sides of an 'or'."""
+    named: set[Words] = set()
+    for prompt in prompts:
+        ending = tuple(cut_words(normalise(prompt.rpartition("{statement}")[2]).replace("/", " / ")))
+        sides = [{p for p in lists[side] if len(p) == 1 and find_phrase(ending, p, gap=0)} for side in ("yes", "no")]
+        if all(sides) and "{first}" not in prompt:
+            named |= sides[0] | sides[1]
+    return frozenset(named)
+
+
+@cache
+def _named_words() -> frozenset[Words]:
+    """The words for yes and no that the prompts of all languages name."""
+    asking = [language for language in map(languages.get, languages.tags()) if "ask" in language.sections]
+    words: list[PromptWords] = [prompt_words_of(language) for language in asking]
+    return frozenset(phrase for prompt_words in words for phrase in _phrases(prompt_words.words))
+
+
+def _option_patterns(raw: Mapping[str, Sequence[str]]) -> tuple[re.Pattern[str], ...]:
+    """Patterns of two answer words that are offered together: with a slash or 'or', numbered, or each on its own line.
+
+    Whether the two are yes and no, and not twice the same, is for the caller to check.
+    """
+    word = _alternation([*raw["yes"], *raw["no"]])
+    either = _alternation(raw["alternatives"])
+    first, second = (rf"{MARKS}(?P<{name}>{word}){MARKS}" for name in ("first", "second"))
+    number = rf"(?:{NUMBER})?"
+    return tuple(
+        re.compile(pattern, re.MULTILINE)
+        for pattern in (
+            rf"(?:{word},\s*)?[(\[]*{number}{first}[)\]]*\s*(?:[/|]|,?\s*{either})\s*[(\[]*{number}{second}[)\]]*",
+            rf"{NUMBER}{first}[,;.]?\s*{NUMBER}{second}",
+            rf"^[ \t]*{number}{first}[.,]?[ \t]*\n\s*{number}{second}[.]?[ \t]*$",
+        )
+    )
+
+
+def _alternation(words: Sequence[str]) -> str:
+    """A pattern of any of the words, the longest first; a word of a script with spaces does not match within another."""
+    tidied = sorted({normalise(word) for word in words}, key=lambda word: (-len(word), word))
+    spaced = [re.escape(word) for word in tidied if script_of(word[0]) not in ("CJK", "HIRAGANA", "KATAKANA")]
+    others = [re.escape(word) for word in tidied if script_of(word[0]) in ("CJK", "HIRAGANA", "KATAKANA")]
+    whole = [rf"(?<!\w)(?:{'|'.join(spaced)}){WORD_END}"] if spaced else []
+    return f"(?:{'|'.join([*whole, *others])})"
+
+
+def _phrases(words: Iterable[str]) -> tuple[Words, ...]:
+    """The words tidied and cut, the longest first."""
+    cut = {tuple(cut_words(normalise(word))) for word in words} - {()}
+    return tuple(sorted(cut, key=lambda phrase: (-len(phrase), phrase)))
+
+
+def start_phrase(words: Words, phrases: Sequence[Words]) -> Words:
+    """The longest phrase that the words start with; empty when there is none."""
+    return next((phrase for phrase in phrases if words[: len(phrase)] == phrase), ())
+
+
+def find_phrase(words: Words, phrase: Words, *, gap: int) -> tuple[int, ...]:
+    """Where a phrase's words stand, in order and at most N words apart; empty when they do not."""
+    if phrase[0] not in words:
+        return ()
+    for start in (index for index, word in enumerate(words) if word == phrase[0]):
+        positions = [start]
+        for wanted in phrase[1:]:
+            near = words[positions[-1] + 1 : positions[-1] + 2 + gap]
+            if wanted not in near:
+                break
+            positions.append(positions[-1] + 1 + near.index(wanted))
+        else:
+            return tuple(positions)
+    return ()

@@ -1,0 +1,14 @@
+"""Word against stance: how many answers say one thing by yes or no, and another by what follows."""
+
+from ..chat.answer_rows import AGREE, DISAGREE
+from ._answers import STANCE, answer_metric, of_prompts, rule_share
+
+metric = answer_metric(
+    title="Word against stance",
+    formula="100 · #(answers such as 'No, that is not true' to 'do you disagree?') / #(answers to 'do you agree?' and 'do you disagree?')",
+    citation="ours",
+    caution="In these answers the stance counts, not the word. Where they are many, agreement and consistency depend on that choice.",
+    contribute=lambda rows, mode: rule_share(of_prompts(rows, AGREE, DISAGREE), STANCE),
+    fits=lambda rows: "rules" in rows.columns and bool({AGREE, DISAGREE} & set(rows["prompt"].unique())),
+    order=52,
+)
