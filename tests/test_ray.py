@@ -28,7 +28,7 @@ from isogloss.studies.plan import StudyPlan
 from isogloss.studies.ray import TRIES, Cluster, Group, Queue, Task, record_result, unfinished_work
 from isogloss.studies.ray_worker import Worker, pack_cells, unpack_cells
 from isogloss.studies.run import StudyResult, run_plan
-from support import tiny
+from support import ports, tiny
 from test_fault_tolerance import kept
 from test_studies_run import BOTH, MANY
 
@@ -167,9 +167,9 @@ def test_an_actor_takes_what_it_has_not_failed_at_first():
 
 def test_an_address_where_nobody_listens_is_told_at_once():
     pytest.importorskip("ray")
-    with pytest.raises(IsoglossError) as caught:
-        run_plan(job("x"), out=Path("runs"), cluster=Cluster(address="127.0.0.1:1"))
-    assert str(caught.value) == "No Ray cluster answers at 127.0.0.1:1 ([Errno 111] Connection refused)."
+    with ports.refusing() as closed, pytest.raises(IsoglossError) as caught:
+        run_plan(job("x"), out=Path("runs"), cluster=Cluster(address=closed))
+    assert str(caught.value) == f"No Ray cluster answers at {closed} ([Errno 111] Connection refused)."
 
 
 # ---- with Ray

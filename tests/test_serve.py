@@ -12,6 +12,7 @@ from httpx import Response
 
 from isogloss.web import runs as runs_page
 from isogloss.web.job_process import run_job
+from isogloss.web.jobs import read_job
 from isogloss.web.settings import ServerSettings
 from support.builders import stereoset_rows
 from support.reports import neutral_items, write_run
@@ -56,11 +57,20 @@ def plant(root: Path, name: str, model: str, *, wanted: str = "run") -> Path:
 # ---- studies that were found
 
 
-def test_a_study_found_in_the_runs_folder_is_not_started_with_the_server(root, models):
-    folder = plant(root, "found", models[0])
-    with client_of(ServerSettings(root, models=models)) as client:
-        time.sleep(1)
-        page = client.get("/evaluate/found")
+def wait_until_failed(folder: Path) -> None:
+    """Return when the queue has looked at all jobs and refused this one; a test that waits too long fails."""
+    deadline = time.monotonic() + 240
+    while read_job(folder).state != "failed":
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def test_a_study_found_in_the_runs_folder_is_not_started_with_the_server(client, root, models):
+    folder = plant(root, "found", models[1])
+    start(client, models[0], name="mine")
+    with client_of(ServerSettings(root, models=models[1:])) as other:
+        wait_until_failed(root / "mine")
+        page = other.get("/evaluate/found")
     assert '<span class="state stopped">' in page.text
     assert {path.name for path in folder.iterdir()} == {"job.json", "study.yaml"}
 
@@ -95,7 +105,7 @@ def test_a_job_of_mine_is_resumed_by_a_new_server_and_only_with_a_model_that_it_
 def test_a_queued_job_of_mine_is_not_started_by_a_server_that_does_not_allow_its_model(client, root, models):
     start(client, models[0], name="mine")
     with client_of(ServerSettings(root, models=models[1:])):
-        time.sleep(1)
+        wait_until_failed(root / "mine")
     assert not (root / "mine" / ".job" / "log.txt").exists()
 
 
