@@ -40,6 +40,8 @@ def run_all(
         waiting = [(index, generator) for index, generator, _ in asked]
         turn += 1
     trim_memory()
+    if "files" in model.state:
+        model.state["files"].check(model.info.name)
     return [results[index] for index in sorted(results)]
 
 

@@ -2,7 +2,7 @@
 
 import logging
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -138,6 +138,7 @@ def open_model(name: str, loading: Loading = DEFAULT_LOADING) -> Model:
     with _quiet(transformers):
         tokenizer = _load(source, transformers.AutoTokenizer)
         files = _weight_files(source, config, pickle=allow_pickle)
+        states = facts.file_states(_folder(source), files)
         options: dict[str, Any] = {"use_safetensors": None if allow_pickle else True}
         if source.gguf:
             options = {"quantization_config": transformers.GgufConfig(dequantize=True)}
@@ -145,10 +146,12 @@ def open_model(name: str, loading: Loading = DEFAULT_LOADING) -> Model:
         net, report = _load(source, loader, output_loading_info=True, dtype=dtype_of_torch, **options)
     missing = set(report["missing_keys"])
     _refuse_incomplete(source, net, tokenizer=tokenizer, missing=missing)
+    _refuse_left_out_layers(source, net, unexpected=report["unexpected_keys"])
     known = _facts(source, net, tokenizer=tokenizer, missing=missing)
-    weights = facts.hash_files(_folder(source), files, config=not source.gguf)
-    known = replace(known, weights=weights, dtype=dtype, notes=(*known.notes, *remarks))
+    hashed = facts.hash_weights(_folder(source), states, name=source.name, config=not source.gguf)
+    known = replace(known, weights=hashed.sha256, dtype=dtype, notes=(*known.notes, *remarks))
     model = wrap(net, tokenizer, info=known, device=device)
+    model.state["files"] = hashed
     pair_format = pair_format_of(net.config)
     if pair_format is not None:
         pooled, path = pair_format.form == POOLED, _folder(source) / WEIGHTS
@@ -238,6 +241,16 @@ def _refuse_incomplete(source: ModelSource, net: Any, *, tokenizer: Any, missing
         raise IsoglossError(
             f"'{source.name}' has no tokenizer that fits: it knows {len(tokenizer)} tokens, the model {size}. "
             "Download it again."
+        )
+
+
+def _refuse_left_out_layers(source: ModelSource, net: Any, *, unexpected: Iterable[str]) -> None:
+    """transformers ignores layers that a configuration leaves out; we do not score a part of a model."""
+    layers = facts.left_out_layers(net, unexpected)
+    if layers:
+        raise IsoglossError(
+            f"'{source.name}' has {len(layers)} weights of layers that its config.json leaves out, such as "
+            f"'{layers[0]}'. Correct config.json, or download the model again."
         )
 
 
