@@ -48,7 +48,7 @@ def read_prompts(path: Path, tag: str) -> Mapping[str, str]:
     """The three prompts of a language in a TOML file with a table for each language; {first} and {second} may be missing."""
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8")).get(tag)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise BadData(path, None, f"cannot be read as a TOML file of prompts: {error}.") from error
     if not isinstance(table, dict) or set(table) != set(PROMPTS):
         raise BadData(path, None, f"needs a table [{tag}] with the prompts {', '.join(PROMPTS)}.")

@@ -137,10 +137,18 @@ def read_bytes(path: Path) -> bytes:
         return content
 
 
+def check_regular(path: Path) -> Path:
+    """The path, unless it is a pipe or a device, which may give nothing for ever."""
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise BadData(path, None, "a pipe or a device is not read. Save its content as a file first.")
+    return path
+
+
 @contextmanager
 def _opened(path: Path) -> Iterator[tuple[IO[bytes], int]]:
     """The open file, unpacked when its name ends in `.gz`, and how many bytes it may give."""
     try:
+        check_regular(path)
         size = path.stat().st_size
         packed = path.name.lower().endswith(".gz")
         with gzip.open(path) if packed else path.open("rb") as file:
