@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -180,6 +181,33 @@ def test_weights_that_change_while_they_are_used_end_the_work(
     assert str(caught.value) == (
         f"The weights of 'gpt2' in {folder} changed while they were in use. Run the same command again."
     )
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"n_layer": 1_000_000}, "'gpt2' has 1,000,000 layers by its config.json ('n_layer'). Download it again."),
+        ({"text_config": {"num_hidden_layers": 10**6}}, "'gpt2' has 1,000,000 layers by its config.json"),
+    ],
+)
+def test_a_configuration_with_a_million_layers_is_refused_at_once(
+    change: dict[str, Any], message: str, saved: Callable[[str], Path], tmp_path: Path
+) -> None:
+    folder = Path(shutil.copytree(saved("gpt2"), tmp_path / "gpt2"))
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    (folder / "config.json").write_text(json.dumps(config | change), encoding="utf-8")
+    for opening in (open_model, load.open_outline, load.find_family):
+        with pytest.raises(IsoglossError) as caught:
+            opening(str(folder))
+        assert str(caught.value).startswith(message)
+
+
+def test_architectures_that_are_no_list_are_no_traceback(saved: Callable[[str], Path], tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(saved("gpt2"), tmp_path / "gpt2"))
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    (folder / "config.json").write_text(json.dumps(config | {"architectures": 5}), encoding="utf-8")
+    with suppress(IsoglossError):
+        open_model(str(folder))
 
 
 def test_a_card_names_languages_and_licence(bert: Path) -> None:

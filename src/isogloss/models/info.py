@@ -22,6 +22,7 @@ CARD_LETTERS, FIELD_LETTERS = 1_000_000, 5_000
 SAFE = ("model.safetensors", "model.safetensors.index.json")
 PICKLED = ("pytorch_model.bin", "pytorch_model.bin.index.json")
 CHANGED = "The weights of '{}' in {} changed while they were in use. Run the same command again."
+MOST_LAYERS = 2_000  # the deepest published Transformer has 1,000
 NOT_CUTTING = ("_file", "_path", "_dir", "chat_template", "verbose")  # ends of names that say where, not how
 NOT_SCORES = ("_name_or_path", "transformers_version", "dtype", "torch_dtype")
 
@@ -46,10 +47,21 @@ def auto_class(config: Mapping[str, Any]) -> str | None:
     if config.get("is_encoder_decoder") and kind in auto.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES:
         return SEQ2SEQ_LM
     masked = kind in auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES
-    decoder = "CausalLM" in " ".join(config.get("architectures") or ()) or bool(config.get("is_decoder"))
+    architectures = config.get("architectures")
+    named = isinstance(architectures, list | tuple) and "CausalLM" in " ".join(map(str, architectures))
+    decoder = named or bool(config.get("is_decoder"))
     if kind in auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES and (decoder or not masked):
         return CAUSAL_LM
     return MASKED_LM if masked else None
+
+
+def check_layers(config: Mapping[str, Any], name: str) -> None:
+    """Refuse a configuration with more layers than any model has, before transformers builds them one by one."""
+    for key, value in config.items():
+        if isinstance(value, Mapping):
+            check_layers(value, name)
+        elif "layer" in key and isinstance(value, int) and value > MOST_LAYERS:
+            raise IsoglossError(f"'{name}' has {value:,} layers by its config.json ('{key}'). Download it again.")
 
 
 def added_family(config: Mapping[str, Any]) -> str | None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import registry
-from ..errors import IsoglossError, require, short_message
+from ..errors import IsoglossError, naming_panics, require, short_message
 from . import hub
 from . import info as facts
 from .model import Model, ModelInfo
@@ -89,6 +89,8 @@ def find_family(name: str, *, offline: bool = False) -> str:
 
 def _recognise(source: ModelSource) -> tuple[str, Any]:
     """A model's family, and its configuration in transformers unless the family loads models by itself."""
+    if not source.gguf:
+        facts.check_layers(facts.read_config(_folder(source)), source.name)
     family = None if source.gguf else facts.added_family(facts.read_config(_folder(source)))
     if family is not None and registry.get("family", family).load is not None:
         return family, None
@@ -319,7 +321,8 @@ def _load(source: ModelSource, loader: Any, **options: Any) -> Any:
     try:
         extra = {"gguf_file": source.gguf} if source.gguf else {}
         safe = {"trust_remote_code": False, "local_files_only": True}
-        return loader.from_pretrained(str(source.folder), **safe, **extra, **options)
+        with naming_panics():
+            return loader.from_pretrained(str(source.folder), **safe, **extra, **options)
     except IsoglossError:
         raise
     except Exception as error:
