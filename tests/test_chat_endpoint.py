@@ -436,3 +436,14 @@ def test_waits_double_with_jitter_and_are_never_shorter_than_asked_for():
         assert top / 2 <= min(waits) < max(waits) <= top
     asked = [next_wait(policy, 0, asked=20, draw=draw) for _ in range(50)]
     assert 20 <= min(asked) < max(asked) <= 22
+
+
+def test_a_fresh_run_keeps_nothing_also_where_items_share_a_statement(tmp_path):
+    first = item("a")
+    again = replace(first, id="a2", candidates=tuple(replace(one, id=f"{one.id}-2") for one in first.candidates))
+    shares = []
+    with endpoints.serving(endpoints.good) as server:
+        backend = http_backend(Endpoint(server.url, "chatty"), GREEDY)
+        (cell,) = runner.plan_ask_cells(Items((first, again)), backend.plan)
+        runner.ask_cell(cell, backend, out=tmp_path, progress=lambda label, share, **_: shares.append(share))
+    assert (shares[0], shares[-1]) == (0, 1)

@@ -97,6 +97,7 @@ def ask_cell(cell: AskCell, backend: Backend, *, out: StoragePath, progress: Pro
         known = _read_journal(journal)
         wanted = {asked[request.key].key: asked[request.key] for number in missing for request in cell.parts[number]}
         todo = [request for key, request in wanted.items() if key not in known]
+        whole = len({request.key for request in asked.values()})  # a statement of several items is asked about once
 
         def write_complete_parts() -> None:
             for number in [*missing]:
@@ -104,7 +105,7 @@ def ask_cell(cell: AskCell, backend: Backend, *, out: StoragePath, progress: Pro
                 if answers is not None:
                     runs.write_part(run, number, rows=answer_table(answers))
                     missing.remove(number)
-            progress(label, 1 - sum(prompt.key not in known for prompt in todo) / len(asked), items=len(cell.items))
+            progress(label, 1 - sum(prompt.key not in known for prompt in todo) / whole, items=len(cell.items))
 
         def keep(answers: Sequence[Answer]) -> None:
             append_lines(journal, "".join(map(answer_line, answers)))
