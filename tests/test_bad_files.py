@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import json
+import os
 import struct
 import tracemalloc
 import zipfile
@@ -15,6 +16,9 @@ import openpyxl
 import polars as pl
 import pytest
 
+import isogloss as ig
+from isogloss.corpora.texts import open_corpus
+from isogloss.errors import IsoglossError
 from isogloss.files import rows, workbooks
 from isogloss.translate import sheets
 from support.builders import stereoset_rows
@@ -216,3 +220,28 @@ def test_a_sheet_of_too_many_rows_or_bytes_is_refused(tmp_path, monkeypatch):
         rows.BadData, match=r"s\.xlsx: unpacks to more than 1,000 bytes\. Split it into smaller ones\.$"
     ):
         list(sheets.read_sheet(path))
+
+
+def test_a_line_of_megabytes_and_a_pipe_are_refused_at_once(tmp_path):
+    path = tmp_path / "long_en.jsonl"
+    path.write_text('{"id": "' + "x" * 1_100_000 + '"}\n', encoding="utf-8")
+    with pytest.raises(IsoglossError) as caught:
+        ig.read(path)
+    assert str(caught.value) == f"{path}, line 1: a line of more than 1,000,000 letters, which no item has."
+    os.mkfifo(tmp_path / "pipe_en.parquet")
+    with pytest.raises(IsoglossError, match="a pipe or a device is not read"):
+        ig.read(tmp_path / "pipe_en.parquet")
+
+
+@pytest.mark.parametrize("ending", ["zip", "txt.gz"])
+def test_a_corpus_that_unpacks_to_far_more_than_its_size_is_refused(tmp_path, ending):
+    path, lines = tmp_path / f"bomb.en-de.{ending}", b"\n" * 40_000_000
+    if ending == "zip":
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("bomb.en-de.en", lines)
+            archive.writestr("bomb.en-de.de", "a")
+    else:
+        path.write_bytes(gzip.compress(lines))
+    with pytest.raises(IsoglossError, match="unpacks to more than 100 times its size"):
+        for _ in open_corpus(path, language=None if ending == "zip" else "en").read():
+            pass

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 import random
 import signal
 import subprocess
 import sys
+import threading
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -24,6 +27,7 @@ from isogloss.models.families.server import KEPT
 from isogloss.models.load import open_model
 from isogloss.models.model import Loading
 from isogloss.models.retry import RetryPolicy, asked_wait, next_wait
+from isogloss.progress import Progress, silent
 from isogloss.studies.cells import JOURNAL, Running, run_cells
 from isogloss.studies.method_choice import PlannedCell, plan_cells
 from support import endpoints
@@ -44,13 +48,19 @@ ALL = 12  # two items, three prompts, two orders
 
 
 def ask(
-    server: endpoints.Server, out: Path, *, items: Items = ITEMS, settings: AskSettings = GREEDY, **options: object
+    server: endpoints.Server,
+    out: Path,
+    *,
+    items: Items = ITEMS,
+    settings: AskSettings = GREEDY,
+    progress: Progress = silent,
+    **options: object,
 ) -> list[runs.Run]:
     loading = Loading(served_model="chatty", **{"tries": 3, **options})  # type: ignore[arg-type]
     model = open_model(server.url, loading)
     model = replace(model, net=replace(model.net, policy=RetryPolicy(loading.tries, first=0.01)))
     cells = plan_cells(PlannedCell(server.url, items, "ask", settings.options, loading=loading), model)
-    return [result.run for result in run_cells(cells, model, running=Running(out)) if result.run]
+    return [result.run for result in run_cells(cells, model, running=Running(out, progress=progress)) if result.run]
 
 
 def rows(run: runs.Run) -> list[dict[str, object]]:
@@ -128,20 +138,56 @@ def test_asking_again_asks_nothing(tmp_path):
         (endpoints.torn, "the connection failed (RemoteProtocolError)"),
         (endpoints.empty, "it sent an empty response"),
         (endpoints.hang_up, "the connection failed (RemoteProtocolError)"),
-        (endpoints.stall, "nothing came within 0.3 seconds"),
         (endpoints.no_choice, "it sent JSON without an answer in it"),
     ],
-    ids=["500", "429", "html", "half", "torn", "empty", "hang-up", "stall", "no-choice"],
+    ids=["500", "429", "html", "half", "torn", "empty", "hang-up", "no-choice"],
 )
 def test_what_misbehaves_is_tried_again_then_told_and_nothing_is_lost_or_asked_twice(tmp_path, bad, why):
     with endpoints.serving(endpoints.first(2, bad)) as server:
-        (run,) = ask(server, tmp_path / "passing", timeout=0.3, concurrency=1)
+        (run,) = ask(server, tmp_path / "passing", concurrency=1)
         assert len(server.bodies) == ALL + 2
         assert len(rows(run)) == ALL
-    message, _ = failure(endpoints.after(5, bad), tmp_path / "lasting", timeout=0.3, concurrency=1, tries=2)
+    message, _ = failure(endpoints.after(5, bad), tmp_path / "lasting", concurrency=1, tries=2)
     assert message == f"URL was asked 2 times and gave no answer: {why}. {KEPT}"
     folder = next((tmp_path / "lasting").rglob(JOURNAL)).parent
     assert len((folder / JOURNAL).read_text(encoding="utf-8").splitlines()) == 5
+
+
+@pytest.fixture
+def patience(monkeypatch: pytest.MonkeyPatch) -> Callable[[endpoints.Server], list[float]]:
+    """Time-outs that end when the server stalls instead of by the clock; returns those that were set."""
+    asked: list[float] = []
+    scopes: list[tuple[asyncio.AbstractEventLoop, asyncio.Timeout]] = []
+    timeout = asyncio.timeout
+
+    def wait_for_a_stall(seconds: float) -> asyncio.Timeout:
+        asked.append(seconds)
+        scopes.append((asyncio.get_running_loop(), timeout(None)))
+        return scopes[-1][1]
+
+    def expire() -> None:
+        loop, scope = scopes[-1]
+        loop.call_soon_threadsafe(scope.reschedule, loop.time())
+
+    def attach(server: endpoints.Server) -> list[float]:
+        server.on_stall = expire
+        return asked
+
+    monkeypatch.setattr(asyncio, "timeout", wait_for_a_stall)
+    return attach
+
+
+def test_a_response_that_stalls_is_given_up_after_the_time_out_and_nothing_is_lost(tmp_path, patience):
+    with endpoints.serving(endpoints.first(2, endpoints.stall)) as server:
+        asked = patience(server)
+        (run,) = ask(server, tmp_path / "passing", timeout=7, concurrency=1)
+        assert len(server.bodies) == ALL + 2
+        assert len(rows(run)) == ALL
+        assert set(asked) == {7}
+        server.reply = endpoints.after(5, endpoints.stall)
+        with pytest.raises(IsoglossError, match=r"asked 2 times and gave no answer: nothing came within 7 seconds\."):
+            ask(server, tmp_path / "lasting", timeout=7, concurrency=1, tries=2)
+    assert len(next((tmp_path / "lasting").rglob(JOURNAL)).read_text(encoding="utf-8").splitlines()) == 5
 
 
 def test_after_a_failure_only_the_rest_is_asked(tmp_path):
@@ -158,11 +204,13 @@ def test_after_a_failure_only_the_rest_is_asked(tmp_path):
 
 
 def test_a_torn_line_of_the_journal_is_asked_again_and_no_other(tmp_path):
-    _, server = failure(endpoints.after(7, endpoints.status(500)), tmp_path, tries=1, concurrency=1)
-    journal = next(tmp_path.rglob(JOURNAL))
-    content = journal.read_bytes()
-    journal.write_bytes(content[:-20])
-    with endpoints.serving(endpoints.good, port=server.server_address[1]) as server:
+    with endpoints.serving(endpoints.after(7, endpoints.status(500))) as server:
+        with pytest.raises(IsoglossError):
+            ask(server, tmp_path, tries=1, concurrency=1)
+        journal = next(tmp_path.rglob(JOURNAL))
+        journal.write_bytes(journal.read_bytes()[:-20])
+        server.reply = endpoints.good
+        server.bodies.clear()
         (run,) = ask(server, tmp_path)
     assert len(server.bodies) == ALL - 6
     assert len(rows(run)) == ALL
@@ -180,7 +228,7 @@ test_chat_endpoint.ask(type("At", (), {"url": sys.argv[1]}), Path(sys.argv[2]), 
 def test_nothing_answered_is_lost_by_a_kill(tmp_path):
     def slow(handler: endpoints.Handler, body: dict[str, object]) -> None:
         if len(handler.server.bodies) > 5:
-            time.sleep(30)
+            handler.server.ended.wait()
         endpoints.good(handler, body)
 
     with endpoints.serving(slow) as server:
@@ -293,11 +341,12 @@ def test_an_answer_without_text_or_counts_is_kept_as_empty(tmp_path):
 @pytest.mark.parametrize("concurrency", [1, 3])
 def test_no_more_requests_than_allowed_are_open_at_once(tmp_path, concurrency):
     counts = []  # of requests that wait for an answer; the server's own count includes those that were just answered
+    together = threading.Barrier(concurrency)  # nobody is answered before so many wait
 
     def slow(handler: endpoints.Handler, body: dict[str, object]) -> None:
         with server.lock:
             counts.append(counts[-1] + 1 if counts else 1)
-        time.sleep(0.03)
+        together.wait()
         with server.lock:
             counts.append(counts[-1] - 1)
         endpoints.good(handler, body)
@@ -307,18 +356,25 @@ def test_no_more_requests_than_allowed_are_open_at_once(tmp_path, concurrency):
     assert max(counts) == concurrency
 
 
-def test_when_one_gives_up_the_others_finish_what_they_began(tmp_path):
+def test_when_one_gives_up_the_others_finish_what_they_began(tmp_path, monkeypatch):
+    gave_up = threading.Event()
+
+    class Noticed(IsoglossError):
+        def __init__(self, message: str) -> None:
+            super().__init__(message)
+            gave_up.set()
+
     def reply(handler: endpoints.Handler, body: dict[str, object]) -> None:
-        if len(handler.server.bodies) == 1:
+        if body == handler.server.bodies[0]:
             endpoints.status(401)(handler, body)
         else:
-            time.sleep(0.1)
+            gave_up.wait()
             endpoints.good(handler, body)
 
+    monkeypatch.setattr("isogloss.chat.endpoint.IsoglossError", Noticed)
     _, server = failure(reply, tmp_path, concurrency=3)
-    assert len(server.bodies) <= 3
-    lines = next(tmp_path.rglob(JOURNAL)).read_text(encoding="utf-8").splitlines()
-    assert len(lines) == len(server.bodies) - 1
+    assert len(server.bodies) == 3
+    assert len(next(tmp_path.rglob(JOURNAL)).read_text(encoding="utf-8").splitlines()) == 2
 
 
 def test_samples_have_seeds_of_their_own_which_do_not_change(tmp_path):
@@ -335,11 +391,19 @@ def test_samples_have_seeds_of_their_own_which_do_not_change(tmp_path):
 # ---- waiting
 
 
-def test_retry_after_is_honoured_as_seconds(tmp_path):
-    with endpoints.serving(endpoints.first(1, endpoints.status(429, Retry_After="1"))) as server:
-        started = time.monotonic()
+def test_retry_after_is_honoured_as_seconds(tmp_path, monkeypatch):
+    waits, sleep = [], asyncio.sleep
+
+    async def pass_at_once(seconds: float) -> None:
+        waits.append(seconds)
+        await sleep(0)
+
+    monkeypatch.setattr(asyncio, "sleep", pass_at_once)
+    with endpoints.serving(endpoints.first(1, endpoints.status(429, Retry_After="100"))) as server:
         ask(server, tmp_path, concurrency=1)
-        assert time.monotonic() - started >= 1
+    assert len(server.bodies) == ALL + 1
+    (wait,) = filter(None, waits)
+    assert 100 <= wait <= 110
 
 
 def test_too_long_a_wait_is_told_instead(tmp_path):
@@ -379,3 +443,13 @@ def test_waits_double_with_jitter_and_are_never_shorter_than_asked_for():
         assert top / 2 <= min(waits) < max(waits) <= top
     asked = [next_wait(policy, 0, asked=20, draw=draw) for _ in range(50)]
     assert 20 <= min(asked) < max(asked) <= 22
+
+
+def test_a_fresh_run_keeps_nothing_also_where_items_share_a_statement(tmp_path):
+    first = item("a")
+    again = replace(first, id="a2", candidates=tuple(replace(one, id=f"{one.id}-2") for one in first.candidates))
+    shares = []
+    with endpoints.serving(endpoints.good) as server:
+        told = lambda label, share, **_: shares.append(share)  # noqa: E731
+        ask(server, tmp_path, items=Items((first, again)), progress=told)
+    assert (shares[0], shares[-1]) == (0, 1)

@@ -204,6 +204,21 @@ def test_a_chat_template_has_a_limit_of_time_and_size_on_any_thread(monkeypatch,
     )
 
 
+LISTS = "{% for m in messages %}{% for part in m.content %}{% if part.type == 'text' %}{{ part.text }}{% endif %}{% endfor %}{% endfor %}A:"
+
+
+def test_a_template_that_reads_a_list_of_parts_gets_one_and_one_that_drops_the_message_is_refused():
+    tokenizer = copy.copy(tiny.tokenizer_of("gpt2"))
+    tokenizer.chat_template = LISTS
+    assert chat_template.frame_prompts(tokenizer, ["The nurse is kind. "], name="tiny") == ["The nurse is kind. A:"]
+    tokenizer.chat_template = "{% for m in messages %}{{ m.role }}{% endfor %}A:"
+    with pytest.raises(IsoglossError) as caught:
+        chat_template.frame_prompts(tokenizer, ["The nurse is kind."], name="tiny")
+    assert str(caught.value) == (
+        "The chat template of 'tiny' cannot be used (it leaves out the message). Use --option template=plain."
+    )
+
+
 def test_a_template_that_fails_is_one_sentence():
     model = with_template(talker(), "{{ raise_exception('no users here') }}")
     with pytest.raises(IsoglossError) as caught:

@@ -157,18 +157,18 @@ LINES = ('{"key": [], "reply": 5}', "[]", "5", '{"key": "a"}', '{"key": "a", "re
     ids=str,
 )
 def test_a_journal_line_of_other_types_is_passed_over_and_asked_again(command, tmp_path, change):
-    reply = endpoints.after(5, endpoints.status(500))
-    assert ask(command, reply, tmp_path, limits=("--concurrency", "1"))[0] == 2
-    (journal,) = tmp_path.rglob("journal.jsonl")
-    first, *rest = journal.read_text(encoding="utf-8").splitlines()
-    entry = json.loads(first)
-    changed = entry | {"reply": entry["reply"] | change}
-    journal.write_text("\n".join([json.dumps(changed), *rest, *LINES]), encoding="utf-8")
-    (info,) = tmp_path.rglob("run.json")
-    url = json.loads(info.read_text(encoding="utf-8"))["facts"]["source"]
     words = ("--served-model", "chatty", "--data", "demo", "-l", "en", "--limit", "2", "--option", "order=yes-no")
-    with endpoints.serving(endpoints.good, port=int(url.split(":")[2].split("/")[0])) as server:
-        status, _, error = command("ask", server.url, *words, "--out", tmp_path)
+    with endpoints.serving(endpoints.after(5, endpoints.status(500))) as server:
+        words = ("ask", server.url, *words, "--tries", 1, "--concurrency", 1, "--out", tmp_path)
+        assert command(*words)[0] == 2
+        (journal,) = tmp_path.rglob("journal.jsonl")
+        first, *rest = journal.read_text(encoding="utf-8").splitlines()
+        entry = json.loads(first)
+        changed = entry | {"reply": entry["reply"] | change}
+        journal.write_text("\n".join([json.dumps(changed), *rest, *LINES]), encoding="utf-8")
+        server.reply = endpoints.good
+        server.bodies.clear()
+        status, _, error = command(*words)
     assert status == 0, error
     assert len(server.bodies) == 12 - 4
     assert stored(tmp_path).height == 12

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
 from xml.etree import ElementTree
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 
 import isogloss as ig
-from isogloss.analysis.claim_files import make_claims, read_claims
+from isogloss.analysis.claim_files import as_claims, make_claims, read_claims
 from isogloss.analysis.claims import check_claims
 from isogloss.cli import main
 from isogloss.errors import IsoglossError
@@ -257,7 +258,7 @@ def test_an_unknown_metric_is_named_with_the_nearest_one():
 
 NEEDS = "a file of claims needs 'claims', a list of texts such as 'ss = 50 ± 5', or of objects with 'says'."
 BAD = {
-    "claims: [": (1, "not YAML."),
+    "claims: [": (1, "not YAML: expected the node content, but found '<stream end>'."),
     "": (None, NEEDS),
     "claims: 3": (None, NEEDS),
     "claims: [ss > 5]\nstrikt: true": (None, "No key named 'strikt'. Did you mean 'strict'? Known: adjust, claims, facts, faults, min_n, mode, source, strict, title."),
@@ -357,3 +358,54 @@ def test_a_report_shows_the_claims_of_a_result_first(scored, tmp_path):
     assert "No, the opposite." in page
     assert "The p-values are not adjusted for the number of claims." in page
     assert '<table class="wrapped">' in page
+
+
+# ---- hostile files
+
+
+FAULTS = ": 'faults' must be an object with 'items', a list of ids, and 'groups', a list of objects."
+TWICE = "claims: [ss < 90]\ntitle: x\nclaims: [ss > 10]\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (TWICE, ", line 3: the key 'claims' is there twice."),
+        ("claims: [{says: ss < 9, says: ss > 1}]\n", ", line 1: the key 'says' is there twice."),
+        ("claims: " + "[" * 1000 + "]" * 1000, ": nested too deeply."),
+        ("claims: [ss < 9]\nmin_n: 0x\n", ": 'min_n' must be a whole number of items, 1 or more."),
+        (
+            "claims: [ss < 9]\nmin_n: " + "9" * 5000,
+            ", line 2: '99999999999999999999…' is not a number that can be read.",
+        ),
+        ("claims: [ss < 9]\nmin_n: 2024-13-01\n", ": 'min_n' must be a whole number of items, 1 or more."),
+        ("claims: &a [*a]\n", ", line 1: aliases (*name) are not read; write it out."),
+        ("claims: [ss < 9]\nsource: &a [*a, *a]\n", ", line 2: aliases (*name) are not read; write it out."),
+        ("claims: [ss < 9]\nfaults: {groups: 5}\n", FAULTS),
+        ("claims: [ss < 9]\nfaults: {groups: [5]}\n", FAULTS),
+        ("claims: [ss < 9]\nfaults: {items: 5}\n", FAULTS),
+    ],
+)
+def test_a_hostile_file_of_claims_is_refused_in_one_sentence(tmp_path, text, problem):
+    path = tmp_path / "claims.yaml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(IsoglossError) as caught:
+        read_claims(path)
+    assert str(caught.value) == f"{path}{problem}"
+
+
+def test_facts_and_faults_with_a_key_twice_are_refused(tmp_path):
+    (tmp_path / "facts.yaml").write_text("a: {size: 1}\na: {size: 2}\n", encoding="utf-8")
+    (tmp_path / "faults.yaml").write_text("items: [1]\nitems: [2]\n", encoding="utf-8")
+    for name in ("facts", "faults"):
+        with pytest.raises(IsoglossError, match=rf"{name}\.yaml, line 2: the key '\w+' is there twice\.$"):
+            as_claims({"claims": ["ss < 9"], name: str(tmp_path / f"{name}.yaml")})
+
+
+def test_a_pipe_is_not_read(tmp_path):
+    os.mkfifo(tmp_path / "claims.yaml")
+    with pytest.raises(IsoglossError) as caught:
+        read_claims(tmp_path / "claims.yaml")
+    assert str(caught.value) == (
+        f"{tmp_path / 'claims.yaml'}: a pipe or a device is not read. Save its content as a file first."
+    )

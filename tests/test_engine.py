@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from isogloss.errors import IsoglossError
+from isogloss.errors import IsoglossError, naming_panics
 from isogloss.models import engine
 from isogloss.models.model import Bundle, Model
 from isogloss.models.questions import ARGMAX, LOGPROB, NAN, Answer, Asking, Question
@@ -324,3 +324,19 @@ def test_memory_is_given_back_where_the_system_can(monkeypatch):
     assert told == [0]
     monkeypatch.setattr(engine.ctypes, "CDLL", lambda name: object())
     engine.trim_memory()  # no such function: nothing happens
+
+
+def test_a_panic_of_a_tokenizer_is_an_error_like_others() -> None:
+    panic = type("PanicException", (BaseException,), {})
+
+    def ask() -> Any:
+        raise panic("called `Option::unwrap()` on a `None` value")
+        yield
+
+    with pytest.raises(IsoglossError, match=r"^The tokenizer stopped \(PanicException: called"):
+        engine.run_all(tiny.model("gpt2"), [ask()])
+
+
+def test_an_interrupt_is_no_panic() -> None:
+    with pytest.raises(KeyboardInterrupt), naming_panics():
+        raise KeyboardInterrupt

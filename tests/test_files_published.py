@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import os
 import pickle
 import re
 import shutil
@@ -21,6 +22,7 @@ from isogloss import registry
 from isogloss.errors import IsoglossError
 from isogloss.files import catalogue
 from isogloss.files.catalogue import Source, content_hash
+from isogloss.files.downloads import download
 from isogloss.files.pickled_table import read_pickled_table
 from isogloss.files.published import pull, stored_files
 from isogloss.languages import resolve
@@ -261,6 +263,76 @@ def test_a_corpus_of_opus_is_split_once_and_its_content_is_remembered(
         path.write_text(path.read_text(encoding="utf-8").replace("歌う", "泳ぐ"), encoding="utf-8")
         assert stored_files(catalogue.sources()["news"], "ja") == []
     catalogue.sources.cache_clear()
+
+
+NEWS = """[news]
+title = "N"
+reader = "sentences"
+licence = "L"
+citation = "C"
+page = "P"
+[[news.parts]]
+address = "{}/v1/{{file}}"
+files = [["news.csv", "en", 0]]
+"""
+
+
+@pytest.fixture
+def news(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[DataServer]:
+    """A data server with a file whose size and hash the catalogue does not know."""
+    monkeypatch.setattr("isogloss.files.downloads.PAUSE", 0.0)
+    with data_server.serve() as served:
+        served.files["news.csv"] = b"id,sentence,role\n" + b"".join(b"%d,He sings.,male\n" % n for n in range(400))
+        use_catalogue(monkeypatch, tmp_path, NEWS.format(served.url))
+        yield served
+    catalogue.sources.cache_clear()
+
+
+def test_a_file_of_unknown_length_is_not_accepted(news: DataServer) -> None:
+    news.faults["news.csv"] = ["no length", 9]
+    with pytest.raises(
+        IsoglossError, match="does not say how long the file is, so a cut download would not be noticed"
+    ):
+        pull(catalogue.sources()["news"])
+
+
+@pytest.mark.parametrize("fault", ["", "no If-Range"])
+def test_a_file_that_changed_before_the_download_was_resumed_is_one_version(
+    news: DataServer, fault: str, tmp_path: Path
+) -> None:
+    address, path = f"{news.url}/v1/news.csv", tmp_path / "news.csv"
+    news.faults["news.csv"] = ["cut", 4]
+    with pytest.raises(IsoglossError, match="Run the command again"):
+        download(address, path)
+    news.files["news.csv"] = changed = news.files["news.csv"].replace(b"sings", b"walks")
+    news.faults["news.csv"] = [fault, 1]
+    assert download(address, path).read_bytes() == changed
+    assert "bytes=" in news.requests[4]
+    assert [file.name for file in tmp_path.glob("news.csv*")] == ["news.csv"]
+
+
+def test_a_flipped_bit_in_a_stored_file_is_noticed_whatever_its_time(server: DataServer, tmp_path: Path) -> None:
+    ig.read("stereoset", language="en")
+    path = tmp_path / "home" / "data" / "stereoset" / "en" / "dev.json"
+    times, content = path.stat(), bytearray(path.read_bytes())
+    content[content.index(b'"sentence": "') + 14] ^= 1
+    path.write_bytes(content)
+    os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+    with pytest.raises(IsoglossError, match="This is not the published 'stereoset'"):
+        ig.read("stereoset", language="en")
+
+
+def test_a_broken_archive_is_set_aside_and_the_next_pull_fetches_it_again(
+    news: DataServer, tmp_path: Path, monkeypatch
+) -> None:
+    text = NEWS.format(news.url).replace('["news.csv", "en", 0]', '["en-jp.txt.zip", "ja", 0]')
+    use_catalogue(monkeypatch, tmp_path, text + 'layout = "OPUS archive"\n')
+    news.files["en-jp.txt.zip"] = b"PK\x03\x04 broken"
+    for _ in range(2):
+        news.requests.clear()
+        with pytest.raises(IsoglossError, match=r"set aside as .*en-jp\.txt\.zip\.rejected\. Run the command again"):
+            pull(catalogue.sources()["news"])
+        assert len(news.requests) == 1
 
 
 # ---- pickled tables

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ from gguf import GGUFWriter
 from safetensors.torch import load_file, save_file
 
 from isogloss.errors import IsoglossError
+from isogloss.models import info as facts
 from isogloss.models import load
 from isogloss.models.load import open_model
 from isogloss.models.model import Loading
@@ -122,6 +125,90 @@ def test_the_hash_of_the_tokenizer_changes_with_how_it_cuts_text(bert: Path) -> 
     text = (bert / "tokenizer.json").read_text(encoding="utf-8")
     (bert / "tokenizer.json").write_text(text.replace('"lowercase": false', '"lowercase": true'), encoding="utf-8")
     assert open_model(str(bert)).info.tokenizer != first
+
+
+@pytest.mark.parametrize("change", ["merges.txt", "do_lowercase"])
+def test_the_hash_of_a_python_tokenizer_changes_with_its_other_files_and_settings(change: str, tmp_path: Path) -> None:
+    words = ["a</w>", "b</w>", "a", "ab</w>", "<unk>"]
+    (tmp_path / "vocab.json").write_text(json.dumps({word: n for n, word in enumerate(words)}), encoding="utf-8")
+    (tmp_path / "merges.txt").write_text("#version: 0.2\na b</w>\n", encoding="utf-8")
+
+    def read() -> Any:
+        return transformers.CTRLTokenizer(str(tmp_path / "vocab.json"), str(tmp_path / "merges.txt"))
+
+    before, other = read(), read()
+    before.do_lowercase = other.do_lowercase = False
+    assert facts.hash_tokenizer(before) == facts.hash_tokenizer(other)
+    before.tokenize("a b ab")  # what a tokenizer remembers of its use is not what it is
+    assert facts.hash_tokenizer(before) == facts.hash_tokenizer(other)
+    if change == "merges.txt":
+        (tmp_path / change).write_text("#version: 0.2\n", encoding="utf-8")
+        other = read()
+    other.do_lowercase = change == "do_lowercase"
+    assert facts.hash_tokenizer(before) != facts.hash_tokenizer(other)
+
+
+@pytest.mark.parametrize(
+    ("name", "option", "left_out"), [("gpt2", "n_layer", "h.1."), ("bert", "num_hidden_layers", ".1.")]
+)
+def test_a_configuration_that_leaves_out_layers_is_refused(
+    name: str, option: str, left_out: str, saved: Callable[[str], Path], tmp_path: Path
+) -> None:
+    folder = Path(shutil.copytree(saved(name), tmp_path / name))
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    (folder / "config.json").write_text(json.dumps(config | {option: 1}), encoding="utf-8")
+    message = rf"^'{name}' has \d+ weights of layers that its config.json leaves out, such as '.*{re.escape(left_out)}"
+    with pytest.raises(IsoglossError, match=message):
+        open_model(str(folder))
+
+
+@pytest.mark.parametrize("how", ["in place", "replaced", "deleted"])
+def test_weights_that_change_while_they_are_used_end_the_work(
+    how: str, saved: Callable[[str], Path], tmp_path: Path
+) -> None:
+    folder = Path(shutil.copytree(saved("gpt2"), tmp_path / "gpt2"))
+    model, weights = open_model(str(folder)), folder / "model.safetensors"
+    first = rows_of(model, INTRA[:1], "likelihood")
+    weights.touch()
+    assert rows_of(model, INTRA[:1], "likelihood") == first
+    content = weights.read_bytes()
+    if how != "in place":
+        weights.unlink()
+    if how != "deleted":
+        with weights.open("r+b" if weights.exists() else "xb") as file:
+            file.write(content[:-4] + bytes(4))
+    with pytest.raises(IsoglossError) as caught:
+        rows_of(model, INTRA[:1], "likelihood")
+    assert str(caught.value) == (
+        f"The weights of 'gpt2' in {folder} changed while they were in use. Run the same command again."
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"n_layer": 1_000_000}, "'gpt2' has 1,000,000 layers by its config.json ('n_layer'). Download it again."),
+        ({"text_config": {"num_hidden_layers": 10**6}}, "'gpt2' has 1,000,000 layers by its config.json"),
+    ],
+)
+def test_a_configuration_with_a_million_layers_is_refused_at_once(
+    change: dict[str, Any], message: str, saved: Callable[[str], Path], tmp_path: Path
+) -> None:
+    folder = Path(shutil.copytree(saved("gpt2"), tmp_path / "gpt2"))
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    (folder / "config.json").write_text(json.dumps(config | change), encoding="utf-8")
+    for opening in (open_model, load.open_outline, load.find_family):
+        with pytest.raises(IsoglossError) as caught:
+            opening(str(folder))
+        assert str(caught.value).startswith(message)
+
+
+def test_architectures_that_are_no_list_are_no_traceback(saved: Callable[[str], Path], tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(saved("gpt2"), tmp_path / "gpt2"))
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    (folder / "config.json").write_text(json.dumps(config | {"architectures": 5}), encoding="utf-8")
+    with suppress(IsoglossError):
+        open_model(str(folder))
 
 
 def test_a_card_names_languages_and_licence(bert: Path) -> None:

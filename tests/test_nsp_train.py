@@ -40,6 +40,7 @@ from isogloss.nsp.settings import (
 )
 from isogloss.nsp.train import TrainingStatus, train_head
 from isogloss.nsp.training_card import energy
+from isogloss.sealing import lock_folder
 from isogloss.stats.resampling import smooth
 from isogloss.studies.plan import plan_study
 from isogloss.studies.training import train_heads
@@ -167,6 +168,26 @@ def test_a_training_that_stopped_between_checkpoints_goes_on_with_the_same_losse
         assert rule.read_log(tmp_path / name) == rule.read_log(tmp_path / f"{name}-whole")
         first, second = (load_file(tmp_path / one / "model.safetensors") for one in (name, f"{name}-whole"))
         assert all(torch.equal(first[key], second[key]) for key in second)
+
+
+@pytest.mark.parametrize("name", ["trained.safetensors", "optimizer.safetensors"])
+def test_a_damaged_checkpoint_is_not_used(name: str, pairs: Path, bases: Path, tmp_path: Path) -> None:
+    with pytest.raises(Stopped):
+        train_head(str(bases / "gpt2"), pairs, out=tmp_path / "out", settings=SHORT, on_status=stop_at(7))
+    path = max((tmp_path / "out" / "checkpoints").glob("step-*")) / name
+    content = bytearray(path.read_bytes())
+    content[-3] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(IsoglossError) as caught:
+        train_head(str(bases / "gpt2"), pairs, out=tmp_path / "out", settings=SHORT)
+    assert str(caught.value) == f"{path.parent}: a broken checkpoint. Remove it, and the one before is taken."
+
+
+def test_two_trainings_do_not_share_a_folder(pairs: Path, bases: Path, tmp_path: Path) -> None:
+    (tmp_path / "out" / "checkpoints").mkdir(parents=True)
+    with lock_folder(tmp_path / "out", readable=False), pytest.raises(IsoglossError) as caught:
+        train_head(str(bases / "gpt2"), pairs, out=tmp_path / "out", settings=SHORT)
+    assert str(caught.value) == f"Another process is working on {tmp_path / 'out'}. Wait for it, or stop it."
 
 
 def test_a_checkpoint_of_another_model_data_or_setting_is_refused(pairs: Path, bases: Path, tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ from isogloss.studies.plan import StudyPlan
 from isogloss.studies.ray import TRIES, Cluster, Group, Queue, Task, record_result, unfinished_work
 from isogloss.studies.ray_worker import Worker, pack_cells, unpack_cells
 from isogloss.studies.run import StudyResult, run_plan
-from support import tiny
+from support import ports, tiny
 from test_fault_tolerance import kept
 from test_studies_run import BOTH, MANY
 
@@ -60,10 +60,10 @@ def run_on_ray(plan: StudyPlan, *, out: Path, cluster: Cluster | None = None, **
 
 def test_a_job_survives_being_packed_as_plain_text(bert):
     items = Items((replace(MANY[0], tags={"regions": ("a", "b"), "task": "x"}), *BOTH), ())
-    cell = PlannedCell(str(bert), items, "unmask", {"variant": "log"}, {"size": "small"})
-    packed = pack_cells([cell], Loading(token_budget=9))
-    assert unpack_cells(packed) == ([cell], Loading(token_budget=9))
-    assert json.loads(packed)["cells"][0]["checkpoint"] == str(bert.resolve())
+    cell = PlannedCell(str(bert), items, "unmask", {"variant": "log"}, {"size": "small"}, Loading(token_budget=9))
+    packed = pack_cells([cell])
+    assert unpack_cells(packed) == [cell]
+    assert json.loads(packed)[0]["checkpoint"] == str(bert.resolve())
 
 
 def test_a_model_in_a_folder_is_named_by_its_whole_path(bert, monkeypatch):
@@ -166,9 +166,9 @@ def test_an_actor_takes_what_it_has_not_failed_at_first():
 
 def test_an_address_where_nobody_listens_is_told_at_once():
     pytest.importorskip("ray")
-    with pytest.raises(IsoglossError) as caught:
-        run_plan(job("x"), out=Path("runs"), cluster=Cluster(address="127.0.0.1:1"))
-    assert str(caught.value) == "No Ray cluster answers at 127.0.0.1:1 ([Errno 111] Connection refused)."
+    with ports.refusing() as closed, pytest.raises(IsoglossError) as caught:
+        run_plan(job("x"), out=Path("runs"), cluster=Cluster(address=closed))
+    assert str(caught.value) == f"No Ray cluster answers at {closed} ([Errno 111] Connection refused)."
 
 
 # ---- with Ray

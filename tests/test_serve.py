@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import shutil
 import time
 from pathlib import Path
+from types import SimpleNamespace
+from unittest.mock import AsyncMock
 
 import pytest
 from fastapi.testclient import TestClient
 from httpx import Response
 
 from isogloss.web import runs as runs_page
+from isogloss.web.evaluate import _changes
 from isogloss.web.job_process import run_job
+from isogloss.web.jobs import read_job
 from isogloss.web.settings import ServerSettings
 from support.builders import stereoset_rows
 from support.reports import neutral_items, write_run
@@ -56,11 +62,20 @@ def plant(root: Path, name: str, model: str, *, wanted: str = "run") -> Path:
 # ---- studies that were found
 
 
-def test_a_study_found_in_the_runs_folder_is_not_started_with_the_server(root, models):
-    folder = plant(root, "found", models[0])
-    with client_of(ServerSettings(root, models=models)) as client:
-        time.sleep(1)
-        page = client.get("/evaluate/found")
+def wait_until_failed(folder: Path) -> None:
+    """Return when the queue has looked at all jobs and refused this one; a test that waits too long fails."""
+    deadline = time.monotonic() + 240
+    while read_job(folder).state != "failed":
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def test_a_study_found_in_the_runs_folder_is_not_started_with_the_server(client, root, models):
+    folder = plant(root, "found", models[1])
+    start(client, models[0], name="mine")
+    with client_of(ServerSettings(root, models=models[1:])) as other:
+        wait_until_failed(root / "mine")
+        page = other.get("/evaluate/found")
     assert '<span class="state stopped">' in page.text
     assert {path.name for path in folder.iterdir()} == {"job.json", "study.yaml"}
 
@@ -95,7 +110,7 @@ def test_a_job_of_mine_is_resumed_by_a_new_server_and_only_with_a_model_that_it_
 def test_a_queued_job_of_mine_is_not_started_by_a_server_that_does_not_allow_its_model(client, root, models):
     start(client, models[0], name="mine")
     with client_of(ServerSettings(root, models=models[1:])):
-        time.sleep(1)
+        wait_until_failed(root / "mine")
     assert not (root / "mine" / ".job" / "log.txt").exists()
 
 
@@ -228,3 +243,41 @@ def test_the_page_says_why_a_model_cannot_be_opened(tmp_path):
     told = json.loads((folder / ".job" / "progress.json").read_text(encoding="utf-8"))
     assert told["ended"] == "failed"
     assert "No such model folder: /no/such/model." in told["message"]
+
+
+# ---- errors and load
+
+
+def test_an_error_before_the_application_has_the_strict_headers_too(client, monkeypatch):
+    def fail(*_: object, **__: object) -> None:
+        raise RuntimeError("an error of ours")
+
+    monkeypatch.setattr("isogloss.web.safety.refuse", fail)
+    answer = client.get("/")
+    assert (answer.status_code, answer.text) == (500, "That failed.")
+    assert all(name in answer.headers for name in STRICT)
+
+
+def test_where_too_many_watch_a_stream_says_when_to_come_back(client, models):
+    start(client, models[0], name="mine")
+    client.app.app.state.app_state.streams.total_tokens = 1
+    client.post("/evaluate/mine/stop")
+    assert "event: end" in client.get("/evaluate/mine/events").text
+    assert "event: end" in client.get("/evaluate/mine/events").text  # the first has left
+    client.app.app.state.app_state.streams.acquire_on_behalf_of_nowait("another")
+    assert client.get("/evaluate/mine/events").text == "retry: 60000\n\n"
+
+
+def test_a_page_that_watches_is_told_when_the_evaluation_is_deleted(client, models, root):
+    start(client, models[0], name="mine")
+    request = SimpleNamespace(is_disconnected=AsyncMock(return_value=False))
+
+    async def watch() -> list[str]:
+        events = _changes(request, client.app.app.state.app_state, name="mine")
+        first = await anext(events)
+        shutil.rmtree(root / "mine")
+        return [first, *[event async for event in events]]
+
+    kinds = [event.splitlines()[0] for event in asyncio.run(watch())]
+    assert kinds == ["event: state", "event: state", "event: end"]
+    assert client.get("/evaluate/mine").status_code == 404

@@ -7,7 +7,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -212,29 +211,26 @@ def test_a_run_that_another_process_works_on_is_refused(tmp_path: Path) -> None:
 
 
 SCRIPT = """
-import sys
+import os, signal, sys
 sys.path.insert(0, {tests!r})
 import test_studies_run as t
 t.LOADING = t.Loading(part_size=6)
+commit = t.runs.commit_part
+def commit_and_stop(run, number):
+    commit(run, number)
+    if number == 1:
+        os.kill(os.getpid(), signal.SIGSTOP)
+t.runs.commit_part = commit_and_stop
 t.score(t.MANY, model={model!r}, method="unmask", out={out!r})
 """
 
 
-def start(model: Path, out: Path) -> subprocess.Popen[bytes]:
+def start_until_two_parts(model: Path, out: Path) -> subprocess.Popen[bytes]:
+    """A process that scores and has stopped itself (but not ended) after its second part."""
     script = SCRIPT.format(tests=str(Path(__file__).parent), model=str(model), out=str(out))
-    return subprocess.Popen([sys.executable, "-c", script])
-
-
-def wait_for_parts(folder: Path, process: subprocess.Popen[bytes], *, count: int) -> list[Path]:
-    """The parts, as soon as there are so many; the process is stopped (but not ended) at that moment."""
-    for _ in range(20_000):
-        found = list(folder.rglob("part-*.parquet"))
-        if len(found) >= count:
-            os.kill(process.pid, signal.SIGSTOP)
-            return list(folder.rglob("part-*.parquet"))
-        assert process.poll() is None, "the process ended before it could be killed"
-        time.sleep(0.003)
-    raise AssertionError("no part was written")
+    process = subprocess.Popen([sys.executable, "-c", script])
+    assert os.WIFSTOPPED(os.waitpid(process.pid, os.WUNTRACED)[1])
+    return process
 
 
 def test_a_killed_run_goes_on_as_if_nothing_had_happened(tmp_path: Path, small_parts: None) -> None:
@@ -242,14 +238,14 @@ def test_a_killed_run_goes_on_as_if_nothing_had_happened(tmp_path: Path, small_p
     folder, out = tmp_path / "bert", tmp_path / "runs"
     tiny.network("bert").save_pretrained(folder)
     tiny.tokenizer_of("bert").save_pretrained(folder)
-    process = start(folder, out)
-    there = wait_for_parts(out, process, count=2)
+    process = start_until_two_parts(folder, out)
+    there = list(out.rglob("part-*.parquet"))
     times = {path: path.stat().st_mtime_ns for path in there}
     with pytest.raises(IsoglossError, match="Another process is working on"):
         score(MANY, model=str(folder), method="unmask", out=out)
     process.kill()
     assert process.wait() == -signal.SIGKILL
-    assert len(there) < 20
+    assert len(there) == 2
     found = score(MANY, model=str(folder), method="unmask", out=out)
     assert {path: path.stat().st_mtime_ns for path in there} == times
     undisturbed = score(MANY, model=str(folder), method="unmask", out=tmp_path / "other")

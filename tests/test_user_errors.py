@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+import typer
 from typer.testing import CliRunner
 
 import isogloss as ig
@@ -11,6 +12,7 @@ from isogloss.errors import IsoglossError
 from isogloss.files.sources import read
 from isogloss.items import Items
 from isogloss.runs import Run, in_languages
+from isogloss.sealing import write_file
 from support.builders import score_many, stereoset_rows, write_jsonl
 
 
@@ -73,3 +75,31 @@ def test_names_where_data_is_wanted_get_a_sentence():
 def test_macro_icat_never_has_a_wilson_interval():
     found = ig.measure(score_many(24, clusters=24), metrics=["icat_macro"])
     assert not any("its own cluster" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("words", [("show",), ("eval", "--data", "demo"), ("measure",)])
+def test_a_name_longer_than_the_file_system_takes_is_one_sentence(words, command):
+    name = "x" * 300
+    status, _, error = command(words[0], name, *words[1:])
+    assert status == 2
+    assert error == f"Error: Cannot read or write {name[:200]} (File name too long).\n"
+
+
+def test_a_file_that_cannot_be_written_is_one_sentence_also_where_nothing_can_be_removed(tmp_path):
+    with pytest.raises(IsoglossError, match=r"^Cannot write .* \(File name too long\)\. Is the folder writable"):
+        write_file(tmp_path / ("x" * 300), b"content")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("eval", "m"), "Stopped. What is finished is kept; the same command resumes.\n"),
+        (("list",), "Stopped.\n"),
+    ],
+)
+def test_an_interrupt_says_whether_the_same_command_resumes(words, message, command, monkeypatch):
+    def interrupt(*_: object, **__: object) -> None:
+        raise typer.Abort
+
+    monkeypatch.setattr("isogloss.cli.app", interrupt)
+    assert command(*words) == (130, "", message)

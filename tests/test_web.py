@@ -689,7 +689,7 @@ def test_leaving_stops_the_work_and_coming_back_takes_it_up(root, models):
 def test_who_follows_the_address_at_once_is_not_refused(tmp_path):
     def follow(line: str) -> None:
         port = int(re.search(r":(\d+)/$", line)[1])  # type: ignore[index]
-        socket.create_connection(("127.0.0.1", port), timeout=5).close()
+        socket.create_connection(("127.0.0.1", port), timeout=60).close()
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

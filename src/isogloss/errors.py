@@ -3,7 +3,8 @@
 import difflib
 import importlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 
@@ -22,7 +23,7 @@ class IsoglossError(Exception):
         super().__init__(without_controls(" ".join(message.splitlines())))
 
 
-def short_message(error: Exception) -> str:
+def short_message(error: BaseException) -> str:
     """An error's sentence; of one that nobody foresaw its kind and first line."""
     lines = str(error).strip().splitlines() or ["no reason given"]
     return str(error) if isinstance(error, IsoglossError) else f"{type(error).__name__}: {lines[0][:300]}"
@@ -77,3 +78,16 @@ def require(module: str, *, extra: str) -> ModuleType:
         if error.name is not None and error.name.split(".")[0] != module.split(".")[0]:
             raise
         raise MissingExtra(module, extra) from error
+
+
+@contextmanager
+def naming_panics() -> Iterator[None]:
+    """Turn a panic of a tokenizer, which Python does not count among exceptions, into an error of ours."""
+    try:
+        yield
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":
+            raise
+        raise IsoglossError(
+            f"The tokenizer stopped ({short_message(error)}). Its files may be broken; download the model again."
+        ) from error

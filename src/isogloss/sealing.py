@@ -8,6 +8,7 @@ import os
 import re
 import secrets
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
@@ -36,7 +37,8 @@ def write_file(path: StoragePath, content: bytes) -> None:
     except OSError as error:
         raise CannotWrite(path, error) from error
     finally:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):  # in a read-only folder this fails too, and hides the first error
+            temporary.unlink(missing_ok=True)
 
 
 def write_csv(path: Path, rows: Iterable[Iterable[str]], *, encoding: str = "utf-8") -> None:

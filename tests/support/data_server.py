@@ -74,7 +74,9 @@ class _Handler(BaseHTTPRequestHandler):
             return self._send(200, b"<!DOCTYPE html><html>Please log in</html>")
         if fault.isdecimal() or body is None:
             return self._send(int(fault or 404), b"")
-        start = int((self.headers.get("Range") or "bytes=0-").removeprefix("bytes=").split("-")[0])
+        tag = f'"{hashlib.sha256(body).hexdigest()}"'
+        known = self.headers.get("If-Range") in (None, tag) or fault == "no If-Range"
+        start = int(((known and self.headers.get("Range")) or "bytes=0-").removeprefix("bytes=").split("-")[0])
         if start >= len(body):
             return self._send(416, b"")
         rest = body[start:]
@@ -82,12 +84,15 @@ class _Handler(BaseHTTPRequestHandler):
             fault, rest
         )
         length = len(rest) if fault == "cut" else len(sent) // 2 if fault == "short size" else len(sent)
-        return self._send(206 if start else 200, sent, **{"Content-Length": str(length)})
+        if fault == "no length":
+            return self._send(200, sent[: len(sent) // 2], **{"Content-Length": ""})
+        return self._send(206 if start else 200, sent, **{"Content-Length": str(length), "ETag": tag})
 
     def _send(self, status: int, body: bytes, **headers: str) -> None:
         self.send_response(status)
         for key, value in {"Content-Type": "text/plain", "Content-Length": str(len(body)), **headers}.items():
-            self.send_header(key, value)
+            if value:
+                self.send_header(key, value)
         self.end_headers()
         self.wfile.write(body)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -19,9 +18,11 @@ class Server(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, reply: Reply, port: int = 0) -> None:
-        super().__init__(("127.0.0.1", port), Handler)
+    def __init__(self, reply: Reply) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
         self.reply = reply
+        self.ended = threading.Event()
+        self.on_stall: Callable[[], object] = lambda: None
         self.bodies: list[dict[str, Any]] = []
         self.keys: list[str | None] = []
         self.lock = threading.Lock()
@@ -109,15 +110,11 @@ def hang_up(handler: Handler, body: dict[str, Any]) -> None:
 
 
 def stall(handler: Handler, body: dict[str, Any]) -> None:
-    """A stream that drips a byte now and then and never ends."""
-    handler.send(b"", length=400)
-    for _ in range(20):
-        time.sleep(0.1)
-        try:
-            handler.wfile.write(b" ")
-            handler.wfile.flush()
-        except OSError:
-            return
+    """A stream that begins and never ends; whoever waits for it is told so, and need not look at a clock."""
+    handler.send(b" ", length=400)
+    handler.wfile.flush()
+    handler.server.on_stall()
+    handler.server.ended.wait()
 
 
 def no_choice(handler: Handler, body: dict[str, Any]) -> None:
@@ -166,14 +163,15 @@ def after(count: int, bad: Reply) -> Reply:
 
 
 @contextmanager
-def serving(reply: Reply, *, port: int = 0) -> Iterator[Server]:
-    """The server while this is open, at any free port or at that one."""
-    server = Server(reply, port)
+def serving(reply: Reply) -> Iterator[Server]:
+    """The server while this is open, at any free port."""
+    server = Server(reply)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()
     try:
         yield server
     finally:
+        server.ended.set()
         server.shutdown()
         server.server_close()
         thread.join()

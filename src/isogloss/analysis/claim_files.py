@@ -12,6 +12,7 @@ import yaml
 
 from ..errors import BadData, IsoglossError, UnknownName
 from ..files.rows import read_bytes
+from ..files.yaml_values import read_yaml
 from ..sealing import write_file
 from .claim_evidence import FEWEST_ITEMS
 from .claim_language import Selector, parse_claim
@@ -57,12 +58,7 @@ def as_claims(claims: Claims) -> ClaimsFile:
 def read_claims(path: str | Path) -> ClaimsFile:
     """The claims of a YAML file with its hash; whatever is not understood is refused with its line."""
     data = read_bytes(Path(path))
-    try:
-        text = data.decode("utf-8")
-        content, node = yaml.safe_load(text), yaml.compose(text, Loader=yaml.SafeLoader)
-    except (yaml.YAMLError, UnicodeError) as error:
-        mark = getattr(error, "problem_mark", None)
-        raise BadData(path, mark.line + 1 if mark else None, "not YAML.") from error
+    content, node = read_yaml(Path(path))
     lines: list[int] = []
     for key, value in node.value if isinstance(node, yaml.MappingNode) else ():
         if getattr(key, "value", None) == "claims" and isinstance(value, yaml.SequenceNode):
@@ -148,12 +144,15 @@ def _faults(path: str | Path, faults: Any) -> Faults:
     if faults is None:
         return Faults()
     if isinstance(faults, str):
-        faults = yaml.safe_load(read_bytes(Path(path).parent / faults).decode("utf-8"))
-    if not isinstance(faults, dict) or not set(faults) <= {"items", "groups"}:
+        path = Path(path).parent / faults
+        faults = read_yaml(path)[0]
+    items, groups = (faults.get(key, []) for key in ("items", "groups")) if isinstance(faults, dict) else (None, None)
+    lists = isinstance(items, list) and isinstance(groups, list) and all(isinstance(group, dict) for group in groups)
+    if not lists or not set(faults) <= {"items", "groups"}:
         raise BadData(
             path, None, "'faults' must be an object with 'items', a list of ids, and 'groups', a list of objects."
         )
-    return Faults(frozenset(map(str, faults.get("items", []))), tuple(map(_selectors, faults.get("groups", []))))
+    return Faults(frozenset(map(str, items)), tuple(map(_selectors, groups)))
 
 
 def _selectors(values: Mapping[Any, Any]) -> tuple[Selector, ...]:

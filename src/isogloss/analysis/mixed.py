@@ -8,10 +8,9 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-import yaml
 
 from ..errors import BadData, IsoglossError, require
-from ..files.rows import read_bytes
+from ..files.yaml_values import read_yaml
 from ..items import ANTI_STEREOTYPE, STEREOTYPE
 from ..metrics import number_clusters
 from ..metrics._preferences import wins
@@ -50,11 +49,7 @@ class MixedModel:
 
 def read_facts(path: Path) -> dict[str, dict[str, str | float]]:
     """Facts about models from a YAML file: a model's name, then names and values."""
-    try:
-        content = yaml.safe_load(read_bytes(path).decode("utf-8"))
-    except (yaml.YAMLError, UnicodeError) as error:
-        raise BadData(path, None, "not YAML.") from error
-    return check_facts(content, path)
+    return check_facts(read_yaml(path)[0], path)
 
 
 def check_facts(content: object, path: str | Path) -> dict[str, dict[str, str | float]]:

@@ -58,7 +58,7 @@ def read_prompts(path: Path, tag: str) -> Mapping[str, str]:
     """
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8")).get(tag)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise BadData(path, None, f"cannot be read as a TOML file of prompts: {error}.") from error
     if not isinstance(table, dict) or set(table) not in (set(PROMPTS), {*PROMPTS, *WORDS}):
         raise BadData(path, None, f"needs a table [{tag}] with the prompts {', '.join(PROMPTS)}.")

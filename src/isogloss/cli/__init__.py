@@ -51,6 +51,7 @@ for panel, commands in PANELS.items():
             app.command(name, rich_help_panel=panel)(command)
 options.name_values(app)
 options.hide_types()
+RESUMING = ("ask", "eval", "nsp", "pull", "run", "translate")  # commands that keep what is finished
 
 
 def _version(value: bool) -> None:
@@ -104,7 +105,18 @@ def main() -> None:
         typer.echo(f"Error: {error}", err=True)
         sys.exit(2)
     except typer.Abort:
+        resumes = any(word in RESUMING for word in sys.argv[1:3])
+        typer.echo(f"Stopped.{' What is finished is kept; the same command resumes.' if resumes else ''}", err=True)
         sys.exit(130)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(1)
+    except OSError as error:  # a name that is too long, a folder that cannot be read or written, a full disk
+        if "--debug" in sys.argv:
+            raise
+        where = f" {str(error.filename)[:200]}" if error.filename else ""
+        typer.echo(f"Error: Cannot read or write{where} ({error.strerror or type(error).__name__}).", err=True)
+        sys.exit(2)
     except Exception as error:
         if not hasattr(error, "format_message"):
             raise
@@ -115,9 +127,6 @@ def main() -> None:
         command, end = context.command_path if context else "isogloss", "" if message.endswith((".", ")", "?")) else "."
         typer.echo(f"Error: {message}{end} See: {command} --help", err=True)
         sys.exit(2)
-    except BrokenPipeError:
-        sys.stderr.close()
-        sys.exit(1)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 import gzip
 import itertools
 import lzma
+import math
 import re
 import unicodedata
 import zipfile
@@ -17,11 +18,13 @@ from typing import IO
 from .. import languages
 from ..errors import BadData, IsoglossError
 from ..files.hub import stream_rows
+from ..files.rows import RATIO, SMALL
 from .tmx import read_units
 
 ENGLISH = "en"
 HUB = "hf:"
 LONGEST_LINE = 1_000_000
+BOMB = f"unpacks to more than {RATIO} times its size. Unpack it yourself if that is right."
 OPUS_NAMES = {"jp": "ja", "zh_cn": "zh", "zhs": "zh", "zh_tw": "zh-Hant", "zht": "zh-Hant", "pt_br": "pt-BR"}
 
 
@@ -126,9 +129,14 @@ def _open(path: Path, member: str) -> IO[bytes]:
 def _lines(path: Path, member: str = "") -> Iterator[tuple[int, str]]:
     """Each line with its number, as UTF-8 in NFC."""
     whole = path / member
+    packed, unpacked = path.name.lower().endswith(".gz"), 0
     with _reading(whole), _open(path, member) as file:
+        most = max(SMALL, RATIO * path.stat().st_size) if packed else math.inf
         lines = iter(partial(file.readline, LONGEST_LINE + 1), b"")
         for number, line in enumerate(lines, 1):
+            unpacked += len(line)
+            if unpacked > most:
+                raise BadData(whole, None, BOMB)
             if len(line) > LONGEST_LINE:
                 problem = f"a line of more than {LONGEST_LINE:,} bytes. Put one sentence on each line."
                 raise BadData(whole, number, problem)
@@ -192,7 +200,10 @@ def _tmx(path: Path, language: str, *, member: str = "") -> Iterator[SentencePai
 def _zip(path: Path, tag: str | None) -> Corpus:
     """An OPUS download: two aligned files, or a TMX, in a zip; nothing is unpacked to disk."""
     with _reading(path):
-        names = [name for name in zipfile.ZipFile(path).namelist() if not name.endswith("/")]
+        members = [member for member in zipfile.ZipFile(path).infolist() if not member.is_dir()]
+    if any(member.file_size > max(SMALL, RATIO * member.compress_size) for member in members):
+        raise BadData(path, None, BOMB)
+    names = [member.filename for member in members]
 
     units = [name for name in names if name.lower().endswith(".tmx")]
     sides = {ending: name for name in names if (ending := _ending(name)) is not None}

@@ -44,6 +44,7 @@ def download(address: str, path: Path, *, size: int | None = None) -> Path:
             try:
                 _receive(address, part, size=size)
                 os.replace(part, path)
+                _version_path(part).unlink(missing_ok=True)
                 return path
             except _Cut as cut:
                 reason = str(cut)
@@ -53,16 +54,17 @@ def download(address: str, path: Path, *, size: int | None = None) -> Path:
 
 
 def _receive(address: str, part: Path, *, size: int | None) -> None:
-    """Ask for the bytes that are still missing and append them."""
-    there = part.stat().st_size if part.exists() else 0
+    """Ask for the bytes that are still missing and append them; a file that has changed since is begun again."""
+    there, version = part.stat().st_size if part.exists() else 0, _read_version(part)
     if size is not None and there == size:
         return
-    if size is not None and there > size:
+    if (size is not None and there > size) or (size is None and not version):
         there = 0
-    headers = {"User-Agent": "isogloss", **({"Range": f"bytes={there}-"} if there else {})}
+    resume = {"Range": f"bytes={there}-"} | ({"If-Range": version} if version else {}) if there else {}
     host = urlsplit(address).netloc
     try:
-        response: Any = urllib.request.urlopen(urllib.request.Request(address, headers=headers), timeout=TIMEOUT)
+        request = urllib.request.Request(address, headers={"User-Agent": "isogloss", **resume})
+        response: Any = urllib.request.urlopen(request, timeout=TIMEOUT)
     except urllib.error.HTTPError as error:
         if error.code == 416:  # what is here is longer than what the server has
             part.unlink(missing_ok=True)
@@ -72,11 +74,35 @@ def _receive(address: str, part: Path, *, size: int | None) -> None:
         raise NotReached(f"{host} does not give {address} (HTTP status {error.code})") from error
     except (OSError, http.client.HTTPException, ValueError) as error:
         raise NotReached(f"There is no connection to {host} ({_reason(error)})") from error
-    with response, part.open("ab" if response.status == 206 else "wb") as file:
-        _append(response, file, host=host, size=size)
+    with response:
+        if response.status == 206 and version != _version_of(response):
+            part.unlink(missing_ok=True)  # a server that ignores If-Range
+            raise _Cut(f"{host} has another file than before.")
+        if size is None and response.length is None and not response.chunked:
+            raise NotReached(f"{host} does not say how long the file is, so a cut download would not be noticed")
+        _version_path(part).write_text(_version_of(response), encoding="utf-8")
+        with part.open("ab" if response.status == 206 else "wb") as file:
+            _append(response, file, host=host, size=size)
     arrived = part.stat().st_size
     if size is not None and arrived < size:
         raise _Cut(f"{host} gave {arrived:,} of {size:,} bytes.")
+
+
+def _version_of(response: Any) -> str:
+    """What the server calls this version of the file: a strong ETag, or the time of its last change; nothing without."""
+    tag = response.headers.get("ETag") or ""
+    return tag if tag and not tag.startswith("W/") else response.headers.get("Last-Modified") or ""
+
+
+def _version_path(part: Path) -> Path:
+    return part.with_name(part.name + ".version")
+
+
+def _read_version(part: Path) -> str:
+    try:
+        return _version_path(part).read_text(encoding="utf-8")
+    except (OSError, UnicodeError):
+        return ""
 
 
 def _append(response: Any, file: IO[bytes], *, host: str, size: int | None) -> None:

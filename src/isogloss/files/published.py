@@ -52,13 +52,19 @@ def stored_files(source: Source, language: str) -> list[Path]:
     """The files of a language that were checked before and have not changed since; none if they are not here."""
     entry = _receipt(source, language).get("files", {})
     paths = [source.folder(language) / name for name in entry]
-    same = all(path.is_file() and _state(path) == entry[path.name] for path in paths)
-    return paths if same else []
+    return paths if all(path.is_file() and _is_same(path, entry[path.name]) for path in paths) else []
 
 
-def _state(path: Path) -> list[int]:
-    facts = path.stat()
-    return [facts.st_size, facts.st_mtime_ns]
+def _is_same(path: Path, noted: Any) -> bool:
+    """Whether a file is as its receipt says: by size and SHA-256, or by size and time in a receipt before 0.3."""
+    if isinstance(noted, dict):
+        return bool(noted.get("size") == path.stat().st_size and noted.get("sha256") == _stored_sha256(path))
+    return bool(noted == [path.stat().st_size, path.stat().st_mtime_ns])
+
+
+def _stored_sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _receipt(source: Source, language: str) -> dict[str, Any]:
@@ -165,24 +171,29 @@ def _accept(source: Source, language: str, *, pairs: Sequence[Pair], origin: str
     if wrong and (language not in source.contents or any(file.layout for _, file in pairs)):
         raise _set_aside(source, wrong, reason=f"{wrong[0].name} has another SHA-256 than the published file")
     exact = not wrong and all(file.sha256 for _, file in pairs)
-    return _check(source, language, paths=_convert(pairs), origin=origin, exact=exact)
+    return _check(source, language, paths=_convert(source, pairs), origin=origin, exact=exact)
 
 
-def _convert(pairs: Sequence[Pair]) -> list[Path]:
-    """The files in a layout that a reader knows."""
+def _convert(source: Source, pairs: Sequence[Pair]) -> list[Path]:
+    """The files in a layout that a reader knows; one that is broken is set aside, or each later pull would meet it."""
     paths = []
     for path, file in pairs:
-        if file.layout == PICKLED:
-            task = path.name.split("_")[1]
-            stored = path.with_name(f"{task}_{file.language}.jsonl")
-            paths.append(write_json_lines(stored, _stereoset_rows(path, task=task, language=file.language)))
-        elif file.layout == OPUS:
-            paths.append(_split(path, file.language))
-        else:
-            paths.append(path)
-            continue
-        path.unlink()
+        try:
+            stored = _convert_file(path, file)
+        except IsoglossError as error:
+            raise _set_aside(source, [path], reason=str(error).rstrip(".")) from error
+        paths.append(stored)
+        if stored != path:
+            path.unlink()
     return paths
+
+
+def _convert_file(path: Path, file: SourceFile) -> Path:
+    if file.layout == PICKLED:
+        task = path.name.split("_")[1]
+        stored = path.with_name(f"{task}_{file.language}.jsonl")
+        return write_json_lines(stored, _stereoset_rows(path, task=task, language=file.language))
+    return _split(path, file.language) if file.layout == OPUS else path
 
 
 def _sha256(path: Path) -> str:
@@ -234,7 +245,8 @@ def _check(source: Source, language: str, *, paths: Sequence[Path], origin: str,
             raise _set_aside(source, paths, reason=reason)
         if content != expected and not exact:
             report.get()(f"'{source.name}' ({language}) was not checked: the catalogue does not know this content.")
-    entry = {"files": {path.name: _state(path) for path in paths}, "items": count, "content": content, "from": origin}
+    files = {path.name: {"size": path.stat().st_size, "sha256": _stored_sha256(path)} for path in paths}
+    entry = {"files": files, "items": count, "content": content, "from": origin}
     write_atomically(source.folder(language) / RECEIPT, json.dumps(entry, ensure_ascii=False, indent=1))
     return list(paths)
 

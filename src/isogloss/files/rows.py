@@ -31,6 +31,7 @@ MOST_BYTES = 2_000_000_000
 SMALL = 32_000_000  # bytes that any packed file may unpack to
 RATIO = 100  # a larger file may unpack to at most RATIO times its size
 MOST_ROWS = 5_000_000  # of a Parquet file, which may hold a row in less than a bit
+LONGEST_LINE = 1_000_000  # letters; the longest item of a published set has some thousands
 DEEP = 100  # brackets in a line from which on its nesting is looked at
 _CHANGED: ContextVar[set[str] | None] = ContextVar("changed", default=None)
 
@@ -137,10 +138,18 @@ def read_bytes(path: Path) -> bytes:
         return content
 
 
+def check_regular(path: Path) -> Path:
+    """The path, unless it is a pipe or a device, which may give nothing for ever."""
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise BadData(path, None, "a pipe or a device is not read. Save its content as a file first.")
+    return path
+
+
 @contextmanager
 def _opened(path: Path) -> Iterator[tuple[IO[bytes], int]]:
     """The open file, unpacked when its name ends in `.gz`, and how many bytes it may give."""
     try:
+        check_regular(path)
         size = path.stat().st_size
         packed = path.name.lower().endswith(".gz")
         with gzip.open(path) if packed else path.open("rb") as file:
@@ -165,11 +174,14 @@ def _lines(path: Path, *, newline: str) -> Iterator[str]:
         codec = choose_encoding(path, file.read(HEAD))
         file.seek(0)
         text = io.TextIOWrapper(file, encoding=codec, errors="surrogateescape", newline=newline)
-        left = most
-        while line := text.readline(left + 1):
+        left, number = most, 0
+        while line := text.readline(min(left, LONGEST_LINE) + 1):
             left -= len(line)
+            number += 1
             if left < 0:
                 raise _too_large(path, most)
+            if len(line) > LONGEST_LINE and not line.endswith("\n"):
+                raise BadData(path, number, f"a line of more than {LONGEST_LINE:,} letters, which no item has.")
             yield line
 
 

@@ -18,7 +18,7 @@ from .filters import Where, filter_items
 from .hub import PREFIX, fetch_table, report
 from .published import pull
 from .reading import Reading, current, reading_as, remark, remarks_as_lines, state_reading
-from .rows import OnBadRow, Row, is_readable, noting_changes, raise_bad_row, read_json, read_rows, suffix
+from .rows import OnBadRow, Row, check_regular, is_readable, noting_changes, raise_bad_row, read_json, read_rows, suffix
 
 NO_LANGUAGE = "the row names no language; add a 'language' column or use --language."
 UNCATEGORISED = "uncategorised"
@@ -272,7 +272,7 @@ def _files(source: str, wanted: list[str]) -> Files:
     path = Path(source)
     if not os.path.exists(source):  # unlike Path.exists, no error for a name that is too long
         return _bundled(source, wanted)
-    paths = [path]
+    paths = [check_regular(path)]
     if path.is_dir():
         paths = sorted(inner for inner in path.iterdir() if inner.is_file() and is_readable(inner))
         paths = [inner for inner in paths if not wanted or language_in_name(inner) in (*wanted, None)]

@@ -61,23 +61,37 @@ def _frame(task: Mapping[str, Any]) -> dict[str, Any]:
     """The framed prompts of a task, or what is wrong with its template."""
     from transformers.utils.chat_template_utils import render_jinja_template
 
+    def render(content: Any) -> str:
+        (prompt,), _ = render_jinja_template(
+            conversations=[[{"role": "user", "content": content}]],
+            chat_template=task["template"],
+            add_generation_prompt=True,
+            **task["tokens"],
+        )
+        if len(prompt) > LONGEST:
+            raise ValueError(f"it makes more than {LONGEST:,} letters of a prompt")
+        return str(prompt)
+
     framed = []
     try:
         for text in task["texts"]:
-            (prompt,), _ = render_jinja_template(
-                conversations=[[{"role": "user", "content": text}]],
-                chat_template=task["template"],
-                add_generation_prompt=True,
-                **task["tokens"],
-            )
-            if len(prompt) > LONGEST:
-                raise ValueError(f"it makes more than {LONGEST:,} letters of a prompt")
+            prompt = render(text)
+            if not _holds(prompt, text):  # templates of models that see pictures read a list of parts
+                prompt = render([{"type": "text", "text": text}])
+            if not _holds(prompt, text):
+                raise ValueError("it leaves out the message")
             framed.append(prompt.encode("utf-8", "replace").decode())
     except MemoryError:
         return {"problem": f"it needs more than {MEMORY // 10**9} GB of memory"}
     except Exception as error:  # templates are programs, each with its own errors
         return {"problem": str(error)}
     return {"texts": framed}
+
+
+def _holds(prompt: str, text: str) -> bool:
+    """Whether a text is in a prompt; templates may trim it, or write it as JSON."""
+    plain, escaped = " ".join(text.split()), json.dumps(text.strip(), ensure_ascii=False)[1:-1]
+    return plain in " ".join(prompt.split()) or escaped in prompt
 
 
 def _limit(seconds: int) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import IsoglossError
+from ..errors import IsoglossError, naming_panics
 from .journal import Journal
 from .model import Bundle, Model
 from .questions import ARGMAX, NAN, TEXT, Answer, Asking, Prompt, Question
@@ -39,11 +39,12 @@ def run_all(
     turn = 0
     while waiting:
         asked: list[tuple[int, Asking, list[Question | Prompt]]] = []
-        for index, generator in waiting:
-            try:
-                asked.append((index, generator, generator.send(answers[index]) if turn else next(generator)))
-            except StopIteration as stop:
-                results[index] = stop.value
+        with naming_panics():
+            for index, generator in waiting:
+                try:
+                    asked.append((index, generator, generator.send(answers[index]) if turn else next(generator)))
+                except StopIteration as stop:
+                    results[index] = stop.value
         questions = [question for _, _, group in asked for question in group]
         answered = iter(_answer_round(model, questions, token_budget=token_budget, progress=progress, journal=journal))
         answers = {index: [next(answered) for _ in group] for index, _, group in asked}
@@ -117,6 +118,8 @@ def answer_all(
         answers |= answer_batch(model, unique, batch=batch)
         done += sum(bundle.cost for bundle in batch)
         progress(done / total)
+    if "files" in model.state:
+        model.state["files"].check(model.info.name)
     if any(question.want != ARGMAX and np.isnan(answers[index]).any() for index, question in enumerate(unique)):
         raise IsoglossError(NAN)
     by_question = {question: answers[index] for index, question in enumerate(unique)}

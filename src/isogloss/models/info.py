@@ -3,7 +3,10 @@
 import hashlib
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+import tempfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +22,9 @@ CARD = "README.md"
 CARD_LETTERS, FIELD_LETTERS = 1_000_000, 5_000
 SAFE = ("model.safetensors", "model.safetensors.index.json")
 PICKLED = ("pytorch_model.bin", "pytorch_model.bin.index.json")
+CHANGED = "The weights of '{}' in {} changed while they were in use. Run the same command again."
+MOST_LAYERS = 2_000  # the deepest published Transformer has 1,000
+NOT_CUTTING = ("_file", "_path", "_dir", "chat_template", "verbose")  # ends of names that say where, not how
 NOT_SCORES = ("_name_or_path", "transformers_version", "dtype", "torch_dtype")
 
 
@@ -42,7 +48,9 @@ def auto_class(config: Mapping[str, Any]) -> str | None:
     if config.get("is_encoder_decoder") and kind in auto.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES:
         return SEQ2SEQ_LM
     masked = kind in auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES
-    decoder = "CausalLM" in " ".join(config.get("architectures") or ()) or bool(config.get("is_decoder"))
+    architectures = config.get("architectures")
+    named = isinstance(architectures, list | tuple) and "CausalLM" in " ".join(map(str, architectures))
+    decoder = named or bool(config.get("is_decoder"))
     if kind in auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES and (decoder or not masked):
         return CAUSAL_LM
     return MASKED_LM if masked else None
@@ -53,6 +61,15 @@ def family_without_transformers(config: Mapping[str, Any]) -> str | None:
     built_in = registry.built_in("family")
     own = [name for name, family in registry.load_all("family").items() if name not in built_in or family.load]
     return next((name for name in own if registry.get("family", name).matches(config)), None)
+
+
+def check_layers(config: Mapping[str, Any], name: str) -> None:
+    """Refuse a configuration with more layers than any model has, before transformers builds them one by one."""
+    for key, value in config.items():
+        if isinstance(value, Mapping):
+            check_layers(value, name)
+        elif "layer" in key and isinstance(value, int) and value > MOST_LAYERS:
+            raise IsoglossError(f"'{name}' has {value:,} layers by its config.json ('{key}'). Download it again.")
 
 
 def card_facts(folder: Path | None) -> dict[str, Any]:
@@ -126,6 +143,40 @@ def hash_files(folder: Path, names: Sequence[str], *, config: bool = True) -> st
     return digest.hexdigest()
 
 
+def file_states(folder: Path, names: Iterable[str]) -> dict[str, tuple[int, int, int]]:
+    """The size, the time of the last change and the inode of files: equal as long as nobody writes to them."""
+    facts = {name: (folder / name).stat() for name in names}
+    return {name: (fact.st_size, fact.st_mtime_ns, fact.st_ino) for name, fact in facts.items()}
+
+
+@dataclass(frozen=True)
+class WeightFiles:
+    """The files of an open model, which are part of its memory while it is used, and their states and hash."""
+
+    folder: Path
+    states: dict[str, tuple[int, int, int]]
+    sha256: str
+    with_config: bool
+
+    def check(self, name: str) -> None:
+        """Raise an error if the files of the model called `name` have another content than when it was opened."""
+        try:
+            same = file_states(self.folder, self.states) == self.states
+            same = same or hash_files(self.folder, list(self.states), config=self.with_config) == self.sha256
+        except OSError:
+            same = False
+        if not same:
+            raise IsoglossError(CHANGED.format(name, self.folder))
+
+
+def hash_weights(folder: Path, states: dict[str, tuple[int, int, int]], *, name: str, config: bool) -> WeightFiles:
+    """The hash of weights that were just loaded; `states` are those of the files before they were."""
+    files = WeightFiles(folder, states, hash_files(folder, list(states), config=config), config)
+    if file_states(folder, states) != states:  # what was loaded may not be what was hashed
+        raise IsoglossError(CHANGED.format(name, folder))
+    return files
+
+
 def hash_network(net: Any) -> str:
     """The SHA-256 of a network's configuration and weights, for a model that is not on disk."""
     digest = hashlib.sha256(_plain_config(net.config.to_dict()))
@@ -144,9 +195,37 @@ def _plain_config(config: dict[str, Any]) -> bytes:
 def hash_tokenizer(tokenizer: Any) -> str:
     """The SHA-256 of how a tokenizer cuts text."""
     backend: Any = getattr(tokenizer, "backend_tokenizer", None) or getattr(tokenizer, "_tokenizer", None)
-    text = backend.to_str() if hasattr(backend, "to_str") else repr(sorted(tokenizer.get_vocab().items()))
+    text = backend.to_str() if hasattr(backend, "to_str") else _python_tokenizer(tokenizer)
     special = repr(sorted((str(key), str(value)) for key, value in tokenizer.special_tokens_map.items()))
     return hashlib.sha256((text + special).encode()).hexdigest()
+
+
+def _python_tokenizer(tokenizer: Any) -> str:
+    """What a tokenizer written in Python depends on: its vocabulary, the other files that it saves, and its settings."""
+    with tempfile.TemporaryDirectory() as folder:
+        with suppress(NotImplementedError):
+            tokenizer.save_vocabulary(folder)
+        files = [(path.name, hashlib.sha256(path.read_bytes()).hexdigest()) for path in Path(folder).iterdir()]
+    settings = {
+        name: value
+        for name, value in vars(tokenizer).items()
+        if isinstance(value, str | int | float) and not name.startswith("_") and not name.endswith(NOT_CUTTING)
+    }
+    return repr((sorted(tokenizer.get_vocab().items()), sorted(files), sorted(settings.items())))
+
+
+def left_out_layers(net: Any, unexpected: Iterable[str]) -> list[str]:
+    """Weights of a file that are like those of a network but for a number: layers that its configuration leaves out.
+
+    Other weights that are not used, such as those of a head for another task, are common and harmless.
+    """
+    prefix = f"{net.base_model_prefix}."
+
+    def pattern(key: str) -> str:
+        return re.sub(r"\d+", "#", key.removeprefix(prefix))
+
+    used = {pattern(key) for key in net.state_dict()}
+    return sorted(key for key in unexpected if "#" in pattern(key) and pattern(key) in used)
 
 
 def max_length(net: Any) -> int | None:

@@ -2,14 +2,14 @@
 
 import logging
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from .. import registry
-from ..errors import IsoglossError, require, short_message
+from ..errors import IsoglossError, naming_panics, require, short_message
 from . import hub
 from . import info as facts
 from .model import DEFAULT_LOADING, Loading, Model, ModelInfo, ModelSource
@@ -79,6 +79,8 @@ def _recognise(source: ModelSource) -> tuple[str, Any]:
     """A model's family, and its configuration in transformers unless the family opens models by itself."""
     if source.family is not None:
         return source.family, None
+    if not source.gguf:
+        facts.check_layers(facts.read_config(_folder(source)), source.name)
     family = None if source.gguf else facts.family_without_transformers(facts.read_config(_folder(source)))
     if family is not None and registry.get("family", family).load is not None:
         return family, None
@@ -117,6 +119,7 @@ def open_model(name: str, loading: Loading = DEFAULT_LOADING) -> Model:
     with _quiet(transformers):
         tokenizer = _load(source, transformers.AutoTokenizer)
         files = _weight_files(source, config, pickle=allow_pickle)
+        states = facts.file_states(_folder(source), files)
         options: dict[str, Any] = {"use_safetensors": None if allow_pickle else True}
         if source.gguf:
             options = {"quantization_config": transformers.GgufConfig(dequantize=True)}
@@ -124,10 +127,12 @@ def open_model(name: str, loading: Loading = DEFAULT_LOADING) -> Model:
         net, report = _load(source, loader, output_loading_info=True, dtype=dtype_of_torch, **options)
     missing = set(report["missing_keys"])
     _refuse_incomplete(source, net, tokenizer=tokenizer, missing=missing)
+    _refuse_left_out_layers(source, net, unexpected=report["unexpected_keys"])
     known = _facts(source, net, tokenizer=tokenizer, missing=missing)
-    weights = facts.hash_files(_folder(source), files, config=not source.gguf)
-    known = replace(known, weights=weights, dtype=dtype, notes=(*known.notes, *remarks))
+    hashed = facts.hash_weights(_folder(source), states, name=source.name, config=not source.gguf)
+    known = replace(known, weights=hashed.sha256, dtype=dtype, notes=(*known.notes, *remarks))
     model = wrap(net, tokenizer, info=known, device=device)
+    model.state["files"] = hashed
     pair_format = pair_format_of(net.config)
     if pair_format is not None:
         pooled, path = pair_format.form == POOLED, _folder(source) / WEIGHTS
@@ -234,6 +239,16 @@ def _refuse_incomplete(source: ModelSource, net: Any, *, tokenizer: Any, missing
         )
 
 
+def _refuse_left_out_layers(source: ModelSource, net: Any, *, unexpected: Iterable[str]) -> None:
+    """transformers ignores layers that a configuration leaves out; we do not score a part of a model."""
+    layers = facts.left_out_layers(net, unexpected)
+    if layers:
+        raise IsoglossError(
+            f"'{source.name}' has {len(layers)} weights of layers that its config.json leaves out, such as "
+            f"'{layers[0]}'. Correct config.json, or download the model again."
+        )
+
+
 def wrap(net: Any, tokenizer: Any, *, info: ModelInfo, device: str = "cpu") -> Model:
     """An open model around a network and a tokenizer that are already in memory."""
     model = Model(info, net.eval().to(device), tokenizer, registry.get("family", info.family), device)
@@ -299,7 +314,8 @@ def _load(source: ModelSource, loader: Any, **options: Any) -> Any:
     try:
         extra = {"gguf_file": source.gguf} if source.gguf else {}
         safe = {"trust_remote_code": False, "local_files_only": True}
-        return loader.from_pretrained(str(source.folder), **safe, **extra, **options)
+        with naming_panics():
+            return loader.from_pretrained(str(source.folder), **safe, **extra, **options)
     except IsoglossError:
         raise
     except Exception as error:

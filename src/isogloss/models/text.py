@@ -5,6 +5,8 @@ from functools import partial
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
+from ..errors import naming_panics
+
 Ids = tuple[int, ...]
 Made = TypeVar("Made")
 AFTER_GAP = ("(",)
@@ -19,7 +21,8 @@ def cached(tokenizer: Any, key: tuple[str, str | int], *, make: Callable[[], Mad
     if key not in known:
         if len(known) >= MOST_CACHED:
             known.clear()
-        known[key] = make()
+        with naming_panics():
+            known[key] = make()
     return known[key]  # type: ignore[no-any-return]
 
 

@@ -1,5 +1,6 @@
 """Checkpoints: weights and optimizer as safetensors, the rest as JSON; written beside, then renamed, never pickled."""
 
+import hashlib
 import json
 import os
 import shutil
@@ -62,6 +63,7 @@ def write_checkpoint(
     }
     save_file(slots, work / OPTIMIZER)
     facts = {"mark": identity, "state": asdict(state)}
+    facts["sha256"] = _sha256(work, facts["state"])
     (work / STATE).write_text(json.dumps(facts, ensure_ascii=False), encoding="utf-8")
     for path in work.iterdir():
         sync(path)
@@ -102,10 +104,21 @@ def find_checkpoint(out: Path, identity: dict[str, Any]) -> tuple[Path, State] |
     try:
         facts = json.loads((path / STATE).read_text(encoding="utf-8"))
         state = State(**facts["state"])
+        if facts.get("sha256", "") not in ("", _sha256(path, facts["state"])):  # those before 0.3 have none
+            raise ValueError("damaged")
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise BadData(path, None, BROKEN) from error
     refuse_other(out, before=facts["mark"], wanted=identity)
     return path, state
+
+
+def _sha256(folder: Path, state: dict[str, Any]) -> str:
+    """The SHA-256 of a checkpoint: of its state, its weights and its optimizer."""
+    digest = hashlib.sha256(json.dumps(state, sort_keys=True).encode())
+    for name in (WEIGHTS, OPTIMIZER):
+        with (folder / name).open("rb") as file:
+            digest.update(hashlib.file_digest(file, "sha256").digest())
+    return digest.hexdigest()
 
 
 def refuse_other(out: Path, *, before: dict[str, Any], wanted: dict[str, Any]) -> None:

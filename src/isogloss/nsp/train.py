@@ -4,7 +4,8 @@ import json
 import math
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ import torch
 from ..errors import BadData, IsoglossError, require
 from ..models.load import open_model
 from ..models.processor import prepare
+from ..sealing import lock_folder
 from . import checkpoints as saved
 from .evaluation import Accuracy, mean_by_article
 from .heads import TrainableModel, compute_loss, make_trainable, save_model
@@ -75,7 +77,26 @@ def train_head(
     card = _finished(run)
     if card is not None:
         return card
+    with _locked(run):
+        return _train(run)
+
+
+@contextmanager
+def _locked(run: TrainingRun) -> Iterator[None]:
+    """While this is open no other command trains in the folder; its processes share the lock of the first."""
+    with saved.writing(run.out):
+        (run.out / saved.FOLDER).mkdir(parents=True, exist_ok=True)
+    lock = lock_folder(run.out, readable=False) if run.accelerator.is_main_process else None
+    with lock or nullcontext():
+        yield
+    if lock is not None:
+        (run.out / ".lock").unlink(missing_ok=True)
+
+
+def _train(run: TrainingRun) -> dict[str, Any]:
+    """Train from the last checkpoint on to the end."""
     run, log, card = _resume(run), None, {}
+    out = run.out
     if run.accelerator.is_main_process:
         with saved.writing(out):
             examples = run.state.step * run.schedule.per_step

@@ -11,13 +11,14 @@ import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from ..errors import BadData, IsoglossError
+from ..files.rows import check_regular
+from ..files.yaml_values import compose_yaml, plain_values
 from ..reports.paper.layouts import LayoutRequest
 from ..stats import RESAMPLES
 from .outputs import StudyFigure
 from .training import HeadTraining
 
 LARGEST = 1_000_000
-LARGEST_NUMBER = 2**63
 PROBLEMS = {  # what pydantic finds, in our words
     "missing": "the key '{}' is missing.",
     "tuple_type": "write a list, one entry per line after a hyphen.",
@@ -217,7 +218,7 @@ def read_study(path: str | Path) -> StudyFile:
     """The study in a file; a mistake is one sentence with the file and the line."""
     path = Path(path)
     try:
-        with path.open(encoding="utf-8") as file:
+        with check_regular(path).open(encoding="utf-8") as file:
             text = file.read(LARGEST + 1)
     except FileNotFoundError as error:
         raise IsoglossError(f"No such file: {path}.") from error
@@ -225,9 +226,11 @@ def read_study(path: str | Path) -> StudyFile:
         raise BadData(path, None, "cannot be read as UTF-8 text. Is it a study file?") from error
     if len(text) > LARGEST:
         raise BadData(path, None, "too large for a study file.")
-    node = _compose(path, text)
+    node = compose_yaml(path, text)
+    if not isinstance(node, yaml.MappingNode):
+        raise BadData(path, None, "a study file needs keys such as name, models and data. See docs/studies.md.")
     try:
-        study = StudyFile.model_validate(_plain(path, node))
+        study = StudyFile.model_validate(plain_values(path, node))
     except ValidationError as error:
         raise _first_error(path, node, error=error) from error
     return _checked(path, study, node=node)
@@ -236,56 +239,6 @@ def read_study(path: str | Path) -> StudyFile:
 def schema() -> dict[str, Any]:
     """The JSON schema of study files, for editors."""
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **StudyFile.model_json_schema()}
-
-
-def _compose(path: Path, text: str) -> yaml.Node:
-    """The YAML tree with its lines; anchors are refused, since they can make a small file endless."""
-    try:
-        for event in yaml.parse(text, Loader=yaml.SafeLoader):
-            if isinstance(event, yaml.AliasEvent):
-                where: Any = event.start_mark
-                raise BadData(path, where.line + 1, "aliases (*name) are not read; write it out.")
-        node = yaml.compose(text, Loader=yaml.SafeLoader)
-    except (yaml.MarkedYAMLError, yaml.reader.ReaderError) as error:
-        mark: Any = getattr(error, "problem_mark", None)
-        problem = getattr(error, "problem", None) or "a character that YAML does not allow"
-        raise BadData(path, mark.line + 1 if mark else None, f"not YAML: {problem}.") from error
-    except RecursionError as error:
-        raise BadData(path, None, "nested too deeply for a study file.") from error
-    if not isinstance(node, yaml.MappingNode):
-        raise BadData(path, None, "a study file needs keys such as name, models and data. See docs/studies.md.")
-    return node
-
-
-def _plain(path: Path, node: yaml.Node) -> Any:
-    """The tree as plain values; only true and false are truth values, so `no` is Norwegian."""
-    if isinstance(node, yaml.MappingNode):
-        values: dict[str, Any] = {}
-        for key, value in node.value:
-            if not isinstance(key, yaml.ScalarNode):
-                raise BadData(path, key.start_mark.line + 1, "a key must be a word.")
-            if key.value in values:
-                raise BadData(path, key.start_mark.line + 1, f"the key '{key.value}' is there twice.")
-            values[key.value] = _plain(path, value)
-        return values
-    if isinstance(node, yaml.SequenceNode):
-        return [_plain(path, value) for value in node.value]
-    kind = node.tag.rpartition(":")[2]
-    if kind == "null":
-        return None
-    if kind == "bool":
-        return {"true": True, "false": False}.get(node.value.lower(), node.value)
-    if kind in ("int", "float"):
-        try:
-            number = yaml.safe_load(node.value)
-            if isinstance(number, int) and abs(number) > LARGEST_NUMBER:
-                raise ValueError
-            return number
-        except ValueError as error:
-            shown = node.value[:20] + "…" * (len(node.value) > 20)
-            line = node.start_mark.line + 1
-            raise BadData(path, line, f"'{shown}' is not a number that can be read.") from error
-    return str(node.value)
 
 
 def _first_error(path: Path, node: yaml.Node, *, error: ValidationError) -> BadData:

@@ -20,6 +20,7 @@ from .safety import Guard
 from .settings import ServerSettings, check_settings
 
 HEAVY = 2
+STREAMS = 24  # open progress streams; each reads the folder of its job twice a second
 
 
 def make_app(settings: ServerSettings) -> ASGIApp:
@@ -30,7 +31,11 @@ def make_app(settings: ServerSettings) -> ASGIApp:
     settings = replace(check_settings(settings), root=settings.root.resolve())
     jobs = Jobs(settings)
     state = AppState(
-        settings, jobs, ModelCache(settings.limits, offline=not settings.any_model), CapacityLimiter(HEAVY)
+        settings,
+        jobs,
+        ModelCache(settings.limits, offline=not settings.any_model),
+        slow=CapacityLimiter(HEAVY),
+        streams=CapacityLimiter(STREAMS),
     )
 
     @asynccontextmanager

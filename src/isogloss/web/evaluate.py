@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from anyio import WouldBlock
 from fastapi import APIRouter, Request
 from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse, StreamingResponse
 from starlette.exceptions import HTTPException
@@ -177,7 +178,21 @@ async def show_events(request: Request, state: State, *, name: str) -> Streaming
 
 
 async def _events(request: Request, state: AppState, *, name: str) -> AsyncIterator[str]:
-    """An event for each change; the last one says that nothing more will come."""
+    """An event for each change; the last one says that nothing more will come. Where too many watch, none for a minute."""
+    watcher = object()
+    try:
+        state.streams.acquire_on_behalf_of_nowait(watcher)
+    except WouldBlock:
+        yield "retry: 60000\n\n"
+        return
+    try:
+        async for event in _changes(request, state, name=name):
+            yield event
+    finally:
+        state.streams.release_on_behalf_of(watcher)
+
+
+async def _changes(request: Request, state: AppState, *, name: str) -> AsyncIterator[str]:
     last: tuple[str, str] | None = None
     for _ in range(int(LONGEST / PAUSE)):
         if await request.is_disconnected():
@@ -185,6 +200,8 @@ async def _events(request: Request, state: AppState, *, name: str) -> AsyncItera
         try:
             values = await run_quick(_job, state, name)
         except HTTPException:
+            yield _event("state", "<p>This evaluation was deleted.</p>")
+            yield _event("end", "")
             return
         job = values["job"]
         now = (job.state, render("progress.html", **values))

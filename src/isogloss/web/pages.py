@@ -41,6 +41,7 @@ class AppState:
     jobs: Jobs
     models: ModelCache
     slow: CapacityLimiter
+    streams: CapacityLimiter
 
     @property
     def root(self) -> Path:

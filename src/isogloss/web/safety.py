@@ -53,7 +53,6 @@ class Guard:
             await self.app(scope, receive, send)
         elif scope["type"] == "http":
             limit = self.settings.limits.upload if scope["path"] == UPLOADS else FORM_BYTES
-            refusal = refuse(Request(scope), self.settings, limit=limit)
             size = 0
 
             async def counted() -> Message:
@@ -65,15 +64,25 @@ class Guard:
                     raise HTTPException(413, too_large(limit))
                 return message
 
+            started = False
+
             async def with_headers(message: Message) -> None:
                 """Every answer has our headers, unless it has stricter ones of its own."""
+                nonlocal started
                 if message["type"] == "http.response.start":
+                    started = True
                     headers = MutableHeaders(scope=message)
                     for name, value in HEADERS.items():
                         headers.setdefault(name, value)
                 await send(message)
 
-            await (refusal or self.app)(scope, counted, with_headers)
+            try:
+                refusal = refuse(Request(scope), self.settings, limit=limit)
+                await (refusal or self.app)(scope, counted, with_headers)
+            except Exception:
+                if not started:  # else the server below would answer, without our headers
+                    await PlainTextResponse("That failed.", 500)(scope, receive, with_headers)
+                raise
 
 
 def refuse(request: Request, settings: ServerSettings, *, limit: int) -> Response | None:
