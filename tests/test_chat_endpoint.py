@@ -371,7 +371,7 @@ def test_when_one_gives_up_the_others_finish_what_they_began(tmp_path, monkeypat
             gave_up.wait()
             endpoints.good(handler, body)
 
-    monkeypatch.setattr("isogloss.chat.endpoint.IsoglossError", Noticed)
+    monkeypatch.setattr("isogloss.models.families.server.IsoglossError", Noticed)
     _, server = failure(reply, tmp_path, concurrency=3)
     assert len(server.bodies) == 3
     assert len(next(tmp_path.rglob(JOURNAL)).read_text(encoding="utf-8").splitlines()) == 2
