@@ -64,7 +64,7 @@ def test_a_filled_sheet_corrects_a_folder_and_records_who_reviewed_what(tmp_path
     rows[1] |= {"verdict": "good", "reviewer": "Aino", "stands for": "often members of the state church"}
     path = write_sheet(tmp_path / "fi.csv", rows, columns=REVIEW)
     review = read_review(path, read_lexicon("fi", folder))
-    assert apply_review(review, read_lexicon("fi", folder)) == 1
+    assert apply_review(review, read_lexicon("fi", folder), folder=folder) == 1
     corrected = read_lexicon("fi", folder).vocabularies["religion"]
     assert corrected.terms["christian"].lemma == "kristillinen"
     assert corrected.reviewed == "Aino (2 of 12 forms)"
@@ -72,6 +72,24 @@ def test_a_filled_sheet_corrects_a_folder_and_records_who_reviewed_what(tmp_path
         "religion: Aino reviewed 2 forms",
         "corrected: religion, christian, sg nom: kristitty → kristillinen",
     ]
+
+
+def test_a_sheet_never_changes_what_ships(tmp_path):
+    shipped = {path: path.read_bytes() for path in (FOLDER / "fi").glob("*.toml")}
+    folder = tmp_path / "own"
+    folder.mkdir()
+    shutil.copy(FOLDER / "fi" / "sets.toml", folder)
+    rows = [row for row in review_rows("fi", folder=folder) if row["where"] == "religion"]
+    rows[0] |= {"text fix": "kristillinen", "verdict": "fixed", "reviewer": "Aino"}
+    path = write_sheet(tmp_path / "fi.csv", rows, columns=REVIEW)
+    lexicon = read_lexicon("fi", folder)
+    try:
+        assert apply_review(read_review(path, lexicon), lexicon, folder=folder) == 1
+        assert {path: path.read_bytes() for path in shipped} == shipped
+    finally:
+        for path, content in shipped.items():
+            path.write_bytes(content)
+    assert read_lexicon("fi", folder).vocabularies["religion"].terms["christian"].lemma == "kristillinen"
 
 
 def test_a_sheet_of_other_forms_or_without_verdicts_is_refused(tmp_path):

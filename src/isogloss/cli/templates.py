@@ -122,5 +122,5 @@ def _read_review(path: Path, language: str, *, folder: Path | None) -> str:
     lexicon = read_lexicon(language, folder)
     review = read_review(path, lexicon)
     if folder is not None:
-        apply_review(review, lexicon)
+        apply_review(review, lexicon, folder=folder)
     return review_as_text(review, applied=folder is not None)

@@ -87,8 +87,11 @@ def _use_of(row: Mapping[str, str]) -> str:
     return first if first in USES else MAIN
 
 
-def apply_review(review: TemplateReview, lexicon: Lexicon) -> int:
-    """Write corrected forms and the reviewers' names into the vocabularies of a folder; gives how many forms changed."""
+def apply_review(review: TemplateReview, lexicon: Lexicon, *, folder: Path) -> int:
+    """Write corrected forms and the reviewers' names into the folder; gives how many forms changed.
+
+    A vocabulary that the folder lacks is read from what ships and written into the folder; what ships never changes.
+    """
     changed = 0
     for name, reviewers in review.forms.items():
         vocabulary = lexicon.vocabularies[name]
@@ -101,7 +104,7 @@ def apply_review(review: TemplateReview, lexicon: Lexicon) -> int:
         names = "; ".join(f"{who} ({count} of {total} forms)" for who, count in sorted(reviewers.items()))
         text = re.sub(r"(?m)^reviewed = .*\n", "", text)
         text = text.replace("\n[terms]", f'\nreviewed = "{names}"\n\n[terms]'.replace("\n\nreviewed", "\nreviewed"), 1)
-        write_file(vocabulary.path, text.encode())
+        write_file(folder / vocabulary.path.name, text.encode())
     return changed
 
 
