@@ -57,6 +57,12 @@ def test_pronouns_with_vowel_signs_are_found(language, text, pronoun):
     assert has_pronoun(text, pronoun, forms=load_toml("pronouns.toml")[language])
 
 
+@pytest.mark.parametrize("text", ["Anh nhanh tay lên.", "Một cử chỉ thanh tao.", "Cô tan làm lúc sáu giờ."])
+def test_vietnamese_pronouns_are_whole_syllables(text):
+    forms = load_toml("pronouns.toml")["vi"]
+    assert not any(has_pronoun(text, pronoun, forms=forms) for pronoun in ("he", "she"))
+
+
 def test_a_filled_sheet_corrects_a_folder_and_records_who_reviewed_what(tmp_path):
     folder = Path(shutil.copytree(FOLDER / "fi", tmp_path / "fi"))
     rows = [row for row in review_rows("fi", folder=folder) if row["where"] == "religion"]
