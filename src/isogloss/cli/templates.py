@@ -104,6 +104,20 @@ def check(
         raise typer.Exit(1)
 
 
+@app.command("parallel")
+def parallel(
+    names: list[str] = typer.Argument(help="Template sets or vocabularies, such as gender-negative or profession."),
+    languages: list[str] = typer.Option([], "--language", "-l", help="Only this language. May be repeated."),
+    form: options.TextOrJson = options.Format,
+) -> None:
+    """Print what each id of a set or vocabulary says in every language, one under the other, with its English gloss."""
+    from ..languages import resolve
+    from ..templates.parallel import parallel_as_text, parallel_rows
+
+    rows = [row for name in names for row in parallel_rows(name, [resolve(language) for language in languages])]
+    options.show(form, text=lambda: parallel_as_text(rows), json=lambda: [asdict(row) for row in rows])
+
+
 def _write_review(path: Path, language: str, *, folder: Path | None) -> None:
     from ..languages import describe
     from ..translate.sheets import write_sheet
