@@ -52,12 +52,13 @@ def tags() -> list[str]:
 
 def get(name: str) -> Language:
     """The language with a file and that tag, English name or own name; what is wrong with a broken file is said."""
-    tag = standard_tag(name) if _is_tag(name) else None
     paths = _paths()
-    if tag in paths:
-        return read_language(paths[tag])
-    if tag in _files().broken:
-        raise _files().broken[tag]
+    if _is_tag(name):
+        tag = standard_tag(name)
+        if tag in paths:
+            return read_language(paths[tag])
+        if tag in _files().broken:
+            raise _files().broken[tag]
     for language in map(read_language, paths.values()):
         if name.casefold() in (language.name.casefold(), language.autonym.casefold()):
             return language

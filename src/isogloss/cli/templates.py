@@ -83,6 +83,11 @@ def check(
         "--sheet",
         help="Write a review sheet for speakers, .xlsx or .csv. A file that exists is read: with --folder its corrections and reviewers are written there.",
     ),
+    kinds: list[str] = typer.Option(
+        [],
+        "--kind",
+        help="Only these rows on the sheet: sentence, prompt, item, wording, form, name or pronoun. May be repeated.",
+    ),
     form: options.TextOrJson = options.Format,
 ) -> None:
     """Make every sentence of a language's sets and list all problems; exits with status 1 if there are any."""
@@ -99,7 +104,7 @@ def check(
         json=lambda: [asdict(result) for result in checked],
     )
     if sheet is not None and not sheet.exists():
-        _write_review(sheet, checked[0].language, folder=folder)
+        _write_review(sheet, checked[0].language, folder=folder, kinds=kinds)
     if any(result.problems for result in checked):
         raise typer.Exit(1)
 
@@ -118,23 +123,25 @@ def parallel(
     options.show(form, text=lambda: parallel_as_text(rows), json=lambda: [asdict(row) for row in rows])
 
 
-def _write_review(path: Path, language: str, *, folder: Path | None) -> None:
+def _write_review(path: Path, language: str, *, folder: Path | None, kinds: list[str]) -> None:
     from ..languages import describe
     from ..translate.sheets import write_sheet
-    from ..translate.template_review import REVIEW, review_rows
+    from ..translate.speaker_rows import review_rows
+    from ..translate.template_review import REVIEW, guide_lines
 
-    rows = review_rows(language, folder=folder)
-    write_sheet(path, rows, columns=REVIEW, rtl=describe(language).direction == "rtl")
+    rows = review_rows(language, folder=folder, kinds=tuple(kinds))
+    rtl = describe(language).direction == "rtl"
+    write_sheet(path, rows, columns=REVIEW, rtl=rtl, guide=guide_lines(language))
     typer.echo(f"Wrote {len(rows)} rows to {path}.", err=True)
 
 
 def _read_review(path: Path, language: str, *, folder: Path | None) -> str:
     """What a filled sheet says; corrections go into your own folder, never into what ships."""
     from ..templates.lexicon import read_lexicon
+    from ..translate.speaker_rows import KINDS_CHECKED, review_rows
     from ..translate.template_review import apply_review, read_review, review_as_text
 
-    lexicon = read_lexicon(language, folder)
-    review = read_review(path, lexicon)
+    review = read_review(path, review_rows(language, folder=folder, kinds=KINDS_CHECKED))
     if folder is not None:
-        apply_review(review, lexicon, folder=folder)
+        apply_review(review, read_lexicon(language, folder), folder=folder)
     return review_as_text(review, applied=folder is not None)

@@ -54,7 +54,7 @@ def _terms_of(sentence: ExpandedSentence) -> tuple[tuple[str, str], ...]:
 
 
 def english_of(
-    frame: TemplateFrame, sentence: ExpandedSentence, glosses: Mapping[tuple[Key, tuple[tuple[str, str], ...]], str]
+    frame: TemplateFrame, sentence: ExpandedSentence, *, glosses: Mapping[tuple[Key, tuple[tuple[str, str], ...]], str]
 ) -> str:
     """What a sentence says in English; empty for sets and terms that English does not have."""
     return glosses.get((key_of(frame), _terms_of(sentence)), "")
