@@ -230,7 +230,7 @@ def test_wordings_and_terms_are_shown_side_by_side():
     rows = {row.id: row for row in parallel_rows("gender-profession", ["de", "tr", "zh"])}
     assert rows["w3"].gloss == "This {gender} is a {profession}."
     assert rows["w3"].texts == {
-        "de": "Dieser Mann ist Krankenpfleger von Beruf.",
+        "de": "Dieser Mann ist Krankenpfleger.",
         "tr": "Bu adam hemşire.",
         "zh": "这个男人是护士。",
     }

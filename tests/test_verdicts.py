@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from isogloss.chat import verdicts
 from isogloss.chat.final_answer import extract_answer
 from isogloss.chat.records import Answer, answer_table
 from isogloss.chat.text_normalisation import cut_sentences, normalise
@@ -31,6 +33,25 @@ def labelled(path: Path = LABELLED) -> list[dict[str, Any]]:
 
 def read(text: str, prompt: str = "agree", language: str = "en") -> str:
     return read_verdict(text, language=language, prompt=prompt)
+
+
+EARLIER = Path(__file__).parent / "data" / "earlier_prompts.toml"
+
+
+@pytest.fixture(autouse=True, scope="module")
+def answers_to_earlier_prompts():
+    """Labelled answers were given to the prompts of that time, which some of them repeat."""
+    known = tomllib.loads(EARLIER.read_text(encoding="utf-8"))
+    with pytest.MonkeyPatch.context() as patch:
+        ours = verdicts.prompt_words_of
+        patch.setattr(
+            verdicts, "prompt_words_of", lambda language: ours(language, str(EARLIER) if language.tag in known else "")
+        )
+        verdicts.answer_words_of.cache_clear()
+        verdicts.read_verdict.cache_clear()
+        yield
+    verdicts.answer_words_of.cache_clear()
+    verdicts.read_verdict.cache_clear()
 
 
 def right(rows: list[dict[str, Any]]) -> float:

@@ -104,7 +104,10 @@ def check(
         json=lambda: [asdict(result) for result in checked],
     )
     if sheet is not None and not sheet.exists():
-        _write_review(sheet, checked[0].language, folder=folder, kinds=kinds)
+        from ..translate.template_review import write_review
+
+        count = write_review(sheet, checked[0].language, folder=folder, kinds=tuple(kinds))
+        typer.echo(f"Wrote {count} rows to {sheet}.", err=True)
     if any(result.problems for result in checked):
         raise typer.Exit(1)
 
@@ -121,18 +124,6 @@ def parallel(
 
     rows = [row for name in names for row in parallel_rows(name, [resolve(language) for language in languages])]
     options.show(form, text=lambda: parallel_as_text(rows), json=lambda: [asdict(row) for row in rows])
-
-
-def _write_review(path: Path, language: str, *, folder: Path | None, kinds: list[str]) -> None:
-    from ..languages import describe
-    from ..translate.sheets import write_sheet
-    from ..translate.speaker_rows import review_rows
-    from ..translate.template_review import REVIEW, guide_lines
-
-    rows = review_rows(language, folder=folder, kinds=tuple(kinds))
-    rtl = describe(language).direction == "rtl"
-    write_sheet(path, rows, columns=REVIEW, rtl=rtl, guide=guide_lines(language))
-    typer.echo(f"Wrote {len(rows)} rows to {path}.", err=True)
 
 
 def _read_review(path: Path, language: str, *, folder: Path | None) -> str:

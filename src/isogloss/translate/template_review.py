@@ -8,14 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import BadData, IsoglossError
+from ..languages import describe, resolve
 from ..sealing import write_file
 from ..templates.checks import sets_path
 from ..templates.features import USES
 from ..templates.grammar import BadTemplate, parse_template
 from ..templates.lexicon import Lexicon
 from ..templates.vocabulary import MAIN
-from .sheets import VERDICT_COLUMNS, VERDICTS, read_sheet
-from .speaker_rows import FORM, PROMPT, SENTENCE, WORDING
+from .sheets import VERDICT_COLUMNS, VERDICTS, read_sheet, write_sheet
+from .speaker_rows import FORM, PROMPT, SENTENCE, WORDING, review_rows
 
 # what a speaker needs first, and what only the program needs last, beyond the edge of the screen
 REVIEW = ("kind", "english", "features", "text", "text fix", *VERDICT_COLUMNS, "stands for", "where", "id")
@@ -41,6 +42,14 @@ def guide_lines(tag: str) -> list[str]:
     guides = tomllib.loads(GUIDE.read_text(encoding="utf-8"))
     own = guides.get(tag, guides.get(tag.split("-")[0], []))
     return [*own, "", *guides["en"]] if own and own is not guides["en"] else list(guides["en"])
+
+
+def write_review(path: Path, language: str, *, folder: Path | None = None, kinds: tuple[str, ...] = ()) -> int:
+    """Write the sheet for speakers of a language, and give its number of rows."""
+    known = describe(resolve(language))
+    rows = review_rows(known.tag, folder=folder, kinds=kinds)
+    write_sheet(path, rows, columns=REVIEW, rtl=known.direction == "rtl", guide=guide_lines(known.tag))
+    return len(rows)
 
 
 def read_review(path: Path, current: Iterable[Mapping[str, str]]) -> TemplateReview:
