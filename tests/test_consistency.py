@@ -15,7 +15,6 @@ import yaml
 
 import isogloss as ig
 from isogloss import languages, registry
-from isogloss.languages import SKELETON
 from isogloss.web.settings import ServerSettings
 from support import tiny
 from support.builders import score_many, stereoset_rows, write_jsonl
@@ -147,16 +146,16 @@ def test_languages_are_looked_up_once_and_a_new_file_is_seen(monkeypatch, tmp_pa
     glob = Path.glob
     monkeypatch.setattr(Path, "glob", lambda path, pattern: scans.append(path) or glob(path, pattern))
     monkeypatch.setenv("ISOGLOSS_HOME", str(tmp_path))
-    assert languages.describe("ig").name == "ig"
+    assert languages.describe("ig").name == "Igbo"
     before = len(scans)
     for _ in range(50):
         languages.describe("ig")
         languages.tags()
     assert len(scans) == before
     (tmp_path / "languages").mkdir()
-    text = SKELETON.format(tag="ig").replace('name = "ig"', 'name = "Igbo"')
+    text = 'tag = "ig"\nname = "Ours"\nautonym = "Igbo"\ndirection = "ltr"\nscript = "Latn"\nspaces = true\n'
     (tmp_path / "languages" / "ig.toml").write_text(text, encoding="utf-8")
-    assert languages.describe("ig").name == "Igbo"
+    assert languages.describe("ig").name == "Ours"
     assert "ig" in languages.tags()
     monkeypatch.setenv("ISOGLOSS_HOME", str(tmp_path / "elsewhere"))
     assert "ig" not in languages.tags()

@@ -10,6 +10,7 @@ import pytest
 from isogloss import read
 from isogloss.corpora.pairs import (
     align_pairs,
+    languages_with_names,
     make_pairs,
     native_names,
     occupation_pairs,
@@ -107,7 +108,7 @@ def test_the_template_baseline_inflects() -> None:
 
 def test_foreign_names_become_native_ones_the_same_in_both_sentences() -> None:
     source = items(
-        pair("1", "ja", "ジョンは医者です。", "メアリーは医者です。"), pair("2", "ja", "ジョンソンと彼", "ジムとジム")
+        pair("1", "ja", "ジョンは医者です。", "メアリーは医者です。"), pair("2", "ja", "ジョンソンと彼", "トムとトム")
     )
     found, changed = native_names(source, seed=3)
     native = load_toml("native_names.toml")["ja"]
@@ -116,12 +117,39 @@ def test_foreign_names_become_native_ones_the_same_in_both_sentences() -> None:
     assert second in native["female"]
     assert found[1].candidates[0].text == "ジョンソンと彼"  # a longer name is another name
     left, right = found[1].candidates[1].text.split("と")
-    assert left == right != "ジム"
+    assert left == right != "トム"
     assert changed == 2
     assert native_names(source, seed=3) == (found, 2)
-    assert message(lambda: native_names(items(pair("1", "de", "a", "b")))) == (
-        "No language with transliterated and native names named 'de'. Known: ja, ru."
+
+
+def test_names_are_replaced_in_latin_script_too_but_not_words_that_look_like_names() -> None:
+    found, changed = native_names(items(pair("1", "es", "Ella vio a John.", "Ella vio a Mary.")))
+    native = load_toml("native_names.toml")["es"]
+    texts = [candidate.text for candidate in found[0].candidates]
+    assert [text.startswith("Ella vio a ") for text in texts] == [True, True]
+    assert texts[0].removeprefix("Ella vio a ").rstrip(".") in native["male"]
+    assert texts[1].removeprefix("Ella vio a ").rstrip(".") in native["female"]
+    assert changed == 1
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [("ja", "マイクの音が小さい。"), ("ja", "ジムに行く。"), ("ru", "Пол был мокрый."), ("ru", "Том второй.")],
+)
+def test_common_nouns_are_no_names(language: str, text: str) -> None:
+    assert native_names(items(pair("1", language, text, text)))[1] == 0
+
+
+def test_a_language_without_native_names_is_named() -> None:
+    assert message(lambda: native_names(items(pair("1", "ko", "a", "b")))) == (
+        "No language with native names named 'ko'. Known: de, es, fi, fr, id, it, ja, nl, pl, pt, ro, ru, sw, tr, vi."
     )
+
+
+def test_every_list_of_names_is_used() -> None:
+    names = load_toml("native_names.toml")
+    assert set(names) == set(languages_with_names())
+    assert set(load_toml("transliterated_names.toml")) <= set(names)
 
 
 def test_pronouns_that_are_kept_are_counted_by_gender() -> None:

@@ -11,6 +11,7 @@ import langcodes
 import pytest
 
 from isogloss import languages
+from isogloss.chat.prompt_words import prompt_words_of
 from isogloss.errors import IsoglossError
 
 FOLDER = Path(languages.__file__).parent / "data" / "languages"
@@ -127,7 +128,7 @@ def test_a_language_is_found_by_tag_name_and_own_name_in_any_case(path):
 def test_a_well_formed_tag_needs_no_file():
     assert languages.resolve("ig") == "ig"
     assert languages.resolve("sr-latn") == "sr-Latn"
-    assert languages.describe("ig").name == "ig"
+    assert (languages.describe("ig").name, languages.describe("ig").autonym) == ("Igbo", "Igbo")
 
 
 @pytest.mark.parametrize(
@@ -138,8 +139,33 @@ def test_every_usual_form_of_a_code_is_understood(name, tag):
     assert languages.resolve(name) == languages.standard_tag(name) == tag
 
 
+@pytest.mark.parametrize(
+    ("name", "tag"),
+    [
+        ("Ukrainian", "uk"),
+        ("українська", "uk"),
+        ("Catalan", "ca"),
+        ("català", "ca"),
+        ("ucraniano", "uk"),
+        ("Igbo", "ig"),
+    ],
+)
+def test_a_language_without_a_file_is_found_by_its_name_in_any_language(name, tag):
+    assert languages.resolve(name) == tag
+
+
+def test_a_language_without_a_file_is_shown_by_its_name():
+    language = languages.describe("uk")
+    assert (language.name, language.autonym, language.script) == ("Ukrainian", "українська", "Cyrl")
+    assert languages.describe("de-AT").name == "German (Austria)"
+    assert languages.describe("qaa").name == "qaa"  # a private tag has no name
+
+
 def test_an_unknown_name_says_what_to_use():
-    use = "Use a tag such as 'pl', 'sw' or 'pt-BR', or a name that is shown by: isogloss list languages"
+    use = (
+        "Use a tag such as 'pl', 'sw' or 'pt-BR', or a name such as 'Polish' or 'polski'. "
+        "Languages with a file: isogloss list languages"
+    )
     for name, near in (("xx", ""), ("Polsh", " Did you mean 'polish'?")):
         with pytest.raises(IsoglossError) as caught:
             languages.resolve(name)
@@ -185,18 +211,54 @@ def test_an_own_file_goes_before_the_one_that_ships(own_home):
     ("text", "problem"),
     [
         ("tag = ", "not a TOML file: Invalid value (at end of document)."),
-        (VALID.format(tag="xx").replace("script", "skript"), "a language file needs 'script', a text."),
-        (VALID.format(tag="xx").replace("true", '"yes"'), "a language file needs 'spaces', true or false."),
-        (VALID.format(tag="xx").replace("ltr", "up"), "direction is 'up'; use 'ltr' or 'rtl'."),
+        (VALID.format(tag="qaa").replace("script", "skript"), "a language file needs 'script', a text."),
+        (VALID.format(tag="qaa").replace("true", '"yes"'), "a language file needs 'spaces', true or false."),
+        (VALID.format(tag="qaa").replace("ltr", "up"), "direction is 'up'; use 'ltr' or 'rtl'."),
         (VALID.format(tag="yy"), "the tag 'yy' differs from the file's name."),
     ],
 )
 def test_a_broken_file_is_named_with_what_is_wrong(own_home, text, problem):
-    path = own_home / "xx.toml"
+    path = own_home / "qaa.toml"
     path.write_text(text)
-    with pytest.raises(IsoglossError) as caught:
-        languages.get("xx")
+    with pytest.warns(UserWarning, match="A language file is skipped"), pytest.raises(IsoglossError) as caught:
+        languages.get("qaa")
     assert str(caught.value) == f"{path}: {problem}"
+
+
+def test_all_that_a_file_lacks_is_named_at_once(own_home):
+    (own_home / "qaa.toml").write_text(
+        'tag = "qaa"\nspaces = 1\n[ask.prompts]\nagree = "no slot"\n[ask.answers]\nyes = ["yes"]\n'
+    )
+    with pytest.warns(UserWarning, match="A language file is skipped"), pytest.raises(IsoglossError) as caught:
+        languages.get("qaa")
+    assert str(caught.value).removeprefix(f"{own_home / 'qaa.toml'}: ") == (
+        "a language file needs 'name', 'autonym', 'direction', 'script', texts. "
+        "a language file needs 'spaces', true or false. "
+        "the prompts ask.prompts.stereotype, ask.prompts.agree, ask.prompts.disagree must hold "
+        "{statement}, {first}, {second}, each once. "
+        "ask.answers.no, ask.answers.agree, ask.answers.disagree, ask.answers.stereotype, ask.answers.negations, "
+        "ask.answers.refusals, ask.answers.joiners, ask.answers.openers, ask.answers.conditions "
+        "must be lists of words, and not empty."
+    )
+
+
+def test_a_broken_file_of_one_language_breaks_no_other(own_home):
+    (own_home / "de.toml").write_text("tag = ")
+    with pytest.warns(UserWarning, match=r"A language file is skipped. .*de\.toml: not a TOML file"):
+        assert languages.resolve("Polish") == "pl"
+    assert languages.get("de").name == "German"  # the one that ships
+    assert languages.describe("de").autonym == "Deutsch"
+
+
+def test_the_skeleton_becomes_a_language_that_can_be_asked(own_home):
+    path = languages.new("Ukrainian")
+    assert (path.name, languages.get("uk").autonym) == ("uk.toml", "українська")
+    text = path.read_text()
+    start = text.index("# [ask.prompts]")
+    filled = [line.removeprefix("# ") for line in text[start:].splitlines() if "=" in line or line.startswith("# [")]
+    path.write_text(text[:start] + "\n".join(filled))
+    languages.clear_cache()
+    assert prompt_words_of(languages.get("uk")).words == ("…", "…")
 
 
 def test_a_broken_package_of_languages_is_named(monkeypatch, tmp_path):

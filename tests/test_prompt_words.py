@@ -100,11 +100,15 @@ def test_a_language_with_everything_is_read(own):
         ),
         ('yes = ["yes"]', "yes = []", "ask.answers.yes must be a list of words, and not empty."),
         ('refusals = ["refusals"]', "", "ask.answers.refusals must be a list of words, and not empty."),
-        ("disagree = ", "dissent = ", "ask.prompts has no 'dissent'; it has stereotype, agree, disagree."),
+        (
+            "disagree = ",
+            "dissent = ",
+            "ask.prompts has no 'dissent'; it has stereotype, agree, disagree. the prompt ask.prompts.disagree must hold {statement}, {first}, {second}, each once.",
+        ),
     ],
 )
 def test_what_is_missing_is_named(own, old, new, problem):
     path = own(GOOD.replace(old, new, 1))
-    with pytest.raises(IsoglossError) as caught:
+    with pytest.warns(UserWarning, match="A language file is skipped"), pytest.raises(IsoglossError) as caught:
         languages.get("ig")
     assert str(caught.value) == f"{path}: {problem}"

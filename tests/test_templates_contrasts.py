@@ -52,7 +52,7 @@ def test_words_of_the_vocabularies_are_added_in_the_form_that_the_sentence_needs
     assert "Les ouvriers sont paresseux." in sentences("fr", "28")
     assert "Gli adolescenti non capiscono i computer." in sentences("it", "9")
     assert "Muncitorii sunt leneși." in sentences("ro", "28")
-    assert "Фирме нужны были свежие идеи, и она наняла взрослого человека." in sentences("ru", "38")
+    assert "Фирме нужны были свежие идеи, и она наняла взрослого сотрудника." in sentences("ru", "38")
     assert "Die Firma wollte frische Ideen und stellte einen erwachsenen Menschen ein." in sentences("de", "38")
     made = expand(read_shades("AGE-ADJ-STRONG-PL Menschen lachen."), read_lexicon("de"))
     assert "Erwachsene Menschen lachen." in [one.text for one in made]

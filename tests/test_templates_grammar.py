@@ -8,7 +8,9 @@ from isogloss.errors import IsoglossError
 from isogloss.templates.checks import check_templates
 from isogloss.templates.expansion import expand
 from isogloss.templates.grammar import parse_template
+from isogloss.templates.items import make_frames
 from isogloss.templates.lexicon import FOLDER, bundled_languages, read_lexicon
+from isogloss.templates.parallel import GLOSSES, english_sentences, gloss_frames, key_of, parallel_rows
 from isogloss.templates.sets import read_sets
 
 
@@ -203,6 +205,39 @@ def test_a_set_means_the_same_in_every_language():
         for one in read_sets(FOLDER / tag / "sets.toml"):
             meanings.setdefault(one.id, set()).add((one.terms, one.concepts, one.periphrasis_of))
     assert {name: len(found) for name, found in meanings.items() if len(found) > 1} == {}
+
+
+@pytest.mark.parametrize("tag", bundled_languages())
+def test_every_wording_has_an_english_gloss(tag):
+    frames = [frame for entry in read_sets(FOLDER / tag / "sets.toml") for frame in make_frames(entry)]
+    assert [key_of(frame) for frame in frames if key_of(frame) not in gloss_frames()] == []
+
+
+def test_every_gloss_is_a_sentence_and_is_needed_by_some_language():
+    used = {
+        key_of(frame)
+        for tag in bundled_languages()
+        for entry in read_sets(FOLDER / tag / "sets.toml")
+        for frame in make_frames(entry)
+    }
+    glosses = [frame for entry in read_sets(GLOSSES) for frame in make_frames(entry)]
+    assert [key_of(frame) for frame in glosses if key_of(frame) not in used and frame.wording.id != "w3"] == []
+    english = english_sentences(glosses)
+    assert {key for key, _ in english} == {key_of(frame) for frame in glosses}
+
+
+def test_wordings_and_terms_are_shown_side_by_side():
+    rows = {row.id: row for row in parallel_rows("gender-profession", ["de", "tr", "zh"])}
+    assert rows["w3"].gloss == "This {gender} is a {profession}."
+    assert rows["w3"].texts == {
+        "de": "Dieser Mann ist Krankenpfleger.",
+        "tr": "Bu adam hemşire.",
+        "zh": "这个男人是护士。",
+    }
+    terms = {row.id: row for row in parallel_rows("adjective_gendered", ["fr", "ru"])}
+    assert terms["dominant"].texts == {"fr": "dominant", "ru": "доминантен"}
+    with pytest.raises(IsoglossError, match=r"No set or vocabulary named 'jobs'"):
+        parallel_rows("jobs")
 
 
 def test_a_check_names_equal_terms_foreign_letters_and_forms_that_no_wording_uses(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -38,13 +39,22 @@ def read(text: str, prompt: str = "agree", language: str = "en") -> str:
     return interpret_answer(text, language=language, prompt=prompt).verdict
 
 
+EARLIER = tomllib.loads((Path(__file__).parent / "data" / "earlier_prompts.toml").read_text(encoding="utf-8"))
+
+
 def asked(language: str, words: tuple[str, str]) -> AskedPrompts:
     return AskedPrompts(tuple(prompt_words_of(languages.describe(language)).prompts.items()), words)
 
 
+def asked_of(row: dict[str, Any]) -> AskedPrompts:
+    """The prompts and words that a labelled answer was given to: those of that time, which some answers repeat."""
+    ours = prompt_words_of(languages.describe(row["language"]))
+    prompts = EARLIER.get(row["language"], ours.prompts)
+    return AskedPrompts(tuple(prompts.items()), tuple(row.get("words", ours.words)))
+
+
 def verdict_on(row: dict[str, Any]) -> str:
-    other = asked(row["language"], tuple(row["words"])) if "words" in row else None
-    return read_answer(row["text"], language=row["language"], prompt=row["prompt"], asked=other).verdict
+    return read_answer(row["text"], language=row["language"], prompt=row["prompt"], asked=asked_of(row)).verdict
 
 
 def right(rows: list[dict[str, Any]]) -> float:

@@ -32,6 +32,7 @@ from isogloss.cli import app
 from isogloss.errors import IsoglossError
 from isogloss.studies.file import read_study
 from isogloss.studies.probe import ProbeRequest, run_probe
+from isogloss.translate.sheets import read_sheet
 from isogloss.web import jobs, runs_folder
 from isogloss.web.job_process import run_job
 from isogloss.web.model_cache import ModelCache
@@ -202,7 +203,7 @@ def test_persian_bars_run_from_right_to_left(client, models):
         ({"template": "[a|b] " * 40}, "sentences, more than 500"),
         ({"template": "(a|b)" * 200}, "The template has more than 200 wordings in round brackets."),
         ({"template": "(a|" * 245 + ")" * 245}, "template"),
-        ({"language": "Klingonish"}, "No language named"),
+        ({"language": "Xyzzyish"}, "No language named"),
     ],
 )
 def test_what_cannot_be_probed_is_said_in_one_sentence(client, models, fields, message):
@@ -361,6 +362,14 @@ def test_checked_data_can_be_evaluated_and_goes_into_the_study(client, root, mod
     client.post("/check/delete", data={"id": id})
     assert client.get(page.url.path).status_code == 404
     assert (root / "mine" / ".job" / "mine_en.jsonl").is_file()
+
+
+def test_a_speaker_gets_a_review_sheet_without_a_command_line(client, tmp_path):
+    assert 'href="/languages/fi/sheet.xlsx"' in client.get("/languages").text
+    (tmp_path / "fi.xlsx").write_bytes(client.get("/languages/fi/sheet.xlsx").content)
+    kinds = {row["kind"] for _, row in read_sheet(tmp_path / "fi.xlsx")}
+    assert {"sentence", "prompt", "item", "name"} <= kinds
+    assert client.get("/languages/xx/sheet.xlsx").status_code == 404
 
 
 def test_languages_show_what_they_have_and_lack(client):

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from . import languages, registry
+from .corpora.pairs import languages_with_names
 from .corpora.wordlists import load_toml
 from .errors import IsoglossError
 from .languages import Language
@@ -55,7 +56,7 @@ def cover_language(tag: str, data: Mapping[str, tuple[str, ...]] | None = None) 
     vocabularies = read_lexicon(tag).vocabularies if tag in bundled_languages() else {}
     spoken = tag.split("-")[0]
     words = {ENGLISH, *load_toml("pronouns.toml")}
-    names = {ENGLISH, *load_toml("native_names.toml"), *load_toml("transliterated_names.toml")}
+    names = {ENGLISH, *languages_with_names()}
     sources = bundled_data() if data is None else data
     return LanguageCoverage(
         language,

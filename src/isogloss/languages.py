@@ -4,6 +4,7 @@ import difflib
 import os
 import tomllib
 import unicodedata
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -13,13 +14,15 @@ from typing import Any
 
 import langcodes
 
-from .chat.prompt_words import check_prompt_words
+from .chat.prompt_words import find_prompt_problems
 from .errors import BadData, CannotWrite, IsoglossError, UnknownName
+from .language_names import english_name, find_name, own_name
 from .registry import load_point
 
 ENDS = ".!?…‼⁇⁈⁉。．！？｡।॥؟۔։።፧፨၊။།៕"  # in any language; `ends` of a language file adds to them
 RIGHT_TO_LEFT = ("Arab", "Hebr", "Nkoo", "Syrc", "Thaa", "Adlm", "Rohg")
 UNSPACED = ("Hans", "Hant", "Jpan", "Khmr", "Laoo", "Mymr", "Thai", "Tibt")
+DATA = Path(__file__).parent / "data"
 FACTS = ("tag", "name", "autonym", "direction", "script", "spaces")
 
 
@@ -48,11 +51,14 @@ def tags() -> list[str]:
 
 
 def get(name: str) -> Language:
-    """The language with that tag, English name or own name."""
-    tag = standard_tag(name) if _is_tag(name) else None
+    """The language with a file and that tag, English name or own name; what is wrong with a broken file is said."""
     paths = _paths()
-    if tag in paths:
-        return read_language(paths[tag])
+    if _is_tag(name):
+        tag = standard_tag(name)
+        if tag in paths:
+            return read_language(paths[tag])
+        if tag in _files().broken:
+            raise _files().broken[tag]
     for language in map(read_language, paths.values()):
         if name.casefold() in (language.name.casefold(), language.autonym.casefold()):
             return language
@@ -60,18 +66,20 @@ def get(name: str) -> Language:
 
 
 def resolve(name: str) -> str:
-    """The tag for a tag or a language's name; a well-formed tag needs no file."""
+    """The tag for a tag or a language's name, in any language; neither needs a file."""
     known = _known_tag(name)
     if known:
         return known
-    if not _is_tag(_with_hyphens(name)):
-        near = difflib.get_close_matches(name.casefold(), _names(), n=1, cutoff=0.8)
-        hint = f" Did you mean '{near[0]}'?" if near else ""
-        raise IsoglossError(
-            f"No language named '{name}'.{hint} Use a tag such as 'pl', 'sw' or 'pt-BR', "
-            "or a name that is shown by: isogloss list languages"
-        )
-    return standard_tag(name)
+    if _is_tag(_with_hyphens(name)):
+        return standard_tag(name)
+    if tag := find_name(name):
+        return standard_tag(tag)
+    near = difflib.get_close_matches(name.casefold(), _names(), n=1, cutoff=0.8)
+    hint = f" Did you mean '{near[0]}'?" if near else ""
+    raise IsoglossError(
+        f"No language named '{name}'.{hint} Use a tag such as 'pl', 'sw' or 'pt-BR', "
+        "or a name such as 'Polish' or 'polski'. Languages with a file: isogloss list languages"
+    )
 
 
 @cache
@@ -93,18 +101,23 @@ def _with_hyphens(tag: str) -> str:
 
 
 def describe(tag: str) -> Language:
-    """The language with that tag; without a file its tag is its name, and its script is the one usual for the tag."""
+    """The language with that tag; without a file its names are CLDR's, and its script is the one usual for the tag."""
     paths = _paths()
-    if tag in paths:
-        return read_language(paths[tag])
-    script = (langcodes.Language.get(tag).maximize().script if _is_tag(tag) else None) or "Zyyy"
+    return read_language(paths[tag]) if tag in paths else _describe_tag(tag)
+
+
+@cache
+def _describe_tag(tag: str) -> Language:
+    if not _is_tag(tag):
+        return Language(tag, tag, tag, "ltr", "Zyyy", True, Path())
+    script = langcodes.Language.get(tag).maximize().script or "Zyyy"
     direction = "rtl" if script in RIGHT_TO_LEFT else "ltr"
-    return Language(tag, tag, tag, direction, script, script not in UNSPACED, Path())
+    return Language(tag, english_name(tag), own_name(tag), direction, script, script not in UNSPACED, Path())
 
 
 def clear_cache() -> None:
     """Read language files again when they are next needed: after one was written or changed."""
-    for function in (read_language, standard_tag, _known_tag, _names, _paths_with):
+    for function in (read_language, standard_tag, _known_tag, _names, _files_with):
         function.cache_clear()
 
 
@@ -131,28 +144,27 @@ def join_sentences(first: str, second: str, *, tag: str) -> str:
 
 def new(tag: str, *, folder: Path | None = None) -> Path:
     """The path of a new language file, a skeleton to fill in; an existing file is never overwritten."""
-    tag = standard_tag(tag)
+    tag = resolve(tag)
     target = (folder or home() / "languages") / f"{tag}.toml"
     if tag in _paths() or target.exists():
         raise IsoglossError(f"'{tag}' has a file already: {_paths().get(tag, target)}. Edit that one.")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(SKELETON.format(tag=tag), encoding="utf-8")
+        target.write_text(_fill_skeleton(tag), encoding="utf-8")
     except OSError as error:
         raise CannotWrite(target, error) from error
     clear_cache()
     return target
 
 
-SKELETON = """\
-# One file = one language. Fill in what you know; what is missing is only asked for by the methods that need it.
-tag = "{tag}"
-name = "{tag}"         # the English name
-autonym = "{tag}"      # the language's own name
-direction = "ltr"    # or "rtl"
-script = "Latn"      # ISO 15924
-spaces = true        # are words separated by spaces?
-"""
+def _fill_skeleton(tag: str) -> str:
+    """The text of a new file: what CLDR says about the language, and prompts and answer words to fill in."""
+    language = _describe_tag(tag)
+    text = (DATA / "new_language.toml").read_text(encoding="utf-8")
+    for fact in FACTS:
+        value = str(getattr(language, fact))
+        text = text.replace(f"{{{fact}}}", value.lower() if fact == "spaces" else value)
+    return text
 
 
 @cache
@@ -175,42 +187,74 @@ def _names() -> dict[str, str]:
     }
 
 
-def _paths() -> dict[str, Path]:
+@dataclass(frozen=True, slots=True)
+class LanguageFiles:
+    """The file of each language, and what is wrong with the files that were skipped, by tag."""
+
+    paths: Mapping[str, Path]
+    broken: Mapping[str, BadData]
+
+
+def _paths() -> Mapping[str, Path]:
+    return _files().paths
+
+
+def _files() -> LanguageFiles:
     own = os.path.join(home(), "languages")
     try:
         changed = os.stat(own).st_mtime_ns
     except OSError:
         changed = 0
-    return _paths_with(own, changed)
+    return _files_with(own, changed)
 
 
 @cache
-def _paths_with(own: str, changed: int) -> dict[str, Path]:
-    """The file of each language; looked up again when the user's own folder is another or has `changed`."""
-    folders = [Path(__file__).parent / "data" / "languages"]
-    folders += [Path(load_point("languages", point)) for point in entry_points(group="isogloss.languages")]
-    return {path.stem: path for folder in (*folders, Path(own)) for path in sorted(folder.glob("*.toml"))}
+def _files_with(own: str, changed: int) -> LanguageFiles:
+    """The file of each language; looked up again when the user's own folder is another or has `changed`.
+
+    A broken file of a user or of another package is skipped with a warning: it concerns one language, not all.
+    """
+    folders = [Path(load_point("languages", point)) for point in entry_points(group="isogloss.languages")]
+    paths = {path.stem: path for path in sorted((DATA / "languages").glob("*.toml"))}
+    broken = {}
+    for path in (path for folder in (*folders, Path(own)) for path in sorted(folder.glob("*.toml"))):
+        try:
+            read_language(path)
+        except BadData as error:
+            broken[path.stem] = error
+            warnings.warn(f"A language file is skipped. {error}", stacklevel=2)
+        else:
+            paths[path.stem] = path
+    return LanguageFiles(paths, broken)
 
 
 @cache
 def read_language(path: Path) -> Language:
-    """The language in a file; a file that lacks one of the facts, or is not TOML, is refused."""
+    """The language in a file; all that is wrong with the file is named at once."""
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
         raise BadData(path, None, f"not a TOML file: {error}.") from error
     except OSError as error:
         raise BadData(path, None, f"cannot be read ({error.strerror}).") from error
-    for fact in FACTS:
-        kind = bool if fact == "spaces" else str
-        if not isinstance(content.get(fact), kind):
-            problem = f"a language file needs '{fact}', {'true or false' if kind is bool else 'a text'}."
-            raise BadData(path, None, problem)
-    if content["direction"] not in ("ltr", "rtl"):
-        raise BadData(path, None, f"direction is '{content['direction']}'; use 'ltr' or 'rtl'.")
-    if content["tag"] != path.stem:
-        raise BadData(path, None, f"the tag '{content['tag']}' differs from the file's name.")
+    problems = _file_problems(content, path.stem)
+    if problems:
+        raise BadData(path, None, " ".join(problems))
     sections = {key: value for key, value in content.items() if key not in FACTS}
-    if "ask" in sections:
-        check_prompt_words(path, sections["ask"])
     return Language(**{fact: content[fact] for fact in FACTS}, path=path, sections=sections)
+
+
+def _file_problems(content: Mapping[str, Any], stem: str) -> list[str]:
+    """What is wrong with the content of a language file: missing facts first, then wrong ones, then prompts."""
+    texts = [fact for fact in FACTS if fact != "spaces" and not isinstance(content.get(fact), str)]
+    problems = []
+    if texts:
+        names = ", ".join(f"'{fact}'" for fact in texts)
+        problems.append(f"a language file needs {names}, {'a text' if len(texts) == 1 else 'texts'}.")
+    if not isinstance(content.get("spaces"), bool):
+        problems.append("a language file needs 'spaces', true or false.")
+    if "direction" not in texts and content["direction"] not in ("ltr", "rtl"):
+        problems.append(f"direction is '{content['direction']}'; use 'ltr' or 'rtl'.")
+    if "tag" not in texts and content["tag"] != stem:
+        problems.append(f"the tag '{content['tag']}' differs from the file's name.")
+    return problems + (find_prompt_problems(content["ask"]) if "ask" in content else [])

@@ -109,7 +109,7 @@ def find_column(selector: Selector, catalogue: Catalogue) -> Selector:
         if flag in facts and _values(flag, catalogue) <= {"True", "False"}:
             return replace(selector, column=flag, value=str(flag == value))
         columns = [name for name in dict.fromkeys([*BARE, *sorted(facts)]) if value in _values(name, catalogue)]
-        if not columns and not _tag(value):
+        if not columns and not _tag(value, catalogue):
             known = set().union(*(_values(name, catalogue) for name in {*BARE, *facts})) - {"True", "False"}
             known |= {languages.describe(tag).name for tag in _values("language", catalogue)}
             raise UnknownName("model, language, group or value", value, known)
@@ -120,7 +120,7 @@ def find_column(selector: Selector, catalogue: Catalogue) -> Selector:
     elif column not in {*IDENTITY, *facts, *catalogue.columns}:
         raise UnknownName("column", column, {*IDENTITY, *facts, *catalogue.columns})
     known = _values(column, catalogue)
-    tag = _tag(value) if column == "language" and value not in known else None
+    tag = _tag(value, catalogue) if column == "language" and value not in known else None
     if value not in known and tag is None:
         raise UnknownName(column, value, known)
     return replace(selector, column=column, value=tag or value)
@@ -133,13 +133,13 @@ def _values(column: str, catalogue: Catalogue) -> set[str]:
     return known | (set(catalogue.facts) if column == "model" else own)
 
 
-def _tag(value: str) -> str | None:
-    """The tag of a language that Isogloss knows by tag or name."""
+def _tag(value: str, catalogue: Catalogue) -> str | None:
+    """The tag of a language by tag or name, if it has a file or scores: most short words are the tag of some language."""
     try:
         tag = languages.resolve(value)
     except IsoglossError:
         return None
-    return tag if languages.describe(tag).name != tag else None
+    return tag if tag in languages.tags() or tag in _values("language", catalogue) else None
 
 
 def select_groups(term: ClaimTerm, catalogue: Catalogue, *, bound: Sequence[Selector] = ()) -> list[ScoreGroup]:

@@ -70,21 +70,32 @@ def read_prompts(path: Path, tag: str) -> Mapping[str, str]:
     return table
 
 
-def check_prompt_words(path: Path, section: Any) -> None:
-    """Refuse an `ask` section that lacks a prompt, a slot of a prompt, or a list of words."""
-    for name, known in (("prompts", PROMPTS), ("answers", LISTS)):
-        table = section.get(name) if isinstance(section, dict) else None
-        if not isinstance(table, dict):
-            raise BadData(path, None, f"[ask] needs the tables [ask.prompts] and [ask.answers]; '{name}' is missing.")
-        if unknown := sorted(set(table) - set(known)):
-            raise BadData(path, None, f"ask.{name} has no '{unknown[0]}'; it has {', '.join(known)}.")
-    for name in PROMPTS:
-        prompt = section["prompts"].get(name)
-        if not isinstance(prompt, str) or any(prompt.count(slot) != 1 for slot in SLOTS):
-            raise BadData(path, None, f"the prompt ask.prompts.{name} must hold {', '.join(SLOTS)}, each once.")
-    for name in LISTS:
-        if name in OPTIONAL and name not in section["answers"]:
-            continue
-        words = section["answers"].get(name) or [""]
-        if not isinstance(words, list) or not all(isinstance(word, str) and word.strip() for word in words):
-            raise BadData(path, None, f"ask.answers.{name} must be a list of words, and not empty.")
+def find_prompt_problems(section: Any) -> list[str]:
+    """What an `ask` section lacks: all its prompts, slots of prompts and lists of words that are missing or wrong."""
+    tables = {name: section.get(name) if isinstance(section, dict) else None for name in ("prompts", "answers")}
+    missing = [name for name, table in tables.items() if not isinstance(table, dict)]
+    if missing:
+        return [f"[ask] needs the tables [ask.prompts] and [ask.answers]; '{missing[0]}' is missing."]
+    problems = [
+        f"ask.{name} has no '{unknown}'; it has {', '.join(known)}."
+        for name, known in (("prompts", PROMPTS), ("answers", LISTS))
+        for unknown in sorted(set(tables[name] or {}) - set(known))
+    ]
+    prompts, answers = (tables[name] or {} for name in ("prompts", "answers"))
+    if wrong := [f"ask.prompts.{name}" for name in PROMPTS if not _is_prompt(prompts.get(name))]:
+        plural = "prompts" if len(wrong) > 1 else "prompt"
+        problems.append(f"the {plural} {', '.join(wrong)} must hold {', '.join(SLOTS)}, each once.")
+    needed = [name for name in LISTS if name not in OPTIONAL or name in answers]
+    if wrong := [f"ask.answers.{name}" for name in needed if not _is_list(answers.get(name))]:
+        problems.append(
+            f"{', '.join(wrong)} must be {'lists' if len(wrong) > 1 else 'a list'} of words, and not empty."
+        )
+    return problems
+
+
+def _is_prompt(prompt: Any) -> bool:
+    return isinstance(prompt, str) and all(prompt.count(slot) == 1 for slot in SLOTS)
+
+
+def _is_list(words: Any) -> bool:
+    return isinstance(words, list) and bool(words) and all(isinstance(word, str) and word.strip() for word in words)

@@ -72,7 +72,7 @@ def build(
         None, "--without", metavar="WORDS", help='Ignore names, generic (words used for any gender, "actor"), or both.'
     ),
     category: str = typer.Option("gender", "--category", help="The bias type; 'all' for all of them (pairs, align)."),
-    native_names: bool = typer.Option(False, "--native-names", help="Replace transliterated names with native ones."),
+    native_names: bool = typer.Option(False, "--native-names", help="Replace English names with native ones."),
     folder: Path = options.Folder,
     limit: int = typer.Option(
         None, "--limit", min=1, help="At most N sentences per group (split: 100,000) or N templates (1,000)."

@@ -97,10 +97,10 @@ def show_language(name: str, form: str) -> None:
 
 @languages.command("new")
 def new(
-    tag: str = typer.Argument(help="The BCP 47 tag, such as 'ig' or 'zh-Hant'."),
+    tag: str = typer.Argument(help="The BCP 47 tag or the name, such as 'ig', 'zh-Hant' or 'Igbo'."),
     folder: Path = typer.Option(None, "--folder", help="The folder to write to; by default that of your languages."),
 ) -> None:
-    """Write the skeleton of a new language file."""
+    """Write the skeleton of a new language file, with prompts and answer words to fill in."""
     from .. import languages
 
     typer.echo(f"Wrote {languages.new(tag, folder=folder)}. Fill it in; see docs/languages.md.")

@@ -83,6 +83,11 @@ def check(
         "--sheet",
         help="Write a review sheet for speakers, .xlsx or .csv. A file that exists is read: with --folder its corrections and reviewers are written there.",
     ),
+    kinds: list[str] = typer.Option(
+        [],
+        "--kind",
+        help="Only these rows on the sheet: sentence, prompt, item, wording, form, name or pronoun. May be repeated.",
+    ),
     form: options.TextOrJson = options.Format,
 ) -> None:
     """Make every sentence of a language's sets and list all problems; exits with status 1 if there are any."""
@@ -99,28 +104,35 @@ def check(
         json=lambda: [asdict(result) for result in checked],
     )
     if sheet is not None and not sheet.exists():
-        _write_review(sheet, checked[0].language, folder=folder)
+        from ..translate.template_review import write_review
+
+        count = write_review(sheet, checked[0].language, folder=folder, kinds=tuple(kinds))
+        typer.echo(f"Wrote {count} rows to {sheet}.", err=True)
     if any(result.problems for result in checked):
         raise typer.Exit(1)
 
 
-def _write_review(path: Path, language: str, *, folder: Path | None) -> None:
-    from ..languages import describe
-    from ..translate.sheets import write_sheet
-    from ..translate.template_review import REVIEW, review_rows
+@app.command("parallel")
+def parallel(
+    names: list[str] = typer.Argument(help="Template sets or vocabularies, such as gender-negative or profession."),
+    languages: list[str] = typer.Option([], "--language", "-l", help="Only this language. May be repeated."),
+    form: options.TextOrJson = options.Format,
+) -> None:
+    """Print what each id of a set or vocabulary says in every language, one under the other, with its English gloss."""
+    from ..languages import resolve
+    from ..templates.parallel import parallel_as_text, parallel_rows
 
-    rows = review_rows(language, folder=folder)
-    write_sheet(path, rows, columns=REVIEW, rtl=describe(language).direction == "rtl")
-    typer.echo(f"Wrote {len(rows)} rows to {path}.", err=True)
+    rows = [row for name in names for row in parallel_rows(name, [resolve(language) for language in languages])]
+    options.show(form, text=lambda: parallel_as_text(rows), json=lambda: [asdict(row) for row in rows])
 
 
 def _read_review(path: Path, language: str, *, folder: Path | None) -> str:
     """What a filled sheet says; corrections go into your own folder, never into what ships."""
     from ..templates.lexicon import read_lexicon
+    from ..translate.speaker_rows import KINDS_CHECKED, review_rows
     from ..translate.template_review import apply_review, read_review, review_as_text
 
-    lexicon = read_lexicon(language, folder)
-    review = read_review(path, lexicon)
+    review = read_review(path, review_rows(language, folder=folder, kinds=KINDS_CHECKED))
     if folder is not None:
-        apply_review(review, lexicon)
+        apply_review(review, read_lexicon(language, folder), folder=folder)
     return review_as_text(review, applied=folder is not None)

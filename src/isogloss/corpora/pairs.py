@@ -133,17 +133,35 @@ def _occupation_pair(name: str, texts: Mapping[str, str], *, language: str, job:
     return Item(name, "tmp", language, "gender", candidates, cluster=job, tags=tags)
 
 
-def native_names(items: Items, *, seed: int = 0) -> tuple[Items, int]:
-    """HT_name: transliterated English names replaced by native ones of the same gender, and how many pairs changed.
+def languages_with_names() -> dict[str, dict[str, str]]:
+    """The group of each English name that native ones can replace, by language.
 
-    Within a pair a name becomes the same native name in both sentences, drawn by the seed.
+    In Latin script English names are written as in English; in other scripts they are listed as usually transliterated.
+    """
+    native, foreign = load_toml("native_names.toml"), load_toml("transliterated_names.toml")
+    english = load_toml("en_names.toml")
+    return {
+        language: {
+            name: group
+            for group in GROUPS
+            for name in foreign.get(language, english)[group]
+            if name not in lists.get("words", ())
+        }
+        for language, lists in native.items()
+    }
+
+
+def native_names(items: Items, *, seed: int = 0) -> tuple[Items, int]:
+    """HT_name: English names replaced by native ones of the same gender, and how many pairs changed.
+
+    Within a pair a name becomes the same native name in both sentences, drawn by the seed. Only the form of the
+    dictionary is found: in Russian a name in another case than the nominative stays.
     """
     language = items[0].language
-    foreign, native = load_toml("transliterated_names.toml"), load_toml("native_names.toml")
-    for known in (foreign, native):
-        if language not in known:
-            raise UnknownName("language with transliterated and native names", language, set(foreign) & set(native))
-    genders = {name: group for group in GROUPS for name in foreign[language][group]}
+    native, known = load_toml("native_names.toml"), languages_with_names()
+    if language not in known:
+        raise UnknownName("language with native names", language, known)
+    genders = known[language]
     pattern = "|".join(sorted(map(re.escape, genders), key=len, reverse=True))
     # in an unspaced script a name is not to stand within a longer word of the same kind of letters
     edges = (r"(?<![ァ-ヴー])", r"(?![ァ-ヴー])") if language in UNSPACED else (r"(?<!\w)", r"(?!\w)")

@@ -56,8 +56,9 @@ def has_pronoun(text: str, pronoun: str, *, forms: Mapping[str, Any]) -> bool:
         for other in sorted(forms.get(f"{pronoun}_not", ()), key=len, reverse=True):
             text = text.replace(other, " ")
         return any(form in text for form in wanted)
-    words = {word.lower() for word in re.findall(rf"(?:[^\W\d_]|{MARKS})+|'\w+", text)}
-    return any(form in words for form in wanted)
+    words = [word.lower() for word in re.findall(rf"(?:[^\W\d_]|{MARKS})+|'\w+", text)]
+    spaced = f" {' '.join(words)} "  # so that a form of several words, as in Vietnamese, is found whole
+    return any(f" {form} " in spaced for form in wanted)
 
 
 def preservation_as_text(preservations: Sequence[Preservation]) -> str:

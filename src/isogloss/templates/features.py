@@ -16,6 +16,7 @@ VALUES = {  # of each feature, by their short forms
     "Animacy": "anim=Anim inan=Inan hum=Hum",
     "Degree": "pos=Pos cmp=Cmp sup=Sup",
     "Polarity": "neg=Neg",
+    "Evident": "nfh=Nfh",  # reported, as in Korean -다고 한다
     "Inflection": "weak=Weak strong=Strong mixed=Mixed",
     "Variant": "long=Long brief=Short",
     "Ezafe": "ezafe=Yes",
@@ -29,7 +30,15 @@ SHORT = {
 LONG = {pair: short for short, pair in SHORT.items()}
 USES = ("adj", "place", "state", "poss", "art")
 AGREE = ("Gender", "Number", "Case", "Person", "Definite", "Animacy")
-DEFAULTS = {"Number": "Sing", "Case": "Nom", "Person": "3", "Definite": "Ind", "Degree": "Pos", "Polarity": "Pos"}
+DEFAULTS = {
+    "Number": "Sing",
+    "Case": "Nom",
+    "Person": "3",
+    "Definite": "Ind",
+    "Degree": "Pos",
+    "Polarity": "Pos",
+    "Evident": "Fh",
+}
 
 # the order in which features are shown, as one reads them: adj fem pl nom
 ORDER = ("Use", "Gender", "Animacy", "Number", "Case", "Person", "Definite")

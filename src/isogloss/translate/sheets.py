@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from ..errors import IsoglossError, require
 from ..files.cell_values import guard_formula, legal_text, unguard_formula
@@ -15,6 +16,11 @@ ELICITED = ("template", "valid", "saying", "regions")  # asked of speakers about
 VERDICT_COLUMNS = ("verdict", "comment", "reviewer")
 ANSWERS = (*VERDICT_COLUMNS, "background", "stands for", *ELICITED)  # and the columns that end in `fix`
 WIDTH = 32
+WIDTHS = {  # of a sheet for speakers: what they read and fill in is 180 wide, which a laptop shows without scrolling
+    "id": 14, "kind": 10, "english": 32, "features": 12, "text": 38, "text fix": 36, "verdict": 10, "comment": 18,
+    "stands for": 12, "reviewer": 12, "where": 14,
+}  # fmt: skip
+LEFT = ("id", "task", "verdict", "problem", "kind", "english", "features", "where", "reviewer")  # never right to left
 GUIDE = (
     "One row is one item. Fill in the yellow columns and nothing else.",
     "verdict: good (nothing to change), fixed (you wrote a fix), drop (cannot be saved), unsure (somebody else should look).",
@@ -27,13 +33,22 @@ GUIDE = (
 )
 
 
-def write_sheet(path: Path, rows: Sequence[Mapping[str, str]], *, columns: Sequence[str], rtl: bool = False) -> Path:
-    """The path of the sheet, with these rows; columns for a reviewer's answers are yellow in an XLSX file."""
+def write_sheet(
+    path: Path,
+    rows: Sequence[Mapping[str, str]],
+    *,
+    columns: Sequence[str],
+    rtl: bool = False,
+    guide: Sequence[str] = GUIDE,
+) -> Path:
+    """The path of the sheet, with these rows; in an XLSX file a reviewer's columns are yellow, and a tab has the guide."""
     if path.suffix.lower() not in FORMATS:
         raise IsoglossError(f"A sheet cannot be written as '{path.suffix}'. Use one of {', '.join(FORMATS)}.")
     make_folder(path.parent)
     if path.suffix.lower() == ".xlsx":
-        _write_book(path, rows, columns=columns, rtl=rtl)
+        book = _make_book(rows, columns=columns, rtl=rtl)
+        _add_guide(book, guide, rtl=rtl)
+        book.save(path)
         return path
     cells = [[guard_formula(legal_text(row.get(name, ""))) for name in columns] for row in rows]
     write_csv(path, [columns, *cells], encoding="utf-8-sig")
@@ -53,7 +68,7 @@ def read_sheet(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
         yield line, dict(zip(names, cells, strict=True))
 
 
-def _write_book(path: Path, rows: Sequence[Mapping[str, str]], *, columns: Sequence[str], rtl: bool) -> None:
+def _make_book(rows: Sequence[Mapping[str, str]], *, columns: Sequence[str], rtl: bool) -> Any:
     openpyxl = require("openpyxl", extra="translate")
     styles = require("openpyxl.styles", extra="translate")
     validation = require("openpyxl.worksheet.datavalidation", extra="translate")
@@ -67,8 +82,8 @@ def _write_book(path: Path, rows: Sequence[Mapping[str, str]], *, columns: Seque
     yellow = styles.PatternFill("solid", start_color="FFF9C4")
     for index, name in enumerate(columns, 1):
         letter = openpyxl.utils.get_column_letter(index)
-        sheet.column_dimensions[letter].width = WIDTH if name != "id" else 14
-        own = rtl and not name.startswith("source") and name not in ("id", "task", "verdict", "problem")
+        sheet.column_dimensions[letter].width = WIDTHS.get(name, WIDTH)
+        own = rtl and not name.startswith("source") and name not in LEFT
         look = styles.Alignment(
             wrap_text=True, vertical="top", readingOrder=2 if own else 1, horizontal="right" if own else None
         )
@@ -83,8 +98,16 @@ def _write_book(path: Path, rows: Sequence[Mapping[str, str]], *, columns: Seque
     letter = openpyxl.utils.get_column_letter(list(columns).index("verdict") + 1)
     choice.add(f"{letter}2:{letter}{max(len(rows) + 1, 2)}")
     sheet.add_data_validation(choice)
+    return book
+
+
+def _add_guide(book: Any, lines: Sequence[str], *, rtl: bool) -> None:
+    """A second tab with the instructions; the first is the one that is read back."""
+    styles = require("openpyxl.styles", extra="translate")
     guide = book.create_sheet("how to")
-    for line in GUIDE:
+    for line in lines:
         guide.append([line])
     guide.column_dimensions["A"].width = 120
-    book.save(path)
+    for cell in guide["A"]:
+        # 0: the direction follows from the first letter of the cell
+        cell.alignment = styles.Alignment(wrap_text=True, vertical="top", readingOrder=0 if rtl else 1)
