@@ -8,9 +8,11 @@ from ....analysis.comparisons import HEADLINES
 from ....analysis.measures import Measure
 from ....items import group_by
 from ...chart_data import datasets, without_task
-from ...numbers import metric_name
-from ..charts import interval_part
+from ...figures._intervals import IntervalMark
+from ...numbers import listed, metric_name, plain_name
+from ..charts import interval_view
 from ..data import PageData
+from ..parts import Chart
 from . import Panel
 
 
@@ -24,12 +26,15 @@ def draw(data: PageData) -> dict[str, Any] | None:
 
     rows = [row for row in without_task(data.overall) if row.metric not in HEADLINES and row.value is not None]
     parts = []
-    for name, group in datasets(rows).items():
-        for number, kept in enumerate(group_by(group, scale).values()):
-            metrics = group_by(kept, lambda row: row.metric)
-            pairs = [(metric_name(metric), row) for metric, own in metrics.items() for row in own]
-            part = interval_part(f"pairs-{name}-{number}", pairs, title="measure")
-            parts.append(part | {"dataset": name, "known": [registry.get("metric", metric) for metric in metrics]})
+    for dataset, group in datasets(rows).items():
+        for index, kept in enumerate(group_by(group, scale).values()):
+            name, metrics = f"pairs-{dataset}-{index}", group_by(kept, lambda row: row.metric)
+            measures = [row for of_metric in metrics.values() for row in of_metric]
+            marks = [IntervalMark(metric_name(row.metric), plain_name(row.group["language"]), row) for row in measures]
+            view = interval_view(name, marks, title="measure")
+            label = f"{listed(list(map(metric_name, metrics)))} with 95 % intervals by language and model."
+            described = [registry.get("metric", metric) for metric in metrics]
+            parts.append({"dataset": dataset, "chart": Chart(name, [view], label), "metrics": described})
     return {"parts": parts} if parts else None
 
 
