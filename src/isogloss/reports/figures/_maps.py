@@ -40,12 +40,16 @@ def map_height(width: float) -> float:
 def draw_world(
     axes: Any, colours: Mapping[str, str], *, hatched: Collection[str] = (), tips: Mapping[str, str] | None = None
 ) -> None:
-    """All countries, those with a colour in it and the others pale; the label of a country's patch is its code."""
+    """All countries in one pale patch, and on it those with data; the label of a country's patch is its code."""
     patches: Any = require("matplotlib.patches", extra="report")
     up = np.linspace(-90, 90, 60)
     sides = [np.column_stack([np.full(60, edge), turn]) for edge, turn in ((-180, up), (180, up[::-1]))]
     sphere = patches.PathPatch(_path([np.vstack(sides)]), transform=axes.transData)
-    for code, path in _countries().items():
+    land = _countries()
+    paths: Any = require("matplotlib.path", extra="report")
+    outlines = {"": paths.Path.make_compound_path(*land.values())}
+    outlines |= {code: path for code, path in land.items() if code in colours or code in hatched}
+    for code, path in outlines.items():
         patch = patches.PathPatch(path, in_layout=False, label=code)
         hatch = "//////" if code in hatched else None
         patch.set(facecolor=colours.get(code, BARE), edgecolor=LINE, linewidth=0.25, hatch=hatch)

@@ -1,6 +1,7 @@
 """SVG of figures: tooltips for marks, and pictures that take on the colours and the type of the page around them."""
 
 import io
+import math
 import re
 import xml.etree.ElementTree as ElementTree
 from collections import Counter
@@ -11,6 +12,7 @@ SVG, LINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}href"
 TIP = "tip: "  # starts the id of a mark that has a tooltip
 DROPPED = {"font-family", "stroke-dashoffset"}  # the page's own type; the default
 SHARED = 100  # letters of an outline; a shorter one is not worth a reference
+LONG, NEAR = 2_000, 0.6  # letters of an outline such as a coast, and points of a figure: one pixel of a screen
 NUMBER = re.compile(r"-?\d+\.\d+")
 # Colours of figures that a page exchanges when it is dark; the others are read on white and on black.
 THEME = {
@@ -82,7 +84,10 @@ def _shorten(element: Any, used: dict[str, str], *, name: str) -> None:
     if LINK in element.attrib:
         element.set("href", element.attrib.pop(LINK))
     for key, value in list(element.attrib.items()):
-        if match := re.fullmatch(r"(url\()?#([\w-]+)\)?", value):
+        if key == "fill" and value in THEME:  # a hatched field
+            del element.attrib[key]
+            element.set("style", f"fill:var(--{THEME[value]})")
+        elif key != "fill" and (match := re.fullmatch(r"(url\()?#([\w-]+)\)?", value)):
             new = used.setdefault(match[2], f"{name}-{len(used)}")
             element.set(key, f"url(#{new})" if match[1] else f"#{new}")
         elif key == "style":
@@ -97,7 +102,24 @@ def _short_numbers(text: str, *, outline: bool) -> str:
     """The text with numbers of one digit after the point; two in small outlines, which are markers."""
     digits = 2 if outline and len(text) < SHARED else 1
     short = NUMBER.sub(lambda number: f"{float(number[0]):.{digits}f}".rstrip("0").rstrip("."), text)
-    return re.sub(r"\s*([A-Za-z])\s*", r"\1", short).strip() if outline else short
+    if not outline:
+        return short
+    return _thin(re.sub(r"\s*([A-Za-z])\s*", r"\1", short).strip())
+
+
+def _thin(outline: str) -> str:
+    """A long outline without the corners that are too near to the one before to be seen."""
+    corners = re.findall(r"([MLz])([-\d. ]*)", outline)
+    if len(outline) < LONG or len("".join(map("".join, corners))) < len(outline):
+        return outline
+    kept, last = [], (math.inf, math.inf)
+    for letter, place in corners:
+        x, y = map(float, place.split()) if place else last
+        if letter == "L" and math.dist(last, (x, y)) < NEAR:
+            continue
+        kept.append(letter + place)
+        last = (x, y)
+    return "".join(kept)
 
 
 def _style(text: str, used: dict[str, str], *, name: str) -> str:

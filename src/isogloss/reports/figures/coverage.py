@@ -30,12 +30,13 @@ def find(request: FigureRequest) -> dict[str, float]:
 
 def draw(counts: Mapping[str, float], canvas: Canvas) -> Any:
     """Countries without data stay pale."""
-    figure = new_figure(canvas, map_height(canvas.width) + 0.45)
+    figure = new_figure(canvas, map_height(canvas.width) + 0.8)
     most, names = max(counts.values()), country_names()
     axes = figure.subplots()
     colours = {code: field_colour(count, most, least=0.0) for code, count in counts.items()}
     draw_world(axes, colours, tips={code: f"{names.get(code, code)}: {count:,.0f}" for code, count in counts.items()})
-    add_scale(figure, scale_of((0.0, most), neutral=None), panels=axes, label="stereotypes told in a country")
+    add_scale(figure, scale_of((0.0, most), neutral=None), panels=axes, label="number of stereotypes")
+    axes.set_title("Stereotypes told in a country")
     return figure
 
 

@@ -11,7 +11,7 @@ from ..numbers import between, dagger, english_first, expected_ranges, metric_na
 from ..numbers import ends as ends_of
 from . import FigureRequest, Plot, measured, open_runs, open_scored
 from ._marks import CELL_INK, GREY, PALE, SIGNS, describe_point, measure_colours
-from ._style import SMALL, Canvas, fit_name, language_label, new_panels
+from ._style import DOUBLE, SMALL, Canvas, fit_name, language_label, new_panels
 from ._svg import explain
 
 LINE, GAP = 0.32, 0.35
@@ -77,7 +77,7 @@ def _draw_map(axes: Any, table: HeatmapTable, *, canvas: Canvas, space: float) -
     axes.spines[:].set_visible(False)
     title = f"{metric_name(table.metric)}, {table.dataset}"
     axes.set_title(fit_name(title, canvas, share=0.9), fontweight="bold")
-    axes.set_xlabel("\n".join(_legend(table)), fontsize=SMALL, color=GREY)
+    axes.set_xlabel("\n".join(_legend(table, narrow=canvas.width < DOUBLE)), fontsize=SMALL, color=GREY)
     kinds = list(dict.fromkeys(kind for _, kind in lines))
     for kind in kinds if len(kinds) > 1 else []:
         positions = [heights[name] for name, other in lines if other == kind]
@@ -87,11 +87,12 @@ def _draw_map(axes: Any, table: HeatmapTable, *, canvas: Canvas, space: float) -
         )  # fmt: skip
 
 
-def _legend(table: HeatmapTable) -> Iterator[str]:
+def _legend(table: HeatmapTable, *, narrow: bool) -> Iterator[str]:
     """What the colours mean, and what chance would give, where that is known."""
     neutral = registry.get("metric", table.metric).neutral
     if neutral is not None:
-        yield f"▲ orange: above {neutral:g} · ▼ blue: below · ≈ pale: interval includes {neutral:g}"
+        signs = (f"▲ orange: above {neutral:g} · ▼ blue: below", f"≈ pale: interval includes {neutral:g}")
+        yield ("\n" if narrow else " · ").join(signs)
     if chance := expected_ranges(table.rows):
         yield ", ".join(f"{name} {text}" for name, text in chance)
 

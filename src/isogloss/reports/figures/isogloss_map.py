@@ -34,7 +34,8 @@ def draw(structures: Sequence[Structure], canvas: Canvas) -> Any:
         tree, matrix = part.subplots(1, 2, gridspec_kw={"width_ratios": [0.3, 1], "wspace": 0})
         _draw_tree(tree, structure)
         _draw_matrix(matrix, structure, canvas=canvas)
-        names = [value for key, value in structure.group.items() if key != "dataset" or several]
+        named = {key: value for key, value in structure.group.items() if key != "dataset" or several}
+        names = [language_label(value, canvas) if key == "language" else value for key, value in named.items()]
         part.suptitle(fit_name(" · ".join(names), canvas, share=0.9 / columns), fontsize=7.5, fontweight="bold")
     return figure
 
