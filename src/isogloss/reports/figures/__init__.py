@@ -28,7 +28,7 @@ DEFAULT_INTERVALS = IntervalSettings()
 
 @dataclass(frozen=True, slots=True)
 class FigureRequest:
-    """What a figure is made of: runs, data or other files; which languages, metrics and values of columns of them."""
+    """What a figure or a table is made of: runs, data or other files; which languages, metrics and values of columns of them."""
 
     sources: tuple[str, ...]
     languages: tuple[str, ...] = ()
