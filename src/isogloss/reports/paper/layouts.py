@@ -19,7 +19,7 @@ from ...errors import IsoglossError
 from ...scores import Scored
 from ..chart_data import Facts, find_ranks
 from ..numbers import dagger, format_interval, format_value, metric_name, plain_name
-from ..pivot import Key, Pivot, pivot
+from ..pivots import Key, Pivot, pivot
 from ..text.claims import rank_mark
 from ..text.table import Grid
 

@@ -15,7 +15,7 @@ from ...items import group_by
 from ..chart_data import KINDS, MONOLINGUAL, MULTILINGUAL, OTHER, datasets, distinct, without_task
 from ..figures import FigureRequest
 from ..numbers import english_first, expected_ranges, listed, metric_name, model_label
-from ..pivot import Key, pivot
+from ..pivots import Key, pivot
 from ..text.claims import rank_lines
 from ..text.measures import remarks
 from ..text.table import Grid, as_markdown, latex, latex_lines

@@ -8,7 +8,7 @@ from ....analysis.measures import Measure
 from ...chart_data import datasets, distinct, model_kinds, without_task
 from ...figures.heatmap import HeatmapTable
 from ...numbers import english_first, language_name, metric_name, model_label, number
-from ...pivot import pivot
+from ...pivots import pivot
 from ..charts import draw_plot_svg
 from ..data import PageData
 from ..parts import Chart, ChartView

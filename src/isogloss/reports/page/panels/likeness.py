@@ -38,8 +38,8 @@ def _part(over: str, structures: Sequence[Structure]) -> dict[str, Any]:
     ]
     choice = "Model" if over == "language" else "Language"
     chart = Chart(f"alike-{over}", views, f"Rank correlation of gaps between {over}s, with a tree.", choices=(choice,))
-    said = list(zip(labels, map(_shared_preference, structures), strict=True))
-    return {"over": over, "chart": chart, "said": said}
+    sentences = list(zip(labels, map(_shared_preference, structures), strict=True))
+    return {"over": over, "chart": chart, "sentences": sentences}
 
 
 def _shared_preference(structure: Structure) -> str:
