@@ -11,10 +11,11 @@ from ..numbers import between, dagger, english_first, expected_ranges, metric_na
 from ..numbers import ends as ends_of
 from . import FigureRequest, Plot, measured, open_runs, open_scored
 from ._marks import CELL_INK, GREY, PALE, SIGNS, describe_point, measure_colours
-from ._style import DOUBLE, SMALL, Canvas, fit_name, language_label, new_panels
+from ._style import SMALL, Canvas, fit_name, language_label, new_panels
 from ._svg import explain
 
 LINE, GAP = 0.32, 0.35
+LEGEND = 3.6  # inches that the meaning of the colours takes on one line
 NARROW, WIDE = 0.3, 0.47  # inches of a cell: the least for an interval, and for one with decimals
 
 
@@ -77,7 +78,7 @@ def _draw_map(axes: Any, table: HeatmapTable, *, canvas: Canvas, space: float) -
     axes.spines[:].set_visible(False)
     title = f"{metric_name(table.metric)}, {table.dataset}"
     axes.set_title(fit_name(title, canvas, share=0.9), fontweight="bold")
-    axes.set_xlabel("\n".join(_legend(table, narrow=canvas.width < DOUBLE)), fontsize=SMALL, color=GREY)
+    axes.set_xlabel("\n".join(_legend(table, narrow=space * len(tags) < LEGEND)), fontsize=SMALL, color=GREY)
     kinds = list(dict.fromkeys(kind for _, kind in lines))
     for kind in kinds if len(kinds) > 1 else []:
         positions = [heights[name] for name, other in lines if other == kind]
