@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import struct
 import subprocess
 import sys
@@ -17,6 +18,7 @@ import numpy as np
 import pytest
 from matplotlib import font_manager
 from matplotlib.collections import LineCollection
+from matplotlib.colors import to_rgb
 from matplotlib.patches import PathPatch, Rectangle
 from matplotlib.text import Text
 from typer.testing import CliRunner
@@ -30,9 +32,8 @@ from isogloss.corpora.pronoun_preservation import Preservation
 from isogloss.errors import IsoglossError, MissingExtra
 from isogloss.items import Items
 from isogloss.reports.chart_data import MONOLINGUAL, MULTILINGUAL, model_kinds
-from isogloss.reports.figures import FigureRequest, _style, draw_plot, make_figure, write_figure
+from isogloss.reports.figures import FigureRequest, _marks, _style, _svg, draw_plot, make_figure, write_figure
 from isogloss.reports.figures._maps import equal_earth
-from isogloss.reports.figures._marks import ink_on
 from isogloss.reports.figures._style import DOUBLE, SINGLE, Canvas, open_canvas, save_figure
 from isogloss.runs import find_runs, read_scored, write_part
 from isogloss.stats.resampling import wilson_interval
@@ -253,9 +254,100 @@ def test_languages_can_be_named_by_themselves(order):
         open_canvas(names="latin")
 
 
-def test_ink_is_readable_on_every_colour():
-    assert ink_on((0.0, 0.1, 0.3)) == "white"
-    assert ink_on((1.0, 0.9, 0.2)) == "black"
+def contrast(one, two):
+    """The ratio of the luminances of two colours, as WCAG defines it."""
+
+    def light(colour):
+        linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in to_rgb(colour)]
+        return float(np.dot([0.2126, 0.7152, 0.0722], linear)) + 0.05
+
+    return max(light(one), light(two)) / min(light(one), light(two))
+
+
+@pytest.mark.parametrize("field", [*_marks.ABOVE, *_marks.BELOW, *_marks.UPWARDS])
+def test_numbers_are_readable_on_every_field(field):
+    assert contrast(field, _marks.CELL_INK) >= 4.5
+
+
+@pytest.mark.parametrize("colour", _marks.COLOURS)
+def test_marks_are_seen_on_white_and_on_the_dark_page(colour):
+    assert contrast(colour, "#ffffff") >= 3
+    assert contrast(colour, "#14171c") >= 3
+
+
+# ---- colours mean what the numbers say
+
+
+def cell(value, low, high, *, model="m", language="en", sure=True):
+    group = {"model": model, "dataset": "d", "language": language}
+    return Measure("ss", group, value, low, high, n=9, ties=0, clusters=12, mode="corrected", interpretable=sure)
+
+
+def test_what_cannot_be_distinguished_from_neutral_has_no_colour_whatever_its_value():
+    rows = [cell(80, 40, 95), cell(80, 70, 90), cell(53, 51, 55), cell(30, 20, 40), cell(90, None, None)]
+    colour, ends = _marks.measure_colours(rows)
+    pale, strongest, weakest, below, without = map(colour, rows)
+    assert pale == without == _marks.ABOVE[0]
+    assert (strongest, weakest, below) == (_marks.ABOVE[3], _marks.ABOVE[1], _marks.BELOW[2])
+    assert ends == (10, 90)
+
+
+def test_small_differences_in_per_cent_do_not_get_strong_colours():
+    colour, _ = _marks.measure_colours([cell(52, 51, 53), cell(49, 48, 49.5)])
+    assert colour(cell(52, 51, 53)) == _marks.ABOVE[1]
+
+
+def test_a_legend_shows_a_model_in_the_grey_of_its_points_when_it_is_never_interpretable():
+    rows = [cell(60, 55, 65, model="sure"), cell(60, 55, 65, model="weak", sure=False)]
+    labels, handles = _marks.model_legend(rows)
+    assert labels == ["sure", "weak", "† not interpretable"]
+    assert [handle.get_color() for handle in handles] == [_marks.COLOURS[0], _marks.WEAK, _marks.WEAK]
+    assert [handle.get_marker() for handle in handles] == ["o", "s", "o"]
+
+
+def test_marks_carry_tooltips_with_their_numbers_in_files_and_in_pages(order, tmp_path):
+    path = write_figure("plane", order, path=tmp_path / "x.svg").path
+    titles = {one.text for one in ElementTree.parse(path).iter("{http://www.w3.org/2000/svg}title")}
+    figure = make_figure("plane", order)
+    embedded = _svg.embed_svg(figure, name="p")
+    tips = [title for title in titles if title.startswith(("one, ", "two, "))]
+    assert len(tips) == 6
+    assert all(re.fullmatch(r"(one|two), \w+ \(\w\w\): SS .*, n = 24; LMS .*", tip) for tip in tips)
+    assert all(f"<title>{tip}</title>" in embedded for tip in tips)
+
+
+def test_a_picture_in_a_page_has_the_colours_of_its_theme_and_ids_of_its_own(order):
+    embedded = [_svg.embed_svg(make_figure("heatmap", order), name=name) for name in ("a", "b")]
+    ids = [set(re.findall(r' id="([^"]+)"', text)) for text in embedded]
+    assert not ids[0] & ids[1]
+    for text in embedded:
+        assert not set(re.findall(r"#[0-9a-f]{6}", text)) & set(_svg.THEME)
+        assert "var(--cell)" in text
+        assert set(re.findall(r"url\(#([^)]+)\)", text)) <= ids[0] | ids[1]
+        assert "font-family" not in text
+
+
+def test_the_page_defines_every_colour_that_pictures_name():
+    css = (Path(_svg.__file__).parents[2] / "data" / "report" / "style.css").read_text(encoding="utf-8")
+    light = dict(re.findall(r"--([\w]+): (#[0-9a-f]{6});", css[: css.index("data-theme")]))
+    dark = dict(re.findall(r"--([\w]+): (#[0-9a-f]{6});", css[css.index('data-theme="dark"') : css.index("@media")]))
+    assert set(_svg.THEME.values()) <= set(dark) <= set(light)
+    fields = {*_marks.ABOVE, *_marks.BELOW, *_marks.UPWARDS, _marks.CELL_INK}
+    assert {name: light[_svg.THEME[name]] for name in fields} == {name: name for name in fields}
+
+
+def test_outlines_that_several_pictures_have_are_written_once():
+    outline = "M0 0" + "L1 1" * 40
+    pictures = [
+        f'<svg><path d="{outline}" style="fill:red" /></svg>',
+        f'<svg><path d="{outline}" /><path d="M1" /></svg>',
+    ]
+    shared, defs = _svg.share_outlines(pictures, name="land")
+    assert shared == [
+        '<svg><use href="#land-0" style="fill:red" /></svg>',
+        '<svg><use href="#land-0" /><path d="M1" /></svg>',
+    ]
+    assert defs == f'<path id="land-0" d="{outline}"/>'
 
 
 # ---- marks are measures
@@ -292,11 +384,29 @@ def test_several_metrics_make_several_maps(order):
     assert [axes.get_title() for axes in figure.axes] == ["LMS, neutral", "SS, neutral", "ICAT, neutral"]
 
 
-def test_the_forest_has_a_mark_for_each_row_and_hollow_ones_without_an_interval(order):
+def test_under_ten_clusters_the_forest_has_no_point_but_their_number(order):
     figure = make_figure("forest", order)
     marks = [line for axes in figure.axes for line in axes.lines if line.get_marker() not in ("None", "", None)]
-    assert len(marks) == 2 * 2 * 3  # bias types, models, languages
-    assert {str(line.get_markerfacecolor()) for line in marks} == {"white"}  # six clusters are too few
+    assert marks == []
+    assert texts(figure).count("6 clusters: no interval") == 2 * 2 * 3  # bias types, models, languages
+
+
+def test_the_forest_has_a_mark_with_its_interval_for_each_row():
+    rows = [replace(cell(60 + n, 55 + n, 65 + n), group={"model": "m", "dataset": "d", "language": tag, "category": kind})
+            for n, (tag, kind) in enumerate((tag, kind) for tag in ("en", "de") for kind in ("race", "gender"))]  # fmt: skip
+    figure = draw_plot(registry.get("figure", "forest"), rows, canvas=Canvas())
+    assert [axes.get_title(loc="left") for axes in figure.axes] == ["race", "gender"]
+    assert [[[round(x) for x, _ in line] for line in lines_of(axes)] for axes in figure.axes] == [
+        [[55, 65], [57, 67]],
+        [[56, 66], [58, 68]],
+    ]
+
+
+def test_the_forest_of_one_language_is_one_panel_with_a_line_for_each_bias_type():
+    rows = [replace(cell(60, 55, 65), group={"model": "m", "dataset": "d", "language": "uk", "category": kind})
+            for kind in ("race", "gender")]  # fmt: skip
+    (axes,) = draw_plot(registry.get("figure", "forest"), rows, canvas=Canvas()).axes
+    assert [one.get_text() for one in axes.get_yticklabels()] == ["race", "gender"]
 
 
 def test_the_isogloss_map_has_both_halves_of_the_matrix_and_the_tree(order):
@@ -336,9 +446,9 @@ def test_bias_types_are_read_from_data_too():
 
 def test_the_map_colours_the_countries_that_have_data(order):
     figure = make_figure("coverage", order)
-    patches = {one.get_gid(): one for one in figure.findobj(PathPatch) if one.get_gid()}
-    assert patches["FRA"].get_facecolor() != patches["BRA"].get_facecolor()
-    assert patches["DEU"].get_facecolor() == patches["BRA"].get_facecolor()
+    patches = {one.get_label(): one for one in figure.findobj(PathPatch)}
+    assert patches["FRA"].get_facecolor() != patches[""].get_facecolor()  # the land under all countries
+    assert not {"BRA", "DEU"} & set(patches)
 
 
 def test_scores_by_country_have_a_map_for_each_model_and_language(order):
@@ -346,7 +456,7 @@ def test_scores_by_country_have_a_map_for_each_model_and_language(order):
     titles = [axes.get_title() for axes in figure.axes if axes.get_title()]
     assert titles == ["one · English", "one · Japanese", "two · English", "two · Japanese"]
     hatched = [one for one in figure.findobj(PathPatch) if one.get_hatch()]
-    assert {one.get_gid() for one in hatched} <= {"FRA"}
+    assert {one.get_label() for one in hatched} <= {"FRA"}
 
 
 def test_the_projection_keeps_areas():
@@ -403,7 +513,7 @@ def test_yes_grows_from_the_left_and_no_from_the_right(tmp_path):
     write_part(run, 0, rows=table.with_columns(missing).select(ANSWER_SCHEMA.keys()))
     axes = make_figure("answers", FigureRequest((str(tmp_path),))).axes[0]
     bars = sorted((bar.get_x(), bar.get_width()) for bar in axes.patches)
-    assert bars == [(0, 50), (0, 100), (pytest.approx(100 - 1000 / 24), pytest.approx(1000 / 24))]
+    assert bars == [(0, 50), (50, pytest.approx(200 / 24)), (pytest.approx(100 - 1000 / 24), pytest.approx(1000 / 24))]
     assert axes.get_title(loc="left") == "agree"
     assert len(axes.lines) == 2  # an interval at either side
 

@@ -18,10 +18,11 @@ from isogloss.analysis.rankings import Rank
 from isogloss.cli import app
 from isogloss.errors import IsoglossError
 from isogloss.reports.chart_data import MONOLINGUAL, MULTILINGUAL, OTHER
+from isogloss.reports.figures import FigureRequest
+from isogloss.reports.paper.layouts import group_key, metric_grid
 from isogloss.reports.paper.model_card import index_as_yaml, model_index
 from isogloss.reports.paper.tables import (
-    Layout,
-    group_key,
+    ModelFacts,
     paper_tables,
     papers_as_latex,
     papers_as_markdown,
@@ -55,7 +56,15 @@ RANKS = {
     for metric in ("lms", "ss", "icat")
     for model, places in ORDER.items()
 }
-LAYOUT = Layout(KINDS, NAMES, ranks=RANKS)
+MODELS = ModelFacts(KINDS, NAMES, ranks=RANKS)
+
+
+def tables_of(measures, models=MODELS, *, resamples=10_000, **options):
+    return paper_tables(
+        measures, models, request=FigureRequest((), settings=IntervalSettings(resamples=resamples)), **options
+    )
+
+
 #         model          language  task   LMS    SS     ICAT
 CELLS = (
     ("bert_base", "en", "intra", 85.0, 60.0, 68.0),
@@ -99,28 +108,25 @@ def runs(tmp_path_factory):
 @pytest.mark.parametrize(("write", "ending"), [(papers_as_latex, "tex"), (papers_as_markdown, "md")])
 @pytest.mark.parametrize("intervals", [False, True])
 def test_tables_are_equal_to_the_byte(measures, write, ending, intervals):
-    layout = replace(LAYOUT, intervals=intervals)
-    text = write(paper_tables(measures, layout), intervals=intervals)
+    text = write(tables_of(measures, intervals=intervals))
     name = f"{'intervals' if intervals else 'plain'}.{ending}"
     assert text == (GOLDEN / name).read_text(encoding="utf-8")
 
 
 def test_rows_are_equal_to_the_byte(measures):
-    assert papers_as_rows(paper_tables(measures, LAYOUT)).write_csv() == (GOLDEN / "rows.csv").read_text(
-        encoding="utf-8"
-    )
+    assert papers_as_rows(tables_of(measures)).write_csv() == (GOLDEN / "rows.csv").read_text(encoding="utf-8")
 
 
 def test_cells_show_the_interval_of_a_rank_and_notes_name_who_may_be_first(measures):
-    table = paper_tables(measures, LAYOUT)[0]
+    table = tables_of(measures)[0]
     assert "| 85.00 (1-2) | 75.50 |" in papers_as_markdown([table])
     assert "(1 is best; by SS, nearest 50)" in table.caption
-    assert table.notes[0] == "LMS: the best may be BERT & co_1 or gpt2 (en); the worst may be mbert or mgpt (en)"
+    assert table.table.notes[0] == "LMS: the best may be BERT & co_1 or gpt2 (en); the worst may be mbert or mgpt (en)"
 
 
 def test_two_models_in_one_cell_are_refused(measures):
     with pytest.raises(IsoglossError) as caught:
-        paper_tables(measures, Layout(KINDS, {**NAMES, "gpt2": "BERT & co_1"}))
+        tables_of(measures, ModelFacts(KINDS, {**NAMES, "gpt2": "BERT & co_1"}))
     assert str(caught.value) == (
         "Two models would stand in the row 'BERT & co_1' under 'en': bert_base and gpt2. "
         "Give them different labels in the facts."
@@ -128,9 +134,9 @@ def test_two_models_in_one_cell_are_refused(measures):
 
 
 def test_one_task_can_be_chosen_and_an_unknown_one_is_refused(measures):
-    assert [table.task for table in paper_tables(measures, Layout(KINDS, NAMES, task="inter"))] == ["inter"]
+    assert [table.task for table in tables_of(measures, ModelFacts(KINDS, NAMES), task="inter")] == ["inter"]
     with pytest.raises(IsoglossError) as caught:
-        paper_tables(measures, Layout(KINDS, NAMES, task="outer"))
+        tables_of(measures, ModelFacts(KINDS, NAMES), task="outer")
     assert str(caught.value) == "There is no table for the task 'outer'. Known: intra, inter, all."
 
 
@@ -140,21 +146,19 @@ def test_models_of_no_known_kind_stand_last_and_without_ranks_none_is_told():
         for model, value in (("x", 40.0), ("y", 60.0))
         for metric in ("answered_yes", "answered_no")
     )
-    (table,) = paper_tables(Measures(rows, {}), Layout({"y": MULTILINGUAL}, {}))
-    assert [line.kind for line in table.lines] == [MULTILINGUAL, OTHER]
+    (table,) = tables_of(Measures(rows, {}), ModelFacts({"y": MULTILINGUAL}))
+    assert list(metric_grid(table.table, table.request, order=table.order).blocks.values()) == [MULTILINGUAL, OTHER]
     assert "rank" not in table.caption
 
 
 def test_the_caption_says_n_mode_and_what_an_interval_is(measures):
-    caption = paper_tables(measures, Layout(KINDS, NAMES, intervals=True, settings=IntervalSettings(resamples=500)))[
-        0
-    ].caption
+    caption = tables_of(measures, ModelFacts(KINDS, NAMES), intervals=True, resamples=500)[0].caption
     for part in ("n = 40 items", "mode corrected (ties count one half)", "bootstrap over 12 clusters", "500 resamples"):
         assert part in caption
 
 
 def test_latex_is_balanced_and_escaped(measures):
-    text = papers_as_latex(paper_tables(measures, LAYOUT))
+    text = papers_as_latex(tables_of(measures))
     assert r"BERT \& co\_1" in text
     assert text.count("{") == text.count("}")
     assert text.count(r"\begin{") == text.count(r"\end{")
@@ -235,7 +239,7 @@ def test_the_caption_says_what_macro_icat_would_be_without_preferences():
         replace(row("icat_macro", group, 60.0), unbiased=70.0 + number, homogeneous=66.0)
         for number, group in enumerate(groups)
     )
-    (table,) = paper_tables(Measures(rows, {}), Layout({}, {}))
+    (table,) = tables_of(Measures(rows, {}), ModelFacts())
     assert (
         "a model without any preference would get 70.0 to 71.0, and one with the same SS for every target 66.0."
         in table.caption

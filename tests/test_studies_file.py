@@ -496,7 +496,7 @@ def test_who_stops_a_study_is_told_how_to_go_on(
 
 
 def test_a_report_is_written_beside_the_measures(folder: Path, tmp_path: Path, run: Run) -> None:
-    pytest.importorskip("altair")
+    pytest.importorskip("matplotlib")
     code, _, error = run("run", write(folder, report="page.html"), "--out", tmp_path / "runs")
     assert code == 0, error
     assert "<html" in (tmp_path / "runs" / "page.html").read_text(encoding="utf-8")

@@ -16,7 +16,7 @@ from isogloss.reports.text.measures import (
     grid,
     measures_as_text,
 )
-from isogloss.reports.text.table import Grid, as_csv, as_html, as_latex, as_markdown
+from isogloss.reports.text.table import Grid, as_csv, as_html, as_latex, as_markdown, latex, latex_notes
 from support.builders import score, score_many, triple
 
 
@@ -137,6 +137,23 @@ def test_csv_has_one_line_per_measure_with_full_precision():
     assert len(lines) == len(found)
     assert float(lines[0]["value"]) == found[0].value
     assert (lines[0]["task"], lines[0]["n"], lines[0]["low"]) == ("intrasentence", "3", "")
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("by 'likelihood' and \"pll\"", "by ``likelihood'' and ``pll''"),
+        ("the model's items and the models' ranks", "the model's items and the models' ranks"),
+        ("('a')", "(``a'')"),
+    ],
+)
+def test_quotes_are_opened_and_closed_in_latex(text, shown):
+    assert latex(text) == shown
+
+
+def test_notes_below_a_table_are_one_paragraph_in_latex():
+    assert latex_notes(["a remark.", "50 % more"]) == [r"\par{\footnotesize\raggedright a remark; 50 \% more.\par}"]
+    assert latex_notes([]) == []
 
 
 def test_a_negative_number_has_a_minus_in_latex():

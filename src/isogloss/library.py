@@ -277,23 +277,22 @@ def table(
         | model | SS en |
         ...
     """
+    from .reports.figures import FigureRequest
     from .reports.paper.output import write_paper
-    from .reports.paper.tables import Layout
     from .studies.outputs import write_tables
 
     if study is not None:
         return write_tables(study, load(source), kind=format, out=out, facts=_facts(facts))
-    layout = Layout(
+    request = FigureRequest(
         sources=tuple(map(str, _paths(source))),
         languages=tuple(resolve(tag) for tag in as_names(languages)),
         metrics=as_names(metrics),
-        task=task,
-        intervals=intervals,
         mode=mode,
         settings=IntervalSettings(interval, resamples, seed),
         facts=_facts(facts),
     )
-    return write_paper(layout, format, out=Path(out) if out is not None else None)
+    path = Path(out) if out is not None else None
+    return write_paper(request, format, task=task, intervals=intervals, out=path)
 
 
 def _facts(facts: Facts) -> Mapping[str, Mapping[str, Any]]:

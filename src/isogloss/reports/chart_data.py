@@ -1,4 +1,4 @@
-"""What charts show, found once and drawn twice: by the figures for papers and by the panels of the HTML report."""
+"""What charts show, for the figures of papers and the panels of the HTML report."""
 
 from __future__ import annotations
 
@@ -129,8 +129,12 @@ def lines_by_kind(rows: Iterable[Measure], kinds: Mapping[str, str]) -> list[tup
 
 
 def plane_points(rows: Iterable[Measure]) -> dict[str, list[Point]]:
-    """LMS, SS and ICAT of each model and language that has all three, by data set."""
-    shown = [row for row in without_task(rows) if row.metric in PLANE and row.value is not None]
+    """LMS, SS and ICAT of each model and language that has all three, by data set.
+
+    Too few clusters for an interval make no point; published values, which have none either, do.
+    """
+    measured = [row for row in without_task(rows) if row.metric in PLANE and row.value is not None]
+    shown = [row for row in measured if row.low is not None or not row.why]
     points = [
         {row.metric: row for row in own} for own in group_by(shown, lambda row: tuple(row.group.values())).values()
     ]

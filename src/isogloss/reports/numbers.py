@@ -60,11 +60,6 @@ def dagger(row: Measure | Comparison) -> str:
     return f" {DAGGER}" if row.interpretable is False else ""
 
 
-def any_weak(rows: Iterable[Measure]) -> bool:
-    """Whether one of the numbers is not interpretable."""
-    return any(row.interpretable is False for row in rows)
-
-
 def expected(row: Measure) -> str:
     """What models without a preference, or without differences between targets, would get, if that is known."""
     if row.unbiased is None or row.homogeneous is None:

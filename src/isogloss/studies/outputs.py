@@ -115,7 +115,7 @@ def write_outputs(
         write_atomically(out / "claims.json", f"{claims.to_json()}\n")
     try:
         if study.report:
-            _write_report(scored, study.report, out=out, claims=claims)
+            _write_report(scored, study, out=out, claims=claims)
     except Exception as error:  # whatever happens here, the scores are done
         problems.append(f"The report could not be written: {short_message(error)}")
     if isinstance(out, RemotePath):
@@ -134,17 +134,19 @@ def write_outputs(
     return claims, problems
 
 
-def _write_report(scored: Scored, name: str, *, out: StoragePath, claims: GateResult | None) -> None:
+def _write_report(scored: Scored, study: StudyFile, *, out: StoragePath, claims: GateResult | None) -> None:
     from ..reports.page.added_files import Extras
     from ..reports.page.document import write_report
 
+    name = str(study.report)
     if isinstance(out, RemotePath):
         raise IsoglossError(f"{out} is not on this machine. Make it with: isogloss report {out} --out {name}")
     path = out / name
     path.parent.mkdir(parents=True, exist_ok=True)
     # from the runs, with texts and facts, unless others lie among them
     whole = len(find_runs(out)) == scored.table.select("model", "dataset", "language", "method").n_unique()
-    write_report([str(out)] if whole else scored, path, extras=Extras(claims=claims.verdicts if claims else ()))
+    extras = Extras(claims=claims.verdicts if claims else (), title=study.title)
+    write_report([str(out)] if whole else scored, path, extras=extras)
 
 
 def _add_run_facts(scored: Scored, runs: Sequence[Run]) -> Scored:

@@ -11,6 +11,7 @@ from .. import runs
 from ..analysis.headlines import shown_metrics
 from ..errors import BadData, IsoglossError
 from ..files.layout import write_atomically
+from ..reports.pivots import pivot
 from .jobs import EvaluationJob, read_job, read_json
 from .safety import find_link, hidden, inside, no_link
 
@@ -142,11 +143,13 @@ def arrange_measures(rows: list[dict[str, Any]]) -> dict[str, Any]:
     metrics = shown_metrics(dict.fromkeys(str(row["metric"]) for row in rows))
     names = list(dict.fromkeys(name for row in rows for name in row["group"]))
     shown = [name for name in names if len({row["group"].get(name) for row in rows}) > 1] or names[:1]
-    lines: dict[tuple[Any, ...], dict[str, Any]] = {}
-    for row in rows:
-        key = tuple(row["group"].get(name, "overall" if name == "task" else "") for name in shown)
-        lines.setdefault(key, {})[str(row["metric"])] = row
-    return {"names": shown, "metrics": metrics, "lines": list(lines.items())}
+    cells = pivot(
+        rows,
+        line=lambda row: tuple(row["group"].get(name, "overall" if name == "task" else "") for name in shown),
+        column=lambda row: (str(row["metric"]),),
+    )
+    lines = [(line, {metric: row for metric in metrics if (row := cells.get(line, (metric,)))}) for line in cells.lines]
+    return {"names": shown, "metrics": metrics, "lines": lines}
 
 
 # ---- the trash

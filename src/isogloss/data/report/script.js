@@ -34,48 +34,6 @@
     show();
   }
 
-  // Charts: drawn when they come near, with an interpreter instead of eval, so that the page's policy can forbid eval.
-  const views = new Map();
-  const picked = new Map();
-  const draw = async (figure) => {
-    if (views.has(figure.id)) return views.get(figure.id);
-    const spec = JSON.parse(one("script.spec", figure).textContent);
-    for (const [name, value] of Object.entries(spec.datasets || {}))  // what several charts need stands once in the page
-      if (value === "shared") spec.datasets[name] = JSON.parse(one(`script[data-shared="${name}"]`).textContent);
-    const place = one(".vega", figure);
-    const made = vegaEmbed(place, spec, { mode: "vega-lite", ast: true, renderer: "svg", actions: false, tooltip: { theme: "custom" } });
-    views.set(figure.id, made);
-    const result = await made;
-    one("svg", place).setAttribute("aria-hidden", "true");  // the place around it has the label, and a table the numbers
-    if (picked.has(figure.id)) await result.view.signal("pick", picked.get(figure.id)).runAsync();
-    return made;
-  };
-  const figures = all("figure.chart");
-  const drawAll = () => Promise.all(figures.map(draw));
-  if ("IntersectionObserver" in window) {
-    const watch = new IntersectionObserver((entries) => {
-      for (const entry of entries) if (entry.isIntersecting) { watch.unobserve(entry.target); draw(entry.target); }
-    }, { rootMargin: "600px" });
-    for (const figure of figures) watch.observe(figure);
-  } else drawAll();
-  addEventListener("beforeprint", drawAll);
-  const idle = window.requestIdleCallback || ((work) => setTimeout(work, 1500));
-  idle(() => drawAll().then(() => { root.dataset.charts = "drawn"; }));
-
-  // Picks: one value chooses what several charts, and the rows of their tables, show.
-  for (const select of all("select[data-pick]")) {
-    const apply = async () => {
-      for (const id of select.dataset.pick.split(" ")) {
-        const figure = document.getElementById(id);
-        picked.set(id, Number(select.value));
-        for (const row of all("[data-row]", figure)) row.hidden = row.dataset.row !== select.value;
-        if (views.has(id)) (await views.get(id)).view.signal("pick", Number(select.value)).runAsync();
-      }
-    };
-    select.addEventListener("change", apply);
-    apply();
-  }
-
   // Explorer: nothing of the sentences is on the page until the reader agrees.
   const source = one("#explorer-data");
   if (!source) return;
@@ -127,9 +85,13 @@
     list.replaceChildren();
     grow();
   };
-  const open = () => {
+  const unpack = (text) => {  // base64 of gzip, so that the sentences weigh a fifth
+    const bytes = Uint8Array.from(atob(text.trim()), (letter) => letter.charCodeAt(0));
+    return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
+  };
+  const open = async () => {
     if (!data) {
-      data = JSON.parse(source.textContent);
+      data = await unpack(source.textContent);
       for (const item of data.items) item.text = fold([item.i, item.t, item.x, ...item.s].filter(Boolean).join(" "));
     }
     gate.hidden = true;

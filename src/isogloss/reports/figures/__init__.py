@@ -29,7 +29,7 @@ DEFAULT_INTERVALS = IntervalSettings()
 
 @dataclass(frozen=True, slots=True)
 class FigureRequest:
-    """What a figure is made of: runs, data or other files; which languages, metrics and values of columns of them."""
+    """What a figure or a table is made of: runs, data or other files; which languages, metrics and values of columns of them."""
 
     sources: tuple[str, ...]
     languages: tuple[str, ...] = ()
@@ -102,10 +102,15 @@ def write_figure(
 
 def draw_plot(plot: Plot, data: Any, *, canvas: Canvas) -> Any:
     """The plot of what was found, in our style and with the fonts that its letters need."""
+    figure = draw_styled(lambda canvas: plot.draw(data, canvas), canvas)
+    figure.set_label(plot.title)
+    return figure
+
+
+def draw_styled(draw: Callable[[Canvas], Any], canvas: Canvas) -> Any:
+    """What `draw` draws on a canvas, in our style and with the fonts that its letters need."""
     with styled():
-        figure = set_fonts(plot.draw(data, canvas), canvas)
-        figure.set_label(plot.title)
-        return figure
+        return set_fonts(draw(canvas), canvas)
 
 
 # ---- what several figures start from

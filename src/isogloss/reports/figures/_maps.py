@@ -9,8 +9,9 @@ import numpy as np
 from ...analysis.regions import world
 from ...errors import require
 from ...stats.resampling import Array
+from ._svg import explain
 
-BARE, LINE = "#ECECEC", "#9A9A9A"
+BARE, LINE = "#ececec", "#9a9a9a"
 SOUTH, NORTH = -58.0, 84.0
 TURN = np.array([360.0, 0.0])
 EDGE = 2.72  # half the width of the world in this projection
@@ -36,16 +37,24 @@ def map_height(width: float) -> float:
     return float(width * (HIGH - LOW) / (2 * EDGE))
 
 
-def draw_world(axes: Any, colours: Mapping[str, Any], *, hatched: Collection[str] = ()) -> None:
-    """All countries, those with a colour in it and the others pale; each country is one patch that carries its code."""
+def draw_world(
+    axes: Any, colours: Mapping[str, str], *, hatched: Collection[str] = (), tips: Mapping[str, str] | None = None
+) -> None:
+    """All countries in one pale patch, and on it those with data; the label of a country's patch is its code."""
     patches: Any = require("matplotlib.patches", extra="report")
     up = np.linspace(-90, 90, 60)
     sides = [np.column_stack([np.full(60, edge), turn]) for edge, turn in ((-180, up), (180, up[::-1]))]
     sphere = patches.PathPatch(_path([np.vstack(sides)]), transform=axes.transData)
-    for code, path in _countries().items():
-        patch = patches.PathPatch(path, in_layout=False, gid=code)
+    land = _countries()
+    paths: Any = require("matplotlib.path", extra="report")
+    outlines = {"": paths.Path.make_compound_path(*land.values())}
+    outlines |= {code: path for code, path in land.items() if code in colours or code in hatched}
+    for code, path in outlines.items():
+        patch = patches.PathPatch(path, in_layout=False, label=code)
         hatch = "//////" if code in hatched else None
         patch.set(facecolor=colours.get(code, BARE), edgecolor=LINE, linewidth=0.25, hatch=hatch)
+        if tips and code in tips:
+            explain(patch, tips[code])
         axes.add_artist(patch)
         patch.set_clip_path(sphere)
     axes.set_xlim(-EDGE, EDGE)

@@ -3,7 +3,7 @@
 import os
 import unicodedata
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -12,6 +12,7 @@ from typing import Any
 
 from ... import languages
 from ...errors import CannotWrite, IsoglossError, UnknownName, require
+from ._svg import draw_svg
 
 PLAIN = ("Noto Sans", "DejaVu Sans")  # the second comes with matplotlib
 SCRIPTS = {
@@ -73,6 +74,7 @@ NARROWEST, WIDEST = 1.5, 40.0
 FORMATS = ("svg", "png", "pdf")
 NAMES = ("english", "own", "tag")
 SMALL = 6.0  # points; no letter is smaller
+LETTER = 0.052  # inches: the width of a letter of a name
 STYLE = Path(__file__).parent.parent.parent / "data" / "figure.mplstyle"
 ADVICE = "Install fonts for them, such as Noto (Debian: fonts-noto-core and fonts-noto-cjk)."
 
@@ -150,11 +152,18 @@ def save_figure(figure: Any, path: str | Path, *, title: str = "") -> Path:
     with styled(), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            figure.savefig(target, metadata={"Title": title, **dates})
+            _write(figure, target, kind=kind, metadata={"Title": title, **dates})
         except OSError as error:
             raise CannotWrite(target, error) from error
     _pass_on(caught)
     return target
+
+
+def _write(figure: Any, path: Path, *, kind: str, metadata: Mapping[str, Any]) -> None:
+    if kind == "svg":
+        path.write_bytes(draw_svg(figure, metadata=metadata))
+    else:
+        figure.savefig(path, metadata=metadata)
 
 
 def _pass_on(caught: Sequence[warnings.WarningMessage]) -> None:
@@ -177,6 +186,12 @@ def language_label(tag: str, canvas: Canvas) -> str:
     """A language as the canvas names it."""
     known = languages.describe(tag)
     return {"english": known.name, "own": known.autonym, "tag": tag}[canvas.names]
+
+
+def fit_name(name: str, canvas: Canvas, *, share: float = 0.45) -> str:
+    """The name, or its two ends where it would take more than this share of the canvas' width."""
+    most = max(8, int(share * canvas.width / LETTER))
+    return name if len(name) <= most else f"{name[: most // 2]}…{name[len(name) - (most - most // 2 - 1) :]}"
 
 
 def new_panels(

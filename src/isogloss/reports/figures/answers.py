@@ -1,68 +1,112 @@
 """How often a chat model says yes, no or neither, for each prompt and language."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from ...analysis.measures import Measure
 from ...chat.answer_rows import ANSWER
 from ...items import group_by
-from ..numbers import english_first, model_label
+from ..numbers import english_first, format_interval, language_name, model_label
 from . import FigureRequest, Plot, measured, open_scored, value_of
-from ._marks import HIGH, LOW, PALE, add_legend
-from ._style import Canvas, language_label, new_panels
+from ._marks import COLOURS, HIGH, LOW, PALE, WEAK, add_legend, legend_height
+from ._style import Canvas, fit_name, language_label, new_panels
+from ._svg import explain
 
-METRICS = ("answered_yes", "answered_none", "answered_no")
-NAMES = ("yes", "neither", "no")
-LOOKS = (HIGH, PALE, LOW)
+NEITHER = "neither"
+VERDICTS = {"answered_yes": "yes", "answered_none": "none", "answered_no": "no"}
+# Yes and no are the two directions of a preference; what says neither lies between them.
+LOOKS = {
+    "yes": HIGH, "none": PALE, "refused": COLOURS[4], "restated": COLOURS[2], "unclear": COLOURS[3], "off_topic": COLOURS[5], "empty": WEAK,
+    "other_language": COLOURS[6], "no": LOW,
+}  # fmt: skip
+SPARE = (COLOURS[0], COLOURS[1])
 LINE = 0.2
 
 
-def find(request: FigureRequest) -> list[Measure]:
-    """The three shares for each model, language and prompt."""
+@dataclass(frozen=True, slots=True)
+class AnswerShare:
+    """How often a model gave one verdict to a prompt in a language, in per cent, with its interval where there is one."""
+
+    model: str
+    language: str
+    prompt: str
+    verdict: str
+    share: float
+    low: float | None = None
+    high: float | None = None
+
+
+def find(request: FigureRequest) -> list[AnswerShare]:
+    """The shares of yes, no and neither for each model, language and prompt."""
     scored = open_scored(request)
     if "prompt" not in scored.table.columns or ANSWER not in set(scored.table["quantity"]):
         return []
-    return [row for row in measured(request, scored, metrics=METRICS, by=["prompt"]) if row.metric in METRICS]
+    rows = measured(request, scored, metrics=tuple(VERDICTS), by=["prompt"])
+    return [
+        AnswerShare(
+            model_label(row.group), row.group["language"], row.group["prompt"], VERDICTS[row.metric], value_of(row),
+            row.low, row.high,
+        )
+        for row in rows
+        if row.metric in VERDICTS
+    ]  # fmt: skip
 
 
-def draw(rows: Sequence[Measure], canvas: Canvas) -> Any:
+def draw(shares: Sequence[AnswerShare], canvas: Canvas) -> Any:
     """A panel for each prompt and model; yes grows from the left, no from the right, so that both ends show an interval."""
     from matplotlib.patches import Patch
 
-    panels = group_by(rows, lambda row: (model_label(row.group), row.group["prompt"]))
+    panels = group_by(shares, lambda share: (share.model, share.prompt))
     several = len({who for who, _ in panels}) > 1
-    tags = english_first(row.group["language"] for row in rows)
+    tags = english_first(share.language for share in shares)
+    looks = verdict_colours(shares)
+    labels = [NEITHER if name == "none" else name.replace("_", " ") for name in looks]
     most = min(len({prompt for _, prompt in panels}), 3)
     each = 0.34 + LINE * len(tags)
+    space = 0.45 + legend_height(canvas, labels)
     figure, axes_of, grid = new_panels(
-        canvas, len(panels), height=lambda down, _: 0.62 + down * each, most=most, shared="xy"
+        canvas, len(panels), height=lambda down, _: space + down * each, most=most, shared="xy"
     )
     for axes, ((who, prompt), chosen) in zip(axes_of, panels.items(), strict=True):
-        for row in chosen:
-            _draw_part(axes, row, position=tags.index(row.group["language"]))
-        axes.set_title(f"{who} · {prompt}" if several else prompt, loc="left", pad=2)
+        for tag, bar in group_by(chosen, lambda share: share.language).items():
+            _draw_bar(
+                axes, sorted(bar, key=lambda share: list(looks).index(share.verdict)), at=tags.index(tag), looks=looks
+            )
+        title = f"{who} · {prompt}" if several else prompt
+        axes.set_title(fit_name(title, canvas, share=0.8 / grid.shape[1]), loc="left", pad=2)
         axes.set_yticks(range(len(tags)), [language_label(tag, canvas) for tag in tags])
         axes.tick_params(axis="y", length=0)
         axes.set_ylim(len(tags) - 0.5, -0.5)
         axes.set_xlim(0, 100)
     for axes in grid[-1]:
         axes.set_xlabel("answers, %")
-    add_legend(figure, [Patch(color=colour) for colour in LOOKS], labels=NAMES, canvas=canvas)
+    add_legend(figure, [Patch(color=colour) for colour in looks.values()], labels=labels, canvas=canvas)
     return figure
 
 
-def _draw_part(axes: Any, row: Measure, *, position: int) -> None:
-    """Yes from the left edge, no from the right; neither lies under them and shows between."""
-    value = value_of(row)
-    if row.metric == "answered_none":
-        axes.barh(position, 100, 0.8, color=PALE, zorder=1)
-        return
-    right = row.metric == "answered_no"
-    axes.barh(position, value, 0.8, left=100 - value if right else 0, color=LOW if right else HIGH, zorder=2)
-    if row.low is not None and row.high is not None:
-        ends = [100 - row.high, 100 - row.low] if right else [row.low, row.high]
-        height = position + (0.15 if right else -0.15)
-        axes.plot(ends, [height, height], color="black", linewidth=0.8, zorder=3, clip_on=False)
+def verdict_colours(shares: Sequence[AnswerShare]) -> dict[str, str]:
+    """The colours of the verdicts that occur, in the order of a bar; always those of yes and no."""
+    verdicts = list(dict.fromkeys(["yes", "no", *(share.verdict for share in shares)]))
+    others = [name for name in verdicts if name not in LOOKS]
+    spare = {name: SPARE[index % len(SPARE)] for index, name in enumerate(others)}
+    known = {name: colour for name, colour in LOOKS.items() if name in verdicts and name != "no"}
+    return {**known, **spare, "no": LOOKS["no"]}
+
+
+def _draw_bar(axes: Any, bar: Sequence[AnswerShare], *, at: int, looks: Mapping[str, str]) -> None:
+    """The parts of a bar from left to right; a black line is the interval of yes or no."""
+    left = 0.0
+    for part in bar:
+        last = part.verdict == "no"
+        start = 100 - part.share if last else left
+        (drawn,) = axes.barh(at, part.share, 0.8, left=start, color=looks[part.verdict], zorder=2)
+        ends = "" if part.low is None else f" {format_interval(part.low, part.high, form='.1f')}"
+        explain(drawn, f"{language_name(part.language)}, {part.verdict.replace('_', ' ')}: {part.share:.1f} %{ends}")
+        left += part.share
+        if part.verdict in ("yes", "no") and part.low is not None and part.high is not None:
+            span = [100 - part.high, 100 - part.low] if last else [part.low, part.high]
+            height = at + (0.15 if last else -0.15)
+            axes.plot(span, [height, height], color="black", linewidth=0.8, zorder=3, clip_on=False)
 
 
 figure = Plot(

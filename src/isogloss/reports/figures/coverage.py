@@ -5,11 +5,11 @@ from typing import Any
 
 import polars as pl
 
-from ...analysis.regions import REGION, countries_of
+from ...analysis.regions import REGION, countries_of, country_names
 from ..chart_data import worldwide
 from . import FigureRequest, Plot, open_items
 from ._maps import add_scale, draw_world, map_height
-from ._marks import colour_map
+from ._marks import field_colour, scale_of
 from ._style import Canvas, new_figure
 
 
@@ -30,11 +30,13 @@ def find(request: FigureRequest) -> dict[str, float]:
 
 def draw(counts: Mapping[str, float], canvas: Canvas) -> Any:
     """Countries without data stay pale."""
-    figure = new_figure(canvas, map_height(canvas.width) + 0.45)
-    paint = colour_map(0, max(counts.values()), neutral=None)
+    figure = new_figure(canvas, map_height(canvas.width) + 0.8)
+    most, names = max(counts.values()), country_names()
     axes = figure.subplots()
-    draw_world(axes, {code: paint.to_rgba(count) for code, count in counts.items()})
-    add_scale(figure, paint, panels=axes, label="stereotypes told in a country")
+    colours = {code: field_colour(count, most, least=0.0) for code, count in counts.items()}
+    draw_world(axes, colours, tips={code: f"{names.get(code, code)}: {count:,.0f}" for code, count in counts.items()})
+    add_scale(figure, scale_of((0.0, most), neutral=None), panels=axes, label="number of stereotypes")
+    axes.set_title("Stereotypes told in a country")
     return figure
 
 

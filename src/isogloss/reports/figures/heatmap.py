@@ -1,6 +1,6 @@
 """Models by languages as a heat map: monolingual above multilingual, each cell with its interval."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,11 +9,14 @@ from ...analysis.headlines import main_metric
 from ...analysis.measures import Measure
 from ..chart_data import datasets, lines_by_kind, model_kinds, without_task
 from ..numbers import between, dagger, english_first, expected_ranges, metric_name, model_label, short, side
-from . import FigureRequest, Plot, measured, open_runs, open_scored, value_of
-from ._marks import GREY, PALE, colour_map, ink_on
-from ._style import SMALL, Canvas, language_label, new_panels
+from ..numbers import ends as ends_of
+from . import FigureRequest, Plot, measured, open_runs, open_scored
+from ._marks import CELL_INK, GREY, PALE, SIGNS, describe_point, measure_colours
+from ._style import SMALL, Canvas, fit_name, language_label, new_panels
+from ._svg import explain
 
-LINE, GAP = 0.3, 0.35
+LINE, GAP = 0.32, 0.35
+LEGEND = 3.6  # inches that the meaning of the colours takes on one line
 NARROW, WIDE = 0.3, 0.47  # inches of a cell: the least for an interval, and for one with decimals
 
 
@@ -41,7 +44,7 @@ def find(request: FigureRequest) -> list[HeatmapTable]:
 
 def draw(tables: Sequence[HeatmapTable], canvas: Canvas) -> Any:
     """A map for each table: side by side on a wide canvas, else below each other."""
-    each = 0.75 + LINE * max(len(lines_by_kind(table.rows, table.kinds)) for table in tables)
+    each = 0.85 + LINE * max(len(lines_by_kind(table.rows, table.kinds)) for table in tables)
     shared = "y" if len({table.dataset for table in tables}) == 1 else ""
     figure, axes_of, grid = new_panels(
         canvas, len(tables), height=lambda down, _: 0.1 + down * each, most=3, shared=shared
@@ -56,64 +59,72 @@ def draw(tables: Sequence[HeatmapTable], canvas: Canvas) -> Any:
 
 def _draw_map(axes: Any, table: HeatmapTable, *, canvas: Canvas, space: float) -> None:
     """The cells of a table, and at the right edge the name of each kind of models, when there are several."""
-    known = registry.get("metric", table.metric)
     tags = english_first(row.group["language"] for row in table.rows)
     lines = lines_by_kind(table.rows, table.kinds)
     heights, height = {}, 0.0
-    for number, (name, kind) in enumerate(lines):
-        height += GAP if number and kind != lines[number - 1][1] else 0.0
+    for index, (name, kind) in enumerate(lines):
+        height += GAP if index and kind != lines[index - 1][1] else 0.0
         heights[name] = height
         height += 1
-    values = [value_of(row) for row in table.rows]
-    paint = colour_map(min(values), max(values), neutral=known.neutral)
+    colour, _ = measure_colours(table.rows)
     for row in table.rows:
         at = tags.index(row.group["language"]), heights[model_label(row.group)]
-        _draw_cell(axes, row, at=at, paint=paint, space=space)
+        _draw_cell(axes, row, at=at, colour=colour(row), space=space)
     axes.set_xlim(-0.5, len(tags) - 0.5)
     axes.set_ylim(height - 0.5, -0.5)
     labels = [language_label(tag, canvas) if space > 0.75 else tag for tag in tags]
     axes.set_xticks(range(len(tags)), labels)
-    axes.set_yticks(list(heights.values()), list(heights))
+    axes.set_yticks(list(heights.values()), [fit_name(name, canvas) for name in heights])
     axes.tick_params(length=0, top=True, bottom=False, labeltop=True, labelbottom=False)
     axes.spines[:].set_visible(False)
-    axes.set_title(f"{metric_name(table.metric)}, {table.dataset}", fontweight="bold")
-    axes.set_xlabel(
-        ", ".join(f"{name} {text}" for name, text in expected_ranges(table.rows)), fontsize=SMALL, color=GREY
-    )
+    title = f"{metric_name(table.metric)}, {table.dataset}"
+    axes.set_title(fit_name(title, canvas, share=0.9), fontweight="bold")
+    axes.set_xlabel("\n".join(_legend(table, narrow=space * len(tags) < LEGEND)), fontsize=SMALL, color=GREY)
     kinds = list(dict.fromkeys(kind for _, kind in lines))
     for kind in kinds if len(kinds) > 1 else []:
         positions = [heights[name] for name, other in lines if other == kind]
         axes.annotate(
-            kind, (1.0, sum(positions) / len(positions)), xycoords=("axes fraction", "data"), rotation=-90,
-            ha="left", va="center", fontsize=SMALL, color=GREY, annotation_clip=False,
+            kind, (1.0, sum(positions) / len(positions)), (2, 0), xycoords=("axes fraction", "data"), rotation=-90,
+            textcoords="offset points", ha="left", va="center", fontsize=SMALL, color=GREY, annotation_clip=False,
         )  # fmt: skip
 
 
-def _draw_cell(axes: Any, row: Measure, *, at: tuple[float, float], paint: Any, space: float) -> None:
+def _legend(table: HeatmapTable, *, narrow: bool) -> Iterator[str]:
+    """What the colours mean, and what chance would give, where that is known."""
+    neutral = registry.get("metric", table.metric).neutral
+    if neutral is not None:
+        signs = (f"▲ orange: above {neutral:g} · ▼ blue: below", f"≈ pale: interval includes {neutral:g}")
+        yield ("\n" if narrow else " · ").join(signs)
+    if chance := expected_ranges(table.rows):
+        yield ", ".join(f"{name} {text}" for name, text in chance)
+
+
+def _draw_cell(axes: Any, row: Measure, *, at: tuple[float, float], colour: str, space: float) -> None:
     """A coloured field with the value, and its interval where there is space; grey and hatched where not interpretable."""
-    from matplotlib.colors import to_rgba
     from matplotlib.patches import Rectangle
 
     weak = row.interpretable is False
-    colour = to_rgba(PALE) if weak else paint.to_rgba(value_of(row))
     x, y = at
-    field = Rectangle((x - 0.48, y - 0.47), 0.96, 0.94, facecolor=colour, linewidth=0)
+    field = Rectangle((x - 0.48, y - 0.47), 0.96, 0.94, facecolor=PALE if weak else colour, linewidth=0)
     axes.add_patch(field)
     if weak:
         field.set(hatch="//////", edgecolor="white")
+    explain(field, describe_point(row))
     neutral = registry.get("metric", row.metric).neutral
-    ends = between(row.low, row.high, form=".0f") if space < WIDE else between(row.low, row.high)
-    mark = " °" if side(row, neutral) == "unclear" else dagger(row)
-    shown = f"{short(row)}{mark}" + (f"\n{ends}" if ends and space >= NARROW else "")
-    axes.text(
-        x, y, shown, ha="center", va="center", fontsize=SMALL, color=GREY if weak else ink_on(colour), linespacing=1.05
-    )
+    ends = between(row.low, row.high, form=".0f") if space < WIDE else ends_of(row)
+    value = f"{short(row)}{SIGNS.get(side(row, neutral), dagger(row))}"
+    two = bool(ends) and space >= NARROW
+    shared = {"ha": "center", "va": "center_baseline", "fontsize": SMALL, "color": GREY if weak else CELL_INK}
+    shown = axes.text(x, y - 0.2 if two else y, value, fontweight="bold", **shared)
+    for text in [shown, *([axes.text(x, y + 0.24, ends, **shared)] if two else [])]:
+        text.set_in_layout(False)
+        explain(text, describe_point(row))
 
 
 figure = Plot(
     title="Models and languages",
     needs="scores that can be measured: isogloss eval MODEL --data stereoset --out RUNS",
-    caption="Below a value is its 95 % interval over clusters of items; ° marks a value that cannot be told from neutral, and a hatched grey field with † one that is not interpretable. Below macro ICAT is what a model without any preference (unbiased) and one with the same SS for every target (homogeneous) would get.",
+    caption="Below a value is its 95 % interval over clusters of items; ▲ and ▼ mark values above and below the neutral point, ≈ one whose interval includes it, whose field stays pale whatever its value; a hatched grey field with † is not interpretable. Below macro ICAT is what a model without any preference (unbiased) and one with the same SS for every target (homogeneous) would get.",
     find=find,
     draw=draw,
 )

@@ -5,10 +5,11 @@ from typing import Any
 
 from ...analysis.structure import Likeness, Structure
 from ..chart_data import branches, leaves, structures
-from ..numbers import between
+from ..numbers import between, format_value
 from . import FigureRequest, Plot, open_scored
-from ._marks import GREY, colour_map, ink_on
-from ._style import DOUBLE, SMALL, Canvas, language_label, new_figure
+from ._marks import CELL_INK, GREY, field_colour
+from ._style import DOUBLE, SMALL, Canvas, fit_name, language_label, new_figure
+from ._svg import explain
 
 CELL = 0.34
 
@@ -28,14 +29,14 @@ def draw(structures: Sequence[Structure], canvas: Canvas) -> Any:
     side = min(CELL, 0.56 * canvas.width / columns / most) if canvas.width < DOUBLE or columns > 1 else CELL
     figure = new_figure(canvas, down * (0.62 + max(side, 0.2) * most))
     parts = figure.subfigures(down, columns, squeeze=False)
-    paint = colour_map(-1, 1, neutral=0)
     several = len({structure.group.get("dataset", "") for structure in structures}) > 1
     for part, structure in zip(parts.flat, structures, strict=False):
         tree, matrix = part.subplots(1, 2, gridspec_kw={"width_ratios": [0.3, 1], "wspace": 0})
         _draw_tree(tree, structure)
-        _draw_matrix(matrix, structure, paint=paint, canvas=canvas)
-        names = [value for key, value in structure.group.items() if key != "dataset" or several]
-        part.suptitle(" · ".join(names), fontsize=7.5, fontweight="bold")
+        _draw_matrix(matrix, structure, canvas=canvas)
+        named = {key: value for key, value in structure.group.items() if key != "dataset" or several}
+        names = [language_label(value, canvas) if key == "language" else value for key, value in named.items()]
+        part.suptitle(fit_name(" · ".join(names), canvas, share=0.9 / columns), fontsize=7.5, fontweight="bold")
     return figure
 
 
@@ -53,21 +54,21 @@ def _draw_tree(axes: Any, structure: Structure) -> None:
     axes.set_visible(bool(structure.tree))
 
 
-def _draw_matrix(axes: Any, structure: Structure, *, paint: Any, canvas: Canvas) -> None:
+def _draw_matrix(axes: Any, structure: Structure, *, canvas: Canvas) -> None:
     """Every pair's rank correlation, below the diagonal with its interval."""
     order = leaves(structure)
     pairs = {frozenset((likeness.a, likeness.b)): likeness for likeness in structure.likeness}
     for row, a in enumerate(order):
         for column, b in enumerate(order):
             if a != b:
-                _draw_cell(axes, pairs[frozenset((a, b))], at=(column, row), paint=paint)
+                _draw_cell(axes, pairs[frozenset((a, b))], at=(column, row))
     axes.set_xlim(-0.5, len(order) - 0.5)
     axes.set_ylim(len(order) - 0.5, -0.5)
     if structure.over == "language":
         names, short = [language_label(unit, canvas) for unit in order], order
     else:
         short = [str(number) for number, _ in enumerate(order, 1)]
-        names = [f"{unit}  {number}" for unit, number in zip(order, short, strict=True)]
+        names = [f"{fit_name(unit, canvas, share=0.3)}  {number}" for unit, number in zip(order, short, strict=True)]
     axes.set_yticks(range(len(order)), names)
     axes.set_xticks(range(len(order)), short)
     axes.tick_params(length=0, top=True, bottom=False, labeltop=True, labelbottom=False)
@@ -75,24 +76,29 @@ def _draw_matrix(axes: Any, structure: Structure, *, paint: Any, canvas: Canvas)
     axes.set_xlabel(f"rank correlation ρ, n = {structure.n:,} items", fontsize=SMALL, color=GREY)
 
 
-def _draw_cell(axes: Any, likeness: Likeness, *, at: tuple[int, int], paint: Any) -> None:
+def _draw_cell(axes: Any, likeness: Likeness, *, at: tuple[int, int]) -> None:
     from matplotlib.patches import Rectangle
 
     x, y = at
     if likeness.rho is None:
         axes.text(x, y, "–", ha="center", va="center", fontsize=SMALL, color=GREY)
         return
-    colour = paint.to_rgba(likeness.rho)
-    axes.add_patch(Rectangle((x - 0.49, y - 0.49), 0.98, 0.98, color=colour, linewidth=0))
-    ends = between(likeness.rho_low, likeness.rho_high, form=".2f").replace("0.", ".")
+    unclear = likeness.rho_low is None or likeness.rho_high is None or likeness.rho_low <= 0 <= likeness.rho_high
+    colour = field_colour(likeness.rho, 1.0, unclear=unclear)
+    field = axes.add_patch(Rectangle((x - 0.49, y - 0.49), 0.98, 0.98, facecolor=colour, linewidth=0))
+    ends = between(likeness.rho_low, likeness.rho_high, form=".2f").replace("0.", ".").replace(" to ", "–")
     shown = f"{likeness.rho:.2f}".replace("-", "−") if x > y or not ends else ends
-    axes.text(x, y, shown, ha="center", va="center", fontsize=SMALL, color=ink_on(colour))
+    text = axes.text(x, y, shown, ha="center", va="center_baseline", fontsize=SMALL, color=CELL_INK)
+    for artist in (field, text):
+        explain(
+            artist, f"{likeness.a}, {likeness.b}: {format_value(likeness.rho, (likeness.rho_low, likeness.rho_high))}"
+        )
 
 
 figure = Plot(
     title="The isogloss map",
     needs="scores of the same items in two languages, or of two models: isogloss eval MODEL --data stereoset --language en --language de --out RUNS",
-    caption="Rank correlation of the gaps between stereotype and anti-stereotype, item by item: above the diagonal the value, below it the 95 % interval; colours run from −1 (blue) over 0 to 1 (orange); the tree joins by average linkage.",
+    caption="Rank correlation of the gaps between stereotype and anti-stereotype, item by item: above the diagonal the value, below it the 95 % interval; colours run from −1 (blue) over 0 to 1 (orange), and stay pale where the interval includes 0; the tree joins by average linkage.",
     find=find,
     draw=draw,
 )

@@ -19,6 +19,7 @@ def draw(tradeoffs: Sequence[Tradeoff], canvas: Canvas) -> Any:
     """For each data set and language: left the plane with its front, right the share of first places by the weight of LMS."""
     panels = group_by(tradeoffs, lambda tradeoff: (tradeoff.dataset, tradeoff.language))
     names = list(dict.fromkeys(tradeoff.model for tradeoff in tradeoffs))
+    sure = {tradeoff.model for tradeoff in tradeoffs if tradeoff.interpretable is not False}
     labels = [*names, WEAK_NAME] if any(tradeoff.interpretable is False for tradeoff in tradeoffs) else names
     figure = new_figure(canvas, len(panels) * canvas.width * 0.5 + legend_height(canvas, labels))
     axes_of = figure.subplots(len(panels), 2, squeeze=False)
@@ -41,7 +42,8 @@ def draw(tradeoffs: Sequence[Tradeoff], canvas: Canvas) -> Any:
         lines.set_ylim(0, 1.02)
         title = f"{dataset} · {language_label(language, canvas)}" if several else language_label(language, canvas)
         plane.set_title(title, loc="left", fontweight="bold")
-    add_legend(figure, marks(labels), labels=labels, canvas=canvas)
+    handles = marks(labels, weak=[name for name in names if name not in sure])
+    add_legend(figure, handles, labels=labels, canvas=canvas)
     return figure
 
 

@@ -5,10 +5,10 @@ from typing import Any
 
 from ...analysis.competence import LEAST_COMPETENCE
 from ..chart_data import PLANE, Point, icat_lines, models_of, plane_points
-from ..numbers import any_weak, model_label
+from ..numbers import model_label
 from . import FigureRequest, Plot, measured, open_scored
 from ._label_placement import label_points, spread_labels
-from ._marks import GREY, PALE, WEAK_NAME, add_legend, draw_neutral, legend_height, marks
+from ._marks import GREY, PALE, add_legend, draw_neutral, legend_height, model_legend
 from ._style import DOUBLE, SMALL, Canvas, language_label, new_panels
 
 
@@ -21,7 +21,7 @@ def draw(chosen: Mapping[str, Sequence[Point]], canvas: Canvas) -> Any:
     """A plane for each data set; colour and marker are the model, the name beside a point its language."""
     points = [point["ss"] for group in chosen.values() for point in group]
     names = models_of(points)
-    labels = [*names, WEAK_NAME] if any_weak(points) else names
+    labels, handles = model_legend(points)
     shape = 0.55 if canvas.width >= DOUBLE and len(chosen) == 1 else 0.86
     space = legend_height(canvas, labels)
     figure, axes_of, _ = new_panels(canvas, len(chosen), height=lambda down, width: down * width * shape + space)
@@ -42,7 +42,7 @@ def draw(chosen: Mapping[str, Sequence[Point]], canvas: Canvas) -> Any:
         axes.set_ylabel("LMS")
         if len(chosen) > 1:
             axes.set_title(dataset)
-    add_legend(figure, marks(labels), labels=labels, canvas=canvas)
+    add_legend(figure, handles, labels=labels, canvas=canvas)
     spread_labels(figure, panels)
     return figure
 

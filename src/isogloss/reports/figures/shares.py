@@ -8,10 +8,11 @@ from ...analysis.measures import Measure
 from ...analysis.term_shares import known_terms
 from ...items import group_by
 from ..chart_data import term_shares
-from ..numbers import english_first
+from ..numbers import english_first, percent
 from . import FigureRequest, Plot, open_scored, value_of
 from ._marks import COLOURS, PALE
-from ._style import DOUBLE, SMALL, Canvas, language_label, new_figure
+from ._style import DOUBLE, SMALL, Canvas, fit_name, language_label, new_figure
+from ._svg import explain
 
 MOST = 7  # terms with a part of their own; the others share one
 LABEL_SPACE = 7.0  # per cent of a bar that a name needs to stand in it
@@ -50,7 +51,8 @@ def draw(rows: Sequence[Measure], canvas: Canvas) -> Any:
         _draw_legend(part, panel, terms=terms, canvas=replace(canvas, width=canvas.width / columns))
         first = panel[0].group
         title_parts = [first["model"]] * several + [language_label(first["language"], canvas), first.get("set", "")]
-        axes.set_title(" · ".join(filter(None, title_parts)), loc="left", fontweight="bold", pad=3)
+        title = fit_name(" · ".join(filter(None, title_parts)), canvas, share=0.8 / columns)
+        axes.set_title(title, loc="left", fontweight="bold", pad=3)
     return figure
 
 
@@ -84,7 +86,10 @@ def _draw_panel(axes: Any, panel: Sequence[Measure], *, terms: Sequence[str], li
             axes.barh(index, 100 - left, 0.82, left=left, color=PALE, linewidth=0.4, edgecolor="white")
     if len(_terms(panel)) == 2:
         axes.vlines(50, -0.5, len(concepts) - 0.5, color="black", linewidth=0.6, linestyle=(0, (4, 3)), zorder=3)
-    axes.set_yticks(range(len(concepts)), _labels(concepts, panel, column="concept", canvas=canvas))
+    axes.set_yticks(
+        range(len(concepts)),
+        [fit_name(name, canvas) for name in _labels(concepts, panel, column="concept", canvas=canvas)],
+    )
     axes.set_ylim(lines - 0.5, -0.5)
     axes.spines["left"].set_bounds(-0.5, len(concepts) - 0.5)
     axes.set_xlim(0, 100)
@@ -119,7 +124,9 @@ def _draw_part(axes: Any, row: Measure, *, at: tuple[float, int], colour: str) -
     """
     left, position = at
     share = 100 * value_of(row)
-    axes.barh(position, share, 0.82, left=left, color=colour, linewidth=0.4, edgecolor="white")
+    (bar,) = axes.barh(position, share, 0.82, left=left, color=colour, linewidth=0.4, edgecolor="white")
+    names = " · ".join(filter(None, (row.group.get("concept", ""), row.group["term"])))
+    explain(bar, f"{names}: {percent(row.value, (row.low, row.high))}")
     if row.low is not None and row.high is not None and share >= LABEL_SPACE:
         last = left + share > WHOLE
         ends = [100 * (1 - row.high), 100 * (1 - row.low)] if last else [left + 100 * row.low, left + 100 * row.high]

@@ -5,14 +5,14 @@ from typing import Any
 
 from ... import registry
 from ...analysis.measures import Measure
-from ...analysis.regions import COUNTRY, REGION
+from ...analysis.regions import COUNTRY, REGION, country_names
 from ...items import group_by
 from ..chart_data import by_country, holds
 from ..numbers import metric_name, model_label, side
-from . import FigureRequest, Plot, main_metric, open_scored, value_of
+from . import FigureRequest, Plot, main_metric, open_scored
 from ._maps import add_scale, draw_world, map_height
-from ._marks import WEAK, colour_map
-from ._style import Canvas, language_label, new_panels
+from ._marks import describe_point, measure_colours, scale_of
+from ._style import Canvas, fit_name, language_label, new_panels
 
 
 def find(request: FigureRequest) -> list[Measure]:
@@ -24,29 +24,28 @@ def find(request: FigureRequest) -> list[Measure]:
 
 
 def draw(rows: Sequence[Measure], canvas: Canvas) -> Any:
-    """A map for each model and language, all on one scale; hatched countries cannot be told from neutral."""
+    """A map for each model and language, all on one scale; hatched countries cannot be distinguished from neutral."""
     cells = group_by(rows, lambda row: (model_label(row.group), row.group["language"]))
     figure, axes_of, grid = new_panels(
         canvas, len(cells), height=lambda down, width: down * (map_height(width) + 0.3) + 0.5
     )
     neutral = registry.get("metric", rows[0].metric).neutral
-    values = [value_of(row) for row in rows]
-    paint = colour_map(min(values), max(values), neutral=neutral)
+    colour, ends = measure_colours(rows)
     for axes, ((who, tag), chosen) in zip(axes_of, cells.items(), strict=True):
-        colours = {
-            row.group[COUNTRY]: WEAK if row.interpretable is False else paint.to_rgba(value_of(row)) for row in chosen
-        }
+        sure = {row.group[COUNTRY]: colour(row) for row in chosen if row.low is not None}
         unclear = {row.group[COUNTRY] for row in chosen if side(row, neutral) not in ("above", "below")}
-        draw_world(axes, colours, hatched=unclear if neutral is not None else set())
-        axes.set_title(f"{who} · {language_label(tag, canvas)}")
-    add_scale(figure, paint, panels=list(grid.flat), label=metric_name(rows[0].metric))
+        tips = {row.group[COUNTRY]: f"{country_names()[row.group[COUNTRY]]}, {describe_point(row)}" for row in chosen}
+        draw_world(axes, sure, hatched=unclear if neutral is not None else set(tips) - set(sure), tips=tips)
+        axes.set_title(fit_name(f"{who} · {language_label(tag, canvas)}", canvas, share=0.9 / grid.shape[1]))
+    scale = scale_of(ends, neutral=neutral)
+    add_scale(figure, scale, panels=list(grid.flat), label=metric_name(rows[0].metric))
     return figure
 
 
 figure = Plot(
     title="Scores by country",
     needs="scores of items with regions: isogloss eval MODEL --data shades_demo --language en --out RUNS",
-    caption="Hatched countries have an interval that includes the neutral point, or too few stereotypes for an interval; grey hatched ones are not interpretable; pale ones have no data. Items that are valid worldwide are left out.",
+    caption="Hatched countries have an interval that includes the neutral point, those hatched on grey have too few stereotypes for an interval, and those hatched on darker grey are not interpretable; countries without hatching or colour have no data. Items that are valid worldwide are left out.",
     find=find,
     draw=draw,
 )

@@ -28,7 +28,7 @@ TABLES = {"shares": SHARES, "answers": ANSWERS}
 
 @dataclass(frozen=True)
 class Extras:
-    """What was brought along; a table that is not there is None."""
+    """What was brought along; a table that is not there is None. `title` is the heading of the page, if there is one."""
 
     shares: pl.DataFrame | None = None
     answers: pl.DataFrame | None = None
@@ -38,6 +38,7 @@ class Extras:
     claims: tuple[ClaimVerdict, ...] = ()
     facts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     beside: tuple[str, ...] = ()
+    title: str = ""
 
 
 def read_extras(paths: Iterable[Path], *, facts: Mapping[str, Mapping[str, Any]] | None = None) -> Extras:

@@ -16,7 +16,6 @@ from .added_files import Extras
 from .data import PageData, Source, gather, measure_all
 from .parts import FOLDER, Section, render
 
-VENDOR = ("vega.min.js", "vega-lite.min.js", "vega-embed.min.js")
 POLICY = "style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"  # nothing can be fetched
 
 
@@ -39,18 +38,15 @@ def draw_page(data: PageData, *, command: str = "") -> str:
     from ... import __version__
 
     plain = require("markupsafe", extra="report").Markup
-    vendor = ";\n".join(_asset(f"vendor/{name}") for name in VENDOR)
     script = _asset("script.js")
-    hashes = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in (vendor, script)]
-    allowed = " ".join(f"'sha256-{digest}'" for digest in hashes)  # only the page's own two scripts run
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return render(
         "page.html",
-        title=_title(data),
+        title=data.extras.title or _title(data),
         version=__version__,
         made=time.strftime("%Y-%m-%d", time.gmtime()),
-        policy=f"default-src 'none'; script-src {allowed}; {POLICY}",
+        policy=f"default-src 'none'; script-src 'sha256-{digest}'; {POLICY}",
         style=plain(_asset("style.css")),
-        vendor=plain(vendor),
         script=plain(script),
         panels=list(draw_panels(data)),
         problems=data.problems,

@@ -1,7 +1,6 @@
-"""Parts of a page: its sections, charts with their tables, templates, and JSON that is safe inside a page."""
+"""Parts of a page: its sections, its charts with their tables, and its templates."""
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -23,20 +22,30 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
-    """A chart with the text around it: a label for those who do not see it, a caption, and its numbers as a table.
+class ChartView:
+    """One picture of a chart, in its widths, with its numbers as a table; `keys` are the choices that show it."""
 
-    `pick` names a parameter of the chart and its values with their labels: the reader chooses one.
-    """
-
-    name: str
-    spec: Mapping[str, Any]
-    label: str
-    caption: str = ""
+    keys: tuple[str, ...]
+    pictures: Sequence[str]
     heading: Sequence[str] = ()
     rows: Sequence[Sequence[str]] = ()
-    pick: Mapping[str, str] | None = None
-    keys: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A chart: its views, what the reader chooses between them by, a label for those who do not see it, and a caption."""
+
+    name: str
+    views: Sequence[ChartView]
+    label: str
+    caption: str = ""
+    choices: Sequence[str] = ()
+
+    @property
+    def options(self) -> list[tuple[str, list[str]]]:
+        """Each choice with its values, in the order of the views."""
+        values = [list(dict.fromkeys(view.keys[place] for view in self.views)) for place in range(len(self.choices))]
+        return list(zip(self.choices, values, strict=True))
 
 
 @cache
@@ -50,7 +59,6 @@ def open_templates(folder: Path) -> Any:
         lstrip_blocks=True,
         undefined=jinja.StrictUndefined,
     )
-    templates.filters["safe_json"] = safe_json
     templates.globals["language"] = describe
     return templates
 
@@ -58,9 +66,3 @@ def open_templates(folder: Path) -> Any:
 def render(template: str, **values: Any) -> str:
     """The template filled in; every text is escaped."""
     return str(open_templates(FOLDER).get_template(template).render(**values))
-
-
-def safe_json(value: Any) -> Any:
-    """The value as compact JSON that cannot end the script element that contains it."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return require("markupsafe", extra="report").Markup(text.replace("<", "\\u003c"))

@@ -20,24 +20,21 @@ from ...metrics import Metric
 from ...scores import Scored
 from ..chart_data import Facts, find_ranks
 from ..numbers import dagger, format_interval, format_value, metric_name, plain_name
+from ..pivots import Key, Pivot, pivot
 from ..text.claims import rank_mark
 from ..text.table import Grid
-from .tables import MISSING, Group, group_key
 
 ROW = "row"  # the fact that puts the scores of a model, such as a head, into the row of another
 JOINED, FIRST = "/", "|"
 SIGNIFICANT, LEVEL = "‡", 0.05
 FEWEST = 100  # resamples
-WEAK, WEAK_NOTE = (
-    "†",
-    "† not interpretable: the model does not reliably prefer meaningful to meaningless sentences on these items",
-)
+WEAK_NOTE = "† not interpretable: the model does not reliably prefer meaningful to meaningless sentences on these items"
 RANK_NOTE = "in parentheses: the 95 % interval of the model's rank in its block and language; 1 is best"
 STATISTICS = ("Spearman", "Pearson", "Direction", "Diff")
 
-Key = tuple[str, ...]
 ValueOrder = Mapping[str, Sequence[str]]  # of each column, its values in the order in which they are shown
-Cells = dict[Key, dict[tuple[str, Key], Measure]]  # by row, then by metric and column
+Group = frozenset[tuple[str, str]]
+MISSING = "—"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +45,9 @@ class LayoutRequest:
     whose values a further row is measured, `shares` asks for the N terms with the largest shares instead of metrics,
     `against` for the difference from the rows with these values, `agreement` for how well metrics agree with one.
     `facts` are facts about the models instead of measures. Values of `where` may be patterns, and `labels` rename values.
-    `bold` marks the best values as published tables do; a corrected table shows ranks with intervals instead.
+    `bold` marks the best values as published tables do; a corrected table shows ranks with intervals instead. With
+    `blocks` the first column of the rows makes blocks. `intervals` is the format of the intervals below values; without
+    it they are written like the values, and with an empty one not at all.
     """
 
     __pydantic_config__ = {"extra": "forbid"}  # noqa: RUF012  # for study files
@@ -68,15 +67,23 @@ class LayoutRequest:
     form: str = ".2f"
     bold: bool = False
     marks: bool = False
+    blocks: bool = False
+    intervals: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class _Table:
-    """The measures of a table, which of them are significant, and the models' ranks."""
+class MeasuredTable:
+    """The measures of a table by row, and by metric and column; which of them are significant; the models' ranks; notes."""
 
-    cells: Cells
+    cells: Pivot[Measure]
     marked: frozenset[tuple[Key, Key]] = frozenset()
     ranks: Mapping[tuple[str, Group], Rank] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+def group_key(model: str, group: Mapping[str, str]) -> Group:
+    """A model's group as a key, whatever the order of its columns."""
+    return frozenset({**group, "model": model}.items())
 
 
 def layout_grid(
@@ -101,7 +108,7 @@ def layout_grid(
         return _share_grid(chosen, request, order=order or {}, settings=settings)
     if request.agreement:
         return _agreement_grid(chosen, request, order=order or {}, settings=settings)
-    return _metric_grid(_measure_cells(chosen, request, settings=settings), request, order=order or {})
+    return metric_grid(_measure_cells(chosen, request, settings=settings), request, order=order or {})
 
 
 def add_facts(scored: Scored, facts: Facts) -> Scored:
@@ -141,34 +148,42 @@ def _measure(scored: Scored, request: LayoutRequest, *, by: Sequence[str], setti
     return Measures(tuple(row for row in rows if row.value is not None))
 
 
-def _measure_cells(scored: Scored, request: LayoutRequest, *, settings: IntervalSettings) -> _Table:
+def _measure_cells(scored: Scored, request: LayoutRequest, *, settings: IntervalSettings) -> MeasuredTable:
     by = [name for name in (*request.rows, *request.columns) if name not in IDENTITY]
     measures = _measure(scored, request, by=by, settings=settings)
-    cells: Cells = {}
-    _put(cells, measures, request=request, rows=request.rows)
+    placed = [(row, request.rows) for row in measures]
     if request.total:
         rows = request.rows[: request.rows.index(request.total) + 1]
         totals = _measure(scored, request, by=[*rows, *request.columns], settings=settings)
-        _put(cells, totals, request=request, rows=rows)
+        placed += [(row, rows) for row in totals]
     tests = check_mbe(scored, measures, by=by) if request.marks else ()
     groups = [test.group for test in tests if test.p_mcnemar < LEVEL]
     stars = frozenset((_key(group, request.rows), _key(group, request.columns)) for group in groups)
     ranked = request.bold and request.mode == "corrected"  # none as published
     ranks = find_ranks(scored, metric_names(request), settings=settings, by=by) if ranked else ()
-    return _Table(cells, stars, {(row.metric, group_key(row.model, row.group)): row for row in ranks})
+    cells = _place(placed, request)
+    weak = WEAK_NOTE if request.mode == "corrected" and any(map(dagger, cells.cells.values())) else ""
+    notes = tuple(filter(None, (weak, RANK_NOTE if ranks else "")))
+    return MeasuredTable(cells, stars, {(row.metric, group_key(row.model, row.group)): row for row in ranks}, notes)
 
 
-def _put(cells: Cells, measures: Measures, *, request: LayoutRequest, rows: Sequence[str]) -> None:
-    for row in measures:
-        key, column = _key(row.group, rows), _key(row.group, request.columns)
-        inner = cells.setdefault(key, {})
-        if (row.metric, column) in inner:
-            apart = [name for name, value in row.group.items() if inner[row.metric, column].group.get(name) != value]
-            raise IsoglossError(
-                f"The table '{request.title}' has two values for one cell ({', '.join((*key, *column))}), which differ by "
-                f"{' and '.join(apart)}. Add it to the rows or columns, or choose with 'where'."
-            )
-        inner[row.metric, column] = row
+def _place(placed: Sequence[tuple[Measure, Sequence[str]]], request: LayoutRequest) -> Pivot[Measure]:
+    """Each measure in the row that its columns name, under its metric and column; no two in one cell."""
+    rows_of = {id(row): rows for row, rows in placed}
+
+    def line(row: Measure) -> Key:
+        return _key(row.group, rows_of[id(row)])
+
+    def clash(one: Measure, two: Measure) -> str:
+        apart = [name for name, value in two.group.items() if one.group.get(name) != value]
+        cell = ", ".join((*line(two), *_key(two.group, request.columns)))
+        return (
+            f"The table '{request.title}' has two values for one cell ({cell}), which differ by "
+            f"{' and '.join(apart)}. Add it to the rows or columns, or choose with 'where'."
+        )
+
+    measures = [row for row, _ in placed]
+    return pivot(measures, line=line, column=lambda row: (row.metric, *_key(row.group, request.columns)), clash=clash)
 
 
 def _key(group: Mapping[str, str], names: Sequence[str]) -> Key:
@@ -178,7 +193,7 @@ def _key(group: Mapping[str, str], names: Sequence[str]) -> Key:
 # ---- arranging
 
 
-def _sorted(keys: Sequence[Key], names: Sequence[str], *, order: ValueOrder) -> list[Key]:
+def sort_keys(keys: Sequence[Key], names: Sequence[str], *, order: ValueOrder) -> list[Key]:
     """The keys by the given order of each column's values, else as they came; a total after what it is the total of."""
     values = [
         list(dict.fromkeys([*order.get(name, ()), *(k[i] for k in keys if i < len(k))])) for i, name in enumerate(names)
@@ -197,49 +212,73 @@ def _labels(values: Key, names: Sequence[str], *, request: LayoutRequest) -> lis
     return [request.labels.get(value, plain_name(value) if name == spelled else value) for value, name in pairs]
 
 
-def _cell(cells: Mapping[tuple[str, Key], Measure], entry: str, *, column: Key) -> list[Measure]:
+def _cell(cells: Pivot[Measure], line: Key, *, entry: str, column: Key) -> list[Measure]:
     """The measures of a cell: several for `a/b`, the first that there is for `a|b`."""
-    if FIRST in entry:
-        return [cells[name, column] for name in entry.split(FIRST) if (name, column) in cells][:1]
-    return [cells[name, column] for name in entry.split(JOINED) if (name, column) in cells]
+    names = entry.split(FIRST if FIRST in entry else JOINED)
+    rows = [row for name in names if (row := cells.get(line, (name, *column))) is not None]
+    return rows[:1] if FIRST in entry else rows
 
 
-def _metric_grid(table: _Table, request: LayoutRequest, *, order: ValueOrder) -> Grid:
-    entries = request.metrics or tuple(dict.fromkeys(metric for values in table.cells.values() for metric, _ in values))
-    columns = _sorted([column for values in table.cells.values() for _, column in values], request.columns, order=order)
-    lines = _sorted(list(table.cells), request.rows, order=order)
+def metric_grid(table: MeasuredTable, request: LayoutRequest, *, order: ValueOrder) -> Grid:
+    """The measures as text: columns under metrics, rows in their order, intervals on second lines."""
+    entries = request.metrics or tuple(dict.fromkeys(metric for metric, *_ in table.cells.columns))
+    columns = sort_keys([tuple(column) for _, *column in table.cells.columns], request.columns, order=order)
+    lines = sort_keys(table.cells.lines, request.rows, order=order)
     keys = [
         (entry, column)
         for entry in entries
         for column in columns
-        if any(_cell(cells, entry, column=column) for cells in table.cells.values())
+        if any(_cell(table.cells, line, entry=entry, column=column) for line in lines)
     ]
+    labels = len(request.rows) - request.blocks
     texts, below = [], {}
-    for number, line in enumerate(lines):
-        cells = [_cell(table.cells[line], entry, column=column) for entry, column in keys]
+    for index, line in enumerate(lines):
+        cells = [_cell(table.cells, line, entry=entry, column=column) for entry, column in keys]
         shown = [
-            _value(values, request, marked=(line, key[1]) in table.marked, ranks=table.ranks)
-            for values, key in zip(cells, keys, strict=True)
+            _value(rows, request, marked=(line, key[1]) in table.marked, ranks=table.ranks)
+            for rows, key in zip(cells, keys, strict=True)
         ]
         against = keys if request.against else []
         extra = [_difference(table, line, entry=entry, column=column, request=request) for entry, column in against]
-        names = _row_names(line, lines[number - 1] if number else (), request=request)
+        names = _row_names(line, lines[index - 1] if index else (), request=request)[request.blocks :]
         texts.append([*names, *shown, *extra])
-        ends = [format_interval(rows[0].low, rows[0].high, form=request.form) if rows else "" for rows in cells]
-        if request.mode == "corrected" and any(ends):
-            below[number] = [*[""] * len(names), *ends, *[""] * len(extra)]
-    spans = []
-    for entry, group in groupby(entry for entry, _ in keys):
-        metrics = entry.replace(FIRST, JOINED).split(JOINED)
-        spans.append((" / ".join(map(metric_name, metrics)), len(list(group))))
+        ends = [_ends(rows, request) for rows in cells]
+        if any(ends):
+            below[index] = [*[""] * labels, *ends, *[""] * len(extra)]
     heading = [" ".join(_labels(column, request.columns, request=request)) for _, column in keys]
-    weak = any(WEAK in cell for row in texts for cell in row[len(request.rows) :])
-    notes = (*(WEAK_NOTE,) * weak, *(RANK_NOTE,) * bool(table.ranks))
-    grid = Grid([*request.rows, *heading], texts, len(request.rows), notes, spans=tuple(spans), below=below)
+    grid = Grid(
+        [*request.rows[request.blocks :], *heading],
+        texts,
+        labels,
+        table.notes,
+        spans=_spans(keys),
+        blocks=_blocks(lines) if request.blocks else {},
+        below=below,
+    )
     if request.against:
         return replace(grid, heading=[*grid.heading, *["diff"] * len(keys)], spans=())
     bold = request.bold and request.mode != "corrected"
     return replace(grid, bold=_bold(table, lines, keys=keys, request=request)) if bold else grid
+
+
+def _spans(keys: Sequence[tuple[str, Key]]) -> tuple[tuple[str, int], ...]:
+    """The names of the metrics, each over as many columns as it has."""
+    spans = []
+    for entry, group in groupby(entry for entry, _ in keys):
+        metrics = entry.replace(FIRST, JOINED).split(JOINED)
+        spans.append((" / ".join(map(metric_name, metrics)), len(list(group))))
+    return tuple(spans)
+
+
+def _blocks(lines: Sequence[Key]) -> dict[int, str]:
+    """The name of each block at its first row."""
+    return {i: line[0] for i, line in enumerate(lines) if not i or lines[i - 1][0] != line[0]}
+
+
+def _ends(rows: Sequence[Measure], request: LayoutRequest) -> str:
+    """The interval that is shown below a value, or nothing."""
+    form = (request.form if request.mode == "corrected" else "") if request.intervals is None else request.intervals
+    return format_interval(rows[0].low, rows[0].high, form=form) if rows and form else ""
 
 
 def _row_names(line: Key, above: Key, *, request: LayoutRequest) -> list[str]:
@@ -255,32 +294,33 @@ def _row_names(line: Key, above: Key, *, request: LayoutRequest) -> list[str]:
 def _value(
     measures: Sequence[Measure], request: LayoutRequest, *, marked: bool, ranks: Mapping[tuple[str, Group], Rank]
 ) -> str:
-    texts = [f"{row.value:{request.form}}" for row in measures]
+    texts = [format_value(row.value, form=request.form, missing=MISSING) for row in measures]
     text = f"({'/'.join(texts)})" if len(texts) > 1 else (texts or [MISSING])[0]
-    weak = dagger(measures[0]).strip() if measures and request.mode == "corrected" else ""
+    marked_weak = request.mode == "corrected" or request.blocks  # a table as published has no mark of ours
+    weak = dagger(measures[0]).strip() if measures and marked_weak else ""
     group = measures[0].group if measures and ranks else {}
     rank = ranks.get((measures[0].metric, group_key(group["model"], group))) if group else None
     return text + weak + SIGNIFICANT * marked + rank_mark(rank)
 
 
-def _difference(table: _Table, line: Key, *, entry: str, column: Key, request: LayoutRequest) -> str:
+def _difference(table: MeasuredTable, line: Key, *, entry: str, column: Key, request: LayoutRequest) -> str:
     """The difference from the row that has the values of `against` and else those of the line."""
     other = tuple(request.against.get(n, v) for n, v in zip(request.rows, line, strict=False))
-    pair = [_cell(table.cells.get(key, {}), entry, column=column) for key in (line, other)]
+    pair = [_cell(table.cells, key, entry=entry, column=column) for key in (line, other)]
     if line == other or not all(pair):
         return MISSING
     return f"{(pair[0][0].value or 0) - (pair[1][0].value or 0):+{request.form}}"
 
 
 def _bold(
-    table: _Table, lines: Sequence[Key], *, keys: Sequence[tuple[str, Key]], request: LayoutRequest
+    table: MeasuredTable, lines: Sequence[Key], *, keys: Sequence[tuple[str, Key]], request: LayoutRequest
 ) -> frozenset[tuple[int, int]]:
     """The best values of each block of rows (rows with the same first name) under each heading."""
     bold = set()
     for _, block in groupby(enumerate(lines), key=lambda pair: pair[1][:-1]):
         kept = list(block)
         for place, (entry, column) in enumerate(keys):
-            cells = {number: _cell(table.cells[line], entry, column=column) for number, line in kept}
+            cells = {number: _cell(table.cells, line, entry=entry, column=column) for number, line in kept}
             merits = {number: _merit(values[0]) for number, values in cells.items() if values}
             top = max((merit for merit in merits.values() if merit is not None), default=None)
             if len(merits) > 1 and top is not None:
@@ -314,7 +354,7 @@ def _share_grid(scored: Scored, request: LayoutRequest, *, order: ValueOrder, se
 
 def _named_rows(rows: Mapping[Key, list[str]], request: LayoutRequest, *, order: ValueOrder) -> list[list[str]]:
     """The rows in order, each after its names."""
-    lines = _sorted(list(rows), request.rows, order=order)
+    lines = sort_keys(list(rows), request.rows, order=order)
     above = [(), *lines]
     return [[*_row_names(line, above[i], request=request), *rows[line]] for i, line in enumerate(lines)]
 
@@ -322,7 +362,7 @@ def _named_rows(rows: Mapping[Key, list[str]], request: LayoutRequest, *, order:
 def _agreement_grid(scored: Scored, request: LayoutRequest, *, order: ValueOrder, settings: IntervalSettings) -> Grid:
     """How each metric agrees with one over the models: correlations, direction and mean difference, row by row."""
     measures = _measure(scored, request, by=request.rows, settings=settings)
-    lines = _sorted([_key(row.group, request.rows) for row in measures], request.rows, order=order)
+    lines = sort_keys([_key(row.group, request.rows) for row in measures], request.rows, order=order)
     texts: list[list[str]] = []
     for line in lines:
         of_line = [row for row in measures if _key(row.group, request.rows) == line]

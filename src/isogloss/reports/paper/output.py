@@ -14,47 +14,50 @@ from ...runs import find_runs, in_languages, read_scored
 from ...scores import Scored
 from ...sealing import write_file
 from ..chart_data import find_ranks, model_kinds
+from ..figures import FigureRequest
 from ..text.table import as_latex, as_markdown
-from .layouts import LayoutRequest, ValueOrder, layout_grid
+from .layouts import LayoutRequest, ValueOrder, group_key, layout_grid
 from .model_card import index_as_yaml, model_index
-from .tables import Layout, PaperTable, group_key, paper_tables, papers_as_latex, papers_as_markdown, papers_as_rows
+from .tables import ModelFacts, PaperTable, paper_tables, papers_as_latex, papers_as_markdown, papers_as_rows
 
 FORMATS = ("latex", "markdown", "csv", "parquet", "model-index")
 
 
-def write_paper(layout: Layout, kind: str, *, out: Path | None = None) -> str:
+def write_paper(
+    request: FigureRequest, kind: str, *, task: str | None = None, intervals: bool = False, out: Path | None = None
+) -> str:
     """The tables as text, or, with a file, what was written to it."""
     if kind not in FORMATS:
         raise UnknownName("format of tables", kind, FORMATS)
     if kind == "parquet" and out is None:
         raise IsoglossError("Parquet is not text and cannot be printed. Name a file with --out.")
-    own = [path for path in layout.sources if path != PUBLISHED]
-    runs = in_languages(find_runs(*own), layout.languages)
+    paths = [path for path in request.sources if path != PUBLISHED]
+    runs = in_languages(find_runs(*paths), request.languages)
     scored = read_scored(runs)
     fitting = list(fitting_metrics(check_rows(scored)))
-    metrics = list(layout.metrics) or shown_metrics(fitting)
-    measures = add_published(measure_with(layout.settings, scored, metrics=metrics, mode=layout.mode), layout.sources)
+    metrics = list(request.metrics) or shown_metrics(fitting)
+    measures = measure_with(request.settings, scored, metrics=metrics, mode=request.mode)
+    measures = add_published(measures, request.sources)
     if kind == "model-index":
-        rows = tuple(row for row in measures if layout.task in (None, row.group.get("task", "all")))
+        rows = tuple(row for row in measures if task in (None, row.group.get("task", "all")))
         if not rows:
-            known = ", ".join(dict.fromkeys(row.group.get("task", "all") for row in measures))
-            raise IsoglossError(f"There is nothing for the task '{layout.task}'. Known: {known}.")
+            tasks = ", ".join(dict.fromkeys(row.group.get("task", "all") for row in measures))
+            raise IsoglossError(f"There is nothing for the task '{task}'. Known: {tasks}.")
         content = index_as_yaml(model_index(replace(measures, rows=rows), runs)).encode()
     else:
         measured = dict.fromkeys(row.metric for row in measures)
-        ranked = find_ranks(scored, measured, settings=layout.settings, mode=layout.mode)
+        ranked = find_ranks(scored, measured, settings=request.settings, mode=request.mode)
         ranks = {(row.metric, group_key(row.model, row.group)): row for row in ranked}
-        names = {model: str(known["label"]) for model, known in layout.facts.items() if "label" in known}
-        layout = replace(layout, kinds=model_kinds(runs, layout.facts), names=names, ranks=ranks)
-        tables = paper_tables(measures, layout)
-        content = _encode(tables, kind, intervals=layout.intervals)
+        names = {model: str(facts["label"]) for model, facts in request.facts.items() if "label" in facts}
+        models = ModelFacts(model_kinds(runs, request.facts), names, ranks)
+        content = _encode(paper_tables(measures, models, request=request, task=task, intervals=intervals), kind)
     if out is None:
         return content.decode()
     write_file(out, content)
     return f"Wrote {out}."
 
 
-def _encode(tables: Sequence[PaperTable], kind: str, *, intervals: bool) -> bytes:
+def _encode(tables: Sequence[PaperTable], kind: str) -> bytes:
     if kind == "parquet":
         buffer = io.BytesIO()
         papers_as_rows(tables).write_parquet(buffer)
@@ -62,7 +65,7 @@ def _encode(tables: Sequence[PaperTable], kind: str, *, intervals: bool) -> byte
     if kind == "csv":
         return papers_as_rows(tables).write_csv().encode()
     write = papers_as_latex if kind == "latex" else papers_as_markdown
-    return write(tables, intervals=intervals).encode()
+    return write(tables).encode()
 
 
 def write_layouts(

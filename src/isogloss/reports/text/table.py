@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 
 BLOCKS = " ▏▎▍▌▋▊▉█"
+QUOTED = re.compile(r"""(?<!\w)(["'])([^"']+)\1(?!\w)""")  # 'this' and "this", but not an apostrophe
 PAGE = 100  # letters that fit into the width of a printed page
 
 
@@ -129,8 +130,11 @@ def latex_lines(grid: Grid) -> Iterator[str]:
 
 
 def latex_notes(remarks: Sequence[str]) -> list[str]:
-    """Remarks as notes below a table, where its reader sees them."""
-    return [rf"\par{{\footnotesize\raggedright {latex(remark)}\par}}" for remark in remarks]
+    """Remarks as one paragraph below a table, where its reader sees them: a paragraph each is longer than the table."""
+    if not remarks:
+        return []
+    text = "; ".join(remark.rstrip(".") for remark in remarks)
+    return [rf"\par{{\footnotesize\raggedright {latex(text)}.\par}}"]
 
 
 def as_markdown(grid: Grid) -> str:
@@ -156,7 +160,7 @@ def as_csv(result: Any, grid: Grid) -> str:
 
 
 def latex(text: str) -> str:
-    """The text with LaTeX's special letters made harmless."""
+    """The text with LaTeX's special letters made harmless, and its straight quotes opened and closed."""
     special = {
         "\\": r"\textbackslash{}",
         "~": r"\textasciitilde{}",
@@ -165,7 +169,8 @@ def latex(text: str) -> str:
         "—": "---",
         "–": "--",
     }
-    return "".join(special.get(c, "\\" + c if c in "&%$#_{}" else c) for c in text)
+    safe = "".join(special.get(c, "\\" + c if c in "&%$#_{}" else c) for c in text)
+    return QUOTED.sub(r"``\2''", safe)
 
 
 def latex_number(text: str) -> str:

@@ -1,5 +1,7 @@
 """The item explorer: sentences to search, filter and sort by gap, kept out of sight until the reader agrees."""
 
+import base64
+import gzip
 import json
 from contextlib import suppress
 from typing import Any
@@ -13,7 +15,7 @@ from ...numbers import english_first, language_name
 from ..data import PageData
 from . import Panel
 
-BYTES = 1_700_000  # what the sentences may weigh; beyond that only the most telling items are kept
+PER_RUN, MOST = 90_000, 1_200_000  # bytes of packed sentences; beyond them only the most telling items are kept
 ROLES = (STEREOTYPE, ANTI_STEREOTYPE, UNRELATED)
 KEY = ["dataset", "id", "language"]
 
@@ -26,14 +28,15 @@ def draw(page_data: PageData) -> dict[str, Any] | None:
     if gaps is None:
         return None
     who = gaps["who"].unique(maintain_order=True).to_list()
-    rows = _records(page_data.items, gaps, who=who)
+    records = _records(page_data.items, gaps, who=who)
+    tags = english_first(row["l"] for row in records)
+    shared = {"who": who, "roles": ROLES, "names": {tag: language_name(tag) for tag in tags}}
+    packed, rows = _pack(shared, records, limit=min(MOST, PER_RUN * max(1, len(page_data.runs))))
     total = gaps.select(KEY).n_unique()
     if not rows:
         return None
-    tags = english_first(row["l"] for row in rows)
-    data = {"who": who, "roles": ROLES, "items": rows, "names": {tag: language_name(tag) for tag in tags}}
     kinds = sorted({row["c"] for row in rows if row["c"]})
-    return {"data": data, "kinds": kinds, "tags": tags, "kept": len(rows), "total": total}
+    return {"packed": packed, "shared": shared, "kinds": kinds, "tags": tags, "kept": len(rows), "total": total}
 
 
 def _gaps(data: PageData) -> pl.DataFrame | None:
@@ -51,10 +54,7 @@ def _gaps(data: PageData) -> pl.DataFrame | None:
 
 
 def _records(items: pl.DataFrame, gaps: pl.DataFrame, *, who: list[str]) -> list[dict[str, Any]]:
-    """Items as small objects, as many as the page may weigh.
-
-    In turn the one with the largest and the one with the smallest gap of each model and language.
-    """
+    """Items as small objects: in turn the one with the largest and the one with the smallest gap of each model and language."""
     cell = ["who", "language", "method"]
     ranks = [pl.col("gap").rank("ordinal", descending=largest).over(cell) for largest in (True, False)]
     turns = gaps.with_columns(pl.min_horizontal(ranks).alias("turn"))
@@ -62,11 +62,10 @@ def _records(items: pl.DataFrame, gaps: pl.DataFrame, *, who: list[str]) -> list
     named = [name for name in ("category", "target", "task", "context") if name in items.columns]
     texts = items.group_by(KEY).agg(pl.col(named).first(), "role", "text")
     records: list[dict[str, Any]] = []
-    weight = 0
     for row in wide.join(texts, on=KEY, maintain_order="left").iter_rows(named=True):
         shown = dict(zip(row["role"], row["text"], strict=True))
         gap_of = dict(zip(row["who"], row["gap"], strict=True))
-        record = {
+        records.append({
             "i": row["id"],
             "l": row["language"],
             "c": row["category"],
@@ -75,12 +74,19 @@ def _records(items: pl.DataFrame, gaps: pl.DataFrame, *, who: list[str]) -> list
             "x": row["context"],
             "s": [shown.get(role) for role in ROLES],
             "g": [float(f"{gap_of[name]:.4g}") if name in gap_of else None for name in who],
-        }
-        weight += len(json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode())
-        if weight > BYTES:
-            break
-        records.append(record)
+        })  # fmt: skip
     return records
+
+
+def _pack(shared: dict[str, Any], records: list[dict[str, Any]], *, limit: int) -> tuple[str, list[dict[str, Any]]]:
+    """As many records as fit into the limit, compressed: the text, and the records that are in it."""
+    count = len(records)
+    while True:
+        text = json.dumps({**shared, "items": records[:count]}, ensure_ascii=False, separators=(",", ":"))
+        packed = base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
+        if len(packed) <= limit or not count:
+            return packed, records[:count]
+        count = min(count - 1, int(0.97 * count * limit / len(packed)))  # nearly in proportion
 
 
 panel = Panel("Item explorer", order=120, draw=draw)

@@ -3,9 +3,11 @@
 from typing import Any
 
 from ...chart_data import datasets
-from ...numbers import missing_intervals
-from ..charts import interval_part
+from ...figures._intervals import IntervalMark
+from ...numbers import metric_name, missing_intervals, plain_name
+from ..charts import interval_view
 from ..data import PageData
+from ..parts import Chart
 from . import Panel
 
 
@@ -13,8 +15,10 @@ def draw(data: PageData) -> dict[str, Any] | None:
     """One chart for each data set: bias types, and under each of them the languages."""
     parts = []
     for name, rows in datasets(row for row in data.categories if row.value is not None).items():
-        part = interval_part(f"forest-{name}", [(row.group["category"], row) for row in rows], title="bias type")
-        parts.append(part | {"dataset": name, "why": missing_intervals(rows)})
+        marks = [IntervalMark(row.group["category"], plain_name(row.group["language"]), row) for row in rows]
+        view = interval_view(f"forest-{name}", marks, title="bias type")
+        label = f"{metric_name(rows[0].metric)} with 95 % intervals by bias type, language and model."
+        parts.append({"dataset": name, "why": missing_intervals(rows), "chart": Chart(f"forest-{name}", [view], label)})
     return {"parts": parts} if parts else None
 
 

@@ -7,9 +7,11 @@ from .... import registry
 from ....analysis.measures import Measure
 from ....items import group_by
 from ...chart_data import PLANE, datasets, without_task
-from ...numbers import metric_name, order_name
-from ..charts import interval_part
+from ...figures._intervals import IntervalMark
+from ...numbers import listed, metric_name, order_name, plain_name
+from ..charts import interval_view
 from ..data import PageData
+from ..parts import Chart
 from . import Panel
 
 
@@ -23,13 +25,22 @@ def draw(data: PageData) -> dict[str, Any] | None:
 
     rows = [row for row in without_task(data.overall) if row.metric not in PLANE and row.value is not None]
     parts = []
-    for name, group in datasets(rows).items():
-        for number, kept in enumerate(group_by(group, scale).values()):
-            metrics = group_by(kept, lambda row: row.metric)
-            pairs = [(_label(row), row) for own in metrics.values() for row in own]
-            part = interval_part(f"pairs-{name}-{number}", pairs, title="measure")
-            parts.append(part | {"dataset": name, "known": [registry.get("metric", metric) for metric in metrics]})
+    for dataset, group in datasets(rows).items():
+        for index, kept in enumerate(group_by(group, scale).values()):
+            name, metrics = f"pairs-{dataset}-{index}", group_by(kept, lambda row: row.metric)
+            measures = [row for of_metric in metrics.values() for row in of_metric]
+            marks = [IntervalMark(_label(row), plain_name(row.group["language"]), row) for row in measures]
+            view = interval_view(name, marks, title="measure")
+            label = f"{listed(list(map(metric_name, metrics)))} with 95 % intervals by language and model."
+            described = [registry.get("metric", metric) for metric in metrics]
+            parts.append({"dataset": dataset, "chart": Chart(name, [view], label), "metrics": described})
     return {"parts": parts} if parts else None
+
+
+def _label(row: Measure) -> str:
+    """The metric's name, with the order of the groups where the data names them."""
+    order = order_name(row)
+    return f"{metric_name(row.metric)} ({order})" if order else metric_name(row.metric)
 
 
 def _label(row: Measure) -> str:
