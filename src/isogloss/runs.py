@@ -15,6 +15,7 @@ from . import languages
 from .chat.answer_rows import make_answer_rows
 from .chat.records import ANSWER_SCHEMA, ANSWERS
 from .errors import BadData, IsoglossError
+from .items import ANNOTATORS
 from .scores import (
     ITEM_SCHEMA,
     KEY,
@@ -80,6 +81,8 @@ def open_run(root: StoragePath, *, info: dict[str, Any], items: pl.DataFrame) ->
         if any(run.info.get(name) != value for name, value in stated.items()):
             run = replace(run, info={**run.info, **stated})
             write_info(run)
+        if any(name.startswith(ANNOTATORS) for name in items.columns) and not read_items(run).equals(items):
+            write_table(run.folder / "items.parquet", items, owner=_owners(run)[0])  # what annotators say now
         return run
     folder = _run_folder(root, info)
     try:
