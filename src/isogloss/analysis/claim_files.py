@@ -146,7 +146,7 @@ def _faults(path: str | Path, faults: Any) -> Faults:
     if isinstance(faults, str):
         path = Path(path).parent / faults
         faults = read_yaml(path)[0]
-    content = faults if isinstance(faults, dict) else {"": None}
+    content: dict[str, Any] = faults if isinstance(faults, dict) else {"": None}
     items, groups = content.get("items", []), content.get("groups", [])
     lists = isinstance(items, list) and isinstance(groups, list) and all(isinstance(group, dict) for group in groups)
     if not lists or not set(content) <= {"items", "groups"}:
