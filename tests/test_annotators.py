@@ -10,10 +10,12 @@ import numpy as np
 import pytest
 
 import isogloss as ig
+from isogloss import runs
 from isogloss.analysis.annotators import compare_unanimous, join_agreement, measure_annotators
 from isogloss.analysis.variance import find_components
 from isogloss.errors import IsoglossError
 from isogloss.items import Items, items_hash
+from isogloss.scores import item_table
 from isogloss.stats.associations import ac1_of_sums, agreement_sums, alpha_of_sums
 from support.builders import score, triple
 
@@ -91,6 +93,17 @@ def test_labels_are_columns_that_do_not_change_what_an_item_is(tmp_path):
         for one in items
     )  # fmt: skip
     assert items_hash(items.rows) == items_hash(plain)
+
+
+def test_labels_that_changed_after_the_scores_make_the_groups(tmp_path):
+    items = dev(tmp_path, 6)
+    info = {"model": "m", "dataset": "d", "language": "en", "method": "pll", "parts": 1}
+    info |= {"fingerprint": {"data": items_hash(items.rows)}}
+    run = runs.open_run(tmp_path / "runs", info=info, items=item_table(items))
+    turned = [replace(item, tags={**item.tags, "annotators_agree": "no"}) for item in items]
+    again = runs.open_run(tmp_path / "runs", info=info, items=item_table(Items(tuple(turned))))
+    assert again.folder == run.folder
+    assert set(runs.read_items(again)["annotators_agree"]) == {"no"}
 
 
 def test_agreement_is_measured_by_group_with_intervals(tmp_path):

@@ -257,7 +257,10 @@ def test_one_label_with_a_checkpoint_for_each_language_is_one_model(tmp_path, co
     (tmp_path / "s.yaml").write_text(yaml.safe_dump(study))
     code, _, shown = command("run", tmp_path / "s.yaml", "--out", tmp_path / "out")
     assert code == 0, shown
-    assert command("measure", tmp_path / "out", *METRICS)[0] == 0
+    note = "'M' has other weights in de, en: a difference between these languages is also one between models"
+    for words in (("measure", *METRICS), ("compare", "--a", "language=en", "--b", "language=de", *METRICS)):
+        code, shown, error = command(words[0], tmp_path / "out", *words[1:])
+        assert (code, note in shown + error) == (0, True), shown + error
 
 
 # ---- chat

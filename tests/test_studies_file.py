@@ -489,10 +489,7 @@ def test_who_stops_a_study_is_told_how_to_go_on(
     monkeypatch.setattr(run_module, "run_plan", interrupted)
     out = tmp_path / "runs"
     code, _, error = run("run", write(folder), "--out", out)
-    assert (code, error) == (
-        130,
-        f"Stopped. What is finished is in {out}; run the same command again to resume.\n",
-    )
+    assert (code, error) == (130, "Stopped. What is finished is kept; the same command resumes.\n")
 
 
 def test_a_report_is_written_beside_the_measures(folder: Path, tmp_path: Path, run: Run) -> None:

@@ -12,6 +12,7 @@ import polars as pl
 
 from . import languages, registry
 from .errors import BadData, IsoglossError
+from .items import ANNOTATORS
 from .run_names import fingerprint, plain_slug, slug, wrong_fact
 from .run_plans import find_missing
 from .scores import (
@@ -82,6 +83,8 @@ def open_run(root: StoragePath, *, info: dict[str, Any], items: pl.DataFrame) ->
         if any(run.info.get(name) != value for name, value in stated.items()):
             run = replace(run, info={**run.info, **stated})
             write_info(run)
+        if any(name.startswith(ANNOTATORS) for name in items.columns) and not read_items(run).equals(items):
+            write_table(run.folder / "items.parquet", items, owner=_owners(run)[0])  # what annotators say now
         return run
     folder = _run_folder(root, info)
     try:

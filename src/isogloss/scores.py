@@ -300,6 +300,21 @@ def _short_hash(value: Any) -> str:
     return hashlib.sha256(json.dumps(value, sort_keys=True, ensure_ascii=False).encode()).hexdigest()[:8]
 
 
+def several_checkpoints(builds: Builds) -> list[str]:
+    """A note for each model that is another one in some language, which a difference between languages would hide."""
+    of_languages: dict[str, dict[str, str]] = {}
+    for (model, where), (build, _) in builds.items():
+        kind, _, tag = where.partition(" ")
+        if kind == "language":
+            of_languages.setdefault(model, {})[tag] = build
+    return [
+        f"'{model}' has other weights in {', '.join(sorted(tags))}: a difference between these languages is also one "
+        "between models"
+        for model, tags in of_languages.items()
+        if len(set(tags.values())) > 1
+    ]
+
+
 def join_scored(parts: Sequence[Scored]) -> Scored:
     """Several scored sets as one table; columns that a set lacks are null. Two versions of a model are refused."""
     builds: dict[tuple[str, str], tuple[str, str]] = {}
@@ -311,7 +326,7 @@ def join_scored(parts: Sequence[Scored]) -> Scored:
                 "compare the two with: isogloss compare RUN RUN, or label each in a study."
             )
     skipped = {name: count for part in parts for name, count in part.skipped.items()}
-    notes = tuple(dict.fromkeys(note for part in parts for note in part.notes))
+    notes = tuple(dict.fromkeys([*(note for part in parts for note in part.notes), *several_checkpoints(builds)]))
     tables = [part.table for part in parts]
     table = tables[0] if len(tables) == 1 else pl.concat(tables, how="diagonal_relaxed")
     return Scored(table, skipped, notes, builds)

@@ -146,9 +146,10 @@ def _faults(path: str | Path, faults: Any) -> Faults:
     if isinstance(faults, str):
         path = Path(path).parent / faults
         faults = read_yaml(path)[0]
-    items, groups = (faults.get(key, []) for key in ("items", "groups")) if isinstance(faults, dict) else (None, None)
+    content: dict[str, Any] = faults if isinstance(faults, dict) else {"": None}
+    items, groups = content.get("items", []), content.get("groups", [])
     lists = isinstance(items, list) and isinstance(groups, list) and all(isinstance(group, dict) for group in groups)
-    if not lists or not set(faults) <= {"items", "groups"}:
+    if not lists or not set(content) <= {"items", "groups"}:
         raise BadData(
             path, None, "'faults' must be an object with 'items', a list of ids, and 'groups', a list of objects."
         )

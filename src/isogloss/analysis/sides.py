@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from ..errors import IsoglossError, UnknownName
-from ..scores import KEY, ROW_SCHEMA, Scored
+from ..scores import KEY, ROW_SCHEMA, Scored, several_checkpoints
 from .groups import SHUFFLED, check_rows, group_columns, several_methods
 
 DESIGNS = ("paired", "unpaired")
@@ -70,7 +70,8 @@ def match_sides(a: Scored, b: Scored, *, design: str = "paired") -> Sides:
         tables, lost = _pair(tables, [*KEY[:2], *matched])
         notes += [f"{lost} items are on one side only and were left out"] if lost else []
     both = [table.with_columns(side=pl.lit(side)) for side, table in zip("ab", tables, strict=True)]
-    remarks = tuple(dict.fromkeys([*a.notes, *b.notes, *notes]))
+    checkpoints = several_checkpoints({**a.builds, **b.builds})
+    remarks = tuple(dict.fromkeys([*a.notes, *b.notes, *checkpoints, *notes]))
     return Sides(pl.concat(both, how="diagonal_relaxed"), labels[0], labels[1], shared, tuple(matched), remarks)
 
 

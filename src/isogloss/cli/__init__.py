@@ -51,6 +51,7 @@ for panel, commands in PANELS.items():
             app.command(name, rich_help_panel=panel)(command)
 options.name_values(app)
 options.hide_types()
+INTERRUPTED = 130
 RESUMING = ("ask", "eval", "nsp", "pull", "run", "translate")  # commands that keep what is finished
 
 
@@ -98,16 +99,18 @@ def main() -> None:
     )
     try:
         with redirect_stdout(Screen(sys.stdout) if sys.stdout.isatty() else sys.stdout):
-            sys.exit(app(standalone_mode=False, prog_name="isogloss") or 0)
+            status = app(standalone_mode=False, prog_name="isogloss") or 0
+        if status == INTERRUPTED:
+            resumes = any(word in RESUMING for word in sys.argv[1:3])
+            typer.echo(f"Stopped.{' What is finished is kept; the same command resumes.' if resumes else ''}", err=True)
+        sys.exit(status)
     except IsoglossError as error:
         if "--debug" in sys.argv:
             raise
         typer.echo(f"Error: {error}", err=True)
         sys.exit(2)
     except typer.Abort:
-        resumes = any(word in RESUMING for word in sys.argv[1:3])
-        typer.echo(f"Stopped.{' What is finished is kept; the same command resumes.' if resumes else ''}", err=True)
-        sys.exit(130)
+        sys.exit(INTERRUPTED)
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(1)

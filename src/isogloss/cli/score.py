@@ -166,12 +166,8 @@ def run(
         if dry_run:
             _forecast(plan, folder, trial=not no_trial, form=form)
             return
-    try:
-        with progress_bars() as progress:
-            result = run.run_plan(plan, out=folder, progress=progress, cluster=cluster)
-    except KeyboardInterrupt:
-        typer.echo(f"Stopped. What is finished is in {folder}; run the same command again to resume.", err=True)
-        raise typer.Exit(130) from None
+    with progress_bars() as progress:
+        result = run.run_plan(plan, out=folder, progress=progress, cluster=cluster)
     look = f"The scores and measures are in {folder}; see them with: isogloss show {folder}"
     print_result(run.finish_plan(plan, result, out=folder), look, form=form)
 

@@ -28,7 +28,8 @@ def compose_yaml(path: str | Path, text: str) -> yaml.Node | None:
             if isinstance(event, yaml.AliasEvent):
                 where: Any = event.start_mark
                 raise BadData(path, where.line + 1, "aliases (*name) are not read; write it out.")
-        return yaml.compose(text, Loader=yaml.SafeLoader)
+        node: yaml.Node | None = yaml.compose(text, Loader=yaml.SafeLoader)
+        return node
     except (yaml.MarkedYAMLError, yaml.reader.ReaderError) as error:
         mark: Any = getattr(error, "problem_mark", None)
         problem = getattr(error, "problem", None) or "a character that YAML does not allow"

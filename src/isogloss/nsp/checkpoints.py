@@ -62,8 +62,7 @@ def write_checkpoint(
         for slot, value in optimizer.state.get(tensor, {}).items()
     }
     save_file(slots, work / OPTIMIZER)
-    facts = {"mark": identity, "state": asdict(state)}
-    facts["sha256"] = _sha256(work, facts["state"])
+    facts = {"mark": identity, "state": asdict(state), "sha256": _sha256(work, asdict(state))}
     (work / STATE).write_text(json.dumps(facts, ensure_ascii=False), encoding="utf-8")
     for path in work.iterdir():
         sync(path)
