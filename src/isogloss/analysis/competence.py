@@ -1,6 +1,9 @@
-"""When a score can be interpreted: only where the model reliably prefers meaningful to meaningless sentences on the same items."""
+"""When a score is interpreted: where the model prefers meaningful to meaningless sentences on the same items often enough.
 
-from collections.abc import Mapping
+How often is enough is a convention: nothing happens at the limit itself, so results say what other limits would change.
+"""
+
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import polars as pl
@@ -8,34 +11,67 @@ import polars as pl
 from .. import registry
 from ..metrics import Contribution, Metric, from_values, percent
 from ..metrics._preferences import CHOICE
-from .groups import SHUFFLED, Part, complete_rows
+from .groups import IDENTITY, SHUFFLED, Part, complete_rows, make_part, several_methods
 from .intervals import Interval, IntervalSettings, find_interval
 
 LEAST_COMPETENCE = 60.0
-"""The lower end that the interval of LMS needs; 50 is guessing. Below it SS and all that is built on it say nothing."""
+"""The lower end that the interval of LMS needs for SS, and all that is built on it, to be interpreted; 50 is chance. A convention."""
+LIMITS = (55.0, LEAST_COMPETENCE, 65.0)
+"""The limits at which results say whether the mark would be the same."""
 LEAST_COVERAGE = 80.0
 """The share of answers of a chat model that must pick an option; below it the choices say nothing about the rest."""
 GUESSED_CHOICES = 200 / 3  # the share of related options among three that guessing picks
 OWN = ("lms", "lms_multiclass", "coverage_choice", "sense_choice")
 """These measure competence, and are always interpretable."""
 UNMEASURED = "competence not measured"
+DEPENDS = "depends on the limit"
 BOUNDS = (0.0, 100.0)
 
 
 @dataclass(frozen=True, slots=True)
 class Competence:
-    """Whether a group's scores can be interpreted (None: not known), and why not."""
+    """Whether a group's scores can be interpreted (None: not known), and why not.
+
+    `low` is the lower end that was compared with the limit, where the limit is one of `LIMITS`.
+    """
 
     interpretable: bool | None
     doubt: str | None = None
+    low: float | None = None
 
 
-def find_competence(part: Part, *, mode: str, settings: IntervalSettings) -> Competence:
+def find_competence(part: Part, *, mode: str, settings: IntervalSettings, containing: Part | None = None) -> Competence:
     """What the LMS of a group says; without unrelated candidates, how often real sentences win over shuffled ones.
 
-    Choices of a chat model need a share of answers that pick an option, and picks that are better than guessing.
+    Choices of a chat model need a share of answers that pick an option, and picks that are better than guessing. A group
+    with too few clusters for an interval is marked where the group that contains it is: `containing`, or all that the
+    part's table has of the same model, data set and language.
     """
     settings = replace(settings, kind="auto") if settings.kind == "wilson" else settings
+    return inherit(
+        _own_competence(part, mode=mode, settings=settings),
+        lambda: _own_competence(containing or _containing(part), mode=mode, settings=settings),
+    )
+
+
+def inherit(own: Competence, of_containing: Callable[[], Competence]) -> Competence:
+    """The competence of a group, or the mark of the group that contains it where its own has no interval."""
+    if own.interpretable is not None or own.doubt == UNMEASURED:
+        return own
+    whole = of_containing()
+    return replace(whole, doubt=f"of all items, {whole.doubt}") if whole.interpretable is False else own
+
+
+def _containing(part: Part) -> Part:
+    """All rows of the part's table with the same model, data set and language; of several methods, the part's."""
+    first = part.rows.head(1)
+    rows = part.whole.table.filter(pl.all_horizontal(pl.col(name) == first[name][0] for name in IDENTITY))
+    return make_part(
+        rows.filter(pl.col("method").is_in(part.rows["method"].unique())) if several_methods(rows) else rows
+    )
+
+
+def _own_competence(part: Part, *, mode: str, settings: IntervalSettings) -> Competence:
     estimate, name, least = _estimate("lms", part, mode=mode), "LMS", LEAST_COMPETENCE
     if estimate is None and CHOICE in part.rows["quantity"]:
         covered = _estimate("coverage_choice", part, mode=mode)
@@ -55,9 +91,25 @@ def judge_value(name: str, value: float, *, ends: Interval, least: float = LEAST
     text = f"{name} {value:.1f}"
     if ends.low is None or ends.high is None:
         return Competence(False if value < least else None, f"{text} has no interval: {ends.why}")
+    low = ends.low if least in LIMITS else None
     if ends.low >= least:
-        return Competence(True)
-    return Competence(False, f"{text}, {ends.low:.1f} to {ends.high:.1f}: its lower end is below {least:.3g}")
+        return Competence(True, low=low)
+    return Competence(False, f"{text}, {ends.low:.1f} to {ends.high:.1f}: its lower end is below {least:.3g}", low)
+
+
+def at_limit(interpretable: bool | None, low: float | None, *, limit: float) -> bool | None:
+    """Whether a score with this lower end of competence would be interpreted at another limit."""
+    return interpretable if low is None else low >= limit
+
+
+def state_of(low: float | None) -> str | None:
+    """At which of the limits a score is interpreted: at all, at none, or depending on the limit."""
+    if low is None:
+        return None
+    first, *rest = (f"{limit:g}" for limit in LIMITS)
+    if low >= max(LIMITS):
+        return f"holds at {', '.join([first, *rest[:-1]])} and {rest[-1]}"
+    return "at none" if low < min(LIMITS) else DEPENDS
 
 
 def judge(metric: str, competence: Competence) -> Competence:
@@ -68,12 +120,13 @@ def judge(metric: str, competence: Competence) -> Competence:
 def judge_both(metric: str, sides: Mapping[str, Competence]) -> Competence:
     """The competence behind a difference: that of the weaker side, which is named."""
     judgements = {name: judge(metric, side) for name, side in sides.items()}
+    low = min((known.low for known in judgements.values() if known.low is not None), default=None)
     for verdict in (False, None):
         doubts = {name: known.doubt for name, known in judgements.items() if known.interpretable is verdict}
         if doubts:
             text = "; ".join(f"{name}: {doubt}" for name, doubt in doubts.items())
-            return Competence(verdict, UNMEASURED if set(doubts.values()) == {UNMEASURED} else text)
-    return Competence(True)
+            return Competence(verdict, UNMEASURED if set(doubts.values()) == {UNMEASURED} else text, low)
+    return Competence(True, low=low)
 
 
 def _estimate(name: str, part: Part, *, mode: str) -> Contribution | None:

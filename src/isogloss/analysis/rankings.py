@@ -15,7 +15,7 @@ from ..stats import RESAMPLES
 from ..stats.hypotheses import LEVEL, adjust_holm
 from ..stats.resampling import FEWEST_CLUSTERS, Array, bootstrap_values
 from .alignment import ITEMS, align, distance_from
-from .competence import OWN, find_competence
+from .competence import LIMITS, OWN, Competence, at_limit, find_competence
 from .differences import paired_p
 from .groups import Part, check_by, check_rows, default_parts
 from .intervals import IntervalSettings, check_interval_settings, find_estimates
@@ -29,6 +29,8 @@ HIGHER = ("lms", "icat", "lms_multiclass", "icat_macro", "icat_micro")
 class Rank:
     """A model's rank from 1, the best, with its 95 % interval; what is missing has its reason in `why`.
 
+    The interval reaches from 1 + the number of models shown to be better to the number of models minus those shown to be
+    worse (Mogstad et al. 2024); with tests adjusted for all pairs, the intervals of all models hold at once.
     `first` and `last` are how often it has the best and the worst value when clusters are drawn again, the same for all
     models. `may_be_best` says that no other model is shown to be better, `may_be_worst` that none is shown to be worse;
     `better_than` and `worse_than` name the models that it can be told apart from (paired tests, Holm over all pairs).
@@ -69,7 +71,7 @@ def rank_models(
     """The models of each data set and language, from best to worst, on the items that all of them have.
 
     Best is the highest value for LMS and ICAT, and the value nearest to the neutral point for others. A model whose
-    value cannot be interpreted has no rank; the notes name it.
+    competence is below the limit has no rank; the notes name it, and say what other limits would change.
 
     Parameters:
         scored: Scores of two models or more.
@@ -93,23 +95,38 @@ def rank_models(
         rest = tuple((name, value) for name, value in part.group.items() if name != "model")
         rankings.setdefault(rest, {})[part.group["model"]] = part
     rankings = {group: parts for group, parts in rankings.items() if len(parts) > 1}
-    incompetent: dict[Key, list[str]] = {}
+    judged: dict[Key, dict[str, Competence]] = {}
     rows: list[Rank] = []
     notes: list[str] = []
     for name, (group, parts) in product(chosen, rankings.items()):
         blank = Rank("", name, dict(group), 0.0, 0, None, None, None, None, True, True, (), (), 0, 0, mode)
-        if name not in OWN and group not in incompetent:
-            judged = {model: find_competence(part, mode=mode, settings=settings) for model, part in parts.items()}
-            incompetent[group] = [model for model, verdict in judged.items() if verdict.interpretable is False]
-        weak = [] if name in OWN else incompetent[group]
+        if name not in OWN and group not in judged:
+            judged[group] = {
+                model: find_competence(part, mode=mode, settings=settings) for model, part in parts.items()
+            }
+        known = {} if name in OWN else judged[group]
+        weak = [model for model, competence in known.items() if competence.interpretable is False]
+        where = ", ".join(value for column, value in group if column != "dataset")
         if weak:
-            where = ", ".join(value for column, value in group if column != "dataset")
-            notes.append(f"no rank by {name.upper()} ({where}), not interpretable: {', '.join(sorted(weak))}")
+            notes.append(f"no rank by {name.upper()} ({where}), below the competence limit: {', '.join(sorted(weak))}")
+        notes += _other_limits(known, f"{name.upper()} ({where})")
         kept = {model: part for model, part in parts.items() if model not in weak}
         rows += _rank_parts(kept, blank, settings=settings, notes=notes) if len(kept) > 1 else []
     if not rows:
         raise IsoglossError(next(iter(notes), "A ranking needs two models with scores in one language."))
     return Results(tuple(rows), notes=(*scored.notes, *notes))
+
+
+def _other_limits(known: Mapping[str, Competence], what: str) -> list[str]:
+    """A note on how many models would have a rank at each limit of competence, where that differs."""
+    counts = {
+        limit: sum(at_limit(one.interpretable, one.low, limit=limit) is not False for one in known.values())
+        for limit in LIMITS
+    }
+    if len(set(counts.values())) < 2:
+        return []
+    numbers = ", ".join(f"{count} at {limit:g}" for limit, count in counts.items())
+    return [f"models with a rank by {what}, by the limit of competence: {numbers}"]
 
 
 def _rank_parts(parts: Mapping[str, Part], blank: Rank, *, settings: IntervalSettings, notes: list[str]) -> list[Rank]:
@@ -145,9 +162,8 @@ def _rank_parts(parts: Mapping[str, Part], blank: Rank, *, settings: IntervalSet
         )
         if drawn is not None:
             own = drawn[:, index]
-            low, high = np.percentile(own, [2.5, 97.5], method="closest_observation")
             first, last = float(np.mean(own == 1)), float(np.mean(own == len(names)))
-            row = replace(row, low=int(low), high=int(high), first=first, last=last)
+            row = replace(row, low=1 + len(above), high=len(names) - len(below), first=first, last=last)
         rows.append(row)
     return rows
 
@@ -164,7 +180,6 @@ def _told_apart(sides: Mapping[str, Contribution], *, sign: int, settings: Inter
     """The pairs (better, worse) that differ by paired tests, adjusted for all pairs (Holm)."""
     pairs = list(combinations(sides, 2))
     estimates = {name: find_estimates(side, settings, bounds=(0, 100)) for name, side in sides.items()}
-    tests = [paired_p(sides[a], sides[b], sides=(estimates[a], estimates[b]), settings=settings) for a, b in pairs]
-    p = adjust_holm([1.0 if test is None else test for test in tests])
+    p = adjust_holm([paired_p((estimates[a], estimates[b]), sides[a].pieces or sides[b].pieces) for a, b in pairs])
     ordered = [(a, b) if sign * (sides[a].value - sides[b].value) > 0 else (b, a) for a, b in pairs]
     return {pair for pair, adjusted in zip(ordered, p, strict=True) if adjusted <= LEVEL}

@@ -16,7 +16,7 @@ GREY, PALE = "#6E6E6E", "#D9D9D9"
 WEAK, WEAK_NAME = (
     "#ABABAB",
     "not interpretable",
-)  # the model does not reliably prefer meaningful to meaningless sentences
+)  # below the competence limit
 UPWARDS = "cividis_r"
 
 

@@ -14,7 +14,7 @@ from ..data import PageData
 from ..parts import Figure
 from . import Panel
 
-GUESSING = f"LMS below {LEAST_COMPETENCE:g}: guessing"
+BELOW = f"LMS below our limit of {LEAST_COMPETENCE:g}"
 
 NARROW, HEIGHT = 290, 380  # the plot on a narrow screen, in pixels
 LETTER = 0.62  # the width of a letter, as a share of its size
@@ -56,7 +56,7 @@ def _figure(name: str, points: Sequence[Point], *, names: Sequence[str]) -> Figu
         f"plane-{name}",
         _chart(marks, names),
         label=f"Scatter plot of {len(points)} points: SS from left to right, LMS upwards, with 95 % intervals; all values are in the table below.",
-        caption="Best is the top of the dashed line: full LMS, no preference. Grey curves join points of equal ICAT; bars are 95 % intervals; in the shaded band the model does not reliably prefer meaningful to meaningless sentences.",
+        caption="Best is the top of the dashed line: full LMS, no preference. Grey curves join points of equal ICAT; bars are 95 % intervals; the shaded band is below our competence limit.",
         heading=["model", "language", "SS", "LMS", "ICAT", "n"],
         rows=rows,
     )
@@ -85,7 +85,7 @@ def _chart(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> dict[str,
     colour = colour_or_grey("who", names)
     tags = [layer.encode(x=x, y=y, text="tag:N", color=colour) for layer in _tags(rows, xs, ys=ys)]
     no_preference = alt.Chart(data([{"ss": 50}])).mark_rule(strokeDash=[4, 3], color="#7d838c").encode(x="ss:Q")
-    layers = [_guessing(xs, ys), _contours(xs, ys), no_preference, *rules, points, *tags]
+    layers = [_below_limit(xs, ys), _contours(xs, ys), no_preference, *rules, points, *tags]
     return finish(alt.layer(*layers), height=HEIGHT)
 
 
@@ -122,12 +122,12 @@ def _tags(rows: Sequence[Mapping[str, Any]], xs: Sequence[float], *, ys: Sequenc
     ]  # fmt: skip
 
 
-def _guessing(xs: Sequence[float], ys: Sequence[float]) -> Any:
+def _below_limit(xs: Sequence[float], ys: Sequence[float]) -> Any:
     """A shaded band where meaningful sentences are hardly preferred."""
     alt = altair()
     if ys[0] >= LEAST_COMPETENCE:
         return alt.Chart(data([])).mark_rect()
-    rows = [{"ss": xs[0], "right": xs[1], "lms": ys[0], "top": min(LEAST_COMPETENCE, ys[1]), "text": GUESSING}]
+    rows = [{"ss": xs[0], "right": xs[1], "lms": ys[0], "top": min(LEAST_COMPETENCE, ys[1]), "text": BELOW}]
     base = alt.Chart(data(rows))
     band = base.mark_rect(color="#7d838c", opacity=0.14).encode(x="ss:Q", x2="right:Q", y="lms:Q", y2="top:Q")
     text = base.mark_text(align="left", baseline="bottom", dx=6, dy=-5, color="#7d838c", fontSize=11)
