@@ -229,12 +229,12 @@ def _generator(case: Any) -> np.random.Generator:
 
 def cases() -> Iterator[tuple[str, str, Callable[[int], dict[str, float]]]]:
     """The kind, the key and the simulation of each case."""
+    for pair in PAIRS:
+        yield pair.kind, repr(pair), lambda trials, p=pair: simulate_pair(p, trials=trials)  # type: ignore[misc]
     for population in POPULATIONS:
         for metric in ("lms", "icat") if population.kind == "lms" else METRICS:
             key = f"{metric} {sorted(asdict(population).items())}"
             yield population.kind, key, lambda trials, p=population, m=metric: simulate(p, m, trials=trials)  # type: ignore[misc]
-    for pair in PAIRS:
-        yield pair.kind, repr(pair), lambda trials, p=pair: simulate_pair(p, trials=trials)  # type: ignore[misc]
 
 
 def run(path: Path, *, trials: int) -> dict[str, Any]:

@@ -139,9 +139,10 @@ def _rank_parts(parts: Mapping[str, Part], blank: Rank, *, settings: IntervalSet
     sign = 1 if metric.neutral is None or blank.metric in HIGHER else -1  # -1: the lowest distance is the best
     sides = aligned.sides if sign > 0 else [distance_from(side, metric.neutral or 0.0) for side in aligned.sides]
     merits = np.array([sign * side.value for side in sides])
-    better = _told_apart(dict(zip(names, sides, strict=True)), sign=sign, settings=settings)
     clusters = len(sides[0].clusters)
-    drawn = _drawn_ranks(sides, sign=sign, settings=settings) if clusters >= FEWEST_CLUSTERS else None
+    enough = clusters >= FEWEST_CLUSTERS
+    better = _told_apart(dict(zip(names, sides, strict=True)), sign=sign, settings=settings) if enough else set()
+    drawn = _drawn_ranks(sides, sign=sign, settings=settings) if enough else None
     rows = []
     for index in sorted(range(len(names)), key=lambda i: (-merits[i], names[i])):
         name = names[index]

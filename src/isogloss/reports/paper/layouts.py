@@ -29,7 +29,7 @@ SIGNIFICANT, LEVEL = "‡", 0.05
 FEWEST = 100  # resamples
 WEAK, WEAK_NOTE = (
     "†",
-    "† below our competence limit on these items, so not interpreted",
+    "† not interpretable: below our competence limit on these items",
 )
 RANK_NOTE = "in parentheses: the 95 % interval of the model's rank in its block and language; 1 is best"
 STATISTICS = ("Spearman", "Pearson", "Direction", "Diff")

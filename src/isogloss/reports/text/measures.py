@@ -16,7 +16,7 @@ from .table import Grid, as_text
 if TYPE_CHECKING:
     from ...analysis.comparisons import Comparison
 
-NOT_INTERPRETABLE = "below our competence limit, so not interpreted"
+NOT_INTERPRETABLE = "not interpretable: below our competence limit"
 LOWER_END = ": its lower end "
 MOST = 5  # groups that a remark names
 RELATED = "SS, both win"  # over the items on which both related candidates win over the unrelated one

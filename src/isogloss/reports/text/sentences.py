@@ -57,7 +57,7 @@ def _finding(model: str, rows: Sequence[Measure]) -> str:
     if "weak" in kinds:
         where, predicate = names["weak"], "is below our competence limit"
         start = f"in {where} it {predicate}" if parts else f"{predicate} in {where}"
-        parts.append(f"{start}, so its {metric_name(main)} is not interpreted")
+        parts.append(f"{start}, so its {metric_name(main)} is not interpretable")
     if "missing" in kinds:
         parts.append(f"{'it ' if parts else ''}could not be measured in {names['missing']}")
     first, *others = parts
