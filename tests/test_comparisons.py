@@ -182,16 +182,14 @@ def test_unpaired_sides_are_compared_as_independent_samples():
 
 
 def test_the_adjusted_values_hold_for_the_whole_table():
-    found = compare(side(A), side(B), by=["target"], resamples=100)
-    assert len(found) == 30
+    found = compare(side(A), side(B), by=["category"])
+    assert len(found) == 3
     assert all(row.p <= row.p_bh <= row.p_holm for row in found)
 
 
-def test_it_gives_the_same_result_for_the_same_seed():
-    first, again, other = (
-        compare(side(A, clusters=20), side(B, clusters=20), resamples=300, seed=s) for s in (1, 1, 2)
-    )
-    assert first == again != other
+def test_the_result_does_not_depend_on_the_seed():
+    first, other = (compare(side(A, clusters=20), side(B, clusters=20), seed=seed) for seed in (1, 2))
+    assert first == other
 
 
 # ---- refused

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import polars as pl
 
 from ..items import ANTI_STEREOTYPE, STEREOTYPE, UNRELATED
@@ -16,7 +17,8 @@ def contribute(items: pl.DataFrame, mode: str) -> Contribution:
     contribution = from_values(won, items["cluster"], finish=percent, ties=ties)
     if UNRELATED not in items.columns or items[UNRELATED].null_count():
         return contribution
-    related = items.select(pl.min_horizontal(STEREOTYPE, ANTI_STEREOTYPE) > pl.col(UNRELATED)).to_series().to_numpy()
+    least = np.minimum(items[STEREOTYPE].to_numpy(), items[ANTI_STEREOTYPE].to_numpy())
+    related = least > items[UNRELATED].to_numpy()
     return replace(contribution, related_only=100 * float(won[related].mean()) if related.any() else None)
 
 
