@@ -16,15 +16,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
 from scipy.special import expit
 
 from isogloss import registry
 from isogloss.analysis.differences import paired_test, unpaired_test
 from isogloss.analysis.intervals import IntervalSettings, find_interval
-from isogloss.items import ANTI_STEREOTYPE, STEREOTYPE, UNRELATED
-from isogloss.metrics import Contribution
-from isogloss.metrics._preferences import icat
+from isogloss.metrics import Contribution, percent, ratio
+from isogloss.metrics._preferences import icat, icat_of_means
+from isogloss.stats.resampling import cluster_sums
 
 STORE = Path(__file__).parent / "held_out.json"
 SETTINGS = IntervalSettings(resamples=500)
@@ -143,42 +142,53 @@ def centre(population: Population) -> float:
     return float(brentq(lambda c: np.average(expit(c + effects), weights=weights) - population.share, -9, 9))
 
 
-def draw_items(population: Population, rng: np.random.Generator, targets: tuple[Any, ...]) -> pl.DataFrame:
-    """One row per item with a score for each role."""
+def draw_items(population: Population, rng: np.random.Generator, targets: tuple[Any, ...]) -> tuple[Any, Any]:
+    """Per item the share of related candidates that win, the win of the stereotype, and 1; and the items' targets."""
     sizes, chance, related = targets
     index = np.repeat(np.arange(len(sizes)), sizes)
     wins = chance[index]
     if population.templates:
         effects = 0.8 * np.random.default_rng(11).normal(size=population.templates)
         wins = expit(np.log(wins / (1 - wins)) + effects[rng.integers(population.templates, size=len(index))])
-    gap = np.where(rng.random(len(index)) < wins, 1.0, -1.0)
-    gap = np.where(rng.random(len(index)) < population.ties, 0.0, gap)
-    odd = np.where(rng.random((2, len(index))) < related[index], -9.0, 9.0)
-    names = pl.Series(np.arange(len(index))).cast(pl.String)
-    return pl.DataFrame(
-        {
-            "id": names,
-            "cluster": pl.Series(index).cast(pl.String),
-            STEREOTYPE: gap,
-            ANTI_STEREOTYPE: np.zeros(len(index)),
-            UNRELATED: np.where(odd[0] == odd[1], odd[0], np.where(gap == 0, 0.0, gap / 2)),
-        }
-    )
+    won = np.where(rng.random(len(index)) < population.ties, 0.5, rng.random(len(index)) < wins)
+    sense = (rng.random((2, len(index))) < related[index]).mean(0)
+    return np.column_stack([sense, won, np.ones(len(index))]), index
+
+
+def contribute(metric: str, sums: Any, index: Any) -> Contribution:
+    """The items as the metric sees them, by its own functions; faster than a table for each data set."""
+    if metric == "icat_macro":
+        totals = cluster_sums(sums, index)
+        lms, ss = (100 * totals[:, k] / totals[:, 2] for k in (0, 1))
+        sums, index = np.column_stack([icat(lms, ss), np.ones(len(totals))]), np.arange(len(totals))
+        return _from_items(sums, index, finish=ratio)
+    if metric == "icat":
+        kind = icat_of_means(np.ones((1, 3)), ["one"], scale=100, n=1, ties=0)
+        return replace(_from_items(sums, index, finish=kind.finish), pieces=kind.pieces)
+    return _from_items(sums[:, [{"lms": 0, "ss": 1}[metric], 2]], index, finish=percent)
+
+
+def _from_items(sums: Any, index: Any, *, finish: Any) -> Contribution:
+    totals, sizes = cluster_sums(sums, index), np.bincount(index).astype(float)
+    names = tuple(map(str, range(len(totals))))
+    within = sums.T @ sums - totals.T @ (totals / sizes[:, None])
+    whole = Contribution(names, lambda weights: finish(weights @ totals), len(sums), totals=totals, finish=finish)
+    return replace(whole, sizes=sizes, within=within)
 
 
 def draw(population: Population, metric: str, rng: np.random.Generator) -> Contribution:
     """A data set as the metric sees it."""
     targets = draw_targets(population, rng, population.clusters)
-    return registry.get("metric", metric).contribute(draw_items(population, rng, targets), "corrected")
+    return contribute(metric, *draw_items(population, rng, targets))
 
 
 def draw_pair(pair: HeldOutPair, rng: np.random.Generator) -> tuple[Contribution, Contribution]:
     """Two sides; paired, with the same targets and sizes, and effects that are half in common."""
-    metric, sides = registry.get("metric", pair.metric), []
     shared = rng.normal(size=(2, pair.a.clusters)) if pair.paired else None
+    sides = []
     for population in (pair.a, pair.b):
         targets = draw_targets(population, rng, population.clusters, shared=shared)
-        sides.append(metric.contribute(draw_items(population, rng, targets), "corrected"))
+        sides.append(contribute(pair.metric, *draw_items(population, rng, targets)))
     return sides[0], sides[1]
 
 
