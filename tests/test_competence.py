@@ -7,7 +7,6 @@ import io
 import json
 from dataclasses import replace
 from pathlib import Path
-from statistics import NormalDist
 
 import numpy as np
 import polars as pl
@@ -15,7 +14,7 @@ import pytest
 
 import isogloss as ig
 from isogloss.analysis.baselines import check_baseline
-from isogloss.analysis.claims import SUPPORTED, ClaimsFile
+from isogloss.analysis.claims import UNDECIDED, ClaimsFile
 from isogloss.analysis.competence import state_of
 from isogloss.errors import IsoglossError
 from isogloss.items import Candidate, Item, Items
@@ -151,7 +150,8 @@ def test_what_depends_on_the_limit_is_named_with_the_limits_it_passes():
     low = ig.measure(guessing("de", ss=40, lms=65), metrics="lms")[0].low
     assert 55 <= low < 65
     passed = "55" if low < 60 else "55 and 60"
-    assert f"the mark depends on the limit (55, 60 or 65): small, de (passes {passed})" in text
+    assert "the mark depends on the limit (55, 60 or 65): small, de" in text
+    assert f"(passes {passed})" in text
     assert "SS, both win" in text
 
 
@@ -367,21 +367,18 @@ def test_a_release_must_not_be_worse_than_its_baseline(command, tmp_path, before
 
 
 def test_the_side_of_the_neutral_point_is_not_taken_from_the_estimates():
-    # Releases that share the targets' chance: SS 50 before, 53 now. Where both land below 50, the change must not read as
-    # an improvement, so hardly any release that is worse by more than the margin of 2 passes.
-    rng, passed = np.random.default_rng(4), 0
-    items = [triple(f"i{k}", f"t{k % 60}") for k in range(1200)]
-    file = ClaimsFile(())
-    for _ in range(60):
-        effects, noise = np.resize(rng.normal(size=60), 1200), rng.normal(size=1200)
-        sides = []
-        for share in (0.50, 0.53):
-            own = 0.95 * noise + 0.3 * rng.normal(size=1200)
-            won = own + 0.5 * effects < NormalDist(0, (0.95**2 + 0.3**2 + 0.25) ** 0.5).inv_cdf(share)
-            sides.append(score(items, [(2, 1, 0) if one else (1, 2, 0) for one in won]))
-        verdicts, _ = check_baseline(sides[1], sides[0], file=file)
-        passed += next(verdict.status for verdict in verdicts if verdict.name.startswith("SS")) == SUPPORTED
-    assert passed <= 4  # 11 % passed when the side was taken from the estimates
+    # SS 47.5 before and 49.75 now, but targets differ so much that both may really lie above 50, where the change is for the
+    # worse; the interval of the difference itself, 2.25 ± 1.4, says nothing of that
+    before = [2, 7, 2, 8] * 10
+    now = [wins + (k % 9 < 2) for k, wins in enumerate(before)]
+    items = [triple(f"i{k}", f"t{k // 10}") for k in range(400)]
+    sides = [
+        score(items, [(2, 1, 0) if k % 10 < wins[k // 10] else (1, 2, 0) for k in range(400)]) for wins in (now, before)
+    ]
+    row = ig.compare(*sides, metrics="ss", by=[])[0]
+    assert 0 < row.low < row.high < 4
+    verdicts, _ = check_baseline(*sides, file=ClaimsFile(()))
+    assert next(verdict for verdict in verdicts if verdict.name.startswith("SS")).status == UNDECIDED
 
 
 def test_a_release_that_did_not_change_reads_as_a_pass(command, tmp_path):

@@ -149,7 +149,12 @@ def test_the_caption_says_n_mode_and_what_an_interval_is(measures):
     caption = paper_tables(measures, Layout(KINDS, NAMES, intervals=True, settings=IntervalSettings(resamples=500)))[
         0
     ].caption
-    for part in ("n = 40 items", "mode corrected (ties count one half)", "95 % intervals over 12 clusters of items", "the jackknife's error"):
+    for part in (
+        "n = 40 items",
+        "mode corrected (ties count one half)",
+        "95 % intervals over 12 clusters of items",
+        "the jackknife's error",
+    ):
         assert part in caption
 
 
