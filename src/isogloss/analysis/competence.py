@@ -11,7 +11,8 @@ import polars as pl
 from .. import registry
 from ..metrics import Contribution, Metric, from_values, percent
 from ..metrics._preferences import CHOICE
-from .groups import IDENTITY, SHUFFLED, Part, complete_rows, make_part, several_methods
+from ..scores import KEY
+from .groups import CORPUS, IDENTITY, SHUFFLED, Part, complete_rows, make_part, several_methods
 from .intervals import Interval, IntervalSettings, find_interval
 
 LEAST_COMPETENCE = 60.0
@@ -24,6 +25,7 @@ GUESSED_CHOICES = 200 / 3  # the share of related options among three that guess
 OWN = ("lms", "lms_multiclass", "coverage_choice", "sense_choice")
 """These measure competence, and are always interpretable."""
 UNMEASURED = "competence not measured"
+NO_INTERVAL = "has no interval"
 DEPENDS = "depends on the limit"
 BOUNDS = (0.0, 100.0)
 
@@ -59,13 +61,19 @@ def inherit(own: Competence, of_containing: Callable[[], Competence]) -> Compete
     if own.interpretable is not None or own.doubt == UNMEASURED:
         return own
     whole = of_containing()
-    return replace(whole, doubt=f"of all items, {whole.doubt}") if whole.interpretable is False else own
+    if whole.interpretable is not False or NO_INTERVAL in str(whole.doubt):
+        return own
+    return replace(whole, doubt=f"of all items, {whole.doubt}")
 
 
 def _containing(part: Part) -> Part:
     """All rows of the part's table with the same model, data set and language; of several methods, the part's."""
     first = part.rows.head(1)
     rows = part.whole.table.filter(pl.all_horizontal(pl.col(name) == first[name][0] for name in IDENTITY))
+    names = ["model", "method", *KEY, "candidate", "against", "quantity", "prompt", CORPUS]
+    rows = rows.unique(
+        [name for name in names if name in rows.columns], maintain_order=True
+    )  # an item of several groups
     return make_part(
         rows.filter(pl.col("method").is_in(part.rows["method"].unique())) if several_methods(rows) else rows
     )
@@ -90,7 +98,7 @@ def judge_value(name: str, value: float, *, ends: Interval, least: float = LEAST
     """What a measure of competence with its interval says."""
     text = f"{name} {value:.1f}"
     if ends.low is None or ends.high is None:
-        return Competence(False if value < least else None, f"{text} has no interval: {ends.why}")
+        return Competence(False if value < least else None, f"{text} {NO_INTERVAL}: {ends.why}")
     low = ends.low if least in LIMITS else None
     if ends.low >= least:
         return Competence(True, low=low)

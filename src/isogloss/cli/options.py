@@ -68,7 +68,12 @@ Limit = typer.Option(
 By = typer.Option(None, "--by", metavar="COLUMNS", help="Columns to group by: task,language,category,target.")
 Metrics = typer.Option(None, "--metrics", metavar="NAMES", help="Metrics, comma-separated.")
 Mode = typer.Option("corrected", "--mode", help="corrected (ties count one half) or paper (as published).")
-Resamples = typer.Option(RESAMPLES, "--resamples", min=100, help="Number of resamples, where an interval or a rank needs them, and of permutations.")
+Resamples = typer.Option(
+    RESAMPLES,
+    "--resamples",
+    min=100,
+    help="Number of resamples, where an interval or a rank needs them, and of permutations.",
+)
 Seed = typer.Option(0, "--seed", min=0, help="Random seed.")
 Interval = typer.Option(
     "auto",
