@@ -283,11 +283,10 @@ def _error(value: float, trials: int) -> float:
     return 100 * float(np.sqrt(share * (1 - share) / trials))
 
 
-def write(known: dict[str, Any]) -> None:
-    """The table in docs/coverage.md."""
+def fill(known: dict[str, Any]) -> str:
+    """The text of docs/coverage.md with the table between its marks."""
     before, _, rest = PAGE.read_text(encoding="utf-8").partition(START)
-    text = "\n".join([before + START, "", *table(known), "", END + rest.partition(END)[2]])
-    PAGE.write_text(text, encoding="utf-8")
+    return "\n".join([before + START, "", *table(known), "", END + rest.partition(END)[2]])
 
 
 def main() -> None:
@@ -296,7 +295,7 @@ def main() -> None:
     parser.add_argument("--trials", type=int, default=300, help="data sets per case")
     parser.add_argument("--store", type=Path, default=STORE, help="where the results are kept")
     options = parser.parse_args()
-    write(run(options.store, trials=options.trials))
+    PAGE.write_text(fill(run(options.store, trials=options.trials)), encoding="utf-8")
 
 
 if __name__ == "__main__":
