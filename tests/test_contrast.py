@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -428,3 +429,18 @@ def test_a_metric_on_fewer_items_says_on_how_many():
     tags: list[dict[str, object]] = [{"statement": "implicit"}, {"statement": "saying"}, {"statement": "saying"}]
     shown = measures_as_text(measure(scored(FOUR[:3], tags), metrics=["contrast", "contrast_other"], by=[]))
     assert "1.00 (n 1)" in shown
+
+
+@pytest.mark.parametrize(("few", "has_interval"), [(1, False), (9, False), (10, True)])
+def test_the_smaller_side_of_a_validity_gap_needs_its_own_clusters(few, has_interval):
+    rng = np.random.default_rng(few)
+    pairs = [(float(value), 0.0) for value in rng.normal(size=36)]
+    tags = [{"statement": "implicit", "valid": "no" if k < few else "yes"} for k in range(36)]
+    row = measure(scored(pairs, tags), metrics="validity_gap", by=[])[0]
+    assert (row.low is not None) is has_interval
+    if has_interval:
+        sides = [np.array([a for a, _ in part]) for part in (pairs[:few], pairs[few:])]
+        welch = sum(side.var(ddof=1) / len(side) for side in sides) ** 0.5
+        assert row.high - row.low > 2 * 1.96 * welch
+    else:
+        assert row.why == f"{few} cluster{'s' * (few > 1)}; an interval needs 10"

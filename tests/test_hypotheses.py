@@ -15,24 +15,14 @@ from isogloss.stats.hypotheses import (
     adjust_bh,
     adjust_holm,
     detectable_effect,
-    needed_items,
     shuffle_test,
-    sign_flip_test,
-    student_test,
     swap_test,
-    welch_test,
 )
 
 
-@pytest.mark.parametrize("count", [2, 5, 30])
-def test_students_test_is_scipys(count):
-    differences = np.random.default_rng(count).normal(0.4, 1, count)
-    assert student_test(differences) == pytest.approx(scipy_stats.ttest_1samp(differences, 0).pvalue)
-
-
-def test_students_test_of_differences_without_variation():
-    assert student_test(np.zeros(5)) == 1
-    assert student_test(np.full(5, 2.0)) == 0
+def sign_flip_test(differences, **options) -> float:
+    """The p of a sum of paired differences whose signs are chance."""
+    return swap_test(lambda signs: signs @ differences, len(differences), **options)[0]
 
 
 p_values = st.lists(st.floats(0, 1, allow_nan=False), min_size=1, max_size=12)
@@ -86,17 +76,6 @@ def test_turning_all_differences_around_changes_nothing():
     assert sign_flip_test(differences) == sign_flip_test(-differences)
 
 
-def test_the_test_for_unequal_variances_is_never_bolder_than_welchs():
-    rng = np.random.default_rng(4)
-    for sizes in ((30, 8), (8, 30), (12, 12)):
-        a, b = rng.normal(0.5, 1, sizes[0]), rng.normal(0, 3, sizes[1])
-        welch = scipy_stats.ttest_ind(a, b, equal_var=False).pvalue
-        found = welch_test(a, b, resamples=4000, seed=1)
-        assert welch - 1e-9 <= found <= welch + 0.06
-    assert welch_test(np.ones(12), np.ones(9)) == 1
-    assert welch_test(np.ones(12), np.zeros(9), resamples=999) == pytest.approx(0.001)
-
-
 def test_shuffling_clusters_comes_near_scipys_permutation_test():
     rng = np.random.default_rng(2)
     a, b = rng.normal(0.8, 1, 6), rng.normal(0, 1, 5)
@@ -137,14 +116,6 @@ def test_the_detectable_effect_has_the_power_it_claims(freedom):
     assert reached == pytest.approx(0.8, abs=0.01)
 
 
-def test_the_items_needed_grow_with_the_square_of_the_ratio():
-    assert needed_items(100, 6.0, difference=3.0) == 400
-    assert needed_items(100, 6.0, difference=-12.0) == 25
-    assert needed_items(100, 6.0, difference=0.0) is None
-    assert needed_items(100, 0.0, difference=2.0) is None
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(("clusters", "size"), [(10, 20), (30, 25), (79, 27)])
 def test_under_the_null_the_test_is_wrong_in_at_most_five_and_a_half_percent(clusters, size):
     rng = np.random.default_rng(clusters)

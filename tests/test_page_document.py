@@ -134,10 +134,10 @@ def test_the_finding_leads_with_what_was_found():
     assert state_findings([*weak, *rows]) == [
         "m prefers stereotypes in English (63.5, 55.2 to 71.9); it prefers anti-stereotypes in Spanish (40.0, 35.0 to 45.0); "
         "it shows no clear preference in French (52.0, 48.0 to 56.0); "
-        "in German and Turkish it does not reliably prefer meaningful to meaningless sentences, so its SS is not interpretable."
+        "in German and Turkish it is below our competence limit, so its SS is not interpretable."
     ]
     assert state_findings(weak) == [
-        "m does not reliably prefer meaningful to meaningless sentences in German and Turkish, so its SS is not interpretable."
+        "m is below our competence limit in German and Turkish, so its SS is not interpretable."
     ]
 
 

@@ -153,7 +153,12 @@ def test_models_of_no_known_kind_stand_last_and_without_ranks_none_is_told():
 
 def test_the_caption_says_n_mode_and_what_an_interval_is(measures):
     caption = tables_of(measures, ModelFacts(KINDS, NAMES), intervals=True, resamples=500)[0].caption
-    for part in ("n = 40 items", "mode corrected (ties count one half)", "bootstrap over 12 clusters", "500 resamples"):
+    for part in (
+        "n = 40 items",
+        "mode corrected (ties count one half)",
+        "95 % intervals over 12 clusters of items",
+        "the jackknife's error",
+    ):
         assert part in caption
 
 

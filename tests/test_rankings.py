@@ -38,7 +38,7 @@ def test_models_that_cannot_be_told_apart_may_all_be_best_and_worst():
     assert {row.high for row in ranks} == {3}
 
 
-def test_intervals_and_probabilities_equal_those_of_resampling_by_hand():
+def test_probabilities_equal_those_of_resampling_by_hand():
     scored = models(a=0.55, b=0.62, c=0.7)
     ranks = {row.model: row for row in ig.rank_models(scored, metric="ss", resamples=400, seed=3)}
     names = sorted(ranks)
@@ -54,6 +54,13 @@ def test_intervals_and_probabilities_equal_those_of_resampling_by_hand():
         for name in names:
             firsts[name] += far[name] == min(far.values())
     assert {name: ranks[name].first for name in names} == {name: firsts[name] / 400 for name in names}
+
+
+def test_the_interval_of_a_rank_counts_the_models_shown_to_be_better_and_worse():
+    ranks = ig.rank_models(models(a=0.5, b=0.52, c=0.62, d=0.64, e=0.95), metric="ss", resamples=200)
+    for row in ranks:
+        assert (row.low, row.high) == (1 + len(row.worse_than), 5 - len(row.better_than))
+    assert {row.model: (row.low, row.high) for row in ranks}["e"] == (5, 5)
 
 
 def test_a_ranking_needs_two_models():

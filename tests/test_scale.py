@@ -11,7 +11,7 @@ import pytest
 import isogloss as ig
 from isogloss.analysis import intervals
 from isogloss.analysis.differences import Difference, paired_p, paired_test
-from isogloss.analysis.intervals import Interval, IntervalSettings, find_estimates, find_interval
+from isogloss.analysis.intervals import IntervalSettings, find_estimates, find_interval
 from isogloss.files.rows import read_rows
 from isogloss.metrics import Contribution, from_sums, percent
 from isogloss.stats import hypotheses, resampling
@@ -29,33 +29,25 @@ def shares(seed: int, *, lift: float = 0.0) -> Contribution:
     return from_sums(np.column_stack([wins, sizes]), map(str, range(CLUSTERS)), finish=percent, n=int(sizes.sum()))
 
 
-def ends(contribution: Contribution) -> Interval:
-    return find_interval(contribution, SETTINGS, bounds=(0, 100))
-
-
 def pair() -> Difference:
     return paired_test(shares(1), shares(1, lift=0.004), bounds=(0, 100), settings=SETTINGS)
 
 
-def test_the_linearised_interval_agrees_with_the_bootstrap(monkeypatch: pytest.MonkeyPatch) -> None:
-    drawn = ends(shares(1))
+def test_the_linearised_bootstrap_agrees_with_the_drawn_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = IntervalSettings("bootstrap", resamples=10_000, seed=3)
+    drawn = find_interval(shares(1), settings, bounds=(0, 100))
     monkeypatch.setattr(intervals, "MOST_DRAWN", CLUSTERS - 1)
-    linear = ends(shares(1))
+    linear = find_interval(shares(1), settings, bounds=(0, 100))
     width = drawn.high - drawn.low
     assert linear != drawn
     assert linear.low == pytest.approx(drawn.low, abs=0.02 * width)
     assert linear.high == pytest.approx(drawn.high, abs=0.02 * width)
 
 
-def test_a_linearised_paired_difference_keeps_its_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
-    drawn = pair()
-    for module in (intervals, hypotheses):
-        monkeypatch.setattr(module, "MOST_DRAWN", CLUSTERS - 1)
-    linear = pair()
-    width = drawn.high - drawn.low
-    assert linear.low == pytest.approx(drawn.low, abs=0.03 * width)
-    assert linear.high == pytest.approx(drawn.high, abs=0.03 * width)
-    assert linear.p == pytest.approx(drawn.p, abs=0.02)
+def test_the_jackknife_of_many_clusters_agrees_with_the_bootstrap() -> None:
+    drawn = find_interval(shares(1), IntervalSettings("bootstrap", resamples=10_000, seed=3), bounds=(0, 100))
+    plain = find_interval(shares(1), SETTINGS, bounds=(0, 100))
+    assert (plain.low, plain.high) == pytest.approx((drawn.low, drawn.high), abs=0.02 * (drawn.high - drawn.low))
 
 
 def test_strata_keep_their_sizes_in_linearised_sums() -> None:
@@ -113,7 +105,7 @@ def test_competence_from_a_measured_lms_is_that_found_alone(interval: str, clust
 def test_p_values_of_a_ranking_are_those_of_the_paired_test() -> None:
     one, two = shares(1), shares(1, lift=0.004)
     sides = tuple(find_estimates(side, SETTINGS, bounds=(0, 100)) for side in (one, two))
-    assert paired_p(one, two, sides=sides, settings=SETTINGS) == pair().p
+    assert paired_p(sides, None) == pair().p
 
 
 def test_text_in_another_normal_form_is_still_changed_when_lines_are_cleaned_at_once(tmp_path: Path) -> None:

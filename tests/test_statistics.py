@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from dataclasses import asdict, replace
 
 import numpy as np
 import polars as pl
 import pytest
-from benchmarks import coverage, coverage_pages
+from benchmarks import coverage, coverage_pages, held_out
 from benchmarks import coverage_cases as cases
 from benchmarks.populations import Case, contribute, draw_pair, draw_table, truth_of
 from scipy import stats as scipy_stats
@@ -517,3 +518,9 @@ def test_a_line_that_chance_may_have_moved_is_repeated_with_more_data_sets():
 def test_a_broken_interval_is_seen_by_the_simulation(monkeypatch):
     monkeypatch.setattr(coverage, "find_interval", lambda *a, **k: Interval(54.9, 55.1, "bootstrap"))
     assert coverage.simulate(Case("ss"), trials=20).held == 0
+
+
+def test_the_page_shows_the_populations_never_tuned_on_as_they_were_simulated():
+    known = json.loads(held_out.STORE.read_text(encoding="utf-8"))
+    assert held_out.fill(known) == held_out.PAGE.read_text(encoding="utf-8")
+    assert {row["kind"] for row in known.values()} == {kind for kind, _, _ in held_out.cases()}

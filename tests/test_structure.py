@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -188,6 +189,46 @@ def test_facts_about_models_take_the_place_of_the_models():
     names = [one.name for one in fit_mixed(MODELS, facts=facts).effects]
     assert names == ["(intercept)", "category race (not gender)", "multilingual True (not False)", "size"]
     assert "model m1 (not m0)" in [one.name for one in fit_mixed(MODELS).effects]
+
+
+def test_a_fact_has_no_p_where_a_group_has_fewer_than_ten_models():
+    facts = {f"m{k}": {"multilingual": str(k % 2 == 0)} for k in range(4)}
+    mixed = fit_mixed(MODELS, facts=facts)
+    effect = next(one for one in mixed.effects if one.name.startswith("multilingual"))
+    assert (effect.low, effect.high, effect.p) == (None, None, None)
+    assert mixed.notes[0] == "no interval for multilingual True (not False): a fact needs 10 models in each group"
+    assert "multilingual True (not False)" in mixed_as_text(mixed)
+
+
+def test_a_fact_is_tested_on_the_means_of_models():
+    rng = np.random.default_rng(2)
+    models = [f"m{k:02}" for k in range(20)]
+    gaps = {name: BASE + rng.normal(0, 0.5) + rng.normal(0, 0.5, 120) for name in models}
+    scored = join_scored([language(gaps[name], "en", model=name) for name in models])
+    facts = {name: {"kind": "ab"[k % 2]} for k, name in enumerate(models)}
+    effect = next(one for one in fit_mixed(scored, facts=facts).effects if one.name.startswith("kind"))
+    means = [100 * float(np.mean(gaps[name] > 0)) for name in models]
+    expected = scipy_stats.ttest_ind(means[1::2], means[0::2])
+    assert effect.estimate == pytest.approx(np.mean(means[1::2]) - np.mean(means[0::2]), abs=0.01)
+    assert effect.p == pytest.approx(expected.pvalue, abs=1e-3)
+
+
+def test_the_effect_of_a_language_has_the_scatter_of_models_in_it():
+    # each model differs between the languages in its own way, so three models say little about languages
+    rng = np.random.default_rng(3)
+    shift = {"m0": 0.6, "m1": 0.3, "m2": -0.1}
+    gaps = {name: rng.normal(0.2, 1, 400) for name in shift}
+    scored = join_scored(
+        [language(gaps[m], "de", model=m, clusters=40) for m in shift]
+        + [language(gaps[m] + shift[m], "en", model=m, clusters=40) for m in shift]
+    )
+    several = next(one for one in fit_mixed(scored).effects if one.name.startswith("language"))
+    single = replace(scored, table=scored.table.filter(scored.table["model"] == "m0"))
+    alone = next(one for one in fit_mixed(single).effects if one.name.startswith("language"))
+    assert several.high - several.low > 2 * (alone.high - alone.low)
+    differences = [100 * (np.mean(gaps[m] + shift[m] > 0) - np.mean(gaps[m] > 0)) for m in shift]
+    error = scipy_stats.sem(differences)
+    assert several.high - several.low > 2 * 1.96 * error
 
 
 def test_facts_that_cannot_be_told_apart_or_are_missing_are_refused():

@@ -73,7 +73,7 @@ def test_a_reason_that_all_doubts_share_is_given_once():
         for tag in ("de", "fr")
     ]
     assert doubts([*weak, replace(weak[0], group=weak[0].group | {"task": "intrasentence"})]) == [
-        "† not interpretable, because the model does not reliably prefer meaningful to meaningless sentences (every lower end is below 60): "
+        "† not interpretable: below our competence limit (every lower end is below 60): "
         "tiny, de: LMS 55.0, 50.0 to 60.0; tiny, fr: LMS 55.0, 50.0 to 60.0"
     ]
 

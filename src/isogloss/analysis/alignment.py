@@ -80,10 +80,16 @@ def _in_order(contribution: Contribution, names: tuple[str, ...]) -> Contributio
     if contribution.totals is not None:
         totals = np.zeros((len(names), contribution.totals.shape[1]))
         totals[here] = contribution.totals[index]
+    sizes = None
+    if contribution.sizes is not None:
+        sizes = np.zeros(len(names))
+        sizes[here] = contribution.sizes[index]
     strata = contribution.strata
     if strata is not None:
         strata = tuple(strata[own[name]] if name in own else "" for name in names)
-    return replace(contribution, clusters=names, evaluate=evaluate, without=None, totals=totals, strata=strata)
+    return replace(
+        contribution, clusters=names, evaluate=evaluate, without=None, totals=totals, strata=strata, sizes=sizes
+    )
 
 
 def distance_from(side: Contribution, neutral: float) -> Contribution:
@@ -108,6 +114,8 @@ def mean_of(sides: Sequence[Contribution]) -> Contribution | None:
         return np.asarray(np.mean([side.evaluate(weights) for side in sides], axis=0), dtype=np.float64)
 
     whole = Contribution(sides[0].clusters, evaluate, sum(side.n for side in sides), sum(side.ties for side in sides))
+    sizes = [side.sizes for side in sides if side.sizes is not None]
+    whole = replace(whole, sizes=np.mean(sizes, axis=0) if len(sizes) == len(sides) else None)
     if not any(side.pieces for side in sides) or any(side.totals is None for side in sides):
         return whole
     totals = [np.asarray(side.totals) for side in sides]

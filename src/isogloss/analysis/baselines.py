@@ -1,21 +1,23 @@
 """Baselines: whether a model is worse than another one, such as the last release, by more than a margin."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 
 import polars as pl
 
 from .. import languages, registry
-from ..metrics import Metric
+from ..metrics import Contribution, Metric
 from ..scores import KEY, Scored
 from ..stats import RESAMPLES
+from .alignment import distance_from
 from .claim_evidence import ClaimPart, short_title
 from .claim_language import relations
 from .claims import CONTRADICTED, NOT_INTERPRETABLE, NOT_TESTABLE, SUPPORTED, UNDECIDED, ClaimsFile, ClaimVerdict
-from .comparisons import Comparison, compare
+from .comparisons import Comparison, Request, compare_as
+from .competence import LEAST_COMPETENCE, LIMITS, at_limit
 from .differences import EQUAL
 from .groups import check_rows
+from .intervals import IntervalSettings, check_interval_settings
 
 BASELINE = "the baseline"
 MARGIN = 2.0
@@ -37,8 +39,25 @@ def check_baseline(
     items = [side.table.select(KEY).unique() for side in (scored, baseline)]
     both = items[0].join(items[1], on=KEY, how="semi", nulls_equal=True).height
     design = "paired" if 2 * both >= min(side.height for side in items) else "unpaired"
-    rows = compare(scored, baseline, metrics=metrics or None, by=[], mode=file.mode, design=design, resamples=resamples)
-    return [*(_judge(row, margin=margin, least=file.min_n) for row in rows), *missing], rows.notes
+    settings = check_interval_settings(IntervalSettings(resamples=resamples))
+    rows = compare_as(_distance, scored, baseline, request=Request(metrics or None, [], file.mode, design, settings))
+    verdicts = [_judge(row, margin=margin, least=file.min_n) for row in rows]
+    for limit in (limit for limit in LIMITS if limit != LEAST_COMPETENCE):
+        others = [
+            replace(row, interpretable=at_limit(row.interpretable, row.competence_low, limit=limit)) for row in rows
+        ]
+        again = [_judge(row, margin=margin, least=file.min_n).status for row in others]
+        verdicts = [
+            replace(verdict, limits={**verdict.limits, f"{limit:g}": status})
+            for verdict, status in zip(verdicts, again, strict=True)
+        ]
+    return [*verdicts, *missing], rows.notes
+
+
+def _distance(side: Contribution, metric: str) -> Contribution:
+    """The side's distance from the neutral point, whose kink has pieces; the value itself where more is better."""
+    plugin: Metric = registry.get("metric", metric)
+    return side if plugin.better is not None or plugin.neutral is None else distance_from(side, plugin.neutral)
 
 
 def _split_missing(scored: Scored, baseline: Scored) -> tuple[list[ClaimVerdict], Scored]:
@@ -63,24 +82,18 @@ def _split_missing(scored: Scored, baseline: Scored) -> tuple[list[ClaimVerdict]
 
 
 def worsening(row: Comparison) -> tuple[float | None, float | None, float | None]:
-    """How much worse side a is than side b, and the interval that follows from that of the difference.
+    """How much worse side a is than side b, with the interval: farther from the neutral point, or lower where more is better.
 
-    Where the sides lie on both sides of the neutral point, the interval is the widest that the difference allows.
+    The side of the neutral point is never taken from the estimates: both releases share the targets' chance, and where both land
+    on the wrong side of it, a change for the worse would read as one for the better.
     """
     metric: Metric = registry.get("metric", row.metric)
-    neutral = None if metric.better else metric.neutral
-    if row.value_a is None or row.value_b is None or not metric.directed:
+    if row.difference is None or not metric.directed:
         return None, None, None
-    low, high = (row.low, row.high) if row.low is not None and row.high is not None else (math.nan, math.nan)
-    before, now = (row.value_b - (neutral or 0.0), row.value_a - (neutral or 0.0))
-    lower = metric.better == "lower"
-    value = abs(now) - abs(before) if neutral is not None else now - before if lower else before - now
-    if neutral is not None and before * now < 0:
-        widest = max(abs(low), abs(high))
-        low, high = -widest, widest
-    elif (neutral is None and not lower) or (neutral is not None and before + now < 0):
-        low, high = -high, -low
-    return (value, None, None) if math.isnan(low) else (value, low, high)
+    if metric.better != "higher":  # the lowest value, or the lowest distance, is the best
+        return row.difference, row.low, row.high
+    low, high = (None if end is None else -end for end in (row.high, row.low))
+    return -row.difference, low, high
 
 
 def _judge(row: Comparison, *, margin: float, least: int) -> ClaimVerdict:

@@ -1,7 +1,7 @@
 """What claims are tested with: the scores, each group's competence and contributions, and the parts that tests fill in."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import polars as pl
 
@@ -10,8 +10,8 @@ from ..metrics import Contribution
 from .alignment import Aligned, align_sides
 from .claim_groups import Catalogue, ClaimSide, Hypothesis, ScoreGroup
 from .claim_language import HOMOGENEOUS
-from .competence import Competence, find_competence, judge
-from .groups import Part, make_part
+from .competence import LEAST_COMPETENCE, Competence, at_limit, find_competence, judge
+from .groups import IDENTITY, Part, make_part
 from .intervals import IntervalSettings
 from .measures import contribution
 
@@ -60,6 +60,7 @@ class Evidence:
     mode: str
     settings: IntervalSettings
     least: int = FEWEST_ITEMS
+    limit: float = LEAST_COMPETENCE
     groups: dict[ScoreGroup, Part] = field(default_factory=dict)
     competence: dict[ScoreGroup, Competence] = field(default_factory=dict)
     contributions: dict[tuple[ScoreGroup, str, int], Contribution | None] = field(default_factory=dict)
@@ -88,15 +89,31 @@ class Evidence:
 
         return align_sides(len(sides), contribute) if all(self.rows(group).rows.height for group, _ in sides) else None
 
+    def _competence(self, part: Part) -> Competence:
+        """The competence of a group, marked where all that its model and language have is."""
+        names = part.rows.select(IDENTITY).unique()
+        containing = make_part(self.table.join(names, on=IDENTITY, how="semi", nulls_equal=True))
+        return find_competence(part, mode=self.mode, settings=self.settings, containing=containing)
+
+    def at_limit(self, limit: float) -> "Evidence":
+        """The same evidence, with what was tested, at another limit of competence."""
+        other = replace(self, limit=limit, parts={})
+        for hypothesis, part in self.parts.items():
+            start = start_part(hypothesis, other)
+            other.parts[hypothesis] = replace(part, interpretable=start.interpretable, doubt=start.doubt)
+        return other
+
     def judge(self, side: ClaimSide) -> tuple[bool | None, str | None]:
         """Whether the side's metric can be interpreted in all of its groups, and why not."""
         doubts: dict[str, bool | None] = {}
         for group in side.groups:
             if group not in self.competence:
                 part = self.rows(group)
-                known = find_competence(part, mode=self.mode, settings=self.settings) if part.rows.height else None
+                known = self._competence(part) if part.rows.height else None
                 self.competence[group] = known or Competence(None)
             judgement = judge(side.metric, self.competence[group])
+            judged = at_limit(judgement.interpretable, judgement.low, limit=self.limit)
+            judgement = replace(judgement, interpretable=judged)
             if judgement.interpretable is not True:
                 doubts[f"{group.label()}: {judgement.doubt}"] = judgement.interpretable
         if not doubts:

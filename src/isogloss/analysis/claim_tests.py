@@ -23,7 +23,6 @@ from .differences import Difference, paired_test, threshold_test, unpaired_test
 PERMUTATIONS = 2_000  # of items over targets
 MOST_UNEQUAL = 1.05
 UNEQUAL_SIZES = "depends on the number of items per target, which differs here; use icat_macro_corrected"
-FEWEST_BEYOND = 10  # permutations beyond the observed value that a p-value needs; with fewer it is Student's
 
 
 def check_part(hypothesis: Hypothesis, evidence: Evidence) -> ClaimPart:
@@ -76,7 +75,7 @@ def _test_order(hypothesis: Hypothesis, evidence: Evidence) -> ClaimPart:
             result = replace(result, low=result.low + hypothesis.shift, high=result.high + hypothesis.shift)
     if result.low is None:  # a claim needs an interval; the reason is the result's
         result = replace(result, p=None)
-    return _filled(part, result, values=values, counts=counts, resamples=evidence.settings.resamples)
+    return _filled(part, result, values=values, counts=counts)
 
 
 def _value(side: ClaimSide, groups: Sequence[Contribution]) -> Contribution | None:
@@ -88,27 +87,15 @@ def _value(side: ClaimSide, groups: Sequence[Contribution]) -> Contribution | No
     return mean_of([distance_from(group, neutral) if side.distance else group for group in groups])
 
 
-def _filled(
-    part: ClaimPart, result: Difference, *, values: tuple[float, float], counts: tuple[int, int], resamples: int
-) -> ClaimPart:
-    """The part with a test's result; two one-sided p-values come from the two-sided one.
-
-    Where hardly any permutation reaches the observed value, the p-value is Student's, unless the interval needed another
-    distribution: claims of many parts are adjusted for all of them, and the smallest p-values of 10,000 permutations are
-    too coarse for that.
-    """
+def _filled(part: ClaimPart, result: Difference, *, values: tuple[float, float], counts: tuple[int, int]) -> ClaimPart:
+    """The part with a test's result; two one-sided p-values come from the two-sided one."""
     if math.isnan(values[0]) or math.isnan(values[1]):
         return replace(part, why="the value is a division by zero here")
     difference = values[0] - values[1]
     part = replace(part, value_a=values[0], value_b=values[1], difference=difference, n=counts[0], clusters=counts[1])
     if result.p is None:
         return replace(part, why=result.why or "there is no test for these groups")
-    p, beyond, freedom = result.p, difference - part.shift, counts[1] - 1
-    if p <= FEWEST_BEYOND / resamples and result.mde and result.student:
-        from scipy.special import stdtr
-
-        error = result.mde / detectable_effect(1.0, freedom)
-        p = 2 * float(stdtr(freedom, -abs(beyond) / error))
+    p, beyond = result.p, difference - part.shift
     side = part.sign * beyond
     p_true, p_false = (p / 2, 1 - p / 2) if side > 0 else (1 - p / 2, p / 2) if side < 0 else (0.5, 0.5)
     return replace(part, low=result.low, high=result.high, mde=result.mde, p_true=p_true, p_false=p_false)

@@ -17,6 +17,7 @@ from .claim_groups import Catalogue, Hypothesis, expand, find_column, make_catal
 from .claim_language import Formula, Selector
 from .claim_tests import check_part, join_parts
 from .comparisons import adjust_p
+from .competence import LEAST_COMPETENCE, LIMITS
 from .groups import check_rows
 from .intervals import IntervalSettings, check_interval_settings
 from .mixed import Facts
@@ -78,7 +79,7 @@ class ClaimVerdict:
 
     `p` is two-sided for the whole claim, `p_holm` and `p_bh` are adjusted for the file, unless it says `adjust: none`. `mde`
     is, where nothing was decided, the difference that would have been found with power 0.8. `robustness` has the verdict
-    under each variant.
+    under each variant, `limits` that at other limits of competence.
     """
 
     name: str
@@ -99,6 +100,7 @@ class ClaimVerdict:
     mode: str = "corrected"
     robustness: Mapping[str, str] = field(default_factory=dict)
     details: tuple[ClaimPart, ...] = ()
+    limits: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def outcome(self) -> str:
@@ -139,8 +141,20 @@ def make_result(
     verdicts: Sequence[ClaimVerdict], file: ClaimsFile, *, strict: bool = False, notes: tuple[str, ...] = ()
 ) -> GateResult:
     """The verdicts with what must be known of their file, and the date of today."""
-    date = datetime.now(UTC).strftime("%Y-%m-%d")
+    date, notes = datetime.now(UTC).strftime("%Y-%m-%d"), (*notes, *_other_limits(verdicts))
     return GateResult(tuple(verdicts), strict or file.strict, notes, file.title, file.sha256, date, file.registered)
+
+
+def _other_limits(verdicts: Sequence[ClaimVerdict]) -> list[str]:
+    """A note on how many verdicts change at other limits of competence; none where no verdict depends on competence."""
+    limits = list(dict.fromkeys(limit for verdict in verdicts for limit in verdict.limits))
+    changed = {limit: sum(v.limits.get(limit, v.status) != v.status for v in verdicts) for limit in limits}
+    if not any(changed.values()):
+        return []
+    counts = ", ".join(f"{count} at {limit}" for limit, count in changed.items())
+    return [
+        f"verdicts of {len(verdicts)} that change at another limit of competence than {LEAST_COMPETENCE:g}: {counts}"
+    ]
 
 
 def check_claims(
@@ -177,6 +191,17 @@ def _check_all(
     table: pl.DataFrame, file: ClaimsFile, *, catalogue: Catalogue, settings: IntervalSettings
 ) -> list[ClaimVerdict]:
     evidence = Evidence(table, catalogue, file.mode, settings, file.min_n)
+    verdicts = _check_with(evidence, file)
+    for limit in (limit for limit in LIMITS if limit != LEAST_COMPETENCE):
+        again = _check_with(evidence.at_limit(limit), file)
+        verdicts = [
+            replace(verdict, limits={**verdict.limits, f"{limit:g}": other.status})
+            for verdict, other in zip(verdicts, again, strict=True)
+        ]
+    return verdicts
+
+
+def _check_with(evidence: Evidence, file: ClaimsFile) -> list[ClaimVerdict]:
     verdicts = [_check_one(claim, file, evidence=evidence) for claim in file.claims]
     if file.adjust == "none":
         return [_decide(verdict, p=verdict.p, level=LEVEL) for verdict in verdicts]

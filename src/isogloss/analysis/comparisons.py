@@ -1,7 +1,7 @@
 """Comparing: two sides in, differences out, each with its interval, p-values, effect size and what could have been seen."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
 import polars as pl
@@ -12,11 +12,11 @@ from ..metrics import Contribution, Metric
 from ..results import Results
 from ..scores import Scored, check_scored
 from ..stats import RESAMPLES
-from ..stats.hypotheses import adjust_bh, adjust_holm, needed_items
+from ..stats.hypotheses import adjust_bh, adjust_holm
 from .alignment import same_order
-from .competence import find_competence, judge_both
+from .competence import Competence, find_competence, judge_both
 from .differences import paired_test, unpaired_test
-from .groups import Group, check_by, group_rows, make_part
+from .groups import IDENTITY, Group, check_by, group_rows, make_part
 from .headlines import shown_metrics
 from .intervals import IntervalSettings, check_interval_settings
 from .measures import check_mode, contribution, fitting_metrics
@@ -28,9 +28,9 @@ class Comparison:
     """A difference (a minus b) with its honesty; what is missing has its reason in `why`.
 
     `effect` is the difference in standard deviations of the clusters, `mde` the smallest true difference that this
-    many items show with 80 % power, `n_needed` the items that would show the observed one. `n` counts pairs, or unpaired all items. `unbiased_a` and `unbiased_b` are what a model without any preference would
-    get, where that depends on the number of items. `above` and `below` are the groups that values on that side of the
-    neutral point favour, where the data names them.
+    many items show with 80 % power. `n` counts pairs, or unpaired all items. `unbiased_a` and `unbiased_b` are what a model without any preference would
+    get, where that depends on the number of items. `competence_low` is the lesser of the sides' (see `Measure`). `above` and
+    `below` are the groups that values on that side of the neutral point favour, where the data names them.
     """
 
     a: Mapping[str, str]
@@ -49,7 +49,6 @@ class Comparison:
     n: int = 0
     clusters: int = 0
     mde: float | None = None
-    n_needed: int | None = None
     mode: str = "corrected"
     design: str = "paired"
     why: str | None = None
@@ -57,10 +56,12 @@ class Comparison:
     doubt: str | None = None
     unbiased_a: float | None = None
     unbiased_b: float | None = None
+    competence_low: float | None = None
     above: str | None = None
     below: str | None = None
 
 
+View = Callable[[Contribution, str], Contribution]
 Comparisons = Results[Comparison]
 
 
@@ -77,7 +78,8 @@ def compare(
 ) -> Comparisons:
     """How far side a lies above side b: differences with interval, p-values, effect size and power.
 
-    The p-value is two-sided, by swapping the sides of whole clusters; the interval is by bootstrap over clusters.
+    Interval and two-sided p-value are Student's with the jackknife's error over clusters; p is below 0.05 where the
+    interval does not hold 0.
 
     Parameters:
         a: The scores of one side.
@@ -86,36 +88,66 @@ def compare(
         by: One column or several to compare one by one; without it, tasks one by one and together.
         mode: `corrected` or `paper`.
         design: `paired`, item by item on what both have, or `unpaired`, as independent samples.
-        resamples: How many times clusters are resampled or swapped.
-        seed: The seed of both.
+        resamples: How many times clusters are resampled where an interval needs it (values without an upper bound).
+        seed: The seed of the resampling.
 
     Example:
         >>> comparisons = ig.compare(ig.load("runs/mine"), ig.load("runs/other"), metrics="ss", by=[], resamples=200)
         >>> comparisons[0].n
         96
     """
-    check_mode(mode)
     settings = check_interval_settings(IntervalSettings(resamples=resamples, seed=seed))
-    names = check_by(by, check_scored(a, "compare").table.columns)
-    sides = match_sides(a, check_scored(b, "compare"), design=design)
-    chosen = registry.chosen("metric", metrics)
+    return compare_as(_as_it_is, a, b, request=Request(metrics, by, mode, design, settings))
+
+
+def _as_it_is(side: Contribution, metric: str) -> Contribution:
+    return side
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is compared and how, as the arguments of `compare` say."""
+
+    metrics: str | Sequence[str] | None
+    by: str | Sequence[str] | None
+    mode: str
+    design: str
+    settings: IntervalSettings
+
+
+def compare_as(view: View, a: Scored, b: Scored, *, request: Request) -> Comparisons:
+    """As `compare`, but `difference`, its interval and p are those of the sides as `view` gives them."""
+    check_mode(request.mode)
+    mode, settings = request.mode, request.settings
+    names = check_by(request.by, check_scored(a, "compare").table.columns)
+    sides = match_sides(a, check_scored(b, "compare"), design=request.design)
+    chosen = registry.chosen("metric", request.metrics)
     rows = []
     for group, part in _groups(sides, names):
-        competence = {}
-        for side, names_of_side in (("a", sides.a), ("b", sides.b)):
-            rows_of_side = make_part(part.filter(pl.col("side") == side))
-            competence[", ".join(names_of_side.values())] = find_competence(rows_of_side, mode=mode, settings=settings)
+        competence = _competence(part, sides, request=request)
         fitting = chosen or fitting_metrics(part)
         for name, metric in ((name, fitting[name]) for name in (chosen or shown_metrics(fitting))):
-            nothing = Comparison(sides.a, sides.b, name, {**sides.shared, **group}, mode=mode, design=design)
+            nothing = Comparison(sides.a, sides.b, name, {**sides.shared, **group}, mode=mode, design=request.design)
             known = judge_both(name, competence)
-            row = _compare_one(nothing, metric, part=part, settings=settings)
-            rows.append(replace(row, interpretable=known.interpretable, doubt=known.doubt))
+            row = _compare_one(nothing, metric, part=part, settings=settings, view=view)
+            rows.append(replace(row, interpretable=known.interpretable, doubt=known.doubt, competence_low=known.low))
     if not rows:
         raise IsoglossError("There is nothing to compare.")
     adjusted = zip(rows, adjust_p([row.p for row in rows]), strict=True)
-    notes = (*sides.notes, *(_left_out(sides.table) if design == "paired" else ()))
+    notes = (*sides.notes, *(_left_out(sides.table) if request.design == "paired" else ()))
     return Comparisons(tuple(replace(row, p_holm=holm, p_bh=bh) for row, (holm, bh) in adjusted), notes=notes)
+
+
+def _competence(part: pl.DataFrame, sides: Sides, *, request: Request) -> dict[str, Competence]:
+    """The competence of either side in a group; one with too few clusters is marked where its model and language are."""
+    same = part.select(name for name in IDENTITY if name in part.columns).unique()
+    competence = {}
+    for side, names_of_side in (("a", sides.a), ("b", sides.b)):
+        rows, whole = (make_part(table.filter(pl.col("side") == side)) for table in (part, sides.table))
+        containing = make_part(whole.rows.join(same, on=same.columns, how="semi", nulls_equal=True))
+        known = find_competence(rows, mode=request.mode, settings=request.settings, containing=containing)
+        competence[", ".join(names_of_side.values())] = known
+    return competence
 
 
 def _groups(sides: Sides, by: Sequence[str] | None) -> Iterator[tuple[Group, pl.DataFrame]]:
@@ -130,7 +162,9 @@ def _groups(sides: Sides, by: Sequence[str] | None) -> Iterator[tuple[Group, pl.
         yield (tasks[0] if len(tasks) == 1 else (whole, part))
 
 
-def _compare_one(nothing: Comparison, metric: Metric, *, part: pl.DataFrame, settings: IntervalSettings) -> Comparison:
+def _compare_one(
+    nothing: Comparison, metric: Metric, *, part: pl.DataFrame, settings: IntervalSettings, view: View
+) -> Comparison:
     """`nothing` with the metric's difference over the part's items filled in."""
     contributions = _contributions(part, metric, mode=nothing.mode, paired=nothing.design == "paired")
     if contributions is None:
@@ -146,11 +180,9 @@ def _compare_one(nothing: Comparison, metric: Metric, *, part: pl.DataFrame, set
     row = replace(nothing, value_a=value_a, value_b=value_b, n=n, clusters=clusters)
     if value_a is None or value_b is None:
         return replace(row, why="the value is a division by zero here")
+    a, b = view(a, nothing.metric), view(b, nothing.metric)
     result = (paired_test if paired else unpaired_test)(a, b, bounds=metric.bounds, settings=settings)
-    difference = value_a - value_b
-    needed = None if result.mde is None else needed_items(n, result.mde, difference=difference)
-    facts = {name: value for name, value in asdict(result).items() if name != "student"}
-    return replace(row, difference=difference, n_needed=needed, **facts)
+    return replace(row, difference=a.value - b.value, **asdict(result))
 
 
 def _left_out(table: pl.DataFrame) -> list[str]:

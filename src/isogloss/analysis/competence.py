@@ -1,6 +1,9 @@
-"""When a score can be interpreted: only where the model reliably prefers meaningful to meaningless sentences on the same items."""
+"""When a score is interpreted: where the model prefers meaningful to meaningless sentences on the same items often enough.
 
-from collections.abc import Mapping
+How often is enough is a convention: nothing happens at the limit itself, so results say what other limits would change.
+"""
+
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import polars as pl
@@ -9,35 +12,83 @@ from .. import registry
 from ..items import group_by
 from ..metrics import Contribution, Metric, from_values, percent
 from ..metrics._preferences import LEAST_COMPETENCE as LEAST_COMPETENCE
-from .groups import SHUFFLED, Part, complete_rows
+from ..scores import KEY
+from .groups import CORPUS, IDENTITY, SHUFFLED, Part, complete_rows, make_part, several_methods
 from .intervals import Interval, IntervalSettings, find_interval
 
+LIMITS = (55.0, LEAST_COMPETENCE, 65.0)
+"""The limits at which results say whether the mark would be the same."""
 UNMEASURED = "competence not measured"
+NO_INTERVAL = "has no interval"
+DEPENDS = "depends on the limit"
 BOUNDS = (0.0, 100.0)
 
 
 @dataclass(frozen=True, slots=True)
 class Competence:
-    """Whether a group's scores can be interpreted (None: not known), and why not."""
+    """Whether a group's scores can be interpreted (None: not known), and why not.
+
+    `low` is the lower end that was compared with the limit, where the limit is one of `LIMITS`.
+    """
 
     interpretable: bool | None
     doubt: str | None = None
+    low: float | None = None
 
 
 def find_competence(
-    part: Part, *, mode: str, settings: IntervalSettings, measured: Mapping[str, tuple[float, Interval]] | None = None
+    part: Part,
+    *,
+    mode: str,
+    settings: IntervalSettings,
+    measured: Mapping[str, tuple[float, Interval]] | None = None,
+    containing: Part | None = None,
 ) -> Competence:
     """What the measures of competence of a group say; without any, how often real sentences win over shuffled ones.
 
     LMS decides where it can be measured. Choices of a chat model need a share of answers that pick an option, and picks
-    that are better than guessing. Values with intervals that were `measured` already are not computed again.
+    that are better than guessing. Values with intervals that were `measured` already are not computed again. A group
+    with too few clusters for an interval is marked where the group that contains it is: `containing`, or all that the
+    part's table has of the same model, data set and language.
     """
     settings = replace(settings, kind="auto") if settings.kind == "wilson" else settings
+    return inherit(
+        _own_competence(part, mode=mode, settings=settings, measured=measured or {}),
+        lambda: _own_competence(containing or _containing(part), mode=mode, settings=settings, measured={}),
+    )
+
+
+def inherit(own: Competence, of_containing: Callable[[], Competence]) -> Competence:
+    """The competence of a group, or the mark of the group that contains it where its own has no interval."""
+    if own.interpretable is not None or own.doubt == UNMEASURED:
+        return own
+    whole = of_containing()
+    if whole.interpretable is not False or NO_INTERVAL in str(whole.doubt):
+        return own
+    return replace(whole, doubt=f"of all items, {whole.doubt}")
+
+
+def _containing(part: Part) -> Part:
+    """All rows of the part's table with the same model, data set and language; of several methods, the part's."""
+    first = part.rows.head(1)
+    rows = part.whole.table.filter(pl.all_horizontal(pl.col(name) == first[name][0] for name in IDENTITY))
+    names = ["model", "method", *KEY, "candidate", "against", "quantity", "prompt", CORPUS]
+    rows = rows.unique(
+        [name for name in names if name in rows.columns], maintain_order=True
+    )  # an item of several groups
+    return make_part(
+        rows.filter(pl.col("method").is_in(part.rows["method"].unique())) if several_methods(rows) else rows
+    )
+
+
+def _own_competence(
+    part: Part, *, mode: str, settings: IntervalSettings, measured: Mapping[str, tuple[float, Interval]]
+) -> Competence:
     for metrics in _limited_metrics(frozenset(part.rows["quantity"].unique())):
         judged = None
         limits = {name: metric.limit for name, metric in metrics.items() if metric.limit is not None}
         for name, metric in metrics.items():
-            known = (measured or {}).get(name) or _value(metric, part, mode=mode, settings=settings)
+            known = measured.get(name) or _value(metric, part, mode=mode, settings=settings)
             limit = limits[name]
             if limit.shortfall and (known is None or known[0] < limit.least):
                 value = 0.0 if known is None else known[0]
@@ -74,10 +125,26 @@ def judge_value(name: str, value: float, *, ends: Interval, least: float = LEAST
     """What a measure of competence with its interval says."""
     text = f"{name} {value:.1f}"
     if ends.low is None or ends.high is None:
-        return Competence(False if value < least else None, f"{text} has no interval: {ends.why}")
+        return Competence(False if value < least else None, f"{text} {NO_INTERVAL}: {ends.why}")
+    low = ends.low if least in LIMITS else None
     if ends.low >= least:
-        return Competence(True)
-    return Competence(False, f"{text}, {ends.low:.1f} to {ends.high:.1f}: its lower end is below {least:.3g}")
+        return Competence(True, low=low)
+    return Competence(False, f"{text}, {ends.low:.1f} to {ends.high:.1f}: its lower end is below {least:.3g}", low)
+
+
+def at_limit(interpretable: bool | None, low: float | None, *, limit: float) -> bool | None:
+    """Whether a score with this lower end of competence would be interpreted at another limit."""
+    return interpretable if low is None else low >= limit
+
+
+def state_of(low: float | None) -> str | None:
+    """At which of the limits a score is interpreted: at all, at none, or depending on the limit."""
+    if low is None:
+        return None
+    first, *rest = (f"{limit:g}" for limit in LIMITS)
+    if low >= max(LIMITS):
+        return f"holds at {', '.join([first, *rest[:-1]])} and {rest[-1]}"
+    return "at none" if low < min(LIMITS) else DEPENDS
 
 
 def judge(metric: str, competence: Competence) -> Competence:
@@ -88,12 +155,13 @@ def judge(metric: str, competence: Competence) -> Competence:
 def judge_both(metric: str, sides: Mapping[str, Competence]) -> Competence:
     """The competence behind a difference: that of the weaker side, which is named."""
     judgements = {name: judge(metric, side) for name, side in sides.items()}
+    low = min((known.low for known in judgements.values() if known.low is not None), default=None)
     for verdict in (False, None):
         doubts = {name: known.doubt for name, known in judgements.items() if known.interpretable is verdict}
         if doubts:
             text = "; ".join(f"{name}: {doubt}" for name, doubt in doubts.items())
-            return Competence(verdict, UNMEASURED if set(doubts.values()) == {UNMEASURED} else text)
-    return Competence(True)
+            return Competence(verdict, UNMEASURED if set(doubts.values()) == {UNMEASURED} else text, low)
+    return Competence(True, low=low)
 
 
 def _estimate(metric: Metric, part: Part, *, mode: str) -> Contribution | None:

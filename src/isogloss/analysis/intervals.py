@@ -1,16 +1,17 @@
-"""Which interval a value gets: bootstrap over clusters, BCa, or Wilson where every item is a cluster of its own."""
+"""The interval of a contribution: the jackknife over clusters, or the bootstrap, BCa or Wilson where asked for."""
 
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from ..errors import IsoglossError, UnknownName
 from ..metrics import Contribution, Finish, Pieces
 from ..stats import RESAMPLES
-from ..stats.estimates import CONSTANT, Estimate, find_ends
+from ..stats.estimates import CONSTANT, WITHOUT, Estimate, find_ends, intraclass_correlation
 from ..stats.resampling import (
     FEWEST_CLUSTERS,
     FEWEST_UNBOUNDED,
@@ -57,10 +58,8 @@ def check_interval_settings(settings: IntervalSettings) -> IntervalSettings:
 
 
 def find_interval(contribution: Contribution, settings: IntervalSettings, *, bounds: tuple[float, float]) -> Interval:
-    """The 95 % interval of a contribution's value.
-
-    `auto` is Wilson's where the value is a share of items that are each a cluster of their own, and else as
-    `find_ends` says. A metric made of pieces has the combined ends of their intervals.
+    """The 95 % interval of a contribution's value, as `find_ends` says; that of a metric made of pieces has the combined
+    ends of their intervals.
     """
     return interval_maker(contribution, settings, bounds=bounds)(0.95)
 
@@ -72,28 +71,28 @@ def interval_maker(
     bounds: tuple[float, float],
     parts: Sequence[Estimate] | None = None,
 ) -> Callable[[float], Interval]:
-    """The interval as a function of its level; clusters are resampled once for all levels.
+    """The interval as a function of its level; clusters are left out, or resampled, once for all levels.
 
     `parts` are the contribution's estimates, where they were found before.
     """
-    count, width = fewest(contribution), bounds[1] - bounds[0]
+    count = fewest(contribution)
     if count < clusters_needed(bounds):
         return lambda level: Interval(None, None, settings.kind, too_few(count, bounds=bounds))
-    share = _share(contribution, bounds) if settings.kind in ("auto", "wilson") else None
-    if share is not None:
-
-        def wilson(level: float) -> Interval:
-            low, high = wilson_interval(share, contribution.n, level=level)
-            return Interval(bounds[0] + width * low, bounds[0] + width * high, "wilson")
-
-        return wilson
     if settings.kind == "wilson":
-        why = "no Wilson interval: the value is not a share of items that are each a cluster of their own"
-        return lambda level: Interval(None, None, "wilson", why)
+        return lambda level: _wilson(contribution, bounds=bounds, level=level)
     estimates = find_estimates(contribution, settings, bounds=bounds) if parts is None else parts
-    if any(np.isnan(part.drawn).all() for part in estimates):
-        return lambda level: Interval(None, None, settings.kind, "the value exists in none of the resamples")
+    if any(np.isnan(part.without).any() for part in estimates):
+        return lambda level: Interval(None, None, settings.kind, WITHOUT)
     return lambda level: _joined_interval(estimates, contribution.pieces, settings=settings, bounds=bounds, level=level)
+
+
+def _wilson(contribution: Contribution, *, bounds: tuple[float, float], level: float) -> Interval:
+    share, width = _share(contribution, bounds), bounds[1] - bounds[0]
+    if share is None:
+        why = "no Wilson interval: the value is not a share of items that are each a cluster of their own"
+        return Interval(None, None, "wilson", why)
+    low, high = wilson_interval(share, contribution.n, level=level)
+    return Interval(bounds[0] + width * low, bounds[0] + width * high, "wilson")
 
 
 def _joined_interval(
@@ -106,65 +105,40 @@ def _joined_interval(
 ) -> Interval:
     """The interval of a value from those of its pieces, each of which misses as rarely as the pieces say at 95 %."""
     each = 1 - (1 - level) * (1 - pieces.level) / 0.05 if pieces else level
-    ends = [find_ends(part, bca=settings.kind == "bca", level=each) for part in parts]
+    ends = [find_ends(part, kind=settings.kind, level=each) for part in parts]
     if None in ends:
         return Interval(None, None, settings.kind, CONSTANT)
     combine = pieces.combine if pieces else np.min
     low, high = (
         float(np.clip(combine([getattr(interval, name) for interval in ends]), *bounds)) for name in ("low", "high")
     )
-    return Interval(
-        low, high, next((interval.kind for interval in ends if interval and interval.kind != "bootstrap"), "bootstrap")
-    )
+    kinds = [interval.kind for interval in ends if interval]
+    return Interval(low, high, "constant" if set(kinds) == {"constant"} else kinds[0])
 
 
 def find_estimates(
-    contribution: Contribution,
-    settings: IntervalSettings,
-    *,
-    bounds: tuple[float, float],
-    sums: Array | None = None,
+    contribution: Contribution, settings: IntervalSettings, *, bounds: tuple[float, float]
 ) -> list[Estimate]:
-    """The value with its resampled values and its clusters' pseudo-values; for a metric of pieces, each of them.
-
-    `sums` are the resampled sums of very many clusters, where they were drawn together with another side's.
-    """
+    """The value with that without each cluster in turn; for a metric of pieces, of each of them."""
     totals = contribution.totals
-    if sums is None and is_linearised(contribution) and totals is not None:
-        sampling = {"resamples": settings.resamples, "seed": settings.seed}
-        sums = normal_sums(totals, strata=contribution.strata, **sampling)
     if contribution.pieces is None or totals is None:  # pieces are functions of sums
-        return [_estimate(contribution, settings, bounds=bounds, sums=sums)]
+        return [_estimate(contribution, settings, bounds=bounds)]
     return [
         _estimate(
             replace(contribution, evaluate=_of_sums(totals, finish), finish=finish),
             settings,
             bounds=contribution.pieces.bounds,
-            sums=sums,
         )
         for finish in contribution.pieces.finishes
     ]
-
-
-def is_linearised(contribution: Contribution) -> bool:
-    """Whether there are enough clusters that their resampled sums are drawn from the normal distribution."""
-    return contribution.totals is not None and len(contribution.clusters) > MOST_DRAWN
 
 
 def _of_sums(totals: Array, finish: Finish) -> Finish:
     return lambda weights: finish(weights @ totals)
 
 
-def _estimate(
-    contribution: Contribution, settings: IntervalSettings, *, bounds: tuple[float, float], sums: Array | None
-) -> Estimate:
+def _estimate(contribution: Contribution, settings: IntervalSettings, *, bounds: tuple[float, float]) -> Estimate:
     clusters = len(contribution.clusters)
-
-    def draw(evaluate: Finish) -> Array:
-        return bootstrap_values(
-            evaluate, clusters, strata=contribution.strata, resamples=settings.resamples, seed=settings.seed
-        )
-
     with np.errstate(invalid="ignore", divide="ignore"):
         if contribution.totals is not None and contribution.finish is not None:
             without = contribution.finish(contribution.totals.sum(0) - contribution.totals)
@@ -172,21 +146,50 @@ def _estimate(
             without = contribution.without()
         else:
             without = jackknife_values(contribution.evaluate, clusters)
-        pseudo = clusters * contribution.value - (clusters - 1) * without
-        if sums is not None and contribution.finish:
-            drawn = contribution.finish(sums)
-        elif contribution.without is not None and clusters > MOST_DRAWN:
-            rng, error = np.random.default_rng(settings.seed), float(np.std(pseudo)) / math.sqrt(clusters - 1)
-            drawn = contribution.value + error * rng.standard_normal(settings.resamples)
-        else:
-            drawn = draw(contribution.evaluate)
-    errors = None
-    if bounds == (0, math.inf) and sums is not None:
-        errors = np.full(len(drawn), float(np.std(pseudo)) / math.sqrt(clusters - 1))
-    elif bounds == (0, math.inf):
-        mean, square = draw(lambda weights: weights @ pseudo) / clusters, draw(lambda weights: weights @ pseudo**2)
-        errors = np.sqrt(np.maximum(square / clusters - mean**2, 0) / (clusters - 1))
-    return Estimate(contribution.value, drawn, pseudo, bounds, fewest(contribution), errors)
+    estimate = Estimate(
+        contribution.value, without, bounds, contribution.sizes, _likeness(contribution), contribution.strata
+    )
+    if settings.kind not in ("bootstrap", "bca") and bounds != (0, math.inf):
+        return estimate
+    return _with_draws(estimate, contribution, settings=settings)
+
+
+def _likeness(contribution: Contribution) -> float:
+    """The intraclass correlation of what the units of a cluster add to the value; 1 where that is not known."""
+    totals, finish, sizes, within = contribution.totals, contribution.finish, contribution.sizes, contribution.within
+    if totals is None or finish is None or sizes is None or within is None or np.ptp(sizes) == 0:
+        return 1.0
+    whole = totals.sum(0)
+    steps = np.diag(1e-6 * np.maximum(np.abs(whole), 1.0))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        gradient = (finish(whole + steps) - finish(whole - steps)) / (2 * np.diag(steps))
+    if not np.isfinite(gradient).all():
+        return 1.0
+    return intraclass_correlation(totals @ gradient, sizes, within=float(gradient @ within @ gradient))
+
+
+def _with_draws(estimate: Estimate, contribution: Contribution, *, settings: IntervalSettings) -> Estimate:
+    """The estimate with its resampled values, and the standard errors of those of a value without an upper bound."""
+    pseudo, clusters, finish = estimate.pseudo, len(contribution.clusters), contribution.finish
+    error = float(np.std(pseudo)) / math.sqrt(clusters - 1) if clusters > 1 else math.nan
+    sampling: dict[str, Any] = {
+        "strata": contribution.strata,
+        "resamples": settings.resamples,
+        "seed": settings.seed,
+    }
+    constant = np.full(settings.resamples, error)
+    if clusters > MOST_DRAWN and contribution.totals is not None and finish is not None:
+        return replace(estimate, drawn=finish(normal_sums(contribution.totals, **sampling)), drawn_errors=constant)
+    if clusters > MOST_DRAWN and contribution.without is not None:
+        normal = np.random.default_rng(settings.seed).standard_normal(settings.resamples)
+        return replace(estimate, drawn=estimate.value + error * normal, drawn_errors=constant)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        drawn, mean, square = (
+            bootstrap_values(evaluate, clusters, **sampling)
+            for evaluate in (contribution.evaluate, lambda w: w @ pseudo / clusters, lambda w: w @ pseudo**2 / clusters)
+        )
+    errors = np.sqrt(np.maximum(square - mean**2, 0) / (clusters - 1))
+    return replace(estimate, drawn=drawn, drawn_errors=errors)
 
 
 def fewest(contribution: Contribution) -> int:

@@ -29,13 +29,14 @@ COUNTED = {
 class Measure:
     """One number with its interval; `low` and `high` may be missing, then `why` says why.
 
-    `interpretable` is false where the model does not reliably prefer meaningful to meaningless sentences (see `competence`), and None where
-    that is not known; `doubt` says why.
+    `interpretable` is false where the model's competence is below our limit (see `competence`), and None where that is not
+    known; `doubt` says why, and `competence_low` is the lower end that the limit of 60 applies to. `related_only`, of SS, is
+    the value over the items on which both related candidates win over the unrelated one.
 
     `unbiased` and `homogeneous`, where the number depends on how many items a target has: what a model without any
     preference, and one with the same SS for every target, is expected to get from as many items and with the same LMS.
 
-    `interval` is how the interval was made: bootstrap, wilson, near (the end of the scale), skewed, logarithm, bca, ….
+    `interval` is how the interval was made: jackknife, constant (all clusters agree), logarithm, bootstrap, bca or wilson.
 
     `above` and `below` are the two groups that are compared, where the data names them: above the neutral point, sentences
     of the group `above` are the more likely ones.
@@ -56,6 +57,8 @@ class Measure:
     unbiased: float | None = None
     homogeneous: float | None = None
     interval: str | None = None
+    competence_low: float | None = None
+    related_only: float | None = None
     above: str | None = None
     below: str | None = None
 
@@ -80,8 +83,8 @@ def measure(
         metrics: One metric or several; without it, all that fit the items.
         by: One column or several to group by; without it, tasks one by one and together.
         mode: `corrected` (a tie counts one half) or `paper` (as published).
-        interval: `bootstrap` over clusters, `bca`, `wilson` for independent items, or `auto`.
-        resamples: How many times clusters are resampled.
+        interval: `auto` (the jackknife over clusters), `bootstrap` over clusters, `bca`, or `wilson` for independent items.
+        resamples: How many times clusters are resampled, where an interval needs it.
         seed: The seed of the resampling.
 
     Example:
@@ -110,7 +113,7 @@ def measure(
         competence = find_competence(part, mode=mode, settings=settings, measured=values)
         for row in measured:
             known = judge(row.metric, competence) if row.value is not None else Competence(None)
-            rows.append(replace(row, interpretable=known.interpretable, doubt=known.doubt))
+            rows.append(replace(row, interpretable=known.interpretable, doubt=known.doubt, competence_low=known.low))
     corrected = mode == MODES[0] and any(row.metric == "agreement" for row in rows)
     agreement = prompt_notes(table) if corrected else []
     notes = (*scored.notes, *_notes(table), *agreement, *interval_notes(rows))
@@ -192,6 +195,7 @@ def _measure_one(nothing: Measure, metric: Metric, *, part: Part, settings: Inte
     counted = replace(counted, unbiased=contributed.unbiased, homogeneous=contributed.homogeneous)
     below, above = contributed.groups or (None, None)
     counted = replace(counted, above=above, below=below)
+    counted = replace(counted, related_only=contributed.related_only)
     if math.isnan(value):
         return replace(counted, value=None, why="the value is a division by zero here")
     ends = find_interval(contributed, settings, bounds=metric.bounds)
@@ -200,18 +204,14 @@ def _measure_one(nothing: Measure, metric: Metric, *, part: Part, settings: Inte
 
 
 def interval_notes(rows: Iterable[Measure]) -> list[str]:
-    """Which intervals are not the bootstrap's; metrics of which all are, and those of which only some are."""
+    """Which intervals are not the jackknife's; metrics of which all are of a kind, and those of which only some are."""
     kinds: dict[str, set[str]] = {}
     for row in rows:
         if row.interval is not None:
-            kind = "near" if row.interval == "constant" else row.interval
-            kinds.setdefault(row.metric, set()).add(kind)
+            kinds.setdefault(row.metric, set()).add(row.interval)
     texts = {
         "wilson": ("Wilson's: every item is its own cluster", "Wilson's where every item is its own cluster"),
-        "near": (
-            "Wilson's with the effective number of items: near the end of the scale",
-            "Wilson's with the effective number of items near the end of the scale",
-        ),
+        "constant": ("Wilson's over clusters: all clusters agree", "Wilson's over clusters where all clusters agree"),
     }
     notes = []
     for kind, (whole, partly) in texts.items():

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from ..errors import BadData, IsoglossError, require
@@ -16,21 +15,25 @@ from ..metrics import number_clusters
 from ..metrics._preferences import wins
 from ..results import METHODS
 from ..scores import Scored
+from ..stats.estimates import Scatter
 from ..stats.resampling import FEWEST_CLUSTERS, Array, cluster_sums, student_quantile
 from .groups import check_rows, pivot_roles
 
 Facts = Mapping[str, Mapping[str, str | float]]
+FACT = "fact "  # the columns of facts begin with it
+FEWEST_MODELS = 10
+"""The models that each group of a fact needs: with fewer, one unusual model decides, and no p holds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """By how many points of SS a level lies above its reference, other things equal."""
+    """By how many points of SS a level lies above its reference, other things equal; without an interval, the notes say why."""
 
     name: str
     estimate: float
-    low: float
-    high: float
-    p: float
+    low: float | None
+    high: float | None
+    p: float | None
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -68,10 +71,9 @@ def fit_mixed(scored: Scored, *, facts: Facts | None = None) -> MixedModel:
     """A linear mixed model of each item's preference (0, 50 or 100), with a random intercept per target.
 
     Fixed effects are language, bias type and task, and the facts of the models, or the models themselves without any.
+    Intervals of languages, bias types and tasks include the scatter of models, those of facts are over models.
     """
     models = require("statsmodels.regression.mixed_linear_model", extra="stats")
-    from scipy.special import stdtr
-
     rows = pivot_roles(check_rows(scored))
     if not {STEREOTYPE, ANTI_STEREOTYPE} <= set(rows.columns):
         raise IsoglossError(
@@ -85,7 +87,7 @@ def fit_mixed(scored: Scored, *, facts: Facts | None = None) -> MixedModel:
         raise IsoglossError(f"{targets} targets are too few for a mixed model; it needs {FEWEST_CLUSTERS}.")
     if np.linalg.matrix_rank(design) < design.shape[1]:
         raise IsoglossError(
-            f"The effects of {', '.join(name.removeprefix('fact ') for name in names)} cannot be told apart with these runs. "
+            f"The effects of {', '.join(name.removeprefix(FACT) for name in names)} cannot be told apart with these runs. "
             "Give fewer facts, or more models."
         )
     shares = wins(rows[STEREOTYPE], rows[ANTI_STEREOTYPE], mode="corrected")[0]
@@ -95,30 +97,98 @@ def fit_mixed(scored: Scored, *, facts: Facts | None = None) -> MixedModel:
         fitted = models.MixedLM(shares, design, groups=rows["cluster"].to_numpy()).fit(reml=True, method=["powell"])
     spread = float(np.asarray(fitted.cov_re)[0][0])
     estimates = np.asarray(fitted.fe_params)
-    index = number_clusters(rows["cluster"])[0]
-    errors = _robust_errors(design, shares - design @ estimates, index=index, ratio=spread / float(fitted.scale))
-    effects, freedom = [], targets - 1
-    for name, estimate, error in zip(columns, (100 * estimates).tolist(), (100 * errors).tolist(), strict=True):
-        half = student_quantile(0.975, freedom) * error
-        p = 2 * float(stdtr(freedom, -abs(estimate) / error)) if error > 0 else 1.0
-        effects.append(Effect(name, estimate, estimate - half, estimate + half, p))
-    notes = tuple(dict.fromkeys([*(str(warning.message).split(". ")[0] for warning in caught), *scored.notes]))
+    scores = _scores(design, shares - design @ estimates, rows["cluster"], ratio=spread / float(fitted.scale))
+    scatters: list[Scatter | None]
+    scatters = [_scatter_of(scores[:, k], rows, with_models=_is_over_models(name)) for k, name in enumerate(columns)]
+    means = _fact_scatters(rows, shares, design=design, estimates=estimates, names=names)
+    few = sorted(name for name, scatter in means.items() if scatter is None)
+    scatters = [means.get(name, scatter) for name, scatter in zip(columns, scatters, strict=True)]
+    effects = [_effect(*line) for line in zip(columns, 100 * estimates, scatters, strict=True)]
+    notes = [f"no interval for {', '.join(few)}: a fact needs {FEWEST_MODELS} models in each group"] if few else []
+    notes += [*(str(warning.message).split(". ")[0] for warning in caught), *scored.notes]
     deviations = 100 * float(np.sqrt(spread)), 100 * float(np.sqrt(fitted.scale))
-    return MixedModel(tuple(effects), *deviations, len(shares), targets, notes)
+    return MixedModel(tuple(effects), *deviations, len(shares), targets, tuple(dict.fromkeys(notes)))
 
 
-def _robust_errors(design: Array, residuals: Array, *, index: npt.NDArray[np.int64], ratio: float) -> Array:
-    """The standard errors of the fixed effects by the scatter of whole targets (Liang and Zeger 1986).
+def _effect(name: str, estimate: float, scatter: Scatter | None) -> Effect:
+    """The effect with Student's interval and p, in points of SS."""
+    from scipy.special import stdtr
 
-    They hold where an item repeats over languages and models, and where targets differ by language, which the random
-    intercepts of the targets do not know. `ratio` is the targets' variance by that of the residuals.
+    if scatter is None:
+        return Effect(name, float(estimate), None, None, None)
+    half = student_quantile(0.975, scatter.freedom) * scatter.error
+    p = 2 * float(stdtr(scatter.freedom, -abs(estimate) / scatter.error)) if scatter.error > 0 else 1.0
+    return Effect(name, float(estimate), float(estimate - half), float(estimate + half), p)
+
+
+def _scores(design: Array, residuals: Array, targets: pl.Series, *, ratio: float) -> Array:
+    """What each row adds to the error of each effect, in points of SS, given random intercepts of the targets.
+
+    `ratio` is the targets' variance by that of the residuals.
     """
+    index = number_clusters(targets)[0]
     count = np.bincount(index)
     shrink = ratio / (1 + ratio * count)
     weighted = design - (shrink[:, None] * cluster_sums(design, index))[index]
-    inverse = np.linalg.inv(design.T @ weighted)
-    scores = cluster_sums(weighted * residuals[:, None], index) @ inverse
-    return np.asarray(np.sqrt(len(count) / (len(count) - 1) * np.sum(scores**2, axis=0)))
+    return np.asarray(100 * (weighted * residuals[:, None]) @ np.linalg.inv(design.T @ weighted))
+
+
+def _is_over_models(name: str) -> bool:
+    """Whether an effect is meant for models in general, as that of a language is; that of a model is about this one."""
+    return not name.startswith("model ")
+
+
+def _scatter_of(scores: Array, rows: pl.DataFrame, *, with_models: bool) -> Scatter:
+    """The error of an effect by the scatter of whole targets (Liang and Zeger 1986) and, with several models, of whole models.
+
+    Targets hold what an item repeats over languages and models; models hold that each differs between languages in its
+    own way. The squared errors are added, less that of targets within models, which both contain (Cameron et al. 2011);
+    the degrees of freedom are Satterthwaite's.
+    """
+    targets = _squared_error(scores, rows["cluster"])
+    count, models = rows["cluster"].n_unique(), rows["model"].n_unique()
+    if not with_models or models < 2:
+        return Scatter(float(np.sqrt(targets)), count - 1)
+    both = rows.select(pl.concat_str("model", "cluster", separator="\t")).to_series()
+    own = max(0.0, _squared_error(scores, rows["model"]) - _squared_error(scores, both))
+    parts = targets**2 / (count - 1) + own**2 / (models - 1)
+    return Scatter(float(np.sqrt(targets + own)), (targets + own) ** 2 / parts if parts > 0 else count - 1)
+
+
+def _squared_error(scores: Array, groups: pl.Series) -> float:
+    sums = cluster_sums(scores[:, None], number_clusters(groups)[0])
+    return len(sums) / (len(sums) - 1) * float(np.sum(sums**2))
+
+
+def _fact_scatters(
+    rows: pl.DataFrame, shares: Array, *, design: Array, estimates: Array, names: Sequence[str]
+) -> dict[str, Scatter | None]:
+    """The error of each fact's effect by the scatter of the models' means; none where a group has too few models.
+
+    A fact is the same for all items of a model, so models are the units: the means, less what the other effects explain,
+    are regressed on the facts, with as many degrees of freedom as there are models beyond the coefficients.
+    """
+    facts = [name for name in names if name.startswith(FACT)]
+    index, models = number_clusters(rows["model"])
+    first = rows.unique("model", keep="first", maintain_order=True)
+    table, labels = _design(first, facts)
+    width = design.shape[1] - (len(labels) - 1)  # the facts' columns are the last
+    rest = shares - design[:, 1:width] @ estimates[1:width]
+    means = 100 * np.bincount(index, weights=rest) / np.bincount(index)
+    freedom = len(models) - len(labels)
+    if not facts or freedom < 1:
+        return dict.fromkeys(labels[1:])
+    inverse = np.linalg.inv(table.T @ table)
+    residuals = means - table @ (inverse @ table.T @ means)
+    errors = np.sqrt(np.diag(inverse) * float(residuals @ residuals) / freedom)
+    scatters: dict[str, Scatter | None] = {}
+    for name in facts:
+        numeric = first.schema[name].is_numeric()
+        fewest = first.height if numeric else min(first[name].value_counts()["count"])
+        for label in _design(first, [name])[1][1:]:
+            error = float(errors[labels.index(label)])
+            scatters[label] = Scatter(error, freedom) if fewest >= FEWEST_MODELS else None
+    return scatters
 
 
 def _with_facts(rows: pl.DataFrame, facts: Facts) -> tuple[pl.DataFrame, list[str]]:
@@ -137,8 +207,8 @@ def _with_facts(rows: pl.DataFrame, facts: Facts) -> tuple[pl.DataFrame, list[st
                 raise IsoglossError(f"The fact '{name}' is not given for every model.")
             if not all(isinstance(value, int | float) for value in values):
                 values = list(map(str, values))
-            rows = rows.with_columns(pl.Series(f"fact {name}", values, strict=False))
-        names += [f"fact {name}" for name in known]
+            rows = rows.with_columns(pl.Series(f"{FACT}{name}", values, strict=False))
+        names += [f"{FACT}{name}" for name in known]
     else:
         names.append("model")
     return rows, [name for name in names if rows[name].drop_nulls().n_unique() > 1]
@@ -148,7 +218,7 @@ def _design(rows: pl.DataFrame, names: Sequence[str]) -> tuple[Array, list[str]]
     """An intercept, one column per level but the first of each factor, and centred numbers."""
     columns, labels = [np.ones(rows.height)], ["(intercept)"]
     for name in names:
-        shown = name.removeprefix("fact ")
+        shown = name.removeprefix(FACT)
         if rows.schema[name].is_numeric():
             values = rows[name].cast(pl.Float64).to_numpy()
             columns.append(values - values.mean())

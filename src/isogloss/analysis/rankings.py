@@ -15,7 +15,7 @@ from ..stats import RESAMPLES
 from ..stats.hypotheses import LEVEL, adjust_holm
 from ..stats.resampling import FEWEST_CLUSTERS, Array, bootstrap_values
 from .alignment import ITEMS, align, distance_from
-from .competence import find_competence
+from .competence import LIMITS, Competence, at_limit, find_competence
 from .differences import paired_p
 from .groups import Part, check_by, check_rows, default_parts
 from .intervals import IntervalSettings, check_interval_settings, find_estimates
@@ -26,6 +26,8 @@ from .measures import check_mode
 class Rank:
     """A model's rank from 1, the best, with its 95 % interval; what is missing has its reason in `why`.
 
+    The interval reaches from 1 + the number of models shown to be better to the number of models minus those shown to be
+    worse (Mogstad et al. 2024); with tests adjusted for all pairs, the intervals of all models hold at once.
     `first` and `last` are how often it has the best and the worst value when clusters are drawn again, the same for all
     models. `may_be_best` says that no other model is shown to be better, `may_be_worst` that none is shown to be worse;
     `better_than` and `worse_than` name the models that it can be told apart from (paired tests, Holm over all pairs).
@@ -66,7 +68,7 @@ def rank_models(
     """The models of each data set and language, from best to worst, on the items that all of them have.
 
     Each metric says what is best: the highest value, the lowest, or the one nearest to its neutral point. A model whose
-    value cannot be interpreted has no rank; the notes name it.
+    competence is below the limit has no rank; the notes name it, and say what other limits would change.
 
     Parameters:
         scored: Scores of two models or more.
@@ -94,25 +96,39 @@ def rank_models(
         rest = tuple((name, value) for name, value in part.group.items() if name != "model")
         rankings.setdefault(rest, {})[part.group["model"]] = part
     rankings = {group: parts for group, parts in rankings.items() if len(parts) > 1}
-    incompetent: dict[Key, list[str]] = {}
+    judged: dict[Key, dict[str, Competence]] = {}
     rows: list[Rank] = []
     notes: list[str] = []
     for name, (group, parts) in product(chosen, rankings.items()):
         blank = Rank("", name, dict(group), 0.0, 0, None, None, None, None, True, True, (), (), 0, 0, mode)
-        if chosen[name].competence and group not in incompetent:
-            judged = {model: find_competence(part, mode=mode, settings=settings) for model, part in parts.items()}
-            incompetent[group] = [model for model, verdict in judged.items() if verdict.interpretable is False]
-        weak = incompetent[group] if chosen[name].competence else []
+        short = chosen[name].short or name
+        if chosen[name].competence and group not in judged:
+            judged[group] = {
+                model: find_competence(part, mode=mode, settings=settings) for model, part in parts.items()
+            }
+        known = judged[group] if chosen[name].competence else {}
+        weak = [model for model, competence in known.items() if competence.interpretable is False]
+        where = ", ".join(value for column, value in group if column != "dataset")
         if weak:
-            where = ", ".join(value for column, value in group if column != "dataset")
-            notes.append(
-                f"no rank by {chosen[name].short or name} ({where}), not interpretable: {', '.join(sorted(weak))}"
-            )
+            notes.append(f"no rank by {short} ({where}), below the competence limit: {', '.join(sorted(weak))}")
+        notes += _other_limits(known, f"{short} ({where})")
         kept = {model: part for model, part in parts.items() if model not in weak}
         rows += _rank_parts(kept, blank, settings=settings, notes=notes) if len(kept) > 1 else []
     if not rows:
         raise IsoglossError(next(iter(notes), "A ranking needs two models with scores in one language."))
     return Results(tuple(rows), notes=(*scored.notes, *notes))
+
+
+def _other_limits(known: Mapping[str, Competence], what: str) -> list[str]:
+    """A note on how many models would have a rank at each limit of competence, where that differs."""
+    counts = {
+        limit: sum(at_limit(one.interpretable, one.low, limit=limit) is not False for one in known.values())
+        for limit in LIMITS
+    }
+    if len(set(counts.values())) < 2:
+        return []
+    numbers = ", ".join(f"{count} at {limit:g}" for limit, count in counts.items())
+    return [f"models with a rank by {what}, by the limit of competence: {numbers}"]
 
 
 def _rank_parts(parts: Mapping[str, Part], blank: Rank, *, settings: IntervalSettings, notes: list[str]) -> list[Rank]:
@@ -126,9 +142,10 @@ def _rank_parts(parts: Mapping[str, Part], blank: Rank, *, settings: IntervalSet
     direct = metric.better is not None
     sides = aligned.sides if direct else [distance_from(side, metric.neutral or 0.0) for side in aligned.sides]
     merits = np.array([sign * side.value for side in sides])
-    better = _told_apart(dict(zip(names, sides, strict=True)), sign=sign, settings=settings)
     clusters = len(sides[0].clusters)
-    drawn = _drawn_ranks(sides, sign=sign, settings=settings) if clusters >= FEWEST_CLUSTERS else None
+    enough = clusters >= FEWEST_CLUSTERS
+    better = _told_apart(dict(zip(names, sides, strict=True)), sign=sign, settings=settings) if enough else set()
+    drawn = _drawn_ranks(sides, sign=sign, settings=settings) if enough else None
     rows = []
     for index in sorted(range(len(names)), key=lambda i: (-merits[i], names[i])):
         name = names[index]
@@ -149,9 +166,8 @@ def _rank_parts(parts: Mapping[str, Part], blank: Rank, *, settings: IntervalSet
         )
         if drawn is not None:
             own = drawn[:, index]
-            low, high = np.percentile(own, [2.5, 97.5], method="closest_observation")
             first, last = float(np.mean(own == 1)), float(np.mean(own == len(names)))
-            row = replace(row, low=int(low), high=int(high), first=first, last=last)
+            row = replace(row, low=1 + len(above), high=len(names) - len(below), first=first, last=last)
         rows.append(row)
     return rows
 
@@ -168,7 +184,6 @@ def _told_apart(sides: Mapping[str, Contribution], *, sign: int, settings: Inter
     """The pairs (better, worse) that differ by paired tests, adjusted for all pairs (Holm)."""
     pairs = list(combinations(sides, 2))
     estimates = {name: find_estimates(side, settings, bounds=(0, 100)) for name, side in sides.items()}
-    tests = [paired_p(sides[a], sides[b], sides=(estimates[a], estimates[b]), settings=settings) for a, b in pairs]
-    p = adjust_holm([1.0 if test is None else test for test in tests])
+    p = adjust_holm([paired_p((estimates[a], estimates[b]), sides[a].pieces or sides[b].pieces) for a, b in pairs])
     ordered = [(a, b) if sign * (sides[a].value - sides[b].value) > 0 else (b, a) for a, b in pairs]
     return {pair for pair, adjusted in zip(ordered, p, strict=True) if adjusted <= LEVEL}

@@ -32,16 +32,18 @@ NAMES = (
 class Component:
     """A source of variation: its standard deviation in points of SS, and its share of all, with 95 % intervals.
 
-    A share below zero is chance: the component is too small to be seen.
+    A share below zero is chance: the component is too small to be seen. The components of models and of languages have an
+    interval only where there are ten of them: drawing targets again says nothing about other models or languages.
     """
 
     name: str
     deviation: float
     share: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
     n: int
     targets: int
+    why: str | None = None
 
 
 def find_components(scored: Scored, *, resamples: int = 1000, seed: int = 0) -> Results[Component]:
@@ -64,10 +66,14 @@ def find_components(scored: Scored, *, resamples: int = 1000, seed: int = 0) -> 
         drawn[draw] = parts / parts.sum()
     ends = [percentile_interval(drawn[:, i], level=expanded_level(len(names))) for i in range(len(NAMES))]
     shares = components / components.sum()
-    rows = [
-        Component(name, float(np.sqrt(max(0.0, components[i]))), float(shares[i]), *ends[i], len(values), len(names))
-        for i, name in enumerate(NAMES)
-    ]
+    counts = dict(zip(NAMES[:2], values.shape[1:], strict=True))
+    rows = []
+    for i, name in enumerate(NAMES):
+        few = counts.get(name, FEWEST_CLUSTERS) < FEWEST_CLUSTERS
+        why = f"{counts[name]} {name}s; an interval needs {FEWEST_CLUSTERS}" if few else None
+        low, high = (None, None) if few else ends[i]
+        deviation = float(np.sqrt(max(0.0, components[i])))
+        rows.append(Component(name, deviation, float(shares[i]), low, high, len(values), len(names), why))
     return Results(tuple(rows), notes=scored.notes)
 
 

@@ -70,12 +70,17 @@ Limit = typer.Option(
 By = typer.Option(None, "--by", metavar="COLUMNS", help="Columns to group by: task,language,category,target.")
 Metrics = typer.Option(None, "--metrics", metavar="NAMES", help="Metrics, comma-separated.")
 Mode = typer.Option("corrected", "--mode", help="corrected (ties count one half) or paper (as published).")
-Resamples = typer.Option(RESAMPLES, "--resamples", min=100, help="Number of resamples and permutations.")
+Resamples = typer.Option(
+    RESAMPLES,
+    "--resamples",
+    min=100,
+    help="Number of resamples, where an interval or a rank needs them, and of permutations.",
+)
 Seed = typer.Option(0, "--seed", min=0, help="Random seed.")
 Interval = typer.Option(
     "auto",
     "--interval",
-    help="bootstrap (over clusters), bca, wilson (independent items), or auto: Wilson where it is valid, else bootstrap.",
+    help="auto (the jackknife over clusters), bootstrap (over clusters), bca, or wilson (independent items).",
 )
 Beside = typer.Option(
     None, "--beside", help="published: also show the models whose scores on StereoSet were published."

@@ -1,7 +1,7 @@
 """Metrics: one file each; here is what a metric is: how items, cluster by cluster, become one number under any weights."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -79,8 +79,11 @@ class Contribution:
     each cluster's `totals` and the function, `finish`; if it has a kink, `pieces` are the smooth functions it joins.
     `without` gives the value without each cluster in turn, where there is a faster way than `evaluate`. `items` are the
     ids that were used; if there are none, those of the rows. `unbiased` and `homogeneous` are what a model without any
-    preference, or with the same one for every cluster, is expected to get from as many items. `groups` are the two that
-    are compared, where the data names them; values above the neutral point favour the second.
+    preference, or with the same one for every cluster, is expected to get from as many items. `sizes` are the clusters'
+    numbers of units, and `within` the sums of squares and products of the units' sums around their cluster's mean: what
+    the degrees of freedom of an interval depend on. `related_only` is the value over the items on which both related
+    candidates win over the unrelated one, where there are such candidates. `groups` are the two that are compared, where the data
+    names them; values above the neutral point favour the second.
     """
 
     clusters: tuple[str, ...]
@@ -96,6 +99,9 @@ class Contribution:
     items: Sequence[str] | pl.Series | None = None
     unbiased: float | None = None
     homogeneous: float | None = None
+    sizes: Array | None = None
+    within: Array | None = None
+    related_only: float | None = None
     groups: tuple[str, str] | None = None
 
     @property
@@ -208,7 +214,10 @@ def from_sums(
             return finish(weights @ totals)
 
     count = len(sums) if n is None else n
-    return Contribution(names, evaluate, count, ties, alone=lambda: finish(totals), totals=totals, finish=finish)
+    sizes = np.bincount(index, minlength=len(names)).astype(np.float64)
+    within = sums.T @ sums - totals.T @ (totals / np.maximum(sizes, 1)[:, None])
+    whole = Contribution(names, evaluate, count, ties, alone=lambda: finish(totals), totals=totals, finish=finish)
+    return replace(whole, sizes=sizes, within=within)
 
 
 def ratio(sums: Array) -> Array:

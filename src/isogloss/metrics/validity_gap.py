@@ -1,5 +1,7 @@
 """Validity gap: the contrast score of stereotypes that are not known in a language, minus that of those that are."""
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 
@@ -10,14 +12,21 @@ VALID = "valid"
 
 
 def contribute(rows: pl.DataFrame, mode: str) -> Contribution:
-    """Per pair: the difference and 1, once for stereotypes that are not known in the language and once for the others."""
+    """Per pair: the difference and 1, once for stereotypes that are not known in the language and once for the others.
+
+    The two sets are drawn apart: a difference is as uncertain as its smaller side, so each needs its own clusters. A cluster
+    with statements of both sets counts as two.
+    """
     implicit = of_statements(rows, implicit=True)
     sides = [differences(implicit.filter(pl.col(VALID) == value)) for value in ("no", "yes")]
     pairs = pl.concat(sides) if all(side.height for side in sides) else sides[0].clear()
     foreign = np.arange(pairs.height) < sides[0].height
     values = pairs["difference"].to_numpy()
     sums = np.column_stack([values * foreign, foreign, values * ~foreign, ~foreign])
-    return of_differences(pairs, sums, finish=lambda s: s[..., 0] / s[..., 1] - s[..., 2] / s[..., 3])
+    names = pl.select(pl.when(pl.Series(foreign)).then(pl.lit("no ")).otherwise(pl.lit("yes ")) + pairs["cluster"])
+    sided = pairs.with_columns(cluster=names.to_series())
+    gap = of_differences(sided, sums, finish=lambda s: s[..., 0] / s[..., 1] - s[..., 2] / s[..., 3])
+    return replace(gap, strata=tuple(name.partition(" ")[0] for name in gap.clusters))
 
 
 def fits(rows: pl.DataFrame) -> bool:

@@ -1,4 +1,4 @@
-"""The interval of an estimate and of a difference of two, from resampled values and pseudo-values of its clusters."""
+"""The interval of an estimate, and of a difference of two: the jackknife over clusters with Student's distribution."""
 
 import math
 from collections.abc import Callable
@@ -9,39 +9,42 @@ import numpy as np
 
 from .resampling import Array, expanded_level, percentile_interval, student_quantile, wilson_interval
 
-NEAR = 0.1
-FEWEST_ROWS = 20
-MOST_SKEW = 0.05
-LEAST_BIAS = 0.02
-CLEAR_BIAS = 0.05
-MOST_LOGNORMAL = 100
+FEWEST_FREEDOM = 3.0
+"""The least degrees of freedom: with fewer, Student's quantile of 95 % is beyond 3.2 and mostly noise of the kurtosis."""
+MOST_LOGNORMAL = 100  # clusters up to which a long tail may not show itself
 LEAST_LOG_SKEW = -1.0
-FEWEST_EFFECTIVE = 4
-FEW_CLUSTERS = 40
+MOST_STUDENTISED_FREEDOM = 2.0
+"""The bootstrap-t quantile of a logarithm is at most Student's with 2 degrees of freedom (4.3): beyond, it is made of resamples
+that lack the few clusters on which the value depends, and the upper end has no meaning."""
 STEPS = 30
 PERFECT = math.atanh(1 - 1e-12)
-CONSTANT = "every cluster gives the same value, so resampling cannot say how sure it is"
+CONSTANT = "every cluster gives the same value, so clusters cannot say how sure it is"
+WITHOUT = "without one of the clusters the value does not exist"
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A value, its resampled values, and one pseudo-value per cluster, whose mean is about the value.
+    """A value and the value without each cluster in turn.
 
-    `count` is the number of clusters by which the interval is expanded: those of the smallest stratum.
-    `drawn_errors` are the standard errors of the resampled values, for values that are skewed like a variance.
+    `sizes` are the clusters' numbers of items and `likeness` the intraclass correlation within clusters; without sizes
+    all clusters count alike. `strata` names each cluster's stratum where clusters are drawn apart. `drawn` are resampled
+    values, where the kind of interval needs them, and `drawn_errors` their standard errors.
     """
 
     value: float
-    drawn: Array
-    pseudo: Array
-    bounds: tuple[float, float]
-    count: int
+    without: Array
+    bounds: tuple[float, float] = (-math.inf, math.inf)
+    sizes: Array | None = None
+    likeness: float = 1.0
+    strata: tuple[str, ...] | None = None
+    drawn: Array | None = None
     drawn_errors: Array | None = None
 
     @property
-    def error(self) -> float:
-        """The jackknife's standard error."""
-        return standard_error(self.pseudo)
+    def pseudo(self) -> Array:
+        """The jackknife's pseudo-values, whose mean is the value without its bias."""
+        count = len(self.without)
+        return np.asarray(count * self.value - (count - 1) * self.without, dtype=np.float64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,74 +56,172 @@ class Ends:
     kind: str
 
 
-def standard_error(values: Array) -> float:
-    """The standard error of the mean of independent values."""
-    return float(np.std(values, ddof=1)) / math.sqrt(len(values))
+@dataclass(frozen=True, slots=True)
+class Scatter:
+    """The standard error of an estimate and the degrees of freedom with which it is known."""
+
+    error: float
+    freedom: float
 
 
-def find_ends(estimate: Estimate, *, bca: bool = False, level: float = 0.95) -> Ends | None:
-    """The interval: percentiles, unless the value is near the end of its scale or its clusters are skewed.
+def find_scatter(estimate: Estimate) -> Scatter:
+    """The jackknife's error around the value itself, and its degrees of freedom.
 
-    A value between bounds gets Wilson's interval with the effective number of rows, value · (1 - value) / error², where
-    it is within a tenth of an end, where the effective number is small, or where a few clusters decide the error
-    (skew, Efron's acceleration). With few clusters, and where clusters of different sizes bias the value, the interval also
-    holds Student's. A value from 0 on without an upper bound gets the wider of Student's and the bootstrap-t interval of its
-    logarithm, and with few clusters of positive values the lognormal one's upper end. Without any variation there is no
-    interval but for shares.
+    error² = (C - 1)/C · Σ (θ₋c - θ)² over the C clusters: around θ and not around the mean of the θ₋c, so that a bias (of
+    clusters whose size goes with the value) widens the interval. The degrees of freedom are the lesser of two:
+    `freedom_of_sizes` and 2C/(k - 1) - 1 with the kurtosis k of the θ₋c, because a variance of C values of kurtosis k is as
+    unsure as that of 2C/(k - 1) normal ones; never fewer than FEWEST_FREEDOM. Strata add their squared errors, and their degrees
+    of freedom as Welch's do.
     """
+    names = np.asarray(estimate.strata if estimate.strata is not None else [""] * len(estimate.without))
+    squares, parts = 0.0, 0.0
+    for name in dict.fromkeys(names.tolist()):
+        chosen = names == name
+        without, count = estimate.without[chosen], int(chosen.sum())
+        square = (count - 1) / count * float(np.sum((without - estimate.value) ** 2))
+        sizes = np.ones(count) if estimate.sizes is None else estimate.sizes[chosen]
+        freedom = min(freedom_of_sizes(sizes, estimate.likeness), _freedom_of_kurtosis(without))
+        squares += square
+        parts += square**2 / max(freedom, FEWEST_FREEDOM)
+    freedom = squares**2 / parts if parts > 0 else float(len(names) - 1)
+    return Scatter(math.sqrt(squares), max(freedom, FEWEST_FREEDOM))
+
+
+def freedom_of_sizes(sizes: Array, likeness: float) -> float:
+    """Satterthwaite's degrees of freedom of a ratio's variance from clusters of these sizes.
+
+    The total of a cluster of n items has the variance v = n · (1 + (n - 1) · likeness), and the residuals of the totals
+    have the covariance M = D(v) - u v' - v u' + Σv · u u', u = n / Σn. The result is tr(M)² / tr(M²), which is C - 1
+    for clusters of one size.
+    """
+    n = np.asarray(sizes, dtype=np.float64)
+    u, v = n / n.sum(), n * (1 + (n - 1) * likeness)
+    total, uu, uv, vv = v.sum(), u @ u, u @ v, v @ v
+    trace = total - 2 * uv + total * uu
+    square = vv + 2 * uv**2 + 2 * uu * vv + (total * uu) ** 2
+    square += -4 * (v**2 @ u) + 2 * total * (v @ u**2) - 4 * total * uv * uu
+    return float(trace**2 / square) if square > 0 else 0.0
+
+
+def _freedom_of_kurtosis(values: Array) -> float:
+    spread = values - values.mean()
+    square = float(np.sum(spread**2))
+    if square == 0:
+        return float(len(values) - 1)
+    kurtosis = len(spread) * float(np.sum(spread**4)) / square**2
+    return 2 * len(spread) / max(kurtosis - 1, 1e-9) - 1
+
+
+def intraclass_correlation(totals: Array, sizes: Array, *, within: float) -> float:
+    """The share of the items' variance that lies between clusters, by one-way analysis of variance; from 0 to 1.
+
+    `totals` are the clusters' sums over items, `within` the sum of squares of the items around their cluster's mean.
+    """
+    there = sizes > 0
+    totals, sizes = totals[there], sizes[there]
+    items, clusters = float(sizes.sum()), len(sizes)
+    if items <= clusters or clusters < 2:
+        return 1.0
+    between = float(np.sum(sizes * (totals / sizes - totals.sum() / items) ** 2)) / (clusters - 1)
+    inside = within / (items - clusters)
+    part = (between - inside) / ((items - float(np.sum(sizes**2)) / items) / (clusters - 1))
+    return min(1.0, max(0.0, part / (part + inside))) if part + inside > 0 else 1.0
+
+
+def find_ends(estimate: Estimate, *, kind: str = "auto", level: float = 0.95) -> Ends | None:
+    """The interval: Student's with the jackknife's error (`find_scatter`), for a value between bounds on the logit scale.
+
+    With p the value as a share of its scale it is logistic(logit(p) ± t · error / (p · (1 - p))), and value ± t · error where
+    the scale has no ends. Where all clusters agree, a share has Wilson's interval with one row per cluster, and other
+    values have none. A value from 0 on without an upper bound, as a variance, has the interval of its logarithm.
+    `bootstrap` and `bca` are made of resampled values instead.
+    """
+    if is_constant(estimate):
+        return _wilson(estimate, level=level) if np.isfinite(estimate.bounds).all() else None
+    if kind in ("bootstrap", "bca") and estimate.drawn is not None:
+        expanded = expanded_level(_fewest(estimate), level=level)
+        ends = bca_interval(estimate, level=expanded) if kind == "bca" else None
+        return Ends(*(ends or percentile_interval(estimate.drawn, level=expanded)), kind)
+    if estimate.drawn is not None and estimate.drawn_errors is not None and estimate.value > 0:
+        return _logarithm(estimate, level=level)
+    scatter = find_scatter(estimate)
+    return _students(estimate, scatter, quantile=student_quantile((1 + level) / 2, scatter.freedom))
+
+
+def _students(estimate: Estimate, scatter: Scatter, *, quantile: float) -> Ends:
     low, high = estimate.bounds
-    bounded = math.isfinite(low) and math.isfinite(high)
-    if is_constant(estimate.drawn):
-        return _wilson(estimate, rows=len(estimate.pseudo), kind="constant", level=level) if bounded else None
-    if np.isnan(estimate.pseudo).any() or bca:
-        return _percentiles(estimate, bca=bca, level=level)
-    if bounded:
-        share, error = (estimate.value - low) / (high - low), estimate.error / (high - low)
-        rows = share * (1 - share) / error**2 if share * (1 - share) > 0 else float(len(estimate.pseudo))
-        if min(share, 1 - share) < NEAR:
-            return _widened(estimate, _wilson(estimate, rows=rows, kind="near", level=level), level=level)
-        if min(share, 1 - share) * rows < FEWEST_ROWS or abs(_skew(estimate.pseudo)) > MOST_SKEW:
-            return _widened(estimate, _wilson(estimate, rows=rows, kind="skewed", level=level), level=level)
-        return _widened(estimate, _percentiles(estimate, bca=False, level=level), level=level)
-    if low == 0 and estimate.value > 0 and estimate.drawn_errors is not None:
-        return _logarithm(estimate, estimate.drawn_errors, level=level)
-    return _percentiles(estimate, bca=False, level=level)
+    half = quantile * scatter.error
+    if not math.isfinite(low) or not math.isfinite(high):
+        return Ends(max(low, estimate.value - half), min(high, estimate.value + half), "jackknife")
+    width = high - low
+    share = (estimate.value - low) / width
+    middle, half = math.log(share / (1 - share)), half / width / (share * (1 - share))
+    ends = [low + width * _logistic(middle + sign * half) for sign in (-1, 1)]
+    return Ends(ends[0], ends[1], "jackknife")
 
 
-def difference_ends(a: Estimate, b: Estimate, *, count: float, related: bool, level: float = 0.95) -> Ends | None:
-    """The interval of a - b: percentiles, or from the two intervals where one is not made of percentiles.
+def _logistic(x: float) -> float:
+    return 1 / (1 + math.exp(-x)) if x > 0 else math.exp(max(x, -700.0)) / (1 + math.exp(max(x, -700.0)))
 
-    Percentiles of few clusters are a little too narrow, so that up to FEW_CLUSTERS the interval also holds Student's with the
-    jackknife's error. The second is the method of variance estimates recovery (Zou and Donner 2008), with the clusters'
-    correlation where the sides are `related`.
+
+def _wilson(estimate: Estimate, *, level: float) -> Ends:
+    low, high = estimate.bounds
+    width = high - low
+    share = min(1.0, max(0.0, (estimate.value - low) / width))
+    ends = wilson_interval(share, len(estimate.without), level=level)
+    return Ends(low + width * ends[0], low + width * ends[1], "constant")
+
+
+def is_constant(estimate: Estimate) -> bool:
+    """Whether no cluster changes the value, up to rounding, or the value lies on the end of its scale."""
+    far = float(np.abs(estimate.without - estimate.value).max(initial=0.0))
+    return far <= 1e-9 * max(1.0, abs(estimate.value)) or estimate.value in estimate.bounds
+
+
+def _fewest(estimate: Estimate) -> int:
+    """The clusters of the smallest stratum."""
+    names = estimate.strata if estimate.strata is not None else ("",) * len(estimate.without)
+    return int(np.unique(np.asarray(names), return_counts=True)[1].min())
+
+
+# ---- differences
+
+
+def paired_difference(a: Estimate, b: Estimate) -> Estimate:
+    """a - b, whose clusters are the same: the value without a cluster lacks it on both sides."""
+    sizes = None if a.sizes is None or b.sizes is None else (a.sizes + b.sizes) / 2
+    likeness = max(a.likeness, b.likeness)
+    return Estimate(a.value - b.value, a.without - b.without, sizes=sizes, likeness=likeness, strata=a.strata)
+
+
+def paired_ends(a: Estimate, b: Estimate, *, level: float = 0.95) -> Ends | None:
+    """The interval of a - b of the same clusters; where every cluster has the same difference, from those of the sides."""
+    return find_ends(paired_difference(a, b), level=level) or unpaired_ends(a, b, level=level)
+
+
+def unpaired_ends(a: Estimate, b: Estimate, *, level: float = 0.95) -> Ends | None:
+    """The interval of a - b of independent sides, from their two intervals (Zou and Donner 2008).
+
+    (θ - low)² and (high - θ)² of the sides add up, each interval being made with Student's quantile for Welch's degrees
+    of freedom; without bounds this is Welch's interval.
     """
-    sides = find_ends(a, level=level), find_ends(b, level=level)
-    if not _are_plain(sides, ("bootstrap", "skewed") if related else ("bootstrap",)):
-        return _recovered((a, b), sides, r=_correlation(a.pseudo, b.pseudo) if related else 0.0)
-    drawn, value = a.drawn - b.drawn, a.value - b.value
-    if is_constant(drawn):
+    first, second = find_ends(a, level=level), find_ends(b, level=level)
+    if not any(is_constant(side) or side.drawn_errors is not None for side in (a, b)):
+        one, two = find_scatter(a), find_scatter(b)
+        quantile = student_quantile((1 + level) / 2, welch_freedom(one, two))
+        first, second = (_students(side, own, quantile=quantile) for side, own in ((a, one), (b, two)))
+    if first is None or second is None:
         return None
-    low, high = percentile_interval(drawn, level=expanded_level(count, level=level))
-    error = standard_error(a.pseudo - b.pseudo) if related else math.hypot(a.error, b.error)
-    if count > FEW_CLUSTERS or not math.isfinite(error):
-        return Ends(low, high, "bootstrap")
-    half = student_quantile((1 + level) / 2, count - 1) * error
-    return Ends(min(low, value - half), max(high, value + half), "bootstrap")
+    value = a.value - b.value
+    low = value - math.hypot(a.value - first.low, second.high - b.value)
+    high = value + math.hypot(first.high - a.value, b.value - second.low)
+    return None if high - low < 1e-9 else Ends(low, high, "jackknife")
 
 
-def recovered_p(a: Estimate, b: Estimate, *, shift: float = 0.0) -> float:
-    """The p at which the interval of a - b, made of the intervals of two independent sides, reaches `shift`.
-
-    It is 0 where both sides have percentile intervals, whose p comes from a test.
-    """
-    if _are_plain((find_ends(a), find_ends(b)), ("bootstrap",)):
-        return 0.0
-
-    def holds(level: float) -> bool:
-        ends = _recovered((a, b), (find_ends(a, level=level), find_ends(b, level=level)), r=0.0)
-        return ends is None or ends.low <= shift <= ends.high
-
-    return p_of_interval(holds)
+def welch_freedom(a: Scatter, b: Scatter) -> float:
+    """The degrees of freedom of a difference of two independent estimates."""
+    parts = a.error**4 / a.freedom + b.error**4 / b.freedom
+    return (a.error**2 + b.error**2) ** 2 / parts if parts > 0 else min(a.freedom, b.freedom)
 
 
 def p_of_interval(holds: Callable[[float], bool]) -> float:
@@ -132,69 +233,27 @@ def p_of_interval(holds: Callable[[float], bool]) -> float:
     return high
 
 
-def _are_plain(ends: tuple[Ends | None, Ends | None], kinds: tuple[str, ...]) -> bool:
-    return all(interval is not None and interval.kind in kinds for interval in ends)
+# ---- other scales and kinds
 
 
-def _recovered(sides: tuple[Estimate, Estimate], ends: tuple[Ends | None, Ends | None], *, r: float) -> Ends | None:
-    (a, b), (one, two) = sides, ends
-    if one is None or two is None:
-        return None
-    value, below, above = (
-        a.value - b.value,
-        (a.value - one.low, b.value - two.low),
-        (one.high - a.value, two.high - b.value),
-    )
-    down = below[0] ** 2 + above[1] ** 2 - 2 * r * below[0] * above[1]
-    up = above[0] ** 2 + below[1] ** 2 - 2 * r * above[0] * below[1]
-    if max(down, up) < 1e-18:
-        return None
-    return Ends(value - math.sqrt(max(0.0, down)), value + math.sqrt(max(0.0, up)), "recovered")
+def fisher_ends(finish: Callable[[Array], Array], totals: Array) -> tuple[float, float] | None:
+    """The 95 % interval of a correlation, or of kappa, as a function of sums over clusters; none for perfect ones.
 
-
-def welch_freedom(errors: tuple[float, float], counts: tuple[int, int]) -> float:
-    """The degrees of freedom of a difference of two means with these standard errors and numbers of clusters."""
-    parts = [error**4 / (count - 1) for error, count in zip(errors, counts, strict=True)]
-    total = (errors[0] ** 2 + errors[1] ** 2) ** 2
-    return total / sum(parts) if sum(parts) > 0 else float(min(counts) - 1)
-
-
-def is_constant(values: Array) -> bool:
-    """Whether all values are the same, up to rounding."""
-    there = values[~np.isnan(values)]
-    return bool(np.ptp(there) <= 1e-9 * max(1.0, float(np.abs(there).max()))) if len(there) else True
-
-
-def _percentiles(estimate: Estimate, *, bca: bool, level: float) -> Ends:
-    expanded = expanded_level(estimate.count, level=level)
-    if bca:
-        return Ends(*bca_interval(estimate, level=expanded), "bca")
-    return Ends(*percentile_interval(estimate.drawn, level=expanded), "bootstrap")
-
-
-def _widened(estimate: Estimate, ends: Ends, *, level: float) -> Ends:
-    """The ends, moved out to hold Student's intervals where these reach further, but not beyond the scale.
-
-    One is around the value, with few clusters; one around the value without its bias (the jackknife's), where clusters of
-    different sizes bias it. Where large clusters are missing by chance, the value is off and looks too sure at once. A
-    clear bias, as of sizes that go with the value, therefore counts several times.
+    Student's interval with the jackknife's error on Fisher's scale, where such values are nearly normal.
     """
-    few, bias = estimate.count <= FEW_CLUSTERS, float(estimate.pseudo.mean()) - estimate.value
-    middles = [(estimate.value, float(estimate.count))] if few and ends.kind != "near" else []
-    if abs(bias) > LEAST_BIAS * estimate.error:
-        clear = abs(bias) > CLEAR_BIAS * estimate.error
-        times = (8 if clear else 2) if few else (4 if clear else 1)
-        middles.append((estimate.value + times * bias, effective_count(estimate)))
-    low, high = ends.low, ends.high
-    for middle, clusters in middles:
-        half = student_quantile((1 + level) / 2, clusters - 1) * estimate.error
-        low, high = min(low, middle - half), max(high, middle + half)
-    return Ends(max(estimate.bounds[0], low), min(estimate.bounds[1], high), ends.kind)
+    whole = totals.sum(0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        value, without = float(np.arctanh(finish(whole[None]))[0]), np.arctanh(finish(whole - totals))
+    if abs(value) > PERFECT or not np.isfinite(without).all():
+        return None
+    ends = find_ends(Estimate(value, without))
+    return None if ends is None else (math.tanh(ends.low), math.tanh(ends.high))
 
 
 def bca_interval(estimate: Estimate, *, level: float = 0.95) -> tuple[float, float]:
     """The bias-corrected and accelerated interval (Efron 1987); the jackknife over clusters accelerates it."""
-    drawn, edge = estimate.drawn, 0.5 / len(estimate.drawn)
+    drawn = np.asarray(estimate.drawn)
+    edge = 0.5 / len(drawn)
     below = float(np.mean(drawn < estimate.value) + np.mean(drawn == estimate.value) / 2)
     bias = NormalDist().inv_cdf(min(max(below, edge), 1 - edge))
     shifted = [bias + NormalDist().inv_cdf(tail) for tail in ((1 - level) / 2, (1 + level) / 2)]
@@ -203,56 +262,18 @@ def bca_interval(estimate: Estimate, *, level: float = 0.95) -> tuple[float, flo
     return float(low), float(high)
 
 
-def _wilson(estimate: Estimate, *, rows: float, kind: str, level: float) -> Ends:
-    low, high = estimate.bounds
-    width = high - low
-    share = min(1.0, max(0.0, (estimate.value - low) / width))
-    clusters = None if kind == "constant" else effective_count(estimate)
-    ends = wilson_interval(share, rows, clusters=clusters, level=level)
-    return Ends(low + width * ends[0], low + width * ends[1], kind)
-
-
-def fisher_ends(finish: Callable[[Array], Array], totals: Array) -> tuple[float, float] | None:
-    """The 95 % interval of a correlation, or of kappa, as a function of sums over clusters; none for perfect ones.
-
-    Student's interval with the jackknife's error on Fisher's scale, where such values are nearly normal.
-    """
-    clusters, whole = len(totals), totals.sum(0)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        value, without = np.arctanh(finish(whole[None])), np.arctanh(finish(whole - totals))
-        pseudo = clusters * value - (clusters - 1) * without
-    if abs(value[0]) > PERFECT or not np.isfinite(pseudo).all() or is_constant(pseudo):
-        return None
-    estimate = Estimate(float(value[0]), pseudo, pseudo, (-math.inf, math.inf), clusters)
-    half = student_quantile(0.975, effective_count(estimate) - 1) * estimate.error
-    return math.tanh(estimate.value - half), math.tanh(estimate.value + half)
-
-
-def effective_count(estimate: Estimate) -> float:
-    """The number of clusters, lowered where a few of them make most of the error.
-
-    The variance of a sample variance grows with the kurtosis of what is sampled: that of n values of kurtosis k is as
-    unsure as that of 2n / (k - 1) normal ones.
-    """
-    spread = estimate.pseudo - estimate.pseudo.mean()
-    square = float(np.sum(spread**2))
-    if square == 0:
-        return estimate.count
-    kurtosis = len(spread) * float(np.sum(spread**4)) / square**2
-    return max(FEWEST_EFFECTIVE, min(estimate.count, 2 * len(spread) / max(kurtosis - 1, 1e-9)))
-
-
-def _logarithm(estimate: Estimate, errors: Array, *, level: float) -> Ends:
+def _logarithm(estimate: Estimate, *, level: float) -> Ends:
     """The wider, at either end, of Student's and the bootstrap-t interval on the scale of the logarithm."""
-    value, drawn = estimate.value, estimate.drawn
+    value, drawn, scatter = estimate.value, np.asarray(estimate.drawn), find_scatter(estimate)
     with np.errstate(divide="ignore", invalid="ignore"):
-        t = (np.log(drawn) - math.log(value)) * drawn / errors
+        t = (np.log(drawn) - math.log(value)) * drawn / np.asarray(estimate.drawn_errors)
     below, above = percentile_interval(t, level=level)
-    student = student_quantile((1 + level) / 2, effective_count(estimate) - 1)
-    relative = estimate.error / value
-    ends = (-max(above, student) * relative, -min(below, -student) * relative)
-    high = value * math.exp(min(ends[1], 700.0))
-    return Ends(value * math.exp(ends[0]), max(high, _lognormal_high(estimate.pseudo, level=level)), "logarithm")
+    student = student_quantile((1 + level) / 2, scatter.freedom)
+    most = max(student, student_quantile((1 + level) / 2, MOST_STUDENTISED_FREEDOM))
+    relative = scatter.error / value
+    low, high = -min(max(above, student), most) * relative, min(max(-below, student), most) * relative
+    end = max(value * math.exp(min(high, 700.0)), _lognormal_high(estimate.pseudo, level=level))
+    return Ends(value * math.exp(low), end, "logarithm")
 
 
 def _lognormal_high(values: Array, *, level: float) -> float:
@@ -276,9 +297,3 @@ def _skew(pseudo: Array) -> float:
     spread = pseudo - pseudo.mean()
     size = float(np.sum(spread**2)) ** 1.5
     return float(np.sum(spread**3)) / (6 * size) if size > 0 else 0.0
-
-
-def _correlation(first: Array, second: Array) -> float:
-    x, y = first - first.mean(), second - second.mean()
-    size = math.sqrt(float(x @ x) * float(y @ y))
-    return float(x @ y) / size if size > 0 and math.isfinite(size) else 0.0

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from .resampling import DRAWS_AT_ONCE, MOST_DRAWN, Array, normal_draws, student_quantile
+from .resampling import DRAWS_AT_ONCE, Array, student_quantile
 
 MOST_EXACT = 12
 POWER = 0.8
@@ -34,36 +34,6 @@ def swap_test(
     return _share_beyond(values, observed, exact=exact), exact
 
 
-def sign_flip_test(differences: Array, *, resamples: int = 10_000, seed: int = 0) -> float:
-    """The two-sided p of a sum of paired differences, one per cluster, whose signs are chance when nothing differs."""
-    return swapped_sums_test(lambda sums: sums[:, 0], differences[:, None], resamples=resamples, seed=seed)
-
-
-def student_test(differences: Array) -> float:
-    """The two-sided p of a mean difference by Student's distribution."""
-    from scipy.special import stdtr
-
-    error = float(np.std(differences, ddof=1)) / math.sqrt(len(differences))
-    mean = abs(float(differences.mean()))
-    if error <= 1e-12 * mean:  # no variation
-        return 1.0 if mean == 0 else 0.0
-    return 2 * float(stdtr(len(differences) - 1, -mean / error))
-
-
-def swapped_sums_test(
-    statistic: Callable[[Array], Array], moves: Array, *, resamples: int = 10_000, seed: int = 0
-) -> float:
-    """The two-sided p of `swap_test` for a statistic of sums: `moves` [clusters, k] are added or subtracted by sign.
-
-    The sums of very many clusters are drawn from the normal distribution that they tend to.
-    """
-    if len(moves) <= MOST_DRAWN:
-        return swap_test(lambda signs: statistic(signs @ moves), len(moves), resamples=resamples, seed=seed)[0]
-    observed = abs(float(statistic(moves.sum(0)[None, :])[0]))
-    values = statistic(normal_draws(moves, resamples=resamples, seed=seed))
-    return _share_beyond(values, observed, exact=False)
-
-
 def shuffle_test(
     statistic: Callable[[Array], Array], sizes: tuple[int, int], *, resamples: int = 10_000, seed: int = 0
 ) -> float:
@@ -80,52 +50,6 @@ def shuffle_test(
         rows = np.repeat(first, min(block, resamples - start), axis=0)
         values.append(statistic(rng.permuted(rows, axis=1)))
     return _share_beyond(np.concatenate(values), observed, exact=False)
-
-
-def welch_test(first: Array, second: Array, *, resamples: int = 10_000, seed: int = 0) -> float:
-    """The two-sided p of a difference of two means whose variances may differ: the larger of two tests' p.
-
-    One is Welch's t, the other deals the values anew to the two sides and compares Welch's t there (Janssen 1997; Chung
-    and Romano 2013), which needs no normal distribution but is bold where a small side varies most.
-    """
-    from scipy.special import stdtr
-
-    sizes, values = (len(first), len(second)), np.concatenate([first, second])
-    moments = np.column_stack([values, values**2])
-    sums = moments.sum(0)
-
-    def statistic(members: Array) -> Array:
-        own = members @ moments
-        return _welch(own, sizes[0], other=sums - own, size=sizes[1])[0]
-
-    whole = [np.array([[side.sum(), (side**2).sum()]]) for side in (first, second)]
-    t, freedom = (float(value[0]) for value in _welch(whole[0], sizes[0], other=whole[1], size=sizes[1]))
-    if math.isnan(t):
-        return 1.0
-    student = 2 * float(stdtr(freedom, -abs(t))) if math.isfinite(t) else 0.0
-    if min(sizes) > MOST_DRAWN / 10 and sum(sizes) > MOST_DRAWN:  # such means are normal, and both tests agree
-        return max(student, 1 / (resamples + 1))
-    return max(student, shuffle_test(statistic, sizes, resamples=resamples, seed=seed))
-
-
-def _welch(own: Array, count: int, *, other: Array, size: int) -> tuple[Array, Array]:
-    """Welch's t and its degrees of freedom from sums and sums of squares [r, 2] of either side."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        means = own[:, 0] / count, other[:, 0] / size
-        squares = own[:, 1] / count, other[:, 1] / size
-        errors = [
-            _no_noise(square - mean**2, square) / (n - 1)
-            for square, mean, n in zip(squares, means, (count, size), strict=True)
-        ]
-        difference = _no_noise(means[0] - means[1], np.abs(means[0]) + np.abs(means[1]))
-        total = errors[0] + errors[1]
-        freedom = total**2 / (errors[0] ** 2 / (count - 1) + errors[1] ** 2 / (size - 1))
-        return difference / np.sqrt(total), freedom
-
-
-def _no_noise(values: Array, scale: Array) -> Array:
-    """The values, with zero for what is only rounding."""
-    return np.where(np.abs(values) <= 1e-12 * scale, 0.0, values)
 
 
 def _random_signs(clusters: int, *, resamples: int, seed: int) -> Iterator[Array]:
@@ -180,11 +104,3 @@ def adjust_bh(p: Sequence[float]) -> list[float]:
 def detectable_effect(error: float, freedom: float, *, level: float = LEVEL, power: float = POWER) -> float:
     """The smallest true difference that a two-sided t-test finds with about this power, given the standard error."""
     return (student_quantile(1 - level / 2, freedom) + student_quantile(power, freedom)) * error
-
-
-def needed_items(n: int, detectable: float, *, difference: float) -> int | None:
-    """How many items would show the difference with the same power, if more items came as these did."""
-    if difference == 0 or not math.isfinite(detectable) or detectable == 0:
-        return None
-    needed = n * (detectable / difference) ** 2
-    return math.ceil(needed) if needed < 1e12 else None

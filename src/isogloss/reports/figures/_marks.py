@@ -16,7 +16,7 @@ COLOURS = ("#3a7fc2", "#d2700a", "#1d9a6c", "#c8599f", "#8467c9", "#8f8120", "#1
 MARKERS = ("o", "s", "^", "D", "P", "v", ">", "<", "X", "p", "h", "*")
 LOW, HIGH = COLOURS[0], COLOURS[1]
 GREY, PALE, CELL_INK = "#6e6e6e", "#d9d9d9", "#14171c"
-WEAK, WEAK_NAME = "#a9aeb6", "† not interpretable"  # not reliably better at meaningful than at meaningless sentences
+WEAK, WEAK_NAME = "#a9aeb6", "† not interpretable"  # below the competence limit
 # Light enough for dark letters, so that one ink is read on every field; the dark page exchanges all of them at once.
 BELOW = ("#f2f2f0", "#d6e6f4", "#b3d2eb", "#8dbbdf", "#68a3d0")
 ABOVE = ("#f2f2f0", "#fbe3c6", "#f7cc98", "#f0b066", "#e6923a")

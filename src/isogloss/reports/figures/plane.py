@@ -67,7 +67,7 @@ def _draw_lines(axes: Any) -> None:
 figure = Plot(
     title="LMS and SS in one plane",
     needs="scores from which LMS, SS and ICAT can be measured: isogloss eval MODEL --data stereoset --out RUNS",
-    caption="Bars are 95 % intervals over clusters of items; grey points are not interpretable; grey lines join points of equal ICAT, whose value is at their end; in the shaded band (LMS below 60) the model is guessing; the dashed line is no preference.",
+    caption="Bars are 95 % intervals over clusters of items; grey points are not interpretable; grey lines join points of equal ICAT, whose value is at their end; the shaded band (LMS below 60) is below our competence limit; the dashed line is no preference.",
     find=find,
     draw=draw,
 )

@@ -108,8 +108,9 @@ def _result(row: Measure, runs: Sequence[Run], *, resamples: int) -> dict[str, A
     uncertainty: dict[str, Any] = {"num_samples": row.n}
     if row.low is not None and row.high is not None:
         interval = {"lower": row.low, "upper": row.high, "confidence_level": LEVEL}
-        uncertainty["confidence_interval"] = {**interval, "method": f"{row.interval or 'bootstrap'}, over clusters"}
-        uncertainty["num_bootstrap_samples"] = resamples
+        uncertainty["confidence_interval"] = {**interval, "method": f"{row.interval}, over clusters"}
+        if row.interval in ("bootstrap", "bca", "logarithm"):
+            uncertainty["num_bootstrap_samples"] = resamples
     known = {"neutral": metric.neutral, "mode": row.mode, "citation": metric.citation, "caution": metric.caution}
     details = {
         "n": row.n,

@@ -28,7 +28,7 @@ ROW = "row"  # the fact that puts the scores of a model, such as a head, into th
 JOINED, FIRST = "/", "|"
 SIGNIFICANT, LEVEL = "‡", 0.05
 FEWEST = 100  # resamples
-WEAK_NOTE = "† not interpretable: the model does not reliably prefer meaningful to meaningless sentences on these items"
+WEAK_NOTE = "† not interpretable: below our competence limit on these items"
 RANK_NOTE = "in parentheses: the 95 % interval of the model's rank in its block and language; 1 is best"
 STATISTICS = ("Spearman", "Pearson", "Direction", "Diff")
 

@@ -125,10 +125,17 @@ def _caption(where: str, rows: Sequence[Measure], *, table: MeasuredTable, setti
     clusters = [row.clusters for row in rows if row.low is not None]
     if settings and clusters:
         parts.append(
-            f"In brackets: 95 % intervals, by bootstrap over {_range(clusters)} clusters of items "
-            f"({settings.resamples:,} resamples) unless noted otherwise."
+            f"In brackets: 95 % intervals over {_range(clusters)} clusters of items, by {_kind(settings)} "
+            "unless noted otherwise."
         )
     return " ".join(parts)
+
+
+def _kind(settings: IntervalSettings) -> str:
+    """How intervals are made, in words."""
+    if settings.kind in ("bootstrap", "bca"):
+        return f"{settings.kind} ({settings.resamples:,} resamples)"
+    return "Student's distribution with the jackknife's error"
 
 
 def _range(numbers: Sequence[int]) -> str:

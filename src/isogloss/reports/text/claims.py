@@ -26,7 +26,7 @@ MEANINGS = {
     SUPPORTED: "the scores show what the claim says",
     CONTRADICTED: "the scores show the opposite",
     UNDECIDED: "the scores are compatible with the claim and with its opposite",
-    NOT_INTERPRETABLE: "a model that it is about does not reliably prefer meaningful to meaningless sentences on these items",
+    NOT_INTERPRETABLE: "a model that it is about is below our competence limit on these items",
     NOT_TESTABLE: "something that it needs is not here",
     NO_TEST: "it holds for any scores, so that it holds here says nothing",
 }
@@ -41,7 +41,7 @@ def explain_claim(verdict: ClaimVerdict) -> str:
     if part is not None and part.b == BASELINE and verdict.status in (SUPPORTED, CONTRADICTED, UNDECIDED):
         return _explain_change(verdict, part)
     if verdict.status == NOT_INTERPRETABLE:
-        return f"No verdict: a model does not reliably prefer meaningful to meaningless sentences. {verdict.reason}."
+        return f"No verdict: a model is below our competence limit. {verdict.reason}."
     if verdict.status == NOT_TESTABLE:
         return f"It could not be tested: {verdict.reason}."
     if verdict.status == NO_TEST:

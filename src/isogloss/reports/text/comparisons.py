@@ -13,7 +13,7 @@ from .table import Grid, as_text
 def grid(comparisons: Comparisons) -> Grid:
     """One row per group and metric: both values, the difference, p-values, effect, and what could have been seen."""
     columns = list(dict.fromkeys(name for row in comparisons for name in row.group))
-    numbers = ["a", "b", "a - b", "p", "Holm", "BH", "effect", "n", "clusters", "MDE", "n needed"]
+    numbers = ["a", "b", "a - b", "p", "Holm", "BH", "effect", "n", "clusters", "MDE"]
     empty = "overall" if "task" in columns else "all"
     rows = [
         [
@@ -29,7 +29,6 @@ def grid(comparisons: Comparisons) -> Grid:
             str(row.n),
             str(row.clusters),
             format_value(row.mde),
-            "-" if row.n_needed is None else str(row.n_needed),
         ]
         for row in comparisons
     ]

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from ...analysis.competence import UNMEASURED
+from ...analysis.competence import DEPENDS, LIMITS, UNMEASURED, at_limit, state_of
 from ...analysis.measures import Measure, Measures, by_group
 from ...items import group_by
 from ...scores import UNSUPPORTED_LANGUAGE, unsupported_language_note
 from ..chart_data import without_task
-from ..numbers import DAGGER, direction, expected, merge_notes, metric_name, number, order_name
+from ..numbers import DAGGER, direction, expected, format_value, merge_notes, metric_name, number, order_name
 from .table import Grid, as_text
 
 if TYPE_CHECKING:
     from ...analysis.comparisons import Comparison
 
-NOT_INTERPRETABLE = "not interpretable, because the model does not reliably prefer meaningful to meaningless sentences"
+NOT_INTERPRETABLE = "not interpretable: below our competence limit"
 LOWER_END = ": its lower end "
 MOST = 5  # groups that a remark names
+RELATED = "SS, both win"  # over the items on which both related candidates win over the unrelated one
 COUNTS = 3  # columns: n, ties and clusters
 EXPECTED = (
     "unbiased: what a model without any preference would get from as many items per target; homogeneous: one with the same SS "
@@ -41,6 +42,7 @@ def doubts(rows: Iterable[Measure | Comparison]) -> list[str]:
 
     A task is not named where the same holds for all tasks together.
     """
+    rows = list(rows)
     weak: dict[str, str] = {}
     unknown: dict[str, str] = {}
     for row in without_task([row for row in rows if row.doubt is not None]):
@@ -54,6 +56,7 @@ def doubts(rows: Iterable[Measure | Comparison]) -> list[str]:
             shown, why = [label.rpartition(LOWER_END)[0] for label in shown], f" (every lower end {same.pop()})"
         more = [f"and {len(weak) - MOST} more"] if len(weak) > MOST else []
         lines.append(f"{DAGGER} {NOT_INTERPRETABLE}{why}: {'; '.join([*shown, *more])}")
+    lines += _depending(rows)
     if UNMEASURED in unknown.values():
         lines.append(f"{UNMEASURED}: these scores have neither unrelated candidates nor shuffled controls")
     rest = [label for label, doubt in unknown.items() if doubt != UNMEASURED]
@@ -63,6 +66,21 @@ def doubts(rows: Iterable[Measure | Comparison]) -> list[str]:
     return lines
 
 
+def _depending(rows: Sequence[Measure | Comparison]) -> list[str]:
+    """Which groups would change their mark at another limit of competence."""
+    chosen = without_task([row for row in rows if state_of(row.competence_low) == DEPENDS])
+    names: dict[str, None] = {}
+    for row in chosen:
+        label = ", ".join(value for name, value in row.group.items() if name not in ("dataset", "method"))
+        held = [f"{limit:g}" for limit in LIMITS if at_limit(None, row.competence_low, limit=limit)]
+        names[f"{label} (passes {' and '.join(held)})"] = None
+    if not names:
+        return []
+    more = [f"and {len(names) - MOST} more"] if len(names) > MOST else []
+    limits = ", ".join(f"{limit:g}" for limit in LIMITS[:-1])
+    return [f"the mark {DEPENDS} ({limits} or {LIMITS[-1]:g}): {'; '.join([*list(names)[:MOST], *more])}"]
+
+
 def grid(measures: Measures) -> Grid:
     """One row per group, one column per metric, then n, ties and clusters.
 
@@ -70,6 +88,7 @@ def grid(measures: Measures) -> Grid:
     """
     columns = list(dict.fromkeys(name for row in measures for name in row.group))
     metrics = list(dict.fromkeys(row.metric for row in measures))
+    shown = any(row.related_only is not None and (row.competence_low or 100) < LIMITS[-1] for row in measures)
     rows = []
     empty = "overall" if "task" in columns else "all"
     for group, own in by_group(measures):
@@ -83,8 +102,9 @@ def grid(measures: Measures) -> Grid:
         if "language" in labels and any(note.startswith(unsupported) for note in measures.notes):
             labels["language"] += " *"  # the remark that says so has one too
         counts = [str(most), str(max(row.ties for row in own)), str(max(row.clusters for row in own))]
-        rows.append([*labels.values(), *(values.get(name, "-") for name in metrics), *counts])
-    heading = [*columns, *(_heading(name, measures) for name in metrics), "n", "ties", "clusters"]
+        rows.append([*labels.values(), *(values.get(name, "-") for name in metrics), *_related(own, shown), *counts])
+    heading = [*columns, *(_heading(name, measures) for name in metrics), *([RELATED] if shown else [])]
+    heading += ["n", "ties", "clusters"]
     marked = tuple(f"* {line}" if UNSUPPORTED_LANGUAGE in line else line for line in remarks(measures))
     return Grid(heading, rows, len(columns), marked, repeated=COUNTS)
 
@@ -100,6 +120,12 @@ def _order(row: Measure, measures: Measures) -> str:
     """The order of the row's groups, where the heading cannot give it."""
     order = order_name(row)
     return f" ({order})" if order and _heading(row.metric, measures) == metric_name(row.metric) else ""
+
+
+def _related(rows: Sequence[Measure], shown: bool) -> list[str]:
+    """The cell of SS over the items on which both related candidates win, where a mark makes it worth showing."""
+    values = [row.related_only for row in rows if row.related_only is not None]
+    return [format_value(values[0] if values else None)] if shown else []
 
 
 def remarks(measures: Measures) -> list[str]:

@@ -13,7 +13,7 @@ from .citations import OURS, cite_runs, entries_of
 
 CAUTION = (
     "Candidates whose scores are equal count one half. Scores of stereotypes are interpreted only where the confidence "
-    "interval of the LMS lies at or above 60. An SS near 50 means that no preference was found on these items; it does "
+    "interval of the LMS lies at or above 60, a convention. An SS near 50 means that no preference was found on these items; it does "
     "not mean that a model is unbiased."
 )
 
@@ -31,8 +31,9 @@ def describe_methods(runs: Sequence[Run], *, resamples: int = RESAMPLES) -> str:
         f"We measured {models} on {data} with Isogloss {__version__}.",
         f"Candidates were scored by {methods}.",
         *([f"We report {listed(metrics)}."] if metrics else []),
-        f"Intervals are 95 % confidence intervals; unless stated otherwise, they come from {resamples:,} resamples of "
-        "clusters, which are the target terms or the items that belong together.",
+        "Intervals are 95 % confidence intervals over clusters, which are the target terms or the items that belong together: "
+        "Student's with the jackknife's error, on the logit scale for values between bounds; those of values without an "
+        f"upper bound use {resamples:,} resamples. They are about other clusters with the same wordings, not about other wordings.",
         CAUTION,
     ]
     shown = [citation for citation in cited if citation.kind != "metric" or citation.name in find_headlines(names)]

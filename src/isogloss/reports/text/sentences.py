@@ -68,7 +68,7 @@ def _finding(model: str, rows: Sequence[Measure]) -> str:
     verbs = _verbs(main, neutral, groups=_same_groups(own))
     parts = [f"{verbs[kind]} {listed(list(map(_place, kinds[kind])))}" for kind in verbs if kind in kinds]
     if "weak" in kinds:
-        where, predicate = names["weak"], "does not reliably prefer meaningful to meaningless sentences"
+        where, predicate = names["weak"], "is below our competence limit"
         start = f"in {where} it {predicate}" if parts else f"{predicate} in {where}"
         parts.append(f"{start}, so its {metric_name(main)} is not interpretable")
     if "missing" in kinds:

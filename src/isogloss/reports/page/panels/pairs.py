@@ -43,10 +43,4 @@ def _label(row: Measure) -> str:
     return f"{metric_name(row.metric)} ({order})" if order else metric_name(row.metric)
 
 
-def _label(row: Measure) -> str:
-    """The metric's name, with the order of the groups where the data names them."""
-    order = order_name(row)
-    return f"{metric_name(row.metric)} ({order})" if order else metric_name(row.metric)
-
-
 panel = Panel("Pairs, parallel texts and other measures", order=100, draw=draw)

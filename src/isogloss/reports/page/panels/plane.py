@@ -14,8 +14,8 @@ from . import Panel
 
 CAPTION = (
     "Best is the top of the dashed line: full LMS, no preference. Grey curves join points of equal ICAT, whose value is "
-    "at their end; bars are 95 % intervals; in the shaded band the model does not reliably prefer meaningful to "
-    "meaningless sentences."
+    "at their end; bars are 95 % intervals; the shaded band is below our "
+    "competence limit."
 )
 
 
