@@ -38,7 +38,8 @@ from isogloss.nsp.settings import (
     read_lora,
     warmup_steps,
 )
-from isogloss.nsp.train import TrainingStatus, train_head
+from isogloss.nsp.train import train_head
+from isogloss.nsp.trainer import TrainingStatus
 from isogloss.nsp.training_card import energy
 from isogloss.stats.resampling import smooth
 from isogloss.studies.plan import plan_study

@@ -14,7 +14,7 @@ import typer
 from . import options
 
 if TYPE_CHECKING:
-    from ..nsp.train import TrainingStatus
+    from ..nsp.trainer import TrainingStatus
 
 app = typer.Typer(help="Give a model a next-sentence head: build data, train, test.", no_args_is_help=True)
 Pairs = typer.Option(..., "--data", metavar="FOLDER", help="The folder that `isogloss nsp data` wrote.")
