@@ -130,7 +130,7 @@ def _make_optimizer(run: TrainingRun) -> tuple[torch.optim.Optimizer, torch.opti
     head = list(scorer.head.parameters()) if scorer.head is not None else []
     in_head = {id(weight) for weight in head}
     core = [weight for weight in scorer.parameters() if weight.requires_grad and id(weight) not in in_head]
-    groups = [{"params": core, "lr": rates.core}, {"params": head, "lr": rates.head}]
+    groups: list[dict[str, Any]] = [{"params": core, "lr": rates.core}, {"params": head, "lr": rates.head}]
     kind = torch.optim.Adafactor if run.settings.optimizer == "adafactor" else torch.optim.AdamW
     optimizer = kind([group for group in groups if group["params"]], weight_decay=WEIGHT_DECAY)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: rate_share(step, run.steps, rates=rates))
