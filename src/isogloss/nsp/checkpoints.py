@@ -24,10 +24,12 @@ REMOVE = "Remove this folder, and the training resumes from the checkpoint befor
 # pickles its arguments, which nothing reads, and random states, which every step sets from its own seed: both are removed.
 UNREAD = ("training_args.bin", "rng_state*.pth")
 
+FULL = ("PytorchStreamWriter", "inline_container.cc", "iostream error")  # torch.save has no class for a full disk
+
 
 def complete_checkpoint(path: Path, identity: dict[str, Any]) -> None:
     """Record the hash of every file of a checkpoint and the training it belongs to; until then it does not count."""
-    for pattern in UNREAD:
+    for pattern in (COMPLETE, *UNREAD):
         for file in path.glob(pattern):
             file.unlink()
     hashes = {}
@@ -102,7 +104,7 @@ def writing(out: Path) -> Iterator[None]:
     except (OSError, SafetensorError) as error:
         raise CannotWrite(out, error) from error
     except RuntimeError as error:
-        if "PytorchStreamWriter" not in str(error):  # torch.save has no exception class for a full disk
+        if not any(words in str(error) for words in FULL):
             raise
         raise CannotWrite(out, OSError(0, "a file could not be written")) from error
 
