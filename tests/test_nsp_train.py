@@ -536,6 +536,43 @@ def test_the_order_depends_on_seed_and_epoch_alone_and_processes_take_turns(pair
     assert np.mean(np.array(widths) == 1) > 0.9  # pairs of like length share a batch
 
 
+def plain_losses(base: Path, pairs: Path, settings: TrainingSettings) -> list[float]:
+    """The loss of each step by a plain loop: two rates, a cosine, accumulated gradients that are clipped, AdamW."""
+    made = make_trainable(open_model(str(base)), settings)
+    schedule = BatchSchedule(
+        open_split(pairs, "train"), settings.seed, settings.batch, settings.accumulation, most=settings.pairs
+    )
+    data, steps, losses = TrainingPairs(schedule, made.encode), schedule.per_epoch * settings.epochs, []
+    head = list(made.scorer.head.parameters()) if made.scorer.head is not None else []
+    core = [one for one in made.scorer.parameters() if one.requires_grad and all(one is not other for other in head)]
+    groups = [{"params": group} for group in (core, head) if group]
+    optimizer = torch.optim.AdamW(groups, weight_decay=0.01)
+    for step in range(steps):
+        for group, rate in zip(optimizer.param_groups, rates_at(step, steps, rates=settings.rates), strict=False):
+            group["lr"] = rate
+        data.set_epoch(step // schedule.per_epoch)
+        first, parts = step % schedule.per_epoch * schedule.per_step, []
+        for start in range(first, first + schedule.per_step, settings.batch):
+            questions, labels = zip(*(data[index] for index in range(start, start + settings.batch)), strict=True)
+            parts.append(compute_loss(made, (questions, labels))[0])
+            (parts[-1] / settings.accumulation).backward()
+        torch.nn.utils.clip_grad_norm_(core + head, 1.0)
+        optimizer.step()
+        optimizer.zero_grad()
+        losses.append(float(np.mean([part.item() for part in parts])))
+    return losses
+
+
+@pytest.mark.parametrize("kind", ["llama", "t5"])
+def test_every_step_has_the_loss_of_a_plain_loop(kind: str, pairs: Path, bases: Path, tmp_path: Path) -> None:
+    rates = Rates(3e-3, 1e-3, "cosine", cycles=2)
+    settings = replace(SHORT, batch=16, accumulation=2, pairs=160, epochs=2, log_every=1, rates=rates, device="cpu")
+    train_head(str(bases / kind), pairs, out=tmp_path / "out", settings=settings)
+    losses = [line["loss"] for line in rule.read_log(tmp_path / "out")]
+    assert len(losses) == 10
+    assert losses == pytest.approx(plain_losses(bases / kind, pairs, settings), rel=1e-5)
+
+
 def test_too_few_pairs_for_a_step_are_refused(pairs: Path, bases: Path, tmp_path: Path) -> None:
     with pytest.raises(IsoglossError) as caught:
         train_head(str(bases / "llama"), pairs, out=tmp_path / "out", settings=replace(SHORT, pairs=10))
