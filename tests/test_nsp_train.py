@@ -337,6 +337,7 @@ def test_an_unfinished_training_of_an_older_version_is_refused(pairs: Path, base
 WRONG = {
     "A constant schedule has no cycles. Leave out cycles, or use schedule=cosine.": {"rates": Rates(schedule="constant", cycles=2)},
     "A learning rate is negative. Give 0 or more.": {"rates": Rates(head=-1.0)},
+    "No tracker named 'mlflow'. Known: tensorboard, wandb.": {"report_to": ("tensorboard", "mlflow")},
     "No device named 'cuda:1' for training. Known: auto, cpu.": {"device": "cuda:1"},
 }  # fmt: skip
 
