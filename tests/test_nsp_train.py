@@ -6,6 +6,7 @@ import errno
 import json
 import math
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -18,15 +19,20 @@ import numpy as np
 import pytest
 import torch
 import transformers
+from accelerate.data_loader import BatchSamplerShard
 from safetensors.torch import load_file
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+from torch.utils.data import BatchSampler, SequentialSampler
 
 from isogloss.errors import BadData, IsoglossError
 from isogloss.models.load import open_model
+from isogloss.models.questions import Question
 from isogloss.nsp import train
+from isogloss.nsp.checkpoints import complete_checkpoint, locked
 from isogloss.nsp.evaluation import evaluate_head, head_test_as_text, mean_by_article, pair_scores
 from isogloss.nsp.heads import TrainableModel, compute_loss, make_batch, make_trainable, save_model
 from isogloss.nsp.logs import zoom
-from isogloss.nsp.parts import BatchSchedule, open_split, read_steps
+from isogloss.nsp.parts import BatchSchedule, TrainingPairs, epoch_order, open_split
 from isogloss.nsp.settings import (
     Footprint,
     Lora,
@@ -38,7 +44,8 @@ from isogloss.nsp.settings import (
     read_lora,
     warmup_steps,
 )
-from isogloss.nsp.train import TrainingStatus, train_head
+from isogloss.nsp.train import train_head
+from isogloss.nsp.trainer import TrainingStatus
 from isogloss.nsp.training_card import energy
 from isogloss.sealing import lock_folder
 from isogloss.stats.resampling import smooth
@@ -124,7 +131,7 @@ def test_a_training_that_was_killed_goes_on_with_the_same_losses(pairs: Path, tm
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     whole = subprocess.Popen(command(base, pairs, tmp_path / "whole"), env=environment, stderr=subprocess.DEVNULL)
     killed = subprocess.Popen(command(base, pairs, tmp_path / "killed"), env=environment, stderr=subprocess.DEVNULL)
-    while not list((tmp_path / "killed" / "checkpoints").glob("step-*")) and killed.poll() is None:
+    while not list((tmp_path / "killed" / "checkpoints").glob("*/complete.json")) and killed.poll() is None:
         time.sleep(0.05)
     time.sleep(0.1)
     killed.send_signal(signal.SIGKILL)
@@ -161,33 +168,13 @@ def test_a_training_that_stopped_between_checkpoints_goes_on_with_the_same_losse
     for name, kind, how in (("t5", "t5", settings), ("llama", "llama", settings), ("lora", "llama", adapted)):
         with pytest.raises(Stopped):
             train_head(str(bases / kind), pairs, out=tmp_path / name, settings=how, on_status=stop_at(8))
-        kept = sorted(path.name for path in (tmp_path / name / "checkpoints").iterdir())
-        assert kept == ["step-00000003", "step-00000006"]
+        kept = sorted(path.name for path in (tmp_path / name / "checkpoints").glob("checkpoint-*"))
+        assert kept == ["checkpoint-3", "checkpoint-6"]
         train_head(str(bases / kind), pairs, out=tmp_path / name, settings=how)
         train_head(str(bases / kind), pairs, out=tmp_path / f"{name}-whole", settings=how)
         assert rule.read_log(tmp_path / name) == rule.read_log(tmp_path / f"{name}-whole")
         first, second = (load_file(tmp_path / one / "model.safetensors") for one in (name, f"{name}-whole"))
         assert all(torch.equal(first[key], second[key]) for key in second)
-
-
-@pytest.mark.parametrize("name", ["trained.safetensors", "optimizer.safetensors"])
-def test_a_damaged_checkpoint_is_not_used(name: str, pairs: Path, bases: Path, tmp_path: Path) -> None:
-    with pytest.raises(Stopped):
-        train_head(str(bases / "gpt2"), pairs, out=tmp_path / "out", settings=SHORT, on_status=stop_at(7))
-    path = max((tmp_path / "out" / "checkpoints").glob("step-*")) / name
-    content = bytearray(path.read_bytes())
-    content[-3] ^= 1
-    path.write_bytes(content)
-    with pytest.raises(IsoglossError) as caught:
-        train_head(str(bases / "gpt2"), pairs, out=tmp_path / "out", settings=SHORT)
-    assert str(caught.value) == f"{path.parent}: a broken checkpoint. Remove it, and the one before is taken."
-
-
-def test_two_trainings_do_not_share_a_folder(pairs: Path, bases: Path, tmp_path: Path) -> None:
-    (tmp_path / "out" / "checkpoints").mkdir(parents=True)
-    with lock_folder(tmp_path / "out", readable=False), pytest.raises(IsoglossError) as caught:
-        train_head(str(bases / "gpt2"), pairs, out=tmp_path / "out", settings=SHORT)
-    assert str(caught.value) == f"Another process is working on {tmp_path / 'out'}. Wait for it, or stop it."
 
 
 def test_a_checkpoint_of_another_model_data_or_setting_is_refused(pairs: Path, bases: Path, tmp_path: Path) -> None:
@@ -245,20 +232,113 @@ def test_a_training_that_was_stopped_while_it_was_saved_is_saved_again(
     assert all(torch.equal(first[name], second[name]) for name in second)
 
 
-def test_a_broken_checkpoint_is_named(pairs: Path, bases: Path, tmp_path: Path) -> None:
-    out = tmp_path / "out"
+@pytest.fixture
+def stopped(pairs: Path, bases: Path, tmp_path: Path) -> Path:
+    """The folder of a training that was stopped after the first of its two checkpoints."""
     with pytest.raises(Stopped):
-        train_head(str(bases / "llama"), pairs, out=out, settings=SHORT, on_status=stop_at(7))
-    (path,) = (out / "checkpoints").iterdir()
-    (path / "optimizer.safetensors").write_bytes(b"half")
+        train_head(str(bases / "llama"), pairs, out=tmp_path / "out", settings=SHORT, on_status=stop_at(7))
+    return tmp_path / "out"
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "optimizer.pt", "scheduler.pt", "trainer_state.json"])
+def test_a_checkpoint_with_one_flipped_bit_is_refused(name: str, stopped: Path, pairs: Path, bases: Path) -> None:
+    file = stopped / "checkpoints" / "checkpoint-5" / name
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.write_bytes(content)
     with pytest.raises(BadData) as caught:
+        train_head(str(bases / "llama"), pairs, out=stopped, settings=SHORT)
+    assert str(caught.value) == (
+        f"{file.parent}: the checkpoint is damaged: {name} has changed since it was written. "
+        "Remove this folder, and the training resumes from the checkpoint before it."
+    )
+
+
+def test_a_checkpoint_that_lost_a_file_or_its_record_is_refused(stopped: Path, pairs: Path, bases: Path) -> None:
+    path = stopped / "checkpoints" / "checkpoint-5"
+    for name, fault in (("optimizer.pt", "is missing"), ("complete.json", "cannot be read")):
+        (path / name).unlink()
+        if name == "complete.json":
+            (path / name).write_text("{", encoding="utf-8")
+        with pytest.raises(BadData, match=f"the checkpoint is damaged: {name} {fault}. Remove this folder"):
+            train_head(str(bases / "llama"), pairs, out=stopped, settings=SHORT)
+
+
+class Touch:
+    """What a pickle that runs code looks like: it makes a file when it is loaded."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Path.touch, (self.path,))
+
+
+def test_code_in_a_checkpoint_is_never_run(stopped: Path, pairs: Path, bases: Path, tmp_path: Path) -> None:
+    path = stopped / "checkpoints" / "checkpoint-5"
+    assert sorted(file.name for file in path.iterdir()) == [
+        "complete.json", "model.safetensors", "optimizer.pt", "scheduler.pt", "trainer_state.json",
+    ]  # fmt: skip
+    torch.save(Touch(tmp_path / "ran"), path / "optimizer.pt")
+    torch.load(path / "optimizer.pt", weights_only=False)
+    assert (tmp_path / "ran").exists()
+    (tmp_path / "ran").unlink()
+    complete_checkpoint(path, json.loads((path / "complete.json").read_text(encoding="utf-8"))["mark"])
+    with pytest.raises(BadData, match="the checkpoint cannot be read as weights"):
+        train_head(str(bases / "llama"), pairs, out=stopped, settings=SHORT)
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_second_training_into_the_same_folder_is_refused(pairs: Path, bases: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    with locked(out), pytest.raises(IsoglossError) as caught:
         train_head(str(bases / "llama"), pairs, out=out, settings=SHORT)
-    assert str(caught.value) == f"{path}: a broken checkpoint. Remove it, and the one before is taken."
+    assert str(caught.value) == f"Another process is working on {out / 'checkpoints'}. Wait for it, or stop it."
+
+
+def test_a_folder_that_cannot_be_written_is_one_sentence(
+    pairs: Path, bases: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: Path, *_: Any, **__: Any) -> None:
+        raise OSError(errno.EROFS, "Read-only file system", str(path))
+
+    monkeypatch.setattr(Path, "mkdir", refuse)  # a read-only folder is writable for root
+    with pytest.raises(IsoglossError) as caught:
+        train_head(str(bases / "llama"), pairs, out=tmp_path / "out", settings=SHORT)
+    assert str(caught.value) == (
+        f"Cannot write {tmp_path / 'out'} (Read-only file system). Is the folder writable, and the disk not full?"
+    )
+
+
+def test_a_checkpoint_that_does_not_fit_on_the_disk_is_one_sentence(pairs: Path, bases: Path, tmp_path: Path) -> None:
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (900_000, before[1]))  # the weights fit, those of the optimizer do not
+    try:
+        with pytest.raises(IsoglossError) as caught:
+            train_head(str(bases / "llama"), pairs, out=tmp_path / "out", settings=SHORT)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, ignored)
+    assert str(caught.value).startswith(f"Cannot write {tmp_path / 'out'} (")
+    train_head(str(bases / "llama"), pairs, out=tmp_path / "out", settings=SHORT)
+
+
+def test_an_unfinished_training_of_an_older_version_is_refused(pairs: Path, bases: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    (out / "checkpoints" / "step-00000005").mkdir(parents=True)
+    with pytest.raises(IsoglossError) as caught:
+        train_head(str(bases / "llama"), pairs, out=out, settings=SHORT)
+    assert str(caught.value) == (
+        f"{out} holds an unfinished training of Isogloss 0.2 or earlier, which this version cannot resume. "
+        "Choose another folder with --out, or remove it."
+    )
 
 
 WRONG = {
     "A constant schedule has no cycles. Leave out cycles, or use schedule=cosine.": {"rates": Rates(schedule="constant", cycles=2)},
     "A learning rate is negative. Give 0 or more.": {"rates": Rates(head=-1.0)},
+    "No tracker named 'mlflow'. Known: tensorboard, wandb.": {"report_to": ("tensorboard", "mlflow")},
     "No device named 'cuda:1' for training. Known: auto, cpu.": {"device": "cuda:1"},
 }  # fmt: skip
 
@@ -282,17 +362,42 @@ def test_adapters_are_a_rank_and_perhaps_a_number_of_layers() -> None:
         )
 
 
-def test_half_a_checkpoint_is_not_taken_for_one(pairs: Path, bases: Path, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    (out / "checkpoints" / ".partial-1").mkdir(parents=True)
-    card = train_head(str(bases / "llama"), pairs, out=out, settings=SHORT)
-    assert card["steps"] == 10
+def test_a_checkpoint_that_was_not_completed_does_not_count(stopped: Path, pairs: Path, bases: Path) -> None:
+    half = stopped / "checkpoints" / "checkpoint-7"
+    half.mkdir()
+    (half / "model.safetensors").write_bytes(b"half")
+    messages: list[str] = []
+    train_head(
+        str(bases / "llama"),
+        pairs,
+        out=stopped,
+        settings=SHORT,
+        on_status=lambda status: messages.append(status.message),
+    )
+    assert "resumes after step 5" in messages
+    assert rule.read_card(stopped)["steps"] == 10
 
 
 def test_patience_stops_early_and_saves_the_best(pairs: Path, bases: Path, tmp_path: Path) -> None:
     settings = replace(SHORT, patience=1, checkpoint_percent=10, rates=Rates(0.0, 0.0, "constant"))
     card = train_head(str(bases / "llama"), pairs, out=tmp_path / "out", settings=settings)
     assert (card["steps"], card["saved_step"], card["planned_steps"]) == (2, 1, 10)
+
+
+def test_a_training_that_ran_out_of_patience_makes_no_step_when_it_resumes(
+    pairs: Path, bases: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = replace(SHORT, patience=1, checkpoint_percent=10, rates=Rates(0.0, 0.0, "constant"))
+    with monkeypatch.context() as patch:
+        patch.setattr(train, "save_model", lambda *_, **__: (_ for _ in ()).throw(Stopped))
+        with pytest.raises(Stopped):
+            train_head(str(bases / "llama"), pairs, out=tmp_path / "out", settings=settings)
+    steps: list[int] = []
+    card = train_head(
+        str(bases / "llama"), pairs, out=tmp_path / "out", settings=settings,
+        on_status=lambda status: None if status.message else steps.append(status.step),
+    )  # fmt: skip
+    assert (steps, card["steps"], card["saved_step"]) == ([], 2, 1)
 
 
 # ---- what is computed
@@ -406,19 +511,68 @@ def test_every_family_has_its_own_defaults() -> None:
         assert (rates.core, rates.head, rates.schedule) == (core, 1e-3, schedule)
 
 
-def test_processes_share_the_pairs_and_the_order_depends_on_seed_and_step_alone(pairs: Path, bases: Path) -> None:
-    made = trainee("llama", bases)
-    split = open_split(pairs, "train")
-    alone = BatchSchedule(split, 3, 8, 4)
-    both = [BatchSchedule(split, 3, 8, 2, 2, process) for process in (0, 1)]
-    whole = list(read_steps(alone, made.encode, start=0, steps=40))
-    late = list(read_steps(alone, made.encode, start=37, steps=40))
-    assert whole[37:] == late
-    parts = [list(read_steps(table, made.encode, start=0, steps=40)) for table in both]
-    for step in range(40):
-        assert [parts[0][step][0], parts[1][step][0], parts[0][step][1], parts[1][step][1]] == whole[step]
-    widths = [len({len(question.ids) for question in batch[0]}) for step in whole for batch in step]
+def reference_batches(schedule: BatchSchedule, epoch: int) -> list[list[str]]:
+    """The first sentences of an epoch's batches, by definition: 32 steps at a time are sorted by length and dealt."""
+    chosen = epoch_order(schedule.split, seed=schedule.seed, epoch=epoch)[: schedule.per_epoch * schedule.per_step]
+    batches = []
+    for window, start in enumerate(range(0, len(chosen), 32 * schedule.per_step)):
+        rows = schedule.split.read(chosen[start : start + 32 * schedule.per_step])
+        texts = sorted(rows["first"] + " " + rows["second"], key=lambda text: len(text.replace(".", " .").split()))
+        cut = [texts[first : first + schedule.batch] for first in range(0, len(texts), schedule.batch)]
+        batches += [cut[index] for index in np.random.default_rng([schedule.seed, epoch, window]).permutation(len(cut))]
+    return batches
+
+
+def test_the_order_depends_on_seed_and_epoch_alone_and_processes_take_turns(pairs: Path) -> None:
+    schedule = BatchSchedule(open_split(pairs, "train"), 3, 8, 4, most=40 * 32)
+    data = TrainingPairs(schedule, lambda *texts: Question(ids=tuple(" ".join(texts).replace(".", " .").split())))  # type: ignore[arg-type]
+    for epoch in (1, 0):
+        data.set_epoch(epoch)
+        sampler = BatchSampler(SequentialSampler(data), 8, drop_last=False)
+        parts = [[[data[index] for index in batch] for batch in BatchSamplerShard(sampler, 2, one)] for one in (0, 1)]
+        order = [batch for both in zip(*parts, strict=True) for batch in both]
+        words = [[" ".join(question.ids).replace(" .", ".") for question, _ in batch] for batch in order]  # type: ignore[misc]
+        assert words == reference_batches(schedule, epoch)
+    assert data[1279] == order[-1][-1]  # read alone, as after a resume
+    widths = [len({len(question.ids) for question, _ in batch}) for batch in order]
     assert np.mean(np.array(widths) == 1) > 0.9  # pairs of like length share a batch
+
+
+def plain_losses(base: Path, pairs: Path, settings: TrainingSettings) -> list[float]:
+    """The loss of each step by a plain loop: two rates, a cosine, accumulated gradients that are clipped, AdamW."""
+    made = make_trainable(open_model(str(base)), settings)
+    schedule = BatchSchedule(
+        open_split(pairs, "train"), settings.seed, settings.batch, settings.accumulation, most=settings.pairs
+    )
+    data, steps, losses = TrainingPairs(schedule, made.encode), schedule.per_epoch * settings.epochs, []
+    head = list(made.scorer.head.parameters()) if made.scorer.head is not None else []
+    core = [one for one in made.scorer.parameters() if one.requires_grad and all(one is not other for other in head)]
+    groups = [{"params": group} for group in (core, head) if group]
+    optimizer = torch.optim.AdamW(groups, weight_decay=0.01)
+    for step in range(steps):
+        for group, rate in zip(optimizer.param_groups, rates_at(step, steps, rates=settings.rates), strict=False):
+            group["lr"] = rate
+        data.set_epoch(step // schedule.per_epoch)
+        first, parts = step % schedule.per_epoch * schedule.per_step, []
+        for start in range(first, first + schedule.per_step, settings.batch):
+            questions, labels = zip(*(data[index] for index in range(start, start + settings.batch)), strict=True)
+            parts.append(compute_loss(made, (questions, labels))[0])
+            (parts[-1] / settings.accumulation).backward()
+        torch.nn.utils.clip_grad_norm_(core + head, 1.0)
+        optimizer.step()
+        optimizer.zero_grad()
+        losses.append(float(np.mean([part.item() for part in parts])))
+    return losses
+
+
+@pytest.mark.parametrize("kind", ["llama", "t5"])
+def test_every_step_has_the_loss_of_a_plain_loop(kind: str, pairs: Path, bases: Path, tmp_path: Path) -> None:
+    rates = Rates(3e-3, 1e-3, "cosine", cycles=2)
+    settings = replace(SHORT, batch=16, accumulation=2, pairs=160, epochs=2, log_every=1, rates=rates, device="cpu")
+    train_head(str(bases / kind), pairs, out=tmp_path / "out", settings=settings)
+    losses = [line["loss"] for line in rule.read_log(tmp_path / "out")]
+    assert len(losses) == 10
+    assert losses == pytest.approx(plain_losses(bases / kind, pairs, settings), rel=1e-5)
 
 
 def test_too_few_pairs_for_a_step_are_refused(pairs: Path, bases: Path, tmp_path: Path) -> None:
@@ -490,7 +644,12 @@ def test_log_curves_and_card_are_written(pairs: Path, bases: Path, tmp_path: Pat
     lines = rule.read_log(out)
     assert [line["examples"] for line in lines] == [64 * n for n in range(1, 11)]
     assert lines[0]["core_rate"] == pytest.approx(3 * lines[0]["head_rate"])
-    assert list((out / "tensorboard").iterdir())
+    board = EventAccumulator(str(out / "tensorboard")).Reload()
+    assert [event.step for event in board.Scalars("train/loss")] == list(range(1, 11))
+    assert [event.value for event in board.Scalars("train/accuracy")] == pytest.approx(
+        [line["accuracy"] for line in lines]
+    )
+    assert [event.step for event in board.Scalars("eval/accuracy")] == [5, 10]
     names = {path.name for path in (out / "curves").iterdir()}
     assert names == {f"{one}.png" for one in ("loss", "loss-zoomed", "loss-smoothed", "accuracy", "accuracy-zoomed", "accuracy-smoothed", "core_rate", "head_rate")}  # fmt: skip
     assert card == json.loads((out / "card.json").read_text(encoding="utf-8"))

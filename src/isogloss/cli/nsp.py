@@ -14,7 +14,7 @@ import typer
 from . import options
 
 if TYPE_CHECKING:
-    from ..nsp.train import TrainingStatus
+    from ..nsp.trainer import TrainingStatus
 
 app = typer.Typer(help="Give a model a next-sentence head: build data, train, test.", no_args_is_help=True)
 Pairs = typer.Option(..., "--data", metavar="FOLDER", help="The folder that `isogloss nsp data` wrote.")
@@ -78,6 +78,12 @@ def train(
     ),
     seed: int = options.Seed,
     device: str = typer.Option("auto", "--device", help="auto (as accelerate finds it) or cpu."),
+    report_to: list[str] = typer.Option(
+        ["tensorboard"],
+        "--report-to",
+        metavar="TRACKER",
+        help="tensorboard (a folder in --out), wandb (Weights & Biases) or none. May be repeated.",
+    ),
 ) -> None:
     """Train a next-sentence head; `isogloss eval` opens the resulting folder like any model.
 
@@ -92,7 +98,8 @@ def train(
         import_head(model, data, out=out)
         typer.echo(f"Wrote {out}.")
         return
-    settings = TrainingSettings(seed=seed, epochs=epochs, pairs=pairs, lora=read_lora(lora), device=device)
+    trackers = tuple(name for name in report_to if name != "none")
+    settings = TrainingSettings(seed, epochs, pairs, lora=read_lora(lora), device=device, report_to=trackers)
     settings = read_training_settings(options.split_pairs(option), settings)
     with _training() as on_status:
         card = train_head(model, data, out=out, settings=settings, on_status=on_status)

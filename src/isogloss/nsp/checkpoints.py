@@ -1,4 +1,4 @@
-"""Checkpoints: weights and optimizer as safetensors, the rest as JSON; written beside, then renamed, never pickled."""
+"""Checkpoints: when one of Trainer's folders is complete, whether it is intact, and to which training it belongs."""
 
 import hashlib
 import json
@@ -6,73 +6,83 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-import torch
-from torch import nn
-
 from ..errors import BadData, CannotWrite, IsoglossError
+from ..sealing import lock_folder, write_file
+from .training_card import CARD
 
 FOLDER = "checkpoints"
-STATE = "state.json"
-WEIGHTS = "trained.safetensors"
-OPTIMIZER = "optimizer.safetensors"
+NAME = "checkpoint-*"  # as Trainer names them, with the step
+COMPLETE = "complete.json"
+WEIGHTS = "model.safetensors"
 KEPT = 2
-BROKEN = "a broken checkpoint. Remove it, and the one before is taken."
+REMOVE = "Remove this folder, and the training resumes from the checkpoint before it."
+# A checkpoint holds no pickled code that is ever run. Trainer reads optimizer.pt, scheduler.pt and scaler.pt with
+# torch.load(weights_only=True), which builds tensors and plain values only, and the rest as safetensors and JSON. It
+# pickles its arguments, which nothing reads, and random states, which every step sets from its own seed: both are removed.
+UNREAD = ("training_args.bin", "rng_state*.pth")
+
+FULL = ("PytorchStreamWriter", "inline_container.cc", "iostream error")  # torch.save has no class for a full disk
 
 
-@dataclass(slots=True)
-class State:
-    """How far a training is: the next step, sums since the last line of the log, and what validation gave so far."""
-
-    step: int = 0
-    loss: float = 0.0
-    right: float = 0.0
-    count: float = 0.0
-    seconds: float = 0.0
-    lines: list[dict[str, float]] = field(default_factory=list)
-    validations: list[dict[str, float]] = field(default_factory=list)
-    best_step: int = 0
-    scaler: dict[str, Any] = field(default_factory=dict)
+def complete_checkpoint(path: Path, identity: dict[str, Any]) -> None:
+    """Record the hash of every file of a checkpoint and the training it belongs to; until then it does not count."""
+    for pattern in (COMPLETE, *UNREAD):
+        for file in path.glob(pattern):
+            file.unlink()
+    hashes = {}
+    for file in sorted(path.iterdir()):
+        sync(file)
+        hashes[file.name] = _sha256(file)
+    write_file(path / COMPLETE, json.dumps({"mark": identity, "sha256": hashes}, ensure_ascii=False).encode())
+    sync(path)
 
 
-def trained_parameters(scorer: nn.Module) -> dict[str, nn.Parameter]:
-    """The parameters that are trained, by name."""
-    return {name: parameter for name, parameter in scorer.named_parameters() if parameter.requires_grad}
+def find_checkpoint(out: Path, identity: dict[str, Any]) -> Path | None:
+    """The last complete checkpoint in the folder, if there is one, after a check of every byte of it."""
+    complete = [path.parent for path in (out / FOLDER).glob(f"{NAME}/{COMPLETE}")]
+    path = max(complete, key=step_of, default=None)
+    if path is not None:
+        refuse_other(out, before=_read_record(path)["mark"], wanted=identity)
+        verify_checkpoint(path)
+    return path
 
 
-def write_checkpoint(
-    out: Path, state: State, *, scorer: nn.Module, optimizer: torch.optim.Optimizer, identity: dict[str, Any]
-) -> None:
-    """Write a checkpoint in one step; older ones are removed, but not the best."""
-    from safetensors.torch import save_file
-
-    folder = out / FOLDER
-    for path in folder.glob(".partial-*"):  # what a killed process left would fill the disk
-        shutil.rmtree(path, ignore_errors=True)
-    work = folder / f".partial-{os.getpid()}"
-    work.mkdir(parents=True)
-    named = trained_parameters(scorer)
-    save_file({name: tensor.detach().cpu().contiguous() for name, tensor in named.items()}, work / WEIGHTS)
-    slots = {
-        f"{name}|{slot}": value.detach().cpu().contiguous()
-        for name, tensor in named.items()
-        for slot, value in optimizer.state.get(tensor, {}).items()
-    }
-    save_file(slots, work / OPTIMIZER)
-    facts = {"mark": identity, "state": asdict(state), "sha256": _sha256(work, asdict(state))}
-    (work / STATE).write_text(json.dumps(facts, ensure_ascii=False), encoding="utf-8")
-    for path in work.iterdir():
-        sync(path)
-    target = folder / f"step-{state.step:08d}"
-    shutil.rmtree(target, ignore_errors=True)
-    work.rename(target)
-    sync(folder)
-    for path in sorted(folder.glob("step-*"))[:-KEPT]:
-        if path.name != f"step-{state.best_step:08d}":
+def remove_incomplete(out: Path) -> None:
+    """Remove the checkpoints that a killed process did not complete."""
+    for path in (out / FOLDER).glob(NAME):
+        if not (path / COMPLETE).exists():
             shutil.rmtree(path)
+
+
+def verify_checkpoint(path: Path) -> None:
+    """Refuse a checkpoint of which a file is missing or has changed since it was written."""
+    for name, digest in _read_record(path)["sha256"].items():
+        file = path / name
+        if not file.is_file():
+            raise BadData(path, None, f"the checkpoint is damaged: {name} is missing. {REMOVE}")
+        if _sha256(file) != digest:
+            raise BadData(path, None, f"the checkpoint is damaged: {name} has changed since it was written. {REMOVE}")
+
+
+def step_of(path: Path) -> int:
+    """The step at which a checkpoint was written, from its name."""
+    return int(path.name.rpartition("-")[2])
+
+
+def _read_record(path: Path) -> dict[str, Any]:
+    try:
+        record = json.loads((path / COMPLETE).read_text(encoding="utf-8"))
+        return {"mark": dict(record["mark"]), "sha256": dict(record["sha256"])}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise BadData(path, None, f"the checkpoint is damaged: {COMPLETE} cannot be read. {REMOVE}") from error
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def sync(path: Path) -> None:
@@ -93,31 +103,50 @@ def writing(out: Path) -> Iterator[None]:
         yield
     except (OSError, SafetensorError) as error:
         raise CannotWrite(out, error) from error
+    except RuntimeError as error:
+        if not any(words in str(error) for words in FULL):
+            raise
+        raise CannotWrite(out, OSError(0, "a file could not be written")) from error
 
 
-def find_checkpoint(out: Path, identity: dict[str, Any]) -> tuple[Path, State] | None:
-    """The last checkpoint in the folder, if there is one; one of another training is refused."""
-    path = max((out / FOLDER).glob("step-*"), default=None)
-    if path is None:
+@contextmanager
+def locked(out: Path) -> Iterator[None]:
+    """Holds the folder of a training, so that no second process trains into it."""
+    refuse_foreign(out)
+    with writing(out):
+        (out / FOLDER).mkdir(parents=True, exist_ok=True)
+    lock = lock_folder(out / FOLDER, readable=False)
+    try:
+        yield
+    finally:
+        if lock is not None:
+            lock.close()
+
+
+def refuse_foreign(out: Path) -> None:
+    """Refuse a folder that is a file, holds something else, or holds a training that cannot be resumed."""
+    if out.is_file():
+        raise IsoglossError(f"{out} is a file. Choose a folder with --out.")
+    if next((out / FOLDER).glob("step-*"), None) is not None:
+        raise IsoglossError(
+            f"{out} holds an unfinished training of Isogloss 0.2 or earlier, which this version cannot resume. "
+            "Choose another folder with --out, or remove it."
+        )
+    if out.exists() and any(out.iterdir()) and not (out / FOLDER).exists():
+        raise IsoglossError(f"{out} is not empty and holds no training. Choose another folder with --out.")
+
+
+def read_finished(out: Path, identity: dict[str, Any]) -> dict[str, Any] | None:
+    """The card of a training that is finished already; one of another training is refused."""
+    path = out / CARD
+    if not path.is_file():
         return None
     try:
-        facts = json.loads((path / STATE).read_text(encoding="utf-8"))
-        state = State(**facts["state"])
-        if facts.get("sha256", "") not in ("", _sha256(path, facts["state"])):  # those before 0.3 have none
-            raise ValueError("damaged")
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise BadData(path, None, BROKEN) from error
-    refuse_other(out, before=facts["mark"], wanted=identity)
-    return path, state
-
-
-def _sha256(folder: Path, state: dict[str, Any]) -> str:
-    """The SHA-256 of a checkpoint: of its state, its weights and its optimizer."""
-    digest = hashlib.sha256(json.dumps(state, sort_keys=True).encode())
-    for name in (WEIGHTS, OPTIMIZER):
-        with (folder / name).open("rb") as file:
-            digest.update(hashlib.file_digest(file, "sha256").digest())
-    return digest.hexdigest()
+        card: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise BadData(path, None, "a broken card. Remove it and give the same command again.") from error
+    refuse_other(out, before=card.get("mark", {}), wanted=identity)
+    return card
 
 
 def refuse_other(out: Path, *, before: dict[str, Any], wanted: dict[str, Any]) -> None:
@@ -131,29 +160,3 @@ def refuse_other(out: Path, *, before: dict[str, Any], wanted: dict[str, Any]) -
             f"{out} holds a training with other settings ({', '.join(differ)}). "
             "Give the same, choose another folder with --out, or remove it."
         )
-
-
-def _load(path: Path, name: str) -> dict[str, torch.Tensor]:
-    from safetensors import SafetensorError
-    from safetensors.torch import load_file
-
-    try:
-        tensors: dict[str, torch.Tensor] = load_file(path / name)
-    except (OSError, SafetensorError) as error:
-        raise BadData(path, None, BROKEN) from error
-    return tensors
-
-
-def load_checkpoint(path: Path, scorer: nn.Module, *, optimizer: torch.optim.Optimizer | None = None) -> None:
-    """Take over the weights of a checkpoint, and the memory of its optimizer where there is one."""
-    saved, named = _load(path, WEIGHTS), trained_parameters(scorer)
-    if set(saved) != set(named):
-        raise BadData(path, None, "the checkpoint holds other weights than this model has. Remove it.")
-    with torch.no_grad():
-        for name, parameter in named.items():
-            parameter.copy_(saved[name])
-    if optimizer is not None:
-        for key, value in _load(path, OPTIMIZER).items():
-            name, _, slot = key.rpartition("|")
-            memory = optimizer.state[named[name]]
-            memory[slot] = value if slot == "step" else value.to(named[name].device)

@@ -1,7 +1,7 @@
 """A model that learns which sentence is next: a network with a head, padding, adapters, and what of it is trained."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -50,6 +50,24 @@ class Scorer(nn.Module):  # type: ignore[misc]
         mask = inputs["attention_mask"][:, :, None].to(states.dtype)
         mean = (states * mask).sum(1) / mask.sum(1)
         return self.head(mean.to(self.head[0].weight.dtype))
+
+    def state_dict(self, **_: Any) -> dict[str, Tensor]:
+        """What is trained, each tensor once: checkpoints hold neither frozen nor tied weights."""
+        return {name: weight.detach().contiguous() for name, weight in trained_parameters(self).items()}
+
+    def load_state_dict(self, state_dict: Mapping[str, Tensor], strict: bool = True, **_: Any) -> Any:
+        """Take over what is trained."""
+        expected = set(trained_parameters(self))
+        if set(state_dict) != expected:
+            raise IsoglossError("The checkpoint holds other weights than this model trains. Remove it.")
+        keys = super().load_state_dict(state_dict, strict=False)
+        keys.missing_keys[:] = []  # the weights that are not trained, which are those of the base model
+        return keys
+
+
+def trained_parameters(scorer: nn.Module) -> dict[str, nn.Parameter]:
+    """The parameters that are trained, by name."""
+    return {name: parameter for name, parameter in scorer.named_parameters() if parameter.requires_grad}
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,15 +173,18 @@ def make_batch(trainable: TrainableModel, batch: Batch, *, device: Any = "cpu") 
     return {name: tensor.to(device) for name, tensor in inputs.items()}, targets.to(device)
 
 
-def compute_loss(
-    trainable: TrainableModel, batch: Batch, *, scorer: nn.Module | None = None, device: Any = "cpu"
-) -> tuple[Tensor, Tensor]:
-    """The mean loss of a batch, and which of its pairs were told right (a label must be the most probable of all).
-
-    A label is read at the step where the two labels part. The scorer may be one that accelerate has wrapped.
-    """
+def compute_loss(trainable: TrainableModel, batch: Batch, *, device: Any = "cpu") -> tuple[Tensor, Tensor]:
+    """The mean loss of a batch, and which of its pairs are labelled correctly."""
     inputs, targets = make_batch(trainable, batch, device=device)
-    logits = (scorer or trainable.scorer)(inputs).float()
+    return compare_labels(trainable, trainable.scorer(inputs), targets=targets)
+
+
+def compare_labels(trainable: TrainableModel, logits: Tensor, *, targets: Tensor) -> tuple[Tensor, Tensor]:
+    """The mean loss, and which labels are correct; a label in words must be the most probable of all tokens.
+
+    A label in words is read at the step where the two labels part.
+    """
+    logits = logits.float()
     loss = nn.functional.cross_entropy(logits.flatten(0, -2), targets.flatten(), ignore_index=-100)
     right = logits.argmax(-1) == targets
     return loss, right if targets.ndim == 1 else right[:, label_ids(trainable.model.tokenizer)[2]]

@@ -1,8 +1,7 @@
-"""The log of a training: one line per interval of examples, as CSV and for TensorBoard."""
+"""The log of a training as CSV, and its curves."""
 
 import csv
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,41 +12,22 @@ from ..errors import require
 from ..stats.resampling import smooth
 
 LOG = "log.csv"
-BOARD = "tensorboard"
 DEVICE = ("watts", "utilisation")  # what a graphics processor tells of itself
 COLUMNS = ("step", "examples", "loss", "accuracy", "core_rate", "head_rate", "seconds")
 FOLDER = "curves"
 
 
-@dataclass(slots=True)
-class Log:
-    """An open log."""
+def write_lines(out: Path, lines: Sequence[Mapping[str, float]], *, mode: str) -> None:
+    """Begin the log of a folder with these lines (mode w), or continue it (mode a).
 
-    path: Path
-    board: Any
-    columns: tuple[str, ...] = COLUMNS
-
-    def put(self, line: Mapping[str, float]) -> None:
-        """Add a line."""
-        with self.path.open("a", encoding="utf-8", newline="") as file:
-            csv.DictWriter(file, self.columns, extrasaction="ignore").writerow(line)
-        for name in ("loss", "accuracy", "core_rate", "head_rate"):
-            self.board.add_scalar(name, line[name], int(line["examples"]))
-
-
-def open_log(out: Path, lines: Sequence[Mapping[str, float]], *, examples: int, device: str = "cpu") -> Log:
-    """The log of a folder, holding exactly these lines: later lines are written again.
-
-    A device that tells its power and utilisation has columns for them.
+    A device that reports its power and utilisation has columns for them.
     """
-    columns = (*COLUMNS, *device_use(device))
-    boards = require("torch.utils.tensorboard", extra="nsp")
-    path = out / LOG
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, columns, extrasaction="ignore")
-        writer.writeheader()
-        writer.writerows(lines)
-    return Log(path, boards.SummaryWriter(str(out / BOARD), purge_step=examples + 1 if examples else 0), columns)
+    with (out / LOG).open(mode, encoding="utf-8", newline="") as file:
+        for line in lines:
+            columns = [name for name in (*COLUMNS, *DEVICE) if name in line]
+            if not file.tell():
+                csv.writer(file).writerow(columns)
+            csv.writer(file).writerow(line[name] for name in columns)
 
 
 def device_use(device: str) -> dict[str, float]:

@@ -1,7 +1,7 @@
-"""Pairs from disk, one part in memory at a time, and the batches of each step: a function of the seed and the step."""
+"""Pairs from disk, one part in memory at a time, in an order that depends on the seed and the epoch alone."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -17,7 +17,8 @@ from .pairs import Index
 
 BROKEN = "the part is missing or broken. Build the data again with: isogloss nsp data"
 GROUPED = 32  # steps whose pairs are sorted by length together
-Batch = tuple[list[Question], list[int]]
+Example = tuple[Question, int]
+Batch = tuple[Sequence[Question], Sequence[int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,14 +83,13 @@ def epoch_order(split: PairSplit, *, seed: int, epoch: int) -> Index:
 
 @dataclass(frozen=True, slots=True)
 class BatchSchedule:
-    """How a split's pairs are dealt out: to steps, to the batches of a step, to processes."""
+    """How a split's pairs are divided: into steps, and into the batches of a step and of each process."""
 
     split: PairSplit
     seed: int
     batch: int
     accumulation: int
     processes: int = 1
-    process: int = 0
     most: int | None = None
 
     @property
@@ -109,31 +109,47 @@ class BatchSchedule:
         return steps
 
 
-def read_steps(
-    schedule: BatchSchedule, encode: Callable[[str, str], Question], *, start: int, steps: int
-) -> Iterator[list[Batch]]:
-    """This process's batches for each step from `start` on."""
-    filled: tuple[int, int] | None = None
-    batches: list[Batch] = []
-    each, size = schedule.accumulation * schedule.processes, GROUPED * schedule.per_step
-    for step in range(start, steps):
-        epoch, within = divmod(step, schedule.per_epoch)
-        window = within // GROUPED
-        if filled != (epoch, window):  # pairs of like length share a batch; the batches are in random order
-            filled = (epoch, window)
-            order = epoch_order(schedule.split, seed=schedule.seed, epoch=epoch)
-            order = order[: schedule.per_epoch * schedule.per_step][window * size : (window + 1) * size]
-            rows = schedule.split.read(order)
-            questions = [encode(first, second) for first, second in rows.select("first", "second").iter_rows()]
-            grouped = group_by_length(questions, rows["label"].to_list(), size=schedule.batch)
-            rng = np.random.default_rng([schedule.seed, epoch, window])
-            batches = [grouped[index] for index in rng.permutation(len(grouped))]
-        first_batch = (within % GROUPED) * each
-        yield batches[first_batch + schedule.process : first_batch + each : schedule.processes]
+@dataclass(slots=True)
+class TrainingPairs:
+    """The pairs of an epoch in the order of training: a data set that is read from its first pair to its last.
+
+    Each `schedule.batch` pairs in a row are a batch. With several processes, batch i is that of process i modulo their
+    number, as accelerate deals them out. `set_epoch` is called by the data loader.
+    """
+
+    schedule: BatchSchedule
+    encode: Callable[[str, str], Question]
+    epoch: int = 0
+    window: tuple[int, int] | None = None
+    examples: list[Example] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        """How many pairs an epoch has."""
+        return self.schedule.per_epoch * self.schedule.per_step
+
+    def set_epoch(self, epoch: int) -> None:
+        """Continue with another epoch, in another order."""
+        self.epoch = epoch
+
+    def __getitem__(self, index: int) -> Example:
+        """A pair as the model reads it, and its label."""
+        number, position = divmod(index, GROUPED * self.schedule.per_step)
+        if self.window != (self.epoch, number):
+            self.window, self.examples = (self.epoch, number), self._read_window(number)
+        return self.examples[position]
+
+    def _read_window(self, number: int) -> list[Example]:
+        """The pairs of some steps in a row: pairs of like length share a batch; the batches are in random order."""
+        schedule, size = self.schedule, GROUPED * self.schedule.per_step
+        order = epoch_order(schedule.split, seed=schedule.seed, epoch=self.epoch)[: len(self)]
+        rows = schedule.split.read(order[number * size : (number + 1) * size])
+        examples = encode_rows(rows, self.encode)
+        by_length = sorted(examples, key=lambda example: len(example[0].ids))
+        rng = np.random.default_rng([schedule.seed, self.epoch, number])
+        starts = rng.permutation(len(examples) // schedule.batch) * schedule.batch
+        return [example for start in starts for example in by_length[start : start + schedule.batch]]
 
 
-def group_by_length(questions: Sequence[Question], labels: Sequence[int], *, size: int) -> list[Batch]:
-    """Batches of pairs of like length, the shortest first."""
-    indices = sorted(range(len(questions)), key=lambda index: len(questions[index].ids))
-    cut = [indices[start : start + size] for start in range(0, len(indices), size)]
-    return [([questions[index] for index in part], [labels[index] for index in part]) for part in cut]
+def encode_rows(rows: pl.DataFrame, encode: Callable[[str, str], Question]) -> list[Example]:
+    """The pairs of a table as the model reads them, with their labels."""
+    return [(encode(first, second), label) for first, second, label in rows.select("first", "second", "label").rows()]

@@ -15,6 +15,7 @@ PRECISIONS = ("auto", "no", "fp16", "bf16")
 COUNTS = ("batch", "accumulation", "epochs", "pairs", "patience", "validation_pairs", "test_pairs")
 RATE_NAMES = {"core_rate": "core", "head_rate": "head", "schedule": "schedule", "cycles": "cycles"}
 OPTIMIZERS = ("adamw", "adafactor")
+REPORTERS = ("tensorboard", "wandb")
 WEIGHT_DECAY = 0.01
 CORE_RATE = 5e-6
 LORA_RATE = 2e-4
@@ -52,7 +53,7 @@ class Footprint:
 
 @dataclass(frozen=True, slots=True)
 class TrainingSettings:
-    """Everything that decides how a head is trained; all but `footprint` and `device` are fixed for a checkpoint."""
+    """How a head is trained; all but `footprint`, `device`, `test_pairs` and `report_to` are fixed for a checkpoint."""
 
     seed: int = 0
     epochs: int = 1
@@ -73,9 +74,10 @@ class TrainingSettings:
     optimizer: str = "adamw"
     device: str = "auto"
     footprint: Footprint = Footprint()
+    report_to: tuple[str, ...] = ("tensorboard",)
 
 
-UNNAMED = ("seed", "epochs", "pairs", "rates", "clip", "lora", "log_every", "device", "footprint")
+UNNAMED = ("seed", "epochs", "pairs", "rates", "clip", "lora", "log_every", "device", "footprint", "report_to")
 NAMED = [field.name for field in fields(TrainingSettings) if field.name not in UNNAMED]  # texts may change these
 
 
@@ -114,6 +116,7 @@ def check_settings(settings: TrainingSettings) -> None:
         ("precision", settings.precision, PRECISIONS),
         ("optimizer", settings.optimizer, OPTIMIZERS),
         ("schedule", SCHEDULES[0] if rates.schedule is None else rates.schedule, SCHEDULES),
+        *(("tracker", name, REPORTERS) for name in settings.report_to),
     ):
         if name not in known:
             raise IsoglossError(f"No {kind} named '{name}'. Known: {', '.join(known)}.")
@@ -134,7 +137,13 @@ def check_settings(settings: TrainingSettings) -> None:
 
 def fixed_settings(settings: TrainingSettings) -> dict[str, Any]:
     """The settings that a checkpoint depends on."""
-    free = {"footprint", "device", "test_pairs", *(["optimizer"] if settings.optimizer == OPTIMIZERS[0] else [])}
+    free = {
+        "footprint",
+        "device",
+        "test_pairs",
+        "report_to",
+        *(["optimizer"] if settings.optimizer == OPTIMIZERS[0] else []),
+    }
     return {key: value for key, value in asdict(settings).items() if key not in free}
 
 
@@ -143,15 +152,19 @@ def warmup_steps(steps: int) -> int:
     return steps // 100 + 1
 
 
-def rates_at(step: int, steps: int, *, rates: Rates) -> tuple[float, float]:
-    """The learning rates of core and head at a step, counted from 0."""
+def rate_share(step: int, steps: int, *, rates: Rates) -> float:
+    """The share of their peaks that the learning rates have at a step, counted from 0."""
     step, steps = step + 1, steps + 1  # so that the warm-up's first step is not lost to a rate of nothing
     warm = warmup_steps(steps)
     progress = (step - warm) / max(1, steps - warm)
     if step < warm:
-        share = step / warm
-    elif rates.schedule == "constant":
-        share = 1.0
-    else:
-        share = 0.0 if progress >= 1 else 0.5 * (1 + math.cos(math.pi * ((rates.cycles * progress) % 1.0)))
+        return step / warm
+    if rates.schedule == "constant":
+        return 1.0
+    return 0.0 if progress >= 1 else 0.5 * (1 + math.cos(math.pi * ((rates.cycles * progress) % 1.0)))
+
+
+def rates_at(step: int, steps: int, *, rates: Rates) -> tuple[float, float]:
+    """The learning rates of core and head at a step, counted from 0."""
+    share = rate_share(step, steps, rates=rates)
     return share * (rates.core or 0.0), share * rates.head

@@ -55,7 +55,7 @@ def write_card(
             "splits": data["splits"],
             "sources": [source["place"] for source in data["sources"]],
         },
-        "settings": asdict(settings),
+        "settings": {name: value for name, value in asdict(settings).items() if name != "report_to"},
         "accuracy": asdict(accuracy) if accuracy else None,
         **{key: value for key, value in facts.items() if key not in ("seconds", "data")},
         "hours": round(hours, 4),
