@@ -6,6 +6,7 @@ from functools import partial
 import numpy as np
 import polars as pl
 
+from ..errors import IsoglossError
 from ..items import ANTI_STEREOTYPE, STEREOTYPE
 from ..stats.resampling import Array
 from . import Contribution, Metric, from_sums
@@ -22,6 +23,8 @@ def has_stereotypes(rows: pl.DataFrame, *, of: tuple[str, ...]) -> bool:
 
 def male_scores(items: pl.DataFrame) -> Array:
     """Per item the score of the man's sentence minus that of the woman's."""
+    if not {ABOUT, "target"} <= set(items.columns):
+        raise IsoglossError("GEST's metrics need to know whom each stereotype is about; these items have no such columns.")
     sign = np.where(items[ABOUT].to_numpy() == MEN, 1.0, -1.0)
     return np.asarray(sign * (items[STEREOTYPE] - items[ANTI_STEREOTYPE]).to_numpy(), dtype=np.float64)
 
@@ -31,8 +34,9 @@ def compare_stereotypes(items: pl.DataFrame, *, finish: Callable[[Array], Array]
 
     Every stereotype counts once, however many sentences it has.
     """
+    scores = male_scores(items)
     names, members = np.unique(items["target"].to_numpy().astype(str), return_inverse=True)
-    scores, one = male_scores(items), np.zeros((items.height, len(names)))
+    one = np.zeros((items.height, len(names)))
     one[np.arange(items.height), members] = 1.0
     about = dict(items.select("target", ABOUT).iter_rows())
     men = np.array([about[name] == MEN for name in names])
