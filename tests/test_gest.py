@@ -124,7 +124,7 @@ def test_causal_scores_are_those_of_the_next_word() -> None:
 def slow_difference(scored: Scored, wording: str) -> float:
     """Means of means, one after another."""
     means: dict[str, dict[str, list[float]]] = {"men": {}, "women": {}}
-    for row in scored.table.filter((scored.table["wording"] == wording)).iter_rows(named=True):
+    for row in scored.table.filter(scored.table["wording"] == wording).iter_rows(named=True):
         if row["candidate"].endswith("-male"):
             means[row["about"]].setdefault(row["target"], []).append(row["value"])
     sides = [np.mean([np.mean(values) for values in means[about].values()]) for about in ("men", "women")]

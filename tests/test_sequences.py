@@ -116,7 +116,9 @@ def test_the_truth_is_missed_at_any_look_in_at_most_five_of_a_hundred(finite: bo
         else:
             totals, truth, sampling = clusters(80, seed=seed), 0.6, Sampling(5)
         mirrored = np.column_stack([totals[:, 1] - totals[:, 0], totals[:, 1]])
-        peaks = [log_capital(rows, mean, sampling=sampling).max() for rows, mean in ((totals, truth), (mirrored, 1 - truth))]
+        peaks = [
+            log_capital(rows, mean, sampling=sampling).max() for rows, mean in ((totals, truth), (mirrored, 1 - truth))
+        ]
         missed += max(peaks) >= math.log(40)
     assert missed / 600 < 0.07
 

@@ -2,12 +2,11 @@
 
 import math
 from collections.abc import Sequence
-from os.path import commonprefix
 
 from ..items import Item
 from ..models.model import CONTINUE, HIDE, Model
 from ..models.questions import Asking, Question
-from ..models.text import Ids, encode, encode_full
+from ..models.text import Ids, encode, encode_full, shared_start
 from ..scores import Row
 from . import Method, Options, fill_row
 
@@ -60,11 +59,12 @@ def _next_words(model: Model, texts: Sequence[str], *, words: Sequence[str | Non
     """
     if None in words:
         return NO_WORD
-    before = commonprefix(list(texts))
-    after = commonprefix([text[len(before) :][::-1] for text in texts])
-    if len(after) > len(before):
+    letters = [[ord(letter) for letter in text] for text in texts]
+    before = shared_start(*letters)
+    after = shared_start(*(text[:before:-1] for text in letters))
+    if after > before:
         return TOO_EARLY
-    prompt = before.rstrip(" ")
+    prompt = texts[0][:before].rstrip(" ")
     bare, ids = encode(model.tokenizer, prompt), encode_full(model.tokenizer, prompt)
     asked: list[tuple[Ids, Ids, Ids]] = []
     for word in words:

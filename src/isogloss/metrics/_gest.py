@@ -24,7 +24,9 @@ def has_stereotypes(rows: pl.DataFrame, *, of: tuple[str, ...]) -> bool:
 def male_scores(items: pl.DataFrame) -> Array:
     """Per item the score of the man's sentence minus that of the woman's."""
     if not {ABOUT, "target"} <= set(items.columns):
-        raise IsoglossError("GEST's metrics need to know whom each stereotype is about; these items have no such columns.")
+        raise IsoglossError(
+            "GEST's metrics need to know whom each stereotype is about; these items have no such columns."
+        )
     sign = np.where(items[ABOUT].to_numpy() == MEN, 1.0, -1.0)
     return np.asarray(sign * (items[STEREOTYPE] - items[ANTI_STEREOTYPE]).to_numpy(), dtype=np.float64)
 
