@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -79,14 +80,15 @@ def test_an_end_of_the_interval_is_where_the_capital_reaches_its_limit() -> None
     assert log_capital(totals, low, sampling=sampling).max() == pytest.approx(math.log(40), abs=1e-6)
     mirrored = np.column_stack([totals[:, 1] - totals[:, 0], totals[:, 1]])
     assert log_capital(mirrored, 1 - high, sampling=sampling).max() == pytest.approx(math.log(40), abs=1e-6)
-    assert refutes(totals, low - 0.001, sampling=sampling) and not refutes(totals, low + 0.001, sampling=sampling)
+    assert refutes(totals, low - 0.001, sampling=sampling)
+    assert not refutes(totals, low + 0.001, sampling=sampling)
 
 
 @pytest.mark.parametrize("count", [None, 150])
 def test_capital_falls_with_the_mean(count: int | None) -> None:
     totals = clusters(100, seed=5)
     curves = [log_capital(totals, mean, sampling=Sampling(5, count)) for mean in np.linspace(0.05, 0.95, 19)]
-    assert all((later <= earlier + 1e-9).all() for earlier, later in zip(curves, curves[1:], strict=False))
+    assert all((later <= earlier + 1e-9).all() for earlier, later in itertools.pairwise(curves))
 
 
 def test_all_clusters_seen_give_the_exact_mean() -> None:
