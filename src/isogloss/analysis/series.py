@@ -1,6 +1,5 @@
 """A series of runs over the same items, by training step, size or precision: its trend, its band, and where it steps."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -28,8 +27,8 @@ class SeriesStep:
     """One run of a series: its value, and its difference from the first run with a band that holds for all runs at once.
 
     `churn` is the share of items that differ from the run before, in percent. `jump` is the mean of this run and all after
-    it minus the mean of all before it, `jump_p` its p adjusted for all places; `is_step` marks the place where it is
-    largest, if it is more than chance.
+    it minus the mean of all before it, `jump_p` its p adjusted for all places; `is_step` marks the place where one
+    step describes the series best, if it is more than chance.
     """
 
     group: Mapping[str, str]
@@ -123,8 +122,9 @@ def _rows(labels: Sequence[dict[str, str]], values: Array, *, name: str, cluster
 def _with_tests(rows: Sequence[SeriesStep], scan: Scan) -> tuple[SeriesStep, ...]:
     """The rows with the differences from the first run, and the jumps, which follow them in the scan."""
     count = len(rows)
-    size = np.abs(scan.values / np.where(scan.errors > 0, scan.errors, math.inf))
-    best = count - 1 + int(np.argmax(size[count - 1 : 2 * count - 2]))
+    after = np.arange(count - 1, 0, -1)
+    weights = np.sqrt(after * (count - after) / count)  # as the least squares of one step weigh its place
+    best = count - 1 + int(np.argmax(np.abs(scan.values[count - 1 : 2 * count - 2]) * weights))
     done = [rows[0]]
     for n in range(1, count):
         against, split = n - 1, count - 1 + n - 1

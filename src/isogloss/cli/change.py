@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from ..errors import IsoglossError
 from . import options
+
+if TYPE_CHECKING:
+    from ..analysis.changes import Changes
+
+
+def exit_status(changes: Changes) -> int:
+    """0 where every group is equivalent, 1 where one changed, 3 where one is undecided or not interpretable."""
+    from ..analysis.changes import CHANGED, EQUIVALENT
+
+    states = {row.state for row in changes}
+    return 1 if CHANGED in states else 0 if states == {EQUIVALENT} else 3
 
 
 def change(
@@ -27,6 +38,9 @@ def change(
         "--flips",
         metavar="FILE",
         help="Also write the items whose preference changed from the first run to the last.",
+    ),
+    gate: bool = typer.Option(
+        False, "--gate", help="Exit with status 1 if any group changed, 3 if any is undecided; for two runs."
     ),
     resamples: int = options.Resamples,
     seed: int = options.Seed,
@@ -54,7 +68,7 @@ def change(
         again = library.load(repeat, data=data or None) if repeat else None
         result = changes.change(*scored, by=options.split_names(by), margin=margin, repeat=again, **settings)
         options.show_table(form, result, grid=grid)
-    elif repeat or by:
-        raise IsoglossError("--repeat and --by are for two runs. Give BEFORE and AFTER only.")
-    else:
-        options.show_table(form, series.trace(scored, **settings), grid=series_grid)
+        raise typer.Exit(exit_status(result) if gate else 0)
+    if repeat or by or gate:
+        raise IsoglossError("--repeat, --by and --gate are for two runs. Give BEFORE and AFTER only.")
+    options.show_table(form, series.trace(scored, **settings), grid=series_grid)
