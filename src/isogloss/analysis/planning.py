@@ -108,4 +108,5 @@ def _reach(clusters: int, power: float) -> float:
 
 def _cluster_totals(values: Array, clusters: pl.Series) -> tuple[Array, Array]:
     index, names = number_clusters(clusters)
-    return np.bincount(index, weights=values, minlength=len(names)), np.bincount(index).astype(np.float64)
+    sums, sizes = np.bincount(index, weights=values, minlength=len(names)), np.bincount(index)
+    return sums.astype(np.float64), sizes.astype(np.float64)

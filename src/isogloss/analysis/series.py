@@ -87,7 +87,7 @@ def trace(
         raise IsoglossError(f"The runs share items of {len(names)} clusters; a series needs {FEWEST_CLUSTERS}.")
     values = wide.select(list(sides)).to_numpy()
     contrasts = _contrasts(len(runs))
-    moves = np.column_stack([np.bincount(index, weights=values @ weights) for weights in contrasts])
+    moves = np.column_stack([np.bincount(index, weights=values @ weights) for weights in contrasts]).astype(np.float64)
     sizes = np.repeat(np.bincount(index)[:, None], len(contrasts), axis=1).astype(np.float64)
     scan = scan_clusters(moves, sizes, resamples=settings.resamples, seed=settings.seed)
     rows = _rows(labels, values, name=name, clusters=len(names))

@@ -1,6 +1,6 @@
 """GEST: first-person sentences about 16 gender stereotypes, in English in four wordings, and EuroGEST's gendered forms."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +71,7 @@ def _gendered(row: Mapping[str, Any], number: int, *, language: str | None) -> I
     return _item(f"{name}-{FORMS}", forms, _stereotype(row, "Stereotype_ID"), language=tag)
 
 
-def _item(name: str, sides: list[tuple[str, str | None]], stereotype: int, *, language: str) -> Item:
+def _item(name: str, sides: Sequence[tuple[str, str | None]], stereotype: int, *, language: str) -> Item:
     """A sentence with a man's and a woman's side; the one that the stereotype is about is the stereotype."""
     about = MEN if stereotype >= FIRST_OF_MEN else WOMEN
     roles = (STEREOTYPE, ANTI_STEREOTYPE) if about == MEN else (ANTI_STEREOTYPE, STEREOTYPE)

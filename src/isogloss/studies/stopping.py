@@ -61,7 +61,7 @@ def parse_rule(text: str, *, estimand: str = BENCHMARK, unit: str = CLUSTER) -> 
         match = form.fullmatch(text.strip())
         if match is None:
             continue
-        name, number, *rest = match.groups()
+        name, number = match[1], match[2]
         metric = get_mean_metric(name)
         if not np.isfinite(metric.bounds).all():
             raise IsoglossError(
@@ -69,9 +69,9 @@ def parse_rule(text: str, *, estimand: str = BENCHMARK, unit: str = CLUSTER) -> 
             )
         if kind != THRESHOLD and float(number) == 0:
             raise IsoglossError(f"'{text}' asks for a precision of 0, which only the complete data has.")
-        return StoppingRule(
-            text.strip(), kind, name.replace("-", "_"), float(number), *rest, estimand=estimand, unit=unit
-        )
+        baseline = match[3] if kind == BASELINE else None
+        plain = name.replace("-", "_")
+        return StoppingRule(text.strip(), kind, plain, float(number), baseline, estimand, unit)
     raise IsoglossError(
         f"'{text}' is no stopping rule. Write ss±2 (to within 2 points), ss!=50 (not 50), or ss within 2 of RUNS."
     )
