@@ -17,7 +17,7 @@ import polars as pl
 
 import isogloss as ig
 from isogloss.analysis.groups import check_rows
-from isogloss.analysis.item_values import UNIT, item_values, with_unit
+from isogloss.analysis.item_values import UNIT, values_by_item, with_unit
 from isogloss.exchange.runs import read_scores
 from isogloss.metrics import number_clusters
 from isogloss.scores import KEY
@@ -117,7 +117,7 @@ def savings(data: str, files: list[str], *, orders: int = 5) -> list[dict[str, o
         language = "en" if layout == "gest" else path.name.split(".")[0].rsplit("_", 1)[-1]
         items = ig.read(data.split(","), language=language if len(language) == 2 else "en")
         table = with_unit(check_rows(read_scores(path, items, layout=layout)[0]), KEY)
-        values = item_values(table, "ss", mode="corrected").join(
+        values = values_by_item(table, "ss", mode="corrected").join(
             table.select(UNIT, "cluster").unique(UNIT), on=UNIT, how="left", maintain_order="left"
         )
         for unit, column in (("cluster", "cluster"), ("item", UNIT)):

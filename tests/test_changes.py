@@ -9,7 +9,7 @@ import pytest
 
 import isogloss as ig
 from isogloss.analysis.changes import CHANGED, EQUIVALENT, UNDECIDED, change, list_flips
-from isogloss.analysis.planning import clusters_needed, plan_size
+from isogloss.analysis.planning import clusters_needed, plan_distance, plan_size
 from isogloss.analysis.series import trace
 from isogloss.errors import IsoglossError
 from isogloss.exchange.runs import import_run, read_scores
@@ -168,7 +168,7 @@ def test_a_plan_of_single_items_is_the_textbook_number() -> None:
 
 def test_as_many_clusters_as_planned_show_the_difference_as_often_as_planned() -> None:
     pilot = run(draw(0.5, 400, 1), model="a")
-    plan = plan_size(pilot, difference=10.0, fixed=True)
+    plan = plan_distance(pilot, difference=10.0)
     shown = 0
     for seed in range(400):
         wins = 100 * draw(0.6, 2 * plan.clusters, seed).reshape(-1, 2).mean(1) - 50

@@ -21,7 +21,7 @@ from ..stats.scans import Scan, scan_clusters
 from .competence import find_competence, judge_both
 from .groups import check_by, make_part
 from .intervals import IntervalSettings, check_interval_settings, find_interval
-from .item_values import UNIT, default_metric, get_mean_metric, item_values, wide_values, with_unit
+from .item_values import UNIT, default_metric, get_mean_metric, values_by_item, wide_values, with_unit
 from .measures import check_mode
 from .sides import Sides, match_sides
 
@@ -129,7 +129,7 @@ def _labels(sides: Sides) -> tuple[str, ...]:
 def _paired_values(sides: Sides, name: str, *, key: Sequence[str], mode: str) -> pl.DataFrame:
     """One row per item that both sides have: its values `a` and `b`, its cluster, and its columns."""
     table = with_unit(sides.table, key)
-    both = {side: item_values(table.filter(pl.col("side") == side), name, mode=mode) for side in "ab"}
+    both = {side: values_by_item(table.filter(pl.col("side") == side), name, mode=mode) for side in "ab"}
     facts = table.filter(pl.col("side") == "a").unique(UNIT, keep="first", maintain_order=True)
     columns = [
         column for column in (*SCANNED, *facts.columns) if column in facts.columns and column not in ("a", "b", "value")

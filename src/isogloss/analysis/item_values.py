@@ -39,7 +39,7 @@ def default_metric(rows: pl.DataFrame) -> str:
     return "crows" if is_task(rows, "pair") else "ss"
 
 
-def item_values(rows: pl.DataFrame, name: str, *, mode: str) -> pl.DataFrame:
+def values_by_item(rows: pl.DataFrame, name: str, *, mode: str) -> pl.DataFrame:
     """One row per item with its `value` on the metric's scale and its `weight`; items without a value are left out.
 
     `rows` have a column `unit` that names each item; the metric sees every item as a cluster of its own.

@@ -1,6 +1,7 @@
 """Planning: how many items and clusters a study needs to see a difference, from a pilot run or published scores."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +13,7 @@ from ..scores import KEY, Scored, check_scored
 from ..stats.hypotheses import LEVEL, POWER
 from ..stats.resampling import FEWEST_CLUSTERS, Array, student_quantile
 from .groups import check_rows
-from .item_values import UNIT, default_metric, item_values, wide_values, with_unit
+from .item_values import UNIT, default_metric, values_by_item, wide_values, with_unit
 
 FIXED, PAIRED, INDEPENDENT = "fixed", "paired", "independent"
 DESIGNS = {
@@ -49,38 +50,44 @@ def plan_size(
     difference: float,
     metric: str | None = None,
     power: float = POWER,
-    fixed: bool = False,
 ) -> SizePlan:
-    """The items and clusters that show a difference of `difference` with `power`, two-sided at 5 %.
+    """The items and clusters that show a difference between two runs on the same items, two-sided at 5 %.
 
     Parameters:
         pilot: Scores of one run, or published ones, on items like those to come.
-        other: Scores of a second run on the same items; then the plan is for a paired comparison that agrees as much.
+        other: Scores of a second run on the same items; without it, nothing is assumed about how far two runs agree.
         difference: The true difference that should be seen, in units of the metric.
         metric: A mean over items; without it SS, or the CrowS-Pairs score of pairs.
         power: The probability of seeing it.
-        fixed: Whether one run will be compared with a fixed number, instead of two runs with each other.
     """
-    if difference <= 0 or not 0 < power < 1:
-        raise IsoglossError("The difference must be above 0, and the power between 0 and 1.")
-    if fixed and other is not None:
-        raise IsoglossError("A plan against a fixed number takes one pilot run, not two.")
-    design = PAIRED if other is not None else FIXED if fixed else INDEPENDENT
     tables = [
         with_unit(check_rows(check_scored(side, "plan_size")), KEY) for side in (pilot, other) if side is not None
     ]
     name = metric or default_metric(tables[0])
-    wide = wide_values({str(n): item_values(table, name, mode="corrected") for n, table in enumerate(tables)})
+    if other is not None:
+        return _plan(tables, name, design=PAIRED, difference=difference, power=power)
+    return _plan(tables, name, design=INDEPENDENT, difference=difference, power=power)
+
+
+def plan_distance(pilot: Scored, *, difference: float, metric: str | None = None, power: float = POWER) -> SizePlan:
+    """The items and clusters that show that one run lies `difference` from a fixed number; otherwise as `plan_size`."""
+    table = with_unit(check_rows(check_scored(pilot, "plan_distance")), KEY)
+    return _plan([table], metric or default_metric(table), design=FIXED, difference=difference, power=power)
+
+
+def _plan(tables: Sequence[pl.DataFrame], name: str, *, design: str, difference: float, power: float) -> SizePlan:
+    if difference <= 0 or not 0 < power < 1:
+        raise IsoglossError("The difference must be above 0, and the power between 0 and 1.")
+    wide = wide_values({str(n): values_by_item(table, name, mode="corrected") for n, table in enumerate(tables)})
     facts = tables[0].select(UNIT, "cluster").unique(UNIT, keep="first")
     wide = wide.join(facts, on=UNIT, how="left", maintain_order="left")
-    values = (wide["1"] - wide["0"] if other is not None else wide["0"]).to_numpy()
+    values = (wide["1"] - wide["0"] if design == PAIRED else wide["0"]).to_numpy()
     sums, sizes = _cluster_totals(values, wide["cluster"])
     if len(sizes) < FEWEST_CLUSTERS:
         raise IsoglossError(f"The pilot has {len(sizes)} clusters; a plan needs {FEWEST_CLUSTERS}.")
     deviations = (sums - sums.sum() / sizes.sum() * sizes) / sizes.mean()
     spread = float(np.sqrt((deviations**2).sum() / (len(sizes) - 1)))
-    if design == INDEPENDENT:
-        spread *= math.sqrt(2)
+    spread *= math.sqrt(2) if design == INDEPENDENT else 1.0  # two runs, each as uncertain as the pilot
     clusters = clusters_needed(spread, difference, power=power)
     smallest = _reach(len(sizes), power) * spread / math.sqrt(len(sizes))
     items = math.ceil(clusters * sizes.mean())

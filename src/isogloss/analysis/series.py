@@ -16,7 +16,7 @@ from ..stats.resampling import FEWEST_CLUSTERS, Array
 from ..stats.scans import Scan, scan_clusters
 from .groups import check_rows
 from .intervals import IntervalSettings, check_interval_settings
-from .item_values import UNIT, default_metric, item_values, wide_values, with_unit
+from .item_values import UNIT, default_metric, values_by_item, wide_values, with_unit
 from .measures import check_mode
 
 FEWEST_STEPS = 3
@@ -78,7 +78,7 @@ def trace(
     tables = [check_rows(check_scored(run, "change")) for run in runs]
     labels = [_label(table) for table in tables]
     name = metric or default_metric(tables[0])
-    sides = {str(n): item_values(with_unit(table, KEY), name, mode=mode) for n, table in enumerate(tables)}
+    sides = {str(n): values_by_item(with_unit(table, KEY), name, mode=mode) for n, table in enumerate(tables)}
     wide = wide_values(sides)
     clusters = with_unit(tables[0], KEY).select(UNIT, "cluster").unique(UNIT, keep="first")
     wide = wide.join(clusters, on=UNIT, how="left", maintain_order="left")

@@ -60,7 +60,9 @@ def _worded(row: Mapping[str, Any], number: int, *, language: str | None) -> lis
     items = []
     for wording, (frame, *words) in enumerate(WORDINGS):
         texts = [frame.format(word=word, sentence=sentence) for word in words]
-        items.append(_item(f"{number}-{wording}", list(zip(texts, words, strict=True)), stereotype, language=tag))
+        items.append(
+            _item(f"{number}-{wording}", list(zip(texts, words, strict=True)), stereotype=stereotype, language=tag)
+        )
     return items
 
 
@@ -68,10 +70,10 @@ def _gendered(row: Mapping[str, Any], number: int, *, language: str | None) -> I
     name = str(row.get("GEST_ID") or number).removesuffix(".0")
     forms = [(row_text(row, column), None) for column in ("Masculine", "Feminine")]
     tag = row_language(row, language)
-    return _item(f"{name}-{FORMS}", forms, _stereotype(row, "Stereotype_ID"), language=tag)
+    return _item(f"{name}-{FORMS}", forms, stereotype=_stereotype(row, "Stereotype_ID"), language=tag)
 
 
-def _item(name: str, sides: Sequence[tuple[str, str | None]], stereotype: int, *, language: str) -> Item:
+def _item(name: str, sides: Sequence[tuple[str, str | None]], *, stereotype: int, language: str) -> Item:
     """A sentence with a man's and a woman's side; the one that the stereotype is about is the stereotype."""
     about = MEN if stereotype >= FIRST_OF_MEN else WOMEN
     roles = (STEREOTYPE, ANTI_STEREOTYPE) if about == MEN else (ANTI_STEREOTYPE, STEREOTYPE)

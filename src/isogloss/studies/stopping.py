@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from ..analysis.groups import check_rows
-from ..analysis.item_values import UNIT, get_mean_metric, item_values, wide_values, with_unit
+from ..analysis.item_values import UNIT, get_mean_metric, values_by_item, wide_values, with_unit
 from ..errors import IsoglossError, UnknownName
 from ..metrics import number_clusters
 from ..scores import KEY, Scored
@@ -100,7 +100,9 @@ def make_stop(
         )
 
     def stop(scored: Scored) -> str | None:
-        totals = _paired_totals(rule, scored, baseline, mode=mode) if baseline else _totals(rule, scored, mode=mode)
+        totals = (
+            _paired_totals(rule, scored, baseline=baseline, mode=mode) if baseline else _totals(rule, scored, mode=mode)
+        )
         kept = {name: row for name, (row, seen) in totals.items() if seen >= sizes.get(name, 1) and row[1] > 0}
         rest = sum(count for name, count in sizes.items() if name not in totals or totals[name][1] < count)
         finite = rule.estimand == BENCHMARK
@@ -119,16 +121,16 @@ def _totals(rule: StoppingRule, scored: Scored, *, mode: str) -> Totals:
     """The clusters in order of arrival, with values from 0 to 1."""
     table = with_unit(check_rows(scored), KEY)
     metric = get_mean_metric(rule.metric)
-    values = item_values(table, rule.metric, mode=mode)
+    values = values_by_item(table, rule.metric, mode=mode)
     low, high = metric.bounds
     shares = values.select(UNIT, ((pl.col("value") - low) / (high - low)).alias("share"))
     return _by_cluster(table.join(shares, on=UNIT, how="left", maintain_order="left"), unit=rule.unit)
 
 
-def _paired_totals(rule: StoppingRule, scored: Scored, baseline: Scored, *, mode: str) -> Totals:
+def _paired_totals(rule: StoppingRule, scored: Scored, *, baseline: Scored, mode: str) -> Totals:
     """The clusters in order of arrival, with differences from the baseline as shares."""
     tables = [with_unit(check_rows(side), KEY) for side in (scored, baseline)]
-    values = wide_values({n: item_values(t, rule.metric, mode=mode) for n, t in zip("ab", tables, strict=True)})
+    values = wide_values({n: values_by_item(t, rule.metric, mode=mode) for n, t in zip("ab", tables, strict=True)})
     low, high = get_mean_metric(rule.metric).bounds
     first, second = ((values[side].to_numpy() - low) / (high - low) for side in "ab")
     ones = np.ones(len(first))

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ...analysis.changes import CHANGED, EQUIVALENT, NOT_INTERPRETABLE, UNDECIDED, Changes, change
+from ...analysis.changes import CHANGED, EQUIVALENT, NOT_INTERPRETABLE, UNDECIDED, Changes, GroupChange, change
 from ...errors import IsoglossError
 from ...runs import find_runs, in_languages, read_scored
 from ...storage import as_path
@@ -25,6 +25,12 @@ def find(request: FigureRequest) -> Changes | list[Any]:
     settings = request.settings
     metric = request.metrics[0] if request.metrics else None
     return change(before, after, metric=metric, mode=request.mode, resamples=settings.resamples, seed=settings.seed)
+
+
+def _label(row: GroupChange) -> str:
+    """The group's value, after its column where the value is only a number."""
+    texts = [value if not value.isdecimal() else f"{name} {value}" for name, value in row.group.items()]
+    return ", ".join(texts) or "all items"
 
 
 def draw(changes: Changes, canvas: Canvas) -> Any:
@@ -55,7 +61,7 @@ def draw(changes: Changes, canvas: Canvas) -> Any:
                 va="center",
                 fontsize=6,
             )
-    axes.set_yticks(range(len(shown)), [" ".join(row.group.values()) or "all items" for row in shown])
+    axes.set_yticks(range(len(shown)), [_label(row) for row in shown])
     axes.tick_params(axis="y", length=0)
     axes.set_ylim(len(shown) - 0.5, -0.5)
     axes.set_xlabel(f"change of {metric_name(shown[0].metric)}")
