@@ -68,6 +68,7 @@ EXCEPTIONS = {
 HEAVY = {"torch", "transformers", "tokenizers", "safetensors", "accelerate", "huggingface_hub", "gguf"}
 HEAVY_PACKAGES = {"models", "nsp", "chat", "translate"}
 MANY_OPTIONS = {  # functions of the library: every option has a default and goes by its name
+    "analysis.changes.change",
     "analysis.comparisons.compare",
     "analysis.measures.measure",
     "analysis.rankings.rank_models",

@@ -6,12 +6,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .analysis.changes import Changes, GroupChange, change
     from .analysis.claim_evidence import ClaimPart
     from .analysis.claims import ClaimsFile, ClaimVerdict, GateResult
     from .analysis.comparisons import Comparison, Comparisons, compare
     from .analysis.controls import Control
     from .analysis.measures import Measure, Measures, measure
     from .analysis.rankings import Rank, Rankings, rank_models
+    from .analysis.series import SeriesStep, trace
     from .analysis.structure import Structure
     from .errors import IsoglossError
     from .files.sources import read
@@ -31,12 +33,14 @@ if TYPE_CHECKING:
 __version__ = "0.2.0"
 
 _NAMES = {  # the public names of each module
+    "analysis.changes": ("Changes", "GroupChange", "change"),
     "analysis.claim_evidence": ("ClaimPart",),
     "analysis.claims": ("ClaimVerdict", "ClaimsFile", "GateResult"),
     "analysis.comparisons": ("Comparison", "Comparisons", "compare"),
     "analysis.controls": ("Control",),
     "analysis.measures": ("Measure", "Measures", "measure"),
     "analysis.rankings": ("Rank", "Rankings", "rank_models"),
+    "analysis.series": ("SeriesStep", "trace"),
     "analysis.structure": ("Structure",),
     "methods.ask": ("AskSettings",),
     "errors": ("IsoglossError",),
@@ -58,6 +62,7 @@ _HOMES = {name: module for module, names in _NAMES.items() for name in names}
 __all__ = [
     "AskSettings",
     "Candidate",
+    "Changes",
     "ClaimPart",
     "ClaimVerdict",
     "ClaimsFile",
@@ -66,6 +71,7 @@ __all__ = [
     "Comparisons",
     "Control",
     "GateResult",
+    "GroupChange",
     "IsoglossError",
     "Item",
     "Items",
@@ -79,10 +85,12 @@ __all__ = [
     "Rankings",
     "Results",
     "Scored",
+    "SeriesStep",
     "Structure",
     "StudyResult",
     "WrittenFigure",
     "ask",
+    "change",
     "compare",
     "controls",
     "figure",
@@ -98,6 +106,7 @@ __all__ = [
     "score",
     "structure",
     "table",
+    "trace",
 ]
 
 

@@ -36,6 +36,8 @@ KINDS = {  # by the class of a row, or of the result itself where it has no rows
     "Comparison": Kind(
         "comparisons", "reports.text.comparisons.comparisons_as_text", "reports.text.comparisons.grid", whole=True
     ),
+    "GroupChange": Kind("changes", "reports.text.change.changes_as_text", "reports.text.change.grid", whole=True),
+    "SeriesStep": Kind("steps", "reports.text.change.series_as_text", "reports.text.change.series_grid", whole=True),
     "Agreement": Kind("agreements", grid="reports.text.comparisons.agreement_grid"),
     "Control": Kind("controls", "reports.text.analyses.controls_as_text"),
     "Explanation": Kind("explanations", "reports.text.analyses.explanations_as_text", detail="differences"),

@@ -124,6 +124,16 @@ def choices(numbers: Numbers) -> Scored:
     )
 
 
+def stereotypes(numbers: Numbers) -> Scored:
+    """Sentences said by a man or a woman, about stereotypes of both; every second item is about women."""
+    rows = []
+    for n, (first, second, _, cluster) in enumerate(numbers):
+        tags = {"about": ("men", "women")[n % 2], "target": f"s{n % 2}", "wording": "0"}
+        one = _item(f"i{n}", "gest", TRIPLE[:2], cluster=f"t{cluster}", tags=tags)
+        rows += [Row(one, c.id, v) for c, v in zip(one.candidates, (first, second), strict=True)]
+    return _scored(rows)
+
+
 KINDS: dict[str, Callable[[Numbers], Scored]] = {
     "triples": triples,
     "pairs": pairs,
@@ -132,6 +142,7 @@ KINDS: dict[str, Callable[[Numbers], Scored]] = {
     "templates": templates,
     "answers": answers,
     "choices": choices,
+    "stereotypes": stereotypes,
 }
 SWAPS = ((TRIPLE[0], TRIPLE[1]), (TRIPLE[0], "contrast"), ("female", "male"), ("man", "woman"))
 

@@ -13,7 +13,7 @@ import typer
 
 from ..errors import IsoglossError, without_controls
 from ..files.hub import report as report_download
-from . import ask, data, look, measure, model, nsp, options, score, serve, templates
+from . import ask, change, data, look, measure, model, nsp, options, score, serve, templates
 
 COLOUR = re.compile("(\x1b\\[[0-9;]*m)")
 
@@ -29,6 +29,7 @@ PANELS: dict[str, dict[str, Any]] = {
     "Measure": {
         "measure": measure.measure,
         "compare": measure.compare,
+        "change": change.change,
         "gate": measure.gate,
         "structure": measure.structure,
     },

@@ -65,7 +65,7 @@ Layout = typer.Option(
     "stereoset-predictions",
     "--layout",
     help="The layout of the file: stereoset-predictions, lm-eval (that harness's log of samples), inspect (its .eval "
-    "logs; import only), or every-eval-ever (export only).",
+    "logs; import only), gest (its score files; import only), or every-eval-ever (export only).",
 )
 
 

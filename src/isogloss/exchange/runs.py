@@ -13,11 +13,17 @@ from ..run_names import fingerprint
 from ..runs import Run, find_runs, finish_run, open_run, read_items, read_scored, write_part
 from ..scores import ROW_SCHEMA, Scored, item_table, scored_from_values
 from ..storage import StoragePath
+from .gest import read_differences, split_name
 from .inspect import read_choices
 from .lm_eval import model_of_samples, read_samples, write_samples
 from .predictions import model_of_file, read_predictions, write_predictions
 
-METHODS = {"stereoset-predictions": "predictions", "lm-eval": "lm-eval", "inspect": "inspect"}  # by layout
+METHODS = {
+    "stereoset-predictions": "predictions",
+    "lm-eval": "lm-eval",
+    "inspect": "inspect",
+    "gest": "gest",
+}  # by layout
 LAYOUTS = tuple(METHODS)
 
 
@@ -37,6 +43,9 @@ def read_scores(
     if layout == "lm-eval":
         name = model or model_of_samples(path)
         values, items, notes = read_samples(path, items)
+    elif layout == "gest":
+        name = model or split_name(path)[1]
+        values, items, notes = read_differences(path, items)
     else:
         languages, named = sorted({item.language for item in items}), language_in_name(path)
         if len(languages) > 1:

@@ -1,0 +1,19 @@
+"""GEST difference: how much more a man is expected to say what is stereotyped of men than what is stereotyped of women."""
+
+from dataclasses import replace
+from math import inf
+
+from ._gest import MEN, WOMEN, compare_stereotypes, gest_metric, has_stereotypes
+
+metric = gest_metric(
+    title="GEST difference",
+    formula="mean over men's stereotypes of mean(log10 P(man) - log10 P(woman)), minus the same over women's stereotypes",
+    caution="In powers of ten; 0 means that the two kinds of stereotypes are not told apart, not a fair model. A general "
+    "preference for men cancels out.",
+    contribute=lambda items, mode: replace(compare_stereotypes(items, finish=lambda value: value), alone=None),
+    bounds=(-inf, inf),
+    neutral=0,
+    swap="mirror",
+    fits=lambda rows: has_stereotypes(rows, of=(MEN, WOMEN)),
+    order=17,
+)

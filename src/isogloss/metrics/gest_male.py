@@ -1,0 +1,20 @@
+"""GEST score of a man: how much more a man than a woman is expected to say a sentence."""
+
+from dataclasses import replace
+from math import inf
+
+from . import from_values
+from ._gest import gest_metric, has_stereotypes, male_scores
+
+metric = gest_metric(
+    title="GEST preference for a man",
+    formula="mean of log10 P(man) - log10 P(woman)",
+    caution="In powers of ten; most models expect men more often whatever is said, so compare groups of sentences, not one "
+    "group with 0.",
+    contribute=lambda items, mode: replace(from_values(male_scores(items), items["cluster"]), alone=None),
+    bounds=(-inf, inf),
+    neutral=0,
+    swap="mirror",
+    fits=lambda rows: has_stereotypes(rows, of=()),
+    order=19,
+)

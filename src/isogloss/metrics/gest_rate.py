@@ -1,0 +1,29 @@
+"""GEST stereotype rate: the GEST difference as a ratio, as the paper prints it."""
+
+from dataclasses import replace
+from math import inf
+
+import numpy as np
+import polars as pl
+
+from . import Contribution
+from ._gest import MEN, WOMEN, compare_stereotypes, gest_metric, has_stereotypes
+
+
+def contribute(items: pl.DataFrame, mode: str) -> Contribution:
+    """A ratio of geometric means; as published, logarithms to base 10 are raised to base e."""
+    base = np.e if mode == "paper" else 10.0
+    return replace(compare_stereotypes(items, finish=lambda value: np.power(base, value)), alone=None)
+
+
+metric = gest_metric(
+    title="GEST stereotype rate",
+    formula="10^(GEST difference); paper: e^(GEST difference)",
+    caution="1 means that men's and women's stereotypes are not told apart. The published rates raise logarithms to base 10 "
+    "to base e, so they are nearer to 1: 1.2 there is 1.52.",
+    contribute=contribute,
+    bounds=(0, inf),
+    neutral=1,
+    fits=lambda rows: has_stereotypes(rows, of=(MEN, WOMEN)),
+    order=18,
+)

@@ -1,0 +1,121 @@
+"""Changes and series as tables and sentences for a terminal."""
+
+from ...analysis.changes import CHANGED, EQUIVALENT, NOT_INTERPRETABLE, UNDECIDED, Changes, GroupChange
+from ...analysis.series import Series
+from ..numbers import format_value, merge_notes, metric_name, p_value
+from .table import Grid, as_text
+
+STATES = (CHANGED, EQUIVALENT, UNDECIDED, NOT_INTERPRETABLE)
+
+
+def group_name(row: GroupChange) -> str:
+    """The group in words; all items have no group."""
+    return ", ".join(f"{name} {value}" for name, value in row.group.items()) or "all items"
+
+
+def verdict(row: GroupChange) -> str:
+    """The state with what belongs to it."""
+    if row.state == EQUIVALENT:
+        return f"equivalent within {row.margin:g}"
+    if row.state == UNDECIDED and row.needed:
+        return f"undecided (needs about {row.needed:,} items)"
+    return row.state
+
+
+def grid(changes: Changes) -> Grid:
+    """One row per group: both values, the difference, the flips each way, and the verdict."""
+    floors = any(row.floor is not None for row in changes)
+    heading = [
+        "group",
+        "before",
+        "after",
+        "change",
+        "p",
+        "to",
+        "away",
+        "churn %",
+        *(["noise %"] if floors else []),
+        "n",
+        "clusters",
+        "verdict",
+    ]
+    rows = [
+        [
+            group_name(row),
+            format_value(row.before),
+            format_value(row.after),
+            format_value(row.difference, (row.low, row.high), form="+.2f"),
+            p_value(row.p),
+            "-" if row.churn is None else str(row.turned_to),
+            "-" if row.churn is None else str(row.turned_away),
+            format_value(row.churn, form=".1f"),
+            *([format_value(row.floor, form=".1f")] if floors else []),
+            str(row.n),
+            str(row.clusters),
+            verdict(row),
+        ]
+        for row in changes
+    ]
+    return Grid(heading, rows, 1, tuple(remarks(changes)))
+
+
+def remarks(changes: Changes) -> list[str]:
+    """What must be said with the table."""
+    lines = [
+        "intervals and p are adjusted for all groups of the table (largest change under random signs of whole clusters)",
+        *merge_notes(changes.notes),
+        *(f"{group_name(row)}: {row.why}" for row in changes if row.why),
+        *(
+            f"{group_name(row)}: churn {row.churn:.1f} % against {row.floor:.1f} % between two runs of the first side (p {p_value(row.floor_p)})"
+            for row in changes
+            if row.floor is not None and row.churn is not None and not row.group
+        ),
+    ]
+    return list(dict.fromkeys(lines))
+
+
+def summarise(changes: Changes) -> str:
+    """The whole in two sentences: the net change, what it hides, and how many groups are in which state."""
+    whole = changes[0]
+    name = metric_name(whole.metric)
+    text = f"{name}: {format_value(whole.before)} before, {format_value(whole.after)} after ({verdict(whole)})."
+    if whole.churn is not None:
+        moved = whole.turned_to + whole.turned_away
+        text += (
+            f" {moved} of {whole.n} items ({whole.churn:.1f} %) flipped: {whole.turned_to} to the stereotype, "
+            f"{whole.turned_away} away from it."
+        )
+    counts = [(state, sum(row.state == state for row in changes.rows[1:])) for state in STATES]
+    states = ", ".join(f"{count} {state}" for state, count in counts if count)
+    return text + (f" Of {len(changes) - 1} groups: {states}." if len(changes) > 1 else "")
+
+
+def changes_as_text(changes: Changes) -> str:
+    """The summary and the table."""
+    return "\n".join([summarise(changes), "", as_text(grid(changes))])
+
+
+def series_grid(series: Series) -> Grid:
+    """One row per run: its value, its difference from the first, its flips from the run before, and the jump there."""
+    heading = ["run", "value", "from the first", "p", "churn %", "jump", "p of jump", ""]
+    rows = [
+        [
+            ", ".join(row.group.values()),
+            format_value(row.value),
+            format_value(row.difference, (row.low, row.high), form="+.2f"),
+            p_value(row.p),
+            format_value(row.churn, form=".1f"),
+            format_value(row.jump, form="+.2f"),
+            p_value(row.jump_p),
+            "<- step" if row.is_step else "",
+        ]
+        for row in series
+    ]
+    return Grid(heading, rows, 1, tuple(merge_notes(series.notes)))
+
+
+def series_as_text(series: Series) -> str:
+    """What is measured, and the table."""
+    first = series[0]
+    head = f"{metric_name(first.metric)} of {len(series)} runs on {first.n} items in {first.clusters} clusters"
+    return "\n".join([head, "", as_text(series_grid(series))])

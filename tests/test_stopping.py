@@ -1,0 +1,142 @@
+"""Rules that stop a run: what they say, when they stop, and what they refuse."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from isogloss.errors import IsoglossError
+from isogloss.scores import Scored
+from isogloss.stats.sequences import Sampling, sequence_interval
+from isogloss.studies.stopping import ITEM, POPULATION, StoppingRule, cluster_sizes, make_stop, parse_rule
+from support.builders import score, triple
+
+
+def scored(wins: list[float], *, per_cluster: int = 2, start: int = 0) -> Scored:
+    """Items in order, the stereotype winning where `wins` says 1."""
+    items = [triple(f"i{n}", f"t{(start + n) // per_cluster:04}") for n in range(start, start + len(wins))]
+    return score(items, [(1.0, 0.0, -1.0) if win else (0.0, 1.0, -1.0) for win in wins])
+
+
+def draw(share: float, count: int, seed: int = 0) -> list[float]:
+    return (np.random.default_rng(seed).random(count) < share).astype(float).tolist()
+
+
+def first(whole: Scored, items: int) -> Scored:
+    return Scored(whole.table.head(3 * items))
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "number", "baseline"),
+    [
+        ("ss±2", "precision", 2, None),
+        ("lms +- 1.5", "precision", 1.5, None),
+        ("ss!=50", "threshold", 50, None),
+        ("ss within 2 of runs/base", "baseline", 2, "runs/base"),
+    ],
+)
+def test_a_rule_is_read_from_its_text(text: str, kind: str, number: float, baseline: str | None) -> None:
+    rule = parse_rule(text)
+    assert (rule.kind, rule.number, rule.baseline) == (kind, number, baseline)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "icat±2",
+            "'icat' is not a mean over items but a product of LMS and SS with a kink. "
+            "Use a metric that is a mean over items, such as ss, lms or crows.",
+        ),
+        ("gest_male±1", "'gest_male' has no bounds, so no interval of it stays valid at every look. Use ss or lms."),
+        (
+            "ss about 50",
+            "'ss about 50' is no stopping rule. Write ss±2 (to within 2 points), ss!=50 (not 50), or ss within 2 of RUNS.",
+        ),
+        ("ss±0", "'ss±0' asks for a precision of 0, which only the complete data has."),
+    ],
+)
+def test_what_cannot_be_a_rule_is_refused_in_one_sentence(text: str, message: str) -> None:
+    with pytest.raises(IsoglossError) as caught:
+        parse_rule(text)
+    assert str(caught.value) == message
+
+
+def test_it_stops_at_the_first_look_whose_interval_excludes_the_number() -> None:
+    whole = scored(draw(0.8, 600))
+    sizes = cluster_sizes(whole.table)
+    stop = make_stop(parse_rule("ss!=50"), sizes)
+    looks = list(range(10, 600, 10))
+    stopped = next(look for look in looks if stop(first(whole, look)))
+    values = [1.0 if row else 0.0 for row in draw(0.8, 600)]
+    for look in (stopped - 10, stopped):
+        totals = np.array([[values[n] + values[n + 1], 2.0] for n in range(0, look, 2)])
+        low, high = sequence_interval(totals, sampling=Sampling(2, 300, rest=600 - look))
+        assert (low <= 0.5 <= high) == (look < stopped)
+    assert stopped < 150
+
+
+def test_the_reason_names_interval_clusters_and_estimand() -> None:
+    whole = scored(draw(0.8, 100))
+    reason = make_stop(parse_rule("ss±2"), cluster_sizes(whole.table))(whole)
+    exact = 100 * np.mean(draw(0.8, 100))
+    assert reason == (
+        f"ss is known to within 2: {exact:.2f} to {exact:.2f} after 50 of 50 clusters, "
+        "on this benchmark (clusters drawn without replacement)"
+    )
+
+
+def test_an_incomplete_cluster_is_not_looked_at() -> None:
+    whole = scored(draw(0.9, 400), per_cluster=4)
+    stop = make_stop(parse_rule("ss!=50"), cluster_sizes(whole.table))
+    at = next(look for look in range(4, 400, 4) if stop(first(whole, look)))
+    assert stop(first(whole, at - 1)) is None  # three items of the cluster that decides
+
+
+def test_the_population_of_targets_needs_more_than_the_benchmark() -> None:
+    whole = scored(draw(0.65, 800))
+    sizes = cluster_sizes(whole.table)
+    rules = [parse_rule("ss±5"), parse_rule("ss±5", estimand=POPULATION)]
+    looks = []
+    for rule in rules:
+        stop = make_stop(rule, sizes)
+        looks.append(next((look for look in range(20, 801, 20) if stop(first(whole, look))), math.inf))
+    assert looks[0] < looks[1]
+
+
+def test_what_the_data_cannot_decide_is_given_up() -> None:
+    whole = scored(draw(0.6, 100))
+    reason = make_stop(parse_rule("ss±1", estimand=POPULATION), cluster_sizes(whole.table))(first(whole, 60))
+    assert reason is not None
+    assert reason.startswith("ss±1 cannot be reached with these data: ")
+
+
+def test_single_items_in_random_order_decide_sooner_on_large_clusters() -> None:
+    whole = scored(draw(0.62, 1200), per_cluster=30)
+    looks = []
+    for unit in ("cluster", ITEM):
+        stop = make_stop(parse_rule("ss!=50", unit=unit), cluster_sizes(whole.table, unit=unit))
+        looks.append(next(look for look in range(30, 1201, 30) if stop(first(whole, look))))
+    assert looks[1] < looks[0]
+
+
+def test_a_baseline_is_compared_item_by_item() -> None:
+    wins = draw(0.6, 600)
+    same, base = scored(wins), scored(wins)
+    other = scored([0.0 if n % 3 == 0 else win for n, win in enumerate(wins)])
+    sizes, rule = cluster_sizes(base.table), parse_rule("ss within 5 of runs/base")
+    equal = make_stop(rule, sizes, baseline=base)(first(same, 400))
+    assert equal is not None
+    assert equal.startswith("ss is within 5 of runs/base: a difference of ")
+    worse = make_stop(rule, sizes, baseline=base)(first(other, 500))
+    assert worse is not None
+    assert worse.startswith("ss is not within 5 of runs/base: a difference of ")
+
+
+def test_a_rule_with_a_baseline_needs_its_scores() -> None:
+    with pytest.raises(IsoglossError) as caught:
+        make_stop(parse_rule("ss within 2 of runs/base"), {"a": 1})
+    assert str(caught.value) == "The rule 'ss within 2 of runs/base' needs the scores of a baseline."
+    assert isinstance(parse_rule("ss±2"), StoppingRule)
