@@ -47,7 +47,6 @@ from isogloss.nsp.settings import (
 from isogloss.nsp.train import train_head
 from isogloss.nsp.trainer import TrainingStatus
 from isogloss.nsp.training_card import energy
-from isogloss.sealing import lock_folder
 from isogloss.stats.resampling import smooth
 from isogloss.studies.plan import plan_study
 from isogloss.studies.training import train_heads
