@@ -173,6 +173,26 @@ Timeout = typer.Option(60.0, "--timeout", min=0.1, help="How many seconds a serv
 Tries = typer.Option(6, "--tries", min=1, help="How often a request to a server is tried.")
 
 
+Until = typer.Option(
+    None,
+    "--until",
+    metavar="RULE",
+    help="Stop when the answer is sure: 'ss±2' (to within 2 points), 'ss!=50', or 'ss within 2 of RUNS'.",
+)
+
+
+def check_until(rule: str | None, *, cluster: Cluster | None) -> str | None:
+    """The stopping rule, checked before anything is scored."""
+    if rule is None:
+        return None
+    from ..studies.stopping import parse_rule
+
+    if cluster is not None:
+        raise IsoglossError("--until looks at the parts one after the other, so it does not go with a cluster.")
+    parse_rule(rule)
+    return rule
+
+
 def check_served(models: Sequence[str], served_models: Sequence[str], *, key_env: str | None) -> None:
     """Refuse options of a server without its address."""
     if (served_models or key_env) and not any(name.startswith(("http://", "https://")) for name in models):

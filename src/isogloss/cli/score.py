@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -60,6 +60,7 @@ def evaluate(
     allow_pickle: bool = options.AllowPickle,
     on: str = options.On,
     skip_bad: bool = options.SkipBad,
+    until: str = options.Until,
     robustness: bool = Robustness,
     columns: list[str] = options.Columns,
     explain: bool = typer.Option(False, "--explain", help="Explain in a sentence what the table means."),
@@ -94,6 +95,7 @@ def evaluate(
         loading=options.at_server(loading, served_model, timeout=timeout, tries=tries),
         measuring={"metrics": options.split_names(metrics), "by": options.split_names(by), "mode": mode, "seed": seed},
     )
+    plan = replace(plan, until=options.check_until(until, cluster=cluster))
     with progress_bars() as progress:
         result = require_scores(run_plan(plan, out=folder, cluster=cluster, progress=progress))
     result = finish_plan(plan, result, out=folder)

@@ -201,7 +201,9 @@ def _run_group(cells: Sequence[Cell], model: Model, *, running: Running) -> list
         started = time.time()
         plan = plan_work(runs) if runs else group_parts([range(len(cell.parts)) for cell in cells])
         journal = open_journal(journal_path(runs, cells, model=model))
-        why_stopped = None
+        why_stopped = _why_stop(cells, runs, running=running)  # parts from before may be enough
+        if why_stopped and plan:
+            plan, runs = [], [run_store.stop_run(run, why_stopped) for run in runs]
         for work, scored_tables in _score_all(plan, cells, model=model, running=running, journal=journal):
             if runs:
                 write_work(work, runs, tables=scored_tables)
@@ -212,7 +214,8 @@ def _run_group(cells: Sequence[Cell], model: Model, *, running: Running) -> list
                 runs = [run_store.stop_run(run, why_stopped) for run in runs]
                 break
         else:
-            runs = finish_runs(runs, plan, seconds=time.time() - started, journal=journal)
+            if not why_stopped or all(len(run_store.written_parts(run)) == run.parts for run in runs):
+                runs = finish_runs(runs, plan, seconds=time.time() - started, journal=journal)
     results = []
     for index, cell in enumerate(cells):
         run = runs[index] if runs else run_store.Run(Path(), run_info(cell, model))
@@ -238,7 +241,7 @@ def journal_path(runs: Sequence[run_store.Run], cells: Sequence[Cell], *, model:
 
 def _why_stop(cells: Sequence[Cell], runs: Sequence[run_store.Run], *, running: Running) -> str | None:
     """Why a group of cells need not go on: every one of them has a reason."""
-    if running.stop is None or not runs:
+    if running.stop is None or not runs or not all(map(run_store.written_parts, runs)):
         return None
     reasons = [running.stop(cell, run_store.read_scored([run])) for cell, run in zip(cells, runs, strict=True)]
     return "; ".join(dict.fromkeys(map(str, reasons))) if all(reasons) else None

@@ -57,7 +57,7 @@ class StudyPlan:
     """Cells that are ready to run, what is known to fail, and what is measured in the end.
 
     `study` and `path` are the study file, where there is one; `partial` when only some of its cells were chosen.
-    `opened` are models that are open already, by the name of their checkpoint.
+    `opened` are models that are open already, by the name of their checkpoint. `until` is a stopping rule.
     """
 
     cells: tuple[PlannedCell, ...]
@@ -67,6 +67,7 @@ class StudyPlan:
     path: Path | None = None
     partial: bool = False
     opened: Mapping[str, Model] = field(default_factory=dict)
+    until: str | None = None
 
     def names(self) -> list[tuple[str, str, str]]:
         """The model, data set and language of every cell."""

@@ -27,6 +27,7 @@ from .costs import announce_plan
 from .method_choice import PlannedCell, plan_scoring
 from .plan import StudyPlan
 from .run_files import LIBRARIES
+from .stopping import stop_cells
 
 if TYPE_CHECKING:
     import polars as pl
@@ -108,7 +109,8 @@ def run_plan(
     Families that need no machine of their own, such as servers, are always asked from here. With `strict` the first error
     ends the run.
     """
-    running = Running(out, None, progress, None if strict else list(plan.failures))
+    stop = stop_cells(plan.until, measuring=plan.measuring) if plan.until else None
+    running = Running(out, None, progress, None if strict else list(plan.failures), stop)
     groups = plan.by_checkpoint()
     record_cells(out, plan.names())
     announce_plan(plan, running)

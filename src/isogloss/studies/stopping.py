@@ -1,9 +1,12 @@
 """Stopping early: rules such as "ss±2" that say, from the scores so far, whether the answer is sure."""
 
+from __future__ import annotations
+
 import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -12,9 +15,13 @@ from ..analysis.groups import check_rows
 from ..analysis.item_values import UNIT, get_mean_metric, values_by_item, wide_values, with_unit
 from ..errors import IsoglossError, UnknownName
 from ..metrics import number_clusters
+from ..runs import find_runs, read_scored
 from ..scores import KEY, Scored
 from ..stats.resampling import Array
 from ..stats.sequences import Sampling, as_difference, differences_as_shares, sequence_interval
+
+if TYPE_CHECKING:
+    from .cells import Cell
 
 BENCHMARK, POPULATION = "benchmark", "population"
 CLUSTER, ITEM = "cluster", "item"
@@ -110,6 +117,20 @@ def make_stop(
         if not kept:
             return None
         return _decide(rule, np.array(list(kept.values())), sampling=sampling, clusters=len(sizes))
+
+    return stop
+
+
+def stop_cells(until: str, *, measuring: Mapping[str, Any]) -> Callable[[Cell, Scored], str | None]:
+    """A function of a cell and its scores so far that gives the reason to stop, by a rule such as `ss±2`."""
+    rule, mode = parse_rule(until), str(measuring.get("mode", "corrected"))
+    baseline = read_scored(find_runs(rule.baseline)) if rule.baseline else None
+    stops: dict[int, Stop] = {}
+
+    def stop(cell: Cell, scored: Scored) -> str | None:
+        if id(cell) not in stops:
+            stops[id(cell)] = make_stop(rule, cluster_sizes(cell.table), baseline=baseline, mode=mode)
+        return stops[id(cell)](scored)
 
     return stop
 
