@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from .studies.probe import Probe
     from .studies.run import StudyResult
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 _NAMES = {  # the public names of each module
     "analysis.changes": ("Changes", "GroupChange", "change"),
