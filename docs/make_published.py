@@ -52,7 +52,7 @@ def measure_file(path: Path, items: Any, resamples: int) -> Iterator[dict[str, A
     from isogloss.exchange.runs import read_scores
 
     name = path.name.removesuffix(".gz").removesuffix(".json")
-    scored = read_scores(path, items)
+    scored = read_scores(path, items)[0]
     tasks = ig.measure(scored, metrics=METRICS, resamples=resamples)
     for row in [*tasks, *ig.measure(scored, metrics=METRICS, by="category", resamples=resamples)]:
         if row.value is not None:

@@ -13,7 +13,7 @@ from .alignment import distance_from
 from .claim_evidence import ClaimPart, short_title
 from .claim_language import relations
 from .claims import CONTRADICTED, NOT_INTERPRETABLE, NOT_TESTABLE, SUPPORTED, UNDECIDED, ClaimsFile, ClaimVerdict
-from .comparisons import Comparison, Request, compare_as
+from .comparisons import CompareRequest, Comparison, compare_as
 from .competence import LEAST_COMPETENCE, LIMITS, at_limit
 from .differences import EQUAL
 from .groups import check_rows
@@ -40,7 +40,9 @@ def check_baseline(
     both = items[0].join(items[1], on=KEY, how="semi", nulls_equal=True).height
     design = "paired" if 2 * both >= min(side.height for side in items) else "unpaired"
     settings = check_interval_settings(IntervalSettings(resamples=resamples))
-    rows = compare_as(_distance, scored, baseline, request=Request(metrics or None, [], file.mode, design, settings))
+    rows = compare_as(
+        _distance, (scored, baseline), request=CompareRequest(metrics or None, [], file.mode, design, settings)
+    )
     verdicts = [_judge(row, margin=margin, least=file.min_n) for row in rows]
     for limit in (limit for limit in LIMITS if limit != LEAST_COMPETENCE):
         others = [

@@ -97,7 +97,7 @@ def compare(
         96
     """
     settings = check_interval_settings(IntervalSettings(resamples=resamples, seed=seed))
-    return compare_as(_as_it_is, a, b, request=Request(metrics, by, mode, design, settings))
+    return compare_as(_as_it_is, (a, b), request=CompareRequest(metrics, by, mode, design, settings))
 
 
 def _as_it_is(side: Contribution, metric: str) -> Contribution:
@@ -105,7 +105,7 @@ def _as_it_is(side: Contribution, metric: str) -> Contribution:
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class CompareRequest:
     """What is compared and how, as the arguments of `compare` say."""
 
     metrics: str | Sequence[str] | None
@@ -115,9 +115,10 @@ class Request:
     settings: IntervalSettings
 
 
-def compare_as(view: View, a: Scored, b: Scored, *, request: Request) -> Comparisons:
+def compare_as(view: View, both: tuple[Scored, Scored], *, request: CompareRequest) -> Comparisons:
     """As `compare`, but `difference`, its interval and p are those of the sides as `view` gives them."""
     check_mode(request.mode)
+    a, b = both
     mode, settings = request.mode, request.settings
     names = check_by(request.by, check_scored(a, "compare").table.columns)
     sides = match_sides(a, check_scored(b, "compare"), design=request.design)
@@ -138,7 +139,7 @@ def compare_as(view: View, a: Scored, b: Scored, *, request: Request) -> Compari
     return Comparisons(tuple(replace(row, p_holm=holm, p_bh=bh) for row, (holm, bh) in adjusted), notes=notes)
 
 
-def _competence(part: pl.DataFrame, sides: Sides, *, request: Request) -> dict[str, Competence]:
+def _competence(part: pl.DataFrame, sides: Sides, *, request: CompareRequest) -> dict[str, Competence]:
     """The competence of either side in a group; one with too few clusters is marked where its model and language are."""
     same = part.select(name for name in IDENTITY if name in part.columns).unique()
     competence = {}

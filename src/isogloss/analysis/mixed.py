@@ -97,20 +97,23 @@ def fit_mixed(scored: Scored, *, facts: Facts | None = None) -> MixedModel:
         fitted = models.MixedLM(shares, design, groups=rows["cluster"].to_numpy()).fit(reml=True, method=["powell"])
     spread = float(np.asarray(fitted.cov_re)[0][0])
     estimates = np.asarray(fitted.fe_params)
-    scores = _scores(design, shares - design @ estimates, rows["cluster"], ratio=spread / float(fitted.scale))
+    scores = _scores(design, shares - design @ estimates, targets=rows["cluster"], ratio=spread / float(fitted.scale))
     scatters: list[Scatter | None]
     scatters = [_scatter_of(scores[:, k], rows, with_models=_is_over_models(name)) for k, name in enumerate(columns)]
     means = _fact_scatters(rows, shares, design=design, estimates=estimates, names=names)
     few = sorted(name for name, scatter in means.items() if scatter is None)
     scatters = [means.get(name, scatter) for name, scatter in zip(columns, scatters, strict=True)]
-    effects = [_effect(*line) for line in zip(columns, 100 * estimates, scatters, strict=True)]
+    effects = [
+        _effect(name, estimate, scatter=scatter)
+        for name, estimate, scatter in zip(columns, 100 * estimates, scatters, strict=True)
+    ]
     notes = [f"no interval for {', '.join(few)}: a fact needs {FEWEST_MODELS} models in each group"] if few else []
     notes += [*(str(warning.message).split(". ")[0] for warning in caught), *scored.notes]
     deviations = 100 * float(np.sqrt(spread)), 100 * float(np.sqrt(fitted.scale))
     return MixedModel(tuple(effects), *deviations, len(shares), targets, tuple(dict.fromkeys(notes)))
 
 
-def _effect(name: str, estimate: float, scatter: Scatter | None) -> Effect:
+def _effect(name: str, estimate: float, *, scatter: Scatter | None) -> Effect:
     """The effect with Student's interval and p, in points of SS."""
     from scipy.special import stdtr
 
@@ -121,7 +124,7 @@ def _effect(name: str, estimate: float, scatter: Scatter | None) -> Effect:
     return Effect(name, float(estimate), float(estimate - half), float(estimate + half), p)
 
 
-def _scores(design: Array, residuals: Array, targets: pl.Series, *, ratio: float) -> Array:
+def _scores(design: Array, residuals: Array, *, targets: pl.Series, ratio: float) -> Array:
     """What each row adds to the error of each effect, in points of SS, given random intercepts of the targets.
 
     `ratio` is the targets' variance by that of the residuals.

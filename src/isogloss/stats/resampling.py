@@ -148,14 +148,9 @@ def jackknife_values(evaluate: Callable[[Array], Array], clusters: int) -> Array
     return np.concatenate(values)
 
 
-def wilson_interval(
-    share: float, n: float, *, level: float = 0.95, clusters: float | None = None
-) -> tuple[float, float]:
-    """The score interval (Wilson 1927) of a share of `n` independent rows; both between 0 and 1.
-
-    With `clusters`, `n` is an effective number of rows that this number of clusters estimates, and Student's quantile is used.
-    """
-    z = NormalDist().inv_cdf((1 + level) / 2) if clusters is None else student_quantile((1 + level) / 2, clusters - 1)
+def wilson_interval(share: float, n: float, *, level: float = 0.95) -> tuple[float, float]:
+    """The score interval (Wilson 1927) of a share of `n` independent rows; both between 0 and 1."""
+    z = NormalDist().inv_cdf((1 + level) / 2)
     centre = (share + z**2 / (2 * n)) / (1 + z**2 / n)
     half = z / (1 + z**2 / n) * math.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
     return max(0.0, centre - half), min(1.0, centre + half)
