@@ -42,6 +42,7 @@ FIGURES = {
     "agreement": ("published", "--metrics ss,icat"),
     "answers": ("ask", ""),
     "bias_types": ("demo", "-l en"),
+    "change": ("gest", "{runs}/Llama-2-7b-hf {runs}/Llama-2-7b-chat-hf"),
     "coverage": ("shades", ""),
     "forest": ("published", "-l en -l de -l tr"),
     "heatmap": ("published", "--metrics ss --width 5"),
@@ -79,6 +80,11 @@ def make_runs(folder: Path, name: str) -> Path:
             model = called if name == "english" else MULTILINGUAL
             scores = str(data / "predictions" / f"{file}.json.gz")
             isogloss("data", "import", scores, *items, "-l", tag, "--model", model, "--out", str(path))
+    elif name == "gest":
+        data = Path(os.environ["ISOGLOSS_REAL_DATA"]) / "gest"
+        for model in ("Llama-2-7b-hf", "Llama-2-7b-chat-hf"):
+            scores, items = data / f"english_glm_{model}_template-0.txt.gz", str(data / "gest.csv.gz")
+            isogloss("data", "import", str(scores), "--data", items, "--layout", "gest", "--out", str(path / model))
     elif name == "training":
         sys.path.insert(0, str(ROOT / "tests"))
         from isogloss.nsp.settings import Rates, TrainingSettings
@@ -102,8 +108,11 @@ def make_runs(folder: Path, name: str) -> Path:
 def draw_figure(name: str, folder: Path) -> None:
     """Draw one figure at its place in the documentation."""
     source, options = FIGURES[name]
-    inputs = [str(make_runs(folder, source))] if source else []
-    isogloss("figure", name, *inputs, *options.split(), "-o", str(ASSETS / f"figure-{name}.png"))
+    runs = [str(make_runs(folder, source))] if source else []
+    inputs = [] if "{runs}" in options else runs
+    isogloss(
+        "figure", name, *inputs, *options.format(runs="".join(runs)).split(), "-o", str(ASSETS / f"figure-{name}.png")
+    )
 
 
 @contextmanager

@@ -225,3 +225,10 @@ def test_the_command_prints_the_map_and_writes_the_flips(tmp_path: Path, command
     assert status == 1
     assert "about women" in shown
     assert (tmp_path / "f.csv").read_text().splitlines()[0].endswith("before,after,turned")
+
+
+def test_the_text_names_flips_of_a_preference_and_moves_of_other_metrics() -> None:
+    before, after = run(draw(0.5, 60, 1), model="a"), run(draw(0.6, 60, 2), model="b")
+    ss, lms = (str(change(before, after, metric=name, by=[], resamples=200)) for name in ("ss", "lms"))
+    assert " to the stereotype, " in ss
+    assert " up, " in lms

@@ -26,11 +26,6 @@ class Sampling:
     clusters: int | None = None
     rest: float = math.inf
 
-    @property
-    def is_complete(self) -> bool:
-        """Whether everything there is has been seen, so that the mean is exact."""
-        return self.clusters is not None and self.rest == 0
-
 
 def log_capital(totals: Array, mean: float, *, sampling: Sampling) -> Array:
     """The log of what betting against "the mean is at most `mean`" has won after each cluster.
@@ -65,12 +60,6 @@ def sequence_interval(totals: Array, *, sampling: Sampling, level: float = LEVEL
         whole = count + sampling.rest
         low, high = max(low, value / whole), min(high, (value + sampling.rest) / whole)
     return min(low, high), max(low, high)
-
-
-def refutes(totals: Array, mean: float, *, sampling: Sampling, level: float = LEVEL) -> bool:
-    """Whether some look so far excludes that mean, from either side."""
-    low, high = sequence_interval(totals, sampling=sampling, level=level)
-    return not low <= mean <= high
 
 
 def _is_refuted(totals: Array, mean: float, *, sampling: Sampling, level: float) -> bool:

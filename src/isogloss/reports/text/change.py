@@ -1,5 +1,6 @@
 """Changes and series as tables and sentences for a terminal."""
 
+from ... import registry
 from ...analysis.changes import CHANGED, EQUIVALENT, NOT_INTERPRETABLE, UNDECIDED, Changes, GroupChange
 from ...analysis.series import Series
 from ..numbers import format_value, merge_notes, metric_name, p_value
@@ -78,13 +79,12 @@ def summarise(changes: Changes) -> str:
     """The whole in two sentences: the net change, what it hides, and how many groups are in which state."""
     whole = changes[0]
     name = metric_name(whole.metric)
-    text = f"{name}: {format_value(whole.before)} before, {format_value(whole.after)} after ({verdict(whole)})."
+    text = f"{name}: {format_value(whole.before)} before, {format_value(whole.after)} after; {verdict(whole)}."
     if whole.churn is not None:
         moved = whole.turned_to + whole.turned_away
-        text += (
-            f" {moved} of {whole.n} items ({whole.churn:.1f} %) flipped: {whole.turned_to} to the stereotype, "
-            f"{whole.turned_away} away from it."
-        )
+        preference = registry.get("metric", whole.metric).swap == "mirror"
+        to, away = ("to the stereotype", "away from it") if preference else ("up", "down")
+        text += f" {moved} of {whole.n} items ({whole.churn:.1f} %) flipped: {whole.turned_to} {to}, {whole.turned_away} {away}."
     counts = [(state, sum(row.state == state for row in changes.rows[1:])) for state in STATES]
     states = ", ".join(f"{count} {state}" for state, count in counts if count)
     return text + (f" Of {len(changes) - 1} groups: {states}." if len(changes) > 1 else "")
