@@ -266,6 +266,16 @@ def metrics() -> str:
     return "\n\n".join(parts)
 
 
+def values_of(values: Any) -> str:
+    """The values of an option, or its default and what else it may be."""
+    from isogloss.methods import Free
+
+    if isinstance(values, Free):
+        kind = {int: "any whole number", float: "any number", str: "any text"}[values.kind]
+        return (f"`{values.default}`, " if values.default else "") + kind
+    return ", ".join(f"`{value}`" for value in values)
+
+
 def methods() -> str:
     """Every scoring method with its formula, families and options."""
     from isogloss import registry
@@ -273,7 +283,7 @@ def methods() -> str:
 
     parts = []
     for name, one in registry.load_all("method").items():
-        options = [f"`{key}`: " + ", ".join(f"`{value}`" for value in values) for key, values in one.options.items()]
+        options = [f"`{key}`: {values_of(values)}" for key, values in one.options.items()]
         facts = [
             ["score", escaped(one.formula)],
             ["families", ", ".join(families_of(one))],

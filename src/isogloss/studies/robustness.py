@@ -98,6 +98,8 @@ def _options(name: str, rows: Sequence[Item], *, model: Model) -> Iterator[dict[
     from ..methods import check_model
 
     method = registry.get("method", name)
+    if method.alone:  # answers in words are no scores
+        return
     if 2 * sum(method.suits(item) for item in rows) < len(rows):
         return
     defaults = {key: values[0] for key, values in method.options.items()}
