@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 TORCH_CPU := https://download.pytorch.org/whl/cpu
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: help setup lint test test-slow docs bench reproduce claims demo
+.PHONY: help setup lint check test test-slow docs bench reproduce claims demo
 
 help:  ## Show what can be made
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
@@ -30,6 +30,12 @@ lint: setup  ## Check style and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+check: setup  ## Check style, types and layers, and run the tests that changed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	OMP_NUM_THREADS=1 $(BIN)/pytest tests/test_layers.py $$(git diff --name-only --diff-filter=d HEAD -- 'tests/test_*.py')
 
 test: lint  ## Run the checks and the tests
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n auto -m "not slow and not hub"

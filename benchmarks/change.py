@@ -23,7 +23,7 @@ from isogloss.metrics import number_clusters
 from isogloss.scores import KEY
 from isogloss.stats.resampling import Array, student_quantile
 from isogloss.stats.scans import scan_clusters
-from isogloss.stats.sequences import Sampling, log_capital, sequence_interval
+from isogloss.stats.sequences import ClusterSampling, log_capital, sequence_interval
 
 LIMIT = math.log(2 / 0.05)
 CASES = {  # clusters, items in each at least and at most, how alike items of a cluster are
@@ -42,7 +42,7 @@ def draw_clusters(rng: np.random.Generator, case: tuple[int, int, int, float], *
     return np.column_stack([rng.binomial(sizes, own), sizes]).astype(np.float64)
 
 
-def misses(totals: Array, truth: float, sampling: Sampling) -> bool:
+def misses(totals: Array, truth: float, sampling: ClusterSampling) -> bool:
     """Whether the sequence excludes the truth at any look."""
     mirrored = np.column_stack([totals[:, 1] - totals[:, 0], totals[:, 1]])
     sides = ((totals, truth), (mirrored, 1 - truth))
@@ -69,13 +69,13 @@ def simulate_sequences(repeats: int) -> list[dict[str, object]]:
                 rng = np.random.default_rng([seed, case[0]])
                 totals = draw_clusters(rng, case, mean=mean)
                 exact = float(totals[:, 0].sum() / totals[:, 1].sum())
-                wrong["benchmark"] += misses(totals, exact, Sampling(case[2], case[0]))
-                wrong["population"] += misses(totals, mean, Sampling(case[2]))
+                wrong["benchmark"] += misses(totals, exact, ClusterSampling(case[2], case[0]))
+                wrong["population"] += misses(totals, mean, ClusterSampling(case[2]))
                 looks = np.linspace(10, case[0], 20).astype(int)
                 usual = [usual_interval(totals[:look]) for look in looks]
                 wrong["usual"] += any(not low <= mean <= high for low, high in usual)
                 if seed < 50:
-                    low, high = sequence_interval(totals, sampling=Sampling(case[2]))
+                    low, high = sequence_interval(totals, sampling=ClusterSampling(case[2]))
                     ratios.append((high - low) / (usual[-1][1] - usual[-1][0]))
             shares = {f"{key} %": round(100 * count / repeats, 2) for key, count in wrong.items()}
             rows.append({"case": name, "mean": mean, **shares, "width": round(float(np.median(ratios)), 2)})
@@ -146,7 +146,7 @@ def first_looks(totals: Array, *, looks: int = 25) -> dict[str, float]:
         seen = totals[:look]
         share = float(seen[:, 1].sum() / size)
         rest = float(size - seen[:, 1].sum())
-        low, high = sequence_interval(seen, sampling=Sampling(totals[:, 1].max(), len(totals), rest))
+        low, high = sequence_interval(seen, sampling=ClusterSampling(totals[:, 1].max(), len(totals), rest))
         done["wrong"] = max(done["wrong"], float(not low - 1e-9 <= exact <= high + 1e-9))
         if not low <= 0.5 <= high:
             done["ss!=50"] = share

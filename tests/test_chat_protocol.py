@@ -29,14 +29,14 @@ def replying(content: Any = "No.", *, tops: Any = None, usage: Any = None, **mor
 
 
 def ask(
-    command: Command, reply: endpoints.Reply, out: Path, *more: str, limits: tuple[str, ...] = ()
+    command: Command, reply: endpoints.Reply, out: Path, *more: str, limits: tuple[str, ...] = (), model: str = "chatty"
 ) -> tuple[int, str, str, int]:
     with endpoints.serving(reply) as server:
         words = (
             "ask",
             server.url,
             "--served-model",
-            "chatty",
+            model,
             "--data",
             "demo",
             "-l",
@@ -247,7 +247,7 @@ def test_a_wait_that_never_ends_is_told_in_few_digits(command, tmp_path, asked):
 
 
 def test_names_of_a_run_reach_the_terminal_without_control_characters(command, tmp_path, monkeypatch):
-    assert ask(command, replying(), tmp_path, "chat\x1b]0;pwn\x07\u202ety")[0] == 0
+    assert ask(command, replying(), tmp_path, model="chat\x1b]0;pwn\x07\u202ety")[0] == 0
     piped = command("measure", tmp_path, "--format", "json")[1]
     assert "\u202e" in piped
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)

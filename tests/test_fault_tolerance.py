@@ -119,7 +119,7 @@ def test_a_file_that_may_not_grow_is_told_and_nothing_is_left_of_it(tmp_path, be
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert f"({os.strerror(errno.EFBIG)}). Is the folder writable, and the disk not full?" in str(caught.value)
-    assert [path for path in (tmp_path / "runs").rglob("*") if path.is_file()] == []
+    assert [path.name for path in (tmp_path / "runs").rglob("*") if path.is_file()] == ["plan.jsonl"]
 
 
 @pytest.fixture
@@ -362,7 +362,7 @@ def test_runs_behind_an_address_are_written_resumed_and_read_like_local_ones(ber
     (run,) = runs.find_runs(Path("memory://bucket/runs"))
     assert isinstance(run.folder, storage.RemotePath)
     assert str(run.folder).startswith("memory://bucket/runs/bert/tiny-en-unmask-")
-    assert runs.written_parts(run) == list(range(20))
+    assert runs.written_parts(run) == list(range(run.parts))
     runs.part_path(run, 3).unlink()
     path = runs.part_path(run, 5)
     path.write_bytes(path.read_bytes()[:-7])

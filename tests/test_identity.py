@@ -19,7 +19,7 @@ import yaml
 import isogloss as ig
 from support import tiny
 from support.builders import stereoset_rows, write_jsonl
-from test_chat_local import CHAT, talker
+from test_generation import CHAT, talker
 
 Command = Callable[..., tuple[int, str, str]]
 OLD = Path(__file__).parent / "run_0_1_0"
@@ -139,7 +139,7 @@ def test_a_wrong_number_of_parts_is_refused(tmp_path, evaluate, command, parts, 
     if not old or parts < 2:
         assert "run" in error(command, "measure", run)
     data = tmp_path / "items_en.jsonl"
-    assert error(command, "eval", tmp_path / "one", "--data", data, "--out", tmp_path / "runs") == (
+    assert error(command, "eval", tmp_path / "one", "--data", data, "--part-size", 6, "--out", tmp_path / "runs") == (
         f"{run / 'run.json'}: 'parts' is {parts}, but these items make 2 parts. Put the right file back, or delete the run's folder and run again."
     )
 
@@ -148,9 +148,10 @@ def test_a_run_whose_parts_do_not_hold_all_items_is_refused(tmp_path, evaluate, 
     run = evaluate(save_model(tmp_path / "one"), rows())
     make_old(run)
     path = run / "part-00001.parquet"
-    seal(path, pl.read_parquet(path).filter(pl.col("id") != "a3"))
+    last = pl.read_parquet(path)["id"][-1]
+    seal(path, pl.read_parquet(path).filter(pl.col("id") != last))
     assert error(command, "measure", run) == (
-        f"{run}: the parts have no scores for 1 of the 4 items, such as 'a3'. Delete the run's folder and run again."
+        f"{run}: the parts have no scores for 1 of the 4 items, such as '{last}'. Delete the run's folder and run again."
     )
     seal(path, pl.read_parquet(path).with_columns(id=pl.lit("z")))
     assert error(command, "measure", run) == (

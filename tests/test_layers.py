@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 import statistics
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,7 +21,24 @@ from isogloss import registry
 ROOT = Path(isogloss.__file__).parent
 FILES = sorted(ROOT.rglob("*.py"))
 NAMES = {str(path.relative_to(ROOT)): path for path in FILES}
-each = pytest.mark.parametrize("name", NAMES)
+
+
+def each(rule: Callable[[str], None]) -> Callable[[], None]:
+    """A test of a rule for every file, which lists all files that break it."""
+
+    @functools.wraps(rule)
+    def check() -> None:
+        offenders = []
+        for name in NAMES:
+            try:
+                rule(name)
+            except AssertionError as error:
+                offenders.append(f"{name}: {error}")
+        assert not offenders, "\n".join(offenders)
+
+    del check.__wrapped__  # pytest would ask for the rule's argument
+    return check
+
 
 CHAT_CORE = [
     "chat.answer_rows",

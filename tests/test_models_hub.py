@@ -65,7 +65,7 @@ def hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Hub]:
         monkeypatch.setenv("HF_HUB_OFFLINE", "0")
         monkeypatch.setenv("DISABLE_SAFETENSORS_CONVERSION", "0")
         monkeypatch.delenv("HF_TOKEN", raising=False)
-        monkeypatch.setattr("isogloss.models.hub._silent", {})  # a port may be used again by the next test
+        monkeypatch.setattr("isogloss.models.hub.silent_hubs", {})  # a port may be used again by the next test
         yield served
 
 

@@ -16,7 +16,7 @@ from isogloss.methods import fill_options
 from isogloss.methods.ask import AskSettings, read_settings
 from isogloss.methods.ask import method as asking_method
 from support import endpoints, tiny
-from test_chat_local import CHAT, talker
+from test_generation import CHAT, talker
 
 transformers.utils.logging.disable_progress_bar()
 

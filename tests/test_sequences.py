@@ -10,7 +10,7 @@ import pytest
 
 from isogloss.stats.sequences import (
     FRACTIONS,
-    Sampling,
+    ClusterSampling,
     as_difference,
     differences_as_shares,
     log_capital,
@@ -48,7 +48,7 @@ def test_capital_equals_its_slow_reference(count: int | None) -> None:
     totals = clusters(40, seed=1)
     for mean in (0.3, 0.5, 0.62):
         wanted = slow_capital(totals, mean, largest=5, count=count)
-        assert log_capital(totals, mean, sampling=Sampling(5, count)) == pytest.approx(wanted)
+        assert log_capital(totals, mean, sampling=ClusterSampling(5, count)) == pytest.approx(wanted)
 
 
 @pytest.mark.parametrize("count", [None, 100])
@@ -69,12 +69,12 @@ def test_single_items_equal_confseq(count: int | None) -> None:
             )
             for fraction in FRACTIONS
         ]
-        ours = log_capital(totals, mean, sampling=Sampling(1, count))
+        ours = log_capital(totals, mean, sampling=ClusterSampling(1, count))
         assert np.exp(ours) == pytest.approx(np.mean(each, axis=0))
 
 
 def test_an_end_of_the_interval_is_where_the_capital_reaches_its_limit() -> None:
-    totals, sampling = clusters(200, seed=2), Sampling(5)
+    totals, sampling = clusters(200, seed=2), ClusterSampling(5)
     low, high = sequence_interval(totals, sampling=sampling)
     assert log_capital(totals, low, sampling=sampling).max() == pytest.approx(math.log(40), abs=1e-6)
     mirrored = np.column_stack([totals[:, 1] - totals[:, 0], totals[:, 1]])
@@ -84,22 +84,22 @@ def test_an_end_of_the_interval_is_where_the_capital_reaches_its_limit() -> None
 @pytest.mark.parametrize("count", [None, 150])
 def test_capital_falls_with_the_mean(count: int | None) -> None:
     totals = clusters(100, seed=5)
-    curves = [log_capital(totals, mean, sampling=Sampling(5, count)) for mean in np.linspace(0.05, 0.95, 19)]
+    curves = [log_capital(totals, mean, sampling=ClusterSampling(5, count)) for mean in np.linspace(0.05, 0.95, 19)]
     assert all((later <= earlier + 1e-9).all() for earlier, later in itertools.pairwise(curves))
 
 
 def test_all_clusters_seen_give_the_exact_mean() -> None:
     totals = clusters(30, seed=4)
     exact = totals[:, 0].sum() / totals[:, 1].sum()
-    low, high = sequence_interval(totals, sampling=Sampling(5, 30, rest=0))
+    low, high = sequence_interval(totals, sampling=ClusterSampling(5, 30, rest=0))
     assert (low, high) == (pytest.approx(exact), pytest.approx(exact))
 
 
 def test_without_replacement_is_never_much_wider_and_in_the_end_far_narrower() -> None:
     totals = clusters(400, seed=6)
     rest = float(totals[300:, 1].sum())
-    drawn = sequence_interval(totals[:300], sampling=Sampling(5, 400, rest))
-    population = sequence_interval(totals[:300], sampling=Sampling(5))
+    drawn = sequence_interval(totals[:300], sampling=ClusterSampling(5, 400, rest))
+    population = sequence_interval(totals[:300], sampling=ClusterSampling(5))
     assert drawn[1] - drawn[0] < 0.75 * (population[1] - population[0])
 
 
@@ -111,9 +111,9 @@ def test_the_truth_is_missed_at_any_look_in_at_most_five_of_a_hundred(finite: bo
         rng = np.random.default_rng(seed)
         if finite:
             totals = clusters(80, seed=9)[rng.permutation(80)]
-            truth, sampling = totals[:, 0].sum() / totals[:, 1].sum(), Sampling(5, 80)
+            truth, sampling = totals[:, 0].sum() / totals[:, 1].sum(), ClusterSampling(5, 80)
         else:
-            totals, truth, sampling = clusters(80, seed=seed), 0.6, Sampling(5)
+            totals, truth, sampling = clusters(80, seed=seed), 0.6, ClusterSampling(5)
         mirrored = np.column_stack([totals[:, 1] - totals[:, 0], totals[:, 1]])
         peaks = [
             log_capital(rows, mean, sampling=sampling).max() for rows, mean in ((totals, truth), (mirrored, 1 - truth))
@@ -124,9 +124,9 @@ def test_the_truth_is_missed_at_any_look_in_at_most_five_of_a_hundred(finite: bo
 
 def test_paired_differences_are_means_too() -> None:
     first, second = clusters(300, seed=7, mean=0.8), clusters(300, seed=7, mean=0.8)
-    low, high = sequence_interval(differences_as_shares(first, second), sampling=Sampling(5))
+    low, high = sequence_interval(differences_as_shares(first, second), sampling=ClusterSampling(5))
     assert as_difference(low) < 0 < as_difference(high)
     second[:, 0] = np.maximum(second[:, 0] - 1, 0)
-    low, high = sequence_interval(differences_as_shares(first, second), sampling=Sampling(5))
+    low, high = sequence_interval(differences_as_shares(first, second), sampling=ClusterSampling(5))
     true = float((first[:, 0] - second[:, 0]).sum() / first[:, 1].sum())
     assert 0 < as_difference(low) < true < as_difference(high)

@@ -15,7 +15,7 @@ from fastapi.testclient import TestClient
 from httpx import Response
 
 from isogloss.web import runs as runs_page
-from isogloss.web.evaluate import _changes
+from isogloss.web.evaluate import progress_events
 from isogloss.web.job_process import run_job
 from isogloss.web.jobs import read_job
 from isogloss.web.settings import ServerSettings
@@ -273,7 +273,7 @@ def test_a_page_that_watches_is_told_when_the_evaluation_is_deleted(client, mode
     request = SimpleNamespace(is_disconnected=AsyncMock(return_value=False))
 
     async def watch() -> list[str]:
-        events = _changes(request, client.app.app.state.app_state, name="mine")
+        events = progress_events(request, client.app.app.state.app_state, name="mine")
         first = await anext(events)
         shutil.rmtree(root / "mine")
         return [first, *[event async for event in events]]

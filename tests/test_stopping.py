@@ -9,7 +9,7 @@ import pytest
 
 from isogloss.errors import IsoglossError
 from isogloss.scores import Scored
-from isogloss.stats.sequences import Sampling, sequence_interval
+from isogloss.stats.sequences import ClusterSampling, sequence_interval
 from isogloss.studies.stopping import ITEM, POPULATION, StoppingRule, cluster_sizes, make_stop, parse_rule
 from support.builders import score, triple
 
@@ -73,7 +73,7 @@ def test_it_stops_at_the_first_look_whose_interval_excludes_the_number() -> None
     values = [1.0 if row else 0.0 for row in draw(0.8, 600)]
     for look in (stopped - 10, stopped):
         totals = np.array([[values[n] + values[n + 1], 2.0] for n in range(0, look, 2)])
-        low, high = sequence_interval(totals, sampling=Sampling(2, 300, rest=600 - look))
+        low, high = sequence_interval(totals, sampling=ClusterSampling(2, 300, rest=600 - look))
         assert (low <= 0.5 <= high) == (look < stopped)
     assert stopped < 150
 

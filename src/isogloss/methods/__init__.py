@@ -27,6 +27,12 @@ class Ask(Protocol):
     def __call__(self, item: Item, model: Model, *, options: Options) -> Asking: ...
 
 
+class Identify(Protocol):
+    """Gives what a method's rows depend on beside the model, the items and the options."""
+
+    def __call__(self, model: Model, language: str, *, options: Options) -> Mapping[str, Any]: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Free:
     """An option that takes any value of a kind; `least` is the least number."""
@@ -67,7 +73,7 @@ class Method:
     check: Callable[[Options], None] = lambda options: None
     admits: Callable[[Item, Options], bool] = lambda item, options: True
     prepare: Callable[[Sequence[Item], Options], Ask] | None = None
-    identity: Callable[[Model, str, Options], Mapping[str, Any]] = lambda model, language, options: {}
+    identity: Identify = lambda model, language, *, options: {}
     holds: Holding = SCORES
     read: Callable[[pl.DataFrame, Mapping[str, Any]], pl.DataFrame] | None = None
     columns: tuple[str, ...] = ()

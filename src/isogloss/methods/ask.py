@@ -85,7 +85,7 @@ def prepare(items: Sequence[Item], options: Options) -> Ask:
         examples = _examples(item, statements.get(item.language, []), shots=settings.shots)
         requests = list(make_requests(item, settings, words=words[item.language], examples=examples))
         replies = yield [request.message for request in requests]
-        return [_answer(item, request, reply) for request, reply in zip(requests, replies, strict=True)]
+        return [_answer(item, request, reply=reply) for request, reply in zip(requests, replies, strict=True)]
 
     return ask
 
@@ -95,7 +95,7 @@ def ask_item(item: Item, model: Model, *, options: Options) -> Asking:
     return prepare([item], options)(item, model, options=options)
 
 
-def _answer(item: Item, request: Request, reply: Any) -> Answer:
+def _answer(item: Item, request: Request, *, reply: Any) -> Answer:
     yes, no = reply.logprobs or (None, None)
     return Answer(
         *item.key,
@@ -185,7 +185,7 @@ def seed_of(text: str, sample: int, *, seed: int) -> int:
     return int.from_bytes(hashlib.sha256(repr((seed, text, sample)).encode()).digest()[:8], "big")
 
 
-def identity(model: Model, language: str, options: Options) -> dict[str, Any]:
+def identity(model: Model, language: str, *, options: Options) -> dict[str, Any]:
     """What answers depend on beside model and items: the prompts, the answer words, and how the model is addressed."""
     words = prompt_words_of(languages.describe(language), options["prompts"])
     asked = {"prompts": dict(words.prompts), "words": list(words.words)}

@@ -87,7 +87,7 @@ def _answer_each(
 
     todo = [question for question in questions if question not in answers]
     if todo and model.family.answer_each is not None:
-        model.family.answer_each(model, todo, keep, token_budget=token_budget)
+        model.family.answer_each(model, todo, keep=keep, token_budget=token_budget)
     return answers
 
 

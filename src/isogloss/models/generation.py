@@ -29,7 +29,7 @@ class EncodedPrompt:
     ids: Ids
 
 
-def answer_prompts(model: Model, questions: Sequence[Any], keep: Keep, *, token_budget: int | None = None) -> None:
+def answer_prompts(model: Model, questions: Sequence[Any], *, keep: Keep, token_budget: int | None = None) -> None:
     """Answer prompts by generating, batch by batch."""
     kinds = group_by(questions, lambda prompt: (prompt.template, prompt.max_tokens, prompt.temperature))
     for prompts in kinds.values():

@@ -25,7 +25,7 @@ IMPATIENT = 3.0  # seconds that a forecast waits for the hub
 SILENCE = 60.0  # seconds for which a hub that did not answer is not asked again
 EVERY = 5.0  # seconds between two lines about a download
 
-_silent: dict[str, tuple[float, Exception]] = {}
+silent_hubs: dict[str, tuple[float, Exception]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ def _list_files(name: str, revision: str | None) -> Listing:
     hub = require("huggingface_hub", extra="hf")
     from huggingface_hub import constants
 
-    since, known = _silent.get(constants.ENDPOINT, (-SILENCE, None))
+    since, known = silent_hubs.get(constants.ENDPOINT, (-SILENCE, None))
     if known and time.monotonic() - since < SILENCE:
         raise known
     try:
@@ -95,7 +95,7 @@ def _list_files(name: str, revision: str | None) -> Listing:
         files = hub.HfApi().model_info(name, revision=revision, files_metadata=True, timeout=timeout)
     except Exception as error:
         if is_unreachable(error) and getattr(error, "response", None) is None:
-            _silent[constants.ENDPOINT] = time.monotonic(), error
+            silent_hubs[constants.ENDPOINT] = time.monotonic(), error
         raise
     return Listing(str(files.sha), {file.rfilename: file.size or 0 for file in files.siblings or []})
 

@@ -116,7 +116,7 @@ class AnswerEach(Protocol):
     """Answers questions and prompts that cost money or minutes, and hands over each answer as soon as it is there."""
 
     def __call__(
-        self, model: Model, questions: Sequence[Question | Prompt], keep: Keep, *, token_budget: int | None = None
+        self, model: Model, questions: Sequence[Question | Prompt], *, keep: Keep, token_budget: int | None = None
     ) -> None: ...
 
 

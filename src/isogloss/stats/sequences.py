@@ -16,7 +16,7 @@ STEPS = 40  # halvings that find an end to within 1e-12
 
 
 @dataclass(frozen=True, slots=True)
-class Sampling:
+class ClusterSampling:
     """How clusters came: drawn without replacement from `clusters` of them, or where that is None from a population.
 
     `largest` is the size that no cluster exceeds; `rest` is how many items at most have not been seen.
@@ -27,7 +27,7 @@ class Sampling:
     rest: float = math.inf
 
 
-def log_capital(totals: Array, mean: float, *, sampling: Sampling) -> Array:
+def log_capital(totals: Array, mean: float, *, sampling: ClusterSampling) -> Array:
     """The log of what betting against "the mean is at most `mean`" has won after each cluster.
 
     `totals` [clusters, 2] has each cluster's sum of values in [0, 1] and its number of items, in order of arrival; the mean
@@ -47,7 +47,7 @@ def log_capital(totals: Array, mean: float, *, sampling: Sampling) -> Array:
     return np.asarray(np.logaddexp.reduce(logs, axis=0) - math.log(len(FRACTIONS)), dtype=np.float64)
 
 
-def sequence_interval(totals: Array, *, sampling: Sampling, level: float = LEVEL) -> tuple[float, float]:
+def sequence_interval(totals: Array, *, sampling: ClusterSampling, level: float = LEVEL) -> tuple[float, float]:
     """Both ends, as shares, of the interval after the last cluster; it holds together with those after all clusters before.
 
     Without replacement it also excludes what the items not yet seen cannot reach; when none is left, it is the mean.
@@ -62,7 +62,7 @@ def sequence_interval(totals: Array, *, sampling: Sampling, level: float = LEVEL
     return min(low, high), max(low, high)
 
 
-def _is_refuted(totals: Array, mean: float, *, sampling: Sampling, level: float) -> bool:
+def _is_refuted(totals: Array, mean: float, *, sampling: ClusterSampling, level: float) -> bool:
     return float(log_capital(totals, mean, sampling=sampling).max(initial=0.0)) >= math.log(2 / (1 - level))
 
 

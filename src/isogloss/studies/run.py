@@ -134,7 +134,8 @@ def _run_checkpoint(cells: Sequence[PlannedCell], plan: StudyPlan, *, running: R
     try:
         model = plan.opened.get(name)
         if model is None:
-            running.progress(f"loading {cells[0].labels.get('checkpoint') or loading.served_model or name}", 0.0)
+            if not loading.served_model:  # a server is reached at once
+                running.progress(f"loading {cells[0].labels.get('checkpoint', name)}", 0.0)
             model = load.open_model(name, loading)
     except Exception as error:
         running.fail([failure for cell in cells for failure in cell.failures(error)], error)

@@ -26,7 +26,7 @@ def run_info(cell: Cell, model: Model) -> dict[str, Any]:
     from ..models.model import notes_on
 
     known = model.info
-    asked = dict(cell.method.identity(model, cell.language, cell.options))
+    asked = dict(cell.method.identity(model, cell.language, options=cell.options))
     return {
         "holds": cell.method.holds.name,
         "model": cell.labels.get("model", known.name),

@@ -18,7 +18,7 @@ from ..metrics import number_clusters
 from ..runs import find_runs, read_scored
 from ..scores import KEY, Scored
 from ..stats.resampling import Array
-from ..stats.sequences import Sampling, as_difference, differences_as_shares, sequence_interval
+from ..stats.sequences import ClusterSampling, as_difference, differences_as_shares, sequence_interval
 
 if TYPE_CHECKING:
     from .cells import Cell
@@ -113,7 +113,7 @@ def make_stop(
         kept = {name: row for name, (row, seen) in totals.items() if seen >= sizes.get(name, 1) and row[1] > 0}
         rest = sum(count for name, count in sizes.items() if name not in totals or totals[name][1] < count)
         finite = rule.estimand == BENCHMARK
-        sampling = Sampling(max(sizes.values()), len(sizes) if finite else None, rest if finite else math.inf)
+        sampling = ClusterSampling(max(sizes.values()), len(sizes) if finite else None, rest if finite else math.inf)
         if not kept:
             return None
         return _decide(rule, np.array(list(kept.values())), sampling=sampling, clusters=len(sizes))
@@ -170,7 +170,7 @@ def _by_cluster(table: pl.DataFrame, *, unit: str) -> Totals:
     return {name: ((float(sums[k]), float(counts[k])), int(seen[k])) for k, name in enumerate(names)}
 
 
-def _decide(rule: StoppingRule, totals: Array, *, sampling: Sampling, clusters: int) -> str | None:
+def _decide(rule: StoppingRule, totals: Array, *, sampling: ClusterSampling, clusters: int) -> str | None:
     """Why the rule's question is answered, or cannot be answered with the clusters there are; None while it is open."""
     metric = get_mean_metric(rule.metric)
     width = metric.bounds[1] - metric.bounds[0]

@@ -186,13 +186,13 @@ async def _events(request: Request, state: AppState, *, name: str) -> AsyncItera
         yield "retry: 60000\n\n"
         return
     try:
-        async for event in _changes(request, state, name=name):
+        async for event in progress_events(request, state, name=name):
             yield event
     finally:
         state.streams.release_on_behalf_of(watcher)
 
 
-async def _changes(request: Request, state: AppState, *, name: str) -> AsyncIterator[str]:
+async def progress_events(request: Request, state: AppState, *, name: str) -> AsyncIterator[str]:
     last: tuple[str, str] | None = None
     for _ in range(int(LONGEST / PAUSE)):
         if await request.is_disconnected():

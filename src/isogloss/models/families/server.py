@@ -95,7 +95,7 @@ def _key(server: Server) -> str:
     return key
 
 
-def answer_each(model: Model, questions: Sequence[Any], keep: Keep, *, token_budget: int | None = None) -> None:
+def answer_each(model: Model, questions: Sequence[Any], *, keep: Keep, token_budget: int | None = None) -> None:
     """Answer prompts, several at once; each answer is handed over as soon as it is there."""
     asyncio.run(_ask_all(model.net, questions, keep))
 

@@ -220,8 +220,8 @@ KILLED = """
 import sys
 from pathlib import Path
 sys.path[:0] = ["tests"]
-import test_chat_endpoint
-test_chat_endpoint.ask(type("At", (), {"url": sys.argv[1]}), Path(sys.argv[2]), concurrency=1)
+import test_server
+test_server.ask(type("At", (), {"url": sys.argv[1]}), Path(sys.argv[2]), concurrency=1)
 """
 
 

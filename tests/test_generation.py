@@ -76,7 +76,7 @@ def prompts_about(rows: Items, settings: AskSettings) -> list[Prompt]:
 
 def answers(model: Model, prompts: list[Prompt], *, budget: int | None = None) -> dict[Prompt, Reply]:
     kept: dict[Prompt, Reply] = {}
-    answer_prompts(model, prompts, kept.update, token_budget=budget)
+    answer_prompts(model, prompts, keep=kept.update, token_budget=budget)
     return kept
 
 
@@ -271,7 +271,7 @@ def test_a_language_without_prompts_says_where_to_write_them():
     with pytest.raises(IsoglossError) as caught:
         method.prepare([replace(items(1)[0], language="ig")], fill_options("ask", method, chosen={}))
     assert str(caught.value) == (
-        "ig has no prompts. Add [ask.prompts] and [ask.answers] to a file for it (isogloss language new ig)."
+        "Igbo has no prompts. Add [ask.prompts] and [ask.answers] to a file for it (isogloss language new ig)."
     )
 
 
@@ -317,14 +317,14 @@ def test_what_is_answered_is_never_asked_again_and_parts_are_equal(tmp_path):
     (whole,) = ask_all(items(5), talker(), out=tmp_path / "whole", part_size=2)
     asked: list[Prompt] = []
 
-    def falter(model, questions, keep, *, token_budget=None):
+    def falter(model, questions, *, keep, token_budget=None):
         def once(replies):
             keep(replies)
             asked.extend(replies)
             if len(asked) % 7 == 0:
                 raise KeyboardInterrupt
 
-        answer_prompts(model, questions, once, token_budget=1)
+        answer_prompts(model, questions, keep=once, token_budget=1)
 
     faltering = replace(talker(), family=replace(talker().family, answer_each=falter))
     for _ in range(4):
