@@ -10,7 +10,7 @@ import polars as pl
 from scipy.special import expit
 
 from isogloss.chat.answer_rows import ANSWER, PROBABILITY, PROMPTS
-from isogloss.chat.verdicts import NO, REFUSED, YES
+from isogloss.chat.readings import NO, REFUSED, YES
 from isogloss.metrics import Metric
 
 FIXED = {"model": "m", "method": "x", "dataset": "d", "language": "en", "category": "gender"}

@@ -135,7 +135,7 @@ MISTAKES = {
     ),
     "language": (
         ["language", "new", "x!"],
-        "Error: 'x!' is not a language tag. Use BCP 47, such as 'de', 'pt-BR' or 'zh-Hant'.\n",
+        "Error: No language named 'x!'. Use a tag such as 'pl', 'sw' or 'pt-BR', or a name such as 'Polish' or 'polski'. Languages with a file: isogloss list languages\n",
     ),
 }
 
@@ -359,9 +359,9 @@ def test_show_knows_runs_data_languages_and_models_apart(run, tmp_path):
 
 
 def test_an_unknown_language_is_one_line(run):
-    code, _, err = run("show", "demo", "-l", "Klingonish")
+    code, _, err = run("show", "demo", "-l", "Elbonian")
     assert code == 2
-    assert err.startswith("Error: No language named 'Klingonish'. Use a tag such as")
+    assert err.startswith("Error: No language named 'Elbonian'. Use a tag such as")
 
 
 def test_a_broken_pipe_is_not_an_error():

@@ -79,7 +79,6 @@ def test_measure_and_show_read_the_answers(tmp_path):
     [
         ([], "Which model does http://127.0.0.1:9/v1 serve? Use --served-model NAME."),
         (["--served-model", "x", "--mode", "x"], "No mode named 'x'. Known: corrected, paper."),
-        (["--served-model", "x", "--option", "template=plain"], "'template' is for models on this machine;"),
         (
             ["--served-model", "x", "--option", "role=hero"],
             "The method 'ask[role=hero]' fits none of the 4 items, such as 'demo-intra",
@@ -91,6 +90,11 @@ def test_mistakes_are_told_before_anything_is_done(tmp_path, words, message):
     assert isinstance(result.exception, IsoglossError)
     assert str(result.exception).startswith(message)
     assert not (tmp_path / "out").exists()
+
+
+def test_a_server_frames_its_prompts_itself(tmp_path):
+    result = run("--served-model", "x", "--option", "template=plain", "--out", str(tmp_path / "out"))
+    assert str(result.exception) == "'template' is for models on this machine; a server has its own."
 
 
 def test_a_language_without_prompts_is_named(tmp_path):

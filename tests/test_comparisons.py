@@ -266,7 +266,7 @@ def test_the_json_holds_every_number_and_can_be_read_again():
     assert set(found["comparisons"][0]) == {
         *("a", "b", "metric", "group", "value_a", "value_b", "difference", "low", "high", "p", "p_holm", "p_bh"),
         *("effect", "n", "clusters", "mde", "mode", "design", "why", "interpretable", "doubt"),
-        *("unbiased_a", "unbiased_b", "competence_low"),
+        *("unbiased_a", "unbiased_b", "competence_low", "above", "below"),
     }
 
 

@@ -244,7 +244,7 @@ def test_the_report_hatches_it_and_says_the_same_sentence(command, runs, tmp_pat
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
     _, out, _ = command("measure", runs, "--metrics", "lms,ss,icat")
     assert out.splitlines()[0] in page
-    assert page.count('class="weak"') >= 2
+    assert page.count(DAGGER) >= 2
     assert "above 50" not in next(line for line in page.splitlines() if 'class="verdict"' in line)
 
 
@@ -261,7 +261,7 @@ def test_figures_have_a_legend_entry_for_it(command, runs, tmp_path, name):
 def test_the_heat_map_hatches_it(command, runs, tmp_path):
     command("figure", "heatmap", runs, "-o", tmp_path / "f.svg")
     text = (tmp_path / "f.svg").read_text(encoding="utf-8")
-    assert text.count(DAGGER) == 2
+    assert text.count(DAGGER) >= 2
     assert "<pattern" in text
 
 

@@ -184,7 +184,7 @@ def test_signs_follow_the_man(items: ig.Items, tmp_path: Path) -> None:
     path = tmp_path / "english_glm_mine_template-1.txt"
     path.write_text("0.5\n0.25", encoding="utf-8")
     scored = read_scores(path, items, layout="gest")[0]
-    wide = scored.table.pivot(on="role", index=["id", "about"], values="value", maintain_order=True)
+    wide = scored.table.pivot(on="role", index=["id", "about", "target"], values="value", maintain_order=True)
     assert male_scores(wide).tolist() == [0.5, 0.25]
     rows = {row.metric: row.value for row in ig.measure(scored, metrics=["gest", "ss"], by=[])}
     assert rows == {"gest": 0.25, "ss": 50}

@@ -263,7 +263,7 @@ def test_a_bias_of_cluster_sizes_widens_the_interval():
     )
     for estimate, wider in ((goes_along, True), (even, False)):
         around_mean = np.sqrt(9 / 10 * np.sum((estimate.without - estimate.without.mean()) ** 2))
-        assert (find_scatter(estimate).error > 1.005 * around_mean) is wider
+        assert bool(find_scatter(estimate).error > 1.005 * around_mean) is wider
 
 
 def test_a_paired_difference_is_students_with_the_jackknife_on_the_plain_scale():

@@ -164,7 +164,7 @@ def test_the_json_has_the_documented_layout():
 
 def test_the_table_has_one_row_per_measure():
     table = measure(two_tasks(), metrics=["ss", "lms"]).to_polars()
-    assert table.shape == (6, 20)
+    assert table.shape == (6, 22)
     assert table["task"].to_list() == ["intrasentence", "intrasentence", "intersentence", "intersentence", None, None]
 
 

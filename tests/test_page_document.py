@@ -370,9 +370,9 @@ def test_a_run_of_another_schema_version_is_told_and_the_rest_is_shown(tmp_path)
     write_run(tmp_path, neutral_items(), model="whole")
     other = write_run(tmp_path, neutral_items("fa"), model="later")
     path = other.folder / "run.json"
-    path.write_text(path.read_text(encoding="utf-8").replace('"schema": 2', '"schema": 99'), encoding="utf-8")
+    path.write_text(path.read_text(encoding="utf-8").replace('"schema": 3', '"schema": 99'), encoding="utf-8")
     found = measure_all(gather(tmp_path), Extras(), settings=QUICK)
-    assert [problem.split(": ", 1)[1] for problem in found.problems] == ["schema version 99; this Isogloss reads versions 1 and 2."]  # fmt: skip
+    assert [problem.split(": ", 1)[1] for problem in found.problems] == ["schema version 99; this Isogloss reads versions 1, 2, 3."]  # fmt: skip
     assert len({row.group["language"] for row in found.overall}) == 1
 
 

@@ -365,12 +365,22 @@ def each_scored(runs: list[Run], problems: list[str] | None = None) -> Iterator[
                 yield run, replace(scored, notes=(*scored.notes, *notes)), items
 
 
+def _in_order(rows: pl.DataFrame, items: pl.DataFrame) -> pl.DataFrame:
+    """The rows of parts in the order of their items."""
+    places = items.select(KEY).unique(maintain_order=True).with_row_index("place")
+    placed = rows.join(places, on=KEY, how="left", maintain_order="left")
+    return placed.sort("place", maintain_order=True, nulls_last=True).drop("place")
+
+
 def scored_run(run: Run, items: pl.DataFrame, *, rows: pl.DataFrame, whole: bool) -> Scored:
     """A run's rows with its items' columns; rows and items that do not belong together are refused.
 
     `whole` says that the rows are those of all parts: then, and only then, every item has some.
     """
     same = same_candidates(rows, items)
+    if not same:  # clusters are scored in a random order, and shown in the data's
+        rows = _in_order(rows, items)
+        same = same_candidates(rows, items)
     stray = rows.clear() if same else rows.join(items, on=[*KEY, "candidate"], how="anti")
     if stray.height:
         problem = f"{stray.height} rows of the parts belong to no item of items.parquet, such as '{stray['id'][0]}'."

@@ -90,7 +90,7 @@ def figure(
     What each needs: plane, heatmap, forest: runs of eval. isogloss_map: runs of the same items in two languages or by two models.
     agreement: runs with two metrics of three models or languages. answers: runs of ask. shares: runs of templates.
     pareto: runs of several models. world: runs of items with regions. coverage: data with regions. bias_types: data, or runs of it. preservation: parallel texts.
-    problems: the folder of a translation. training: the folder of nsp train.
+    change: two folders of runs of the same items. problems: the folder of a translation. training: the folder of nsp train.
     """
     from .. import library
     from ..analysis.published import check_beside

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ..models.model import Loading
     from ..storage import StoragePath
     from ..studies.cells import Failure
+    from ..studies.connection import Cluster
     from ..studies.plan import StudyPlan, Subset
     from ..studies.run import StudyResult
 
@@ -71,10 +72,8 @@ def evaluate(
     from ..analysis.control_items import make_control_items
     from ..files.sources import read
     from ..models.model import Loading
-    from ..progress import progress_bars
     from ..storage import as_path
     from ..studies.plan import plan_evaluation, take_sample
-    from ..studies.run import finish_plan, require_scores, run_plan
 
     cluster, folder = options.find_cluster(on), as_path(out)
     items = read(data, language=languages, columns=options.split_columns(columns), where=where, skip_bad=skip_bad)
@@ -96,11 +95,19 @@ def evaluate(
         measuring={"metrics": options.split_names(metrics), "by": options.split_names(by), "mode": mode, "seed": seed},
     )
     plan = replace(plan, until=options.check_until(until, cluster=cluster))
-    with progress_bars() as progress:
-        result = require_scores(run_plan(plan, out=folder, cluster=cluster, progress=progress))
-    result = finish_plan(plan, result, out=folder)
+    result = _run_evaluation(plan, folder, cluster=cluster)
     look = f"The scores and measures are in {out}; look at one item with: isogloss show {out} {items[0].id}"
     print_result(result, look, form=form, headlines_only=not metrics, explain=explain)
+
+
+def _run_evaluation(plan: StudyPlan, folder: StoragePath, *, cluster: Cluster | None) -> StudyResult:
+    """What the plan of one command gives, measured."""
+    from ..progress import progress_bars
+    from ..studies.run import finish_plan, require_scores, run_plan
+
+    with progress_bars() as progress:
+        result = require_scores(run_plan(plan, out=folder, cluster=cluster, progress=progress))
+    return finish_plan(plan, result, out=folder)
 
 
 def _report_robustness(

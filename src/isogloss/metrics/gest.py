@@ -3,6 +3,7 @@
 from dataclasses import replace
 from math import inf
 
+from . import Origin
 from ._gest import MEN, WOMEN, compare_stereotypes, gest_metric, has_stereotypes
 
 metric = gest_metric(
@@ -15,5 +16,11 @@ metric = gest_metric(
     neutral=0,
     swap="mirror",
     fits=lambda rows: has_stereotypes(rows, of=(MEN, WOMEN)),
+    short="GEST",
+    headline=42,
+    origin=Origin(
+        code="The published scores of bert-base-uncased are given back item by item.",
+        ours="The exponent of the published rate, in powers of ten, so that it is a difference; both modes are the same.",
+    ),
     order=17,
 )

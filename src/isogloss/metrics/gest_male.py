@@ -3,7 +3,7 @@
 from dataclasses import replace
 from math import inf
 
-from . import from_values
+from . import Origin, from_values
 from ._gest import gest_metric, has_stereotypes, male_scores
 
 metric = gest_metric(
@@ -16,5 +16,10 @@ metric = gest_metric(
     neutral=0,
     swap="mirror",
     fits=lambda rows: has_stereotypes(rows, of=()),
+    short="GEST men",
+    origin=Origin(
+        code="The published scores of bert-base-uncased are given back item by item.",
+        ours="The mean of the published scores of sentences; both modes are the same.",
+    ),
     order=19,
 )

@@ -6,7 +6,7 @@ from math import inf
 import numpy as np
 import polars as pl
 
-from . import Contribution
+from . import Contribution, Origin
 from ._gest import MEN, WOMEN, compare_stereotypes, gest_metric, has_stereotypes
 
 
@@ -25,5 +25,11 @@ metric = gest_metric(
     bounds=(0, inf),
     neutral=1,
     fits=lambda rows: has_stereotypes(rows, of=(MEN, WOMEN)),
+    short="GEST rate",
+    origin=Origin(
+        code="The published scores of bert-base-uncased are given back item by item.",
+        ours="Logarithms to base 10 are raised to base 10; the mode paper raises them to base e, as published.",
+        modes="logarithms to base 10 raised to base e, as published",
+    ),
     order=18,
 )

@@ -1,7 +1,7 @@
 """Word against stance: how many answers say one thing by yes or no, and another by what follows."""
 
 from ..chat.answer_rows import AGREE, DISAGREE
-from ._answers import STANCE, answer_metric, of_prompts, rule_share
+from ._answers import ANSWER_ORIGIN, STANCE, answer_metric, of_prompts, rule_share
 
 metric = answer_metric(
     title="Word against stance",
@@ -10,5 +10,8 @@ metric = answer_metric(
     caution="In these answers the stance counts, not the word. Where they are many, agreement and consistency depend on that choice.",
     contribute=lambda rows, mode: rule_share(of_prompts(rows, AGREE, DISAGREE), STANCE),
     fits=lambda rows: "rules" in rows.columns and bool({AGREE, DISAGREE} & set(rows["prompt"].unique())),
+    short="word against stance",
+    undirected="It says how answers were read, not what a model prefers.",
+    origin=ANSWER_ORIGIN,
     order=52,
 )

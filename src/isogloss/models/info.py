@@ -34,9 +34,10 @@ def family_of(config: Mapping[str, Any], name: str) -> str:
     for family in sorted(families, key=lambda family: family in built_in):
         if registry.get("family", family).matches(config):
             return family
+    scoring = [family for family in families if registry.get("family", family).bundle is not None]
     raise IsoglossError(
         f"'{name}' is a '{config.get('model_type')}' model, which belongs to no family that Isogloss can score: "
-        f"{', '.join(families)}."
+        f"{', '.join(scoring)}."
     )
 
 

@@ -78,8 +78,8 @@ class CellResult:
 class Cell:
     """The items of one data set in one language, under one method with its options; `notes` must be said with it.
 
-    Its items are in the order in which they are scored: clusters in a random order that a seed and their names decide, so
-    that the first parts are a random sample of clusters, the same for all models and languages. `labels` are columns that all its scores share: `model`, when a study calls the model by another name than its
+    Clusters are scored in a random order that a seed and their names decide, so that the first parts are a random sample of
+    clusters, the same for all models and languages. `labels` are columns that all its scores share: `model`, when a study calls the model by another name than its
     checkpoint's, and the facts that a study states about the model.
     """
 
@@ -116,7 +116,7 @@ class Cell:
         """
         most, size = self.part_size or self.method.part, 0
         parts: list[list[Item]] = [[]]
-        for cluster in group_by(self.items, cluster_of).values():
+        for cluster in group_by(order_clusters(self.items), cluster_of).values():
             whole = sum(len(item.candidates) for item in cluster)
             if parts[-1] and size + whole > most:
                 parts.append([])

@@ -14,7 +14,7 @@ from ..files.hub import report
 from ..items import Item, Items, Problem
 from ..models.load import find_source
 from ..models.model import DEFAULT_LOADING, Loading
-from .cells import Cell, Failure, Running, order_clusters
+from .cells import Cell, Failure, Running
 
 if TYPE_CHECKING:
     from ..methods import Method
@@ -159,9 +159,7 @@ def _plan_cell(name: str, rows: Sequence[Item], *, model: Model, planned: Planne
     filled = fill_options(name, method, chosen=chosen)
     check_model(name, method, model=model, options=filled)
     fitting = fitting_items(name, method, rows=rows, options=filled)
-    cell = Cell(
-        order_clusters(fitting), name, method, filled, labels=planned.labels, part_size=planned.loading.part_size or 0
-    )
+    cell = Cell(tuple(fitting), name, method, filled, labels=planned.labels, part_size=planned.loading.part_size or 0)
     notes = [f"{_tasks(rows)} items were scored by '{cell.label}', chosen by auto"] if auto else []
     if len(fitting) < len(rows):
         unfit = [item.id for item in rows if not (method.suits(item) and method.admits(item, filled))]
