@@ -352,5 +352,6 @@ def test_shades_study_scores_base_models_and_asks_instruct_models(stand_ins, tmp
     study |= {"languages": ["en"], "sample": {"limit": 6}, "figures": study["figures"][:1]}
     text = run(study, tmp_path)
     assert "| Llama3 | " in text
-    assert "| Llama3 instruct | stereotype |" in text
+    assert "| Llama3 instruct | agree |" in text
+    assert "|  | stereotype |" in text
     assert (tmp_path / "out" / "figures" / "figure-1.png").exists()

@@ -142,16 +142,14 @@ def write_info(run: Run) -> None:
 
 def finish_run(run: Run, **facts: Any) -> Run:
     """The run, marked as finished, with further facts in its `run.json`."""
-    done = replace(run, info={**run.info, **facts, "status": "finished"})
+    done = replace(run, info={**run.info, "status": "finished", **facts})
     write_info(done)
     return done
 
 
 def stop_run(run: Run, why: str) -> Run:
     """The run, marked as stopped on purpose; the same command with another goal continues it."""
-    done = replace(run, info={**run.info, "status": "stopped", "why_stopped": why})
-    write_info(done)
-    return done
+    return finish_run(run, status="stopped", why_stopped=why)
 
 
 @contextmanager
@@ -277,11 +275,10 @@ def find_runs(*paths: StoragePath | str) -> list[Run]:
 
 def note_missing(path: StoragePath, runs: Sequence[Run]) -> list[Run]:
     """The runs of a folder, each with a note on what was planned there and is missing, so that every number has it."""
-    empty = [run for run in runs if not written_parts(run)]
     notes = find_missing(path, [run.info for run in runs])
+    empty = [run.folder.name for run in runs if not written_parts(run)]
     if empty and len(empty) < len(runs):
-        names = ", ".join(run.folder.name for run in empty[:3])
-        notes.append(f"{len(empty)} of {len(runs)} runs in {path} have no finished part yet: {names}")
+        notes.append(f"{len(empty)} of {len(runs)} runs in {path} have no finished part yet: {', '.join(empty[:3])}")
     return [replace(run, info={**run.info, "notes": [*run.info.get("notes", []), *notes]}) for run in runs]
 
 

@@ -351,7 +351,7 @@ def _columns(path: Path) -> frozenset[str]:
 
 
 def _nearest_layout(columns: frozenset[str], known: Mapping[str, Dataset]) -> str:
-    """What is missing to the layout that shares most of its columns with the file; pairs need the fewest."""
+    """What is missing to the layout that shares most of its columns with the file; of equal ones, pairs are usual."""
 
     def plain(name: str) -> str:
         return "".join(filter(str.isalnum, name.casefold()))
@@ -360,7 +360,8 @@ def _nearest_layout(columns: frozenset[str], known: Mapping[str, Dataset]) -> st
     near = {
         name: sum(plain(heading) in theirs for heading in known[name].columns) for name in known if known[name].columns
     }
-    name = max(near, key=lambda name: (near[name] / len(known[name].columns), -len(known[name].columns)))
+    shares = {name: near[name] / len(known[name].columns) for name in near}
+    name = max(near, key=lambda name: (shares[name], -len(known[name].columns), name == "pairs"))
     missing = [column for column in known[name].columns if column not in columns]
     hint = ",".join(f"{heading}={theirs.get(plain(heading), 'YOURS')}" for heading in missing)
     seen = ", ".join(sorted(columns)[:12]) or "none"
