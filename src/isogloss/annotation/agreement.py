@@ -62,7 +62,7 @@ def _left_out_by_label(counts: pl.DataFrame) -> list[str]:
     sizes = counts.with_columns(size=pl.col("count").sum().over(UNIT))
     for (question, label), part in sizes.group_by("question", "label", maintain_order=True):
         asked = sizes.filter(pl.col("question") == question)
-        share = part["count"].sum() / asked["count"].sum()
+        share = int(part["count"].sum()) / int(asked["count"].sum())
         expected = float((share ** asked.unique(UNIT)["size"]).sum())
         if expected >= EXPECTED and not (part["count"] == part["size"]).any():
             notes.append(
